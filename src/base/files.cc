@@ -1,0 +1,92 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/format.h"
+
+namespace gangrun::base {
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return from_errno(errno, format("cannot read {}", path));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return from_errno(errno, format("cannot read {}", path));
+  const Error too_large{Code::kResourceExhausted,
+                        format("{} is larger than the limit of {} bytes", path, max_bytes)};
+  if (S_ISREG(info.st_mode) && static_cast<std::size_t>(info.st_size) > max_bytes) return too_large;
+  std::string content;
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return from_errno(errno, format("cannot read {}", path));
+    if (got == 0) return content;
+    content.append(buffer.data(), static_cast<std::size_t>(got));
+    if (content.size() > max_bytes) return too_large;
+  }
+}
+
+Result<> write_all(int fd, std::string_view content, std::string_view what) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return from_errno(errno, format("cannot write {}", what));
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<> write_file_atomically(const std::string& path, std::string_view content, mode_t mode) {
+  const std::string temporary = format("{}.{}.tmp", path, ::getpid());
+  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!fd.valid()) return from_errno(errno, format("cannot write {}", path));
+  Result<> outcome = write_all(fd.get(), content, path);
+  if (outcome.ok() && ::fchmod(fd.get(), mode) != 0) {
+    outcome = from_errno(errno, format("cannot write {}", path));
+  }
+  fd.reset();
+  if (outcome.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    outcome = from_errno(errno, format("cannot write {}", path));
+  }
+  if (!outcome.ok()) ::unlink(temporary.c_str());
+  return outcome;
+}
+
+Result<> write_private_file(const std::string& path, std::string_view content) {
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd.valid()) return from_errno(errno, format("cannot create {}", path));
+  return write_all(fd.get(), content, path);
+}
+
+Result<> make_folders(const std::string& path, mode_t mode) {
+  const std::filesystem::path target(path);
+  std::filesystem::path so_far;
+  for (const auto& part : target) {
+    so_far /= part;
+    if (::mkdir(so_far.c_str(), mode) == 0 || errno == EEXIST) continue;
+    if (errno == EROFS && std::filesystem::is_directory(so_far)) continue;
+    return from_errno(errno, format("cannot create folder {}", so_far.string()));
+  }
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(target, ignored)) {
+    return Error{Code::kInvalidArgument, format("{} is not a folder", path)};
+  }
+  return {};
+}
+
+Result<UniqueFd> memory_file(const std::string& name, std::string_view content) {
+  UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  if (!fd.valid()) return from_errno(errno, "memfd_create");
+  GANGRUN_TRY(write_all(fd.get(), content, name));
+  if (::lseek(fd.get(), 0, SEEK_SET) < 0) return from_errno(errno, "lseek");
+  return fd;
+}
+
+}  // namespace gangrun::base

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace gangrun::base {
+
+// The whole of a file of at most `max_bytes`; a larger one is kResourceExhausted and is not read.
+// Reads pipes and /proc too. The error names the path.
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
+
+// Writes a file so that a reader sees either the old content or the new, never a part: a temporary
+// name in the same folder, then rename. On failure the old file is untouched.
+Result<> write_file_atomically(const std::string& path, std::string_view content, mode_t mode);
+
+// A private file (0600) that must not exist yet, whatever the umask.
+Result<> write_private_file(const std::string& path, std::string_view content);
+
+// Creates `path` and its missing parents; an existing folder is fine.
+Result<> make_folders(const std::string& path, mode_t mode);
+
+// Every byte of `content` to `fd`, whatever the number of writes.
+Result<> write_all(int fd, std::string_view content, std::string_view what);
+
+// An anonymous file in memory that holds `content`, positioned at its start, closed on exec unless
+// the caller hands it on. For what must reach a child but neither a disk nor a command line.
+Result<UniqueFd> memory_file(const std::string& name, std::string_view content);
+
+}  // namespace gangrun::base

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gangrun::base {
+
+// Keys keep the order in which they were added, so that what people read has a sensible order.
+using Json = nlohmann::ordered_json;
+
+// Deeper documents are refused: nothing of ours nests more, and a recursive parser has a stack.
+inline constexpr int kMaxJsonDepth = 64;
+
+// One JSON document from outside: no more than `max_bytes` long, at most kMaxJsonDepth deep, no
+// duplicate handling beyond "last one wins". The error says where the text is wrong.
+Result<Json> parse_json(std::string_view text, std::size_t max_bytes);
+
+// One line without spaces; bytes that are not UTF-8 become the replacement character.
+std::string dump_json(const Json& json);
+// The same for people: indented by two.
+std::string dump_json_indented(const Json& json);
+
+// The member `key` of `object` as a T, or an error that names the key and the type it must have.
+template <typename T>
+Result<T> json_member(const Json& object, std::string_view key);
+
+// The same, or `fallback` where the key is absent or null.
+template <typename T>
+Result<T> json_member_or(const Json& object, std::string_view key, T fallback);
+
+}  // namespace gangrun::base
+
+#include "base/json_members.h"  // IWYU pragma: export
