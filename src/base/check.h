@@ -13,11 +13,12 @@ namespace gangrun::base {
 
 }  // namespace gangrun::base
 
-// Our own broken invariants only, never bad input: GANGRUN_CHECK(a < b, a, b) aborts with the operands.
-#define GANGRUN_CHECK(condition, ...)                                                       \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      ::gangrun::base::check_failed(__FILE__, __LINE__, #condition,                         \
+// Our own broken invariants only, never bad input: GANGRUN_CHECK(a < b, a, b) aborts with the
+// operands.
+#define GANGRUN_CHECK(condition, ...)                                                             \
+  do {                                                                                            \
+    if (!(condition)) {                                                                           \
+      ::gangrun::base::check_failed(__FILE__, __LINE__, #condition,                               \
                                     fmt::format("{}", fmt::join(std::tuple{__VA_ARGS__}, ", "))); \
-    }                                                                                       \
+    }                                                                                             \
   } while (false)

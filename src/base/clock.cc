@@ -22,7 +22,8 @@ std::string to_words(Duration duration) {
   if (ms < 10'000) return format("{}.{} s", ms / 1000, ms % 1000 / 100);
   const auto s = ms / 1000;
   if (s < 60) return format("{} s", s);
-  if (s < 3600) return s % 60 == 0 ? format("{} min", s / 60) : format("{} min {} s", s / 60, s % 60);
+  if (s < 3600)
+    return s % 60 == 0 ? format("{} min", s / 60) : format("{} min {} s", s / 60, s % 60);
   const auto min = s / 60;
   return min % 60 == 0 ? format("{} h", min / 60) : format("{} h {} min", min / 60, min % 60);
 }

@@ -11,7 +11,7 @@ namespace gangrun::base {
 // What kind of failure an Error is. Callers choose between retry, failover and verdict by the code;
 // people read the message.
 enum class Code {
-  kInvalidArgument,     // the caller asked for something that can never work
+  kInvalidArgument,  // the caller asked for something that can never work
   kNotFound,
   kAlreadyExists,
   kPermissionDenied,    // known, but has no right
@@ -21,8 +21,8 @@ enum class Code {
   kResourceExhausted,   // disk, memory, descriptors, or a named limit of ours
   kFailedPrecondition,  // not in this state
   kCancelled,
-  kDataLoss,            // bytes that should be there are missing or damaged
-  kInternal,            // our fault
+  kDataLoss,  // bytes that should be there are missing or damaged
+  kInternal,  // our fault
 };
 
 // The code's name in snake_case, as it stands in JSON: "invalid_argument".
@@ -52,7 +52,8 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
   using Base = tl::expected<T, Error>;
   using Base::Base;
-  Result(Error error) : Base(tl::unexpected<Error>(std::move(error))) {}  // NOLINT: implicit by design
+  Result(Error error)
+      : Base(tl::unexpected<Error>(std::move(error))) {}  // NOLINT: implicit by design
 
   [[nodiscard]] bool ok() const { return this->has_value(); }
 
@@ -69,17 +70,18 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 #define GANGRUN_CONCAT(a, b) GANGRUN_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` (a Result) from the enclosing function, if it is one.
-#define GANGRUN_TRY(expression)                                             \
-  do {                                                                      \
-    if (auto gangrun_result = (expression); !gangrun_result.has_value()) {  \
-      return std::move(gangrun_result).error();                             \
-    }                                                                       \
+#define GANGRUN_TRY(expression)                                            \
+  do {                                                                     \
+    if (auto gangrun_result = (expression); !gangrun_result.has_value()) { \
+      return std::move(gangrun_result).error();                            \
+    }                                                                      \
   } while (false)
 
-// GANGRUN_ASSIGN(auto x, f()): x is the value of f(), or the enclosing function returns f()'s error.
+// GANGRUN_ASSIGN(auto x, f()): x is the value of f(), or the enclosing function returns f()'s
+// error.
 #define GANGRUN_ASSIGN(declaration, expression) \
   GANGRUN_ASSIGN_INNER(GANGRUN_CONCAT(gangrun_result_, __LINE__), declaration, expression)
-#define GANGRUN_ASSIGN_INNER(result, declaration, expression)     \
-  auto result = (expression);                                     \
-  if (!(result).has_value()) return std::move(result).error();    \
+#define GANGRUN_ASSIGN_INNER(result, declaration, expression)  \
+  auto result = (expression);                                  \
+  if (!(result).has_value()) return std::move(result).error(); \
   declaration = *std::move(result)

@@ -23,7 +23,8 @@ class Secret {
   [[nodiscard]] bool empty() const { return value_.empty(); }
   // Takes the same time wherever the first difference is. An empty secret matches nothing.
   [[nodiscard]] bool matches(std::string_view candidate) const;
-  // For the one place that must write it (a header, a 0600 file). Never for a log or a command line.
+  // For the one place that must write it (a header, a 0600 file). Never for a log or a command
+  // line.
   [[nodiscard]] const std::string& reveal() const { return value_; }
 
  private:

@@ -32,7 +32,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 namespace {
 
-// The length of the well-formed UTF-8 sequence at the front of `text` (Unicode 15, table 3-7), or 0.
+// The length of the well-formed UTF-8 sequence at the front of `text` (Unicode 15, table 3-7), or
+// 0.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/task_id.h"
+
+namespace gangrun::job {
+
+// Where a task can be reached: a host name or address, and the port that is held for it.
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;
+
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+// "host:port"; an IPv6 address stands in brackets.
+std::string to_string(const Address& address);
+base::Result<Address> parse_address(std::string_view text);
+
+// Task type to addresses by index: all tasks of one generation, of every policy. What each task is
+// shown of it is decided by frameworks/.
+struct ClusterSpec {
+  int generation = 0;
+  std::map<std::string, std::vector<Address>> tasks;
+
+  [[nodiscard]] const Address* find(const TaskId& task) const;
+
+  friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
+};
+
+// {"generation": 1, "tasks": {"worker": ["host:port", …]}}
+base::Json to_json(const ClusterSpec& spec);
+base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json);
+
+}  // namespace gangrun::job

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/task_id.h"
+
+namespace gangrun::job {
+
+// What a task type means for the end of the job (docs/ARCHITECTURE.md, "The end of a job").
+enum class Policy { kTracked, kService, kObserver, kSidecar };
+
+enum class Framework { kTensorflow, kPytorch, kJax, kHorovod };
+
+// What comes back after a failure that may be answered: the task in its old place, or the whole
+// gang.
+enum class RestartScope { kNone, kTask, kGang };
+
+// How surely everything that a task started dies with it; kAuto is the best that the host permits.
+enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
+
+std::string_view to_string(Policy policy);
+std::string_view to_string(Framework framework);
+std::string_view to_string(RestartScope scope);
+std::string_view to_string(Containment containment);
+
+inline constexpr int kMaxTasks = 10'000;
+inline constexpr int kMaxProcessesPerTask = 256;
+inline constexpr std::size_t kMaxSpecBytes = std::size_t{1} << 20U;
+
+// Of one task. 0 is "not limited, not asked for".
+struct Resources {
+  std::int64_t memory_mib = 0;
+  int vcores = 1;
+  int gpus = 0;
+
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+// Some of the resources of one task, where they differ from those of its type.
+struct ResourceOverride {
+  std::optional<std::int64_t> memory_mib;
+  std::optional<int> vcores;
+  std::optional<int> gpus;
+
+  friend bool operator==(const ResourceOverride&, const ResourceOverride&) = default;
+};
+
+// What a task runs: either words that are executed as they are, or one line for /bin/sh -c.
+struct Command {
+  std::vector<std::string> words;
+  std::string shell_line;
+
+  [[nodiscard]] bool empty() const { return words.empty() && shell_line.empty(); }
+  // What is executed: the words, or {"/bin/sh", "-c", shell_line}.
+  [[nodiscard]] std::vector<std::string> argv() const;
+  // One line that a shell would read as the same command.
+  [[nodiscard]] std::string to_string() const;
+
+  friend bool operator==(const Command&, const Command&) = default;
+};
+
+struct TaskSpec {
+  std::string type;
+  int instances = 1;
+  int processes = 1;  // ranks in each task
+  Resources resources;
+  std::map<int, ResourceOverride> overrides;  // by task index
+  std::map<std::string, std::string> environment;
+  Command command;  // empty: the job's
+  Policy policy = Policy::kTracked;
+  // An observer's longest time without progress after the tracked tasks have ended; a sidecar's
+  // time until it is stopped after them.
+  std::chrono::milliseconds grace{0};
+  std::string logdir;  // what TensorBoard shows
+
+  // Of the task with this index: those of the type with its override applied.
+  [[nodiscard]] Resources resources_of(int index) const;
+
+  friend bool operator==(const TaskSpec&, const TaskSpec&) = default;
+};
+
+struct Restarts {
+  int max = 0;
+  RestartScope scope = RestartScope::kTask;
+
+  friend bool operator==(const Restarts&, const Restarts&) = default;
+};
+
+// Zero is "no limit" for `job` only.
+struct Timeouts {
+  std::chrono::milliseconds allocation{std::chrono::minutes(10)};
+  std::chrono::milliseconds roll_call{std::chrono::minutes(2)};
+  std::chrono::milliseconds job{0};
+  std::chrono::milliseconds stop{std::chrono::seconds(30)};
+  // Absent: what the place decides (0 where the client is the master and the tasks are beside it).
+  std::optional<std::chrono::milliseconds> master_lost;
+
+  friend bool operator==(const Timeouts&, const Timeouts&) = default;
+};
+
+struct JobSpec {
+  std::string name;
+  std::vector<TaskSpec> tasks;  // in the user's order; types are unique
+  Command command;
+  std::map<std::string, std::string> environment;
+  // Absent: the variables of all that do not clash; empty: "none".
+  std::optional<std::vector<Framework>> frameworks;
+  std::string success;  // "all" or a task type
+  Restarts restarts;
+  Timeouts timeouts;
+  std::vector<std::string> files;
+  std::string on = "local";
+  Containment containment = Containment::kAuto;
+
+  [[nodiscard]] const TaskSpec* find(std::string_view type) const;
+  [[nodiscard]] const Command& command_of(const TaskSpec& task) const;
+  [[nodiscard]] int task_count() const;
+  // All tasks in the order of the spec, by index within a type.
+  [[nodiscard]] std::vector<TaskId> task_ids() const;
+
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+
+// The policy that a known type name has by default: service for "ps", observer for "evaluator",
+// sidecar for "tensorboard", else tracked.
+Policy default_policy(std::string_view type);
+
+// The policies as they count for this job: a job of observers only has them as its tracked tasks.
+Policy effective_policy(const JobSpec& job, const TaskSpec& task);
+
+}  // namespace gangrun::job

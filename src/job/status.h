@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+
+namespace gangrun::job {
+
+enum class JobState {
+  kAllocating,  // some tasks have no place yet
+  kRollCall,    // all have a place, not all have reported
+  kRunning,
+  kRestarting,  // the gang is being stopped, to come back with the next generation
+  kStopping,    // the result is decided, tasks are still ending
+  kSucceeded,
+  kFailed,
+  kKilled,  // ended because somebody asked for it
+  kLost,    // its master vanished without a verdict
+};
+
+enum class TaskState {
+  kWaiting,     // asked for, no place yet
+  kAllocated,   // has a place, its agent has not reported
+  kRegistered,  // its agent holds a port and waits for the cluster spec
+  kStarting,    // told to start
+  kRunning,
+  kStopping,
+  kSucceeded,
+  kFailed,
+  kStopped,  // ended because we stopped it: no failure of its own
+  kLost,     // not heard of any more
+};
+
+std::string_view to_string(JobState state);
+std::string_view to_string(TaskState state);
+base::Result<JobState> job_state_from(std::string_view text);
+base::Result<TaskState> task_state_from(std::string_view text);
+[[nodiscard]] bool is_final(JobState state);
+[[nodiscard]] bool is_final(TaskState state);
+
+// Why a job ended as it did.
+struct Cause {
+  std::optional<TaskId> task;  // the task that failed first, if it was a task
+  std::string host;
+  // One sentence: "worker:5 on host7 was killed by signal 9 (out of memory) 41 s before the
+  // others".
+  std::string sentence;
+  std::vector<std::string> last_lines;  // of that task's standard error, oldest first
+  std::string traceback;                // the last Python traceback in them, if there is one
+
+  friend bool operator==(const Cause&, const Cause&) = default;
+};
+
+struct TaskStatus {
+  TaskId task;
+  Policy policy = Policy::kTracked;
+  TaskState state = TaskState::kWaiting;
+  int attempt = 1;
+  std::string address;   // "host:port", empty until it has reported
+  std::int64_t pid = 0;  // of its first process, as the master's host sees it; 0: none
+  std::int64_t memory_bytes = 0;
+  double cpu_seconds = 0;
+  std::string exit;       // "exited with status 3", empty while it runs
+  std::string last_line;  // of its output
+  std::string log_path;   // without the ending: ".out" and ".err" stand beside
+
+  friend bool operator==(const TaskStatus&, const TaskStatus&) = default;
+};
+
+// One moment of a job: what status, ps, the display and the REST interface show.
+struct JobStatus {
+  std::string id;
+  std::string name;
+  JobState state = JobState::kAllocating;
+  int generation = 0;
+  int restarts_used = 0;
+  int restarts_max = 0;
+  std::string submitted;  // ISO 8601, UTC
+  std::string ended;      // empty while it runs
+  std::int64_t elapsed_ms = 0;
+  std::int64_t all_started_ms =
+      -1;                   // from the command to the last user process started; -1: not yet
+  std::string waiting_for;  // in words; empty when it waits for nothing
+  std::string folder;
+  std::optional<Cause> cause;
+  std::vector<TaskStatus> tasks;
+
+  friend bool operator==(const JobStatus&, const JobStatus&) = default;
+};
+
+base::Json to_json(const JobStatus& status);
+base::Json to_json(const TaskStatus& status);
+base::Json to_json(const Cause& cause);
+base::Result<JobStatus> job_status_from_json(const base::Json& json);
+base::Result<Cause> cause_from_json(const base::Json& json);
+
+}  // namespace gangrun::job

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gangrun::job {
+
+// The place of a task in its job, written "worker:3" wherever people read it.
+struct TaskId {
+  std::string type;
+  int index = 0;
+
+  friend auto operator<=>(const TaskId&, const TaskId&) = default;
+};
+
+std::string to_string(const TaskId& task);
+
+// "worker:3" to a TaskId; whether the job has such a task is not checked.
+base::Result<TaskId> parse_task_id(std::string_view text);
+
+// A name that can stand in file names, variables and host names: a letter, then at most 39 letters,
+// digits,
+// '_' or '-'.
+[[nodiscard]] bool is_valid_type_name(std::string_view name);
+
+}  // namespace gangrun::job
