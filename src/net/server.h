@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "net/certificate.h"
+#include "net/channel.h"
+#include "net/event_loop.h"
+#include "net/http.h"
+
+namespace gangrun::net {
+
+class HttpConnection;
+
+// The one answer that a request waits for, now or later (a long poll). Dropped unanswered it is a
+// 500. It may outlive the server and the connection; then answering does nothing.
+class Responder {
+ public:
+  explicit Responder(std::weak_ptr<HttpConnection> connection);
+  Responder(Responder&&) noexcept = default;
+  Responder& operator=(Responder&& other) noexcept;
+  ~Responder();
+
+  void answer(HttpResponse response);
+  // Whether nobody waits any more: answered, or the client has gone.
+  [[nodiscard]] bool closed() const;
+  // Called in the loop when the client goes before the answer. Setting it replaces the former one.
+  void on_gone(std::function<void()> callback);
+
+ private:
+  std::weak_ptr<HttpConnection> connection_;
+};
+
+struct ServerOptions {
+  std::size_t max_connections = 20'000;  // requests and channels together; more are turned away
+  std::size_t max_header_bytes = std::size_t{32} * 1024;
+  std::size_t max_body_bytes = std::size_t{8} * 1024 * 1024;
+  base::Duration header_timeout = base::seconds(20);  // TLS handshake and header
+  base::Duration body_timeout = base::seconds(60);
+  base::Duration idle_timeout = base::seconds(60);   // between two requests of a connection
+  base::Duration write_timeout = base::seconds(60);  // to take the whole answer
+  ChannelOptions channel;
+};
+
+// HTTP/1.1 and WebSocket on any number of sockets. Destroying it closes the sockets and the
+// connections that are still HTTP; channels belong to who took them.
+class Server {
+ public:
+  class Core;
+
+  explicit Server(EventLoop& loop, ServerOptions options = {});
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();
+
+  // A socket that only this user can open (0600), at a path of any length. kAlreadyExists when
+  // something is there; nothing is replaced. Removed again by the destructor, if it is still ours.
+  base::Result<> listen_unix(const std::string& path);
+
+  // TLS 1.3 on a numeric address ("0.0.0.0", "::", "10.0.0.7"); port 0 takes a free one. The port.
+  base::Result<std::uint16_t> listen_tls(const std::string& address, std::uint16_t port,
+                                         const JobCertificate& certificate);
+
+  // Without encryption, on 127.0.0.1 only: for programs of this machine that speak nothing else.
+  base::Result<std::uint16_t> listen_loopback(std::uint16_t port);
+
+  // Without one, every request is a 404.
+  void on_request(std::function<void(HttpRequest, Responder)> callback);
+  // Asked when a client wants a channel: an answer refuses it, none accepts. Without one, and with
+  // on_channel set, all are accepted.
+  void on_channel_request(std::function<std::optional<HttpResponse>(const HttpRequest&)> callback);
+  // The channel, open. Its request is the one that was accepted.
+  void on_channel(std::function<void(HttpRequest, std::unique_ptr<Channel>)> callback);
+
+  // HTTP connections and channels that are open now.
+  [[nodiscard]] std::size_t connections() const;
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace gangrun::net
