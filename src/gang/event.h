@@ -1,0 +1,121 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/exit_report.h"
+#include "job/task_id.h"
+
+// What can happen to a gang. `attempt` numbers the runs of a task from 1; an event of another
+// attempt than the current one is late and changes nothing.
+namespace gangrun::gang {
+
+// The first event of a job: everything is asked for.
+struct Begin {
+  friend bool operator==(const Begin&, const Begin&) = default;
+};
+
+// The cluster has nothing to give yet, and says why.
+struct ClusterWaiting {
+  std::string reason;
+  friend bool operator==(const ClusterWaiting&, const ClusterWaiting&) = default;
+};
+
+struct Allocated {
+  job::TaskId task;
+  int attempt = 0;
+  std::string host;
+  friend bool operator==(const Allocated&, const Allocated&) = default;
+};
+
+// The agent holds a port and waits for the cluster spec.
+struct Reported {
+  job::TaskId task;
+  int attempt = 0;
+  job::Address address;
+  friend bool operator==(const Reported&, const Reported&) = default;
+};
+
+// All processes of the task run.
+struct Started {
+  job::TaskId task;
+  int attempt = 0;
+  friend bool operator==(const Started&, const Started&) = default;
+};
+
+// The user's command ended; the agent is still there.
+struct Exited {
+  job::TaskId task;
+  int attempt = 0;
+  job::ExitReport report;
+  base::Instant ended_at;  // by the master's clock
+  friend bool operator==(const Exited&, const Exited&) = default;
+};
+
+// Nothing is heard of the agent; it may be alive.
+struct SessionLost {
+  job::TaskId task;
+  int attempt = 0;
+  friend bool operator==(const SessionLost&, const SessionLost&) = default;
+};
+
+struct Reattached {
+  job::TaskId task;
+  int attempt = 0;
+  friend bool operator==(const Reattached&, const Reattached&) = default;
+};
+
+// The agent is gone, and with it everything that it had started.
+struct AgentEnded {
+  job::TaskId task;
+  int attempt = 0;
+  std::string sentence;  // "its agent was killed by signal 9 (SIGKILL)"
+  base::Instant ended_at;
+  bool counts = true;  // false: an eviction, a lost node or a preemption, no fault of the task
+  bool out_of_memory = false;
+  friend bool operator==(const AgentEnded&, const AgentEnded&) = default;
+};
+
+// An observer has written output or used its CPU.
+struct Progress {
+  job::TaskId task;
+  int attempt = 0;
+  friend bool operator==(const Progress&, const Progress&) = default;
+};
+
+// Somebody asked for the end of the job: "Ctrl-C", "gangrun kill by ana".
+struct StopRequested {
+  std::string by;
+  bool at_once = false;
+  friend bool operator==(const StopRequested&, const StopRequested&) = default;
+};
+
+// The cluster can never give what was asked, or is gone for good.
+struct ClusterGone {
+  std::string reason;
+  friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
+};
+
+// Only the time went on: deadlines are looked at.
+struct TimePassed {
+  friend bool operator==(const TimePassed&, const TimePassed&) = default;
+};
+
+using Event =
+    std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, Exited, SessionLost,
+                 Reattached, AgentEnded, Progress, StopRequested, ClusterGone, TimePassed>;
+
+// "reported", "agent_ended", …
+std::string_view name_of(const Event& event);
+
+// For the journal: {"event": "reported", "task": "worker:0", …}. Instants are nanoseconds since
+// `origin`.
+base::Json to_json(const Event& event, base::Instant origin);
+base::Result<Event> event_from_json(const base::Json& json, base::Instant origin);
+
+}  // namespace gangrun::gang

@@ -1,0 +1,329 @@
+#include "gang/gang.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/format.h"
+
+// Allocation, roll call, start and restart. How a job ends is in gang_end.cc.
+namespace gangrun::gang {
+
+using base::format;
+using job::Policy;
+
+Gang::Gang(const job::JobSpec& spec, Limits limits)
+    : success_(spec.success), restarts_(spec.restarts), timeouts_(spec.timeouts), limits_(limits) {
+  for (const job::TaskSpec& task_spec : spec.tasks) {
+    for (int index = 0; index < task_spec.instances; ++index) {
+      Task task;
+      task.id = {task_spec.type, index};
+      task.policy = job::effective_policy(spec, task_spec);
+      task.grace = task_spec.grace;
+      index_[task.id] = tasks_.size();
+      tasks_.push_back(std::move(task));
+    }
+  }
+}
+
+std::vector<Decision> Gang::step(const Event& event, base::Instant now) {
+  now_ = now;
+  decisions_.clear();
+  const bool begins = std::holds_alternative<Begin>(event);
+  const bool stops = std::holds_alternative<StopRequested>(event);
+  if (stage_ == Stage::kFinished || (stage_ == Stage::kNew && !begins && !stops)) return {};
+  std::visit([this](const auto& e) { on(e); }, event);
+  return std::exchange(decisions_, {});
+}
+
+std::optional<base::Instant> Gang::next_deadline() const {
+  std::optional<base::Instant> next;
+  if (stage_ == Stage::kFinished) return next;
+  if (!deadlines_.empty()) next = deadlines_.begin()->first;
+  if (job_deadline_ && stage_ != Stage::kStopping)
+    next = next ? std::min(*next, *job_deadline_) : job_deadline_;
+  return next;
+}
+
+const Task* Gang::find(const job::TaskId& id) const {
+  const auto found = index_.find(id);
+  return found == index_.end() ? nullptr : &tasks_[found->second];
+}
+
+Task* Gang::current(const job::TaskId& id, int attempt) {
+  const auto found = index_.find(id);
+  if (found == index_.end() || tasks_[found->second].attempt != attempt) return nullptr;
+  return &tasks_[found->second];
+}
+
+Task* Gang::allocated(const job::TaskId& id, int attempt) {
+  const auto found = index_.find(id);
+  if (found == index_.end() || tasks_[found->second].allocated_attempt != attempt) return nullptr;
+  return &tasks_[found->second];
+}
+
+void Gang::set_deadline(Task& task, std::optional<base::Instant> deadline) {
+  const auto index = static_cast<std::size_t>(&task - tasks_.data());
+  if (task.deadline) deadlines_.erase({*task.deadline, index});
+  task.deadline = deadline;
+  if (deadline) deadlines_.insert({*deadline, index});
+}
+
+// Every phase that waits for somebody else has a time limit; kRegistered waits for tasks that have
+// theirs.
+void Gang::enter(Task& task, Phase phase) {
+  task.phase = phase;
+  switch (phase) {
+    case Phase::kAsked: return set_deadline(task, now_ + timeouts_.allocation);
+    case Phase::kAllocated:
+    case Phase::kStarting: return set_deadline(task, now_ + timeouts_.roll_call);
+    case Phase::kStopping:
+      return set_deadline(task, now_ + timeouts_.stop + limits_.kill_allowance);
+    case Phase::kRegistered:
+    case Phase::kRunning:
+    case Phase::kIdle:
+    case Phase::kEnding:  // end() knows the grace
+    case Phase::kGone: return set_deadline(task, std::nullopt);
+  }
+}
+
+void Gang::ask(Task& task) {
+  if (task.phase == Phase::kGone) {
+    ++task.attempt;
+    task.allocated_attempt = task.attempt;
+  }
+  std::optional<job::Address> wanted;
+  if (task.address.port != 0) wanted = task.address;
+  task.has_run = task.silent = task.killed = false;
+  task.asked_to_end_at.reset();
+  task.outcome = Outcome::kNone;
+  enter(task, Phase::kAsked);
+  decide(Allocate{task.id, task.attempt, wanted});
+}
+
+void Gang::start(Task& task) {
+  if (task.has_run) ++task.attempt;
+  task.has_run = true;
+  task.outcome = Outcome::kNone;
+  enter(task, Phase::kStarting);
+  decide(Start{task.id, task.attempt, spec_published_.generation});
+}
+
+void Gang::on(const Begin&) {
+  if (stage_ != Stage::kNew) return;
+  stage_ = Stage::kGathering;
+  if (timeouts_.job.count() > 0) job_deadline_ = now_ + timeouts_.job;
+  for (Task& task : tasks_) ask(task);
+}
+
+void Gang::on(const ClusterWaiting& event) { cluster_waits_for_ = event.reason; }
+
+void Gang::on(const Allocated& event) {
+  Task* task = allocated(event.task, event.attempt);
+  if (task == nullptr) return;
+  // A report may outrun the cluster's own news.
+  if (task->phase != Phase::kAsked) return;
+  task->host = event.host;
+  enter(*task, Phase::kAllocated);
+}
+
+void Gang::on(const Reported& event) {
+  Task* task = current(event.task, event.attempt);
+  if (task == nullptr) return;
+  if (task->phase != Phase::kAsked && task->phase != Phase::kAllocated) return;
+  task->address = event.address;
+  if (task->host.empty()) task->host = event.address.host;
+  enter(*task, Phase::kRegistered);
+  if (stage_ == Stage::kGathering) {
+    publish_if_complete();
+  } else if (stage_ == Stage::kFinishing) {
+    end(*task, timeouts_.stop);
+  } else if (task->policy == Policy::kSidecar) {
+    start(*task);
+  } else if (const job::Address* was = spec_published_.find(task->id);
+             was && *was == task->address) {
+    start(*task);
+  } else {
+    // It could not come back where the others know it: they all need the next generation.
+    restart_gang();
+  }
+}
+
+void Gang::publish_if_complete() {
+  const bool complete = std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
+    return task.policy == Policy::kSidecar || task.phase == Phase::kRegistered;
+  });
+  if (!complete) return;
+  job::ClusterSpec spec;
+  spec.generation = spec_published_.generation + 1;
+  for (const Task& task : tasks_) {
+    if (task.policy != Policy::kSidecar) spec.tasks[task.id.type].push_back(task.address);
+  }
+  spec_published_ = std::move(spec);
+  stage_ = Stage::kRunning;
+  gathered_before_ = true;
+  decide(Publish{spec_published_});
+  for (Task& task : tasks_) {
+    if (task.phase == Phase::kRegistered) start(task);
+  }
+}
+
+void Gang::on(const Started& event) {
+  Task* task = current(event.task, event.attempt);
+  if (task != nullptr && task->phase == Phase::kStarting) enter(*task, Phase::kRunning);
+}
+
+void Gang::on(const Exited& event) {
+  Task* task = current(event.task, event.attempt);
+  if (task == nullptr) return;
+  switch (task->phase) {
+    case Phase::kStarting:
+    case Phase::kRunning: break;
+    case Phase::kStopping:
+      task->exit = event.report.sentence;
+      enter(*task, Phase::kRegistered);
+      return publish_if_complete();
+    case Phase::kEnding: return exited_while_ending(*task, event);
+    case Phase::kAsked:
+    case Phase::kAllocated:
+    case Phase::kRegistered:
+    case Phase::kIdle:
+    case Phase::kGone: return;
+  }
+  task->exit = event.report.sentence;
+  if (event.report.success) return succeeded(*task);
+  // Its agent takes another port and reports anew; everything else about it stays.
+  const bool new_port = event.report.port_lost && task->policy != Policy::kSidecar;
+  enter(*task, new_port ? Phase::kAllocated : Phase::kIdle);
+  Failure failure = failure_of(*task, event.report.sentence, event.ended_at);
+  failure.cause.last_lines = event.report.last_lines;
+  failure.cause.traceback = event.report.traceback;
+  failed(*task, failure, !event.report.port_lost, !event.report.could_not_start);
+}
+
+void Gang::on(const SessionLost& event) {
+  Task* task = current(event.task, event.attempt);
+  if (task == nullptr) return;
+  switch (task->phase) {
+    case Phase::kRegistered:
+    case Phase::kStarting:
+    case Phase::kRunning:
+    case Phase::kStopping:
+    case Phase::kIdle: task->silent = true; return set_deadline(*task, now_ + limits_.silence);
+    case Phase::kEnding:  // its deadline stands
+    case Phase::kAsked:
+    case Phase::kAllocated:
+    case Phase::kGone: return;
+  }
+}
+
+// What was decided while no session was open may not have arrived; agents ignore what they have
+// done already.
+void Gang::on(const Reattached& event) {
+  Task* task = current(event.task, event.attempt);
+  if (task == nullptr) return;
+  if (task->phase == Phase::kEnding)
+    return decide(End{task->id, task->allocated_attempt, timeouts_.stop});
+  if (!task->silent) return;
+  task->silent = false;
+  enter(*task, task->phase);
+  if (task->phase == Phase::kStarting)
+    decide(Start{task->id, task->attempt, spec_published_.generation});
+  if (task->phase == Phase::kStopping) decide(Stop{task->id, task->attempt, timeouts_.stop});
+}
+
+void Gang::on(const AgentEnded& event) {
+  Task* task = allocated(event.task, event.attempt);
+  if (task == nullptr || task->phase == Phase::kGone) return;
+  agent_lost(*task, event.sentence, event.ended_at, event.counts);
+}
+
+void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts) {
+  const Phase phase = task.phase;
+  if (phase == Phase::kIdle) return leave(task, task.outcome);
+  const bool on_its_own = !task.asked_to_end_at || at < *task.asked_to_end_at;
+  if (phase == Phase::kEnding) {
+    if (stage_ == Stage::kStopping && on_its_own && task.outcome == Outcome::kNone) {
+      task.exit = sentence;
+      failures_.push_back(failure_of(task, sentence, at));
+      return leave(task, Outcome::kFailed);
+    }
+    leave(task, task.outcome == Outcome::kNone ? Outcome::kStopped : task.outcome);
+    const bool wanted = stage_ == Stage::kGathering && task.policy != Policy::kSidecar;
+    if (wanted) ask(task);
+    return;
+  }
+  task.exit = sentence;
+  const Failure failure = failure_of(task, sentence, at);
+  leave(task, Outcome::kFailed);
+  if (stage_ == Stage::kStopping || stage_ == Stage::kFinished) return;  // a sidecar in its grace
+  // It was being stopped for the next generation: the restart is counted already.
+  if (phase == Phase::kStopping && stage_ == Stage::kGathering) return ask(task);
+  failed(task, failure, counts, true);
+}
+
+bool Gang::may_restart(bool counts) const {
+  if (stage_ != Stage::kRunning && stage_ != Stage::kGathering) return false;
+  if (!counts) return uncounted_restarts_ < limits_.max_uncounted_restarts;
+  return restarts_.scope != job::RestartScope::kNone && restarts_used_ < restarts_.max;
+}
+
+void Gang::count_restart(const Failure& failure, bool counts) {
+  if (counts) {
+    ++restarts_used_;
+    decide(Warn{
+        format("{}; restart {} of {}", failure.cause.sentence, restarts_used_, restarts_.max)});
+  } else {
+    ++uncounted_restarts_;
+    decide(Warn{format("{}; restarted, which does not count", failure.cause.sentence)});
+  }
+  failures_.clear();
+}
+
+void Gang::restart_task(Task& task) {
+  if (task.phase == Phase::kGone) return ask(task);
+  if (task.phase == Phase::kIdle) return start(task);
+}
+
+// Every task that others know by its address stops and waits for the next generation.
+void Gang::restart_gang() {
+  stage_ = Stage::kGathering;
+  for (Task& task : tasks_) {
+    if (task.policy == Policy::kSidecar) continue;
+    switch (task.phase) {
+      case Phase::kStarting:
+      case Phase::kRunning:
+        enter(task, Phase::kStopping);
+        if (task.silent) set_deadline(task, now_ + limits_.silence);
+        decide(Stop{task.id, task.attempt, timeouts_.stop});
+        break;
+      case Phase::kIdle:
+        task.outcome = Outcome::kNone;
+        task.phase = Phase::kRegistered;
+        break;
+      case Phase::kGone: ask(task); break;
+      case Phase::kAsked:
+      case Phase::kAllocated:
+      case Phase::kRegistered:
+      case Phase::kStopping:
+      case Phase::kEnding: break;
+    }
+  }
+  publish_if_complete();
+}
+
+void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retry) {
+  task.outcome = Outcome::kFailed;
+  if (task.policy == Policy::kSidecar) {
+    return decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
+  }
+  if (!may_retry || !may_restart(counts)) return fail_job(failure);
+  count_restart(failure, counts);
+  const bool alone =
+      restarts_.scope == job::RestartScope::kTask || task.policy == Policy::kObserver;
+  // A port that was lost is known to the others: only a new generation tells them of the new one.
+  const bool at_old_address = task.phase != Phase::kAllocated;
+  if (stage_ == Stage::kGathering || (alone && at_old_address)) return restart_task(task);
+  restart_gang();
+}
+
+}  // namespace gangrun::gang

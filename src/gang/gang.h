@@ -1,0 +1,188 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "gang/decision.h"
+#include "gang/event.h"
+#include "job/cluster_spec.h"
+#include "job/spec.h"
+#include "job/status.h"
+
+namespace gangrun::gang {
+
+// Where one task stands. An agent exists from kRegistered to kEnding.
+enum class Phase {
+  kAsked,       // Allocate was decided
+  kAllocated,   // has a place; its agent has not reported
+  kRegistered,  // its agent holds a port and waits for the next generation
+  kStarting,
+  kRunning,
+  kStopping,  // Stop was decided; its agent stays for the next generation
+  kIdle,      // its command ended by itself; its agent is still there
+  kEnding,    // End was decided
+  kGone,      // its agent has ended
+};
+
+// How the last run of a task's command ended.
+enum class Outcome { kNone, kSucceeded, kFailed, kStopped, kLost };
+
+struct Task {
+  job::TaskId id;
+  job::Policy policy = job::Policy::kTracked;
+  std::chrono::milliseconds grace{0};
+  Phase phase = Phase::kAsked;
+  Outcome outcome = Outcome::kNone;
+  int attempt = 1;            // of the current or last run
+  int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
+  bool has_run = false;       // its agent has started something: the next run is a new attempt
+  std::string host;
+  job::Address address;                          // port 0: has not reported
+  std::string exit;                              // how its last run ended, in words
+  bool silent = false;                           // no session; the deadline is the end of its lease
+  bool killed = false;                           // Kill was decided: the next deadline gives it up
+  std::optional<base::Instant> asked_to_end_at;  // a failure before that is one of its own
+  std::optional<base::Instant> deadline;         // of what the phase waits for
+
+  friend bool operator==(const Task&, const Task&) = default;
+};
+
+// The life of one job as a pure state machine: no clock, no I/O. Events come in with the time at
+// which they are handled, decisions go out. The same events at the same times give the same
+// decisions and state, so replaying a journal rebuilds it. Copyable.
+class Gang {
+ public:
+  struct Limits {
+    // How long nothing may be heard of an agent before it is taken for dead: its own lease has
+    // ended by then.
+    std::chrono::milliseconds silence{std::chrono::seconds(65)};
+    // What an agent may need beyond a grace to kill, count the dead and leave.
+    std::chrono::milliseconds kill_allowance{std::chrono::seconds(10)};
+    // Restarts for reasons that do not count are limited too, so that no job restarts for ever.
+    int max_uncounted_restarts = 100;
+
+    friend bool operator==(const Limits&, const Limits&) = default;
+  };
+
+  // `spec` has been validated.
+  Gang(const job::JobSpec& spec, Limits limits);
+
+  std::vector<Decision> step(const Event& event, base::Instant now);
+
+  // When step() wants to be called with TimePassed at the latest; none: it waits for no time.
+  [[nodiscard]] std::optional<base::Instant> next_deadline() const;
+
+  [[nodiscard]] job::JobState state() const;
+  [[nodiscard]] bool finished() const { return stage_ == Stage::kFinished; }
+  [[nodiscard]] const std::vector<Task>& tasks() const { return tasks_; }
+  [[nodiscard]] const Task* find(const job::TaskId& id) const;
+  [[nodiscard]] const job::ClusterSpec& cluster_spec() const { return spec_published_; }
+  [[nodiscard]] int restarts_used() const { return restarts_used_; }
+  // What the job waits for now, as a sentence with its time limit; empty when for nothing but its
+  // tasks.
+  [[nodiscard]] std::string waiting_for(base::Instant now) const;
+
+  friend bool operator==(const Gang&, const Gang&) = default;
+
+ private:
+  enum class Stage {
+    kNew,
+    kGathering,  // allocation and roll call of the next generation
+    kRunning,
+    kFinishing,  // the tracked tasks have succeeded; observers are awaited, then sidecars' graces
+    kStopping,   // the verdict is decided
+    kFinished,
+  };
+  struct Failure {
+    job::Cause cause;
+    base::Instant at;
+    friend bool operator==(const Failure&, const Failure&) = default;
+  };
+
+  void on(const Begin&);
+  void on(const ClusterWaiting& event);
+  void on(const Allocated& event);
+  void on(const Reported& event);
+  void on(const Started& event);
+  void on(const Exited& event);
+  void on(const SessionLost& event);
+  void on(const Reattached& event);
+  void on(const AgentEnded& event);
+  void on(const Progress& event);
+  void on(const StopRequested& event);
+  void on(const ClusterGone& event);
+  void on(const TimePassed&);
+
+  Task* current(const job::TaskId& id, int attempt);
+  Task* allocated(const job::TaskId& id, int attempt);
+  void set_deadline(Task& task, std::optional<base::Instant> deadline);
+  void enter(Task& task, Phase phase);
+  void ask(Task& task);
+  void start(Task& task);
+  void end(Task& task, std::chrono::milliseconds grace);
+  void leave(Task& task, Outcome outcome);
+
+  void publish_if_complete();
+  void exited_while_ending(Task& task, const Exited& event);
+  void agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts);
+  void succeeded(Task& task);
+  void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
+  [[nodiscard]] bool may_restart(bool counts) const;
+  void count_restart(const Failure& failure, bool counts);
+  void restart_task(Task& task);
+  void restart_gang();
+  void fail_job(const Failure& failure);
+  void finish_if_tracked_succeeded();
+  void finish_if_observed();
+  void stop_job(job::JobState verdict, std::chrono::milliseconds grace);
+  void finish_if_gone();
+  void expired(Task& task);
+  void expired_without_place(Task& task);
+  void expired_ending(Task& task);
+  void hurry();
+  [[nodiscard]] bool tracked_succeeded() const;
+  [[nodiscard]] std::string gathering_words() const;
+  [[nodiscard]] static Failure failure_of(const Task& task, const std::string& what,
+                                          base::Instant at);
+  [[nodiscard]] std::optional<job::Cause> first_cause() const;
+
+  template <typename T>
+  void decide(T decision) {
+    decisions_.push_back(Decision(std::move(decision)));
+  }
+
+  // What the user asked for.
+  std::string success_;
+  job::Restarts restarts_;
+  job::Timeouts timeouts_;
+  Limits limits_;
+  // What has happened.
+  std::vector<Task> tasks_;
+  std::map<job::TaskId, std::size_t> index_;
+  std::set<std::pair<base::Instant, std::size_t>> deadlines_;
+  Stage stage_ = Stage::kNew;
+  bool gathered_before_ = false;
+  job::ClusterSpec spec_published_;
+  int restarts_used_ = 0;
+  int uncounted_restarts_ = 0;
+  std::string cluster_waits_for_;
+  std::optional<base::Instant> job_deadline_;
+  job::JobState verdict_ = job::JobState::kFailed;
+  std::optional<base::Instant> decided_at_;  // when the verdict was
+  std::vector<Failure> failures_;            // those that may be the first cause, as they came
+  // Of the step that is being made.
+  base::Instant now_;
+  std::vector<Decision> decisions_;
+};
+
+// How a task of the gang is shown.
+job::TaskState state_of(const Task& task);
+
+}  // namespace gangrun::gang

@@ -1,0 +1,369 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/format.h"
+#include "gang/gang.h"
+
+// How a job ends: success, verdict and first cause, deadlines, and what it waits for.
+namespace gangrun::gang {
+
+using base::format;
+using job::Policy;
+
+namespace {
+
+// Enough to find the first; a gang of thousands that collapses reports far more.
+constexpr std::size_t kMaxFailures = 256;
+// Names of tasks in one sentence.
+constexpr std::size_t kMaxNames = 4;
+
+bool is_done(const Task& task) {
+  return task.phase == Phase::kIdle || task.phase == Phase::kEnding || task.phase == Phase::kGone;
+}
+
+std::string names(const std::vector<const Task*>& tasks) {
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(tasks.size(), kMaxNames); ++i) {
+    shown.push_back(job::to_string(tasks[i]->id));
+  }
+  std::string text = format("{}", base::join(shown, ", "));
+  if (tasks.size() > kMaxNames) text += format(" and {} more", tasks.size() - kMaxNames);
+  return text;
+}
+
+}  // namespace
+
+Gang::Failure Gang::failure_of(const Task& task, const std::string& what, base::Instant at) {
+  Failure failure;
+  failure.at = at;
+  failure.cause.task = task.id;
+  failure.cause.host = task.host;
+  failure.cause.sentence = task.host.empty()
+                               ? format("{} {}", job::to_string(task.id), what)
+                               : format("{} on {} {}", job::to_string(task.id), task.host, what);
+  return failure;
+}
+
+void Gang::succeeded(Task& task) {
+  task.outcome = Outcome::kSucceeded;
+  enter(task, Phase::kIdle);
+  finish_if_tracked_succeeded();
+  finish_if_observed();
+}
+
+// A failure before it was asked to end is its own, and may be the first cause that arrived late.
+void Gang::exited_while_ending(Task& task, const Exited& event) {
+  if (task.outcome != Outcome::kNone) return;
+  task.exit = event.report.sentence;
+  if (event.report.success) {
+    task.outcome = Outcome::kSucceeded;
+  } else if (task.asked_to_end_at && event.ended_at < *task.asked_to_end_at) {
+    task.outcome = Outcome::kFailed;
+    Failure failure = failure_of(task, event.report.sentence, event.ended_at);
+    failure.cause.last_lines = event.report.last_lines;
+    failure.cause.traceback = event.report.traceback;
+    const bool matters = task.policy != Policy::kSidecar && stage_ == Stage::kStopping;
+    if (matters && failures_.size() < kMaxFailures) failures_.push_back(std::move(failure));
+  } else {
+    task.outcome = Outcome::kStopped;
+  }
+}
+
+void Gang::end(Task& task, std::chrono::milliseconds grace) {
+  if (task.phase == Phase::kGone) return;
+  if (!task.asked_to_end_at) task.asked_to_end_at = now_;
+  enter(task, Phase::kEnding);
+  set_deadline(task, now_ + grace + limits_.kill_allowance);
+  decide(End{task.id, task.allocated_attempt, grace});
+}
+
+void Gang::leave(Task& task, Outcome outcome) {
+  task.outcome = outcome;
+  task.silent = false;
+  enter(task, Phase::kGone);
+  finish_if_gone();
+}
+
+bool Gang::tracked_succeeded() const {
+  return std::all_of(tasks_.begin(), tasks_.end(), [this](const Task& task) {
+    const bool needed =
+        success_ == "all" ? task.policy == Policy::kTracked : task.id.type == success_;
+    return !needed || task.outcome == Outcome::kSucceeded;
+  });
+}
+
+void Gang::finish_if_tracked_succeeded() {
+  if (stage_ != Stage::kRunning || !tracked_succeeded()) return;
+  stage_ = Stage::kFinishing;
+  for (Task& task : tasks_) {
+    if (task.policy == Policy::kSidecar || is_done(task)) continue;
+    const bool awaited = task.policy == Policy::kObserver && task.grace.count() > 0 &&
+                         (task.phase == Phase::kStarting || task.phase == Phase::kRunning);
+    if (awaited) {
+      set_deadline(task, now_ + task.grace);
+    } else {
+      end(task, timeouts_.stop);
+    }
+  }
+}
+
+void Gang::finish_if_observed() {
+  if (stage_ != Stage::kFinishing) return;
+  const bool observed = std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
+    return task.policy != Policy::kObserver || is_done(task);
+  });
+  if (observed) stop_job(job::JobState::kSucceeded, timeouts_.stop);
+}
+
+void Gang::fail_job(const Failure& failure) {
+  if (failures_.size() < kMaxFailures) failures_.push_back(failure);
+  if (stage_ != Stage::kStopping) stop_job(job::JobState::kFailed, timeouts_.stop);
+}
+
+void Gang::stop_job(job::JobState verdict, std::chrono::milliseconds grace) {
+  stage_ = Stage::kStopping;
+  verdict_ = verdict;
+  for (Task& task : tasks_) {
+    if (task.phase == Phase::kEnding) continue;
+    const bool lingers = verdict == job::JobState::kSucceeded && task.policy == Policy::kSidecar &&
+                         task.phase == Phase::kRunning && task.grace.count() > 0;
+    if (lingers) {
+      set_deadline(task, now_ + task.grace);
+    } else {
+      end(task, task.phase == Phase::kIdle ? std::chrono::milliseconds(0) : grace);
+    }
+  }
+  finish_if_gone();
+}
+
+void Gang::finish_if_gone() {
+  if (stage_ != Stage::kStopping) return;
+  const bool gone = std::all_of(tasks_.begin(), tasks_.end(),
+                                [](const Task& task) { return task.phase == Phase::kGone; });
+  if (!gone) return;
+  stage_ = Stage::kFinished;
+  deadlines_.clear();
+  decide(Finish{verdict_, first_cause()});
+}
+
+std::optional<job::Cause> Gang::first_cause() const {
+  if (verdict_ == job::JobState::kSucceeded || failures_.empty()) return std::nullopt;
+  // Who asked for the end is the cause of it, whatever else went wrong on the way.
+  if (verdict_ == job::JobState::kKilled) return failures_.front().cause;
+  const auto earlier = [](const Failure& a, const Failure& b) { return a.at < b.at; };
+  const auto first = std::min_element(failures_.begin(), failures_.end(), earlier);
+  job::Cause cause = first->cause;
+  const Failure* next = nullptr;
+  for (const Failure& failure : failures_) {
+    if (&failure != &*first && (next == nullptr || failure.at < next->at)) next = &failure;
+  }
+  if (next != nullptr && next->cause.task) {
+    cause.sentence += format(", {} before {} failed too", base::to_words(next->at - first->at),
+                             job::to_string(*next->cause.task));
+  }
+  return cause;
+}
+
+void Gang::on(const Progress& event) {
+  Task* task = current(event.task, event.attempt);
+  if (task == nullptr || stage_ != Stage::kFinishing || task->silent) return;
+  const bool awaited = task->policy == Policy::kObserver &&
+                       (task->phase == Phase::kStarting || task->phase == Phase::kRunning);
+  if (awaited) set_deadline(*task, now_ + task->grace);
+}
+
+void Gang::on(const StopRequested& event) {
+  if (stage_ == Stage::kNew) {
+    stage_ = Stage::kFinished;
+    verdict_ = job::JobState::kKilled;
+    return decide(Finish{verdict_, job::Cause{{}, {}, format("stopped by {}", event.by), {}, {}}});
+  }
+  if (stage_ == Stage::kStopping) return hurry();
+  Failure reason;
+  reason.cause.sentence = format("stopped by {}", event.by);
+  reason.at = now_;
+  failures_.assign(1, reason);
+  stop_job(job::JobState::kKilled, event.at_once ? std::chrono::milliseconds(0) : timeouts_.stop);
+}
+
+// Asked again while stopping: nobody is given time any more.
+void Gang::hurry() {
+  for (Task& task : tasks_) {
+    if (!task.killed) end(task, std::chrono::milliseconds(0));
+  }
+}
+
+void Gang::on(const ClusterGone& event) {
+  if (stage_ == Stage::kStopping) return;
+  Failure failure;
+  failure.cause.sentence = event.reason;
+  failure.at = now_;
+  fail_job(failure);
+}
+
+void Gang::on(const TimePassed&) {
+  if (job_deadline_ && stage_ != Stage::kStopping && *job_deadline_ <= now_) {
+    Failure failure;
+    failure.cause.sentence =
+        format("the job did not end within {} (timeouts.job)", base::to_words(timeouts_.job));
+    failure.at = now_;
+    fail_job(failure);
+  }
+  while (stage_ != Stage::kFinished && !deadlines_.empty() && deadlines_.begin()->first <= now_) {
+    Task& task = tasks_[deadlines_.begin()->second];
+    set_deadline(task, std::nullopt);
+    expired(task);
+  }
+}
+
+void Gang::expired(Task& task) {
+  if (task.silent && task.phase != Phase::kEnding) {
+    decide(Kill{task.id, task.allocated_attempt});
+    const std::string words = base::to_words(limits_.silence);
+    return agent_lost(task, format("was not heard of for {}", words), now_, false);
+  }
+  switch (task.phase) {
+    case Phase::kAsked:
+    case Phase::kAllocated:
+    case Phase::kStarting: return expired_without_place(task);
+    case Phase::kEnding: return expired_ending(task);
+    case Phase::kStopping:
+      decide(Kill{task.id, task.allocated_attempt});
+      task.killed = true;
+      enter(task, Phase::kEnding);
+      return set_deadline(task, now_ + limits_.kill_allowance);
+    case Phase::kRunning: {
+      if (task.policy == Policy::kObserver) {
+        decide(Warn{format("{} made no progress for {} after the others had ended; it was stopped",
+                           job::to_string(task.id), base::to_words(task.grace))});
+      }
+      end(task, timeouts_.stop);
+      return finish_if_observed();
+    }
+    case Phase::kRegistered:
+    case Phase::kIdle:
+    case Phase::kGone: GANGRUN_CHECK(false, static_cast<int>(task.phase));
+  }
+}
+
+void Gang::expired_without_place(Task& task) {
+  std::string what;
+  if (task.phase == Phase::kAsked) {
+    what = format("got no place within {} (timeouts.allocation)",
+                  base::to_words(timeouts_.allocation));
+    if (!cluster_waits_for_.empty()) what += format(": {}", cluster_waits_for_);
+  } else {
+    what = format("did not {} within {} (timeouts.roll_call)",
+                  task.phase == Phase::kAllocated ? "report" : "start",
+                  base::to_words(timeouts_.roll_call));
+  }
+  const Failure failure = failure_of(task, what, now_);
+  task.exit = what;
+  if (task.policy == Policy::kSidecar) {
+    decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
+    return end(task, timeouts_.stop);
+  }
+  if (task.policy == Policy::kObserver && stage_ == Stage::kFinishing) {
+    end(task, timeouts_.stop);
+    return finish_if_observed();
+  }
+  fail_job(failure);
+}
+
+void Gang::expired_ending(Task& task) {
+  if (!task.killed) {
+    task.killed = true;
+    decide(Kill{task.id, task.allocated_attempt});
+    return set_deadline(task, now_ + limits_.kill_allowance);
+  }
+  decide(Warn{format("{} could not be seen to end; look for its processes on {}",
+                     job::to_string(task.id), task.host.empty() ? "its host" : task.host)});
+  leave(task, Outcome::kLost);
+}
+
+job::JobState Gang::state() const {
+  switch (stage_) {
+    case Stage::kNew: return job::JobState::kAllocating;
+    case Stage::kGathering: break;
+    case Stage::kRunning:
+    case Stage::kFinishing: return job::JobState::kRunning;
+    case Stage::kStopping: return job::JobState::kStopping;
+    case Stage::kFinished: return verdict_;
+  }
+  if (gathered_before_) return job::JobState::kRestarting;
+  const bool asked = std::any_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
+    return task.phase == Phase::kAsked && task.policy != Policy::kSidecar;
+  });
+  return asked ? job::JobState::kAllocating : job::JobState::kRollCall;
+}
+
+std::string Gang::gathering_words() const {
+  std::vector<const Task*> asked;
+  std::vector<const Task*> allocated;
+  std::vector<const Task*> stopping;
+  std::size_t members = 0;
+  for (const Task& task : tasks_) {
+    if (task.policy == Policy::kSidecar) continue;
+    ++members;
+    if (task.phase == Phase::kAsked) asked.push_back(&task);
+    if (task.phase == Phase::kAllocated) allocated.push_back(&task);
+    if (task.phase == Phase::kStopping || task.phase == Phase::kEnding) stopping.push_back(&task);
+  }
+  if (!stopping.empty()) return format("restart: {} still to stop", names(stopping));
+  if (!asked.empty()) {
+    const std::string reason =
+        cluster_waits_for_.empty() ? "" : format(" ({})", cluster_waits_for_);
+    return format("allocation: {} of {} tasks have a place, missing {}{}", members - asked.size(),
+                  members, names(asked), reason);
+  }
+  return format("roll call: {} of {} tasks have reported, missing {}", members - allocated.size(),
+                members, names(allocated));
+}
+
+std::string Gang::waiting_for(base::Instant now) const {
+  std::string text;
+  if (stage_ == Stage::kGathering) {
+    text = gathering_words();
+  } else if (stage_ == Stage::kFinishing || stage_ == Stage::kStopping) {
+    std::vector<const Task*> awaited;
+    for (const Task& task : tasks_) {
+      const bool counts = stage_ == Stage::kStopping || task.policy == Policy::kObserver;
+      if (counts && (task.deadline || task.phase == Phase::kEnding)) awaited.push_back(&task);
+    }
+    text = awaited.empty() ? "" : format("the end of {}", names(awaited));
+  } else {
+    std::vector<const Task*> silent;
+    for (const Task& task : tasks_) {
+      if (task.silent) silent.push_back(&task);
+    }
+    if (!silent.empty()) text = format("news of {}", names(silent));
+  }
+  if (text.empty()) return text;
+  const auto next = next_deadline();
+  if (next && *next > now) text += format("; limit in {}", base::to_words(*next - now));
+  return text;
+}
+
+job::TaskState state_of(const Task& task) {
+  switch (task.phase) {
+    case Phase::kAsked: return job::TaskState::kWaiting;
+    case Phase::kAllocated: return job::TaskState::kAllocated;
+    case Phase::kRegistered: return job::TaskState::kRegistered;
+    case Phase::kStarting: return job::TaskState::kStarting;
+    case Phase::kRunning: return job::TaskState::kRunning;
+    case Phase::kStopping: return job::TaskState::kStopping;
+    case Phase::kIdle:
+    case Phase::kEnding:
+    case Phase::kGone: break;
+  }
+  switch (task.outcome) {
+    case Outcome::kNone: return job::TaskState::kStopping;
+    case Outcome::kSucceeded: return job::TaskState::kSucceeded;
+    case Outcome::kFailed: return job::TaskState::kFailed;
+    case Outcome::kStopped: return job::TaskState::kStopped;
+    case Outcome::kLost: return job::TaskState::kLost;
+  }
+  return job::TaskState::kStopping;
+}
+
+}  // namespace gangrun::gang
