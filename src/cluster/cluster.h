@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "job/cluster_spec.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+
+namespace gangrun::cluster {
+
+// What a place needs to start one agent.
+struct Launch {
+  job::Resources resources;
+  // Where the task was before, as a wish.
+  std::optional<job::Address> wanted;
+  // What the agent must know (agent/config.h). Holds the job's secret: it is handed on by a way that no
+  // other user sees, never in a command line or an environment.
+  base::Json agent_config;
+};
+
+// The place has nothing to give yet, and says why.
+struct Waiting {
+  std::string reason;
+};
+
+struct Allocated {
+  job::TaskId task;
+  int attempt = 0;
+  std::string host;
+  std::vector<int> gpus;  // the devices that are the task's alone
+};
+
+// The agent has ended and nothing that it started is alive. Every start() is answered by exactly one.
+struct Ended {
+  job::TaskId task;
+  int attempt = 0;
+  std::string sentence;  // "its agent was killed by signal 9 (SIGKILL)"
+  base::Instant ended_at;
+  bool counts = true;    // false: an eviction, a lost node or a preemption
+  bool out_of_memory = false;
+};
+
+// The place will never give what was asked, or is gone for good.
+struct Gone {
+  std::string reason;
+};
+
+using Event = std::variant<Waiting, Allocated, Ended, Gone>;
+
+// A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on it too, never
+// from inside a call.
+class Cluster {
+ public:
+  virtual ~Cluster() = default;
+  virtual void on_event(std::function<void(Event)> listener) = 0;
+  // Asks for a place and an agent in it.
+  virtual void start(const job::TaskId& task, int attempt, Launch launch) = 0;
+  // Ends the agent with all that it started: SIGTERM, and after `grace` by force. For an attempt that is not
+  // there (any more) it does nothing.
+  virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
+};
+
+}  // namespace gangrun::cluster

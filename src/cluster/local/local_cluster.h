@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "net/event_loop.h"
+#include "process/child.h"
+
+namespace gangrun::cluster {
+
+// What this machine has to give.
+struct Machine {
+  std::int64_t memory_mib = 0;
+  int vcores = 0;
+  int gpus = 0;
+};
+
+// A sentence with both numbers if the machine can never fulfil the whole gang's requests. vcores are a wish
+// (they share), memory and GPUs are not.
+base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine);
+
+// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h) which die with
+// the calling process. Destroying it kills what is left, and waits for it.
+class LocalCluster final : public Cluster {
+ public:
+  struct Options {
+    std::string agent_program;  // path of gangrun-agent
+    std::string host;           // the name that tasks know this machine by
+    std::vector<int> gpus;      // devices of this machine
+    // Where other jobs on this machine see which GPUs are taken: one lock file for each.
+    std::string gpu_lock_folder;
+  };
+
+  LocalCluster(net::EventLoop& loop, Options options);
+  ~LocalCluster() override;
+
+  void on_event(std::function<void(Event)> listener) override;
+  void start(const job::TaskId& task, int attempt, Launch launch) override;
+  void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
+
+ private:
+  struct Agent;
+  using Key = std::pair<job::TaskId, int>;
+
+  void start_agent(const Key& key);
+  void emit(Event event);
+  void reap(const Key& key);
+
+  net::EventLoop& loop_;
+  Options options_;
+  std::function<void(Event)> listener_;
+  std::map<Key, std::unique_ptr<Agent>> agents_;
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "cluster/cluster.h"
+#include "job/spec.h"
+#include "job/status.h"
+#include "journal/writer.h"
+#include "net/certificate.h"
+#include "net/event_loop.h"
+
+namespace gangrun::master {
+
+// What a master tells the process that it lives in. Called on the loop's thread.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  // The state of the job or of a task has changed. Not called for memory, CPU and log lines: who shows
+  // them asks status() at its own pace.
+  virtual void on_changed() = 0;
+  virtual void on_line(const job::TaskId& task, bool is_error, std::string_view line) = 0;
+  // Worth telling the user: a restart, a sidecar that failed.
+  virtual void on_warning(std::string_view sentence) = 0;
+  // The job has ended and nothing of it is alive; called once, the last call.
+  virtual void on_finished() = 0;
+};
+
+// Everything about one job that is settled before its master begins.
+struct Settings {
+  job::JobSpec spec;  // validated
+  std::string job_id;
+  std::string folder;          // the job's own: holds socket_path and the logs
+  std::string socket_path;
+  std::string log_folder;      // of the tasks' output; must exist
+  std::string working_folder;  // of the user's commands
+  std::string host;            // by which the tasks know this machine
+  base::Secret secret;
+  // With one, agents on other hosts are served by TLS too; without, only the Unix socket is.
+  std::unique_ptr<net::JobCertificate> certificate;
+  job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
+  base::Instant commanded_at;  // when the user gave the command: what start-up times count from
+  std::chrono::milliseconds master_lost{0};
+};
+
+// The coordinator of one job: gang, registry, cluster and journal put together. Owns none of the things
+// that it is given by reference; they outlive it.
+class Master {
+ public:
+  Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+         cluster::Cluster& cluster, journal::Writer& journal, Listener& listener, Settings settings);
+  ~Master();
+  Master(const Master&) = delete;
+  Master& operator=(const Master&) = delete;
+
+  // Listens on the socket and asks for the tasks. On an error nothing was started.
+  base::Result<> start();
+  // Asks for the end of the job; a second time, or at_once: without any grace.
+  void request_stop(std::string by, bool at_once);
+  [[nodiscard]] job::JobStatus status() const;
+  // The port on which agents of other hosts are served; 0 without a certificate.
+  [[nodiscard]] std::uint16_t tls_port() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gangrun::master
