@@ -1,0 +1,55 @@
+#include "job/json_text.h"
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/exit_report.h"
+
+namespace gangrun::job {
+
+namespace {
+
+base::Error too_long(std::string_view key, std::size_t max_bytes) {
+  return base::invalid_argument(
+      base::format("\"{}\" is longer than the limit of {} bytes", key, max_bytes));
+}
+
+}  // namespace
+
+base::Json json_text(std::string_view text, std::size_t max_bytes) {
+  std::string kept = base::shorten(text, max_bytes);
+  if (base::is_valid_utf8(kept)) return kept;
+  // One replacement character takes three bytes: the text may have grown over the limit.
+  const auto clean = base::parse_json(base::dump_json(kept), 8 * max_bytes + 16);
+  return clean.ok() ? base::shorten(clean->get_ref<const std::string&>(), max_bytes) : "";
+}
+
+base::Json json_lines(const std::vector<std::string>& lines) {
+  base::Json list = base::Json::array();
+  const auto most = static_cast<std::size_t>(kLastLines);
+  for (std::size_t i = lines.size() > most ? lines.size() - most : 0; i < lines.size(); ++i) {
+    list.push_back(json_text(lines[i], kMaxLineBytes));
+  }
+  return list;
+}
+
+base::Result<std::string> text_member(const base::Json& object, std::string_view key,
+                                      std::size_t max_bytes) {
+  GANGRUN_ASSIGN(auto text, base::json_member<std::string>(object, key));
+  if (text.size() > max_bytes) return too_long(key, max_bytes);
+  return text;
+}
+
+base::Result<std::vector<std::string>> lines_member(const base::Json& object,
+                                                    std::string_view key) {
+  GANGRUN_ASSIGN(auto lines, base::json_member<std::vector<std::string>>(object, key));
+  if (lines.size() > static_cast<std::size_t>(kLastLines)) {
+    return base::invalid_argument(
+        base::format("\"{}\" has more than the limit of {} lines", key, kLastLines));
+  }
+  for (const std::string& line : lines) {
+    if (line.size() > kMaxLineBytes) return too_long(key, kMaxLineBytes);
+  }
+  return lines;
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,76 @@
+#include "job/spec_names.h"
+
+#include <array>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+constexpr std::array kPolicies = {Policy::kTracked, Policy::kService, Policy::kObserver,
+                                  Policy::kSidecar};
+constexpr std::array kScopes = {RestartScope::kTask, RestartScope::kGang, RestartScope::kNone};
+constexpr std::array kContainments = {Containment::kAuto, Containment::kPidNamespace,
+                                      Containment::kCgroup, Containment::kSubreaper};
+constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax};
+
+template <typename Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(to_string(value));
+  return names;
+}
+
+template <typename Values>
+base::Result<typename Values::value_type> find_by_name(const Values& values, std::string_view text,
+                                                       std::string_view what) {
+  for (const auto value : values) {
+    if (to_string(value) == text) return value;
+  }
+  return not_one_of(text, what, names_of(values));
+}
+
+}  // namespace
+
+base::Error not_one_of(std::string_view text, std::string_view what,
+                       const std::vector<std::string>& allowed) {
+  const auto meant = base::nearest(text, allowed);
+  return base::invalid_argument(base::format(
+      "{} is not {}{} allowed: {}", quoted(text), what,
+      meant ? base::format("; did you mean '{}'?", *meant) : ";", base::join(allowed, ", ")));
+}
+
+std::vector<std::string> policy_names() { return names_of(kPolicies); }
+std::vector<std::string> restart_scope_names() { return names_of(kScopes); }
+std::vector<std::string> containment_names() { return names_of(kContainments); }
+
+std::vector<std::string> framework_names() {
+  std::vector<std::string> names = names_of(kFrameworks);
+  names.emplace_back("none");
+  return names;
+}
+
+base::Result<Policy> policy_from(std::string_view text) {
+  return find_by_name(kPolicies, text, "a policy");
+}
+
+base::Result<RestartScope> restart_scope_from(std::string_view text) {
+  return find_by_name(kScopes, text, "a scope of restarts");
+}
+
+base::Result<Containment> containment_from(std::string_view text) {
+  return find_by_name(kContainments, text, "a containment");
+}
+
+base::Result<Framework> framework_from(std::string_view text) {
+  for (const auto framework : kFrameworks) {
+    if (to_string(framework) == text) return framework;
+  }
+  if (text == to_string(Framework::kHorovod)) return Framework::kHorovod;
+  return not_one_of(text, "a framework", framework_names());
+}
+
+}  // namespace gangrun::job

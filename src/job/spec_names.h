@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "job/spec.h"
+
+namespace gangrun::job {
+
+// Every name that a field of a fixed choice may have, in the order in which errors list them.
+std::vector<std::string> policy_names();
+std::vector<std::string> restart_scope_names();
+std::vector<std::string> containment_names();
+// Those that this release can serve, and "none".
+std::vector<std::string> framework_names();
+
+// The inverse of to_string(). The error gives the text, what is allowed, and a near name.
+base::Result<Policy> policy_from(std::string_view text);
+base::Result<RestartScope> restart_scope_from(std::string_view text);
+base::Result<Containment> containment_from(std::string_view text);
+// Reads "horovod" too, which validate() refuses.
+base::Result<Framework> framework_from(std::string_view text);
+
+// "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, …"
+base::Error not_one_of(std::string_view text, std::string_view what,
+                       const std::vector<std::string>& allowed);
+
+}  // namespace gangrun::job

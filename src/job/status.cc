@@ -1,0 +1,198 @@
+#include "job/status.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/format.h"
+#include "job/json_text.h"
+#include "job/spec_names.h"
+
+namespace gangrun::job {
+
+namespace {
+
+// Names, addresses, paths and moments: what is longer is none of ours.
+constexpr std::size_t kMaxFieldBytes = 4096;
+
+constexpr std::array kJobStates = {JobState::kAllocating, JobState::kRollCall, JobState::kRunning,
+                                   JobState::kRestarting, JobState::kStopping, JobState::kSucceeded,
+                                   JobState::kFailed,     JobState::kKilled,   JobState::kLost};
+constexpr std::array kTaskStates = {
+    TaskState::kWaiting, TaskState::kAllocated, TaskState::kRegistered, TaskState::kStarting,
+    TaskState::kRunning, TaskState::kStopping,  TaskState::kSucceeded,  TaskState::kFailed,
+    TaskState::kStopped, TaskState::kLost};
+
+template <typename Values>
+base::Result<typename Values::value_type> state_from(const Values& values, std::string_view text,
+                                                     std::string_view what) {
+  std::vector<std::string> names;
+  for (const auto value : values) {
+    if (to_string(value) == text) return value;
+    names.emplace_back(to_string(value));
+  }
+  return not_one_of(text, what, names);
+}
+
+base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
+  TaskStatus status;
+  GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
+  GANGRUN_ASSIGN(status.task, parse_task_id(task));
+  GANGRUN_ASSIGN(const auto policy, base::json_member<std::string>(json, "policy"));
+  GANGRUN_ASSIGN(status.policy, policy_from(policy));
+  GANGRUN_ASSIGN(const auto state, base::json_member<std::string>(json, "state"));
+  GANGRUN_ASSIGN(status.state, task_state_from(state));
+  GANGRUN_ASSIGN(status.attempt, base::json_member<int>(json, "attempt"));
+  GANGRUN_ASSIGN(status.address, text_member(json, "address", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.pid, base::json_member<std::int64_t>(json, "pid"));
+  GANGRUN_ASSIGN(status.memory_bytes, base::json_member<std::int64_t>(json, "memory_bytes"));
+  GANGRUN_ASSIGN(status.cpu_seconds, base::json_member<double>(json, "cpu_seconds"));
+  GANGRUN_ASSIGN(status.exit, text_member(json, "exit", kMaxSentenceBytes));
+  GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
+  GANGRUN_ASSIGN(status.log_path, text_member(json, "log_path", kMaxFieldBytes));
+  return status;
+}
+
+base::Result<> read_tasks(const base::Json& json, JobStatus& status) {
+  const auto tasks = json.find("tasks");
+  if (tasks == json.end() || !tasks->is_array()) {
+    return base::invalid_argument("\"tasks\" must be a list");
+  }
+  if (tasks->size() > static_cast<std::size_t>(kMaxTasks)) {
+    return base::invalid_argument(base::format("\"tasks\" has more than {} tasks", kMaxTasks));
+  }
+  for (const base::Json& element : *tasks) {
+    GANGRUN_ASSIGN(TaskStatus task, task_status_from_json(element));
+    status.tasks.push_back(std::move(task));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(JobState state) {
+  switch (state) {
+    case JobState::kAllocating: return "allocating";
+    case JobState::kRollCall: return "roll_call";
+    case JobState::kRunning: return "running";
+    case JobState::kRestarting: return "restarting";
+    case JobState::kStopping: return "stopping";
+    case JobState::kSucceeded: return "succeeded";
+    case JobState::kFailed: return "failed";
+    case JobState::kKilled: return "killed";
+    case JobState::kLost: return "lost";
+  }
+  return "lost";
+}
+
+std::string_view to_string(TaskState state) {
+  switch (state) {
+    case TaskState::kWaiting: return "waiting";
+    case TaskState::kAllocated: return "allocated";
+    case TaskState::kRegistered: return "registered";
+    case TaskState::kStarting: return "starting";
+    case TaskState::kRunning: return "running";
+    case TaskState::kStopping: return "stopping";
+    case TaskState::kSucceeded: return "succeeded";
+    case TaskState::kFailed: return "failed";
+    case TaskState::kStopped: return "stopped";
+    case TaskState::kLost: return "lost";
+  }
+  return "lost";
+}
+
+base::Result<JobState> job_state_from(std::string_view text) {
+  return state_from(kJobStates, text, "a state of a job");
+}
+
+base::Result<TaskState> task_state_from(std::string_view text) {
+  return state_from(kTaskStates, text, "a state of a task");
+}
+
+bool is_final(JobState state) {
+  return state == JobState::kSucceeded || state == JobState::kFailed ||
+         state == JobState::kKilled || state == JobState::kLost;
+}
+
+bool is_final(TaskState state) {
+  return state == TaskState::kSucceeded || state == TaskState::kFailed ||
+         state == TaskState::kStopped || state == TaskState::kLost;
+}
+
+base::Json to_json(const Cause& cause) {
+  return {{"task", cause.task ? base::Json(to_string(*cause.task)) : base::Json()},
+          {"host", json_text(cause.host, kMaxFieldBytes)},
+          {"sentence", json_text(cause.sentence, kMaxSentenceBytes)},
+          {"last_lines", json_lines(cause.last_lines)},
+          {"traceback", json_text(cause.traceback, kMaxTracebackBytes)}};
+}
+
+base::Json to_json(const TaskStatus& status) {
+  return {{"task", to_string(status.task)},
+          {"policy", to_string(status.policy)},
+          {"state", to_string(status.state)},
+          {"attempt", status.attempt},
+          {"address", json_text(status.address, kMaxFieldBytes)},
+          {"pid", status.pid},
+          {"memory_bytes", status.memory_bytes},
+          {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},
+          {"exit", json_text(status.exit, kMaxSentenceBytes)},
+          {"last_line", json_text(status.last_line, kMaxLineBytes)},
+          {"log_path", json_text(status.log_path, kMaxFieldBytes)}};
+}
+
+base::Json to_json(const JobStatus& status) {
+  base::Json tasks = base::Json::array();
+  for (const TaskStatus& task : status.tasks) tasks.push_back(to_json(task));
+  return {{"id", json_text(status.id, kMaxFieldBytes)},
+          {"name", json_text(status.name, kMaxFieldBytes)},
+          {"state", to_string(status.state)},
+          {"generation", status.generation},
+          {"restarts_used", status.restarts_used},
+          {"restarts_max", status.restarts_max},
+          {"submitted", json_text(status.submitted, kMaxFieldBytes)},
+          {"ended", json_text(status.ended, kMaxFieldBytes)},
+          {"elapsed_ms", status.elapsed_ms},
+          {"all_started_ms", status.all_started_ms},
+          {"waiting_for", json_text(status.waiting_for, kMaxSentenceBytes)},
+          {"folder", json_text(status.folder, kMaxFieldBytes)},
+          {"cause", status.cause ? to_json(*status.cause) : base::Json()},
+          {"tasks", std::move(tasks)}};
+}
+
+base::Result<Cause> cause_from_json(const base::Json& json) {
+  Cause cause;
+  GANGRUN_ASSIGN(const auto task, base::json_member_or<std::string>(json, "task", ""));
+  if (!task.empty()) {
+    GANGRUN_ASSIGN(cause.task, parse_task_id(task));
+  }
+  GANGRUN_ASSIGN(cause.host, text_member(json, "host", kMaxFieldBytes));
+  GANGRUN_ASSIGN(cause.sentence, text_member(json, "sentence", kMaxSentenceBytes));
+  GANGRUN_ASSIGN(cause.last_lines, lines_member(json, "last_lines"));
+  GANGRUN_ASSIGN(cause.traceback, text_member(json, "traceback", kMaxTracebackBytes));
+  return cause;
+}
+
+base::Result<JobStatus> job_status_from_json(const base::Json& json) {
+  JobStatus status;
+  GANGRUN_ASSIGN(status.id, text_member(json, "id", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.name, text_member(json, "name", kMaxFieldBytes));
+  GANGRUN_ASSIGN(const auto state, base::json_member<std::string>(json, "state"));
+  GANGRUN_ASSIGN(status.state, job_state_from(state));
+  GANGRUN_ASSIGN(status.generation, base::json_member<int>(json, "generation"));
+  GANGRUN_ASSIGN(status.restarts_used, base::json_member<int>(json, "restarts_used"));
+  GANGRUN_ASSIGN(status.restarts_max, base::json_member<int>(json, "restarts_max"));
+  GANGRUN_ASSIGN(status.submitted, text_member(json, "submitted", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.ended, text_member(json, "ended", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.elapsed_ms, base::json_member<std::int64_t>(json, "elapsed_ms"));
+  GANGRUN_ASSIGN(status.all_started_ms, base::json_member<std::int64_t>(json, "all_started_ms"));
+  GANGRUN_ASSIGN(status.waiting_for, text_member(json, "waiting_for", kMaxSentenceBytes));
+  GANGRUN_ASSIGN(status.folder, text_member(json, "folder", kMaxFieldBytes));
+  const auto cause = json.find("cause");
+  if (cause != json.end() && !cause->is_null()) {
+    GANGRUN_ASSIGN(status.cause, cause_from_json(*cause));
+  }
+  GANGRUN_TRY(read_tasks(json, status));
+  return status;
+}
+
+}  // namespace gangrun::job

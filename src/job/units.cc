@@ -1,0 +1,158 @@
+#include "job/units.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::job {
+
+namespace {
+
+constexpr std::size_t kMaxQuotedBytes = 60;
+constexpr std::size_t kMaxFractionDigits = 6;
+// Larger numbers are over every limit; so are their products with a factor, without an overflow.
+constexpr std::int64_t kMaxWhole = 10'000'000'000;
+constexpr std::int64_t kMillion = 1'000'000;
+
+struct Unit {
+  std::string_view name;
+  std::int64_t factor;
+};
+
+// The names that a slip of the finger is compared with come first.
+constexpr Unit kMemoryUnits[] = {
+    {"MiB", 1}, {"GiB", 1024}, {"TiB", 1024 * 1024}, {"m", 1}, {"g", 1024}, {"t", 1024 * 1024},
+    {"Mi", 1},  {"Gi", 1024},  {"Ti", 1024 * 1024},
+};
+constexpr Unit kTimeUnits[] = {
+    {"ms", 1},         {"s", 1000},   {"min", 60'000}, {"h", 3'600'000},
+    {"d", 86'400'000}, {"m", 60'000}, {"sec", 1000},
+};
+
+struct Kind {
+  std::string_view what;     // "an amount of memory"
+  std::string_view allowed;  // a sentence's end
+  std::span<const Unit> units;
+  std::int64_t bare_factor;
+  std::int64_t max;
+};
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
+base::Error wrong(std::string_view text, const Kind& kind, std::string_view why = "") {
+  return base::invalid_argument(
+      base::format("{} is not {}{}; allowed: {}", quoted(text), kind.what, why, kind.allowed));
+}
+
+base::Error unknown_unit(std::string_view text, std::string_view unit, const Kind& kind) {
+  std::vector<std::string> names;
+  for (const Unit& known : kind.units) names.emplace_back(known.name);
+  const auto meant = base::nearest(unit, names);
+  return wrong(text, kind,
+               base::format(" (unknown unit {}{})", quoted(unit),
+                            meant ? base::format("; did you mean '{}'?", *meant) : ""));
+}
+
+std::size_t count_digits(std::string_view text) {
+  const auto end =
+      std::find_if(text.begin(), text.end(), [](char c) { return c < '0' || c > '9'; });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+base::Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kind) {
+  std::string_view rest = base::trim(text);
+  if (rest.starts_with('-')) return wrong(text, kind, " (negative)");
+  const std::string_view whole_digits = rest.substr(0, count_digits(rest));
+  rest.remove_prefix(whole_digits.size());
+  std::string_view fraction_digits;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    fraction_digits = rest.substr(0, count_digits(rest));
+    rest.remove_prefix(fraction_digits.size());
+    if (fraction_digits.empty() || fraction_digits.size() > kMaxFractionDigits) {
+      return wrong(text, kind);
+    }
+  }
+  if (whole_digits.empty()) return wrong(text, kind);
+  const std::int64_t whole =
+      std::min(base::parse_integer(whole_digits).value_or(kMaxWhole), kMaxWhole);
+  std::int64_t millionths = base::parse_integer(fraction_digits).value_or(0);
+  for (std::size_t i = fraction_digits.size(); i < kMaxFractionDigits; ++i) millionths *= 10;
+
+  const std::string_view unit = base::trim(rest);
+  std::int64_t factor = kind.bare_factor;
+  if (!unit.empty()) {
+    const auto found = std::find_if(kind.units.begin(), kind.units.end(), [&](const Unit& known) {
+      return same_but_for_case(known.name, unit);
+    });
+    if (found == kind.units.end()) return unknown_unit(text, unit, kind);
+    factor = found->factor;
+  }
+  const std::int64_t value = whole * factor + (millionths * factor + kMillion - 1) / kMillion;
+  if (value > kind.max) return wrong(text, kind, " (too large)");
+  return value;
+}
+
+}  // namespace
+
+base::Result<std::int64_t> parse_memory_mib(std::string_view text) {
+  const Kind kind{
+      "an amount of memory",
+      "a number with MiB (or m), GiB (g) or TiB (t), at most 64 TiB, for example 2 GiB; "
+      "a bare number is in MiB",
+      kMemoryUnits, 1, kMaxMemoryMib};
+  return parse_quantity(text, kind);
+}
+
+base::Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  const Kind kind{"a time",
+                  "a number with ms, s, min (or m), h or d, at most 365 d, for example 10 min; a "
+                  "bare number is in seconds",
+                  kTimeUnits, 1000, kMaxDuration.count()};
+  GANGRUN_ASSIGN(const std::int64_t ms, parse_quantity(text, kind));
+  return std::chrono::milliseconds(ms);
+}
+
+base::Result<int> parse_count(std::string_view text, int min, int max) {
+  const auto value = base::parse_integer(base::trim(text));
+  if (!value || *value < min || *value > max) {
+    return base::invalid_argument(base::format(
+        "{} is not allowed; allowed: a whole number from {} to {}", quoted(text), min, max));
+  }
+  return static_cast<int>(*value);
+}
+
+std::string memory_text(std::int64_t mib) {
+  if (mib == 0 || mib % 1024 != 0) return base::format("{} MiB", mib);
+  if (mib % (1024 * 1024) != 0) return base::format("{} GiB", mib / 1024);
+  return base::format("{} TiB", mib / 1024 / 1024);
+}
+
+std::string duration_text(std::chrono::milliseconds duration) {
+  const auto ms = duration.count();
+  if (ms == 0) return "0 s";
+  if (ms % 3'600'000 == 0) return base::format("{} h", ms / 3'600'000);
+  if (ms % 60'000 == 0) return base::format("{} min", ms / 60'000);
+  if (ms % 1000 == 0) return base::format("{} s", ms / 1000);
+  return base::format("{} ms", ms);
+}
+
+std::string quoted(std::string_view text) {
+  std::string shown = base::shorten(text, kMaxQuotedBytes);
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return base::format("'{}'", shown);
+}
+
+}  // namespace gangrun::job
