@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "process/exit.h"
+
+namespace gangrun::process {
+
+// A process that we started and that only we wait for. Owns its pidfd. Going out of scope neither
+// kills nor reaps it: what becomes of a task is a decision, and containment sees to the rest.
+class Child {
+ public:
+  Child(pid_t pid, base::UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  // Becomes readable when the process has ended, whether or not it is reaped. For the caller's
+  // loop.
+  [[nodiscard]] int pidfd() const { return pidfd_.get(); }
+  // Until reap() or wait() has given the Exit.
+  [[nodiscard]] bool reaped() const { return exit_.has_value(); }
+
+  // How it ended, or none while it runs. Does not wait. The answer is kept: a second call gives it
+  // again.
+  base::Result<std::optional<Exit>> reap();
+
+  // Waits for the end. kDeadlineExceeded says which process was waited for; it runs on.
+  base::Result<Exit> wait(base::Instant deadline);
+
+  // Sends `number` to the process. kFailedPrecondition once it is reaped: its number may then be
+  // somebody else's.
+  base::Result<> signal(int number);
+  // The same to its process group, of which it must be the leader (new_process_group).
+  base::Result<> signal_group(int number);
+
+ private:
+  pid_t pid_;
+  base::UniqueFd pidfd_;
+  std::optional<Exit> exit_;
+};
+
+}  // namespace gangrun::process

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+
+namespace gangrun::process {
+
+// How a process ended.
+struct Exit {
+  enum class Kind { kExited, kSignaled };
+
+  Kind kind = Kind::kExited;
+  int code = 0;    // with kExited
+  int signal = 0;  // with kSignaled
+  bool core_dumped = false;
+  // Not known from the exit itself: whoever holds an OutOfMemoryWatch sets it.
+  bool out_of_memory = false;
+  // Of the process and of those children that it waited for.
+  base::Duration user_cpu{};
+  base::Duration system_cpu{};
+  std::uint64_t max_rss_bytes = 0;  // the largest single process among them
+
+  [[nodiscard]] bool succeeded() const { return kind == Kind::kExited && code == 0; }
+  // Goes on after the name of a task: "exited with status 3", "was killed by signal 9 (out of
+  // memory)", "was killed by signal 11 (segmentation fault, core dumped)".
+  [[nodiscard]] std::string to_words() const;
+  // What a shell would say: the status, or 128 + the signal.
+  [[nodiscard]] int shell_status() const { return kind == Kind::kExited ? code : 128 + signal; }
+};
+
+// From what wait4() gives.
+Exit exit_from_wait(int status, const rusage& usage);
+
+// "segmentation fault" for SIGSEGV; "real-time signal 3" for the nameless ones.
+std::string signal_words(int signal);
+
+}  // namespace gangrun::process

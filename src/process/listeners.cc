@@ -1,0 +1,144 @@
+#include "process/listeners.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "base/unique_fd.h"
+#include "process/proc_fs.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// The kernel lists listening sockets before all others, so this is only reached by hosts with about
+// 200,000 of them.
+constexpr std::size_t kMaxTableBytes = std::size_t{32} << 20U;
+constexpr std::string_view kListen = "0A";
+
+std::optional<std::uint64_t> number(std::string_view text, int base) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value, base);
+  if (failure != std::errc() || stop != end || text.empty()) return std::nullopt;
+  return value;
+}
+
+// "0100007F:1F90" is an address in hexadecimal digits and a port.
+std::optional<std::uint16_t> port_of(std::string_view endpoint) {
+  const std::size_t colon = endpoint.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto value = number(endpoint.substr(colon + 1), 16);
+  if (!value || *value > 65535) return std::nullopt;
+  return static_cast<std::uint16_t>(*value);
+}
+
+std::optional<TcpSocket> parse_line(std::string_view line) {
+  // sl local remote state queues timer retransmits user timeout inode …
+  constexpr std::size_t kLocal = 1;
+  constexpr std::size_t kRemote = 2;
+  constexpr std::size_t kState = 3;
+  constexpr std::size_t kUser = 7;
+  constexpr std::size_t kInode = 9;
+  std::vector<std::string_view> fields;
+  while (fields.size() <= kInode) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string_view::npos) return std::nullopt;
+    line.remove_prefix(begin);
+    const std::size_t end = line.find(' ');
+    // A field that ends with the text may be cut.
+    if (end == std::string_view::npos) return std::nullopt;
+    fields.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+  const auto local = port_of(fields[kLocal]);
+  const auto remote = port_of(fields[kRemote]);
+  const auto user = number(fields[kUser], 10);
+  const auto inode = number(fields[kInode], 10);
+  if (!local || !remote || !user || !inode || fields[kState].size() != 2) return std::nullopt;
+  return TcpSocket{.local_port = *local,
+                   .remote_port = *remote,
+                   .listening = fields[kState] == kListen,
+                   .user = static_cast<uid_t>(*user),
+                   .inode = *inode};
+}
+
+// Adds the listeners of one table. A host without IPv6 has no table for it.
+base::Result<> add_listeners(const std::string& table, std::uint16_t port,
+                             std::vector<Listener>& found) {
+  const base::UniqueFd fd(::open(table.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid() && errno == ENOENT) return {};
+  if (!fd.valid()) return base::from_errno(errno, fmt::format("cannot read {}", table));
+  std::string text;
+  std::size_t read_bytes = 0;
+  std::array<char, 16384> buffer{};
+  while (read_bytes < kMaxTableBytes) {
+    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return base::from_errno(errno, fmt::format("cannot read {}", table));
+    if (got == 0) break;
+    read_bytes += static_cast<std::size_t>(got);
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    const std::size_t complete = text.rfind('\n') + 1;
+    bool others = false;
+    for (const TcpSocket& socket : parse_proc_net_tcp(std::string_view(text).substr(0, complete))) {
+      others = others || !socket.listening;
+      if (socket.listening && socket.local_port == port) {
+        found.push_back({.inode = socket.inode, .user = socket.user});
+      }
+    }
+    if (others) break;
+    text.erase(0, complete);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<TcpSocket> parse_proc_net_tcp(std::string_view text) {
+  std::vector<TcpSocket> sockets;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const auto socket = parse_line(text.substr(0, end))) sockets.push_back(*socket);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return sockets;
+}
+
+base::Result<std::vector<Listener>> listeners_on(std::uint16_t port) {
+  std::vector<Listener> found;
+  GANGRUN_TRY(add_listeners("/proc/net/tcp", port, found));
+  GANGRUN_TRY(add_listeners("/proc/net/tcp6", port, found));
+  return found;
+}
+
+base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
+                                                       const std::vector<pid_t>& own_processes) {
+  GANGRUN_ASSIGN(std::vector<Listener> listeners, listeners_on(port));
+  for (const pid_t pid : own_processes) {
+    if (listeners.empty()) break;
+    for (const std::uint64_t inode : socket_inodes(pid)) {
+      std::erase_if(listeners, [&](const Listener& one) { return one.inode == inode; });
+    }
+  }
+  if (listeners.empty()) return std::optional<Listener>();
+  return std::optional(listeners.front());
+}
+
+std::string listener_words(const Listener& listener) {
+  for (const pid_t pid : all_processes()) {
+    const auto inodes = socket_inodes(pid);
+    if (std::find(inodes.begin(), inodes.end(), listener.inode) == inodes.end()) continue;
+    const auto stat = read_stat(pid);
+    return fmt::format("process {} ({}) of user {}", pid, stat ? stat->name : "?", listener.user);
+  }
+  return fmt::format("a process of user {}", listener.user);
+}
+
+}  // namespace gangrun::process

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gangrun::process {
+
+// A line of /proc/net/tcp or /proc/net/tcp6.
+struct TcpSocket {
+  std::uint16_t local_port = 0;
+  std::uint16_t remote_port = 0;
+  bool listening = false;
+  uid_t user = 0;
+  std::uint64_t inode = 0;  // 0: the process has closed it
+};
+
+// The sockets in the text of /proc/net/tcp or tcp6, in its order. Lines that are not understood,
+// such as the heading and a last one that is cut, are left out.
+std::vector<TcpSocket> parse_proc_net_tcp(std::string_view text);
+
+// A socket that listens on a port of this host's (or container's) network.
+struct Listener {
+  std::uint64_t inode = 0;
+  uid_t user = 0;
+
+  friend bool operator==(const Listener&, const Listener&) = default;
+};
+
+// Who listens on `port`, on any address, IPv4 or IPv6. May take tens of milliseconds on a host with
+// many connections: for each change of state and now and then, not for a tight loop.
+base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
+
+// A listener on `port` that none of `own_processes` has open: the port is lost to somebody else.
+base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
+                                                       const std::vector<pid_t>& own_processes);
+
+// "process 4711 (redis-server) of user 1000", or as much of it as we may see. Looks through all
+// processes: for the one message that tells a person, not for a loop.
+std::string listener_words(const Listener& listener);
+
+}  // namespace gangrun::process

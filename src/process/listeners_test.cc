@@ -1,0 +1,119 @@
+#include "process/listeners.h"
+
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/format.h"
+#include "process/port_hold.h"
+
+namespace gangrun::process {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::string_view kTable =
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
+    "inode                                                     \n"
+    "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 "
+    "31337 1 00000000cf6ebd2f 100 0 0 10 0                     \n"
+    "   1: 0100007F:9C40 0100007F:1F90 01 00000000:00000000 00:00000000 00000000     0        0 "
+    "4711 1 0000000000000000 20 4 30 10 -1                     \n";
+constexpr std::string_view kTable6 =
+    "   0: 00000000000000000000000000000000:0050 00000000000000000000000000000000:0000 0A "
+    "00000000:00000000 00:00000000 00000000     0        0 77 1 0000000000000000 100 0 0 10 0\n";
+
+TEST(Listeners, ReadsTheKernelsTable) {
+  const auto sockets = parse_proc_net_tcp(kTable);
+  ASSERT_THAT(sockets, SizeIs(2));
+  EXPECT_EQ(sockets[0].local_port, 8080);
+  EXPECT_TRUE(sockets[0].listening);
+  EXPECT_EQ(sockets[0].user, 1000U);
+  EXPECT_EQ(sockets[0].inode, 31337U);
+  EXPECT_EQ(sockets[1].local_port, 40000);
+  EXPECT_EQ(sockets[1].remote_port, 8080);
+  EXPECT_FALSE(sockets[1].listening);
+  const auto v6 = parse_proc_net_tcp(kTable6);
+  ASSERT_THAT(v6, SizeIs(1));
+  EXPECT_EQ(v6[0].local_port, 80);
+  EXPECT_EQ(v6[0].inode, 77U);
+}
+
+TEST(Listeners, AnInodeThatIsCutIsNotReadAsAShorterOne) {
+  const std::size_t inode = kTable.find("31337");
+  for (std::size_t length = 0; length <= kTable.size(); ++length) {
+    const auto sockets = parse_proc_net_tcp(kTable.substr(0, length));
+    if (length <= inode + 5) {
+      EXPECT_THAT(sockets, IsEmpty()) << length;
+    } else {
+      ASSERT_GE(sockets.size(), 1U) << length;
+      EXPECT_EQ(sockets[0].inode, 31337U);
+    }
+  }
+}
+
+TEST(Listeners, LeavesOutWhatIsNotALineOfTheTable) {
+  EXPECT_THAT(parse_proc_net_tcp(""), IsEmpty());
+  EXPECT_THAT(parse_proc_net_tcp("\n\n  \nx"), IsEmpty());
+  EXPECT_THAT(parse_proc_net_tcp("0: A:1F90F B:0 0A a b c 1 0 7 \n"), IsEmpty());
+  EXPECT_THAT(parse_proc_net_tcp("0: 1F90 B:0 0A a b c 1 0 7 \n"), IsEmpty());
+}
+
+TEST(Listeners, AHeldPortIsNotListenedOn) {
+  const auto hold = PortHold::any("0.0.0.0");
+  ASSERT_TRUE(hold.ok());
+  const auto listeners = listeners_on(hold->port());
+  ASSERT_TRUE(listeners.ok());
+  EXPECT_THAT(*listeners, IsEmpty());
+}
+
+TEST(Listeners, TellsOwnListenersFromForeignOnes) {
+  const auto hold = PortHold::any("0.0.0.0");
+  ASSERT_TRUE(hold.ok());
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t taker = ::fork();
+  if (taker == 0) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    const int one = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(hold->port());
+    const bool listens =
+        ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+        ::listen(socket, 8) == 0;
+    if (!listens || ::write(ready[1], "x", 1) != 1) ::_exit(1);
+    while (true) ::pause();
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ::close(ready[0]);
+  const auto foreign = foreign_listener(hold->port(), {::getpid()});
+  ASSERT_TRUE(foreign.ok());
+  ASSERT_TRUE(foreign->has_value());
+  EXPECT_EQ((*foreign)->user, ::getuid());
+  EXPECT_THAT(listener_words(**foreign), HasSubstr(fmt::format("process {}", taker)));
+  const auto own = foreign_listener(hold->port(), {::getpid(), taker});
+  ASSERT_TRUE(own.ok());
+  EXPECT_FALSE(own->has_value());
+  ::kill(taker, SIGKILL);
+  ::waitpid(taker, nullptr, 0);
+  const auto after = foreign_listener(hold->port(), {});
+  ASSERT_TRUE(after.ok());
+  EXPECT_FALSE(after->has_value());
+}
+
+TEST(Listeners, AnUnseenListenerIsStillDescribed) {
+  EXPECT_EQ(listener_words({.inode = 1, .user = 42}), "a process of user 42");
+}
+
+}  // namespace
+}  // namespace gangrun::process

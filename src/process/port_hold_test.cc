@@ -1,0 +1,171 @@
+#include "process/port_hold.h"
+
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <set>
+#include <vector>
+
+#include "base/format.h"
+
+namespace gangrun::process {
+namespace {
+
+using base::Code;
+using base::UniqueFd;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+#ifndef IP_LOCAL_PORT_RANGE
+constexpr int IP_LOCAL_PORT_RANGE = 51;  // Linux 6.3, not yet in every libc
+#endif
+
+struct Options {
+  bool reuse_address = false;
+  bool reuse_port = false;
+};
+
+// Binds 0.0.0.0:port as a program would; invalid where that is refused.
+UniqueFd bind_beside(std::uint16_t port, Options options, std::uint32_t port_range = 0) {
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int one = 1;
+  if (options.reuse_address) {
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  }
+  if (options.reuse_port) {
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
+  }
+  if (port_range != 0) {
+    ::setsockopt(socket.get(), IPPROTO_IP, IP_LOCAL_PORT_RANGE, &port_range, sizeof port_range);
+  }
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    socket.reset();
+  }
+  return socket;
+}
+
+std::uint16_t port_of(const UniqueFd& socket) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  EXPECT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  return ntohs(address.sin_port);
+}
+
+PortHold hold_any() {
+  auto hold = PortHold::any("0.0.0.0");
+  EXPECT_TRUE(hold.ok());
+  EXPECT_NE(hold->port(), 0);
+  return *std::move(hold);
+}
+
+TEST(PortHold, NobodyWhoAsksForAnyPortGetsIt) {
+  const PortHold hold = hold_any();
+  for (const Options options : {Options{}, Options{.reuse_address = true},
+                                Options{.reuse_port = true}, Options{true, true}}) {
+    std::vector<UniqueFd> others;
+    for (int i = 0; i < 500; ++i) {
+      others.push_back(bind_beside(0, options));
+      ASSERT_TRUE(others.back().valid());
+      ASSERT_NE(port_of(others.back()), hold.port());
+    }
+  }
+}
+
+TEST(PortHold, NotEvenWhereItIsTheOnlyPortLeft) {
+  const PortHold hold = hold_any();
+  // This socket may only be given the held port, where the kernel knows the option.
+  const std::uint32_t only_this =
+      (static_cast<std::uint32_t>(hold.port()) << 16U) | static_cast<std::uint32_t>(hold.port());
+  for (const Options options : {Options{}, Options{.reuse_address = true}}) {
+    const UniqueFd socket = bind_beside(0, options, only_this);
+    EXPECT_TRUE(!socket.valid() || port_of(socket) != hold.port());
+  }
+}
+
+TEST(PortHold, NoOutgoingConnectionGetsIt) {
+  const PortHold hold = hold_any();
+  const UniqueFd server = bind_beside(0, {});
+  ASSERT_EQ(::listen(server.get(), 1000), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port_of(server));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<UniqueFd> clients;
+  for (int i = 0; i < 300; ++i) {
+    clients.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(
+        ::connect(clients.back().get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_NE(port_of(clients.back()), hold.port());
+  }
+}
+
+TEST(PortHold, WhoNamesItWithAnOptionTakesItOver) {
+  for (const Options options : {Options{.reuse_address = true}, Options{.reuse_port = true}}) {
+    const PortHold hold = hold_any();
+    const UniqueFd server = bind_beside(hold.port(), options);
+    ASSERT_TRUE(server.valid());
+    EXPECT_EQ(::listen(server.get(), 8), 0);
+  }
+}
+
+TEST(PortHold, WhoNamesItWithoutAnOptionIsRefusedUntilRelease) {
+  PortHold hold = hold_any();
+  EXPECT_FALSE(bind_beside(hold.port(), {}).valid());
+  hold.release();
+  EXPECT_TRUE(bind_beside(hold.port(), {}).valid());
+}
+
+TEST(PortHold, ComesBackAtItsOldNumber) {
+  PortHold first = hold_any();
+  const std::uint16_t port = first.port();
+  first.release();
+  const auto again = PortHold::exactly("0.0.0.0", port);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->port(), port);
+  EXPECT_EQ(again->fd() >= 0, true);
+}
+
+TEST(PortHold, SaysWhoHasThePortThatIsWanted) {
+  for (const Options options : {Options{}, Options{true, true}}) {
+    const UniqueFd server = bind_beside(0, options);
+    ASSERT_EQ(::listen(server.get(), 8), 0);
+    const auto hold = PortHold::exactly("0.0.0.0", port_of(server));
+    ASSERT_FALSE(hold.ok());
+    EXPECT_EQ(hold.error().code, Code::kUnavailable);
+    EXPECT_THAT(hold.error().message, HasSubstr("(process_test)"));
+    EXPECT_THAT(hold.error().message, HasSubstr(std::to_string(port_of(server))));
+  }
+  const UniqueFd bound_only = bind_beside(0, {});
+  const auto hold = PortHold::exactly("0.0.0.0", port_of(bound_only));
+  ASSERT_FALSE(hold.ok());
+  EXPECT_THAT(hold.error().message, HasSubstr("in use"));
+}
+
+TEST(PortHold, HoldsOnIpv6WhereThereIsIpv6) {
+  const auto hold = PortHold::any("::");
+  if (hold.ok()) {
+    EXPECT_NE(hold->port(), 0);
+    EXPECT_FALSE(bind_beside(hold->port(), {}).valid()) << ":: holds the number for IPv4 too";
+  } else {
+    EXPECT_THAT(hold.error().message, HasSubstr("::"));
+  }
+}
+
+TEST(PortHold, RefusesWhatIsNoNumericAddressOrPort) {
+  for (const std::string address : {"", "localhost", "300.1.1.1", "1.2.3.4:5"}) {
+    const auto hold = PortHold::any(address);
+    ASSERT_FALSE(hold.ok());
+    EXPECT_EQ(hold.error().code, Code::kInvalidArgument);
+    EXPECT_THAT(hold.error().message, HasSubstr(fmt::format("'{}'", address)));
+  }
+  EXPECT_EQ(PortHold::exactly("0.0.0.0", 0).error().code, Code::kInvalidArgument);
+  // An address of documentation: no host has it.
+  EXPECT_FALSE(PortHold::any("192.0.2.1").ok());
+}
+
+}  // namespace
+}  // namespace gangrun::process

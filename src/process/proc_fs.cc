@@ -1,0 +1,222 @@
+#include "process/proc_fs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/unique_fd.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// The longest chain of parents that is followed; deeper trees are not ours.
+constexpr int kMaxAncestors = 4096;
+// The largest list of children that is read.
+constexpr std::size_t kMaxChildrenBytes = std::size_t{4} << 20U;
+constexpr std::string_view kSpaces = " \t\n";
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> found;
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(kSpaces);
+    if (begin == std::string_view::npos) return found;
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
+    found.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+// Names of a folder that are whole numbers: pids, threads, descriptors.
+std::vector<pid_t> numbered_entries(const std::string& path) {
+  std::vector<pid_t> found;
+  const Folder folder(::opendir(path.c_str()));
+  if (!folder) return found;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (const auto value = number(static_cast<const char*>(entry->d_name))) {
+      found.push_back(static_cast<pid_t>(*value));
+    }
+  }
+  return found;
+}
+
+std::optional<std::vector<pid_t>> listed_children(pid_t pid) {
+  std::vector<pid_t> found;
+  bool listed = false;
+  for (const pid_t thread : numbered_entries(fmt::format("/proc/{}/task", pid))) {
+    const auto text =
+        base::read_file(fmt::format("/proc/{}/task/{}/children", pid, thread), kMaxChildrenBytes);
+    if (!text.ok()) continue;
+    listed = true;
+    for (const pid_t child : parse_pids(*text)) found.push_back(child);
+  }
+  if (!listed) return std::nullopt;
+  return found;
+}
+
+// A process without that file has ended or belongs to a kernel that does not list children. Our own
+// can only mean the latter.
+bool kernel_lists_children() {
+  const std::string path = fmt::format("/proc/self/task/{}/children", ::gettid());
+  return ::access(path.c_str(), R_OK) == 0;
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_per_second) {
+  const std::size_t open = text.find(" (");
+  const std::size_t close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
+    return std::nullopt;
+  }
+  // The 3rd field (state) is the first after the name.
+  const auto fields = words(text.substr(close + 1));
+  constexpr std::size_t kFieldsNeeded = 22;
+  if (fields.size() < kFieldsNeeded || fields[0].size() != 1 || ticks_per_second <= 0) {
+    return std::nullopt;
+  }
+  const auto pid = number(text.substr(0, open));
+  const auto parent = number(fields[1]);
+  const auto start = number(fields[19]);
+  if (!pid || !parent || !start) return std::nullopt;
+  const auto ticks = [&](std::size_t index) {
+    // Times of reaped children are signed in the kernel's format but never negative in fact.
+    const std::uint64_t value = number(fields[index]).value_or(0);
+    return base::Duration(std::chrono::seconds(1)) * static_cast<std::int64_t>(value) /
+           ticks_per_second;
+  };
+  ProcessStat stat;
+  stat.pid = static_cast<pid_t>(*pid);
+  stat.name = std::string(text.substr(open + 2, close - open - 2));
+  stat.state = fields[0][0];
+  stat.parent = static_cast<pid_t>(*parent);
+  stat.group = static_cast<pid_t>(number(fields[2]).value_or(0));
+  stat.session = static_cast<pid_t>(number(fields[3]).value_or(0));
+  stat.cpu = ticks(11) + ticks(12);
+  stat.children_cpu = ticks(13) + ticks(14);
+  stat.start_ticks = *start;
+  stat.resident_pages = number(fields[21]).value_or(0);
+  return stat;
+}
+
+std::optional<std::uint64_t> parse_statm_resident(std::string_view text) {
+  const auto fields = words(text);
+  if (fields.size() < 2) return std::nullopt;
+  return number(fields[1]);
+}
+
+std::vector<pid_t> parse_pids(std::string_view text) {
+  std::vector<pid_t> found;
+  for (const std::string_view word : words(text)) {
+    if (const auto value = number(word)) found.push_back(static_cast<pid_t>(*value));
+  }
+  return found;
+}
+
+std::optional<ProcessStat> read_stat(pid_t pid) {
+  // Read by hand and not with read_file(): this is done for every process, many times.
+  std::array<char, 32> path{};
+  fmt::format_to_n(path.data(), path.size() - 1, "/proc/{}/stat", pid);
+  const base::UniqueFd fd(::open(path.data(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  std::array<char, 2048> text{};
+  const ssize_t got = ::read(fd.get(), text.data(), text.size());
+  if (got <= 0) return std::nullopt;
+  return parse_stat({text.data(), static_cast<std::size_t>(got)}, ::sysconf(_SC_CLK_TCK));
+}
+
+std::vector<pid_t> all_processes() { return numbered_entries("/proc"); }
+
+std::vector<pid_t> children_of(pid_t pid) {
+  if (auto listed = listed_children(pid)) return *std::move(listed);
+  std::vector<pid_t> found;
+  if (kernel_lists_children()) return found;
+  for (const pid_t candidate : all_processes()) {
+    const auto stat = read_stat(candidate);
+    if (stat && stat->parent == pid) found.push_back(candidate);
+  }
+  return found;
+}
+
+std::vector<pid_t> descendants_of(pid_t ancestor) {
+  if (!kernel_lists_children()) return descendants_by_parents(ancestor);
+  std::vector<pid_t> found;
+  std::set<pid_t> seen{ancestor};
+  const auto add_children = [&](pid_t parent) {
+    for (const pid_t child : listed_children(parent).value_or(std::vector<pid_t>{})) {
+      if (seen.insert(child).second) found.push_back(child);
+    }
+  };
+  add_children(ancestor);
+  for (std::size_t next = 0; next < found.size(); ++next) add_children(found[next]);
+  return found;
+}
+
+std::vector<pid_t> descendants_by_parents(pid_t ancestor) {
+  std::multimap<pid_t, pid_t> children;
+  for (const pid_t candidate : all_processes()) {
+    if (const auto stat = read_stat(candidate)) children.emplace(stat->parent, candidate);
+  }
+  std::vector<pid_t> found;
+  std::set<pid_t> seen{ancestor};
+  const auto add_children = [&](pid_t parent) {
+    const auto [begin, end] = children.equal_range(parent);
+    for (auto child = begin; child != end; ++child) {
+      if (seen.insert(child->second).second) found.push_back(child->second);
+    }
+  };
+  add_children(ancestor);
+  for (std::size_t next = 0; next < found.size(); ++next) add_children(found[next]);
+  return found;
+}
+
+bool is_descendant(pid_t pid, pid_t ancestor) {
+  for (int step = 0; step < kMaxAncestors && pid > 0; ++step) {
+    const auto stat = read_stat(pid);
+    if (!stat) return false;
+    if (stat->parent == ancestor) return true;
+    pid = stat->parent;
+  }
+  return false;
+}
+
+std::vector<std::uint64_t> socket_inodes(pid_t pid) {
+  std::vector<std::uint64_t> found;
+  constexpr std::string_view kPrefix = "socket:[";
+  for (const pid_t fd : numbered_entries(fmt::format("/proc/{}/fd", pid))) {
+    std::array<char, 64> target{};
+    const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length <= 0) continue;
+    const std::string_view text(target.data(), static_cast<std::size_t>(length));
+    if (!text.starts_with(kPrefix) || !text.ends_with(']')) continue;
+    const auto inode = number(text.substr(kPrefix.size(), text.size() - kPrefix.size() - 1));
+    if (inode) found.push_back(*inode);
+  }
+  return found;
+}
+
+}  // namespace gangrun::process

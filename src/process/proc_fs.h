@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace gangrun::process {
+
+// What /proc/PID/stat says about a process. Times are since boot or spent on a CPU.
+struct ProcessStat {
+  pid_t pid = 0;
+  std::string name;  // at most 15 bytes; may hold any byte, also spaces and parentheses
+  char state = '?';  // R, S, D, Z (ended, not yet reaped), X, T …
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = 0;
+  base::Duration cpu{};           // of its own, user and system
+  base::Duration children_cpu{};  // of children that ended and that it has reaped
+  std::uint64_t start_ticks = 0;  // with the pid: names one process as long as the host is up
+  std::uint64_t resident_pages = 0;
+
+  [[nodiscard]] bool alive() const { return state != 'Z' && state != 'X' && state != 'x'; }
+};
+
+// The text of one /proc/PID/stat. None where it is not one.
+std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_per_second);
+
+// Resident pages from the text of /proc/PID/statm.
+std::optional<std::uint64_t> parse_statm_resident(std::string_view text);
+
+// The pids in the text of /proc/PID/task/TID/children or of cgroup.procs, separated by white space.
+std::vector<pid_t> parse_pids(std::string_view text);
+
+// None where there is no such process (any more) or it is hidden from us.
+std::optional<ProcessStat> read_stat(pid_t pid);
+
+// Every process that /proc shows.
+std::vector<pid_t> all_processes();
+
+// The children of all threads of `pid`; zombies too. Where the kernel does not list children, the
+// parents of all processes are read instead.
+std::vector<pid_t> children_of(pid_t pid);
+
+// All processes below `ancestor`, parents before their children, without `ancestor`; zombies too. A
+// snapshot: what is forked meanwhile may be missing.
+std::vector<pid_t> descendants_of(pid_t ancestor);
+
+// The same from the parents of all processes: the way that needs no help from the kernel's
+// configuration, and costs a look at every process of the host.
+std::vector<pid_t> descendants_by_parents(pid_t ancestor);
+
+// Whether the chain of parents of `pid` leads to `ancestor`.
+bool is_descendant(pid_t pid, pid_t ancestor);
+
+// The open sockets of a process, by inode; empty where its descriptors are hidden from us.
+std::vector<std::uint64_t> socket_inodes(pid_t pid);
+
+}  // namespace gangrun::process
