@@ -1,5 +1,6 @@
 #include "job/spec_names.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/format.h"
@@ -39,7 +40,7 @@ base::Error not_one_of(std::string_view text, std::string_view what,
                        const std::vector<std::string>& allowed) {
   const auto meant = base::nearest(text, allowed);
   return base::invalid_argument(base::format(
-      "{} is not {}{} allowed: {}", quoted(text), what,
+      "{} is not {}{} allowed: {}", in_quotes(text), what,
       meant ? base::format("; did you mean '{}'?", *meant) : ";", base::join(allowed, ", ")));
 }
 
@@ -71,6 +72,24 @@ base::Result<Framework> framework_from(std::string_view text) {
   }
   if (text == to_string(Framework::kHorovod)) return Framework::kHorovod;
   return not_one_of(text, "a framework", framework_names());
+}
+
+base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names) {
+  std::vector<Framework> frameworks;
+  if (names.empty()) {
+    return base::invalid_argument(
+        base::format("no framework is named; allowed: {}", base::join(framework_names(), ", ")));
+  }
+  if (names.size() == 1 && names.front() == "none") return frameworks;
+  for (const std::string& name : names) {
+    if (name == "none") return base::invalid_argument("'none' stands alone or not at all");
+    GANGRUN_ASSIGN(const Framework framework, framework_from(name));
+    if (std::find(frameworks.begin(), frameworks.end(), framework) != frameworks.end()) {
+      return base::invalid_argument(base::format("{} is named twice", in_quotes(name)));
+    }
+    frameworks.push_back(framework);
+  }
+  return frameworks;
 }
 
 }  // namespace gangrun::job

@@ -23,6 +23,9 @@ base::Result<Containment> containment_from(std::string_view text);
 // Reads "horovod" too, which validate() refuses.
 base::Result<Framework> framework_from(std::string_view text);
 
+// All of them; {"none"} is the empty list, and "none" beside another an error, as is a double.
+base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names);
+
 // "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, …"
 base::Error not_one_of(std::string_view text, std::string_view what,
                        const std::vector<std::string>& allowed);

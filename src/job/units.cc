@@ -51,7 +51,7 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
 
 base::Error wrong(std::string_view text, const Kind& kind, std::string_view why = "") {
   return base::invalid_argument(
-      base::format("{} is not {}{}; allowed: {}", quoted(text), kind.what, why, kind.allowed));
+      base::format("{} is not {}{}; allowed: {}", in_quotes(text), kind.what, why, kind.allowed));
 }
 
 base::Error unknown_unit(std::string_view text, std::string_view unit, const Kind& kind) {
@@ -59,7 +59,7 @@ base::Error unknown_unit(std::string_view text, std::string_view unit, const Kin
   for (const Unit& known : kind.units) names.emplace_back(known.name);
   const auto meant = base::nearest(unit, names);
   return wrong(text, kind,
-               base::format(" (unknown unit {}{})", quoted(unit),
+               base::format(" (unknown unit {}{})", in_quotes(unit),
                             meant ? base::format("; did you mean '{}'?", *meant) : ""));
 }
 
@@ -127,7 +127,7 @@ base::Result<int> parse_count(std::string_view text, int min, int max) {
   const auto value = base::parse_integer(base::trim(text));
   if (!value || *value < min || *value > max) {
     return base::invalid_argument(base::format(
-        "{} is not allowed; allowed: a whole number from {} to {}", quoted(text), min, max));
+        "{} is not allowed; allowed: a whole number from {} to {}", in_quotes(text), min, max));
   }
   return static_cast<int>(*value);
 }
@@ -147,7 +147,7 @@ std::string duration_text(std::chrono::milliseconds duration) {
   return base::format("{} ms", ms);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string shown = base::shorten(text, kMaxQuotedBytes);
   for (char& c : shown) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';

@@ -28,6 +28,6 @@ std::string memory_text(std::int64_t mib);
 std::string duration_text(std::chrono::milliseconds duration);
 
 // `text` in quotes as an error shows it: shortened, control characters replaced.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace gangrun::job

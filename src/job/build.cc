@@ -1,0 +1,158 @@
+#include "job/build.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/limits.h"
+#include "job/merge.h"
+#include "job/spec_names.h"
+#include "job/validate.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using base::Result;
+
+constexpr std::string_view kTensorboard = "tensorboard";
+
+// The longest part of the problem's path whose origin is known says where the value stands.
+base::Error locate(const Problem& problem, const JobDraft& draft) {
+  std::string path = problem.path;
+  while (true) {
+    const auto found = draft.origins.find(path);
+    if (found != draft.origins.end()) {
+      return base::invalid_argument(
+          base::format("{}{}: {}", found->second, problem.path, problem.text));
+    }
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string::npos) break;
+    path.resize(dot);
+  }
+  return base::invalid_argument(base::format("{}: {}", problem.path, problem.text));
+}
+
+// `text` with what a name cannot have replaced; empty if nothing is left.
+std::string as_name(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (is_plain) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += c == '.' || c == '_' ? c : '-';
+    }
+  }
+  if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
+  while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.pop_back();
+  return name;
+}
+
+std::string stem_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  std::string_view file = path;
+  if (slash != std::string::npos) file.remove_prefix(slash + 1);
+  return as_name(file.substr(0, file.rfind('.')));
+}
+
+// "job.yaml" → "job"; "python train.py --out x" → "train"; "/bin/true" → "true".
+std::string default_name(const JobDraft& draft, const Defaults& defaults) {
+  std::string name = stem_of(defaults.spec_path);
+  if (!name.empty()) return name;
+  std::vector<std::string> words;
+  if (draft.command) {
+    words = draft.command->words;
+    if (words.empty()) words = base::split(draft.command->shell_line, ' ');
+  }
+  for (const std::string& word : words) {
+    if (word.ends_with(".py") || word.ends_with(".sh")) name = stem_of(word);
+    if (!name.empty()) return name;
+  }
+  if (!words.empty()) name = stem_of(words.front());
+  return name.empty() ? "job" : name;
+}
+
+Command tensorboard_command(const std::string& logdir) {
+  return {{},
+          base::format("exec tensorboard --logdir {} --host 127.0.0.1 --port \"$GANGRUN_PORT\"",
+                       base::shell_quote(logdir))};
+}
+
+Result<TaskSpec> complete_task(const TaskDraft& draft) {
+  TaskSpec task;
+  const Resources defaults;
+  task.type = draft.type;
+  task.instances = draft.instances.value_or(1);
+  task.processes = draft.processes.value_or(1);
+  task.resources = {draft.memory_mib.value_or(defaults.memory_mib),
+                    draft.vcores.value_or(defaults.vcores), draft.gpus.value_or(defaults.gpus)};
+  for (const auto& [index, own] : draft.overrides) {
+    if (own != ResourceOverride{}) task.overrides.emplace(index, own);
+  }
+  task.environment = draft.environment;
+  task.policy = draft.policy.value_or(default_policy(draft.type));
+  task.grace = draft.grace.value_or(
+      task.policy == Policy::kObserver ? kDefaultObserverGrace : std::chrono::milliseconds(0));
+  task.logdir = draft.logdir.value_or("");
+  if (draft.command) {
+    task.command = *draft.command;
+  } else if (draft.type == kTensorboard) {
+    if (task.logdir.empty()) {
+      return base::invalid_argument(
+          "tensorboard has no folder to show; give it `logdir`, or its own `command`");
+    }
+    task.command = tensorboard_command(task.logdir);
+  }
+  return task;
+}
+
+void complete_timeouts(const TimeoutsDraft& draft, Timeouts& timeouts) {
+  timeouts.allocation = draft.allocation.value_or(timeouts.allocation);
+  timeouts.roll_call = draft.roll_call.value_or(timeouts.roll_call);
+  timeouts.job = draft.job.value_or(timeouts.job);
+  timeouts.stop = draft.stop.value_or(timeouts.stop);
+  timeouts.master_lost = draft.master_lost;
+}
+
+Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
+  JobSpec spec;
+  for (const TaskDraft& task : draft.tasks) {
+    auto completed = complete_task(task);
+    if (!completed.ok()) {
+      return locate({"tasks." + task.type, completed.error().message}, draft);
+    }
+    spec.tasks.push_back(std::move(*completed));
+  }
+  spec.name = draft.name ? *draft.name : default_name(draft, defaults);
+  spec.command = draft.command.value_or(Command{});
+  spec.environment = draft.environment;
+  spec.frameworks = draft.frameworks;
+  spec.success = draft.success.value_or("all");
+  spec.restarts = draft.restarts.value_or(Restarts{});
+  complete_timeouts(draft.timeouts, spec.timeouts);
+  spec.files = draft.files;
+  spec.on = draft.on.value_or(spec.on);
+  spec.containment = draft.containment.value_or(spec.containment);
+  return spec;
+}
+
+}  // namespace
+
+Result<JobSpec> build(const std::optional<JobDraft>& draft, const Flags& flags,
+                      const Defaults& defaults) {
+  JobDraft merged = draft.value_or(JobDraft{});
+  GANGRUN_TRY(merge_flags(flags, merged));
+  GANGRUN_ASSIGN(JobSpec spec, complete(merged, defaults));
+  if (const auto problem = find_problem(spec)) return locate(*problem, merged);
+  const auto& places = defaults.places;
+  if (!places.empty() && std::find(places.begin(), places.end(), spec.on) == places.end()) {
+    return locate({"on", not_one_of(spec.on, "a place", places).message}, merged);
+  }
+  return spec;
+}
+
+}  // namespace gangrun::job

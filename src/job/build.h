@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "job/draft.h"
+#include "job/flags.h"
+#include "job/spec.h"
+
+namespace gangrun::job {
+
+// How long an evaluator may go on without progress where nobody says otherwise.
+inline constexpr std::chrono::milliseconds kDefaultObserverGrace = std::chrono::minutes(2);
+
+// What a command knows beside the file's content and the flags.
+struct Defaults {
+  std::string spec_path;            // of the job file, for the job's name; empty: none
+  std::vector<std::string> places;  // what `on` may name; empty: anything
+};
+
+// The complete job of a file (if there is one) and flags: flags win over the file, a more specific
+// flag over a more general one whatever their order, and what neither gives has its default. The
+// result is valid. The one error says where the value stands: in the file, or in which flag.
+base::Result<JobSpec> build(const std::optional<JobDraft>& draft, const Flags& flags,
+                            const Defaults& defaults);
+
+}  // namespace gangrun::job

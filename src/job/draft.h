@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/spec.h"
+
+namespace gangrun::job {
+
+// What a job file gives, before flags and defaults: an absent field was not given.
+struct TaskDraft {
+  std::string type;
+  std::optional<int> instances;
+  std::optional<int> processes;
+  std::optional<std::int64_t> memory_mib;
+  std::optional<int> vcores;
+  std::optional<int> gpus;
+  std::map<int, ResourceOverride> overrides;
+  std::map<std::string, std::string> environment;
+  std::optional<Command> command;
+  std::optional<Policy> policy;
+  std::optional<std::chrono::milliseconds> grace;
+  std::optional<std::string> logdir;
+};
+
+struct TimeoutsDraft {
+  std::optional<std::chrono::milliseconds> allocation;
+  std::optional<std::chrono::milliseconds> roll_call;
+  std::optional<std::chrono::milliseconds> job;
+  std::optional<std::chrono::milliseconds> stop;
+  std::optional<std::chrono::milliseconds> master_lost;
+};
+
+struct JobDraft {
+  std::optional<std::string> name;
+  std::vector<TaskDraft> tasks;  // in the user's order; types are unique
+  std::optional<Command> command;
+  std::map<std::string, std::string> environment;
+  std::optional<std::vector<Framework>> frameworks;  // empty: "none"
+  std::optional<std::string> success;
+  std::optional<Restarts> restarts;
+  TimeoutsDraft timeouts;
+  std::vector<std::string> files;
+  std::optional<std::string> on;
+  std::optional<Containment> containment;
+
+  // Where each field comes from, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or "-m: ".
+  // What errors that are found later begin with.
+  std::map<std::string, std::string> origins;
+
+  [[nodiscard]] TaskDraft* find(const std::string& type);
+};
+
+}  // namespace gangrun::job

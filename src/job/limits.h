@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+
+// What no job may have more of. Asking for more is refused with the limit in the error.
+namespace gangrun::job {
+
+inline constexpr int kMaxVcoresPerTask = 4096;
+inline constexpr int kMaxGpusPerTask = 1024;
+inline constexpr int kMaxProcesses = 100'000;  // of all tasks together
+inline constexpr int kMaxTaskTypes = 256;
+inline constexpr int kMaxRestarts = 1000;
+inline constexpr std::size_t kMaxFiles = 10'000;
+inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type
+inline constexpr std::size_t kMaxNameBytes = 63;
+inline constexpr std::size_t kMaxVariableNameBytes = 256;
+inline constexpr std::size_t kMaxCommandWords = 4096;
+inline constexpr std::size_t kMaxTextBytes = 128 * 1024;  // Linux: MAX_ARG_STRLEN
+
+}  // namespace gangrun::job

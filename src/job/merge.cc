@@ -1,0 +1,217 @@
+#include "job/merge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using base::Result;
+
+Policy policy_of(const TaskDraft& task) { return task.policy.value_or(default_policy(task.type)); }
+
+Result<TaskDraft*> find_target(JobDraft& draft, const Target& target, std::string_view flag,
+                               const std::string& text) {
+  TaskDraft* task = draft.find(target.type);
+  if (task == nullptr) {
+    std::vector<std::string> types;
+    for (const TaskDraft& known : draft.tasks) types.push_back(known.type);
+    const auto meant = base::nearest(target.type, types);
+    return base::invalid_argument(base::format(
+        "{}: {}: unknown task type {}{} this job has: {}", flag, in_quotes(text),
+        in_quotes(target.type), meant ? base::format("; did you mean '{}'?", *meant) : ";",
+        base::join(types, ", ")));
+  }
+  const int instances = task->instances.value_or(1);
+  if (target.index && *target.index >= instances) {
+    return base::invalid_argument(base::format(
+        "{}: {}: there is no {}:{}; {} has {} {}, with index {}", flag, in_quotes(text),
+        target.type, *target.index, target.type, instances, instances == 1 ? "task" : "tasks",
+        instances == 1 ? "0" : base::format("0 to {}", instances - 1)));
+  }
+  return task;
+}
+
+// From the most general to the most specific, else in the order in which they were given.
+template <typename T>
+std::vector<Assignment<T>> by_reach(std::vector<Assignment<T>> assignments) {
+  const auto reach = [](const Assignment<T>& a) {
+    return (a.target.type.empty() ? 0 : 1) + (a.target.index ? 1 : 0);
+  };
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [&](const auto& a, const auto& b) { return reach(a) < reach(b); });
+  return assignments;
+}
+
+// How one resource is called and where it stands.
+template <typename T>
+struct ResourceField {
+  std::string_view flag;
+  std::string_view key;
+  std::optional<T> TaskDraft::*of_type;
+  std::optional<T> ResourceOverride::*of_task;
+  // Whether a value for all tasks is one for this type.
+  bool (*is_meant)(const TaskDraft&);
+};
+
+template <typename T>
+Result<> merge_resource(const std::vector<Assignment<T>>& assignments,
+                        const ResourceField<T>& field, JobDraft& draft) {
+  const auto set_type = [&](TaskDraft& task, T value) {
+    task.*(field.of_type) = value;
+    for (auto& [index, own] : task.overrides) (own.*(field.of_task)).reset();
+    draft.origins[base::format("tasks.{}.{}", task.type, field.key)] =
+        base::format("{}: ", field.flag);
+  };
+  for (const Assignment<T>& assignment : by_reach(assignments)) {
+    if (assignment.target.type.empty()) {
+      for (TaskDraft& task : draft.tasks) {
+        if (field.is_meant(task)) set_type(task, assignment.value);
+      }
+      continue;
+    }
+    GANGRUN_ASSIGN(TaskDraft * task,
+                   find_target(draft, assignment.target, field.flag, assignment.text));
+    if (assignment.target.index) {
+      task->overrides[*assignment.target.index].*(field.of_task) = assignment.value;
+    } else {
+      set_type(*task, assignment.value);
+    }
+  }
+  return {};
+}
+
+TaskDraft& find_or_add(JobDraft& draft, const std::string& type, const std::string& origin) {
+  if (TaskDraft* known = draft.find(type)) return *known;
+  TaskDraft& added = draft.tasks.emplace_back();
+  added.type = type;
+  draft.origins["tasks." + type] = origin;
+  return added;
+}
+
+void merge_roles(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
+  for (const auto& [type, instances] : parsed.roles) {
+    find_or_add(draft, type, "-r: ").instances = instances;
+    draft.origins["tasks." + type + ".instances"] = "-r: ";
+  }
+  if (draft.tasks.empty()) draft.tasks.emplace_back().type = "worker";
+  if (!flags.tensorboard) return;
+  find_or_add(draft, "tensorboard", "--tensorboard: ").logdir = *flags.tensorboard;
+  draft.origins["tasks.tensorboard.logdir"] = "--tensorboard: ";
+}
+
+Result<> merge_resources(const ParsedFlags& parsed, JobDraft& draft) {
+  const auto all = [](const TaskDraft&) { return true; };
+  // A GPU for a parameter server or for TensorBoard is a GPU wasted: only when it is named.
+  const auto trains = [](const TaskDraft& task) {
+    return policy_of(task) == Policy::kTracked || policy_of(task) == Policy::kObserver;
+  };
+  GANGRUN_TRY(merge_resource<std::int64_t>(
+      parsed.memory, {"-m", "memory", &TaskDraft::memory_mib, &ResourceOverride::memory_mib, all},
+      draft));
+  GANGRUN_TRY(merge_resource<int>(
+      parsed.vcores, {"-c", "vcores", &TaskDraft::vcores, &ResourceOverride::vcores, all}, draft));
+  return merge_resource<int>(
+      parsed.gpus, {"--gpus", "gpus", &TaskDraft::gpus, &ResourceOverride::gpus, trains}, draft);
+}
+
+Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const auto& assignment : parsed.policies) {
+    GANGRUN_ASSIGN(TaskDraft * task,
+                   find_target(draft, assignment.target, "--policy", assignment.text));
+    task->policy = assignment.value;
+  }
+  for (const auto& assignment : parsed.graces) {
+    GANGRUN_ASSIGN(TaskDraft * task,
+                   find_target(draft, assignment.target, "--grace", assignment.text));
+    task->grace = assignment.value;
+    draft.origins["tasks." + task->type + ".grace"] = "--grace: ";
+  }
+  for (const auto& assignment : by_reach(parsed.processes)) {
+    if (!assignment.target.type.empty()) {
+      GANGRUN_ASSIGN(TaskDraft * task,
+                     find_target(draft, assignment.target, "--processes", assignment.text));
+      task->processes = assignment.value;
+      continue;
+    }
+    for (TaskDraft& task : draft.tasks) {
+      if (policy_of(task) == Policy::kTracked) task.processes = assignment.value;
+    }
+  }
+  return {};
+}
+
+Result<> merge_environment(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const auto& assignment : by_reach(parsed.env)) {
+    const auto& [name, value] = assignment.value;
+    if (assignment.target.type.empty()) {
+      for (TaskDraft& task : draft.tasks) task.environment.erase(name);
+      draft.environment[name] = value;
+      draft.origins["env." + name] = "-e: ";
+      continue;
+    }
+    GANGRUN_ASSIGN(TaskDraft * task, find_target(draft, assignment.target, "-e", assignment.text));
+    task->environment[name] = value;
+    draft.origins["tasks." + task->type + ".env." + name] = "-e: ";
+  }
+  return {};
+}
+
+void merge_command(const std::vector<std::string>& words, JobDraft& draft) {
+  if (words.empty()) return;
+  draft.command = Command{words, ""};
+  draft.origins["command"] = "after --: ";
+  for (TaskDraft& task : draft.tasks) {
+    if (policy_of(task) != Policy::kSidecar) task.command.reset();
+  }
+}
+
+template <typename T>
+void take(const std::optional<T>& value, std::optional<T>& field, JobDraft& draft,
+          const std::string& path, const std::string& flag) {
+  if (!value) return;
+  field = value;
+  draft.origins[path] = flag + ": ";
+}
+
+void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
+  take(flags.name, draft.name, draft, "name", "--name");
+  take(flags.success, draft.success, draft, "success", "--success");
+  take(flags.on, draft.on, draft, "on", "--on");
+  take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
+  take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
+  take(parsed.containment, draft.containment, draft, "containment", "--containment");
+  const auto take_timeout = [&](auto field, const std::string& name) {
+    take(parsed.timeouts.*field, draft.timeouts.*field, draft, "timeouts." + name, "--timeout");
+  };
+  take_timeout(&TimeoutsDraft::allocation, "allocation");
+  take_timeout(&TimeoutsDraft::roll_call, "roll_call");
+  take_timeout(&TimeoutsDraft::job, "job");
+  take_timeout(&TimeoutsDraft::stop, "stop");
+  take_timeout(&TimeoutsDraft::master_lost, "master_lost");
+  for (const std::string& file : flags.files) {
+    draft.origins[base::format("files.{}", draft.files.size())] = "-f: ";
+    draft.files.push_back(file);
+  }
+}
+
+}  // namespace
+
+Result<> merge_flags(const Flags& flags, JobDraft& draft) {
+  GANGRUN_ASSIGN(const ParsedFlags parsed, parse_flags(flags));
+  merge_roles(parsed, flags, draft);
+  // Policies come before what depends on them.
+  GANGRUN_TRY(merge_types(parsed, draft));
+  GANGRUN_TRY(merge_resources(parsed, draft));
+  GANGRUN_TRY(merge_environment(parsed, draft));
+  merge_command(flags.command, draft);
+  merge_job(parsed, flags, draft);
+  return {};
+}
+
+}  // namespace gangrun::job

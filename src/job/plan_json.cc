@@ -1,0 +1,94 @@
+#include "job/plan_json.h"
+
+#include "job/build.h"
+#include "job/spec_yaml.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using base::Json;
+
+Json command_json(const Command& command) {
+  if (command.words.empty()) return command.shell_line;
+  Json words = Json::array();
+  for (const std::string& word : command.words) words.push_back(word);
+  return words;
+}
+
+Json environment_json(const std::map<std::string, std::string>& environment) {
+  Json json = Json::object();
+  for (const auto& [name, value] : environment) json[name] = value;
+  return json;
+}
+
+Json overrides_json(const std::map<int, ResourceOverride>& overrides) {
+  Json json = Json::object();
+  for (const auto& [index, own] : overrides) {
+    Json fields = Json::object();
+    if (own.memory_mib) fields["memory"] = memory_text(*own.memory_mib);
+    if (own.vcores) fields["vcores"] = *own.vcores;
+    if (own.gpus) fields["gpus"] = *own.gpus;
+    json[std::to_string(index)] = std::move(fields);
+  }
+  return json;
+}
+
+Json task_json(const TaskSpec& task) {
+  Json json = {{"instances", task.instances},
+               {"processes", task.processes},
+               {"memory", memory_text(task.resources.memory_mib)},
+               {"vcores", task.resources.vcores},
+               {"gpus", task.resources.gpus}};
+  if (!task.overrides.empty()) json["overrides"] = overrides_json(task.overrides);
+  if (!task.environment.empty()) json["env"] = environment_json(task.environment);
+  if (!task.command.empty()) json["command"] = command_json(task.command);
+  json["policy"] = to_string(task.policy);
+  if (task.policy == Policy::kObserver || task.policy == Policy::kSidecar) {
+    json["grace"] = duration_text(task.grace);
+  }
+  if (!task.logdir.empty()) json["logdir"] = task.logdir;
+  return json;
+}
+
+Json frameworks_json(const std::vector<Framework>& frameworks) {
+  if (frameworks.empty()) return "none";
+  Json names = Json::array();
+  for (const Framework framework : frameworks) names.push_back(to_string(framework));
+  return names;
+}
+
+Json timeouts_json(const Timeouts& timeouts) {
+  Json json = {{"allocation", duration_text(timeouts.allocation)},
+               {"roll_call", duration_text(timeouts.roll_call)},
+               {"job", duration_text(timeouts.job)},
+               {"stop", duration_text(timeouts.stop)}};
+  if (timeouts.master_lost) json["master_lost"] = duration_text(*timeouts.master_lost);
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const JobSpec& spec) {
+  Json tasks = Json::object();
+  for (const TaskSpec& task : spec.tasks) tasks[task.type] = task_json(task);
+  Json json = {{"name", spec.name}, {"tasks", std::move(tasks)}};
+  if (!spec.command.empty()) json["command"] = command_json(spec.command);
+  if (!spec.environment.empty()) json["env"] = environment_json(spec.environment);
+  if (spec.frameworks) json["framework"] = frameworks_json(*spec.frameworks);
+  json["success"] = spec.success;
+  json["restarts"] = {{"max", spec.restarts.max}, {"scope", to_string(spec.restarts.scope)}};
+  json["timeouts"] = timeouts_json(spec.timeouts);
+  if (!spec.files.empty()) json["files"] = spec.files;
+  json["on"] = spec.on;
+  json["containment"] = to_string(spec.containment);
+  return json;
+}
+
+base::Result<JobSpec> job_spec_from_json(const Json& json) {
+  GANGRUN_ASSIGN(JobDraft draft, draft_from_json(json));
+  return build(std::move(draft), Flags{}, Defaults{});
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,300 @@
+#include "job/validate.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/limits.h"
+#include "job/spec_names.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using Found = std::optional<Problem>;
+using std::chrono::milliseconds;
+
+std::string indexes_text(int instances) {
+  return instances == 1 ? "one task, with index 0"
+                        : base::format("{} tasks, with indexes 0 to {}", instances, instances - 1);
+}
+
+Found check_range(std::int64_t value, std::int64_t min, std::int64_t max, const std::string& path) {
+  if (value >= min && value <= max) return std::nullopt;
+  return Problem{path, base::format("{} is not allowed; allowed: {} to {}", value, min, max)};
+}
+
+// A text that can be an argument or a variable of a process and stand in JSON.
+Found check_text(const std::string& text, const std::string& path) {
+  if (text.find('\0') != std::string::npos) return Problem{path, "has a NUL character"};
+  if (!base::is_valid_utf8(text)) {
+    return Problem{path, "is not valid UTF-8"};
+  }
+  if (text.size() >= kMaxTextBytes) {
+    return Problem{path, base::format("{} bytes are more than the limit of {}", text.size(),
+                                      kMaxTextBytes - 1)};
+  }
+  return std::nullopt;
+}
+
+Found check_environment(const std::map<std::string, std::string>& environment,
+                        const std::string& path) {
+  if (environment.size() > kMaxEnvironmentVariables) {
+    return Problem{path, base::format("{} variables are more than the limit of {}",
+                                      environment.size(), kMaxEnvironmentVariables)};
+  }
+  for (const auto& [name, value] : environment) {
+    if (auto valid = check_variable_name(name); !valid.ok()) {
+      return Problem{path, valid.error().message};
+    }
+    const std::string own_path = base::format("{}.{}", path, name);
+    if (auto found = check_text(value, own_path)) return found;
+  }
+  return std::nullopt;
+}
+
+Found check_command(const Command& command, const std::string& path) {
+  if (command.words.size() > kMaxCommandWords) {
+    return Problem{path, base::format("{} words are more than the limit of {}",
+                                      command.words.size(), kMaxCommandWords)};
+  }
+  if (!command.words.empty() && !command.shell_line.empty()) {
+    return Problem{path, "is both words and a line for the shell"};
+  }
+  const bool is_blank = command.words.empty() ? base::trim(command.shell_line).empty()
+                                              : base::trim(command.words.front()).empty();
+  if (is_blank) return Problem{path, "the command is empty"};
+  for (const std::string& word : command.words) {
+    if (auto found = check_text(word, path)) return found;
+  }
+  return check_text(command.shell_line, path);
+}
+
+Found check_resources(const Resources& resources, const std::string& path) {
+  if (auto found = check_range(resources.memory_mib, 0, kMaxMemoryMib, path + ".memory")) {
+    return found;
+  }
+  if (auto found = check_range(resources.vcores, 0, kMaxVcoresPerTask, path + ".vcores")) {
+    return found;
+  }
+  return check_range(resources.gpus, 0, kMaxGpusPerTask, path + ".gpus");
+}
+
+Found check_overrides(const TaskSpec& task, const std::string& path) {
+  for (const auto& [index, own] : task.overrides) {
+    const std::string own_path = base::format("{}.overrides.{}", path, index);
+    if (index < 0 || index >= task.instances) {
+      return Problem{own_path, base::format("there is no {}:{}; {} has {}", task.type, index,
+                                            task.type, indexes_text(task.instances))};
+    }
+    if (auto found = check_resources(task.resources_of(index), own_path)) return found;
+  }
+  return std::nullopt;
+}
+
+Found check_duration(milliseconds value, milliseconds min, const std::string& path) {
+  if (value >= min && value <= kMaxDuration) return std::nullopt;
+  return Problem{path,
+                 base::format("'{}' is not allowed; allowed: {} 0 s, at most 365 d",
+                              duration_text(value), min.count() == 0 ? "at least" : "more than")};
+}
+
+Found check_grace_and_logdir(const TaskSpec& task, const std::string& path) {
+  const bool has_grace = task.policy == Policy::kObserver || task.policy == Policy::kSidecar;
+  if (!has_grace && task.grace.count() != 0) {
+    return Problem{path + ".grace",
+                   base::format("only the policies observer and sidecar have a grace; {} is {}",
+                                task.type, to_string(task.policy))};
+  }
+  if (auto found = check_duration(task.grace, milliseconds(0), path + ".grace")) return found;
+  if (task.logdir.empty()) return std::nullopt;
+  if (task.policy != Policy::kSidecar) {
+    return Problem{path + ".logdir", base::format("only the policy sidecar has a logdir; {} is {}",
+                                                  task.type, to_string(task.policy))};
+  }
+  return check_text(task.logdir, path + ".logdir");
+}
+
+Found check_type_name(const std::string& type, const std::string& path) {
+  if (!is_valid_type_name(type)) {
+    return Problem{"tasks",
+                   base::format("{} is not a task type; allowed: a letter, then at most 39 "
+                                "letters, digits, '_' or '-'",
+                                in_quotes(type))};
+  }
+  if (type == "all") return Problem{path, "'all' cannot be a task type; `success: all` needs it"};
+  return std::nullopt;
+}
+
+Found check_task(const JobSpec& job, const TaskSpec& task) {
+  const std::string path = "tasks." + task.type;
+  if (auto found = check_type_name(task.type, path)) return found;
+  if (auto found = check_range(task.instances, 1, kMaxTasks, path + ".instances")) return found;
+  if (auto found = check_range(task.processes, 1, kMaxProcessesPerTask, path + ".processes")) {
+    return found;
+  }
+  if (auto found = check_resources(task.resources, path)) return found;
+  if (auto found = check_overrides(task, path)) return found;
+  if (auto found = check_environment(task.environment, path + ".env")) return found;
+  if (auto found = check_grace_and_logdir(task, path)) return found;
+  if (!task.command.empty()) return check_command(task.command, path + ".command");
+  if (job.command.empty()) {
+    return Problem{path, base::format("{} has no command; give the job one, after -- or as "
+                                      "`command`, or this task type its own",
+                                      task.type)};
+  }
+  return std::nullopt;
+}
+
+Found check_tasks(const JobSpec& job) {
+  if (job.tasks.empty()) return Problem{"tasks", "a job needs at least one task"};
+  if (job.tasks.size() > static_cast<std::size_t>(kMaxTaskTypes)) {
+    return Problem{"tasks", base::format("{} task types are more than the limit of {}",
+                                         job.tasks.size(), kMaxTaskTypes)};
+  }
+  std::set<std::string> types;
+  std::int64_t tasks = 0;
+  std::int64_t processes = 0;
+  for (const TaskSpec& task : job.tasks) {
+    if (!types.insert(task.type).second) {
+      return Problem{"tasks." + task.type, "this task type is given twice"};
+    }
+    if (auto found = check_task(job, task)) return found;
+    tasks += task.instances;
+    processes += std::int64_t{task.instances} * task.processes;
+  }
+  if (tasks > kMaxTasks) {
+    return Problem{"tasks",
+                   base::format("{} tasks are more than the limit of {}", tasks, kMaxTasks)};
+  }
+  if (processes > kMaxProcesses) {
+    return Problem{"tasks", base::format("{} processes of all tasks are more than the limit of {}",
+                                         processes, kMaxProcesses)};
+  }
+  return std::nullopt;
+}
+
+Found check_success(const JobSpec& job) {
+  std::vector<std::string> allowed;
+  for (const TaskSpec& task : job.tasks) {
+    if (effective_policy(job, task) == Policy::kTracked) allowed.push_back(task.type);
+  }
+  if (allowed.empty()) {
+    return Problem{"tasks",
+                   "nothing decides how this job ends: it needs a task with the policy "
+                   "tracked or observer beside services and sidecars"};
+  }
+  allowed.insert(allowed.begin(), "all");
+  if (std::find(allowed.begin(), allowed.end(), job.success) != allowed.end()) return std::nullopt;
+  return Problem{"success",
+                 not_one_of(job.success, "a tracked task type of this job", allowed).message};
+}
+
+Found check_frameworks(const JobSpec& job) {
+  if (!job.frameworks) return std::nullopt;
+  std::set<Framework> seen;
+  for (const Framework framework : *job.frameworks) {
+    if (framework == Framework::kHorovod) {
+      return Problem{"framework", base::format("horovod: its rendezvous is not in this release; "
+                                               "allowed: {}",
+                                               base::join(framework_names(), ", "))};
+    }
+    if (!seen.insert(framework).second) {
+      return Problem{"framework", base::format("'{}' is named twice", to_string(framework))};
+    }
+  }
+  return std::nullopt;
+}
+
+Found check_restarts(const Restarts& restarts) {
+  if (restarts.scope == RestartScope::kNone && restarts.max != 0) {
+    return Problem{"restarts",
+                   base::format("scope 'none' and max {} contradict each other", restarts.max)};
+  }
+  return check_range(restarts.max, 0, kMaxRestarts, "restarts.max");
+}
+
+Found check_timeouts(const Timeouts& timeouts) {
+  const milliseconds any(0);
+  const milliseconds some(1);
+  if (auto found = check_duration(timeouts.allocation, some, "timeouts.allocation")) return found;
+  if (auto found = check_duration(timeouts.roll_call, some, "timeouts.roll_call")) return found;
+  if (auto found = check_duration(timeouts.job, any, "timeouts.job")) return found;
+  if (auto found = check_duration(timeouts.stop, some, "timeouts.stop")) return found;
+  if (!timeouts.master_lost) return std::nullopt;
+  return check_duration(*timeouts.master_lost, any, "timeouts.master_lost");
+}
+
+Found check_files(const std::vector<std::string>& files) {
+  if (files.size() > kMaxFiles) {
+    return Problem{"files",
+                   base::format("{} files are more than the limit of {}", files.size(), kMaxFiles)};
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string path = base::format("files.{}", i);
+    if (files[i].empty()) return Problem{path, "the path is empty"};
+    if (auto found = check_text(files[i], path)) return found;
+  }
+  return std::nullopt;
+}
+
+Found check_name(const std::string& name, const std::string& path) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const bool fits = !name.empty() && name.size() <= kMaxNameBytes && is_plain(name.front()) &&
+                    std::all_of(name.begin(), name.end(), [&](char c) {
+                      return is_plain(c) || c == '.' || c == '_' || c == '-';
+                    });
+  if (fits) return std::nullopt;
+  return Problem{path, base::format("{} is not a name; allowed: a letter or digit, then at most {} "
+                                    "letters, digits, '.', '_' or '-'",
+                                    in_quotes(name), kMaxNameBytes - 1)};
+}
+
+}  // namespace
+
+std::optional<Problem> find_problem(const JobSpec& spec) {
+  if (auto found = check_name(spec.name, "name")) return found;
+  if (!spec.command.empty()) {
+    if (auto found = check_command(spec.command, "command")) return found;
+  }
+  if (auto found = check_environment(spec.environment, "env")) return found;
+  if (auto found = check_tasks(spec)) return found;
+  if (auto found = check_frameworks(spec)) return found;
+  if (auto found = check_success(spec)) return found;
+  if (auto found = check_restarts(spec.restarts)) return found;
+  if (auto found = check_timeouts(spec.timeouts)) return found;
+  if (auto found = check_files(spec.files)) return found;
+  return check_name(spec.on, "on");
+}
+
+base::Result<> check_variable_name(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const bool fits = !name.empty() && name.size() <= kMaxVariableNameBytes &&
+                    is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+                      return is_letter(c) || (c >= '0' && c <= '9');
+                    });
+  if (!fits) {
+    return base::invalid_argument(base::format(
+        "{} is not the name of a variable; allowed: letters, digits and '_', no digit first",
+        in_quotes(name)));
+  }
+  if (name.starts_with("GANGRUN_")) {
+    return base::invalid_argument(base::format(
+        "{} is set by gangrun itself, as are all names that begin with GANGRUN_", in_quotes(name)));
+  }
+  return {};
+}
+
+base::Result<> validate(const JobSpec& spec) {
+  const auto found = find_problem(spec);
+  if (!found) return {};
+  return base::invalid_argument(base::format("{}: {}", found->path, found->text));
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "job/spec.h"
+
+namespace gangrun::job {
+
+// What is wrong with one field of a spec; `path` as in "tasks.worker.memory", empty for the whole.
+struct Problem {
+  std::string path;
+  std::string text;
+};
+
+// The first thing that is wrong with a complete spec, whoever made it: counts, names, policies,
+// commands, limits. Whether files exist and the place has such resources is not known here.
+std::optional<Problem> find_problem(const JobSpec& spec);
+
+// The same as an error "path: text".
+base::Result<> validate(const JobSpec& spec);
+
+// Letters, digits and '_', no digit first, and not one of those that gangrun itself sets.
+base::Result<> check_variable_name(std::string_view name);
+
+}  // namespace gangrun::job

@@ -1,0 +1,231 @@
+#include "job/yaml_tree.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/spec.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using Kind = YamlNode::Kind;
+
+Mark mark_of(const YAML::Mark& mark) {
+  return mark.is_null() ? Mark{} : Mark{mark.line + 1, mark.column + 1};
+}
+
+struct Refusal {
+  Mark mark;
+  std::string text;
+};
+
+// Builds the tree from the parser's events, so that its depth and size are ours to limit. After the
+// first refusal all further events are ignored.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    add({Kind::kNull, mark_of(mark), "", {}, {}});
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    refuse(mark_of(mark), "anchors and aliases (&name, *name) are not used in a job file");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                const std::string& value) override {
+    if (!accept_tag(mark, tag)) return;
+    if (value.find('\0') != std::string::npos || !base::is_valid_utf8(value)) {
+      return refuse(mark_of(mark), "a text has a NUL character or is not valid Unicode");
+    }
+    add({Kind::kScalar, mark_of(mark), value, {}, {}});
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {
+    open(Kind::kList, mark, tag);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {
+    open(Kind::kMap, mark, tag);
+  }
+  void OnMapEnd() override { close(); }
+
+  [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
+  [[nodiscard]] YamlNode take() { return std::exchange(root_, {}); }
+
+ private:
+  struct Frame {
+    YamlNode node;
+    std::map<std::string, int> lines;  // of the keys so far
+    std::optional<YamlNode::Key> key;  // read, its value not yet
+  };
+
+  void refuse(Mark mark, std::string text) {
+    if (!refusal_) refusal_ = Refusal{mark, std::move(text)};
+  }
+
+  bool accept_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag.empty() || tag == "?" || tag == "!") return true;
+    refuse(mark_of(mark), base::format("the tag {} is not used in a job file", in_quotes(tag)));
+    return false;
+  }
+
+  void open(Kind kind, const YAML::Mark& mark, const std::string& tag) {
+    if (refusal_ || !accept_tag(mark, tag)) return;
+    if (frames_.size() >= kMaxSpecDepth) {
+      return refuse(mark_of(mark), base::format("nests deeper than {} levels", kMaxSpecDepth));
+    }
+    if (wants_key()) return refuse(mark_of(mark), "a key must be a name");
+    frames_.push_back({{kind, mark_of(mark), "", {}, {}}, {}, {}});
+  }
+
+  void close() {
+    if (refusal_ || frames_.empty()) return;
+    YamlNode node = std::move(frames_.back().node);
+    frames_.pop_back();
+    add(std::move(node));
+  }
+
+  [[nodiscard]] bool wants_key() const {
+    return !frames_.empty() && frames_.back().node.kind == Kind::kMap && !frames_.back().key;
+  }
+
+  void add(YamlNode node) {
+    if (refusal_) return;
+    if (++nodes_ > kMaxSpecNodes) {
+      return refuse(node.mark, base::format("has more than {} values", kMaxSpecNodes));
+    }
+    if (frames_.empty()) {
+      root_ = std::move(node);
+    } else if (wants_key()) {
+      add_key(node);
+    } else {
+      Frame& frame = frames_.back();
+      if (frame.key) frame.node.keys.push_back(*std::exchange(frame.key, std::nullopt));
+      frame.node.children.push_back(std::move(node));
+    }
+  }
+
+  void add_key(const YamlNode& node) {
+    if (node.kind != Kind::kScalar) return refuse(node.mark, "a key must be a name");
+    const auto [first, is_new] = frames_.back().lines.emplace(node.text, node.mark.line);
+    if (!is_new) {
+      return refuse(node.mark, base::format("key {} is given twice; it stands in line {} already",
+                                            in_quotes(node.text), first->second));
+    }
+    frames_.back().key = YamlNode::Key{node.text, node.mark};
+  }
+
+  std::vector<Frame> frames_;
+  std::size_t nodes_ = 0;
+  YamlNode root_;
+  std::optional<Refusal> refusal_;
+};
+
+Mark mark_at(std::string_view text, std::size_t offset) {
+  Mark mark{1, 1};
+  for (const char c : text.substr(0, offset)) {
+    mark.column = c == '\n' ? 1 : mark.column + 1;
+    if (c == '\n') ++mark.line;
+  }
+  return mark;
+}
+
+// What the parser itself would take for the end of the text, or for another encoding.
+std::optional<Refusal> find_bad_bytes(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') {
+      return Refusal{mark_at(text, i),
+                     base::format("control character 0x{:02X}; the file must be text", byte)};
+    }
+  }
+  if (base::is_valid_utf8(text)) return std::nullopt;
+  // The first line that is not valid holds the place: no sequence spans a line feed.
+  int line = 1;
+  for (const std::string& part : base::split(text, '\n')) {
+    if (!base::is_valid_utf8(part)) break;
+    ++line;
+  }
+  return Refusal{{line, 1}, "this line is not valid UTF-8"};
+}
+
+base::Result<YamlNode> run_parser(std::string_view text, const std::string& source) {
+  std::istringstream stream{std::string(text)};
+  TreeBuilder builder;
+  std::optional<Refusal> refusal;
+  try {
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    TreeBuilder rest;
+    if (!builder.refusal() && parser.HandleNextDocument(rest)) {
+      refusal = Refusal{{}, "has more than one document (---)"};
+    }
+  } catch (const YAML::Exception& error) {
+    refusal = Refusal{mark_of(error.mark), base::format("not YAML: {}", error.msg)};
+  } catch (const std::exception& error) {
+    refusal = Refusal{{}, base::format("not YAML: {}", error.what())};
+  }
+  if (builder.refusal()) refusal = builder.refusal();
+  if (refusal) {
+    return base::invalid_argument(position_text(source, refusal->mark) + refusal->text);
+  }
+  return builder.take();
+}
+
+base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
+  if (depth > kMaxSpecDepth) {
+    return base::invalid_argument(base::format("nests deeper than {} levels", kMaxSpecDepth));
+  }
+  YamlNode node;
+  if (json.is_object() || json.is_array()) {
+    node.kind = json.is_object() ? Kind::kMap : Kind::kList;
+    for (const auto& [key, value] : json.items()) {
+      if (json.is_object()) node.keys.push_back({key, {}});
+      GANGRUN_ASSIGN(YamlNode child, convert(value, depth + 1));
+      node.children.push_back(std::move(child));
+    }
+  } else if (!json.is_null()) {
+    node.kind = Kind::kScalar;
+    node.text = json.is_string() ? json.get<std::string>() : base::dump_json(json);
+    if (node.text.find('\0') != std::string::npos || !base::is_valid_utf8(node.text)) {
+      return base::invalid_argument("a text has a NUL character or is not valid Unicode");
+    }
+  }
+  return node;
+}
+
+}  // namespace
+
+base::Result<YamlNode> parse_yaml(std::string_view text, const std::string& source) {
+  if (text.size() > kMaxSpecBytes) {
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("{}: {} bytes are more than the limit of {} bytes for a job "
+                                    "file",
+                                    source, text.size(), kMaxSpecBytes)};
+  }
+  if (const auto refusal = find_bad_bytes(text)) {
+    return base::invalid_argument(position_text(source, refusal->mark) + refusal->text);
+  }
+  return run_parser(text, source);
+}
+
+base::Result<YamlNode> yaml_from_json(const base::Json& json) { return convert(json, 1); }
+
+std::string position_text(const std::string& source, Mark mark) {
+  if (mark.line == 0) return source.empty() ? "" : base::format("{}: ", source);
+  return base::format("{}:{}:{}: ", source, mark.line, mark.column);
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace gangrun::job {
+
+// A job file nests five levels; what is deeper is refused before it can cost a stack.
+inline constexpr std::size_t kMaxSpecDepth = 16;
+inline constexpr std::size_t kMaxSpecNodes = 200'000;
+
+// Where something stands in a text, counted from 1; 0 is "nowhere".
+struct Mark {
+  int line = 0;
+  int column = 0;
+};
+
+// One value of a YAML document. Scalars keep the text that the user wrote.
+struct YamlNode {
+  enum class Kind { kNull, kScalar, kList, kMap };
+  struct Key {
+    std::string name;
+    Mark mark;
+  };
+
+  Kind kind = Kind::kNull;
+  Mark mark;
+  std::string text;                // kScalar
+  std::vector<Key> keys;           // kMap: one for each child, in the user's order, all different
+  std::vector<YamlNode> children;  // kList, kMap
+};
+
+// The one document of `text`, which must be UTF-8, of at most kMaxSpecBytes. Refused: anchors that
+// are used, tags, keys that are no plain names or stand twice, control characters. Errors begin
+// with "source:line:column: ".
+base::Result<YamlNode> parse_yaml(std::string_view text, const std::string& source);
+
+// The same tree of a JSON value, without marks.
+base::Result<YamlNode> yaml_from_json(const base::Json& json);
+
+// "job.yaml:4:12: ", or "job.yaml: " where there is no mark.
+std::string position_text(const std::string& source, Mark mark);
+
+}  // namespace gangrun::job
