@@ -71,7 +71,9 @@ Code code_of_errno(int error_number) {
 }  // namespace
 
 Error from_errno(int error_number, std::string_view what) {
-  return {code_of_errno(error_number), format("{}: {}", what, std::strerror(error_number))};
+  const char* text = ::strerrordesc_np(error_number);  // strerror() is not for threads
+  return {code_of_errno(error_number),
+          format("{}: {}", what, text != nullptr ? text : format("error {}", error_number))};
 }
 
 }  // namespace gangrun::base

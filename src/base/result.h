@@ -52,8 +52,8 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
   using Base = tl::expected<T, Error>;
   using Base::Base;
-  Result(Error error)
-      : Base(tl::unexpected<Error>(std::move(error))) {}  // NOLINT: implicit by design
+  Result(Error error)  // NOLINT(google-explicit-constructor): `return not_found(…)` is the point
+      : Base(tl::unexpected<Error>(std::move(error))) {}
 
   [[nodiscard]] bool ok() const { return this->has_value(); }
 
@@ -81,7 +81,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 // error.
 #define GANGRUN_ASSIGN(declaration, expression) \
   GANGRUN_ASSIGN_INNER(GANGRUN_CONCAT(gangrun_result_, __LINE__), declaration, expression)
-#define GANGRUN_ASSIGN_INNER(result, declaration, expression)  \
-  auto result = (expression);                                  \
-  if (!(result).has_value()) return std::move(result).error(); \
-  declaration = *std::move(result)
+#define GANGRUN_ASSIGN_INNER(result, declaration, expression)                  \
+  auto result = (expression); /* NOLINT(bugprone-macro-parentheses): a name */ \
+  if (!(result).has_value()) return std::move(result).error();                 \
+  declaration = *std::move(result)  // NOLINT(bugprone-macro-parentheses): a declaration

@@ -1,10 +1,10 @@
 #include "base/secret.h"
 
-#include <string.h>
 #include <sys/random.h>
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 
 #include "base/check.h"
 #include "base/format.h"
@@ -20,7 +20,11 @@ void wipe(std::string& value) {
 
 }  // namespace
 
-Secret::Secret(Secret&& other) noexcept : value_(other.value_) { wipe(other.value_); }
+// Copied and wiped: a moved-from short string keeps its bytes.
+Secret::Secret(Secret&& other) noexcept
+    : value_(other.value_) {  // NOLINT(performance-move-constructor-init)
+  wipe(other.value_);
+}
 
 Secret& Secret::operator=(const Secret& other) {
   if (this == &other) return *this;

@@ -1,0 +1,38 @@
+# The few commands that a newcomer needs; the work is done by tools/.
+.PHONY: help demo build test quick tidy fuzz bench clean
+.DEFAULT_GOAL := help
+
+STAGE = tools/run_tests $(if $(KEEP_GOING),--keep-going)
+
+help:  ## show this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo:  ## install what is needed, build, and train a classifier as one gang on this machine
+	@tools/demo
+
+build:  ## build the programs: build/release/src/gangrun and gangrun-agent
+	@tools/install-deps build
+	@tools/build release gangrun gangrun-agent
+
+test:  ## everything that passes or fails, cheap failures first; ends with "N passed, N failed"
+	@tools/install-deps build test demo bench
+	@$(STAGE)
+
+quick:  ## the house rules and the rooms' tests only
+	@tools/install-deps build test
+	@$(STAGE) tidy unit
+
+tidy:  ## the house rules and clang-tidy
+	@tools/install-deps build test
+	@$(STAGE) tidy lint
+
+fuzz:  ## every parser of outside bytes, half a minute each
+	@tools/install-deps build test
+	@$(STAGE) fuzz
+
+bench:  ## the speed claims, beside their peers
+	@tools/install-deps build bench
+	@$(STAGE) bench
+
+clean:  ## remove what was built here (caches outside the checkout stay)
+	rm -rf build

@@ -1,0 +1,92 @@
+"""Rooms include only what src/LAYERS allows, and people read the same lines that the checker does."""
+
+import importlib.machinery
+import importlib.util
+import re
+
+import pytest
+
+from house import ROOT, cpp_files, read, report
+
+LOADER = importlib.machinery.SourceFileLoader("check_layers", str(ROOT / "tools/check_layers"))
+check_layers = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", LOADER))
+LOADER.exec_module(check_layers)
+
+LAYERS = "0 base: | fmt\n1 job: base |\n1 net: base | boost\n2 gang: base job |\n2 gang/rows: base |\n"
+
+
+def offences_of(tmp_path, layers, files):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/LAYERS").write_text(layers)
+    for name, text in files.items():
+        path = tmp_path / "src" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return check_layers.check(tmp_path)
+
+
+def test_every_include_is_allowed():
+    offences = check_layers.check(ROOT)
+    assert not offences, report(offences)
+
+
+@pytest.mark.parametrize("name, text", [
+    ("job/a.h", '#include "base/x.h"\n#include <vector>\n#include <sys/types.h>\n#include <unistd.h>\n'),
+    ("net/a.cc", '#include "net/a.h"\n#include <boost/asio.hpp>\n'),
+    ("gang/a_test.cc", "#include <gtest/gtest.h>\n"),
+])
+def test_allowed_includes_pass(tmp_path, name, text):
+    assert offences_of(tmp_path, LAYERS, {name: text}) == []
+
+
+@pytest.mark.parametrize("name, text, part", [
+    ("job/a.h", '#include "net/x.h"\n', "job may not use net"),
+    ("base/a.h", '#include "job/x.h"\n', "base may not use job"),
+    ("gang/a.h", '# include "gang/rows/x.h"\n', "gang may not use gang/rows"),
+    ("job/a.cc", "#include <boost/asio.hpp>\n", "job does not list boost"),
+    ("job/a.cc", "#include <gtest/gtest.h>\n", "belongs in tests"),
+    ("job/a.cc", "#include <event2/event.h>\n", "does not know"),
+    ("job/a.cc", '#include "a.h"\n', "in no room"),
+    ("attic/a.cc", "", "in no room of src/LAYERS"),
+])
+def test_forbidden_includes_are_found(tmp_path, name, text, part):
+    offences = offences_of(tmp_path, LAYERS, {name: text})
+    assert len(offences) == 1 and part in offences[0]
+
+
+@pytest.mark.parametrize("layers, part", [
+    ("0 base: |\n1 job: net |\n1 net: base |\n", "not on a lower level"),
+    ("0 base: |\n1 job: attic |\n", "has no line"),
+    ("0 base: | fmt\n1 job: base | fmt\n", "listed by base and job"),
+    ("0 base: | qt\n", "unknown library qt"),
+    ("base uses nothing\n", "not 'level room"),
+])
+def test_a_wrong_list_is_found(tmp_path, layers, part):
+    offences = offences_of(tmp_path, layers, {})
+    assert offences and part in offences[0]
+
+
+def test_architecture_shows_the_same_lines():
+    lines = [line for line in read("src/LAYERS").splitlines() if line and not line.startswith("#")]
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", read("docs/ARCHITECTURE.md"), re.MULTILINE | re.DOTALL)
+    assert "\n".join(lines) + "\n" in blocks, "docs/ARCHITECTURE.md has no block with exactly the lines of src/LAYERS"
+
+
+# What a room that only decides must not touch: it gets time and facts as values.
+IMPURE = re.compile(
+    r'#include\s*(<(thread|mutex|condition_variable|future|fstream|iostream|random|unistd\.h|sys/[^>]+|fcntl\.h'
+    r'|signal\.h|csignal|filesystem)>|"base/(files|unique_fd|log)\.h")|\b(steady|system)_clock::now\b|\bgetenv\b')
+
+
+def test_rooms_that_only_decide_are_pure():
+    offences = [
+        f"{path}: {match.group()}"
+        for path in cpp_files() if path.parts[1] in ("gang", "frameworks") and "_test" not in path.stem
+        for match in IMPURE.finditer(read(path))
+    ]
+    assert not offences, report(offences)
+
+
+@pytest.mark.parametrize("line", ["#include <thread>", '#include "base/files.h"', "auto t = std::chrono::steady_clock::now();"])
+def test_impure_lines_are_found(line):
+    assert IMPURE.search(line)
