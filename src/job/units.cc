@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,11 +41,10 @@ struct Kind {
   std::int64_t max;
 };
 
-bool same_but_for_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
-  });
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
 }
 
 base::Error wrong(std::string_view text, const Kind& kind, std::string_view why = "") {
@@ -56,11 +54,13 @@ base::Error wrong(std::string_view text, const Kind& kind, std::string_view why 
 
 base::Error unknown_unit(std::string_view text, std::string_view unit, const Kind& kind) {
   std::vector<std::string> names;
-  for (const Unit& known : kind.units) names.emplace_back(known.name);
-  const auto meant = base::nearest(unit, names);
-  return wrong(text, kind,
-               base::format(" (unknown unit {}{})", in_quotes(unit),
-                            meant ? base::format("; did you mean '{}'?", *meant) : ""));
+  for (const Unit& known : kind.units) names.push_back(in_lower_case(known.name));
+  std::string hint;
+  if (const auto meant = base::nearest(in_lower_case(unit), names)) {
+    const auto index = std::find(names.begin(), names.end(), *meant) - names.begin();
+    hint = base::format("; did you mean '{}'?", kind.units[static_cast<std::size_t>(index)].name);
+  }
+  return wrong(text, kind, base::format(" (unknown unit {}{})", in_quotes(unit), hint));
 }
 
 std::size_t count_digits(std::string_view text) {
@@ -93,7 +93,7 @@ base::Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kin
   std::int64_t factor = kind.bare_factor;
   if (!unit.empty()) {
     const auto found = std::find_if(kind.units.begin(), kind.units.end(), [&](const Unit& known) {
-      return same_but_for_case(known.name, unit);
+      return in_lower_case(known.name) == in_lower_case(unit);
     });
     if (found == kind.units.end()) return unknown_unit(text, unit, kind);
     factor = found->factor;

@@ -1,0 +1,115 @@
+#include "job/status.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+namespace gangrun::job {
+namespace {
+
+JobStatus full_status() {
+  JobStatus status;
+  status.id = "job-1";
+  status.name = "wine";
+  status.state = JobState::kFailed;
+  status.generation = 2;
+  status.restarts_used = 1;
+  status.restarts_max = 3;
+  status.submitted = "2026-01-31T12:00:00.123Z";
+  status.ended = "2026-01-31T12:00:41.123Z";
+  status.elapsed_ms = 41'000;
+  status.all_started_ms = 250;
+  status.waiting_for = "the roll call of 2 tasks";
+  status.folder = "/home/u/jobs/job-1";
+  status.cause = Cause{TaskId{"worker", 5}, "host7", "worker:5 exited", {"a", "b"}, "Traceback"};
+  TaskStatus task;
+  task.task = {"worker", 5};
+  task.policy = Policy::kObserver;
+  task.state = TaskState::kFailed;
+  task.attempt = 2;
+  task.address = "host7:4711";
+  task.pid = 1234;
+  task.memory_bytes = std::int64_t{5} << 32U;
+  task.cpu_seconds = 1.1;
+  task.exit = "exited with status 3";
+  task.last_line = "step 7: ü";
+  task.log_path = "/logs/worker-5";
+  status.tasks = {task, TaskStatus{}};
+  status.tasks[1].task = {"ps", 0};
+  return status;
+}
+
+TEST(JobStatus, RoundTripsWhole) {
+  JobStatus bare;
+  JobStatus without_task = full_status();
+  without_task.cause->task.reset();
+  for (const JobStatus& status : {full_status(), bare, without_task}) {
+    const auto json = base::parse_json(base::dump_json_indented(to_json(status)), 1 << 20);
+    ASSERT_TRUE(json.ok());
+    const auto back = job_status_from_json(*json);
+    ASSERT_TRUE(back.ok()) << back.error().message;
+    EXPECT_EQ(*back, status);
+  }
+}
+
+TEST(JobStatus, EveryMemberButTheCauseIsNeeded) {
+  const base::Json good = to_json(full_status());
+  for (const auto& [key, value] : good.items()) {
+    base::Json bad = good;
+    bad.erase(key);
+    EXPECT_EQ(job_status_from_json(bad).ok(), key == "cause") << key;
+    bad[key] = base::Json::array({base::Json::array()});
+    EXPECT_FALSE(job_status_from_json(bad).ok()) << key;
+  }
+  const base::Json task = good["tasks"][0];
+  for (const auto& [key, value] : task.items()) {
+    base::Json bad = good;
+    bad["tasks"][0].erase(key);
+    EXPECT_FALSE(job_status_from_json(bad).ok()) << key;
+  }
+  EXPECT_FALSE(job_status_from_json(base::Json::parse("[1]")).ok());
+}
+
+TEST(JobStatus, RefusesUnknownStatesAndTooManyTasks) {
+  base::Json json = to_json(full_status());
+  json["state"] = "runing";
+  const auto back = job_status_from_json(json);
+  ASSERT_FALSE(back.ok());
+  EXPECT_EQ(back.error().message,
+            "'runing' is not a state of a job; did you mean 'running'? allowed: allocating, "
+            "roll_call, running, restarting, stopping, succeeded, failed, killed, lost");
+  json = to_json(full_status());
+  const base::Json task = json["tasks"][0];
+  json["tasks"] = std::vector<base::Json>(kMaxTasks + 1, task);
+  EXPECT_FALSE(job_status_from_json(json).ok());
+}
+
+TEST(TaskStatus, ATimeThatIsNoNumberIsWrittenAsZero) {
+  JobStatus status = full_status();
+  status.tasks[0].cpu_seconds = std::numeric_limits<double>::quiet_NaN();
+  const auto back = job_status_from_json(to_json(status));
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back->tasks[0].cpu_seconds, 0);
+}
+
+TEST(States, NamesReadBackAndFinalOnesAreKnown) {
+  int final_states = 0;
+  for (int i = 0; i <= static_cast<int>(JobState::kLost); ++i) {
+    const auto state = static_cast<JobState>(i);
+    EXPECT_EQ(job_state_from(to_string(state)).value_or(JobState::kAllocating), state);
+    final_states += is_final(state) ? 1 : 0;
+  }
+  EXPECT_EQ(final_states, 4);
+  final_states = 0;
+  for (int i = 0; i <= static_cast<int>(TaskState::kLost); ++i) {
+    const auto state = static_cast<TaskState>(i);
+    EXPECT_EQ(task_state_from(to_string(state)).value_or(TaskState::kWaiting), state);
+    final_states += is_final(state) ? 1 : 0;
+  }
+  EXPECT_EQ(final_states, 4);
+  EXPECT_FALSE(is_final(JobState::kStopping));
+  EXPECT_FALSE(is_final(TaskState::kStopping));
+}
+
+}  // namespace
+}  // namespace gangrun::job
