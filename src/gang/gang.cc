@@ -69,9 +69,11 @@ void Gang::set_deadline(Task& task, std::optional<base::Instant> deadline) {
 }
 
 // Every phase that waits for somebody else has a time limit; kRegistered waits for tasks that have
-// theirs.
+// theirs. While nothing is heard of its agent, the limit stays the end of its lease.
 void Gang::enter(Task& task, Phase phase) {
   task.phase = phase;
+  if (task.silent && phase != Phase::kEnding) return;
+  if (in_grace(task)) return set_deadline(task, now_ + task.grace);
   switch (phase) {
     case Phase::kAsked: return set_deadline(task, now_ + timeouts_.allocation);
     case Phase::kAllocated:
@@ -95,6 +97,7 @@ void Gang::ask(Task& task) {
   if (task.address.port != 0) wanted = task.address;
   task.has_run = task.silent = task.killed = false;
   task.asked_to_end_at.reset();
+  task.host.clear();
   task.outcome = Outcome::kNone;
   enter(task, Phase::kAsked);
   decide(Allocate{task.id, task.attempt, wanted});
@@ -130,8 +133,11 @@ void Gang::on(const Reported& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
   if (task->phase != Phase::kAsked && task->phase != Phase::kAllocated) return;
-  task->address = event.address;
+  // Its port was lost: only a report of another one is new.
+  if (task->has_run && event.address == task->address) return;
+  const job::Address before = std::exchange(task->address, event.address);
   if (task->host.empty()) task->host = event.address.host;
+  task->silent = false;
   enter(*task, Phase::kRegistered);
   if (stage_ == Stage::kGathering) {
     publish_if_complete();
@@ -144,6 +150,9 @@ void Gang::on(const Reported& event) {
     start(*task);
   } else {
     // It could not come back where the others know it: they all need the next generation.
+    decide(Warn{format("{} came back at {} and not at {}: all tasks start anew",
+                       job::to_string(task->id), job::to_string(task->address),
+                       job::to_string(before))});
     restart_gang();
   }
 }
@@ -180,7 +189,7 @@ void Gang::on(const Exited& event) {
     case Phase::kRunning: break;
     case Phase::kStopping:
       task->exit = event.report.sentence;
-      enter(*task, Phase::kRegistered);
+      enter(*task, event.report.port_lost ? Phase::kAllocated : Phase::kRegistered);
       return publish_if_complete();
     case Phase::kEnding: return exited_while_ending(*task, event);
     case Phase::kAsked:
@@ -202,8 +211,11 @@ void Gang::on(const Exited& event) {
 
 void Gang::on(const SessionLost& event) {
   Task* task = current(event.task, event.attempt);
-  if (task == nullptr) return;
+  if (task == nullptr || task->silent) return;
   switch (task->phase) {
+    case Phase::kAllocated:
+      if (!task->has_run) return;  // its agent has not been heard of yet
+      [[fallthrough]];
     case Phase::kRegistered:
     case Phase::kStarting:
     case Phase::kRunning:
@@ -211,7 +223,6 @@ void Gang::on(const SessionLost& event) {
     case Phase::kIdle: task->silent = true; return set_deadline(*task, now_ + limits_.silence);
     case Phase::kEnding:  // its deadline stands
     case Phase::kAsked:
-    case Phase::kAllocated:
     case Phase::kGone: return;
   }
 }
@@ -221,11 +232,15 @@ void Gang::on(const SessionLost& event) {
 void Gang::on(const Reattached& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
-  if (task->phase == Phase::kEnding)
-    return decide(End{task->id, task->allocated_attempt, timeouts_.stop});
-  if (!task->silent) return;
-  task->silent = false;
-  enter(*task, task->phase);
+  if (task->phase == Phase::kEnding) {
+    const auto left = *task->deadline - now_ - limits_.kill_allowance;
+    const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(left);
+    return decide(End{task->id, task->allocated_attempt, std::max(grace, grace.zero())});
+  }
+  if (task->silent) {
+    task->silent = false;
+    enter(*task, task->phase);
+  }
   if (task->phase == Phase::kStarting)
     decide(Start{task->id, task->attempt, spec_published_.generation});
   if (task->phase == Phase::kStopping) decide(Stop{task->id, task->attempt, timeouts_.stop});
@@ -242,7 +257,8 @@ void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at,
   if (phase == Phase::kIdle) return leave(task, task.outcome);
   const bool on_its_own = !task.asked_to_end_at || at < *task.asked_to_end_at;
   if (phase == Phase::kEnding) {
-    if (stage_ == Stage::kStopping && on_its_own && task.outcome == Outcome::kNone) {
+    const bool matters = stage_ == Stage::kStopping && task.policy != Policy::kSidecar;
+    if (matters && on_its_own && task.outcome == Outcome::kNone) {
       task.exit = sentence;
       failures_.push_back(failure_of(task, sentence, at));
       return leave(task, Outcome::kFailed);
@@ -293,7 +309,6 @@ void Gang::restart_gang() {
       case Phase::kStarting:
       case Phase::kRunning:
         enter(task, Phase::kStopping);
-        if (task.silent) set_deadline(task, now_ + limits_.silence);
         decide(Stop{task.id, task.attempt, timeouts_.stop});
         break;
       case Phase::kIdle:
@@ -314,7 +329,9 @@ void Gang::restart_gang() {
 void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retry) {
   task.outcome = Outcome::kFailed;
   if (task.policy == Policy::kSidecar) {
-    return decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
+    decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
+    if (stage_ == Stage::kStopping) end(task, std::chrono::milliseconds(0));
+    return;
   }
   if (!may_retry || !may_restart(counts)) return fail_job(failure);
   count_restart(failure, counts);

@@ -144,10 +144,12 @@ class Gang {
   void stop_job(job::JobState verdict, std::chrono::milliseconds grace);
   void finish_if_gone();
   void expired(Task& task);
+  void grace_over(Task& task);
   void expired_without_place(Task& task);
   void expired_ending(Task& task);
   void hurry();
   [[nodiscard]] bool tracked_succeeded() const;
+  [[nodiscard]] bool in_grace(const Task& task) const;
   [[nodiscard]] std::string gathering_words() const;
   [[nodiscard]] static Failure failure_of(const Task& task, const std::string& what,
                                           base::Instant at);

@@ -47,6 +47,7 @@ Gang::Failure Gang::failure_of(const Task& task, const std::string& what, base::
 void Gang::succeeded(Task& task) {
   task.outcome = Outcome::kSucceeded;
   enter(task, Phase::kIdle);
+  if (stage_ == Stage::kStopping) return end(task, std::chrono::milliseconds(0));
   finish_if_tracked_succeeded();
   finish_if_observed();
 }
@@ -72,8 +73,11 @@ void Gang::exited_while_ending(Task& task, const Exited& event) {
 void Gang::end(Task& task, std::chrono::milliseconds grace) {
   if (task.phase == Phase::kGone) return;
   if (!task.asked_to_end_at) task.asked_to_end_at = now_;
+  base::Instant limit = now_ + grace + limits_.kill_allowance;
+  // Asking again never gives it more time.
+  if (task.phase == Phase::kEnding && task.deadline) limit = std::min(limit, *task.deadline);
   enter(task, Phase::kEnding);
-  set_deadline(task, now_ + grace + limits_.kill_allowance);
+  set_deadline(task, limit);
   decide(End{task.id, task.allocated_attempt, grace});
 }
 
@@ -92,15 +96,22 @@ bool Gang::tracked_succeeded() const {
   });
 }
 
+// What it was there for has ended: it goes on only as long as its grace permits.
+bool Gang::in_grace(const Task& task) const {
+  if (stage_ == Stage::kStopping) {
+    return task.policy == Policy::kSidecar && task.phase == Phase::kRunning;
+  }
+  return stage_ == Stage::kFinishing && task.policy == Policy::kObserver &&
+         (task.phase == Phase::kStarting || task.phase == Phase::kRunning);
+}
+
 void Gang::finish_if_tracked_succeeded() {
   if (stage_ != Stage::kRunning || !tracked_succeeded()) return;
   stage_ = Stage::kFinishing;
   for (Task& task : tasks_) {
     if (task.policy == Policy::kSidecar || is_done(task)) continue;
-    const bool awaited = task.policy == Policy::kObserver && task.grace.count() > 0 &&
-                         (task.phase == Phase::kStarting || task.phase == Phase::kRunning);
-    if (awaited) {
-      set_deadline(task, now_ + task.grace);
+    if (in_grace(task) && task.grace.count() > 0) {
+      enter(task, task.phase);
     } else {
       end(task, timeouts_.stop);
     }
@@ -124,11 +135,14 @@ void Gang::stop_job(job::JobState verdict, std::chrono::milliseconds grace) {
   stage_ = Stage::kStopping;
   verdict_ = verdict;
   for (Task& task : tasks_) {
-    if (task.phase == Phase::kEnding) continue;
-    const bool lingers = verdict == job::JobState::kSucceeded && task.policy == Policy::kSidecar &&
-                         task.phase == Phase::kRunning && task.grace.count() > 0;
+    if (task.phase == Phase::kEnding) {
+      if (grace.count() == 0 && !task.killed) end(task, grace);
+      continue;
+    }
+    const bool lingers =
+        verdict == job::JobState::kSucceeded && in_grace(task) && task.grace.count() > 0;
     if (lingers) {
-      set_deadline(task, now_ + task.grace);
+      enter(task, task.phase);
     } else {
       end(task, task.phase == Phase::kIdle ? std::chrono::milliseconds(0) : grace);
     }
@@ -167,9 +181,7 @@ std::optional<job::Cause> Gang::first_cause() const {
 void Gang::on(const Progress& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr || stage_ != Stage::kFinishing || task->silent) return;
-  const bool awaited = task->policy == Policy::kObserver &&
-                       (task->phase == Phase::kStarting || task->phase == Phase::kRunning);
-  if (awaited) set_deadline(*task, now_ + task->grace);
+  if (in_grace(*task)) set_deadline(*task, now_ + task->grace);
 }
 
 void Gang::on(const StopRequested& event) {
@@ -222,6 +234,7 @@ void Gang::expired(Task& task) {
     const std::string words = base::to_words(limits_.silence);
     return agent_lost(task, format("was not heard of for {}", words), now_, false);
   }
+  if (in_grace(task)) return grace_over(task);
   switch (task.phase) {
     case Phase::kAsked:
     case Phase::kAllocated:
@@ -232,18 +245,20 @@ void Gang::expired(Task& task) {
       task.killed = true;
       enter(task, Phase::kEnding);
       return set_deadline(task, now_ + limits_.kill_allowance);
-    case Phase::kRunning: {
-      if (task.policy == Policy::kObserver) {
-        decide(Warn{format("{} made no progress for {} after the others had ended; it was stopped",
-                           job::to_string(task.id), base::to_words(task.grace))});
-      }
-      end(task, timeouts_.stop);
-      return finish_if_observed();
-    }
+    case Phase::kRunning:
     case Phase::kRegistered:
     case Phase::kIdle:
     case Phase::kGone: GANGRUN_CHECK(false, static_cast<int>(task.phase));
   }
+}
+
+void Gang::grace_over(Task& task) {
+  if (task.policy == Policy::kObserver) {
+    decide(Warn{format("{} made no progress for {} after the others had ended; it was stopped",
+                       job::to_string(task.id), base::to_words(task.grace))});
+  }
+  end(task, timeouts_.stop);
+  finish_if_observed();
 }
 
 void Gang::expired_without_place(Task& task) {
@@ -263,10 +278,6 @@ void Gang::expired_without_place(Task& task) {
     decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
     return end(task, timeouts_.stop);
   }
-  if (task.policy == Policy::kObserver && stage_ == Stage::kFinishing) {
-    end(task, timeouts_.stop);
-    return finish_if_observed();
-  }
   fail_job(failure);
 }
 
@@ -278,7 +289,10 @@ void Gang::expired_ending(Task& task) {
   }
   decide(Warn{format("{} could not be seen to end; look for its processes on {}",
                      job::to_string(task.id), task.host.empty() ? "its host" : task.host)});
+  const Failure failure = failure_of(task, "could not be stopped for the restart", now_);
   leave(task, Outcome::kLost);
+  // Another one beside it would be two of the same: the job cannot go on.
+  if (stage_ == Stage::kGathering && task.policy != Policy::kSidecar) fail_job(failure);
 }
 
 job::JobState Gang::state() const {
@@ -333,9 +347,12 @@ std::string Gang::waiting_for(base::Instant now) const {
     text = awaited.empty() ? "" : format("the end of {}", names(awaited));
   } else {
     std::vector<const Task*> silent;
+    std::vector<const Task*> starting;
     for (const Task& task : tasks_) {
-      if (task.silent) silent.push_back(&task);
+      if (!task.deadline || task.phase == Phase::kEnding) continue;
+      (task.silent ? silent : starting).push_back(&task);
     }
+    if (!starting.empty()) text = format("the start of {}", names(starting));
     if (!silent.empty()) text = format("news of {}", names(silent));
   }
   if (text.empty()) return text;

@@ -1,0 +1,192 @@
+#include "gang/event.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/format.h"
+#include "job/json_text.h"
+
+namespace gangrun::gang {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+// Longer than any host name that DNS permits.
+constexpr std::size_t kMaxHostBytes = 1024;
+
+// In the order of Event's alternatives.
+constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames = {
+    "begin",          "cluster_waiting", "allocated",  "reported",    "started",
+    "exited",         "session_lost",    "reattached", "agent_ended", "progress",
+    "stop_requested", "cluster_gone",    "time_passed"};
+
+template <typename T>
+concept OfTask = requires(T event) {
+  event.task;
+  event.attempt;
+};
+
+std::int64_t since(base::Instant origin, base::Instant time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time - origin).count();
+}
+
+Result<base::Instant> instant_member(const Json& json, std::string_view key, base::Instant origin) {
+  GANGRUN_ASSIGN(const auto offset, base::json_member<std::int64_t>(json, key));
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(origin.time_since_epoch().count(), offset, &sum)) {
+    return base::invalid_argument(base::format("\"{}\" is out of range", key));
+  }
+  return base::Instant(base::Duration(sum));
+}
+
+// What an event has beyond its name, task and attempt; write() and read() of a type mirror each
+// other.
+template <typename T>
+void write(const T&, base::Instant, Json&) {}
+
+void write(const ClusterWaiting& event, base::Instant, Json& json) {
+  json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
+}
+
+void write(const Allocated& event, base::Instant, Json& json) {
+  json["host"] = job::json_text(event.host, kMaxHostBytes);
+}
+
+void write(const Reported& event, base::Instant, Json& json) {
+  json["address"] = job::to_string(event.address);
+}
+
+void write(const Exited& event, base::Instant origin, Json& json) {
+  json["report"] = job::to_json(event.report);
+  json["ended_at"] = since(origin, event.ended_at);
+}
+
+void write(const AgentEnded& event, base::Instant origin, Json& json) {
+  json["sentence"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
+  json["ended_at"] = since(origin, event.ended_at);
+  json["counts"] = event.counts;
+  json["out_of_memory"] = event.out_of_memory;
+}
+
+void write(const StopRequested& event, base::Instant, Json& json) {
+  json["by"] = job::json_text(event.by, job::kMaxSentenceBytes);
+  json["at_once"] = event.at_once;
+}
+
+void write(const ClusterGone& event, base::Instant, Json& json) {
+  json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
+}
+
+template <typename T>
+Result<> read(const Json&, base::Instant, T&) {
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant, ClusterWaiting& event) {
+  GANGRUN_ASSIGN(event.reason, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant, Allocated& event) {
+  GANGRUN_ASSIGN(event.host, job::text_member(json, "host", kMaxHostBytes));
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant, Reported& event) {
+  GANGRUN_ASSIGN(const auto text, job::text_member(json, "address", kMaxHostBytes));
+  GANGRUN_ASSIGN(event.address, job::parse_address(text));
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant origin, Exited& event) {
+  GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
+  const auto report = json.find("report");
+  if (report == json.end()) return base::invalid_argument("\"report\" is missing");
+  GANGRUN_ASSIGN(event.report, job::exit_report_from_json(*report));
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant origin, AgentEnded& event) {
+  GANGRUN_ASSIGN(event.sentence, job::text_member(json, "sentence", job::kMaxSentenceBytes));
+  GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
+  GANGRUN_ASSIGN(event.counts, base::json_member<bool>(json, "counts"));
+  GANGRUN_ASSIGN(event.out_of_memory, base::json_member<bool>(json, "out_of_memory"));
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant, StopRequested& event) {
+  GANGRUN_ASSIGN(event.by, job::text_member(json, "by", job::kMaxSentenceBytes));
+  GANGRUN_ASSIGN(event.at_once, base::json_member<bool>(json, "at_once"));
+  return {};
+}
+
+Result<> read(const Json& json, base::Instant, ClusterGone& event) {
+  GANGRUN_ASSIGN(event.reason, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  return {};
+}
+
+template <typename T>
+Result<Event> read_event(const Json& json, base::Instant origin) {
+  T event;
+  if constexpr (OfTask<T>) {
+    GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
+    GANGRUN_ASSIGN(event.task, job::parse_task_id(task));
+    GANGRUN_ASSIGN(event.attempt, base::json_member<int>(json, "attempt"));
+    if (event.attempt < 1) return base::invalid_argument("\"attempt\" must be at least 1");
+  }
+  GANGRUN_TRY(read(json, origin, event));
+  // Everything that was read is in what would be written; a key that is not there is unknown.
+  const Json known = to_json(event, origin);
+  for (const auto& [key, value] : json.items()) {
+    if (!known.contains(key)) {
+      return base::invalid_argument(base::format("unknown key \"{}\"", key));
+    }
+  }
+  return Event(std::move(event));
+}
+
+template <std::size_t... kIndex>
+Result<Event> read_named(std::string_view name, const Json& json, base::Instant origin,
+                         std::index_sequence<kIndex...>) {
+  Result<Event> result =
+      base::invalid_argument(base::format("\"{}\" is not an event of a gang", name));
+  const auto attempt = [&]<std::size_t kOne>() {
+    if (name != kNames[kOne]) return false;
+    result = read_event<std::variant_alternative_t<kOne, Event>>(json, origin);
+    return true;
+  };
+  static_cast<void>((attempt.template operator()<kIndex>() || ...));
+  return result;
+}
+
+}  // namespace
+
+std::string_view name_of(const Event& event) { return kNames[event.index()]; }
+
+Json to_json(const Event& event, base::Instant origin) {
+  Json json = {{"event", name_of(event)}};
+  std::visit(
+      [&]<typename T>(const T& e) {
+        if constexpr (OfTask<T>) {
+          json["task"] = job::to_string(e.task);
+          json["attempt"] = e.attempt;
+        }
+        write(e, origin, json);
+      },
+      event);
+  return json;
+}
+
+Result<Event> event_from_json(const Json& json, base::Instant origin) {
+  GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(json, "event"));
+  auto event =
+      read_named(name, json, origin, std::make_index_sequence<std::variant_size_v<Event>>{});
+  return std::move(event).context(
+      base::format("event \"{}\"", job::json_text(name, 40).get<std::string>()));
+}
+
+}  // namespace gangrun::gang
