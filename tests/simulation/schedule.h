@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gang/gang.h"
+#include "job/spec.h"
+#include "simulation/random.h"
+
+namespace gangrun::simulation {
+
+// The agents' lease; gang::Gang::Limits::silence is longer.
+inline constexpr std::int64_t kLeaseMs = 60'000;
+// Until an agent sees that its session is gone. Lease and this are less than the silence together.
+inline constexpr std::int64_t kMaxNoticeMs = 4'000;
+// Of one message. With the two above still less than the silence.
+inline constexpr std::int64_t kMaxLatencyMs = 900;
+
+// How bad the world is. Chances are out of a thousand.
+struct Mischief {
+  int slow_place = 0;       // allocation takes up to longer than its limit
+  int no_report = 0;        // an agent that never reports
+  int failing = 0;          // of a run: it fails
+  int port_lost = 0;        // of a run
+  int could_not_start = 0;  // of a run
+  int agent_death = 0;      // of an agent: it dies some time
+  int session_break = 0;    // of an agent: its session breaks some time
+  int host_lost = 0;        // of a session break: the cluster cannot reach it either
+  int disobedient = 0;      // of a run: it ignores SIGTERM
+  int hung = 0;             // of an agent: it ignores commands
+  int unkillable = 0;       // of a hung agent: Kill does not help
+  int duplicate = 0;        // of a message: it comes again later
+  int same_port = 0;        // of a new agent: it gets the wanted address
+  int stop_request = 0;     // of the job
+  int cluster_gone = 0;     // of the job
+  int replay = 0;           // of an event: the master is replaced by one that replays the journal
+};
+
+// Everything that is settled before a job starts.
+struct Schedule {
+  std::uint64_t seed = 0;
+  job::JobSpec spec;
+  gang::Gang::Limits limits;
+  Mischief mischief;
+  std::int64_t longest_run_ms = 0;
+  int tasks = 0;
+};
+
+Schedule make_schedule(std::uint64_t seed, Random& random);
+
+}  // namespace gangrun::simulation

@@ -1,0 +1,107 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "simulation/world.h"
+
+namespace gangrun::simulation {
+
+namespace {
+
+// The test tells so many and stops: one fault often fails many schedules.
+constexpr int kMaxTold = 10;
+
+struct Options {
+  std::uint64_t schedules = 2000;
+  std::uint64_t first_seed = 1;
+  std::optional<std::uint64_t> only;
+};
+
+Options& options() {
+  static Options chosen;
+  return chosen;
+}
+
+World make_world(std::uint64_t seed, bool verbose) {
+  Random random(seed);
+  Schedule schedule = make_schedule(seed, random);
+  return {std::move(schedule), random, verbose};
+}
+
+TEST(Simulation, PromisesHoldUnderRandomSchedules) {
+  const Options& chosen = options();
+  const std::uint64_t first = chosen.only.value_or(chosen.first_seed);
+  const std::uint64_t count = chosen.only ? 1 : chosen.schedules;
+  std::map<std::string_view, int> ends;
+  std::size_t events = 0;
+  int told = 0;
+  for (std::uint64_t seed = first; seed < first + count && told < kMaxTold; ++seed) {
+    World world = make_world(seed, chosen.only.has_value());
+    for (const std::string& violation : world.run()) {
+      ADD_FAILURE() << "seed " << seed << ": " << violation << " (replay: simulation_test --seed "
+                    << seed << ")";
+      ++told;
+    }
+    ++ends[job::to_string(world.state())];
+    events += world.records().size();
+  }
+  std::fputs(base::format("{} schedules, {} events, ends: {}\n", count, events, ends).c_str(),
+             stdout);
+  // A simulator in which every job ends the same way tests little.
+  if (!chosen.only && count >= 500) {
+    EXPECT_THAT(ends, ::testing::SizeIs(3));
+  }
+}
+
+TEST(Simulation, SameSeedIsTheSameStory) {
+  const std::uint64_t seed = options().only.value_or(7);
+  World once = make_world(seed, false);
+  World again = make_world(seed, false);
+  EXPECT_EQ(once.run(), again.run());
+  ASSERT_EQ(once.records().size(), again.records().size());
+  for (std::size_t i = 0; i < once.records().size(); ++i) {
+    EXPECT_EQ(once.records()[i].event, again.records()[i].event);
+    EXPECT_EQ(once.records()[i].at, again.records()[i].at);
+  }
+}
+
+bool read_options(int count, char** words) {
+  for (int i = 1; i < count; ++i) {
+    const std::string_view name = words[i];
+    const auto number = i + 1 < count ? base::parse_integer(words[i + 1]) : std::nullopt;
+    if (!number || *number < 0) return false;
+    const auto value = static_cast<std::uint64_t>(*number);
+    ++i;
+    if (name == "--seed") {
+      options().only = value;
+    } else if (name == "--schedules") {
+      options().schedules = value;
+    } else if (name == "--from") {
+      options().first_seed = value;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+}  // namespace gangrun::simulation
+
+int main(int count, char** words) {
+  ::testing::InitGoogleTest(&count, words);
+  if (!gangrun::simulation::read_options(count, words)) {
+    std::fputs("usage: simulation_test [--seed N] [--schedules N] [--from SEED]\n", stderr);
+    return 2;
+  }
+  return RUN_ALL_TESTS();
+}
