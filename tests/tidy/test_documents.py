@@ -1,0 +1,51 @@
+"""What the documents tell people to type, and where they send them, exists."""
+
+import re
+
+from house import ROOT, project_files, read, report
+
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)")
+BLOCK = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def documents():
+    return [path for path in project_files() if path.suffix == ".md"]
+
+
+def commands(text):
+    """The command lines of the shell blocks of a document, without prompts and comments."""
+    for block in BLOCK.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            line = re.sub(r"(^|\s)#.*", "", line.removeprefix("$ ")).strip()
+            if line:
+                yield line
+
+
+def test_links_lead_somewhere():
+    offences = [f"{path}: {link}" for path in documents() for link in LINK.findall(read(path))
+                if not (ROOT / path.parent / link).exists()]
+    assert not offences, report(offences)
+
+
+def test_make_targets_of_the_documents_exist():
+    targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE))
+    used = [(path, target) for path in documents() for line in commands(read(path))
+            for target in re.findall(r"\bmake ([a-z]+)", line)]
+    assert any(target == "demo" for _, target in used)
+    offences = [f"{path}: make {target}" for path, target in used if target not in targets]
+    assert not offences, report(offences)
+
+
+def test_programs_and_files_of_the_readme_exist():
+    words = [word for line in commands(read("README.md")) for word in line.split()]
+    own = [word for word in words if re.match(r"(tools|examples|tests|docs)/", word)]
+    offences = [word for word in own if not (ROOT / word).exists()]
+    assert not offences, report(offences)
+
+
+def test_every_decision_is_numbered_once_and_has_its_parts():
+    paths = [path for path in documents() if path.as_posix().startswith("docs/decisions/")]
+    numbers = [path.name[:4] for path in paths]
+    assert paths and len(set(numbers)) == len(numbers)
+    offences = [path for path in paths for part in ("## Decision", "## Why", "## Look again when") if part not in read(path)]
+    assert not offences, report(offences)

@@ -1,0 +1,89 @@
+"""Sources are formatted, headers stand alone, a test lies beside each source, scripts pass shellcheck."""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+
+from house import CPP, ROOT, cpp_files, project_files, read, report
+
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+COMPILE = ["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Isrc", "-DFMT_HEADER_ONLY",
+           "-DSPDLOG_FMT_EXTERNAL", "-DSPDLOG_HEADER_ONLY", '-DGANGRUN_VERSION="0"']
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+
+
+def test_cpp_is_formatted():
+    files = [str(path) for path in project_files() if path.suffix in CPP]
+    found = run("clang-format", "--dry-run", "--Werror", *files)
+    assert found.returncode == 0, "run clang-format -i:\n" + found.stderr[:4000]
+
+
+def test_headers_say_pragma_once():
+    offences = [path for path in cpp_files() if path.suffix == ".h" and not read(path).startswith("#pragma once\n")]
+    assert not offences, report(offences)
+
+
+def test_own_header_comes_first():
+    """So the build itself compiles each header alone, at no cost."""
+    offences = []
+    for path in cpp_files():
+        own = path.with_suffix(".h")
+        if path.suffix == ".cc" and (ROOT / own).exists():
+            first = INCLUDE.search(read(path))
+            if not first or "src/" + first.group(1) != own.as_posix():
+                offences.append(f"{path}: the first include must be its own header")
+            elif re.search(r"^#include <", read(path)[:first.start()], re.MULTILINE):
+                offences.append(f"{path}: its own header must come before all others")
+    assert not offences, report(offences)
+
+
+def test_headers_without_a_source_stand_alone():
+    alone = [path for path in cpp_files() if path.suffix == ".h" and not (ROOT / path.with_suffix(".cc")).exists()]
+    assert alone
+
+    def compile_alone(path):
+        return path, run(*COMPILE, "-Wno-pragma-once-outside-header", "-x", "c++", "-include", str(path), "/dev/null")
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        offences = [f"{path}:\n{found.stderr[:1500]}" for path, found in workers.map(compile_alone, alone)
+                    if found.returncode != 0]
+    assert not offences, report(offences)
+
+
+def untested():
+    """{source: reason} of tests/tidy/untested.txt."""
+    lines = [line for line in read("tests/tidy/untested.txt").splitlines() if line and not line.startswith("#")]
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def test_a_test_lies_beside_each_source():
+    reasons, offences = untested(), []
+    for path in cpp_files():
+        if path.suffix != ".cc" or path.stem.endswith(("_test", "_main")):
+            continue
+        if not (ROOT / path.with_name(path.stem + "_test.cc")).exists() and path.as_posix() not in reasons:
+            offences.append(f"{path}: no {path.stem}_test.cc, and no reason in tests/tidy/untested.txt")
+    assert not offences, report(offences)
+
+
+def test_reasons_for_no_test_are_still_needed():
+    offences = []
+    for source in untested():
+        path = ROOT / source
+        if not path.exists():
+            offences.append(f"untested.txt: {source} is no more")
+        elif path.with_name(path.stem + "_test.cc").exists():
+            offences.append(f"untested.txt: {source} has a test now")
+    assert not offences, report(offences)
+
+
+def test_shell_scripts_pass_shellcheck():
+    scripts = [str(path) for path in project_files()
+               if path.suffix == ".sh" or re.match(r"#!.*\b(ba)?sh\b", read(path)[:80])]
+    assert "tools/install-deps" in scripts
+    found = run("shellcheck", *scripts)
+    assert found.returncode == 0, found.stdout
