@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace gangrun::process {
+
+// A mounted cgroup v2 hierarchy, or a controller of version 1, as /proc/self/mountinfo shows it.
+struct CgroupMount {
+  std::string root;    // the part of the hierarchy that is mounted
+  std::string folder;  // where
+  bool version_2 = false;
+  std::vector<std::string> controllers;  // of version 1
+};
+
+std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo);
+
+// The path of a process in a hierarchy, from the text of /proc/PID/cgroup; `controller` empty: the
+// path in version 2.
+std::optional<std::string> parse_own_cgroup(std::string_view text, std::string_view controller);
+
+// The folder of our own cgroup in version 2, or for a controller of version 1.
+base::Result<std::string> own_cgroup_folder(std::string_view controller = "");
+
+// A cgroup (version 2) of our own making, below our own one, for the processes of one task. Not
+// removed on destruction: guardian and agent both hold one, and the last to go removes it.
+class TaskCgroup {
+ public:
+  // Makes the folder gangrun-`name`. kAlreadyExists where there is one: names are not used twice.
+  static base::Result<TaskCgroup> create(const std::string& name);
+
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  // For SpawnOptions::cgroup_procs_fd.
+  [[nodiscard]] int procs_fd() const { return procs_.get(); }
+
+  // Those in it and in the groups below it that its processes made.
+  [[nodiscard]] std::vector<pid_t> processes() const;
+
+  // Kills all at once, by one write where the kernel can (5.14); else stops the group first, so
+  // that nothing in it forks any more, and kills one by one. Does not wait for their end.
+  void kill_all() const;
+  // The second way; public for its test.
+  void kill_one_by_one() const;
+
+  // Removes it with the groups below it. The processes must have been killed.
+  [[nodiscard]] base::Result<> remove(base::Instant deadline) const;
+
+ private:
+  TaskCgroup(std::string folder, base::UniqueFd procs)
+      : folder_(std::move(folder)), procs_(std::move(procs)) {}
+
+  std::string folder_;
+  base::UniqueFd procs_;
+};
+
+}  // namespace gangrun::process

@@ -1,0 +1,148 @@
+#include "process/containment.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+#include "base/format.h"
+#include "process/guardian.h"
+#include "process/kill_processes.h"
+#include "process/pid_namespace.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+
+namespace {
+
+constexpr base::seconds kMaxRemoving(5);
+
+base::Error level_error(Level level, const pid_namespace::Failure& failure) {
+  return {base::Code::kFailedPrecondition,
+          fmt::format("level {} is not possible here: {}", to_string(level),
+                      pid_namespace::words(failure))};
+}
+
+base::Result<> become_subreaper() {
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) != 0) {
+    return base::from_errno(errno, "cannot become a subreaper");
+  }
+  return {};
+}
+
+bool is_gone(int guardian_pipe) {
+  return wait_readable(guardian_pipe, std::chrono::steady_clock::now());
+}
+
+// What the old process does before the fork.
+base::Result<GuardianState> prepare_guardian(const ContainOptions& options, pid_t parent) {
+  GuardianState state;
+  state.level = options.level;
+  if (options.level == Level::kPidNamespace) {
+    const auto failure = pid_namespace::unshare_children(pid_namespace::own_id_maps());
+    if (failure.happened()) return level_error(options.level, failure);
+  } else {
+    GANGRUN_TRY(become_subreaper());
+  }
+  if (options.die_with_parent) {
+    // After the namespace, as a change of rights sheds it.
+    if (::prctl(PR_SET_PDEATHSIG, SIGTERM, 0L, 0L, 0L) != 0) {
+      return base::from_errno(errno, "cannot ask for a signal at the parent's death");
+    }
+    if (::getppid() != parent) {
+      return base::Error{base::Code::kCancelled, "the process that started this one has ended"};
+    }
+    state.parent_to_die_with = parent;
+  }
+  // Last, as it leaves something behind.
+  if (options.level == Level::kCgroup) {
+    GANGRUN_ASSIGN(state.cgroup, TaskCgroup::create(options.name));
+  }
+  return state;
+}
+
+// What the new process does first.
+base::Result<> prepare_agent(Level level, int guardian_pipe) {
+  if (level == Level::kPidNamespace) {
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L) != 0) {
+      return base::from_errno(errno, "cannot ask for a signal at the guardian's death");
+    }
+  } else {
+    GANGRUN_TRY(become_subreaper());
+  }
+  if (is_gone(guardian_pipe)) {
+    return base::Error{base::Code::kCancelled, "the guardian has ended already"};
+  }
+  if (level == Level::kPidNamespace) {
+    const auto failure = pid_namespace::become_init();
+    if (failure.happened()) return level_error(level, failure);
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<Containment> contain(const ContainOptions& options) {
+  const pid_t parent = ::getppid();
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
+  base::UniqueFd agents_end(ends[0]);
+  base::UniqueFd guardians_end(ends[1]);
+  // Ignored, children would vanish without a status.
+  ::signal(SIGCHLD, SIG_DFL);
+  const sigset_t blocked = guardian_signals();
+  sigset_t before;
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  auto state = prepare_guardian(options, parent);
+  if (!state.ok()) {
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    return state.error();
+  }
+  const pid_t agent = ::fork();
+  if (agent < 0) {
+    const int error_number = errno;
+    if (state->cgroup && !state->cgroup->remove(std::chrono::steady_clock::now()).ok()) {
+      return base::from_errno(error_number, "fork (and its cgroup is left behind)");
+    }
+    return base::from_errno(error_number, "fork");
+  }
+  if (agent > 0) {
+    agents_end.reset();
+    state->agent = agent;
+    state->alive = std::move(guardians_end);
+    run_guardian(*std::move(state));
+  }
+  guardians_end.reset();
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  GANGRUN_TRY(prepare_agent(options.level, agents_end.get()));
+  return Containment(options.level, std::move(agents_end), std::move(state->cgroup));
+}
+
+void Containment::confine(SpawnOptions& options) const {
+  if (cgroup_) options.cgroup_procs_fd = cgroup_->procs_fd();
+  options.parent_death_signal = SIGKILL;
+}
+
+std::vector<pid_t> Containment::processes() const {
+  return living(victims_of(level_, cgroup_, ::getpid()).list());
+}
+
+void Containment::reap_orphans(const std::vector<pid_t>& own_children) const {
+  process::reap_orphans(own_children);
+}
+
+base::Result<> Containment::kill_all(base::Instant deadline,
+                                     const std::vector<pid_t>& own_children) const {
+  GANGRUN_TRY(kill_processes(victims_of(level_, cgroup_, ::getpid()), own_children, deadline));
+  // Else the guardian removes it when we have ended.
+  if (cgroup_ && is_gone(guardian_.get())) {
+    return cgroup_->remove(std::chrono::steady_clock::now() + kMaxRemoving);
+  }
+  return {};
+}
+
+}  // namespace gangrun::process

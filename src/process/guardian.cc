@@ -1,0 +1,158 @@
+#include "process/guardian.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+
+#include "base/format.h"
+#include "process/proc_fs.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// Longer than this the guardian does not try to kill what does not die.
+constexpr base::seconds kMaxKilling(60);
+constexpr base::seconds kMaxRemoving(5);
+// How long an agent that is to end may take to kill its processes and end by itself.
+constexpr base::seconds kMaxAgentsEnd(3);
+constexpr std::array kForwarded{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+void complain(const base::Error& error) {
+  const std::string line = fmt::format("gangrun guardian: {}\n", error.message);
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
+// The agent's pipe keeps working; what else the program was started with is the agent's alone.
+void drop_descriptors(base::UniqueFd& alive) {
+  constexpr int kKept = 3;
+  if (alive.get() != kKept && ::dup3(alive.get(), kKept, O_CLOEXEC) == kKept) alive.reset(kKept);
+  // An older kernel keeps them open; they end with us.
+  ::syscall(SYS_close_range, static_cast<unsigned int>(alive.get()) + 1, UINT_MAX, 0U);
+}
+
+// The agent's wait status once it has ended; other children are orphans of the task.
+std::optional<int> reap_agent(pid_t agent) {
+  std::optional<int> ended;
+  int status = 0;
+  while (true) {
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid == agent) ended = status;
+    if (pid == 0 || (pid < 0 && errno != EINTR)) return ended;
+  }
+}
+
+[[noreturn]] void end_as(int status) {
+  if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::signal(number, SIG_DFL);
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, number);
+  ::kill(::getpid(), number);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  ::_exit(128 + number);
+}
+
+void kill_the_rest(const GuardianState& state) {
+  const base::Instant now = std::chrono::steady_clock::now();
+  // A PID namespace has died with its first process.
+  if (state.level == Level::kPidNamespace) return;
+  const auto killed =
+      kill_processes(victims_of(state.level, state.cgroup, ::getpid()), {}, now + kMaxKilling);
+  if (!killed.ok()) complain(killed.error());
+  if (!state.cgroup) return;
+  const auto removed = state.cgroup->remove(std::chrono::steady_clock::now() + kMaxRemoving);
+  if (!removed.ok()) complain(removed.error());
+}
+
+bool parent_is_gone(const GuardianState& state) {
+  return state.parent_to_die_with != 0 && ::getppid() != state.parent_to_die_with;
+}
+
+// Waits for the agent's end or the parent's, for as long as the task lives; gives the agent's wait
+// status, or none. The one wait without a time limit: the limits are kept by agent and master.
+std::optional<int> wait_for_an_end(const GuardianState& state) {
+  const sigset_t awaited = guardian_signals();
+  while (true) {
+    if (const auto status = reap_agent(state.agent)) return status;
+    if (parent_is_gone(state)) return std::nullopt;
+    const int number = ::sigwaitinfo(&awaited, nullptr);
+    if (number > 0 && number != SIGCHLD && !parent_is_gone(state)) ::kill(state.agent, number);
+  }
+}
+
+// Makes the agent end, and gives its wait status. It is asked first, by the end of our pipe: then
+// each of us two still stands in for the other, should one be killed meanwhile.
+int end_agent(GuardianState& state) {
+  const base::UniqueFd agent = open_pidfd(state.agent);
+  state.alive.reset();
+  if (state.level == Level::kPidNamespace ||
+      !wait_readable(agent.get(), std::chrono::steady_clock::now() + kMaxAgentsEnd)) {
+    ::kill(state.agent, SIGKILL);
+  }
+  wait_readable(agent.get(), std::chrono::steady_clock::now() + kMaxKilling);
+  return reap_agent(state.agent).value_or(SIGKILL);
+}
+
+}  // namespace
+
+Victims victims_of(Level level, const std::optional<TaskCgroup>& cgroup, pid_t self) {
+  Victims victims;
+  if (level == Level::kPidNamespace) {
+    victims.list = [self] {
+      auto all = all_processes();
+      std::erase(all, self);
+      return all;
+    };
+    victims.kill_whole = [] { ::kill(-1, SIGKILL); };
+    victims.is_victim = [self](pid_t pid) { return pid != self; };
+    return victims;
+  }
+  const auto in_cgroup = [&cgroup] { return cgroup ? cgroup->processes() : std::vector<pid_t>(); };
+  victims.list = [in_cgroup, self] {
+    auto found = descendants_of(self);
+    for (const pid_t pid : in_cgroup()) {
+      if (std::find(found.begin(), found.end(), pid) == found.end()) found.push_back(pid);
+    }
+    return found;
+  };
+  if (cgroup) victims.kill_whole = [&cgroup] { cgroup->kill_all(); };
+  victims.is_victim = [in_cgroup, self](pid_t pid) {
+    if (is_descendant(pid, self)) return true;
+    const auto members = in_cgroup();
+    return std::find(members.begin(), members.end(), pid) != members.end();
+  };
+  return victims;
+}
+
+sigset_t guardian_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGCHLD);
+  for (const int number : kForwarded) ::sigaddset(&signals, number);
+  return signals;
+}
+
+void run_guardian(GuardianState state) {
+  ::prctl(PR_SET_NAME, "gangrun-guard", 0L, 0L, 0L);
+  drop_descriptors(state.alive);
+  const std::optional<int> ended = wait_for_an_end(state);
+  const int status = ended ? *ended : end_agent(state);
+  kill_the_rest(state);
+  end_as(status);
+}
+
+}  // namespace gangrun::process

@@ -1,0 +1,111 @@
+#include "process/kill_processes.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <optional>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "process/proc_fs.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// How long one round waits for the ends of those it has killed before it looks again.
+constexpr base::milliseconds kMaxRound(100);
+// Descriptors held at once; the rest is awaited in the next round.
+constexpr std::size_t kMaxAwaited = 256;
+constexpr std::size_t kMaxNamedSurvivors = 10;
+
+bool contains(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
+// The first of our ended children, left as it is.
+std::optional<pid_t> ended_child() {
+  siginfo_t info{};
+  if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
+    return std::nullopt;
+  }
+  return info.si_pid;
+}
+
+base::Error survivors_error(const std::vector<pid_t>& survivors) {
+  std::vector<std::string> named;
+  for (const pid_t pid : survivors) {
+    if (named.size() == kMaxNamedSurvivors) {
+      named.emplace_back("…");
+      break;
+    }
+    const auto stat = read_stat(pid);
+    named.push_back(stat ? fmt::format("{} ({}, state {})", pid, stat->name, stat->state)
+                         : fmt::format("{}", pid));
+  }
+  return base::deadline_exceeded(fmt::format("{} processes survived being killed: {}",
+                                             survivors.size(), fmt::join(named, ", ")));
+}
+
+}  // namespace
+
+std::vector<pid_t> living(const std::vector<pid_t>& pids) {
+  std::vector<pid_t> found;
+  for (const pid_t pid : pids) {
+    const auto stat = read_stat(pid);
+    // Hidden from us is not dead.
+    if (stat ? stat->alive() : (::kill(pid, 0) == 0 || errno == EPERM)) found.push_back(pid);
+  }
+  return found;
+}
+
+void reap_orphans(const std::vector<pid_t>& own_children) {
+  while (const auto child = ended_child()) {
+    if (contains(own_children, *child)) {
+      // It hides those that come after it until its owner reaps it.
+      for (const pid_t other : children_of(::getpid())) {
+        if (!contains(own_children, other)) ::waitpid(other, nullptr, WNOHANG);
+      }
+      return;
+    }
+    ::waitpid(*child, nullptr, WNOHANG);
+  }
+}
+
+base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& own_children,
+                              base::Instant deadline) {
+  while (true) {
+    reap_orphans(own_children);
+    const std::vector<pid_t> alive = living(victims.list());
+    if (alive.empty()) {
+      // Some may have ended since the start of this round.
+      reap_orphans(own_children);
+      return {};
+    }
+    const base::Instant now = std::chrono::steady_clock::now();
+    if (now >= deadline) return survivors_error(alive);
+    std::vector<base::UniqueFd> awaited;
+    for (const pid_t pid : alive) {
+      base::UniqueFd pidfd = open_pidfd(pid);
+      // From here on pidfd cannot mean another process; whether it is one of ours is asked again.
+      if (!pidfd.valid() || !victims.is_victim(pid)) continue;
+      if (!victims.kill_whole) signal_pidfd(pidfd.get(), SIGKILL);
+      if (awaited.size() < kMaxAwaited) awaited.push_back(std::move(pidfd));
+    }
+    if (victims.kill_whole) {
+      victims.kill_whole();
+      for (const base::UniqueFd& pidfd : awaited) signal_pidfd(pidfd.get(), SIGKILL);
+    }
+    const base::Instant round_end = std::min(deadline, now + kMaxRound);
+    for (const base::UniqueFd& pidfd : awaited) {
+      if (!wait_readable(pidfd.get(), round_end)) break;
+    }
+  }
+}
+
+}  // namespace gangrun::process

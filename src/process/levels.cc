@@ -1,0 +1,145 @@
+#include "process/levels.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "base/format.h"
+#include "process/cgroup.h"
+#include "process/pid_namespace.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+
+namespace {
+
+constexpr base::seconds kMaxProbe(5);
+
+// Runs `attempt` in a child, which must use system calls only, and gives what it returned; none
+// where it did not return in time.
+template <typename Attempt>
+std::optional<pid_namespace::Failure> try_in_child(const Attempt& attempt) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  const base::UniqueFd answer(ends[0]);
+  base::UniqueFd write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const pid_namespace::Failure failure = attempt();
+    ::_exit(::write(write_end.get(), &failure, sizeof failure) == sizeof failure ? 0 : 1);
+  }
+  write_end.reset();
+  if (child < 0) return std::nullopt;
+  pid_namespace::Failure failure;
+  const bool answered = wait_readable(answer.get(), std::chrono::steady_clock::now() + kMaxProbe) &&
+                        ::read(answer.get(), &failure, sizeof failure) == ssize_t{sizeof failure};
+  if (!answered) ::kill(child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (!answered) return std::nullopt;
+  return failure;
+}
+
+Ability probe_pid_namespace() {
+  const pid_namespace::IdMaps maps = pid_namespace::own_id_maps();
+  const auto attempt = [&maps]() -> pid_namespace::Failure {
+    const pid_namespace::Failure unshared = pid_namespace::unshare_children(maps);
+    if (unshared.happened()) return unshared;
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return {pid_namespace::Step::kUnshare, errno};
+    const pid_t init = ::fork();
+    if (init < 0) return {pid_namespace::Step::kUnshare, errno};
+    if (init == 0) {
+      const pid_namespace::Failure failure = pid_namespace::become_init();
+      ::_exit(::write(ends[1], &failure, sizeof failure) == sizeof failure ? 0 : 1);
+    }
+    ::close(ends[1]);
+    pid_namespace::Failure failure{pid_namespace::Step::kUnshare, EIO};
+    if (::read(ends[0], &failure, sizeof failure) != sizeof failure) failure.error_number = EIO;
+    ::waitpid(init, nullptr, 0);
+    return failure;
+  };
+  const auto failure = try_in_child(attempt);
+  if (!failure)
+    return {.possible = false, .reason = "the attempt to make a PID namespace did not end in time"};
+  if (failure->happened()) return {.possible = false, .reason = pid_namespace::words(*failure)};
+  return {.possible = true, .reason = ""};
+}
+
+Ability probe_cgroup() {
+  const auto group = TaskCgroup::create(fmt::format("probe-{}", ::getpid()));
+  if (!group.ok()) return {.possible = false, .reason = group.error().message};
+  const auto attempt = [&group]() -> pid_namespace::Failure {
+    const bool joined = ::write(group->procs_fd(), "0", 1) == 1;
+    return {pid_namespace::Step::kNone, joined ? 0 : errno};
+  };
+  const auto outcome = try_in_child(attempt);
+  const auto removed = group->remove(std::chrono::steady_clock::now() + kMaxProbe);
+  if (!outcome)
+    return {.possible = false, .reason = "the attempt to enter a cgroup did not end in time"};
+  if (outcome->error_number != 0) {
+    return {.possible = false,
+            .reason = fmt::format("cannot enter a cgroup of our own: {}",
+                                  ::strerrordesc_np(outcome->error_number))};
+  }
+  if (!removed.ok()) return {.possible = false, .reason = removed.error().message};
+  return {.possible = true, .reason = ""};
+}
+
+Ability probe_subreaper() {
+  int value = 0;
+  if (::prctl(PR_GET_CHILD_SUBREAPER, &value, 0L, 0L, 0L) != 0) {
+    return {.possible = false, .reason = "this kernel has no subreapers"};
+  }
+  if (::access("/proc/self/stat", R_OK) != 0)
+    return {.possible = false, .reason = "/proc is not mounted"};
+  return {.possible = true, .reason = ""};
+}
+
+}  // namespace
+
+std::string_view to_string(Level level) {
+  switch (level) {
+    case Level::kPidNamespace: return "pid_namespace";
+    case Level::kCgroup: return "cgroup";
+    case Level::kSubreaper: break;
+  }
+  return "subreaper";
+}
+
+std::optional<Level> level_from_string(std::string_view name) {
+  for (const Level level : kLevels) {
+    if (to_string(level) == name) return level;
+  }
+  return std::nullopt;
+}
+
+const Ability& Abilities::of(Level level) const {
+  switch (level) {
+    case Level::kPidNamespace: return pid_namespace;
+    case Level::kCgroup: return cgroup;
+    case Level::kSubreaper: break;
+  }
+  return subreaper;
+}
+
+Abilities probe_levels() {
+  return {.pid_namespace = probe_pid_namespace(),
+          .cgroup = probe_cgroup(),
+          .subreaper = probe_subreaper()};
+}
+
+Level best(const Abilities& abilities) {
+  for (const Level level : kLevels) {
+    if (abilities.of(level).possible) return level;
+  }
+  return Level::kSubreaper;
+}
+
+}  // namespace gangrun::process

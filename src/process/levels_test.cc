@@ -1,0 +1,73 @@
+#include "process/levels.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/cgroup.h"
+#include "process/pid_namespace.h"
+#include "process/proc_fs.h"
+
+namespace gangrun::process {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(Levels, HaveNamesBothWays) {
+  for (const Level level : kLevels) EXPECT_EQ(level_from_string(to_string(level)), level);
+  EXPECT_EQ(to_string(Level::kPidNamespace), "pid_namespace");
+  EXPECT_EQ(to_string(Level::kCgroup), "cgroup");
+  EXPECT_EQ(to_string(Level::kSubreaper), "subreaper");
+  EXPECT_EQ(level_from_string("container"), std::nullopt);
+}
+
+TEST(Levels, TheBestPossibleIsTaken) {
+  const Ability yes{.possible = true, .reason = ""};
+  const Ability no{.possible = false, .reason = "no"};
+  EXPECT_EQ(best({yes, yes, yes}), Level::kPidNamespace);
+  EXPECT_EQ(best({no, yes, yes}), Level::kCgroup);
+  EXPECT_EQ(best({no, no, yes}), Level::kSubreaper);
+  EXPECT_EQ(best({no, no, no}), Level::kSubreaper);
+}
+
+TEST(Levels, WhatIsNotPossibleHasAReasonAndNothingIsLeftBehind) {
+  const Abilities abilities = probe_levels();
+  for (const Level level : kLevels) {
+    const Ability& ability = abilities.of(level);
+    EXPECT_EQ(ability.possible, ability.reason.empty()) << to_string(level) << ability.reason;
+  }
+  EXPECT_TRUE(abilities.subreaper.possible);
+  EXPECT_THAT(children_of(::getpid()), IsEmpty());
+}
+
+TEST(Levels, TheProbeChangesNothingForTheCaller) {
+  const auto before = own_cgroup_folder();
+  const Abilities first = probe_levels();
+  const Abilities second = probe_levels();
+  EXPECT_EQ(first.pid_namespace.possible, second.pid_namespace.possible);
+  EXPECT_EQ(first.cgroup.possible, second.cgroup.possible);
+  const auto after = own_cgroup_folder();
+  EXPECT_EQ(before.ok() ? *before : "", after.ok() ? *after : "");
+}
+
+TEST(PidNamespace, AFailureIsToldByItsStep) {
+  using pid_namespace::Failure;
+  using pid_namespace::Step;
+  for (const Step step :
+       {Step::kUnshare, Step::kUserMap, Step::kMountNamespace, Step::kMounts, Step::kProc}) {
+    const Failure failure{.step = step, .error_number = EPERM};
+    EXPECT_TRUE(failure.happened());
+    EXPECT_THAT(pid_namespace::words(failure), HasSubstr("Operation not permitted"));
+  }
+  EXPECT_FALSE(Failure{}.happened());
+}
+
+TEST(PidNamespace, RootWithoutThePrivilegeMakesNoUserNamespace) {
+  EXPECT_EQ(pid_namespace::own_id_maps().may_use_user_namespace, ::geteuid() != 0);
+  EXPECT_THAT(pid_namespace::own_id_maps().user.data(), HasSubstr(std::to_string(::geteuid())));
+}
+
+}  // namespace
+}  // namespace gangrun::process

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace gangrun::process::pid_namespace {
+
+// The steps into a PID namespace. They are made of system calls alone, so that they may also be
+// tried in a child of a program that has threads.
+enum class Step { kNone, kUnshare, kUserMap, kMountNamespace, kMounts, kProc };
+
+struct Failure {
+  Step step = Step::kNone;
+  int error_number = 0;
+
+  [[nodiscard]] bool happened() const { return step != Step::kNone; }
+};
+
+// What an unprivileged user's namespace says about user and group: themselves. Made beforehand, as
+// it takes formatting.
+struct IdMaps {
+  bool may_use_user_namespace = false;
+  std::array<char, 40> user{};
+  std::array<char, 40> group{};
+};
+IdMaps own_id_maps();
+
+// The next child of this process will be the first of a new PID namespace. Without privilege this
+// also takes a user namespace, in which user and group are the same as before. Root without
+// the privilege does not: there other users' numbers would be lost.
+Failure unshare_children(const IdMaps& maps);
+
+// In that child: mounts of its own that follow the host's, with a /proc that shows the namespace.
+Failure become_init();
+
+// "cannot mount a /proc of its own: Operation not permitted"
+std::string words(const Failure& failure);
+
+}  // namespace gangrun::process::pid_namespace
