@@ -1,0 +1,5 @@
+#include "net/asio_internal.h"
+//
+#include <boost/asio/impl/src.hpp>
+#include <boost/asio/ssl/impl/src.hpp>
+#include <boost/beast/src.hpp>

@@ -1,0 +1,179 @@
+#include "net/connector_internal.h"
+//
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "base/format.h"
+#include "net/event_loop_internal.h"
+#include "net/hosts.h"
+#include "net/tls_internal.h"
+
+namespace gangrun::net {
+
+namespace {
+
+// The kernel refuses a Unix connection at once when the server's queue is full.
+constexpr base::Duration kFullQueuePause = base::milliseconds(5);
+
+}  // namespace
+
+base::Result<> check_endpoint(const Endpoint& endpoint) {
+  if (!endpoint.unix_path.empty()) return {};
+  if (endpoint.host.empty() || endpoint.port == 0) {
+    return base::invalid_argument("the endpoint has neither a socket's path nor a host and a port");
+  }
+  if (endpoint.fingerprint.empty()) {
+    return base::invalid_argument(
+        base::format("no certificate is known for {}", to_string(endpoint)));
+  }
+  return {};
+}
+
+Connector::Connector(EventLoop& loop, Endpoint endpoint, base::Instant deadline)
+    : loop_(loop), endpoint_(std::move(endpoint)), deadline_(deadline), socket_(context_of(loop)) {}
+
+void Connector::start(Done done, std::vector<std::string> addresses) {
+  done_ = std::move(done);
+  addresses_ = std::move(addresses);
+  const auto weak = weak_from_this();
+  limit_ = loop_.at(deadline_, [weak] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->finish(base::deadline_exceeded(
+        base::format("gave up waiting for {} {}", self->waits_for_, to_string(self->endpoint_))));
+  });
+  loop_.post([weak] {
+    const auto self = weak.lock();
+    if (self == nullptr || !self->done_) return;
+    if (auto checked = check_endpoint(self->endpoint_); !checked.ok()) {
+      return self->finish(std::move(checked).error());
+    }
+    if (!self->endpoint_.unix_path.empty()) return self->connect_unix();
+    if (self->addresses_.empty()) return self->resolve_host();
+    self->connect_next();
+  });
+}
+
+void Connector::cancel() {
+  const auto dropped = std::exchange(done_, nullptr);
+  limit_.reset();
+  address_limit_.reset();
+  ErrorCode ignored;
+  socket_.close(ignored);
+  if (stream_) stream_->close();
+}
+
+void Connector::connect_unix() {
+  waits_for_ = "the connection to";
+  auto address = unix_address(endpoint_.unix_path);
+  if (!address.ok()) return finish(std::move(address).error());
+  unix_address_ = std::move(*address);
+  connect(*unix_address_);
+}
+
+void Connector::resolve_host() {
+  waits_for_ = "the name service to find";
+  if (is_numeric_address(endpoint_.host)) {
+    addresses_ = {endpoint_.host};
+    return connect_next();
+  }
+  resolver_ = std::make_unique<Workers>(loop_, 1);
+  const auto started = resolver_->run(
+      [host = endpoint_.host, deadline = deadline_] { return resolve(host, deadline); },
+      [weak = weak_from_this()](base::Result<std::vector<std::string>> found) {
+        const auto self = weak.lock();
+        if (self == nullptr || !self->done_) return;
+        if (!found.ok()) return self->finish(std::move(found).error());
+        self->addresses_ = std::move(*found);
+        self->connect_next();
+      });
+  if (!started.ok()) finish(started.error());
+}
+
+void Connector::connect_next() {
+  waits_for_ = "the connection to";
+  const auto address = ip_address(addresses_[next_address_], endpoint_.port);
+  const auto remaining = static_cast<long>(addresses_.size() - next_address_);
+  ++next_address_;
+  if (!address.ok()) return finish(address.error());
+  if (remaining > 1) {
+    const base::Instant limit = loop_.now() + (deadline_ - loop_.now()) / remaining;
+    address_limit_ = loop_.at(limit, [weak = weak_from_this()] {
+      ErrorCode ignored;
+      if (const auto self = weak.lock()) self->socket_.close(ignored);
+    });
+  }
+  connect(*address);
+}
+
+void Connector::connect(const SocketAddress& address) {
+  ErrorCode error;
+  socket_ = Stream::Socket(context_of(loop_));
+  socket_.open(asio::generic::stream_protocol(address.family(), 0), error);
+  if (!error) socket_.native_non_blocking(true, error);
+  if (error) return finish(to_error(error, "open a socket"));
+  if (address.family() == AF_UNIX) {
+    // Known at once: a Unix socket is connected, or refused, or the server's queue is full, which
+    // Asio would take for a connection on its way.
+    if (::connect(socket_.native_handle(), address.get(), address.size) != 0) {
+      error.assign(errno, boost::system::system_category());
+    }
+    return on_connected(error);
+  }
+  socket_.async_connect(asio::generic::stream_protocol::endpoint(address.get(), address.size),
+                        [self = shared_from_this()](const ErrorCode& failed) {
+                          if (self->done_) self->on_connected(failed);
+                        });
+}
+
+void Connector::on_connected(const ErrorCode& error) {
+  address_limit_.reset();
+  if (!error) return greet();
+  if (unix_address_ && error == asio::error::try_again) {
+    waits_for_ = "room in the full queue of";
+    address_limit_ = loop_.after(kFullQueuePause, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->connect(*self->unix_address_);
+    });
+    return;
+  }
+  if (next_address_ < addresses_.size()) return connect_next();
+  finish(to_error(error, base::format("connect to {}", to_string(endpoint_))));
+}
+
+void Connector::greet() {
+  if (unix_address_) return finish(Stream(std::move(socket_)));
+  auto context = client_tls();
+  if (!context.ok()) return finish(std::move(context).error());
+  waits_for_ = "the TLS handshake with";
+  stream_.emplace(std::move(socket_), *context);
+  stream_->handshake(Stream::Role::kClient, [self = shared_from_this()](const ErrorCode& error) {
+    if (self->done_) self->on_greeted(error);
+  });
+}
+
+void Connector::on_greeted(const ErrorCode& error) {
+  if (error) {
+    return finish(to_error(error, base::format("TLS handshake with {}", to_string(endpoint_))));
+  }
+  const std::string shown = stream_->fingerprint();
+  if (shown != endpoint_.fingerprint) {
+    return finish(base::Error{
+        base::Code::kUnauthenticated,
+        base::format("{} shows another certificate than the job's: its SHA-256 is {}, not {}",
+                     to_string(endpoint_), shown, endpoint_.fingerprint)});
+  }
+  finish(std::move(*stream_));
+}
+
+void Connector::finish(base::Result<Stream> result) {
+  const auto self = shared_from_this();
+  const Done done = std::exchange(done_, nullptr);
+  const bool failed = !result.ok();
+  limit_.reset();
+  address_limit_.reset();
+  if (failed) cancel();
+  if (done) done(std::move(result));
+}
+
+}  // namespace gangrun::net

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/format.h"
+#include "net/http_wire_internal.h"
+
+namespace gangrun::net {
+
+namespace {
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
+}
+
+bool is_value(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+  });
+}
+
+// Our own code names the fields; a value may come from outside and loses what is not allowed.
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  GANGRUN_CHECK(is_name(name), name);
+  out.append(name).append(": ");
+  for (const char c : value) out.push_back(is_value({&c, 1}) ? c : ' ');
+  out.append("\r\n");
+}
+
+}  // namespace
+
+std::string serialise(const HttpResponse& response, bool without_body, bool last) {
+  std::string out =
+      base::format("HTTP/1.1 {} {}\r\n", response.status, status_text(response.status));
+  const bool may_have_body = response.status != 204 && response.status != 304;
+  if (may_have_body) {
+    if (!response.content_type.empty()) append_field(out, "Content-Type", response.content_type);
+    append_field(out, "Content-Length", std::to_string(response.body.size()));
+  }
+  if (last) append_field(out, "Connection", "close");
+  for (const auto& [name, value] : response.headers.fields()) append_field(out, name, value);
+  out.append("\r\n");
+  if (may_have_body && !without_body) out.append(response.body);
+  return out;
+}
+
+base::Result<std::string> serialise(const HttpRequest& request, const std::string& host) {
+  if (!is_name(request.method)) {
+    return base::invalid_argument(base::format("\"{}\" is no HTTP method", request.method));
+  }
+  GANGRUN_TRY(check_headers(request.headers));
+  std::string out =
+      base::format("{} {} HTTP/1.1\r\n", request.method, make_target(request.path, request.query));
+  append_field(out, "Host", host);
+  append_field(out, "Connection", "close");
+  if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+    append_field(out, "Content-Length", std::to_string(request.body.size()));
+  }
+  for (const auto& [name, value] : request.headers.fields()) append_field(out, name, value);
+  out.append("\r\n").append(request.body);
+  return out;
+}
+
+base::Result<> check_headers(const Headers& headers) {
+  for (const auto& [name, value] : headers.fields()) {
+    if (!is_name(name)) {
+      return base::invalid_argument(base::format("\"{}\" cannot be the name of a header", name));
+    }
+    // The value may be a secret: it is not shown.
+    if (!is_value(value)) {
+      return base::invalid_argument(
+          base::format("the value of the header \"{}\" has a control character", name));
+    }
+  }
+  return {};
+}
+
+}  // namespace gangrun::net

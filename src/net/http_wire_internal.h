@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "net/http.h"
+
+namespace gangrun::net {
+
+// The bytes of an answer. To a HEAD request it is `without_body`; `last` tells the client that the
+// connection ends.
+std::string serialise(const HttpResponse& response, bool without_body, bool last);
+
+// The bytes of a request that is the only one of its connection.
+base::Result<std::string> serialise(const HttpRequest& request, const std::string& host);
+
+// Names of letters, digits and hyphens, values without control characters: nothing else may stand
+// in a header.
+base::Result<> check_headers(const Headers& headers);
+
+}  // namespace gangrun::net

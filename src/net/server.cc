@@ -1,0 +1,173 @@
+#include "net/server.h"
+
+#include "net/asio_internal.h"
+//
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/format.h"
+#include "net/address_internal.h"
+#include "net/event_loop_internal.h"
+#include "net/server_internal.h"
+#include "net/tls_internal.h"
+
+namespace gangrun::net {
+
+namespace {
+
+constexpr int kMaxWaitingClients = 4096;
+constexpr int kMaxAcceptsAtOnce = 64;
+// Without a free descriptor nothing can be accepted, and the socket stays readable.
+constexpr base::Duration kAcceptPause = base::milliseconds(100);
+
+constexpr std::string_view kBusy =
+    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 21\r\n\r\n"
+    "too many connections\n";
+
+}  // namespace
+
+Server::Core::~Core() { shut_down(); }
+
+void Server::Core::shut_down() {
+  for (Listener& listener : listeners_) {
+    listener.watch.reset();
+    struct stat found {};
+    const bool ours = !listener.unix_path.empty() &&
+                      ::lstat(listener.unix_path.c_str(), &found) == 0 &&
+                      found.st_dev == listener.device && found.st_ino == listener.inode;
+    if (ours) ::unlink(listener.unix_path.c_str());
+  }
+  listeners_.clear();
+  const auto dropped = std::exchange(connections, {});
+  for (const auto& connection : dropped) connection->drop();
+}
+
+base::Result<> Server::Core::listen_unix(const std::string& path) {
+  GANGRUN_ASSIGN(const SocketAddress address, unix_address(path));
+  const std::string what = base::format("listen on the socket {}", path);
+  Listener listener;
+  listener.fd.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // The mode of the descriptor becomes the mode of the file, so it is never open to others.
+  if (!listener.fd.valid() || ::fchmod(listener.fd.get(), S_IRUSR | S_IWUSR) != 0) {
+    return base::from_errno(errno, what);
+  }
+  if (::bind(listener.fd.get(), address.get(), address.size) != 0) {
+    if (errno == EADDRINUSE) {
+      return base::Error{base::Code::kAlreadyExists,
+                         base::format("{}: there is something at this path already", what)};
+    }
+    return base::from_errno(errno, what);
+  }
+  struct stat made {};
+  if (::lstat(path.c_str(), &made) != 0 || ::listen(listener.fd.get(), kMaxWaitingClients) != 0) {
+    return base::from_errno(errno, what);
+  }
+  listener.unix_path = path;
+  listener.device = made.st_dev;
+  listener.inode = made.st_ino;
+  listeners_.push_back(std::move(listener));
+  listen(listeners_.back());
+  return {};
+}
+
+base::Result<std::uint16_t> Server::Core::listen_ip(const std::string& address, std::uint16_t port,
+                                                    std::shared_ptr<asio::ssl::context> tls) {
+  GANGRUN_ASSIGN(const SocketAddress wanted, ip_address(address, port));
+  Listener listener;
+  listener.tls = std::move(tls);
+  listener.fd.reset(::socket(wanted.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;
+  sockaddr_storage got{};
+  socklen_t size = sizeof got;
+  if (!listener.fd.valid() ||
+      ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      ::bind(listener.fd.get(), wanted.get(), wanted.size) != 0 ||
+      ::listen(listener.fd.get(), kMaxWaitingClients) != 0 ||
+      ::getsockname(listener.fd.get(), reinterpret_cast<sockaddr*>(&got), &size) != 0) {
+    return base::from_errno(errno, base::format("listen on {}", to_string(wanted)));
+  }
+  listeners_.push_back(std::move(listener));
+  listen(listeners_.back());
+  return port_of(got);
+}
+
+void Server::Core::listen(Listener& listener) {
+  listener.watch = loop.watch_readable(listener.fd.get(), [this, &listener] {
+    const auto kept = shared_from_this();
+    accept(listener);
+  });
+}
+
+void Server::Core::accept(Listener& listener) {
+  for (int i = 0; i < kMaxAcceptsAtOnce; ++i) {
+    base::UniqueFd fd(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd.valid()) {
+      if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
+      listener.watch.reset();
+      listener.retry = loop.after(kAcceptPause, [this, &listener] { listen(listener); });
+      return;
+    }
+    welcome(std::move(fd), listener);
+  }
+}
+
+void Server::Core::welcome(base::UniqueFd fd, const Listener& listener) {
+  if (*open_connections >= options.max_connections) {
+    // A TLS client would not understand it; it sees the end of the connection.
+    if (listener.tls == nullptr) {
+      (void)::send(fd.get(), kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    return;
+  }
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  ErrorCode error;
+  Stream::Socket socket(context_of(loop));
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0) return;
+  socket.assign(asio::generic::stream_protocol(own.ss_family, 0), fd.get(), error);
+  if (error) return;
+  (void)fd.release();
+  ++*open_connections;
+  const std::shared_ptr<void> guard(nullptr, [count = open_connections](void*) { --*count; });
+  const auto connection =
+      std::make_shared<HttpConnection>(*this, Stream(std::move(socket), listener.tls), guard);
+  connections.insert(connection);
+  connection->start();
+}
+
+Server::Server(EventLoop& loop, ServerOptions options)
+    : core_(std::make_shared<Core>(loop, options)) {}
+
+Server::~Server() { core_->shut_down(); }
+
+base::Result<> Server::listen_unix(const std::string& path) { return core_->listen_unix(path); }
+
+base::Result<std::uint16_t> Server::listen_tls(const std::string& address, std::uint16_t port,
+                                               const JobCertificate& certificate) {
+  GANGRUN_ASSIGN(auto tls, server_tls(certificate));
+  return core_->listen_ip(address, port, std::move(tls));
+}
+
+base::Result<std::uint16_t> Server::listen_loopback(std::uint16_t port) {
+  return core_->listen_ip("127.0.0.1", port, nullptr);
+}
+
+void Server::on_request(std::function<void(HttpRequest, Responder)> callback) {
+  core_->on_request = std::move(callback);
+}
+
+void Server::on_channel_request(
+    std::function<std::optional<HttpResponse>(const HttpRequest&)> callback) {
+  core_->on_channel_request = std::move(callback);
+}
+
+void Server::on_channel(std::function<void(HttpRequest, std::unique_ptr<Channel>)> callback) {
+  core_->on_channel = std::move(callback);
+}
+
+std::size_t Server::connections() const { return *core_->open_connections; }
+
+}  // namespace gangrun::net

@@ -1,0 +1,134 @@
+#include "net/asio_internal.h"
+//
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/beast/http/error.hpp>
+#include <optional>
+
+#include "base/format.h"
+#include "net/address_internal.h"
+#include "net/stream_internal.h"
+#include "net/tls_internal.h"
+
+namespace gangrun::net {
+
+struct Stream::State {
+  explicit State(Socket connected) : socket(std::move(connected)) {}
+
+  Socket socket;
+  std::shared_ptr<asio::ssl::context> context;
+  std::optional<asio::ssl::stream<Socket&>> tls;
+};
+
+namespace {
+
+// Keeps the socket and the TLS state alive until the operation has been delivered.
+struct KeepAlive {
+  std::shared_ptr<Stream::State> state;
+  IoHandler handler;
+
+  void operator()(const ErrorCode& error, std::size_t bytes) {
+    const auto kept = std::move(state);
+    handler(error, bytes);
+  }
+};
+
+}  // namespace
+
+base::Error to_error(const ErrorCode& error_code, std::string_view what) {
+  if (error_code.category() == boost::system::system_category()) {
+    return base::from_errno(error_code.value(), what);
+  }
+  if (error_code == asio::error::eof || error_code == asio::ssl::error::stream_truncated ||
+      error_code == boost::beast::http::error::end_of_stream ||
+      error_code == boost::beast::http::error::partial_message) {
+    return base::unavailable(base::format("{}: the other side closed the connection", what));
+  }
+  const base::Code code = error_code.category() == asio::error::get_ssl_category()
+                              ? base::Code::kUnauthenticated
+                              : base::Code::kUnavailable;
+  return {code, base::format("{}: {}", what, error_code.message())};
+}
+
+Stream::Stream(Socket socket, std::shared_ptr<asio::ssl::context> tls)
+    : state_(std::make_shared<State>(std::move(socket))) {
+  int on = 1;  // fails on a Unix socket, which does not delay
+  ::setsockopt(state_->socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (tls == nullptr) return;
+  state_->tls.emplace(state_->socket, *tls);
+  state_->context = std::move(tls);
+}
+
+Stream::executor_type Stream::get_executor() const { return state_->socket.get_executor(); }
+
+void Stream::read_some(asio::mutable_buffer target, IoHandler handler) {
+  KeepAlive kept{state_, std::move(handler)};
+  if (state_->tls) {
+    state_->tls->async_read_some(asio::mutable_buffer(target), std::move(kept));
+  } else {
+    state_->socket.async_read_some(asio::mutable_buffer(target), std::move(kept));
+  }
+}
+
+void Stream::write_some(const WritePieces& pieces, IoHandler handler) {
+  KeepAlive kept{state_, std::move(handler)};
+  if (state_->tls) {
+    state_->tls->async_write_some(pieces, std::move(kept));
+  } else {
+    state_->socket.async_write_some(pieces, std::move(kept));
+  }
+}
+
+void Stream::handshake(Role role, std::function<void(const ErrorCode&)> done) {
+  if (!state_->tls) {
+    asio::post(get_executor(), [done = std::move(done)] { done({}); });
+    return;
+  }
+  state_->tls->async_handshake(
+      role == Role::kServer ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
+      [state = state_, done = std::move(done)](const ErrorCode& error) { done(error); });
+}
+
+std::string Stream::fingerprint() const {
+  return state_->tls ? peer_fingerprint(state_->tls->native_handle()) : std::string();
+}
+
+void Stream::shutdown_send() {
+  ErrorCode ignored;
+  state_->socket.shutdown(asio::socket_base::shutdown_send, ignored);
+}
+
+void Stream::close() {
+  if (state_ == nullptr) return;  // moved from
+  ErrorCode ignored;
+  state_->socket.close(ignored);
+}
+
+bool Stream::encrypted() const { return state_->tls.has_value(); }
+
+Peer Stream::describe_peer() const {
+  const int fd = state_->socket.native_handle();
+  Peer peer;
+  SocketAddress address;
+  address.size = sizeof address.storage;
+  ::getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size);
+  if (address.family() != AF_UNIX) {
+    peer.kind = encrypted() ? PeerKind::kTls : PeerKind::kTcp;
+    peer.address = to_string(address);
+    return peer;
+  }
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
+    peer.uid = credentials.uid;
+    peer.pid = credentials.pid;
+    peer.address = base::format("pid {}", credentials.pid);
+  }
+  return peer;
+}
+
+}  // namespace gangrun::net

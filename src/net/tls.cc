@@ -1,0 +1,77 @@
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/format.h"
+#include "net/tls_internal.h"
+
+namespace gangrun::net {
+
+namespace {
+
+base::Result<std::shared_ptr<asio::ssl::context>> tls_context() {
+  initialise_openssl();
+  std::shared_ptr<asio::ssl::context> context;
+  try {
+    context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls);
+  } catch (const boost::system::system_error& error) {
+    return base::internal(base::format("TLS cannot be used: {}", error.what()));
+  }
+  SSL_CTX* const native = context->native_handle();
+  if (SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION) != 1) {
+    return base::internal(base::format("TLS 1.3 cannot be used: {}", take_openssl_error()));
+  }
+  SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+  return context;
+}
+
+}  // namespace
+
+void initialise_openssl() { OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr); }
+
+std::string take_openssl_error() {
+  const unsigned long error = ERR_get_error();
+  ERR_clear_error();
+  std::array<char, 256> text{};
+  ERR_error_string_n(error, text.data(), text.size());
+  return error == 0 ? "no reason given" : text.data();
+}
+
+std::string to_hex(const Sha256& digest) {
+  std::string out;
+  out.reserve(digest.size() * 2);
+  for (const std::uint8_t byte : digest) out += base::format("{:02x}", byte);
+  return out;
+}
+
+base::Result<std::shared_ptr<asio::ssl::context>> server_tls(const JobCertificate& certificate) {
+  GANGRUN_ASSIGN(auto context, tls_context());
+  const std::string& key = certificate.key_pem.reveal();
+  ErrorCode error;
+  context->use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem,
+                           error);
+  if (!error) context->use_private_key(asio::buffer(key), asio::ssl::context::pem, error);
+  if (error) return base::invalid_argument("the job's certificate: " + error.message());
+  // A job's clients connect once and stay: resumption would cost more than it saves.
+  SSL_CTX_set_num_tickets(context->native_handle(), 0);
+  return context;
+}
+
+base::Result<std::shared_ptr<asio::ssl::context>> client_tls() {
+  GANGRUN_ASSIGN(auto context, tls_context());
+  SSL_CTX_set_verify(context->native_handle(), SSL_VERIFY_NONE, nullptr);
+  return context;
+}
+
+std::string peer_fingerprint(SSL* tls) {
+  X509* const certificate = SSL_get0_peer_certificate(tls);
+  Sha256 digest{};
+  if (certificate == nullptr ||
+      X509_digest(certificate, EVP_sha256(), digest.data(), nullptr) != 1) {
+    return {};
+  }
+  return to_hex(digest);
+}
+
+}  // namespace gangrun::net

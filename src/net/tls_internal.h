@@ -1,0 +1,35 @@
+#pragma once
+
+#include "net/asio_internal.h"
+//
+#include <array>
+#include <boost/asio/ssl/context.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/certificate.h"
+
+namespace gangrun::net {
+
+using Sha256 = std::array<std::uint8_t, 32>;
+
+// Makes OpenSSL ready, without the configuration file of the machine: a static program could not
+// load the modules that it names. Cheap when it has been done.
+void initialise_openssl();
+
+// The text of OpenSSL's first pending error; forgets all of them.
+std::string take_openssl_error();
+
+std::string to_hex(const Sha256& digest);
+
+// TLS 1.3 and nothing older.
+base::Result<std::shared_ptr<asio::ssl::context>> server_tls(const JobCertificate& certificate);
+// For clients that compare the fingerprint themselves, after the handshake.
+base::Result<std::shared_ptr<asio::ssl::context>> client_tls();
+
+// SHA-256 of the certificate that the other side has shown; "" when it showed none.
+std::string peer_fingerprint(SSL* tls);
+
+}  // namespace gangrun::net
