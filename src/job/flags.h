@@ -14,34 +14,32 @@
 namespace gangrun::job {
 
 // The flags of a command as the user wrote them; a list has an element for each time that the flag
-// was given. What they may be is in docs/job.md.
+// was given. What they may be is in docs/job.md. (The braces let a part of them be named alone.)
 struct Flags {
-  std::vector<std::string> roles;      // -r "ps:2,worker:4"
-  std::vector<std::string> memory;     // -m "4g", "ps:2g", "worker[0]:8g"
-  std::vector<std::string> vcores;     // -c, in the same three forms
-  std::vector<std::string> gpus;       // --gpus, in the same three forms
-  std::vector<std::string> processes;  // --processes "2", "worker:2"
-  std::vector<std::string> env;        // -e "NAME=value", "worker:NAME=value"
-  std::vector<std::string> policies;   // --policy "evaluator:sidecar"
-  std::vector<std::string> graces;     // --grace "evaluator:5m"
-  std::vector<std::string> timeouts;   // --timeout "allocation=10m,job=2h"
-  std::vector<std::string> files;      // -f, one path each
-  std::optional<std::string> name;
-  std::optional<std::string> framework;  // "tensorflow,pytorch"
-  std::optional<std::string> success;
-  std::optional<std::string> restarts;  // "3", "3:gang"
-  std::optional<std::string> on;
-  std::optional<std::string> containment;
-  std::optional<std::string> tensorboard;  // the folder that a tensorboard task shows
-  std::vector<std::string> command;        // what stands after "--"
+  std::vector<std::string> roles{};      // -r "ps:2,worker:4"
+  std::vector<std::string> memory{};     // -m "4g", "ps:2g", "worker[0]:8g"
+  std::vector<std::string> vcores{};     // -c, in the same three forms
+  std::vector<std::string> gpus{};       // --gpus, in the same three forms
+  std::vector<std::string> processes{};  // --processes "2", "worker:2"
+  std::vector<std::string> env{};        // -e "NAME=value", "worker:NAME=value"
+  std::vector<std::string> policies{};   // --policy "evaluator:sidecar"
+  std::vector<std::string> graces{};     // --grace "evaluator:5m"
+  std::vector<std::string> timeouts{};   // --timeout "allocation=10m,job=2h"
+  std::vector<std::string> files{};      // -f, one path each
+  std::optional<std::string> name{};
+  std::optional<std::string> framework{};  // "tensorflow,pytorch"
+  std::optional<std::string> success{};
+  std::optional<std::string> restarts{};  // "3", "3:gang"
+  std::optional<std::string> on{};
+  std::optional<std::string> containment{};
+  std::optional<std::string> tensorboard{};  // the folder that a tensorboard task shows
+  std::vector<std::string> command{};        // what stands after "--"
 };
 
 // Which tasks a value is for: all, those of a type, or one.
 struct Target {
   std::string type;          // empty: all
   std::optional<int> index;  // only with a type
-
-  friend bool operator==(const Target&, const Target&) = default;
 };
 
 template <typename T>
@@ -49,15 +47,11 @@ struct Assignment {
   Target target;
   T value{};
   std::string text;  // as the user wrote it
-
-  friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
 struct Variable {
   std::string name;
   std::string value;
-
-  friend bool operator==(const Variable&, const Variable&) = default;
 };
 
 // The flags read, each by itself: whether the job has such types and tasks is not known here.

@@ -1,0 +1,255 @@
+#include "job/build.h"
+
+#include <gmock/gmock.h>
+
+#include "job/spec_yaml.h"
+
+namespace gangrun::job {
+namespace {
+
+using std::chrono::milliseconds;
+
+base::Result<JobSpec> build_from(std::string_view yaml, const Flags& flags,
+                                 const Defaults& defaults = {"job.yaml", {"local"}}) {
+  std::optional<JobDraft> draft;
+  if (!yaml.empty()) {
+    GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml"));
+  }
+  return build(draft, flags, draft ? defaults : Defaults{"", defaults.places});
+}
+
+JobSpec built(std::string_view yaml, const Flags& flags) {
+  auto spec = build_from(yaml, flags);
+  EXPECT_TRUE(spec.ok()) << spec.error().message;
+  return spec.value_or(JobSpec{});
+}
+
+std::string error_of(std::string_view yaml, const Flags& flags) {
+  const auto spec = build_from(yaml, flags);
+  return spec.ok() ? "" : spec.error().message;
+}
+
+TEST(Build, OneWorkerWithoutRolesAndFile) {
+  JobSpec expected;
+  expected.name = "train";
+  expected.tasks.emplace_back().type = "worker";
+  expected.command.words = {"python", "src/train.py", "--fast"};
+  expected.success = "all";
+  EXPECT_EQ(built("", {.command = {"python", "src/train.py", "--fast"}}), expected);
+}
+
+TEST(Build, DefaultsFollowTheNamesOfTheTypes) {
+  const JobSpec spec = built("tasks: {chief: {}, ps: {}, evaluator: {}, other: {}}\ncommand: x\n",
+                             {.tensorboard = "out dir"});
+  EXPECT_EQ(spec.name, "job");
+  EXPECT_EQ(spec.find("chief")->policy, Policy::kTracked);
+  EXPECT_EQ(spec.find("ps")->policy, Policy::kService);
+  EXPECT_EQ(spec.find("other")->policy, Policy::kTracked);
+  EXPECT_EQ(spec.find("evaluator")->policy, Policy::kObserver);
+  EXPECT_EQ(spec.find("evaluator")->grace, milliseconds(120'000));
+  const TaskSpec& board = *spec.find("tensorboard");
+  EXPECT_EQ(board.policy, Policy::kSidecar);
+  EXPECT_EQ(board.grace, milliseconds(0));
+  EXPECT_EQ(board.command.shell_line,
+            "exec tensorboard --logdir 'out dir' --host 127.0.0.1 --port \"$GANGRUN_PORT\"");
+  EXPECT_EQ(spec.find("chief")->resources, (Resources{0, 1, 0}));
+  EXPECT_FALSE(spec.frameworks.has_value());
+  EXPECT_EQ(spec.timeouts, Timeouts{});
+  EXPECT_EQ(spec.restarts, Restarts{});
+}
+
+TEST(Build, TheNameComesFromTheFileOrTheCommand) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"python", "-u", "a/my train.v2.py"}, "my-train.v2"},
+      {{"/bin/true"}, "true"},
+      {{"bash", "./run.sh"}, "run"},
+      {{"../../"}, "job"},
+      {{"ü"}, "job"},
+      {{std::string(200, 'x')}, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}};
+  for (const auto& [command, name] : cases) EXPECT_EQ(built("", {.command = command}).name, name);
+  const auto spec =
+      build_from("tasks: {w: {}}\ncommand: python t.py\n", {}, {"/x/wine 1.yaml", {}});
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec->name, "wine-1");
+}
+
+TEST(Build, RolesReplaceInstancesAndAddTypes) {
+  const JobSpec spec = built("tasks: {worker: {instances: 2, memory: 1g}, ps: {}}\ncommand: x\n",
+                             {.roles = {"worker:5,chief:1"}});
+  std::vector<std::string> types;
+  for (const TaskSpec& task : spec.tasks) types.push_back(task.type);
+  EXPECT_THAT(types, testing::ElementsAre("worker", "ps", "chief"));
+  EXPECT_EQ(spec.find("worker")->instances, 5);
+  EXPECT_EQ(spec.find("worker")->resources.memory_mib, 1024);
+  EXPECT_EQ(spec.find("chief")->instances, 1);
+}
+
+TEST(Build, TheMoreSpecificResourceWinsWhateverTheOrder) {
+  std::vector<std::string> flags = {"4g", "ps:2g", "worker[0]:8g"};
+  std::sort(flags.begin(), flags.end());
+  do {
+    const JobSpec spec =
+        built("", {.roles = {"ps:2,worker:2,chief:1"}, .memory = flags, .command = {"x"}});
+    EXPECT_EQ(spec.find("chief")->resources_of(0).memory_mib, 4096);
+    EXPECT_EQ(spec.find("ps")->resources_of(1).memory_mib, 2048);
+    EXPECT_EQ(spec.find("worker")->resources_of(0).memory_mib, 8192);
+    EXPECT_EQ(spec.find("worker")->resources_of(1).memory_mib, 4096);
+  } while (std::next_permutation(flags.begin(), flags.end()));
+}
+
+TEST(Build, AFlagWinsOverEveryLevelOfTheFile) {
+  const std::string_view file =
+      "tasks: {worker: {instances: 3, memory: 1g, vcores: 2, overrides: {1: {memory: 2g, vcores: "
+      "5}, 2: {memory: 3g}}}}\ncommand: x\n";
+  const JobSpec general = built(file, {.memory = {"4g"}});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(general.tasks[0].resources_of(i).memory_mib, 4096);
+  EXPECT_EQ(general.tasks[0].resources_of(1).vcores, 5);
+  EXPECT_EQ(general.tasks[0].overrides.size(), 1U);
+  const JobSpec one = built(file, {.memory = {"worker[1]:7g"}});
+  EXPECT_EQ(one.tasks[0].resources_of(0).memory_mib, 1024);
+  EXPECT_EQ(one.tasks[0].resources_of(1), (Resources{7168, 5, 0}));
+  EXPECT_EQ(one.tasks[0].resources_of(2).memory_mib, 3072);
+}
+
+TEST(Build, GpusAndProcessesForAllSkipThoseThatDoNotTrain) {
+  const JobSpec spec = built("", {.roles = {"ps,worker,evaluator,tensorboard"},
+                                  .gpus = {"2"},
+                                  .processes = {"4"},
+                                  .tensorboard = "out",
+                                  .command = {"x"}});
+  EXPECT_EQ(spec.find("worker")->resources.gpus, 2);
+  EXPECT_EQ(spec.find("evaluator")->resources.gpus, 2);
+  EXPECT_EQ(spec.find("ps")->resources.gpus, 0);
+  EXPECT_EQ(spec.find("tensorboard")->resources.gpus, 0);
+  EXPECT_EQ(spec.find("worker")->processes, 4);
+  EXPECT_EQ(spec.find("evaluator")->processes, 1);
+  EXPECT_EQ(built("", {.roles = {"ps,worker"}, .gpus = {"ps:1"}, .command = {"x"}})
+                .find("ps")
+                ->resources.gpus,
+            1);
+}
+
+TEST(Build, FlagsWinOverTheFile) {
+  const std::string_view file =
+      "name: a\ntasks: {worker: {env: {A: file, B: file}, command: old}, tensorboard: {command: "
+      "tb}, "
+      "ev: {policy: observer, grace: 1s}}\ncommand: old\nenv: {A: file}\nframework: jax\n"
+      "success: all\nrestarts: 1\ntimeouts: {job: 1h, stop: 1s}\nfiles: [f]\n"
+      "containment: cgroup\n";
+  const JobSpec spec = built(file, {.env = {"A=flag", "ev:C=flag"},
+                                    .policies = {"ev:sidecar"},
+                                    .graces = {"ev:9s"},
+                                    .timeouts = {"job=2h"},
+                                    .files = {"g"},
+                                    .name = "b",
+                                    .framework = "none",
+                                    .success = "worker",
+                                    .restarts = "2:gang",
+                                    .on = "local",
+                                    .containment = "auto",
+                                    .tensorboard = "out",
+                                    .command = {"new"}});
+  EXPECT_EQ(spec.name, "b");
+  EXPECT_EQ(spec.environment.at("A"), "flag");
+  EXPECT_EQ(spec.find("worker")->environment, (std::map<std::string, std::string>{{"B", "file"}}));
+  EXPECT_EQ(spec.find("ev")->environment.at("C"), "flag");
+  EXPECT_EQ(spec.find("ev")->policy, Policy::kSidecar);
+  EXPECT_EQ(spec.find("ev")->grace, milliseconds(9000));
+  EXPECT_EQ(spec.timeouts.job, milliseconds(7'200'000));
+  EXPECT_EQ(spec.timeouts.stop, milliseconds(1000));
+  EXPECT_THAT(spec.files, testing::ElementsAre("f", "g"));
+  EXPECT_TRUE(spec.frameworks.has_value() && spec.frameworks->empty());
+  EXPECT_EQ(spec.success, "worker");
+  EXPECT_EQ(spec.restarts, (Restarts{2, RestartScope::kGang}));
+  EXPECT_EQ(spec.containment, Containment::kAuto);
+  EXPECT_EQ(spec.command_of(*spec.find("worker")).words, std::vector<std::string>{"new"});
+  EXPECT_EQ(spec.find("tensorboard")->command.shell_line, "tb");
+  EXPECT_EQ(spec.find("tensorboard")->logdir, "out");
+}
+
+TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
+  const std::string_view file = "tasks: {worker: {instances: 2}, ps: {}}\ncommand: x\n";
+  const std::pair<Flags, const char*> cases[] = {
+      {{.memory = {"wroker[0]:8g"}},
+       "-m: 'wroker[0]:8g': unknown task type 'wroker'; did you mean 'worker'? this job has: "
+       "worker, ps"},
+      {{.vcores = {"chief:8"}},
+       "-c: 'chief:8': unknown task type 'chief'; this job has: worker, ps"},
+      {{.gpus = {"worker[2]:1"}},
+       "--gpus: 'worker[2]:1': there is no worker:2; worker has 2 tasks, with index 0 to 1"},
+      {{.memory = {"ps[1]:1g"}}, "-m: 'ps[1]:1g': there is no ps:1; ps has 1 task, with index 0"},
+      {{.env = {"chief:A=1"}},
+       "-e: 'chief:A=1': unknown task type 'chief'; this job has: worker, ps"},
+      {{.success = "ps"},
+       "--success: success: 'ps' is not a tracked task type of this job; allowed: all, worker"},
+      {{.graces = {"ps:3s"}},
+       "--grace: tasks.ps.grace: only the policies observer and sidecar have a grace; ps is "
+       "service"},
+      {{.name = "a/b"},
+       "--name: name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
+       "digits, '.', '_' or '-'"},
+      {{.on = "yran"}, "--on: on: 'yran' is not a place; allowed: local"},
+      {{.framework = "horovod"},
+       "--framework: framework: horovod: its rendezvous is not in this release; allowed: "
+       "tensorflow, pytorch, jax, none"},
+      {{.files = {""}}, "-f: files.0: the path is empty"},
+      {{.command = {""}}, "after --: command: the command is empty"},
+      {{.command = {std::string("a\0b", 3)}}, "after --: command: has a NUL character"},
+      {{.timeouts = {"stop=0"}},
+       "--timeout: timeouts.stop: '0 s' is not allowed; allowed: more than 0 s, at most 365 d"},
+  };
+  for (const auto& [flags, message] : cases) EXPECT_EQ(error_of(file, flags), message);
+}
+
+TEST(Build, ErrorsSayWhereInTheFile) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"tasks:\n  ps: {instances: 1, overrides: {3: {memory: 2g}}}\n  w: {}\ncommand: x\n",
+       "job.yaml:2:34: tasks.ps.overrides.3: there is no ps:3; ps has one task, with index 0"},
+      {"tasks: {w: {instances: 2, overrides: {2: {gpus: 1}}}}\ncommand: x\n",
+       "job.yaml:1:39: tasks.w.overrides.2: there is no w:2; w has 2 tasks, with indexes 0 to 1"},
+      {"tasks: {w: {}}\ncommand: x\nsuccess: cheif\n",
+       "job.yaml:3:10: success: 'cheif' is not a tracked task type of this job; allowed: all, w"},
+      {"tasks: {ps: {}}\ncommand: x\n",
+       "job.yaml:1:8: tasks: nothing decides how this job ends: it needs a task with the policy "
+       "tracked or observer beside services and sidecars"},
+      {"tasks: {w: {}}\n",
+       "job.yaml:1:9: tasks.w: w has no command; give the job one, after -- or as `command`, or "
+       "this task type its own"},
+      {"tasks: {w: {}, tensorboard: {}}\ncommand: x\n",
+       "job.yaml:1:16: tasks.tensorboard: tensorboard has no folder to show; give it `logdir`, or "
+       "its own `command`"},
+      {"tasks: {w: {logdir: x}}\ncommand: x\n",
+       "job.yaml:1:21: tasks.w.logdir: only the policy sidecar has a logdir; w is tracked"},
+      {"tasks: {w: {}}\ncommand: '  '\n", "job.yaml:2:10: command: the command is empty"},
+      {"tasks: {w: {}}\ncommand: x\nrestarts: {max: 2, scope: none}\n",
+       "job.yaml:3:11: restarts: scope 'none' and max 2 contradict each other"},
+      {"tasks: {a: {instances: 6000}, b: {instances: 6000}}\ncommand: x\n",
+       "job.yaml:1:8: tasks: 12000 tasks are more than the limit of 10000"},
+      {"tasks: {a: {instances: 9000, processes: 256}}\ncommand: x\n",
+       "job.yaml:1:8: tasks: 2304000 processes of all tasks are more than the limit of 100000"},
+      {"tasks: {all: {}}\ncommand: x\n",
+       "job.yaml:1:9: tasks.all: 'all' cannot be a task type; `success: all` needs it"},
+      {"name: ..\ntasks: {w: {}}\ncommand: x\n",
+       "job.yaml:1:7: name: '..' is not a name; allowed: a letter or digit, then at most 62 "
+       "letters, "
+       "digits, '.', '_' or '-'"},
+  };
+  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file, {}), message) << file;
+  EXPECT_EQ(
+      error_of("", {.roles = {"worker,tensorboard"}, .command = {"x"}}),
+      "-r: tasks.tensorboard: tensorboard has no folder to show; give it `logdir`, or its own "
+      "`command`");
+  EXPECT_EQ(error_of("", {}),
+            "tasks.worker: worker has no command; give the job one, after -- or as `command`, or "
+            "this task type its own");
+}
+
+TEST(Build, AJobOfObserversOnlyIsAJob) {
+  const JobSpec spec = built("", {.roles = {"evaluator:2"}, .command = {"x"}});
+  EXPECT_EQ(effective_policy(spec, spec.tasks[0]), Policy::kTracked);
+  EXPECT_EQ(built("", {.roles = {"evaluator"}, .success = "evaluator", .command = {"x"}}).success,
+            "evaluator");
+}
+
+}  // namespace
+}  // namespace gangrun::job

@@ -1,0 +1,118 @@
+#include "job/plan_json.h"
+
+#include <gmock/gmock.h>
+
+#include "job/build.h"
+#include "job/spec_yaml.h"
+
+namespace gangrun::job {
+namespace {
+
+constexpr const char* kFiles[] = {
+    "tasks: {worker: }\ncommand: x\n",
+    R"(name: wine
+tasks:
+  chief:     {memory: 2 GiB, vcores: 0}
+  worker:    {instances: 2, memory: 1537, gpus: 1, processes: 3, env: {A: "1\n\t\"", B: ''}}
+  ps:        {instances: 3, memory: 1 TiB, overrides: {0: {memory: 2 GiB}, 2: {vcores: 7, gpus: 0}}}
+  evaluator: {grace: 1500 ms, command: [python, 'it''s', "", "\x7f\x01ü\u2028"]}
+  tensorboard: {logdir: out/my model, grace: 5}
+  other: {policy: sidecar, command: "exec a # b: c"}
+command: |
+  set -e
+  python train.py
+env: {OMP: 1e3, YES: yes, NULLY: "null", TILDE: "~"}
+framework: [jax, pytorch]
+success: chief
+restarts: {max: 3, scope: gang}
+timeouts: {allocation: 90 s, roll_call: 1 h, job: 2 d, stop: 1 ms, master_lost: 0}
+files: [train.py, "- odd", "a: b", "#c"]
+containment: pid_namespace
+)",
+    "tasks: {evaluator: {}}\ncommand: [a]\nframework: none\nrestarts: {scope: none}\n",
+};
+
+TEST(PlanJson, ReadsBackAsTheSameJobAlsoAsAJobFile) {
+  for (const char* file : kFiles) {
+    auto draft = parse_spec(file, "job.yaml");
+    ASSERT_TRUE(draft.ok()) << draft.error().message;
+    const auto spec = build(*draft, {}, {});
+    ASSERT_TRUE(spec.ok()) << spec.error().message;
+    const base::Json json = to_json(*spec);
+    const auto back = job_spec_from_json(json);
+    ASSERT_TRUE(back.ok()) << back.error().message;
+    EXPECT_EQ(*back, *spec);
+    for (const std::string& text : {base::dump_json(json), base::dump_json_indented(json)}) {
+      const auto reread = parse_spec(text, "plan.json");
+      ASSERT_TRUE(reread.ok()) << reread.error().message << "\n" << text;
+      const auto rebuilt = build(*reread, {}, {});
+      ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+      EXPECT_EQ(*rebuilt, *spec) << text;
+    }
+  }
+}
+
+TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
+  JobSpec spec;
+  spec.name = "train";
+  spec.success = "all";
+  spec.command.words = {"python", "train.py"};
+  spec.tasks.resize(2);
+  spec.tasks[0].type = "worker";
+  spec.tasks[0].resources.memory_mib = 2048;
+  spec.tasks[1].type = "evaluator";
+  spec.tasks[1].policy = Policy::kObserver;
+  spec.tasks[1].grace = kDefaultObserverGrace;
+  EXPECT_EQ(base::dump_json_indented(to_json(spec)), R"({
+  "name": "train",
+  "tasks": {
+    "worker": {
+      "instances": 1,
+      "processes": 1,
+      "memory": "2 GiB",
+      "vcores": 1,
+      "gpus": 0,
+      "policy": "tracked"
+    },
+    "evaluator": {
+      "instances": 1,
+      "processes": 1,
+      "memory": "0 MiB",
+      "vcores": 1,
+      "gpus": 0,
+      "policy": "observer",
+      "grace": "2 min"
+    }
+  },
+  "command": [
+    "python",
+    "train.py"
+  ],
+  "success": "all",
+  "restarts": {
+    "max": 0,
+    "scope": "task"
+  },
+  "timeouts": {
+    "allocation": "10 min",
+    "roll_call": "2 min",
+    "job": "0 s",
+    "stop": "30 s"
+  },
+  "on": "local",
+  "containment": "auto"
+})");
+}
+
+TEST(PlanJson, RefusesAnInvalidJob) {
+  base::Json json = base::Json::parse(R"({"tasks": {"ps": {}}, "command": "x"})");
+  const auto spec = job_spec_from_json(json);
+  ASSERT_FALSE(spec.ok());
+  EXPECT_THAT(spec.error().message,
+              testing::StartsWith("tasks: nothing decides how this job ends"));
+  EXPECT_FALSE(job_spec_from_json(base::Json::parse("[]")).ok());
+  EXPECT_FALSE(job_spec_from_json(base::Json()).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::job
