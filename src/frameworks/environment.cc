@@ -1,0 +1,152 @@
+#include "frameworks/environment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "frameworks/places.h"
+#include "frameworks/variables_of.h"
+
+namespace gangrun::frameworks {
+
+namespace {
+
+constexpr std::string_view kReservedPrefix = "GANGRUN_";
+
+bool is_named(const job::JobSpec& job, job::Framework framework) {
+  return job.frameworks && std::find(job.frameworks->begin(), job.frameworks->end(), framework) !=
+                               job.frameworks->end();
+}
+
+// A job that names no framework gets the variables of all: none of them is read by another.
+bool is_wanted(const job::JobSpec& job, job::Framework framework) {
+  return !job.frameworks || is_named(job, framework);
+}
+
+bool fits(const std::string& name, const std::string& value) {
+  return name.size() + value.size() + 2 <= kMaxVariableBytes;
+}
+
+base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int process) {
+  const job::TaskSpec* spec = inputs.job.find(task.type);
+  if (spec == nullptr || inputs.cluster.find(task) == nullptr) {
+    return base::invalid_argument(
+        base::format("{} has no place in generation {} of the cluster spec", job::to_string(task),
+                     inputs.cluster.generation));
+  }
+  if (process < 0 || process >= spec->processes) {
+    return base::invalid_argument(base::format("{} has {} processes, none with the number {}",
+                                               job::to_string(task), spec->processes, process));
+  }
+  GANGRUN_ASSIGN(const std::vector<Group> groups, groups_of(inputs.job, inputs.cluster));
+  return Place{.inputs = inputs,
+               .task = task,
+               .spec = *spec,
+               .policy = job::effective_policy(inputs.job, *spec),
+               .process = process,
+               .visible = visible_to(task, groups),
+               .ranks = ranks_of(task, process, groups)};
+}
+
+base::Result<Environment> own_variables(const Place& place) {
+  const Inputs& inputs = place.inputs;
+  const job::Address& address = *inputs.cluster.find(place.task);
+  const auto number = [](auto value) { return base::format("{}", value); };
+  Environment environment;
+  environment.variables = {
+      {"GANGRUN_JOB_ID", inputs.job_id},
+      {"GANGRUN_TASK_TYPE", place.task.type},
+      {"GANGRUN_TASK_INDEX", number(place.task.index)},
+      {"GANGRUN_GENERATION", number(inputs.cluster.generation)},
+      {"GANGRUN_HOST", address.host},
+      {"GANGRUN_PORT", number(address.port)},
+      {"GANGRUN_PROCESS", number(place.process)},
+      {"GANGRUN_PROCESSES", number(place.spec.processes)},
+      {"GANGRUN_RESTARTS", number(inputs.restarts)},
+  };
+  std::string cluster_spec = base::dump_json(to_json(place.visible));
+  if (cluster_spec.size() <= kMaxClusterSpecInEnvironment) {
+    environment.variables["GANGRUN_CLUSTER_SPEC"] = std::move(cluster_spec);
+    return environment;
+  }
+  if (inputs.cluster_spec_file.empty()) {
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("the cluster spec has {} bytes, more than the {} of a "
+                                    "variable, and there is no file to put it in",
+                                    cluster_spec.size(), kMaxClusterSpecInEnvironment)};
+  }
+  environment.variables["GANGRUN_CLUSTER_SPEC_FILE"] = inputs.cluster_spec_file;
+  environment.cluster_spec_file_content = std::move(cluster_spec);
+  return environment;
+}
+
+// Adds what fits. What does not is left out, unless the job asked for that framework by name and
+// cannot do without the variable.
+base::Result<> add_tensorflow(const Place& place, Variables& variables) {
+  const job::JobSpec& job = place.inputs.job;
+  for (auto& [name, value] : tensorflow_variables(place)) {
+    if (fits(name, value)) {
+      variables[name] = value;
+    } else if (is_named(job, job::Framework::kTensorflow)) {
+      return base::Error{
+          base::Code::kResourceExhausted,
+          base::format("framework: tensorflow: {} would have {} bytes for {} tasks, a variable "
+                       "can have {}; use fewer tasks",
+                       name, value.size(), job.task_count(), kMaxVariableBytes)};
+    }
+  }
+  for (const Variables& shim : {ytf_submit_variables(place), tf_spawner_variables(place)}) {
+    for (const auto& [name, value] : shim) {
+      if (fits(name, value)) variables[name] = value;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId& task,
+                                         int process) {
+  GANGRUN_ASSIGN(const Place place, place_of(inputs, task, process));
+  GANGRUN_ASSIGN(Environment environment, own_variables(place));
+  if (is_wanted(inputs.job, job::Framework::kTensorflow)) {
+    GANGRUN_TRY(add_tensorflow(place, environment.variables));
+  }
+  if (is_wanted(inputs.job, job::Framework::kPytorch)) {
+    environment.variables.merge(pytorch_variables(place));
+  }
+  if (is_wanted(inputs.job, job::Framework::kJax)) {
+    environment.variables.merge(jax_variables(place));
+  }
+  return environment;
+}
+
+base::Result<> check(const job::JobSpec& job) {
+  if (!is_named(job, job::Framework::kTensorflow)) return {};
+  for (const job::TaskSpec& task : job.tasks) {
+    const job::Policy policy = job::effective_policy(job, task);
+    if (policy == job::Policy::kSidecar || task.processes == 1) continue;
+    return base::invalid_argument(base::format(
+        "tasks.{}.processes: {} cannot be used with framework: tensorflow, which has one process "
+        "for each task (processes: 1); use instances: instead",
+        task.type, task.processes));
+  }
+  return {};
+}
+
+bool is_reserved(std::string_view name) { return name.starts_with(kReservedPrefix); }
+
+Clashes clashes_between(const Variables& user, const Variables& ours) {
+  Clashes clashes;
+  for (const auto& [name, value] : user) {
+    if (is_reserved(name)) {
+      clashes.reserved.push_back(name);
+    } else if (ours.contains(name)) {
+      clashes.replaced.push_back(name);
+    }
+  }
+  return clashes;
+}
+
+}  // namespace gangrun::frameworks

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/spec.h"
+
+namespace gangrun::frameworks {
+
+using Variables = std::map<std::string, std::string>;
+
+// A larger cluster spec is handed over in a file.
+inline constexpr std::size_t kMaxClusterSpecInEnvironment = std::size_t{32} << 10U;
+// Name, '=', value and the final zero of one variable: Linux refuses to start a program with more.
+inline constexpr std::size_t kMaxVariableBytes = std::size_t{128} << 10U;
+
+// What is the same for all processes of one task.
+struct Inputs {
+  const job::JobSpec& job;
+  const job::ClusterSpec& cluster;
+  std::string job_id;
+  // How often this task was started before in this job.
+  int restarts = 0;
+  // Where the caller would put a cluster spec that is too large for a variable.
+  std::string cluster_spec_file{};
+  // Whether the environment that the task inherits already has OMP_NUM_THREADS.
+  bool inherits_omp_num_threads = false;
+};
+
+struct Environment {
+  Variables variables;
+  // When not empty: what the caller must have written to Inputs::cluster_spec_file before the
+  // process starts. GANGRUN_CLUSTER_SPEC_FILE then names it, and GANGRUN_CLUSTER_SPEC is absent.
+  std::string cluster_spec_file_content;
+
+  friend bool operator==(const Environment&, const Environment&) = default;
+};
+
+// The variables that process `process` of `task` finds (docs/variables.md), by the frameworks that
+// the job names. An error where the place is not one of the job and its cluster spec, or where
+// what a named framework needs does not fit into a variable.
+base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId& task,
+                                         int process);
+
+// Whether the frameworks that the job names can be served as it uses them; the error names the
+// field. To be asked before anything is started.
+base::Result<> check(const job::JobSpec& job);
+
+// Variables that both the user and we set, by name.
+struct Clashes {
+  std::vector<std::string> reserved;  // GANGRUN_*: the user's value cannot be used
+  std::vector<std::string> replaced;  // any other: the user's value wins over ours
+
+  friend bool operator==(const Clashes&, const Clashes&) = default;
+};
+
+[[nodiscard]] bool is_reserved(std::string_view name);
+
+// `user`: what the job and the task type set; `ours`: what environment_of() gave. A name that
+// begins with GANGRUN_ is reserved also where we do not set it now.
+Clashes clashes_between(const Variables& user, const Variables& ours);
+
+}  // namespace gangrun::frameworks

@@ -1,0 +1,183 @@
+#include "frameworks/environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "frameworks/jobs_for_tests.h"
+
+namespace gangrun::frameworks {
+namespace {
+
+using job::Framework;
+using test::cluster_of;
+using test::job_of;
+using test::only;
+using test::task_of;
+using test::variables_of;
+using ::testing::HasSubstr;
+
+TEST(Environment, WithFrameworkNoneItIsTheOwnPlaceAndNothingElse) {
+  auto job = job_of({task_of("worker", 2, 2), task_of("evaluator", 1), task_of("ps", 1)});
+  job.frameworks = std::vector<Framework>{};
+  const auto cluster = cluster_of(job, 7);
+  const auto found = environment_of(
+      {.job = job, .cluster = cluster, .job_id = "wine-1", .restarts = 4}, {"worker", 1}, 1);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->variables,
+            Variables({{"GANGRUN_JOB_ID", "wine-1"},
+                       {"GANGRUN_TASK_TYPE", "worker"},
+                       {"GANGRUN_TASK_INDEX", "1"},
+                       {"GANGRUN_GENERATION", "7"},
+                       {"GANGRUN_HOST", "h1"},
+                       {"GANGRUN_PORT", "1001"},
+                       {"GANGRUN_PROCESS", "1"},
+                       {"GANGRUN_PROCESSES", "2"},
+                       {"GANGRUN_RESTARTS", "4"},
+                       {"GANGRUN_CLUSTER_SPEC",
+                        R"({"worker":["h1:1000","h1:1001"],"ps":["h3:3000"]})"}}));
+  EXPECT_EQ(found->cluster_spec_file_content, "");
+}
+
+TEST(Environment, ByTheFrameworksThatAreNamed) {
+  struct Case {
+    std::optional<std::vector<Framework>> frameworks;
+    std::vector<std::string> present;
+  };
+  const std::vector<std::string> all{"TF_CONFIG", "DTF_TASK_INDEX", "WORKER_NUMBER", "RANK",
+                                     "JAX_PROCESS_ID"};
+  const std::vector<Case> cases{
+      {std::nullopt, all},
+      {{{}}, {}},
+      {{{Framework::kTensorflow}}, {"TF_CONFIG", "DTF_TASK_INDEX", "WORKER_NUMBER"}},
+      {{{Framework::kPytorch}}, {"RANK"}},
+      {{{Framework::kJax}}, {"JAX_PROCESS_ID"}},
+      {{{Framework::kJax, Framework::kPytorch}}, {"JAX_PROCESS_ID", "RANK"}},
+  };
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    auto job = job_of({task_of("worker", 1)});
+    job.frameworks = cases[i].frameworks;
+    const Variables found = variables_of(job, {"worker", 0});
+    for (const std::string& name : all) {
+      const bool expected = std::find(cases[i].present.begin(), cases[i].present.end(), name) !=
+                            cases[i].present.end();
+      EXPECT_EQ(found.contains(name), expected) << name << " in case " << i;
+    }
+  }
+}
+
+TEST(Environment, APlaceThatIsNoneIsAnError) {
+  const auto job = job_of({task_of("worker", 2, 2)});
+  EXPECT_EQ(variables_of(job, {"worker", 2}).at("error"),
+            "worker:2 has no place in generation 1 of the cluster spec");
+  EXPECT_EQ(variables_of(job, {"ps", 0}).at("error"),
+            "ps:0 has no place in generation 1 of the cluster spec");
+  EXPECT_EQ(variables_of(job, {"worker", 1}, 2).at("error"),
+            "worker:1 has 2 processes, none with the number 2");
+  EXPECT_EQ(variables_of(job, {"worker", 1}, -1).at("error"),
+            "worker:1 has 2 processes, none with the number -1");
+}
+
+// 3,000 tasks fit into TF_CONFIG but not into GANGRUN_CLUSTER_SPEC, 10,000 into neither.
+job::ClusterSpec many_workers(int count) {
+  job::ClusterSpec cluster{.generation = 1, .tasks = {}};
+  for (int i = 0; i < count; ++i) {
+    cluster.tasks["worker"].push_back({"node.example.org", static_cast<std::uint16_t>(20000 + i)});
+  }
+  return cluster;
+}
+
+TEST(Environment, ALargeClusterSpecGoesIntoAFile) {
+  const auto job = job_of({task_of("worker", 3000)});
+  const auto cluster = many_workers(3000);
+  const auto found = environment_of({.job = job,
+                                     .cluster = cluster,
+                                     .job_id = "j1",
+                                     .restarts = 0,
+                                     .cluster_spec_file = "/run/spec.json"},
+                                    {"worker", 0}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->variables.at("GANGRUN_CLUSTER_SPEC_FILE"), "/run/spec.json");
+  EXPECT_FALSE(found->variables.contains("GANGRUN_CLUSTER_SPEC"));
+  EXPECT_TRUE(found->variables.contains("TF_CONFIG"));
+  const auto content = base::parse_json(found->cluster_spec_file_content, std::size_t{1} << 20U);
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(content->at("worker").size(), 3000U);
+}
+
+TEST(Environment, TheLimitItselfStillFits) {
+  auto job = job_of({task_of("worker", 1)});
+  job.frameworks = std::vector<Framework>{};
+  job::ClusterSpec cluster{.generation = 1, .tasks = {{"worker", {{"", 8}}}}};
+  const std::size_t rest = std::string(R"({"worker":[":8"]})").size();
+  for (const std::size_t more : {0U, 1U}) {
+    cluster.tasks["worker"][0].host = std::string(kMaxClusterSpecInEnvironment - rest + more, 'h');
+    const auto found = environment_of(
+        {.job = job, .cluster = cluster, .job_id = "j1", .restarts = 0, .cluster_spec_file = "f"},
+        {"worker", 0}, 0);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->variables.contains("GANGRUN_CLUSTER_SPEC"), more == 0) << more;
+    EXPECT_EQ(found->cluster_spec_file_content.empty(), more == 0) << more;
+  }
+}
+
+TEST(Environment, ALargeClusterSpecWithoutAFileIsAnError) {
+  const auto job = job_of({task_of("worker", 3000)});
+  const auto cluster = many_workers(3000);
+  const auto found =
+      environment_of({.job = job, .cluster = cluster, .job_id = "j1"}, {"worker", 0}, 0);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, base::Code::kResourceExhausted);
+  EXPECT_THAT(found.error().message, HasSubstr("there is no file to put it in"));
+}
+
+TEST(Environment, NoVariableIsLargerThanTheKernelTakes) {
+  auto job = job_of({task_of("worker", 10000)});
+  const auto cluster = many_workers(10000);
+  const Inputs inputs{.job = job,
+                      .cluster = cluster,
+                      .job_id = "j1",
+                      .restarts = 0,
+                      .cluster_spec_file = "/run/spec.json"};
+  const auto unnamed = environment_of(inputs, {"worker", 0}, 0);
+  ASSERT_TRUE(unnamed.ok());
+  EXPECT_FALSE(unnamed->variables.contains("TF_CONFIG"));
+  EXPECT_FALSE(unnamed->variables.contains("DTF_WORKER_HOSTS"));
+  EXPECT_EQ(unnamed->variables.at("WORLD_SIZE"), "10000");
+  for (const auto& [name, value] : unnamed->variables) {
+    EXPECT_LE(name.size() + value.size() + 2, kMaxVariableBytes) << name;
+  }
+  job.frameworks = {{Framework::kTensorflow}};
+  const auto named = environment_of(inputs, {"worker", 0}, 0);
+  ASSERT_FALSE(named.ok());
+  EXPECT_EQ(named.error().code, base::Code::kResourceExhausted);
+  EXPECT_THAT(named.error().message, HasSubstr("framework: tensorflow: TF_CONFIG would have"));
+}
+
+TEST(Check, WhatCannotBeServedIsNamed) {
+  auto job = job_of({task_of("worker", 2, 2), task_of("tensorboard", 1)});
+  EXPECT_TRUE(check(job).ok());
+  job.frameworks = {{Framework::kPytorch, Framework::kJax}};
+  EXPECT_TRUE(check(job).ok());
+  job.frameworks = {{Framework::kTensorflow}};
+  const auto refused = check(job);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "tasks.worker.processes: 2 cannot be used with framework: tensorflow, which has one "
+            "process for each task (processes: 1); use instances: instead");
+  job.tasks[0].processes = 1;
+  job.tasks[1].processes = 2;  // a sidecar is no part of the cluster
+  EXPECT_TRUE(check(job).ok());
+}
+
+TEST(Clashes, TheUserWinsExceptOverOurOwnNames) {
+  const Variables ours = variables_of(job_of({task_of("worker", 1)}), {"worker", 0});
+  const Variables user{{"RANK", "7"},       {"GANGRUN_PORT", "1"}, {"GANGRUN_NEW", "x"},
+                       {"TF_CONFIG", "{}"}, {"PATH", "/bin"},      {"gangrun_port", "2"}};
+  EXPECT_EQ(clashes_between(user, ours), (Clashes{.reserved = {"GANGRUN_NEW", "GANGRUN_PORT"},
+                                                  .replaced = {"RANK", "TF_CONFIG"}}));
+  EXPECT_EQ(clashes_between({{"PATH", "/bin"}}, ours), Clashes{});
+}
+
+}  // namespace
+}  // namespace gangrun::frameworks

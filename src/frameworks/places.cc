@@ -1,0 +1,85 @@
+#include "frameworks/places.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+
+namespace gangrun::frameworks {
+
+namespace {
+
+int precedence(const Group& group) {
+  if (group.spec->type == "chief") return 0;
+  if (group.spec->type == "master") return 1;
+  return 2;
+}
+
+}  // namespace
+
+base::Result<std::vector<Group>> groups_of(const job::JobSpec& job,
+                                           const job::ClusterSpec& cluster) {
+  for (const auto& [type, addresses] : cluster.tasks) {
+    if (job.find(type) == nullptr) {
+      return base::invalid_argument(
+          base::format("the cluster spec has the task type '{}', the job has not", type));
+    }
+  }
+  std::vector<Group> groups;
+  for (const job::TaskSpec& task : job.tasks) {
+    const auto found = cluster.tasks.find(task.type);
+    if (found == cluster.tasks.end() || found->second.empty()) continue;
+    groups.push_back({&task, job::effective_policy(job, task), &found->second});
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return precedence(a) < precedence(b); });
+  return groups;
+}
+
+std::vector<Group> visible_to(const job::TaskId& task, const std::vector<Group>& groups) {
+  std::vector<Group> visible;
+  for (const Group& group : groups) {
+    const bool in_all =
+        group.policy == job::Policy::kTracked || group.policy == job::Policy::kService;
+    const bool own = group.policy == job::Policy::kObserver && group.spec->type == task.type;
+    if (in_all || own) visible.push_back(group);
+  }
+  return visible;
+}
+
+base::Json to_json(const std::vector<Group>& groups) {
+  base::Json json = base::Json::object();
+  for (const Group& group : groups) {
+    base::Json list = base::Json::array();
+    for (const job::Address& address : *group.addresses) list.push_back(job::to_string(address));
+    json[group.spec->type] = std::move(list);
+  }
+  return json;
+}
+
+std::optional<Ranks> ranks_of(const job::TaskId& task, int process,
+                              const std::vector<Group>& groups) {
+  Ranks ranks;
+  bool found = false;
+  for (const Group& group : groups) {
+    if (group.policy != job::Policy::kTracked) continue;
+    const int tasks = static_cast<int>(group.addresses->size());
+    const int processes = group.spec->processes;
+    if (ranks.group_world_size == 0) ranks.first = group.addresses->front();
+    if (group.spec->type == task.type) {
+      found = true;
+      ranks.local_rank = process;
+      ranks.local_world_size = processes;
+      ranks.role_rank = task.index * processes + process;
+      ranks.role_world_size = tasks * processes;
+      ranks.group_rank = ranks.group_world_size + task.index;
+      ranks.rank = ranks.world_size + ranks.role_rank;
+    }
+    ranks.group_world_size += tasks;
+    ranks.world_size += tasks * processes;
+  }
+  if (!found) return std::nullopt;
+  return ranks;
+}
+
+}  // namespace gangrun::frameworks

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/spec.h"
+
+namespace gangrun::frameworks {
+
+// The tasks of one type, as one generation of the job has them.
+struct Group {
+  const job::TaskSpec* spec = nullptr;
+  job::Policy policy = job::Policy::kTracked;            // the effective one
+  const std::vector<job::Address>* addresses = nullptr;  // by task index, never empty
+};
+
+// The groups of a job in the one order that ranks and lists follow: chief, master, then the others
+// as the user wrote them. Borrows from both. An error where the cluster spec has a
+// type that the job does not have.
+base::Result<std::vector<Group>> groups_of(const job::JobSpec& job,
+                                           const job::ClusterSpec& cluster);
+
+// What a task is shown of them: tracked tasks and services; an observer also its own type.
+std::vector<Group> visible_to(const job::TaskId& task, const std::vector<Group>& groups);
+
+// {"worker": ["host:port", …], …}
+base::Json to_json(const std::vector<Group>& groups);
+
+// The place of one process among those of all tracked tasks. "local" counts within the task,
+// "group" counts tasks, "role" counts the processes of the task's type.
+struct Ranks {
+  int rank = 0;
+  int world_size = 0;
+  int local_rank = 0;
+  int local_world_size = 0;
+  int group_rank = 0;
+  int group_world_size = 0;
+  int role_rank = 0;
+  int role_world_size = 0;
+  job::Address first;  // of the task that has rank 0
+
+  friend bool operator==(const Ranks&, const Ranks&) = default;
+};
+
+// None for a task that is not tracked: it has no rank.
+std::optional<Ranks> ranks_of(const job::TaskId& task, int process,
+                              const std::vector<Group>& groups);
+
+}  // namespace gangrun::frameworks

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "frameworks/environment.h"
+#include "frameworks/places.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+
+// One function for each family of variables. None of them knows of the others.
+namespace gangrun::frameworks {
+
+// What they are all computed from.
+struct Place {
+  const Inputs& inputs;
+  job::TaskId task;
+  const job::TaskSpec& spec;
+  job::Policy policy = job::Policy::kTracked;  // the effective one
+  int process = 0;
+  std::vector<Group> visible;
+  std::optional<Ranks> ranks;
+};
+
+// TF_CONFIG; nothing for a sidecar, for a job that trains nothing (observers only), and for a gang
+// with several processes in a task, which would all have to listen at the one address of the task.
+Variables tensorflow_variables(const Place& place);
+
+// DTF_{TYPE}_HOSTS, DTF_TASK_JOB_NAME and DTF_TASK_INDEX, as ytf-submit sets them.
+Variables ytf_submit_variables(const Place& place);
+
+// WORKER_NUMBER and TOT_WORKERS of a worker, as tf-spawner sets them.
+Variables tf_spawner_variables(const Place& place);
+
+// As torchrun sets them; nothing for a task without a rank.
+Variables pytorch_variables(const Place& place);
+
+// What jax.distributed.initialize() reads; nothing for a task without a rank.
+Variables jax_variables(const Place& place);
+
+}  // namespace gangrun::frameworks
