@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/format.h"
 #include "frameworks/environment.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
@@ -37,7 +38,7 @@ inline job::ClusterSpec cluster_of(const job::JobSpec& job, int generation = 1) 
     ++number;
     for (int i = 0; i < task.instances; ++i) {
       cluster.tasks[task.type].push_back(
-          {"h" + std::to_string(number), static_cast<std::uint16_t>(1000 * number + i)});
+          {base::format("h{}", number), static_cast<std::uint16_t>(1000 * number + i)});
     }
   }
   return cluster;

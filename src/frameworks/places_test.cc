@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "frameworks/jobs_for_tests.h"
 
@@ -68,9 +70,9 @@ TEST(Visible, ObserversAloneSeeEachOther) {
 }
 
 struct RankCase {
-  job::TaskId task;
+  std::string_view task;
   int process;
-  std::optional<Ranks> expected;
+  std::array<int, 8> numbers;
 };
 
 TEST(RanksOf, EveryTaskOfAMixedJob) {
@@ -78,22 +80,20 @@ TEST(RanksOf, EveryTaskOfAMixedJob) {
                            task_of("evaluator", 1), task_of("tensorboard", 1)});
   const auto cluster = cluster_of(job);
   const auto groups = *groups_of(job, cluster);
-  const job::Address chief{"h3", 3000};
   // rank of world, local of, group of, role of
   const std::vector<RankCase> cases{
-      {{"chief", 0}, 0, Ranks{0, 8, 0, 2, 0, 3, 0, 2, chief}},
-      {{"chief", 0}, 1, Ranks{1, 8, 1, 2, 0, 3, 1, 2, chief}},
-      {{"worker", 0}, 0, Ranks{2, 8, 0, 3, 1, 3, 0, 6, chief}},
-      {{"worker", 0}, 2, Ranks{4, 8, 2, 3, 1, 3, 2, 6, chief}},
-      {{"worker", 1}, 0, Ranks{5, 8, 0, 3, 2, 3, 3, 6, chief}},
-      {{"worker", 1}, 2, Ranks{7, 8, 2, 3, 2, 3, 5, 6, chief}},
-      {{"ps", 0}, 0, std::nullopt},
-      {{"evaluator", 0}, 0, std::nullopt},
-      {{"tensorboard", 0}, 0, std::nullopt},
+      {"chief:0", 0, {0, 8, 0, 2, 0, 3, 0, 2}},  {"chief:0", 1, {1, 8, 1, 2, 0, 3, 1, 2}},
+      {"worker:0", 0, {2, 8, 0, 3, 1, 3, 0, 6}}, {"worker:0", 1, {3, 8, 1, 3, 1, 3, 1, 6}},
+      {"worker:0", 2, {4, 8, 2, 3, 1, 3, 2, 6}}, {"worker:1", 0, {5, 8, 0, 3, 2, 3, 3, 6}},
+      {"worker:1", 1, {6, 8, 1, 3, 2, 3, 4, 6}}, {"worker:1", 2, {7, 8, 2, 3, 2, 3, 5, 6}},
   };
-  for (const RankCase& c : cases) {
-    EXPECT_EQ(ranks_of(c.task, c.process, groups), c.expected)
-        << job::to_string(c.task) << " process " << c.process;
+  for (const auto& [task, process, n] : cases) {
+    const Ranks expected{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], {"h3", 3000}};
+    EXPECT_EQ(ranks_of(*job::parse_task_id(task), process, groups), expected)
+        << task << " process " << process;
+  }
+  for (const std::string_view task : {"ps:0", "evaluator:0", "tensorboard:0"}) {
+    EXPECT_EQ(ranks_of(*job::parse_task_id(task), 0, groups), std::nullopt) << task;
   }
 }
 
