@@ -1,0 +1,397 @@
+#include "registry/messages.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace gangrun::registry {
+
+namespace {
+
+using base::Json;
+using base::Result;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMaxShownBytes = 80;  // of a wrong value in an error
+constexpr std::int64_t kMaxPid = std::int64_t{1} << 22U;
+
+base::Error wrong(std::string_view type, std::string_view key, std::string_view allowed) {
+  return base::invalid_argument(base::format("{}: \"{}\" must be {}", type, key, allowed));
+}
+
+// Reads the members of one message and remembers its type for the errors.
+class Reader {
+ public:
+  Reader(const Json& json, std::string_view type) : json_(json), type_(type) {}
+
+  Result<> only(std::initializer_list<std::string_view> keys) const {
+    for (const auto& [key, value] : json_.items()) {
+      if (key == "type" || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      return base::invalid_argument(
+          base::format("{}: unknown member \"{}\"", type_, base::shorten(key, kMaxShownBytes)));
+    }
+    return {};
+  }
+
+  template <typename T>
+  Result<T> get(std::string_view key) const {
+    return base::json_member<T>(json_, key).context(type_);
+  }
+
+  Result<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most) const {
+    GANGRUN_ASSIGN(const auto value, get<std::int64_t>(key));
+    if (value < least || value > most) {
+      return wrong(type_, key, base::format("from {} to {}", least, most));
+    }
+    return value;
+  }
+
+  Result<int> attempt() const {
+    GANGRUN_ASSIGN(const auto value, integer("attempt", 1, kMaxAttempt));
+    return static_cast<int>(value);
+  }
+
+  Result<int> generation(int least) const {
+    GANGRUN_ASSIGN(const auto value, integer("generation", least, kMaxGeneration));
+    return static_cast<int>(value);
+  }
+
+  Result<milliseconds> duration(std::string_view key, milliseconds most) const {
+    GANGRUN_ASSIGN(const auto value, integer(key, 0, most.count()));
+    return milliseconds(value);
+  }
+
+  Result<std::string> text(std::string_view key, std::size_t max_bytes) const {
+    GANGRUN_ASSIGN(auto value, get<std::string>(key));
+    if (value.size() > max_bytes) {
+      return wrong(type_, key, base::format("at most {} bytes long", max_bytes));
+    }
+    return value;
+  }
+
+  [[nodiscard]] bool has(std::string_view key) const { return json_.contains(key); }
+  [[nodiscard]] const Json& member(std::string_view key) const { return json_.at(key); }
+  [[nodiscard]] std::string_view type() const { return type_; }
+
+ private:
+  const Json& json_;
+  std::string_view type_;
+};
+
+Result<Ending> read_ending(const Reader& in) {
+  if (!in.has("exit")) return wrong(in.type(), "exit", "there");
+  auto report = job::exit_report_from_json(in.member("exit")).context(in.type());
+  if (!report.ok()) return std::move(report).error();
+  GANGRUN_ASSIGN(const milliseconds ago, in.duration("ended_ms_ago", kMaxEndedAgo));
+  return Ending{*std::move(report), ago};
+}
+
+Result<AgentState> read_state(const Reader& in) {
+  GANGRUN_ASSIGN(const std::string text, in.text("state", kMaxShownBytes));
+  for (const auto state :
+       {AgentState::kWaiting, AgentState::kStarting, AgentState::kRunning, AgentState::kExited}) {
+    if (text == to_string(state)) return state;
+  }
+  return wrong(in.type(), "state", "waiting, starting, running or exited");
+}
+
+Result<AgentMessage> read_report(const Reader& in) {
+  // The version comes first: the members of another version may have any form.
+  GANGRUN_ASSIGN(const int protocol, in.get<int>("protocol"));
+  if (protocol != kProtocol) {
+    return base::Error{
+        base::Code::kFailedPrecondition,
+        base::format("the agent speaks protocol {}, the master {}", protocol, kProtocol)};
+  }
+  GANGRUN_TRY(in.only({"protocol", "task", "attempt", "address", "pid", "state", "run_attempt",
+                       "generation", "user_pid", "exit", "ended_ms_ago"}));
+  ReportMessage out;
+  GANGRUN_ASSIGN(const std::string task, in.text("task", kMaxShownBytes));
+  GANGRUN_ASSIGN(out.task, job::parse_task_id(task));
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(const std::string address, in.get<std::string>("address"));
+  GANGRUN_ASSIGN(out.address, job::parse_address(address));
+  GANGRUN_ASSIGN(out.pid, in.integer("pid", 0, kMaxPid));
+  GANGRUN_ASSIGN(out.state, read_state(in));
+  GANGRUN_ASSIGN(const std::int64_t run_attempt, in.integer("run_attempt", 0, kMaxAttempt));
+  out.run_attempt = static_cast<int>(run_attempt);
+  GANGRUN_ASSIGN(out.generation, in.generation(0));
+  GANGRUN_ASSIGN(out.user_pid, in.integer("user_pid", 0, kMaxPid));
+  const bool has_run = out.state != AgentState::kWaiting;
+  if (has_run != (out.run_attempt > 0)) {
+    return wrong(in.type(), "run_attempt", "0 exactly when the state is waiting");
+  }
+  if (has_run && out.run_attempt < out.attempt) {
+    return wrong(in.type(), "run_attempt", "no earlier than the agent's");
+  }
+  if (has_run != (out.generation > 0)) {
+    return wrong(in.type(), "generation", "0 exactly when the state is waiting");
+  }
+  if (out.state != AgentState::kRunning && out.user_pid != 0) {
+    return wrong(in.type(), "user_pid", "0 unless the state is running");
+  }
+  const bool exited = out.state == AgentState::kExited;
+  if (in.has("exit") != exited || in.has("ended_ms_ago") != exited) {
+    return wrong(in.type(), "exit", "there, with \"ended_ms_ago\", exactly when it has exited");
+  }
+  if (exited) {
+    GANGRUN_ASSIGN(out.exit, read_ending(in));
+  }
+  return AgentMessage(std::move(out));
+}
+
+Result<AgentMessage> read_started(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "generation", "pid"}));
+  StartedMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.generation, in.generation(1));
+  GANGRUN_ASSIGN(out.pid, in.integer("pid", 0, kMaxPid));
+  return AgentMessage(out);
+}
+
+Result<AgentMessage> read_exited(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "generation", "exit", "ended_ms_ago"}));
+  ExitedMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.generation, in.generation(1));
+  GANGRUN_ASSIGN(out.exit, read_ending(in));
+  return AgentMessage(std::move(out));
+}
+
+Result<AgentMessage> read_heartbeat(const Reader& in) {
+  GANGRUN_TRY(in.only({"memory_bytes", "cpu_seconds", "progress"}));
+  HeartbeatMessage out;
+  GANGRUN_ASSIGN(out.memory_bytes,
+                 in.integer("memory_bytes", 0, std::numeric_limits<std::int64_t>::max()));
+  GANGRUN_ASSIGN(out.cpu_seconds, in.get<double>("cpu_seconds"));
+  if (!(out.cpu_seconds >= 0)) return wrong(in.type(), "cpu_seconds", "at least 0");
+  GANGRUN_ASSIGN(out.progress, in.get<bool>("progress"));
+  return AgentMessage(out);
+}
+
+Result<AgentMessage> read_log(const Reader& in) {
+  GANGRUN_TRY(in.only({"stream", "lines", "dropped"}));
+  LogMessage out;
+  GANGRUN_ASSIGN(const std::string stream, in.text("stream", kMaxShownBytes));
+  if (stream != "out" && stream != "err") return wrong(in.type(), "stream", "out or err");
+  out.stream = stream == "out" ? Stream::kOut : Stream::kErr;
+  GANGRUN_ASSIGN(out.lines, in.get<std::vector<std::string>>("lines"));
+  std::size_t bytes = 0;
+  for (const std::string& line : out.lines) {
+    if (line.size() > kMaxLogLineBytes) {
+      return wrong(in.type(), "lines", base::format("of at most {} bytes", kMaxLogLineBytes));
+    }
+    bytes += line.size();
+  }
+  if (out.lines.size() > kMaxLogLines || bytes > kMaxLogBytes) {
+    return wrong(in.type(), "lines",
+                 base::format("at most {} lines and {} bytes", kMaxLogLines, kMaxLogBytes));
+  }
+  GANGRUN_ASSIGN(out.dropped, in.integer("dropped", 0, std::numeric_limits<std::int64_t>::max()));
+  return AgentMessage(std::move(out));
+}
+
+Result<AgentMessage> read_port_lost(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "generation"}));
+  PortLostMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.generation, in.generation(0));
+  return AgentMessage(out);
+}
+
+Result<MasterMessage> read_welcome(const Reader& in) {
+  GANGRUN_TRY(in.only({"heartbeat_ms", "master_lost_ms"}));
+  WelcomeMessage out;
+  GANGRUN_ASSIGN(out.heartbeat, in.duration("heartbeat_ms", kMaxInterval));
+  if (out.heartbeat.count() == 0) return wrong(in.type(), "heartbeat_ms", "at least 1");
+  GANGRUN_ASSIGN(out.master_lost, in.duration("master_lost_ms", kMaxInterval));
+  return MasterMessage(out);
+}
+
+Result<MasterMessage> read_alive(const Reader& in) {
+  GANGRUN_TRY(in.only({}));
+  return MasterMessage(AliveMessage{});
+}
+
+Result<MasterMessage> read_start(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "restarts", "cluster_spec"}));
+  StartMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(const std::int64_t restarts, in.integer("restarts", 0, kMaxGeneration));
+  out.restarts = static_cast<int>(restarts);
+  if (!in.has("cluster_spec")) return wrong(in.type(), "cluster_spec", "there");
+  GANGRUN_ASSIGN(out.cluster_spec,
+                 job::cluster_spec_from_json(in.member("cluster_spec")).context(in.type()));
+  if (out.cluster_spec.generation < 1 || out.cluster_spec.generation > kMaxGeneration) {
+    return wrong(in.type(), "generation", base::format("from 1 to {}", kMaxGeneration));
+  }
+  return MasterMessage(std::move(out));
+}
+
+template <typename Message>
+Result<MasterMessage> read_grace(const Reader& in) {
+  GANGRUN_TRY(in.only({"grace_ms"}));
+  Message out;
+  GANGRUN_ASSIGN(out.grace, in.duration("grace_ms", kMaxInterval));
+  return MasterMessage(out);
+}
+
+Result<MasterMessage> read_refused(const Reader& in) {
+  GANGRUN_TRY(in.only({"reason", "retry"}));
+  RefusedMessage out;
+  GANGRUN_ASSIGN(out.reason, in.text("reason", kMaxReasonBytes));
+  GANGRUN_ASSIGN(out.retry, in.get<bool>("retry"));
+  return MasterMessage(std::move(out));
+}
+
+template <typename Message>
+struct Row {
+  std::string_view type;
+  Result<Message> (*read)(const Reader&);
+};
+
+constexpr Row<AgentMessage> kAgentRows[] = {{"report", read_report}, {"started", read_started},
+                                            {"exited", read_exited}, {"heartbeat", read_heartbeat},
+                                            {"log", read_log},       {"port_lost", read_port_lost}};
+constexpr Row<MasterMessage> kMasterRows[] = {
+    {"welcome", read_welcome},         {"alive", read_alive},           {"start", read_start},
+    {"stop", read_grace<StopMessage>}, {"end", read_grace<EndMessage>}, {"refused", read_refused}};
+
+template <typename Message, std::size_t N>
+Result<Message> decode(std::string_view frame, std::size_t max_bytes,
+                       const Row<Message> (&rows)[N]) {
+  GANGRUN_ASSIGN(const Json json, base::parse_json(frame, max_bytes));
+  GANGRUN_ASSIGN(const std::string type, base::json_member<std::string>(json, "type"));
+  for (const auto& row : rows) {
+    if (row.type == type) return row.read(Reader(json, row.type));
+  }
+  return base::invalid_argument(
+      base::format("unknown message \"{}\"", base::shorten(type, kMaxShownBytes)));
+}
+
+void put_ending(Json& json, const Ending& ending) {
+  json["exit"] = job::to_json(ending.report);
+  json["ended_ms_ago"] = ending.ago.count();
+}
+
+Json write(const ReportMessage& message) {
+  Json json = {{"type", "report"},
+               {"protocol", kProtocol},
+               {"task", job::to_string(message.task)},
+               {"attempt", message.attempt},
+               {"address", job::to_string(message.address)},
+               {"pid", message.pid},
+               {"state", to_string(message.state)},
+               {"run_attempt", message.run_attempt},
+               {"generation", message.generation},
+               {"user_pid", message.user_pid}};
+  if (message.exit) put_ending(json, *message.exit);
+  return json;
+}
+
+Json write(const StartedMessage& message) {
+  return {{"type", "started"},
+          {"attempt", message.attempt},
+          {"generation", message.generation},
+          {"pid", message.pid}};
+}
+
+Json write(const ExitedMessage& message) {
+  Json json = {
+      {"type", "exited"}, {"attempt", message.attempt}, {"generation", message.generation}};
+  put_ending(json, message.exit);
+  return json;
+}
+
+Json write(const HeartbeatMessage& message) {
+  return {{"type", "heartbeat"},
+          {"memory_bytes", message.memory_bytes},
+          {"cpu_seconds", message.cpu_seconds},
+          {"progress", message.progress}};
+}
+
+Json write(const LogMessage& message) {
+  return {{"type", "log"},
+          {"stream", to_string(message.stream)},
+          {"lines", message.lines},
+          {"dropped", message.dropped}};
+}
+
+Json write(const PortLostMessage& message) {
+  return {{"type", "port_lost"}, {"attempt", message.attempt}, {"generation", message.generation}};
+}
+
+Json write(const WelcomeMessage& message) {
+  return {{"type", "welcome"},
+          {"heartbeat_ms", message.heartbeat.count()},
+          {"master_lost_ms", message.master_lost.count()}};
+}
+
+Json write(const AliveMessage&) { return {{"type", "alive"}}; }
+
+Json write(const StartMessage& message) {
+  return {{"type", "start"},
+          {"attempt", message.attempt},
+          {"restarts", message.restarts},
+          {"cluster_spec", job::to_json(message.cluster_spec)}};
+}
+
+Json write(const StopMessage& message) {
+  return {{"type", "stop"}, {"grace_ms", message.grace.count()}};
+}
+
+Json write(const EndMessage& message) {
+  return {{"type", "end"}, {"grace_ms", message.grace.count()}};
+}
+
+Json write(const RefusedMessage& message) {
+  return {{"type", "refused"},
+          {"reason", base::shorten(message.reason, kMaxReasonBytes)},
+          {"retry", message.retry}};
+}
+
+}  // namespace
+
+std::string_view to_string(AgentState state) {
+  switch (state) {
+    case AgentState::kWaiting: return "waiting";
+    case AgentState::kStarting: return "starting";
+    case AgentState::kRunning: return "running";
+    case AgentState::kExited: return "exited";
+  }
+  return "";
+}
+
+std::string_view to_string(Stream stream) { return stream == Stream::kOut ? "out" : "err"; }
+
+std::string encode(const AgentMessage& message) {
+  return std::visit([](const auto& value) { return base::dump_json(write(value)); }, message);
+}
+
+std::string encode(const MasterMessage& message) {
+  return std::visit([](const auto& value) { return base::dump_json(write(value)); }, message);
+}
+
+std::string encode_cluster_spec(const job::ClusterSpec& spec) {
+  return base::dump_json(job::to_json(spec));
+}
+
+std::string encode_start(int attempt, int restarts, std::string_view encoded_spec) {
+  return base::format(R"({{"type":"start","attempt":{},"restarts":{},"cluster_spec":{}}})", attempt,
+                      restarts, encoded_spec);
+}
+
+Result<AgentMessage> decode_agent_message(std::string_view frame) {
+  return decode(frame, kMaxAgentMessageBytes, kAgentRows);
+}
+
+Result<MasterMessage> decode_master_message(std::string_view frame) {
+  return decode(frame, kMaxMasterMessageBytes, kMasterRows);
+}
+
+}  // namespace gangrun::registry

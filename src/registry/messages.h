@@ -1,0 +1,175 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/exit_report.h"
+#include "job/task_id.h"
+
+// What agents and the master say to each other in a session (docs/protocols/registry.md): one JSON
+// object in each text frame. Decoding is strict: an unknown member, a wrong type or a value over a
+// limit is an error that names it.
+namespace gangrun::registry {
+
+inline constexpr int kProtocol = 1;
+
+// Frames over these are refused unread. A start for 10,000 tasks with the longest host names fits.
+inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
+inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
+// Of one log message. The bytes are those of all its lines together.
+inline constexpr std::size_t kMaxLogLines = 256;
+inline constexpr std::size_t kMaxLogLineBytes = std::size_t{4} << 10U;
+inline constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10U;
+inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
+inline constexpr int kMaxAttempt = 1'000'000;
+inline constexpr int kMaxGeneration = 1'000'000;
+inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);
+inline constexpr std::chrono::milliseconds kMaxEndedAgo = std::chrono::hours(24 * 30);
+
+// What the user's command of an agent is doing. kStarting: the agent was told to start it.
+enum class AgentState { kWaiting, kStarting, kRunning, kExited };
+enum class Stream { kOut, kErr };
+
+std::string_view to_string(AgentState state);
+std::string_view to_string(Stream stream);
+
+// How a run ended and how long ago that was when the message was written: hosts' clocks differ, so
+// no message carries a time of day.
+struct Ending {
+  job::ExitReport report;
+  std::chrono::milliseconds ago{0};
+
+  friend bool operator==(const Ending&, const Ending&) = default;
+};
+
+// The first message of every session, and again when a task that is not running holds a new port.
+// An agent serves several runs of its task, one after the other; each run is an attempt of its own,
+// and the agent is known by the attempt for which it was allocated.
+struct ReportMessage {
+  job::TaskId task;
+  int attempt = 1;  // for which the agent was allocated
+  job::Address address;
+  std::int64_t pid = 0;  // of the agent
+  AgentState state = AgentState::kWaiting;
+  int run_attempt = 0;         // of the run that goes on or has ended; 0 when waiting
+  int generation = 0;          // of the same run
+  std::int64_t user_pid = 0;   // of the run that goes on, else 0
+  std::optional<Ending> exit;  // exactly when the state is kExited
+
+  friend bool operator==(const ReportMessage&, const ReportMessage&) = default;
+};
+
+struct StartedMessage {
+  int attempt = 1;
+  int generation = 1;
+  std::int64_t pid = 0;  // of the user's first process
+
+  friend bool operator==(const StartedMessage&, const StartedMessage&) = default;
+};
+
+struct ExitedMessage {
+  int attempt = 1;
+  int generation = 1;
+  Ending exit;
+
+  friend bool operator==(const ExitedMessage&, const ExitedMessage&) = default;
+};
+
+struct HeartbeatMessage {
+  std::int64_t memory_bytes = 0;
+  double cpu_seconds = 0;
+  bool progress = false;  // output or CPU time since the last one
+
+  friend bool operator==(const HeartbeatMessage&, const HeartbeatMessage&) = default;
+};
+
+struct LogMessage {
+  Stream stream = Stream::kOut;
+  std::vector<std::string> lines;
+  std::int64_t dropped = 0;  // lines before these that were not sent
+
+  friend bool operator==(const LogMessage&, const LogMessage&) = default;
+};
+
+// Somebody else has the port of the spec with this generation, or (0, with the attempt of the
+// agent) the one that was reported.
+struct PortLostMessage {
+  int attempt = 1;
+  int generation = 0;
+
+  friend bool operator==(const PortLostMessage&, const PortLostMessage&) = default;
+};
+
+// The answer to a report that counts.
+struct WelcomeMessage {
+  std::chrono::milliseconds heartbeat{1000};
+  // How long the agent goes on without a master; 0: the loss of the session ends it.
+  std::chrono::milliseconds master_lost{0};
+
+  friend bool operator==(const WelcomeMessage&, const WelcomeMessage&) = default;
+};
+
+// The answer to every heartbeat, by which an agent knows that its master lives.
+struct AliveMessage {
+  friend bool operator==(const AliveMessage&, const AliveMessage&) = default;
+};
+
+struct StartMessage {
+  int attempt = 1;
+  int restarts = 0;  // how often this job's tasks were started again
+  job::ClusterSpec cluster_spec;
+
+  friend bool operator==(const StartMessage&, const StartMessage&) = default;
+};
+
+// Stop the user's process; the agent stays.
+struct StopMessage {
+  std::chrono::milliseconds grace{0};
+
+  friend bool operator==(const StopMessage&, const StopMessage&) = default;
+};
+
+// Stop the user's process, if it runs, and end.
+struct EndMessage {
+  std::chrono::milliseconds grace{0};
+
+  friend bool operator==(const EndMessage&, const EndMessage&) = default;
+};
+
+// The report changed nothing; the session is closed after it.
+struct RefusedMessage {
+  std::string reason;
+  // True where the same report may be accepted later: the task's earlier session is still open.
+  bool retry = false;
+
+  friend bool operator==(const RefusedMessage&, const RefusedMessage&) = default;
+};
+
+using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
+                                  LogMessage, PortLostMessage>;
+using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, StopMessage,
+                                   EndMessage, RefusedMessage>;
+
+std::string encode(const AgentMessage& message);
+std::string encode(const MasterMessage& message);
+
+// A cluster spec as it stands in a start message and in the answer of the REST interface. Made once
+// for a generation, however many tasks it is sent to.
+std::string encode_cluster_spec(const job::ClusterSpec& spec);
+// encode(StartMessage) around a spec that is encoded already.
+std::string encode_start(int attempt, int restarts, std::string_view encoded_spec);
+
+// kFailedPrecondition for a report of another protocol version, else kInvalidArgument or
+// kResourceExhausted; the message is fit to be sent back.
+base::Result<AgentMessage> decode_agent_message(std::string_view frame);
+base::Result<MasterMessage> decode_master_message(std::string_view frame);
+
+}  // namespace gangrun::registry

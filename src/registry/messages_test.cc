@@ -1,0 +1,253 @@
+#include "registry/messages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+job::ExitReport some_exit() {
+  job::ExitReport report;
+  report.code = 3;
+  report.sentence = "exited with status 3";
+  report.last_lines = {"one", "two \"quoted\" é"};
+  report.traceback = "Traceback (most recent call last):\nValueError: no";
+  return report;
+}
+
+std::vector<AgentMessage> agent_messages() {
+  ReportMessage waiting{
+      {"worker", 3}, 2, {"10.0.0.7", 4711}, 99, AgentState::kWaiting, 0, 0, 0, {}};
+  ReportMessage running = waiting;
+  running.state = AgentState::kRunning;
+  running.generation = 4;
+  running.run_attempt = 3;
+  running.user_pid = 100;
+  running.address = {"fe80::1", 1};
+  ReportMessage exited = waiting;
+  exited.state = AgentState::kExited;
+  exited.generation = 4;
+  exited.run_attempt = 2;
+  exited.exit = Ending{some_exit(), milliseconds(1500)};
+  return {waiting,
+          running,
+          exited,
+          StartedMessage{2, 4, 100},
+          ExitedMessage{2, 4, {some_exit(), milliseconds(0)}},
+          HeartbeatMessage{1 << 30, 12.5, true},
+          LogMessage{Stream::kErr, {"a", "", "\x01\t"}, 7},
+          LogMessage{Stream::kOut, {}, 0},
+          PortLostMessage{2, 0}};
+}
+
+std::vector<MasterMessage> master_messages() {
+  job::ClusterSpec spec{5, {{"ps", {{"h1", 1}}}, {"worker", {{"h2", 2}, {"h3", 3}}}}};
+  return {WelcomeMessage{milliseconds(1000), milliseconds(60000)},
+          AliveMessage{},
+          StartMessage{2, 1, spec},
+          StopMessage{milliseconds(30000)},
+          EndMessage{milliseconds(0)},
+          RefusedMessage{"the task has an open session already", true}};
+}
+
+TEST(MessagesTest, EveryAgentMessageComesBackAsItWas) {
+  for (const AgentMessage& message : agent_messages()) {
+    const std::string frame = encode(message);
+    const auto decoded = decode_agent_message(frame);
+    ASSERT_TRUE(decoded.ok()) << frame << ": " << decoded.error().message;
+    EXPECT_EQ(*decoded, message) << frame;
+  }
+}
+
+TEST(MessagesTest, EveryMasterMessageComesBackAsItWas) {
+  for (const MasterMessage& message : master_messages()) {
+    const std::string frame = encode(message);
+    const auto decoded = decode_master_message(frame);
+    ASSERT_TRUE(decoded.ok()) << frame << ": " << decoded.error().message;
+    EXPECT_EQ(*decoded, message) << frame;
+  }
+}
+
+TEST(MessagesTest, AStartAroundAnEncodedSpecIsTheSame) {
+  const job::ClusterSpec spec{5, {{"worker", {{"h2", 2}, {"h3", 3}}}}};
+  EXPECT_EQ(encode_start(2, 1, encode_cluster_spec(spec)),
+            encode(MasterMessage(StartMessage{2, 1, spec})));
+}
+
+TEST(MessagesTest, NoDirectionUnderstandsTheOther) {
+  for (const AgentMessage& message : agent_messages()) {
+    EXPECT_FALSE(decode_master_message(encode(message)).ok());
+  }
+  for (const MasterMessage& message : master_messages()) {
+    EXPECT_FALSE(decode_agent_message(encode(message)).ok());
+  }
+}
+
+TEST(MessagesTest, ACutMessageIsAnError) {
+  for (const AgentMessage& message : agent_messages()) {
+    const std::string frame = encode(message);
+    for (std::size_t length = 0; length < frame.size(); ++length) {
+      EXPECT_FALSE(decode_agent_message(frame.substr(0, length)).ok()) << length;
+    }
+  }
+}
+
+// Removing a member, adding one, or giving one another type is never accepted.
+TEST(MessagesTest, EveryMemberIsNeededAndOfItsType) {
+  for (const AgentMessage& message : agent_messages()) {
+    const base::Json whole = *base::parse_json(encode(message), kMaxAgentMessageBytes);
+    for (const auto& [key, value] : whole.items()) {
+      base::Json without = whole;
+      without.erase(key);
+      EXPECT_FALSE(decode_agent_message(without.dump()).ok()) << key << " of " << whole.dump();
+      base::Json other = whole;
+      other[key] = base::Json::array({base::Json::object()});
+      EXPECT_FALSE(decode_agent_message(other.dump()).ok()) << key << " of " << whole.dump();
+    }
+    base::Json more = whole;
+    more["more"] = 1;
+    EXPECT_FALSE(decode_agent_message(more.dump()).ok()) << more.dump();
+  }
+  for (const MasterMessage& message : master_messages()) {
+    const base::Json whole = *base::parse_json(encode(message), kMaxMasterMessageBytes);
+    for (const auto& [key, value] : whole.items()) {
+      base::Json without = whole;
+      without.erase(key);
+      EXPECT_FALSE(decode_master_message(without.dump()).ok()) << key << " of " << whole.dump();
+    }
+    base::Json more = whole;
+    more["more"] = 1;
+    EXPECT_FALSE(decode_master_message(more.dump()).ok()) << more.dump();
+  }
+}
+
+struct WrongFrame {
+  std::string frame;
+  std::string told;
+};
+
+TEST(MessagesTest, WrongAgentFramesAreToldByName) {
+  const std::string report =
+      R"({"type":"report","protocol":1,"task":"worker:3","attempt":1,"address":"h:1","pid":1,)"
+      R"("state":"waiting","run_attempt":0,"generation":0,"user_pid":0})";
+  ASSERT_TRUE(decode_agent_message(report).ok());
+  const auto with = [&](const std::string& key, const base::Json& value) {
+    base::Json json = *base::parse_json(report, kMaxAgentMessageBytes);
+    json[key] = value;
+    return json.dump();
+  };
+  const WrongFrame table[] = {
+      {"", "not JSON"},
+      {"\xff", "not JSON"},
+      {"[]", "\"type\""},
+      {"1", "\"type\""},
+      {"{}", "\"type\""},
+      {R"({"type":1})", "\"type\""},
+      {R"({"type":"welcome"})", "unknown message \"welcome\""},
+      {std::string(70, '[') + std::string(70, ']'), "nests deeper"},
+      {std::string(kMaxAgentMessageBytes + 1, ' '), "over the limit"},
+      {with("protocol", 2), "the agent speaks protocol 2, the master 1"},
+      {with("task", "worker"), "worker:0"},
+      {with("task", "w/../x:1"), "not a task"},
+      {with("task", std::string(200, 'a') + ":1"), "\"task\" must be at most"},
+      {with("attempt", 0), "\"attempt\" must be from 1"},
+      {with("attempt", -1), "\"attempt\""},
+      {with("attempt", 1.5), "\"attempt\""},
+      {with("attempt", 1e300), "\"attempt\""},
+      {with("address", "h"), "host:port"},
+      {with("address", "h:0"), "host:port"},
+      {with("address", "h:99999"), "host:port"},
+      {with("pid", -1), "\"pid\""},
+      {with("state", "asleep"), "waiting, starting, running or exited"},
+      {with("state", "running"), "\"run_attempt\""},
+      {with("run_attempt", 1), "\"run_attempt\""},
+      {with("generation", 1), "\"generation\""},
+      {with("generation", 1ULL << 63U), "\"generation\""},
+      {with("user_pid", 5), "\"user_pid\""},
+      {with("exit", job::to_json(some_exit())), "\"exit\""},
+      {with("ended_ms_ago", 1), "\"exit\""},
+      {R"({"type":"started","attempt":1,"generation":0,"pid":1})", "\"generation\""},
+      {R"({"type":"heartbeat","memory_bytes":-1,"cpu_seconds":0,"progress":true})",
+       "\"memory_bytes\""},
+      {R"({"type":"heartbeat","memory_bytes":1,"cpu_seconds":-0.5,"progress":true})",
+       "\"cpu_seconds\""},
+      {R"({"type":"heartbeat","memory_bytes":1,"cpu_seconds":1,"progress":1})", "\"progress\""},
+      {R"({"type":"log","stream":"both","lines":[],"dropped":0})", "\"stream\""},
+      {R"({"type":"log","stream":"out","lines":[1],"dropped":0})", "\"lines\""},
+      {R"({"type":"log","stream":"out","lines":"x","dropped":0})", "\"lines\""},
+      {R"({"type":"log","stream":"out","lines":[],"dropped":-1})", "\"dropped\""},
+      {R"({"type":"port_lost","attempt":1,"generation":-1})", "\"generation\""},
+  };
+  for (const WrongFrame& row : table) {
+    const auto decoded = decode_agent_message(row.frame);
+    ASSERT_FALSE(decoded.ok()) << row.frame.substr(0, 300);
+    EXPECT_THAT(decoded.error().message, HasSubstr(row.told)) << row.frame.substr(0, 300);
+  }
+}
+
+TEST(MessagesTest, WrongMasterFramesAreToldByName) {
+  const WrongFrame table[] = {
+      {R"({"type":"report"})", "unknown message"},
+      {R"({"type":"welcome","heartbeat_ms":0,"master_lost_ms":0})", "\"heartbeat_ms\""},
+      {R"({"type":"welcome","heartbeat_ms":1,"master_lost_ms":-1})", "\"master_lost_ms\""},
+      {R"({"type":"alive","now":1})", "unknown member \"now\""},
+      {R"({"type":"stop","grace_ms":99999999999})", "\"grace_ms\""},
+      {R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":{"generation":0,"tasks":{}}})",
+       "\"generation\""},
+      {R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":[]})", "start"},
+      {R"({"type":"refused","reason":1,"retry":false})", "\"reason\""},
+      {std::string(kMaxMasterMessageBytes + 1, ' '), "over the limit"},
+  };
+  for (const WrongFrame& row : table) {
+    const auto decoded = decode_master_message(row.frame);
+    ASSERT_FALSE(decoded.ok()) << row.frame.substr(0, 300);
+    EXPECT_THAT(decoded.error().message, HasSubstr(row.told)) << row.frame.substr(0, 300);
+  }
+}
+
+TEST(MessagesTest, LimitsOfLogMessagesAreExact) {
+  const auto accepted = [](std::vector<std::string> lines) {
+    return decode_agent_message(encode(AgentMessage(LogMessage{Stream::kOut, lines, 0}))).ok();
+  };
+  EXPECT_TRUE(accepted(std::vector<std::string>(kMaxLogLines, "x")));
+  EXPECT_FALSE(accepted(std::vector<std::string>(kMaxLogLines + 1, "x")));
+  EXPECT_TRUE(accepted({std::string(kMaxLogLineBytes, 'x')}));
+  EXPECT_FALSE(accepted({std::string(kMaxLogLineBytes + 1, 'x')}));
+  const std::size_t full = kMaxLogBytes / kMaxLogLineBytes;
+  EXPECT_TRUE(accepted(std::vector<std::string>(full, std::string(kMaxLogLineBytes, '\x01'))));
+  EXPECT_FALSE(accepted(std::vector<std::string>(full + 1, std::string(kMaxLogLineBytes, 'x'))));
+}
+
+TEST(MessagesTest, AStartForTheLargestGangFits) {
+  job::ClusterSpec spec{1, {}};
+  for (int i = 0; i < 10'000; ++i) spec.tasks["worker"].push_back({std::string(253, 'h'), 65535});
+  const std::string frame = encode_start(kMaxAttempt, 1, encode_cluster_spec(spec));
+  EXPECT_LE(frame.size(), kMaxMasterMessageBytes);
+  EXPECT_TRUE(decode_master_message(frame).ok());
+}
+
+// A task prints what it likes; its agent must still be able to tell how it ended.
+TEST(MessagesTest, WhateverTheTaskPrintedItsExitReportIsAccepted) {
+  for (const std::string& piece : {std::string("\xff"), std::string("\xf0\x9f\x98\x80"),
+                                   std::string("\x01"), std::string("\x80"), std::string("a\n")}) {
+    std::string huge;
+    while (huge.size() < 100'000) huge += piece;
+    job::ExitReport report;
+    report.sentence = huge;
+    report.traceback = huge;
+    report.last_lines.assign(100, huge);
+    const ExitedMessage message{1, 1, {report, milliseconds(1)}};
+    const std::string frame = encode(AgentMessage(message));
+    EXPECT_LE(frame.size(), kMaxAgentMessageBytes);
+    const auto decoded = decode_agent_message(frame);
+    EXPECT_TRUE(decoded.ok()) << decoded.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace gangrun::registry
