@@ -1,0 +1,387 @@
+#include "registry/desk.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/check.h"
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::registry {
+
+namespace {
+
+constexpr std::size_t kMaxLoggedBytes = 300;
+
+// Fit for one line of a log, whatever a peer put into it.
+std::string one_line(std::string_view text) {
+  std::string line = base::shorten(text, kMaxLoggedBytes);
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return line;
+}
+
+}  // namespace
+
+Desk::Desk(DeskOptions options, DeskOutput& output, base::Logger& logger)
+    : options_(options), output_(output), logger_(logger) {
+  GANGRUN_CHECK(options.heartbeat.count() > 0, options.heartbeat.count());
+}
+
+void Desk::expect(const job::TaskId& task, int attempt) {
+  Expected& expected = expected_[task];
+  if (expected.agent_attempt == attempt) return;
+  GANGRUN_CHECK(attempt > expected.attempt, job::to_string(task), attempt, expected.attempt);
+  const std::optional<SessionId> former = expected.session;
+  expected = Expected{};
+  expected.agent_attempt = expected.attempt = attempt;
+  if (former) refuse(*former, base::format("attempt {} takes its place", attempt), false);
+}
+
+void Desk::set_attempt(const job::TaskId& task, int current) {
+  const auto found = expected_.find(task);
+  GANGRUN_CHECK(found != expected_.end(), job::to_string(task), current);
+  found->second.attempt = std::max(found->second.attempt, current);
+}
+
+void Desk::set_generation(int newest) { newest_generation_ = std::max(newest_generation_, newest); }
+
+void Desk::on_opened(SessionId session, base::Instant now) {
+  const auto [entry, inserted] = sessions_.try_emplace(session);
+  GANGRUN_CHECK(inserted, session);
+  set_deadline(session, entry->second, now + patience(entry->second));
+}
+
+void Desk::on_frame(SessionId id, std::string_view frame, base::Instant now) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  auto message = decode_agent_message(frame);
+  const bool opened = session.phase == Phase::kOpened;
+  if (!message.ok()) {
+    log_once(Offence::kMalformed, opened ? "" : job::to_string(session.task),
+             message.error().message);
+    if (opened) refuse(id, message.error().message, false);
+    return;
+  }
+  if (opened && !std::holds_alternative<ReportMessage>(*message)) {
+    log_once(Offence::kUnexpected, "", "a session must begin with a report");
+    refuse(id, "a session must begin with a report", false);
+    return;
+  }
+  if (!opened) set_deadline(id, session, now + patience(session));
+  std::visit([&](auto& value) { handle(id, session, value, now); }, *message);
+}
+
+void Desk::on_closed(SessionId session) {
+  if (auto lost = remove(session)) output_.event(*std::move(lost));
+}
+
+std::optional<base::Instant> Desk::next_deadline() const {
+  if (deadlines_.empty()) return std::nullopt;
+  return deadlines_.begin()->first;
+}
+
+void Desk::on_time(base::Instant now) {
+  const bool stood_still = !deadlines_.empty() && now - deadlines_.begin()->first > kMaxLateness;
+  if (stood_still) {
+    for (auto& [id, session] : sessions_) {
+      if (session.deadline <= now) set_deadline(id, session, now + patience(session));
+    }
+  }
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    const SessionId id = deadlines_.begin()->second;
+    auto lost = remove(id);
+    const std::string_view reason = lost ? "silent for too long" : "did not report in time";
+    log_once(Offence::kSilent, lost ? job::to_string(lost->task) : "", reason);
+    output_.close(id, reason);
+    if (lost) output_.event(*std::move(lost));
+  }
+}
+
+void Desk::handle(SessionId id, Session& session, const ReportMessage& message, base::Instant now) {
+  if (session.phase == Phase::kOpened) {
+    first_report(id, session, message, now);
+  } else {
+    new_address(session, message);
+  }
+}
+
+std::optional<Desk::Objection> Desk::objection_to(const ReportMessage& message) const {
+  const auto found = expected_.find(message.task);
+  if (found == expected_.end()) return Objection{Offence::kUnknown, "the job has no such task"};
+  const Expected& expected = found->second;
+  if (message.attempt != expected.agent_attempt) {
+    return Objection{message.attempt < expected.agent_attempt ? Offence::kLate : Offence::kUnknown,
+                     base::format("an agent for attempt {} reports, one for {} is expected",
+                                  message.attempt, expected.agent_attempt)};
+  }
+  if (expected.session) {
+    return Objection{Offence::kDuplicate, "the task has an open session already", true};
+  }
+  if (expected.by_rest) {
+    return Objection{Offence::kDuplicate, "the task has been reported without an agent"};
+  }
+  if (message.generation > newest_generation_) {
+    return Objection{Offence::kGeneration,
+                     base::format("generation {} is unknown, the newest is {}", message.generation,
+                                  newest_generation_)};
+  }
+  const bool runs = message.state == AgentState::kStarting || message.state == AgentState::kRunning;
+  if (message.run_attempt > expected.attempt || (runs && message.run_attempt < expected.attempt)) {
+    return Objection{message.run_attempt < expected.attempt ? Offence::kLate : Offence::kUnknown,
+                     base::format("attempt {} is reported, attempt {} is the current one",
+                                  message.run_attempt, expected.attempt)};
+  }
+  return std::nullopt;
+}
+
+void Desk::first_report(SessionId id, Session& session, const ReportMessage& message,
+                        base::Instant now) {
+  if (auto objection = objection_to(message)) {
+    log_once(objection->offence, job::to_string(message.task), objection->reason);
+    return refuse(id, std::move(objection->reason), objection->retry);
+  }
+  attach(id, session, message, now);
+}
+
+void Desk::attach(SessionId id, Session& session, const ReportMessage& message, base::Instant now) {
+  Expected& expected = expected_.at(message.task);
+  const bool has_run = message.state != AgentState::kWaiting;
+  const bool known = expected.address.has_value() || has_run;
+  const bool moved = !has_run && expected.address != message.address;
+  const int current = expected.attempt;
+  expected.address = message.address;
+  expected.session = id;
+  session.task = message.task;
+  session.attempt = has_run ? message.run_attempt : message.attempt;
+  session.generation = message.generation;
+  switch (message.state) {
+    case AgentState::kWaiting: session.phase = Phase::kWaiting; break;
+    case AgentState::kStarting: session.phase = Phase::kStarting; break;
+    case AgentState::kRunning: session.phase = Phase::kRunning; break;
+    case AgentState::kExited: session.phase = Phase::kEnded; break;
+  }
+  session.renewed_at = now;
+  set_deadline(id, session, now + patience(session));
+  output_.send(id, encode(WelcomeMessage{options_.heartbeat, options_.master_lost}));
+  const bool is_current = has_run && message.run_attempt == current;
+  if (known) {
+    output_.event(Reattached{message.task, current, message.address, message.pid,
+                             is_current ? message.state : AgentState::kWaiting,
+                             is_current ? message.generation : 0, message.user_pid});
+  }
+  if (moved) output_.event(Reported{message.task, current, message.address, message.pid});
+  if (!is_current) return;
+  if (message.state == AgentState::kRunning) {
+    tell_started(Started{message.task, current, message.generation, message.user_pid});
+  } else if (message.exit) {
+    tell_exited(Exited{message.task, current, message.generation,
+                       Ended{message.exit->report, now - message.exit->ago}});
+  }
+}
+
+void Desk::tell_started(Started event) {
+  Expected& expected = expected_.at(event.task);
+  if (event.attempt != expected.attempt || expected.started_attempt >= event.attempt) return;
+  expected.started_attempt = event.attempt;
+  output_.event(std::move(event));
+}
+
+void Desk::tell_exited(Exited event) {
+  Expected& expected = expected_.at(event.task);
+  if (event.attempt != expected.attempt || expected.exited_attempt >= event.attempt) return;
+  expected.exited_attempt = event.attempt;
+  output_.event(std::move(event));
+}
+
+void Desk::new_address(Session& session, const ReportMessage& message) {
+  const std::string who = job::to_string(session.task);
+  Expected& expected = expected_.at(session.task);
+  if (message.task != session.task || message.attempt != expected.agent_attempt) {
+    return log_once(Offence::kUnexpected, who, "reports as another task or attempt");
+  }
+  if (message.state != AgentState::kWaiting || session.phase == Phase::kStarting ||
+      session.phase == Phase::kRunning) {
+    return log_once(Offence::kUnexpected, who, "reports again while it runs");
+  }
+  if (expected.address == message.address) {
+    return log_once(Offence::kDuplicate, who, "reports the same address again");
+  }
+  expected.address = message.address;
+  session.phase = Phase::kWaiting;
+  session.attempt = message.attempt;
+  session.generation = 0;
+  session.port_lost = false;
+  output_.event(Reported{message.task, expected.attempt, message.address, message.pid});
+}
+
+bool Desk::is_current(const Session& session, std::string_view what, int attempt, int generation) {
+  if (attempt != session.attempt) {
+    log_once(Offence::kLate, job::to_string(session.task),
+             base::format("{} of attempt {}, which is attempt {}", what, attempt, session.attempt));
+    return false;
+  }
+  if (generation != session.generation) {
+    log_once(
+        Offence::kGeneration, job::to_string(session.task),
+        base::format("{} of generation {} instead of {}", what, generation, session.generation));
+    return false;
+  }
+  return true;
+}
+
+void Desk::handle(SessionId, Session& session, const StartedMessage& message, base::Instant) {
+  if (!is_current(session, "started", message.attempt, message.generation)) return;
+  if (session.phase != Phase::kStarting) {
+    return log_once(Offence::kUnexpected, job::to_string(session.task),
+                    "started without being told to");
+  }
+  session.phase = Phase::kRunning;
+  tell_started(Started{session.task, session.attempt, message.generation, message.pid});
+}
+
+void Desk::handle(SessionId, Session& session, const ExitedMessage& message, base::Instant now) {
+  if (!is_current(session, "exited", message.attempt, message.generation)) return;
+  if (session.phase != Phase::kStarting && session.phase != Phase::kRunning) {
+    return log_once(Offence::kUnexpected, job::to_string(session.task), "exited without a run");
+  }
+  session.phase = Phase::kEnded;
+  tell_exited(Exited{session.task, session.attempt, message.generation,
+                     Ended{message.exit.report, now - message.exit.ago}});
+}
+
+void Desk::handle(SessionId id, Session& session, const HeartbeatMessage& message,
+                  base::Instant now) {
+  session.renewed_at = now;
+  Heartbeat event{session.task, expected_.at(session.task).attempt, message.memory_bytes,
+                  message.cpu_seconds, message.progress};
+  output_.send(id, encode(AliveMessage{}));
+  output_.event(std::move(event));
+}
+
+void Desk::handle(SessionId, Session& session, LogMessage& message, base::Instant) {
+  output_.event(LogLines{session.task, expected_.at(session.task).attempt, message.stream,
+                         std::move(message.lines), message.dropped});
+}
+
+void Desk::handle(SessionId, Session& session, const PortLostMessage& message, base::Instant) {
+  if (!is_current(session, "port_lost", message.attempt, message.generation)) return;
+  if (session.port_lost) {
+    return log_once(Offence::kDuplicate, job::to_string(session.task),
+                    "reports the same lost port again");
+  }
+  session.port_lost = true;
+  // Nothing was started on a lost port: the task waits for the next generation.
+  if (session.phase == Phase::kStarting) session.phase = Phase::kWaiting;
+  output_.event(PortLost{session.task, expected_.at(session.task).attempt, message.generation});
+}
+
+base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
+                                  const job::Address& address) {
+  const std::string who = job::to_string(task);
+  const auto found = expected_.find(task);
+  if (found == expected_.end()) {
+    log_once(Offence::kUnknown, who, "the job has no such task");
+    return base::not_found(base::format("the job has no task {}", who));
+  }
+  Expected& expected = found->second;
+  if (attempt != expected.agent_attempt) {
+    const std::string reason = base::format("attempt {} of {} reports, attempt {} is expected",
+                                            attempt, who, expected.agent_attempt);
+    log_once(Offence::kLate, who, reason);
+    return base::Error{base::Code::kFailedPrecondition, reason};
+  }
+  if (expected.address) {
+    log_once(Offence::kDuplicate, who, "reports again");
+    return base::Error{base::Code::kAlreadyExists,
+                       base::format("attempt {} of {} has reported already", attempt, who)};
+  }
+  expected.address = address;
+  expected.by_rest = true;
+  output_.event(Reported{task, attempt, address, 0});
+  return {};
+}
+
+bool Desk::send_start(const job::TaskId& task, int attempt, int generation, int restarts,
+                      std::string_view encoded_spec) {
+  set_generation(generation);
+  set_attempt(task, attempt);
+  GANGRUN_CHECK(expected_.at(task).attempt == attempt, job::to_string(task), attempt);
+  const auto [id, session] = session_of(task);
+  if (session == nullptr) return false;
+  const bool has_it = session->phase != Phase::kWaiting && session->attempt == attempt &&
+                      session->generation == generation;
+  if (has_it) return true;
+  session->attempt = attempt;
+  session->phase = Phase::kStarting;
+  session->generation = generation;
+  session->port_lost = false;
+  output_.send(id, encode_start(attempt, restarts, encoded_spec));
+  return true;
+}
+
+bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
+  const auto [id, session] = session_of(task);
+  if (session == nullptr) return false;
+  output_.send(id, encode(StopMessage{grace}));
+  return true;
+}
+
+bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
+  const auto [id, session] = session_of(task);
+  if (session == nullptr) return false;
+  output_.send(id, encode(EndMessage{grace}));
+  return true;
+}
+
+std::optional<Place> Desk::place(const job::TaskId& task) const {
+  const auto found = expected_.find(task);
+  if (found == expected_.end()) return std::nullopt;
+  const Expected& expected = found->second;
+  return Place{expected.attempt, expected.address, expected.session.has_value(), expected.by_rest};
+}
+
+base::Duration Desk::patience(const Session& session) const {
+  if (session.phase == Phase::kOpened) return kReportTimeout;
+  return options_.heartbeat * kMissedHeartbeats;
+}
+
+void Desk::set_deadline(SessionId id, Session& session, base::Instant deadline) {
+  deadlines_.erase({session.deadline, id});
+  session.deadline = deadline;
+  deadlines_.emplace(deadline, id);
+}
+
+void Desk::refuse(SessionId id, std::string reason, bool retry) {
+  remove(id);
+  output_.send(id, encode(RefusedMessage{reason, retry}));
+  output_.close(id, reason);
+}
+
+std::optional<SessionLost> Desk::remove(SessionId id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return std::nullopt;
+  const Session session = std::move(found->second);
+  deadlines_.erase({session.deadline, id});
+  sessions_.erase(found);
+  if (session.phase == Phase::kOpened) return std::nullopt;
+  const auto expected = expected_.find(session.task);
+  if (expected == expected_.end() || expected->second.session != id) return std::nullopt;
+  expected->second.session.reset();
+  return SessionLost{session.task, expected->second.attempt, session.renewed_at};
+}
+
+std::pair<SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {
+  const auto found = expected_.find(task);
+  if (found == expected_.end() || !found->second.session) return {0, nullptr};
+  return {*found->second.session, &sessions_.at(*found->second.session)};
+}
+
+void Desk::log_once(Offence offence, const std::string& who, std::string_view what) {
+  if (logged_.size() >= kMaxLoggedOffences || !logged_.emplace(offence, who).second) return;
+  logger_.warning("registry: {}: {}", who.empty() ? "a session" : who, one_line(what));
+}
+
+}  // namespace gangrun::registry

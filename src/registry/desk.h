@@ -1,0 +1,270 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/exit_report.h"
+#include "job/task_id.h"
+#include "registry/messages.h"
+
+namespace gangrun::registry {
+
+// How long a new session may take to report.
+inline constexpr std::chrono::milliseconds kReportTimeout = std::chrono::seconds(10);
+// A session that is silent for so many heartbeats is closed.
+inline constexpr int kMissedHeartbeats = 10;
+// When on_time() is called so much later than it was due, the master itself stood still (stopped,
+// or starved): that nothing was heard then says nothing about the agents.
+inline constexpr std::chrono::milliseconds kMaxLateness = std::chrono::seconds(1);
+// Kinds of wrong messages, by task, that are told in the log; later new ones are not.
+inline constexpr std::size_t kMaxLoggedOffences = 1000;
+
+using SessionId = std::uint64_t;
+
+// How a run ended, at a time of this host's clock.
+struct Ended {
+  job::ExitReport report;
+  base::Instant at;
+
+  friend bool operator==(const Ended&, const Ended&) = default;
+};
+
+// In every event, `attempt` is the task's current one: of expect(), or of the last send_start().
+
+// A task is at a place and waits for the cluster spec: for the first time, or (its port was lost)
+// at a new address. From an agent, or by REST, then with pid 0.
+struct Reported {
+  job::TaskId task;
+  int attempt = 1;
+  job::Address address;
+  std::int64_t pid = 0;  // of the agent
+
+  friend bool operator==(const Reported&, const Reported&) = default;
+};
+
+// A task that this desk or its predecessor knew has a session again. What its agent says of the
+// current attempt, and was not told before, follows at once as Started, Exited or Reported.
+struct Reattached {
+  job::TaskId task;
+  int attempt = 1;
+  job::Address address;
+  std::int64_t pid = 0;
+  // Of the current attempt; kWaiting where the agent knows nothing of it yet.
+  AgentState state = AgentState::kWaiting;
+  int generation = 0;
+  std::int64_t user_pid = 0;
+
+  friend bool operator==(const Reattached&, const Reattached&) = default;
+};
+
+// At most once for an attempt.
+struct Started {
+  job::TaskId task;
+  int attempt = 1;
+  int generation = 1;
+  std::int64_t pid = 0;
+
+  friend bool operator==(const Started&, const Started&) = default;
+};
+
+// At most once for an attempt.
+struct Exited {
+  job::TaskId task;
+  int attempt = 1;
+  int generation = 1;
+  Ended exit;
+
+  friend bool operator==(const Exited&, const Exited&) = default;
+};
+
+struct Heartbeat {
+  job::TaskId task;
+  int attempt = 1;
+  std::int64_t memory_bytes = 0;
+  double cpu_seconds = 0;
+  bool progress = false;
+
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
+
+struct LogLines {
+  job::TaskId task;
+  int attempt = 1;
+  Stream stream = Stream::kOut;
+  std::vector<std::string> lines;
+  std::int64_t dropped = 0;
+
+  friend bool operator==(const LogLines&, const LogLines&) = default;
+};
+
+struct PortLost {
+  job::TaskId task;
+  int attempt = 1;
+  int generation = 0;
+
+  friend bool operator==(const PortLost&, const PortLost&) = default;
+};
+
+struct SessionLost {
+  job::TaskId task;
+  int attempt = 1;
+  // When the agent's lease was last renewed, by this host's clock: one lease later the agent has
+  // stopped trying and has told its task to stop.
+  base::Instant renewed_at;
+
+  friend bool operator==(const SessionLost&, const SessionLost&) = default;
+};
+
+using DeskEvent =
+    std::variant<Reported, Reattached, Started, Exited, Heartbeat, LogLines, PortLost, SessionLost>;
+
+// Where the desk's decisions go. Each may call the desk again; the desk has finished its own change
+// by then.
+class DeskOutput {
+ public:
+  virtual ~DeskOutput() = default;
+  virtual void send(SessionId session, std::string frame) = 0;
+  // The desk has forgotten the session. What was sent before is still to be delivered.
+  virtual void close(SessionId session, std::string_view reason) = 0;
+  virtual void event(DeskEvent event) = 0;
+};
+
+struct DeskOptions {
+  std::chrono::milliseconds heartbeat{1000};
+  std::chrono::milliseconds master_lost{0};
+};
+
+// What the registry knows of one expected task.
+struct Place {
+  int attempt = 1;                      // the current one
+  std::optional<job::Address> address;  // the last one reported
+  bool connected = false;               // an agent's session is open
+  bool by_rest = false;                 // reported without an agent
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+// The master's side of all sessions: turns frames into events. No socket, no clock: it is told what
+// arrives and when. What is late, doubled, unknown, malformed or of the wrong generation changes
+// nothing and is logged once for each kind and task.
+class Desk {
+ public:
+  Desk(DeskOptions options, DeskOutput& output, base::Logger& logger);
+
+  // From now on only an agent (or a report by REST) for `attempt` of `task` counts. A session of
+  // another one is refused, without an event. Later attempts are runs of the same agent, by
+  // send_start(). A new desk says both: expect(), then set_attempt().
+  void expect(const job::TaskId& task, int attempt);
+  void set_attempt(const job::TaskId& task, int current);
+  // Tells a new desk what its predecessor had published: runs of later generations are refused.
+  void set_generation(int newest);
+
+  void on_opened(SessionId session, base::Instant now);
+  void on_frame(SessionId session, std::string_view frame, base::Instant now);
+  // The other side is gone. Sessions that the desk closed itself may be named too.
+  void on_closed(SessionId session);
+  // When on_time() has something to do next, if ever.
+  [[nodiscard]] std::optional<base::Instant> next_deadline() const;
+  void on_time(base::Instant now);
+
+  // A place without an agent. kNotFound: no such task; kAlreadyExists: this attempt has a place;
+  // kFailedPrecondition: another attempt is expected.
+  base::Result<> report_place(const job::TaskId& task, int attempt, const job::Address& address);
+
+  // The next attempt begins with its start; `attempt` is at least the current one. True if the
+  // agent has it, or will have it by its session; false if there is no session: after Reattached it
+  // is to be sent again, which is harmless. What the agent is known to have already is not sent
+  // twice.
+  bool send_start(const job::TaskId& task, int attempt, int generation, int restarts,
+                  std::string_view encoded_spec);
+  // To the session of a task; false if there is none.
+  bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
+  bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
+
+  [[nodiscard]] std::optional<Place> place(const job::TaskId& task) const;
+  [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
+
+ private:
+  // kOpened: has not reported. The others: what its agent does, as far as it said so; kStarting:
+  // it was told to start and has not answered.
+  enum class Phase { kOpened, kWaiting, kStarting, kRunning, kEnded };
+  enum class Offence { kMalformed, kUnknown, kLate, kDuplicate, kGeneration, kUnexpected, kSilent };
+
+  struct Session {
+    Phase phase = Phase::kOpened;
+    job::TaskId task;
+    // Of the run that it was told to start; before any: the agent's attempt and 0.
+    int attempt = 0;
+    int generation = 0;
+    bool port_lost = false;
+    base::Instant deadline;
+    base::Instant renewed_at;
+  };
+
+  struct Expected {
+    int agent_attempt = 1;
+    int attempt = 1;  // current, not less than the agent's
+    // The last attempts of which Started and Exited were told.
+    int started_attempt = 0;
+    int exited_attempt = 0;
+    std::optional<job::Address> address;
+    std::optional<SessionId> session;
+    bool by_rest = false;
+  };
+
+  void handle(SessionId id, Session& session, const ReportMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, const StartedMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, const ExitedMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, const HeartbeatMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, LogMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, const PortLostMessage& message, base::Instant now);
+
+  void first_report(SessionId id, Session& session, const ReportMessage& message,
+                    base::Instant now);
+  // Why a first report does not count; empty when it does.
+  struct Objection {
+    Offence offence = Offence::kUnknown;
+    std::string reason;
+    bool retry = false;
+  };
+  [[nodiscard]] std::optional<Objection> objection_to(const ReportMessage& message) const;
+  void attach(SessionId id, Session& session, const ReportMessage& message, base::Instant now);
+  // Events of the current attempt that were not told before.
+  void tell_started(Started event);
+  void tell_exited(Exited event);
+  void new_address(Session& session, const ReportMessage& message);
+  // Whether a message of this attempt and generation is about the run that the session was told to
+  // start; logs where not.
+  bool is_current(const Session& session, std::string_view what, int attempt, int generation);
+  void set_deadline(SessionId id, Session& session, base::Instant deadline);
+  void refuse(SessionId id, std::string reason, bool retry);
+  // Forgets a session; what it held, if the task still expects it.
+  std::optional<SessionLost> remove(SessionId id);
+  [[nodiscard]] base::Duration patience(const Session& session) const;
+  std::pair<SessionId, Session*> session_of(const job::TaskId& task);
+  void log_once(Offence offence, const std::string& who, std::string_view what);
+
+  DeskOptions options_;
+  DeskOutput& output_;
+  base::Logger& logger_;
+  std::map<job::TaskId, Expected> expected_;
+  std::map<SessionId, Session> sessions_;
+  std::set<std::pair<base::Instant, SessionId>> deadlines_;
+  std::set<std::pair<Offence, std::string>> logged_;
+  int newest_generation_ = 0;
+};
+
+}  // namespace gangrun::registry
