@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+
+// Where the registry's services are, and the limits of its REST interface.
+namespace gangrun::registry {
+
+inline constexpr std::string_view kAgentPath = "/v1/agent";
+inline constexpr std::string_view kStatusPath = "/v1/status";
+inline constexpr std::string_view kClusterSpecPath = "/v1/cluster-spec";
+inline constexpr std::string_view kTasksPath = "/v1/tasks/";
+inline constexpr std::string_view kStopPath = "/v1/stop";
+
+// The longest wait of one request for the cluster spec, and how many may wait at once.
+inline constexpr std::chrono::seconds kMaxSpecWait{60};
+inline constexpr std::size_t kMaxSpecWaiters = 20'000;
+// Of the bodies that are sent to the registry.
+inline constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
+// Of the name of who asks for a stop.
+inline constexpr std::size_t kMaxByBytes = 200;
+
+}  // namespace gangrun::registry

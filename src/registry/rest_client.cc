@@ -1,0 +1,88 @@
+#include "registry/rest_client.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "net/http.h"
+#include "registry/paths.h"
+
+namespace gangrun::registry {
+
+namespace {
+
+using base::Json;
+using net::HttpRequest;
+using net::HttpResponse;
+
+constexpr std::chrono::seconds kAnswerAllowance{1};
+
+// The error that the registry's JSON body tells, as far as there is one.
+base::Error told_error(const HttpResponse& response) {
+  base::Error error = net::error_of(response);
+  const auto json = base::parse_json(response.body, kMaxRequestBytes);
+  if (!json.ok() || !json->is_object() || !json->contains("error")) return error;
+  auto message = base::json_member<std::string>(json->at("error"), "message");
+  if (message.ok()) error.message = *std::move(message);
+  return error;
+}
+
+base::Result<HttpResponse> ask(const net::Endpoint& endpoint, const base::Secret& secret,
+                               HttpRequest request, base::Instant deadline) {
+  const std::string what =
+      base::format("{} {} at {}", request.method, request.path, net::to_string(endpoint));
+  request.headers.add("Authorization", "Bearer " + secret.reveal());
+  GANGRUN_ASSIGN(HttpResponse response, net::request(endpoint, request, deadline).context(what));
+  if (response.status >= 400) return told_error(response).context(what);
+  return response;
+}
+
+}  // namespace
+
+base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const base::Secret& secret,
+                                          base::Instant deadline) {
+  HttpRequest request;
+  request.path = kStatusPath;
+  GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
+  return job::job_status_from_json(json).context("the status of the job");
+}
+
+base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
+                            const std::string& by, base::Instant deadline) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = kStopPath;
+  request.headers.add("Content-Type", "application/json");
+  request.body = base::dump_json(Json{{"at_once", at_once}, {"by", by}});
+  GANGRUN_TRY(ask(endpoint, secret, std::move(request), deadline));
+  return {};
+}
+
+base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
+                                                  const base::Secret& secret, int generation,
+                                                  base::Instant deadline) {
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(
+        deadline - std::chrono::steady_clock::now() - kAnswerAllowance);
+    HttpRequest request;
+    request.path = kClusterSpecPath;
+    request.query["generation"] = std::to_string(generation);
+    request.query["wait"] =
+        std::to_string(std::clamp(left, std::chrono::seconds(0), kMaxSpecWait).count());
+    GANGRUN_ASSIGN(const HttpResponse response,
+                   ask(endpoint, secret, std::move(request), deadline));
+    if (response.status == 200) {
+      GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
+      return job::cluster_spec_from_json(json).context("the cluster spec");
+    }
+    if (left.count() <= 0) {
+      return base::deadline_exceeded(
+          base::format("gave up waiting for generation {} of the cluster spec", generation));
+    }
+  }
+}
+
+}  // namespace gangrun::registry

@@ -1,0 +1,311 @@
+#include "registry/server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "registry/messages.h"
+#include "registry/paths.h"
+
+namespace gangrun::registry {
+
+namespace {
+
+using base::Json;
+using net::HttpRequest;
+using net::HttpResponse;
+
+HttpResponse json_response(int status, std::string body) {
+  HttpResponse response;
+  response.status = status;
+  response.headers.add("Cache-Control", "no-store");
+  response.body = std::move(body);
+  return response;
+}
+
+HttpResponse error_answer(int status, std::string_view code, std::string_view message) {
+  const Json json = {{"error", {{"code", code}, {"message", message}}}};
+  return json_response(status, base::dump_json(json));
+}
+
+HttpResponse error_answer(const base::Error& error) {
+  // 409 for what the present state forbids, whichever way.
+  const bool conflict =
+      error.code == base::Code::kAlreadyExists || error.code == base::Code::kFailedPrecondition;
+  return error_answer(conflict ? 409 : net::status_of(error.code), base::to_string(error.code),
+                      error.message);
+}
+
+HttpResponse method_not_allowed(std::string_view allowed) {
+  HttpResponse response =
+      error_answer(405, "method_not_allowed", base::format("this path takes only {}", allowed));
+  response.headers.add("Allow", std::string(allowed));
+  return response;
+}
+
+HttpResponse unauthorized() {
+  HttpResponse response = error_answer(401, "unauthenticated", "not authorized");
+  response.headers.add("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+std::string_view to_string(net::PeerKind kind) {
+  switch (kind) {
+    case net::PeerKind::kUnix: return "the Unix socket";
+    case net::PeerKind::kTls: return "TLS";
+    case net::PeerKind::kTcp: return "the loopback interface";
+  }
+  return "";
+}
+
+// The body of a request: an object with none but these members.
+base::Result<Json> parse_body(const std::string& body, const std::vector<std::string>& members) {
+  GANGRUN_ASSIGN(Json json, base::parse_json(body, kMaxRequestBytes));
+  if (!json.is_object()) return base::invalid_argument("the body must be a JSON object");
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(members.begin(), members.end(), key) == members.end()) {
+      return base::invalid_argument(base::format("unknown member \"{}\"; allowed are {}",
+                                                 base::shorten(key, 80),
+                                                 base::join(members, ", ")));
+    }
+  }
+  return json;
+}
+
+base::Result<int> query_number(const HttpRequest& request, const std::string& key, int fallback,
+                               int least, int most) {
+  const auto found = request.query.find(key);
+  if (found == request.query.end()) return fallback;
+  const auto number = base::parse_integer(found->second);
+  if (!number || *number < least || *number > most) {
+    return base::invalid_argument(base::format("{}={}: must be a whole number from {} to {}", key,
+                                               base::shorten(found->second, 40), least, most));
+  }
+  return static_cast<int>(*number);
+}
+
+net::ServerOptions server_options() {
+  net::ServerOptions options;
+  options.max_body_bytes = kMaxRequestBytes;
+  options.channel.max_message_bytes = kMaxAgentMessageBytes;
+  // The desk measures silence itself, and allows for a master that stood still.
+  options.channel.idle_timeout = std::chrono::hours(24);
+  return options;
+}
+
+}  // namespace
+
+Server::Server(net::EventLoop& loop, base::Secret secret, DeskOptions options,
+               ServerCallbacks callbacks, base::Logger& logger)
+    : loop_(loop),
+      secret_(std::move(secret)),
+      callbacks_(std::move(callbacks)),
+      logger_(logger),
+      desk_(options, *this, logger),
+      server_(loop, server_options()) {
+  server_.on_request([this](HttpRequest request, net::Responder responder) {
+    on_request(request, std::move(responder));
+  });
+  server_.on_channel_request([this](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (!is_authorized(request)) return unauthorized();
+    if (request.path != kAgentPath) return error_answer(404, "not_found", "no such path");
+    return std::nullopt;
+  });
+  server_.on_channel([this](const HttpRequest&, std::unique_ptr<net::Channel> channel) {
+    on_channel(std::move(channel));
+  });
+}
+
+Server::~Server() = default;
+
+base::Result<> Server::listen_unix(const std::string& path) { return server_.listen_unix(path); }
+
+base::Result<std::uint16_t> Server::listen_tls(const std::string& address, std::uint16_t port,
+                                               const net::JobCertificate& certificate) {
+  return server_.listen_tls(address, port, certificate);
+}
+
+void Server::publish(const job::ClusterSpec& spec) {
+  generation_ = spec.generation;
+  encoded_spec_ = encode_cluster_spec(spec);
+  desk_.set_generation(generation_);
+  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
+    if (waiter->second.generation > generation_) {
+      ++waiter;
+      continue;
+    }
+    net::Responder responder = std::move(waiter->second.responder);
+    waiter = waiters_.erase(waiter);
+    responder.answer(spec_response());
+  }
+}
+
+bool Server::send_start(const job::TaskId& task, int attempt, int restarts) {
+  return desk_.send_start(task, attempt, generation_, restarts, encoded_spec_);
+}
+
+bool Server::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
+  return desk_.send_stop(task, grace);
+}
+
+bool Server::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
+  return desk_.send_end(task, grace);
+}
+
+void Server::send(SessionId session, std::string frame) {
+  const auto found = channels_.find(session);
+  if (found != channels_.end()) found->second->send(std::move(frame));
+}
+
+void Server::close(SessionId session, std::string_view reason) {
+  const auto found = channels_.find(session);
+  if (found != channels_.end()) found->second->close(reason);
+}
+
+void Server::event(DeskEvent event) { callbacks_.event(std::move(event)); }
+
+bool Server::is_authorized(const HttpRequest& request) {
+  const bool knows_secret = secret_.matches(request.bearer_token());
+  const bool is_permitted = request.peer.kind != net::PeerKind::kUnix ||
+                            request.peer.uid == ::geteuid() || request.peer.uid == 0;
+  if (knows_secret && is_permitted) return true;
+  if (told_unauthorized_.insert(request.peer.kind).second) {
+    logger_.warning("registry: refused a request by {} from {} without the job's secret or rights",
+                    to_string(request.peer.kind), request.peer.address);
+  }
+  return false;
+}
+
+void Server::on_channel(std::unique_ptr<net::Channel> channel) {
+  const SessionId session = next_session_++;
+  net::Channel& opened = *channels_.emplace(session, std::move(channel)).first->second;
+  desk_.on_opened(session, loop_.now());
+  wait_for_time();
+  opened.on_closed([this, session](const base::Error&) { on_session_end(session); });
+  opened.on_message([this, session](std::string_view frame) {
+    desk_.on_frame(session, frame, loop_.now());
+    wait_for_time();
+  });
+}
+
+void Server::on_session_end(SessionId session) {
+  channels_.erase(session);
+  desk_.on_closed(session);
+}
+
+// A timer that comes too early, because deadlines have moved on since, only sets the next one.
+void Server::wait_for_time() {
+  const std::optional<base::Instant> next = desk_.next_deadline();
+  if (!next || (timer_.pending() && timer_at_ <= next)) return;
+  timer_at_ = next;
+  timer_ = loop_.at(*next, [this] {
+    timer_at_.reset();
+    desk_.on_time(loop_.now());
+    wait_for_time();
+  });
+}
+
+void Server::on_request(const HttpRequest& request, net::Responder responder) {
+  if (!is_authorized(request)) return responder.answer(unauthorized());
+  if (request.path == kClusterSpecPath) return on_cluster_spec(request, std::move(responder));
+  if (request.path == kStatusPath) {
+    if (request.method != "GET") return responder.answer(method_not_allowed("GET"));
+    return responder.answer(json_response(200, base::dump_json(job::to_json(callbacks_.status()))));
+  }
+  if (request.path == kStopPath) {
+    if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
+    return responder.answer(on_stop(request.body));
+  }
+  if (request.path.starts_with(kTasksPath)) return responder.answer(on_task(request));
+  if (request.path == kAgentPath) {
+    return responder.answer(
+        error_answer(426, "upgrade_required", "agents open a WebSocket at this path"));
+  }
+  responder.answer(error_answer(404, "not_found", "no such path"));
+}
+
+void Server::on_cluster_spec(const HttpRequest& request, net::Responder responder) {
+  if (request.method != "GET") return responder.answer(method_not_allowed("GET"));
+  const auto generation = query_number(request, "generation", 1, 1, kMaxGeneration);
+  if (!generation.ok()) return responder.answer(error_answer(generation.error()));
+  const auto wait = query_number(request, "wait", 0, 0, static_cast<int>(kMaxSpecWait.count()));
+  if (!wait.ok()) return responder.answer(error_answer(wait.error()));
+  if (generation_ >= *generation) return responder.answer(spec_response());
+  if (*wait == 0) return responder.answer(json_response(204, ""));
+  if (waiters_.size() >= kMaxSpecWaiters) {
+    return responder.answer(error_answer(
+        503, "resource_exhausted", base::format("{} requests wait already", kMaxSpecWaiters)));
+  }
+  const std::uint64_t id = next_waiter_++;
+  net::Timer limit = loop_.after(std::chrono::seconds(*wait), [this, id] {
+    const auto found = waiters_.find(id);
+    net::Responder late = std::move(found->second.responder);
+    waiters_.erase(found);
+    late.answer(json_response(204, ""));
+  });
+  responder.on_gone([this, id] { waiters_.erase(id); });
+  waiters_.emplace(id, Waiter{*generation, std::move(responder), std::move(limit)});
+}
+
+HttpResponse Server::spec_response() const { return json_response(200, encoded_spec_); }
+
+HttpResponse Server::on_task(const HttpRequest& request) {
+  const std::string_view place = std::string_view(request.path).substr(kTasksPath.size());
+  const std::vector<std::string> parts = base::split(place, '/');
+  if (parts.size() != 2) return error_answer(404, "not_found", "no such path");
+  const auto task = job::parse_task_id(base::format("{}:{}", parts[0], parts[1]));
+  if (!task.ok()) return error_answer(404, "not_found", "the job has no such task");
+  if (request.method == "GET") return get_task(*task);
+  if (request.method == "PUT") return put_task(*task, request.body);
+  return method_not_allowed("GET, PUT");
+}
+
+HttpResponse Server::get_task(const job::TaskId& task) const {
+  const std::optional<Place> place = desk_.place(task);
+  if (!place) return error_answer(404, "not_found", "the job has no such task");
+  Json json = {{"task", job::to_string(task)}, {"attempt", place->attempt}};
+  json["address"] = place->address ? Json(job::to_string(*place->address)) : Json(nullptr);
+  json["connected"] = place->connected;
+  return json_response(200, base::dump_json(json));
+}
+
+HttpResponse Server::put_task(const job::TaskId& task, const std::string& body) {
+  const auto report = [&]() -> base::Result<> {
+    GANGRUN_ASSIGN(const Json json, parse_body(body, {"attempt", "address"}));
+    GANGRUN_ASSIGN(const int attempt, base::json_member<int>(json, "attempt"));
+    GANGRUN_ASSIGN(const std::string text, base::json_member<std::string>(json, "address"));
+    GANGRUN_ASSIGN(const job::Address address, job::parse_address(text));
+    return desk_.report_place(task, attempt, address);
+  };
+  const base::Result<> reported = report();
+  return reported.ok() ? get_task(task) : error_answer(reported.error());
+}
+
+HttpResponse Server::on_stop(const std::string& body) {
+  struct Request {
+    bool at_once = false;
+    std::string by;
+  };
+  const auto read = [&]() -> base::Result<Request> {
+    GANGRUN_ASSIGN(const Json json, parse_body(body, {"at_once", "by"}));
+    Request request;
+    GANGRUN_ASSIGN(request.at_once, base::json_member_or<bool>(json, "at_once", false));
+    GANGRUN_ASSIGN(request.by, base::json_member_or<std::string>(json, "by", "a request"));
+    if (request.by.empty() || request.by.size() > kMaxByBytes) {
+      return base::invalid_argument(
+          base::format("\"by\" must have from 1 to {} bytes", kMaxByBytes));
+    }
+    return request;
+  };
+  base::Result<Request> request = read();
+  if (!request.ok()) return error_answer(request.error());
+  callbacks_.stop(request->at_once, std::move(request->by));
+  return json_response(202, "{}");
+}
+
+}  // namespace gangrun::registry

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "job/cluster_spec.h"
+#include "job/status.h"
+#include "job/task_id.h"
+#include "net/certificate.h"
+#include "net/channel.h"
+#include "net/event_loop.h"
+#include "net/http.h"
+#include "net/server.h"
+#include "registry/desk.h"
+
+namespace gangrun::registry {
+
+// What the registry asks of the master and tells it, on the loop's thread. All must be set.
+struct ServerCallbacks {
+  std::function<job::JobStatus()> status;
+  std::function<void(DeskEvent)> event;
+  std::function<void(bool at_once, std::string by)> stop;
+};
+
+// Where agents report and the cluster spec is published: the desk behind a server of net/. Nobody
+// gets anything without the job's secret; on the Unix socket the other side must also be of this
+// user, or root.
+class Server final : private DeskOutput {
+ public:
+  Server(net::EventLoop& loop, base::Secret secret, DeskOptions options, ServerCallbacks callbacks,
+         base::Logger& logger);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() override;
+
+  base::Result<> listen_unix(const std::string& path);
+  base::Result<std::uint16_t> listen_tls(const std::string& address, std::uint16_t port,
+                                         const net::JobCertificate& certificate);
+
+  // See Desk.
+  void expect(const job::TaskId& task, int attempt) { desk_.expect(task, attempt); }
+  void set_attempt(const job::TaskId& task, int current) { desk_.set_attempt(task, current); }
+  // Makes `spec` the one that starts carry and that everyone who waits for it gets.
+  void publish(const job::ClusterSpec& spec);
+  // With the published spec.
+  bool send_start(const job::TaskId& task, int attempt, int restarts);
+  bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
+  bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
+
+  [[nodiscard]] std::size_t session_count() const { return desk_.session_count(); }
+
+ private:
+  struct Waiter {
+    int generation = 0;
+    net::Responder responder;
+    net::Timer limit;
+  };
+
+  void send(SessionId session, std::string frame) override;
+  void close(SessionId session, std::string_view reason) override;
+  void event(DeskEvent event) override;
+
+  [[nodiscard]] bool is_authorized(const net::HttpRequest& request);
+  void on_request(const net::HttpRequest& request, net::Responder responder);
+  void on_channel(std::unique_ptr<net::Channel> channel);
+  void on_session_end(SessionId session);
+  void wait_for_time();
+  void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
+  [[nodiscard]] net::HttpResponse spec_response() const;
+  [[nodiscard]] net::HttpResponse put_task(const job::TaskId& task, const std::string& body);
+  [[nodiscard]] net::HttpResponse get_task(const job::TaskId& task) const;
+  [[nodiscard]] net::HttpResponse on_task(const net::HttpRequest& request);
+  [[nodiscard]] net::HttpResponse on_stop(const std::string& body);
+
+  net::EventLoop& loop_;
+  const base::Secret secret_;
+  const ServerCallbacks callbacks_;
+  base::Logger& logger_;
+  Desk desk_;
+  int generation_ = 0;
+  std::string encoded_spec_;
+  std::set<net::PeerKind> told_unauthorized_;
+  SessionId next_session_ = 1;
+  std::uint64_t next_waiter_ = 1;
+  std::map<SessionId, std::unique_ptr<net::Channel>> channels_;
+  std::map<std::uint64_t, Waiter> waiters_;
+  net::Timer timer_;
+  std::optional<base::Instant> timer_at_;
+  net::Server server_;  // last: its callbacks use the others
+};
+
+}  // namespace gangrun::registry

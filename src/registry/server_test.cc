@@ -1,0 +1,279 @@
+#include "registry/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "net/client.h"
+#include "registry/messages.h"
+#include "registry/paths.h"
+#include "registry/rest_client.h"
+#include "registry/test_support.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const job::TaskId kWorker{"worker", 0};
+const job::Address kHome{"10.0.0.7", 4711};
+const std::string kSecret = "0123456789abcdef";
+
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto listening = server.listen_unix(folder.file("socket"));
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+    endpoint = net::Endpoint::on_unix(folder.file("socket"));
+    server.expect(kWorker, 2);
+    server.expect({"ps", 0}, 1);
+  }
+
+  net::HttpResponse ask(const std::string& method, const std::string& path,
+                        const std::string& body = "",
+                        const std::map<std::string, std::string>& query = {},
+                        std::optional<std::string> token = kSecret) {
+    net::HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.query = query;
+    request.body = body;
+    if (token) request.headers.add("Authorization", "Bearer " + *token);
+    auto response =
+        while_serving(loop, [&] { return net::request(endpoint, request, test_deadline()); });
+    if (!response.ok()) {
+      ADD_FAILURE() << method << " " << path << ": " << response.error().message;
+      return {};
+    }
+    return *std::move(response);
+  }
+
+  static std::string code_of(const net::HttpResponse& response) {
+    const auto json = base::parse_json(response.body, 10'000);
+    if (!json.ok() || !json->contains("error")) return "no error: " + response.body;
+    return *base::json_member<std::string>(json->at("error"), "code");
+  }
+
+  base::Result<std::unique_ptr<net::Channel>> open_channel(const std::string& path,
+                                                           const std::string& token) {
+    std::optional<base::Result<std::unique_ptr<net::Channel>>> opened;
+    const net::Connecting connecting = net::connect_channel(
+        loop, endpoint, path, net::Headers{{"Authorization", "Bearer " + token}}, test_deadline(),
+        [&](auto channel) { opened.emplace(std::move(channel)); });
+    loop.run_until([&] { return opened.has_value(); }, test_deadline());
+    if (!opened) return base::internal("the test's time is over");
+    return *std::move(opened);
+  }
+
+  job::ClusterSpec spec(int generation) {
+    return {generation, {{"ps", {{"h", 1}}}, {"worker", {kHome}}}};
+  }
+
+  TestFolder folder;
+  net::EventLoop loop;
+  LogRecorder log;
+  std::vector<DeskEvent> events;
+  std::vector<std::string> stops;
+  job::JobStatus status;
+  net::Endpoint endpoint;
+  Server server{loop, base::Secret(kSecret), DeskOptions{milliseconds(200), seconds(60)},
+                ServerCallbacks{[this] { return status; },
+                                [this](DeskEvent event) { events.push_back(std::move(event)); },
+                                [this](bool at_once, const std::string& by) {
+                                  stops.push_back(base::format("{} {}", at_once, by));
+                                }},
+                log};
+};
+
+TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
+  for (const std::string path : {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop",
+                                 "/v1/agent", "/", "/x"}) {
+    for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
+      for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
+               {}, "", "wrong", kSecret + "0", kSecret.substr(1)}) {
+        const auto response = ask(method, path, R"({"attempt":2,"address":"h:1"})", {}, token);
+        EXPECT_EQ(response.status, 401) << method << " " << path;
+        EXPECT_EQ(response.body,
+                  R"({"error":{"code":"unauthenticated","message":"not authorized"}})");
+      }
+    }
+  }
+  EXPECT_EQ(open_channel("/v1/agent", "wrong").error().code, base::Code::kUnauthenticated);
+  EXPECT_THAT(events, IsEmpty());
+  EXPECT_THAT(stops, IsEmpty());
+  // Told once, and without any of the tokens.
+  ASSERT_EQ(log.lines.size(), 1U);
+  EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(kSecret)));
+}
+
+TEST_F(ServerTest, ChannelsAreForAgentsOnly) {
+  EXPECT_EQ(open_channel("/v1/status", kSecret).error().code, base::Code::kNotFound);
+  EXPECT_EQ(ask("GET", "/v1/agent").status, 426);
+}
+
+TEST_F(ServerTest, WrongPathsAndMethodsAreTold) {
+  struct Row {
+    std::string method, path;
+    int status;
+    std::string allow;
+  };
+  const Row table[] = {{"GET", "/", 404, ""},
+                       {"GET", "/v2/status", 404, ""},
+                       {"GET", "/v1/status/", 404, ""},
+                       {"GET", "/v1/tasks/", 404, ""},
+                       {"GET", "/v1/tasks/worker", 404, ""},
+                       {"GET", "/v1/tasks/worker/0/x", 404, ""},
+                       {"GET", "/v1/tasks/worker/x", 404, ""},
+                       {"GET", "/v1/tasks/worker/-1", 404, ""},
+                       {"GET", "/v1/tasks/worker/9", 404, ""},
+                       {"PUT", "/v1/status", 405, "GET"},
+                       {"POST", "/v1/cluster-spec", 405, "GET"},
+                       {"GET", "/v1/stop", 405, "POST"},
+                       {"DELETE", "/v1/tasks/worker/0", 405, "GET, PUT"}};
+  for (const Row& row : table) {
+    const auto response = ask(row.method, row.path);
+    EXPECT_EQ(response.status, row.status) << row.method << " " << row.path;
+    EXPECT_EQ(response.headers.get("Allow").value_or(""), row.allow) << row.path;
+    EXPECT_EQ(code_of(response), row.status == 404 ? "not_found" : "method_not_allowed");
+  }
+}
+
+TEST_F(ServerTest, APlaceIsReportedOnceByRest) {
+  const std::string path = "/v1/tasks/worker/0";
+  const std::string good = R"({"attempt":2,"address":"10.0.0.7:4711"})";
+  for (const std::string bad :
+       {"", "x", "[]", "{}", R"({"attempt":2})", R"({"attempt":"2","address":"h:1"})",
+        R"({"attempt":2,"address":"h"})", R"({"attempt":2,"address":"h:1","more":1})"}) {
+    const auto response = ask("PUT", path, bad);
+    EXPECT_EQ(response.status, 400) << bad;
+    EXPECT_EQ(code_of(response), "invalid_argument") << bad;
+  }
+  EXPECT_EQ(ask("PUT", path, R"({"attempt":1,"address":"h:1"})").status, 409);
+  EXPECT_EQ(ask("PUT", "/v1/tasks/worker/7", good).status, 404);
+  EXPECT_EQ(ask("GET", path).body,
+            R"({"task":"worker:0","attempt":2,"address":null,"connected":false})");
+  EXPECT_THAT(events, IsEmpty());
+
+  const auto taken = ask("PUT", path, good);
+  EXPECT_EQ(taken.status, 200);
+  EXPECT_EQ(taken.body,
+            R"({"task":"worker:0","attempt":2,"address":"10.0.0.7:4711","connected":false})");
+  EXPECT_EQ(code_of(ask("PUT", path, good)), "already_exists");
+  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{kWorker, 2, kHome, 0})));
+}
+
+TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
+  const std::string path = "/v1/cluster-spec";
+  EXPECT_EQ(ask("GET", path).status, 204);
+  EXPECT_EQ(ask("GET", path, "", {{"wait", "1"}}).status, 204);  // after the wait
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::string>>{{"wait", "61"},
+                                                        {"wait", "-1"},
+                                                        {"wait", "x"},
+                                                        {"generation", "0"},
+                                                        {"generation", ""}}) {
+    const auto response = ask("GET", path, "", {{key, value}});
+    EXPECT_EQ(response.status, 400) << key << "=" << value;
+    EXPECT_THAT(response.body, HasSubstr("must be a whole number from")) << response.body;
+  }
+  server.publish(spec(1));
+  EXPECT_EQ(ask("GET", path).body, encode_cluster_spec(spec(1)));
+  EXPECT_EQ(ask("GET", path, "", {{"generation", "2"}}).status, 204);
+
+  // One who waits gets it when it is published.
+  const net::Timer later = loop.after(milliseconds(50), [&] { server.publish(spec(2)); });
+  const auto fetched = while_serving(loop, [&] {
+    return fetch_cluster_spec(endpoint, base::Secret(kSecret), 2, test_deadline());
+  });
+  ASSERT_TRUE(fetched.ok()) << fetched.error().message;
+  EXPECT_EQ(*fetched, spec(2));
+}
+
+TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
+  const auto fetched = while_serving(loop, [&] {
+    return fetch_cluster_spec(endpoint, base::Secret(kSecret), 3, loop.now() + seconds(2));
+  });
+  ASSERT_FALSE(fetched.ok());
+  EXPECT_EQ(fetched.error().code, base::Code::kDeadlineExceeded) << fetched.error().message;
+}
+
+TEST_F(ServerTest, StatusAndStopAreTheMasters) {
+  status.id = "job-1";
+  status.name = "wine";
+  const auto fetched = while_serving(
+      loop, [&] { return fetch_status(endpoint, base::Secret(kSecret), test_deadline()); });
+  ASSERT_TRUE(fetched.ok()) << fetched.error().message;
+  EXPECT_EQ(*fetched, status);
+
+  const auto stopped = while_serving(loop, [&] {
+    return request_stop(endpoint, base::Secret(kSecret), true, "ana", test_deadline());
+  });
+  EXPECT_TRUE(stopped.ok());
+  EXPECT_EQ(ask("POST", "/v1/stop", "{}").status, 202);
+  EXPECT_EQ(ask("POST", "/v1/stop", "").status, 400);
+  EXPECT_EQ(ask("POST", "/v1/stop", R"({"at_once":1})").status, 400);
+  EXPECT_EQ(ask("POST", "/v1/stop", R"({"by":""})").status, 400);
+  EXPECT_EQ(ask("POST", "/v1/stop", R"({"now":true})").status, 400);
+  EXPECT_EQ(ask("POST", "/v1/stop", std::string(kMaxRequestBytes + 1, ' ')).status, 413);
+  EXPECT_THAT(stops, ElementsAre("true ana", "false a request"));
+}
+
+TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
+  const auto fetched = while_serving(
+      loop, [&] { return fetch_status(endpoint, base::Secret("guess"), test_deadline()); });
+  ASSERT_FALSE(fetched.ok());
+  EXPECT_EQ(fetched.error().code, base::Code::kUnauthenticated);
+  EXPECT_THAT(fetched.error().message, HasSubstr("not authorized"));
+  EXPECT_THAT(fetched.error().message, Not(HasSubstr("guess")));
+}
+
+TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
+  auto channel = open_channel("/v1/agent", kSecret);
+  ASSERT_TRUE(channel.ok()) << channel.error().message;
+  std::vector<MasterMessage> heard;
+  std::optional<base::Error> closed;
+  (*channel)->on_closed([&](base::Error reason) { closed = std::move(reason); });
+  (*channel)->on_message([&](std::string_view frame) {
+    if (auto message = decode_master_message(frame); message.ok()) heard.push_back(*message);
+  });
+  (*channel)->send(encode(
+      AgentMessage(ReportMessage{kWorker, 2, kHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
+  ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, test_deadline()));
+  EXPECT_THAT(closed->message, HasSubstr("silent for too long"));
+  EXPECT_THAT(heard, ElementsAre(testing::VariantWith<WelcomeMessage>(testing::_)));
+  EXPECT_THAT(events, ElementsAre(testing::VariantWith<Reported>(testing::_),
+                                  testing::VariantWith<SessionLost>(testing::_)));
+}
+
+TEST_F(ServerTest, OverTlsTheSameHolds) {
+  const auto certificate = net::make_job_certificate("gangrun", std::chrono::hours(1));
+  ASSERT_TRUE(certificate.ok());
+  const auto port = server.listen_tls("127.0.0.1", 0, *certificate);
+  ASSERT_TRUE(port.ok()) << port.error().message;
+  endpoint = net::Endpoint::on_tls("127.0.0.1", *port, certificate->fingerprint);
+  server.publish(spec(1));
+  EXPECT_EQ(ask("GET", "/v1/cluster-spec").body, encode_cluster_spec(spec(1)));
+  EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, "wrong").status, 401);
+  EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, std::nullopt).status, 401);
+  EXPECT_EQ(open_channel("/v1/agent", "wrong").error().code, base::Code::kUnauthenticated);
+  EXPECT_TRUE(open_channel("/v1/agent", kSecret).ok());
+  EXPECT_EQ(log.lines.size(), 1U);
+
+  // Another server than the one whose certificate is known gets nothing, not even the token.
+  const auto other = net::make_job_certificate("gangrun", std::chrono::hours(1));
+  endpoint.fingerprint = other->fingerprint;
+  const auto refused = while_serving(
+      loop, [&] { return fetch_status(endpoint, base::Secret(kSecret), test_deadline()); });
+  EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated) << refused.error().message;
+}
+
+}  // namespace
+}  // namespace gangrun::registry
