@@ -1,0 +1,321 @@
+#include "registry/agent_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "base/format.h"
+#include "net/server.h"
+#include "registry/server.h"
+#include "registry/test_support.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const job::TaskId kWorker{"worker", 0};
+const job::Address kHome{"10.0.0.7", 4711};
+const job::Address kElsewhere{"10.0.0.7", 4712};
+
+// One master that can go away and come back at the same socket, and one agent.
+class AgentSessionTest : public testing::Test {
+ protected:
+  // A master as it is after a start or a restart; `attempt` is the current one.
+  void serve(milliseconds master_lost, int attempt = 1, int generation = 0) {
+    server.emplace(loop, base::Secret("secret"), DeskOptions{milliseconds(300), master_lost},
+                   ServerCallbacks{[] { return job::JobStatus{}; },
+                                   [this](DeskEvent event) {
+                                     if (!std::holds_alternative<Heartbeat>(event))
+                                       events.push_back(event);
+                                   },
+                                   [](bool, const std::string&) {}},
+                   log);
+    server->expect(kWorker, 1);
+    server->set_attempt(kWorker, attempt);
+    if (generation > 0) server->publish(spec(generation, kHome));
+    const auto listening = server->listen_unix(folder.file("socket"));
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+  }
+
+  static job::ClusterSpec spec(int generation, const job::Address& worker) {
+    return {generation, {{"worker", {worker}}}};
+  }
+
+  std::unique_ptr<AgentSession> agent(const std::string& secret = "secret") {
+    AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const StartMessage& start) {
+      told.push_back(base::format("start {} of {}", start.attempt, start.cluster_spec.generation));
+    };
+    callbacks.on_stop = [this](milliseconds grace) {
+      told.push_back(base::format("stop {}", grace.count()));
+    };
+    callbacks.on_end = [this](milliseconds grace) {
+      told.push_back(base::format("end {}", grace.count()));
+    };
+    callbacks.on_heartbeat = [this] {
+      ++heartbeats;
+      return HeartbeatMessage{};
+    };
+    callbacks.on_outdated_spec = [this] { told.emplace_back("outdated"); };
+    callbacks.on_lost = [this](const std::string& reason) { told.push_back("lost: " + reason); };
+    callbacks.on_refused = [this](const std::string& reason) {
+      told.push_back("refused: " + reason);
+    };
+    auto session = std::make_unique<AgentSession>(
+        loop, net::Endpoint::on_unix(folder.file("socket")), base::Secret(secret),
+        AgentIdentity{kWorker, 1, kHome, 99}, std::move(callbacks));
+    session->open();
+    return session;
+  }
+
+  void wait(const std::string& what, const std::function<bool()>& done) {
+    EXPECT_TRUE(loop.run_until(done, test_deadline())) << "waited for: " << what;
+  }
+  void wait_for_events(std::size_t count) {
+    wait(base::format("{} events", count), [&] { return events.size() >= count; });
+  }
+  void wait_until_told(std::size_t count) {
+    wait(base::format("{} calls", count), [&] { return told.size() >= count; });
+  }
+
+  TestFolder folder;
+  net::EventLoop loop;
+  LogRecorder log;
+  std::vector<DeskEvent> events;
+  std::vector<std::string> told;
+  int heartbeats = 0;
+  std::optional<Server> server;
+};
+
+std::string names_of(const std::vector<DeskEvent>& events) {
+  const char* const names[] = {"reported",  "reattached", "started",   "exited",
+                               "heartbeat", "log",        "port_lost", "session_lost"};
+  std::vector<std::string> all;
+  for (const DeskEvent& event : events) all.emplace_back(names[event.index()]);
+  return base::format("{}", base::join(all, " "));
+}
+
+TEST_F(AgentSessionTest, ALifeInOneSession) {
+  serve(seconds(60));
+  const auto session = agent();
+  wait_for_events(1);
+  server->publish(spec(1, kHome));
+  EXPECT_TRUE(server->send_start(kWorker, 1, 0));
+  EXPECT_TRUE(server->send_stop(kWorker, seconds(3)));
+  wait_until_told(2);
+  session->started(1234);
+  session->log(Stream::kOut, "one");
+  session->log(Stream::kOut, "two\xff");
+  session->log(Stream::kErr, "three");
+  job::ExitReport exit;
+  exit.code = 3;
+  session->exited(exit);
+  wait_for_events(5);
+  EXPECT_TRUE(server->send_end(kWorker, seconds(4)));
+  wait_until_told(3);
+  EXPECT_THAT(told, ElementsAre("start 1 of 1", "stop 3000", "end 4000"));
+  bool done = false;
+  session->log(Stream::kOut, "the last words");
+  session->finish([&] { done = true; });
+  wait("the farewell", [&] { return done; });
+  wait_for_events(7);
+  ASSERT_EQ(names_of(events), "reported started log log exited log session_lost");
+  EXPECT_EQ(events[2], DeskEvent(LogLines{kWorker, 1, Stream::kOut, {"one", "two\uFFFD"}, 0}));
+  EXPECT_EQ(events[3], DeskEvent(LogLines{kWorker, 1, Stream::kErr, {"three"}, 0}));
+  EXPECT_EQ(std::get<Exited>(events[4]).exit.report, exit);
+  EXPECT_EQ(events[5], DeskEvent(LogLines{kWorker, 1, Stream::kOut, {"the last words"}, 0}));
+  EXPECT_THAT(log.lines, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, HeartbeatsKeepTheSession) {
+  serve(seconds(3));
+  const auto session = agent();
+  wait("heartbeats for longer than the lease", [&] { return heartbeats > 15; });
+  EXPECT_EQ(names_of(events), "reported");
+  EXPECT_THAT(told, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, WithoutALeaseTheFirstLossIsTheEnd) {
+  serve(milliseconds(0));
+  const auto session = agent();
+  wait("the welcome", [&] { return session->is_attached(); });
+  server.reset();
+  wait_until_told(1);
+  EXPECT_THAT(told[0], HasSubstr("lost: "));
+}
+
+TEST_F(AgentSessionTest, AfterTheLeaseTheAgentGivesUp) {
+  serve(milliseconds(300));
+  const auto session = agent();
+  wait("the welcome", [&] { return session->is_attached(); });
+  const base::Instant gone = loop.now();
+  server.reset();
+  wait_until_told(1);
+  EXPECT_THAT(told, ElementsAre("lost: nothing was heard from the master for 300 ms"));
+  EXPECT_LT(loop.now() - gone, kFirstContactTimeout);
+}
+
+TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
+  serve(seconds(60), 1, 1);
+  const auto session = agent();
+  wait_for_events(1);
+  server->send_start(kWorker, 1, 0);
+  wait_until_told(1);
+  server.reset();
+  session->started(1234);
+  wait("the loss", [&] { return !session->is_attached(); });
+  session->log(Stream::kErr, "meanwhile");
+  events.clear();
+
+  serve(seconds(60), 1, 1);
+  wait_for_events(3);
+  EXPECT_EQ(names_of(events), "reattached started log");
+  EXPECT_EQ(events[0], DeskEvent(Reattached{kWorker, 1, kHome, 99, AgentState::kRunning, 1, 1234}));
+  EXPECT_TRUE(server->send_start(kWorker, 1, 0));  // has it, so nothing happens
+
+  server.reset();
+  wait("the loss", [&] { return !session->is_attached(); });
+  job::ExitReport exit;
+  exit.sentence = "exited with status 3";
+  session->exited(exit);
+  events.clear();
+  serve(seconds(60), 1, 1);
+  wait_for_events(2);
+  EXPECT_EQ(names_of(events), "reattached exited");
+  EXPECT_EQ(std::get<Exited>(events[1]).exit.report, exit);
+  EXPECT_THAT(told, ElementsAre("start 1 of 1"));
+  EXPECT_THAT(log.lines, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
+  serve(seconds(60), 1, 1);
+  const auto session = agent();
+  wait_for_events(1);
+  server->send_start(kWorker, 1, 0);
+  wait_until_told(1);
+  session->started(1234);
+  wait_for_events(2);
+  server.reset();
+  wait("the loss", [&] { return !session->is_attached(); });
+  job::ExitReport exit;
+  exit.port_lost = true;
+  session->exited(exit);
+  session->set_address(kElsewhere);
+  events.clear();
+
+  serve(seconds(60), 1, 1);
+  wait_for_events(3);
+  EXPECT_EQ(names_of(events), "reattached exited reported");
+  EXPECT_EQ(events[2], DeskEvent(Reported{kWorker, 1, kElsewhere, 99}));
+  wait("a heartbeat", [&, before = heartbeats] { return heartbeats > before; });
+  server->publish(spec(2, kElsewhere));
+  server->send_start(kWorker, 2, 1);
+  wait_until_told(2);
+  EXPECT_THAT(told, ElementsAre("start 1 of 1", "start 2 of 2"));
+  EXPECT_EQ(session->state(), AgentState::kStarting);
+  EXPECT_THAT(log.lines, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, ASpecOfBeforeThePortChangedIsAnsweredAsALostPort) {
+  serve(seconds(60), 1, 1);
+  const auto session = agent();
+  wait_for_events(1);
+  session->set_address(kElsewhere);
+  server->send_start(kWorker, 1, 0);  // before the new report is read
+  wait_until_told(1);
+  EXPECT_THAT(told, ElementsAre("outdated"));
+  wait_for_events(3);
+  EXPECT_EQ(names_of(events), "reported port_lost reported");
+  EXPECT_EQ(events[2], DeskEvent(Reported{kWorker, 1, kElsewhere, 99}));
+}
+
+TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {
+  const auto session = agent();
+  for (std::size_t i = 0; i < kMaxQueuedLogLines + 500; ++i) {
+    session->log(Stream::kOut, base::format("line {}", i));
+  }
+  serve(seconds(60));
+  std::size_t lines = 0;
+  std::int64_t dropped = 0;
+  wait("the lines", [&] {
+    lines = 0;
+    dropped = 0;
+    for (const DeskEvent& event : events) {
+      if (const auto* some = std::get_if<LogLines>(&event)) {
+        lines += some->lines.size();
+        dropped += some->dropped;
+      }
+    }
+    return lines >= kMaxQueuedLogLines;
+  });
+  EXPECT_EQ(lines, kMaxQueuedLogLines);
+  EXPECT_EQ(dropped, 500);
+  EXPECT_EQ(std::get<LogLines>(events.back()).lines.back(),
+            base::format("line {}", kMaxQueuedLogLines + 499));
+}
+
+TEST_F(AgentSessionTest, AWrongSecretIsTheEnd) {
+  serve(seconds(60));
+  const auto session = agent("guess");
+  wait_until_told(1);
+  EXPECT_THAT(told[0], HasSubstr("refused: "));
+  EXPECT_THAT(told[0], Not(HasSubstr("guess")));
+  EXPECT_THAT(events, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, AnAgentThatIsReplacedIsToldSo) {
+  serve(seconds(60));
+  const auto session = agent();
+  wait_for_events(1);
+  server->expect(kWorker, 2);
+  wait_until_told(1);
+  EXPECT_THAT(told, ElementsAre("refused: attempt 2 takes its place"));
+}
+
+TEST_F(AgentSessionTest, ASecondAgentWaitsForTheFirstToGo) {
+  serve(seconds(60));
+  auto first = agent();
+  wait_for_events(1);
+  const auto second = agent();
+  wait("the refusal in the log", [&] { return !log.lines.empty(); });
+  EXPECT_FALSE(second->is_attached());
+  first.reset();
+  wait("the second session", [&] { return second->is_attached(); });
+  EXPECT_EQ(names_of(events), "reported session_lost reattached");
+  EXPECT_THAT(told, IsEmpty());
+}
+
+// A master that hangs keeps its connections open. The lease counts from the last heartbeat that it
+// has answered.
+TEST_F(AgentSessionTest, AMasterThatAnswersNothingLosesItsAgents) {
+  net::Server mute(loop);
+  ASSERT_TRUE(mute.listen_unix(folder.file("socket")).ok());
+  std::vector<std::unique_ptr<net::Channel>> channels;
+  int welcomes = 0;
+  mute.on_channel([&](const net::HttpRequest&, std::unique_ptr<net::Channel> channel) {
+    channels.push_back(std::move(channel));
+    net::Channel* const opened = channels.back().get();
+    opened->on_message([&welcomes, opened](std::string_view frame) {
+      const auto message = decode_agent_message(frame);
+      if (!message.ok() || !std::holds_alternative<ReportMessage>(*message)) return;
+      if (++welcomes > 1) return;
+      opened->send(encode(MasterMessage(WelcomeMessage{milliseconds(10), seconds(2)})));
+    });
+  });
+  const base::Instant began = loop.now();
+  const auto session = agent();
+  wait_until_told(1);
+  EXPECT_THAT(told, ElementsAre("lost: nothing was heard from the master for 2.0 s"));
+  EXPECT_LT(loop.now() - began, kFirstContactTimeout);
+  // Between, it tried another connection.
+  EXPECT_EQ(welcomes, 2);
+}
+
+}  // namespace
+}  // namespace gangrun::registry
