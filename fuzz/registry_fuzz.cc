@@ -1,0 +1,195 @@
+// What comes to the registry from outside: frames of both directions, and a desk that is fed any
+// sequence of sessions, frames and pauses.
+//
+// The first byte of an input chooses: 0 decodes the rest in both directions, anything else runs the
+// rest as a script for a desk. A script is a row of steps of two bytes, what and which; "frame from
+// the input" takes the bytes up to the next newline.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "registry/desk.h"
+#include "registry/messages.h"
+
+namespace {
+
+using namespace gangrun;  // NOLINT: a program of its own
+using registry::SessionId;
+
+class NoLog final : public base::Logger {
+ public:
+  void write(base::LogLevel, std::string_view) override {}
+};
+
+// Whatever can be decoded can be written and is understood as the same again. (Numbers with many
+// digits may be written shorter, so the texts are compared after one round.)
+void decode_both(std::string_view frame) {
+  if (const auto message = registry::decode_agent_message(frame); message.ok()) {
+    const std::string once = registry::encode(*message);
+    const auto again = registry::decode_agent_message(once);
+    GANGRUN_CHECK(again.ok() && registry::encode(*again) == once, once);
+  }
+  if (const auto message = registry::decode_master_message(frame); message.ok()) {
+    const std::string once = registry::encode(*message);
+    const auto again = registry::decode_master_message(once);
+    GANGRUN_CHECK(again.ok() && registry::encode(*again) == once, once);
+  }
+}
+
+// Checks what a desk promises: at most one session of a task, events of expected tasks and current
+// attempts only, one start and one end told of each attempt, nothing sent to who is not open.
+class Watcher final : public registry::DeskOutput {
+ public:
+  void send(SessionId session, std::string frame) override {
+    GANGRUN_CHECK(open.contains(session), session, frame);
+    const auto message = registry::decode_master_message(frame);
+    GANGRUN_CHECK(message.ok(), frame);
+    if (std::holds_alternative<registry::WelcomeMessage>(*message)) welcomed = session;
+  }
+  void close(SessionId session, std::string_view) override {
+    GANGRUN_CHECK(open.erase(session) == 1, session);
+  }
+  void event(registry::DeskEvent event) override {
+    std::visit([this](const auto& value) { check(value); }, event);
+  }
+
+  std::map<job::TaskId, int> attempts;
+  std::set<SessionId> open;
+  std::set<job::TaskId> attached;
+
+ private:
+  template <typename Event>
+  void check(const Event& event) {
+    const auto found = attempts.find(event.task);
+    GANGRUN_CHECK(found != attempts.end(), job::to_string(event.task));
+    GANGRUN_CHECK(event.attempt == found->second, event.attempt, found->second);
+    told(event);
+  }
+
+  void told(const registry::Reported& event) { attach(event.task); }
+  void told(const registry::Reattached& event) { attach(event.task); }
+  void told(const registry::SessionLost& event) {
+    GANGRUN_CHECK(attached.erase(event.task) == 1, job::to_string(event.task));
+  }
+  void told(const registry::Started& event) {
+    GANGRUN_CHECK(started_.emplace(event.task, event.attempt).second, event.attempt);
+  }
+  void told(const registry::Exited& event) {
+    GANGRUN_CHECK(exited_.emplace(event.task, event.attempt).second, event.attempt);
+  }
+  template <typename Event>
+  void told(const Event&) {}
+
+  // A report that follows a welcome is of a new session; others are of one that is there.
+  void attach(const job::TaskId& task) {
+    if (std::exchange(welcomed, SessionId{0}) == 0) return;
+    GANGRUN_CHECK(attached.insert(task).second, job::to_string(task));
+  }
+
+  SessionId welcomed = 0;
+  std::set<std::pair<job::TaskId, int>> started_;
+  std::set<std::pair<job::TaskId, int>> exited_;
+};
+
+class Script {
+ public:
+  explicit Script(std::string_view bytes) : bytes_(bytes) {}
+
+  void run() {
+    for (int index = 0; index < 2; ++index) expect(index, 1);
+    while (bytes_.size() >= 2) {
+      const auto what = static_cast<unsigned char>(bytes_[0]);
+      const auto which = static_cast<unsigned char>(bytes_[1]);
+      bytes_.remove_prefix(2);
+      step(what % 12, which);
+    }
+  }
+
+ private:
+  static job::TaskId task(unsigned which) { return {"worker", static_cast<int>(which % 3)}; }
+
+  void expect(int index, int attempt) {
+    const job::TaskId id{"worker", index};
+    int& current = output_.attempts[id];
+    if (attempt <= current) return;
+    current = attempt;
+    output_.attached.erase(id);
+    desk_.expect(id, attempt);
+  }
+
+  void frame(SessionId session, const registry::AgentMessage& message) {
+    desk_.on_frame(session, registry::encode(message), now_);
+  }
+
+  registry::ReportMessage report(unsigned which) const {
+    registry::ReportMessage message;
+    message.task = task(which >> 2U);
+    message.attempt = 1 + static_cast<int>((which >> 4U) % 2);
+    message.address = {"h", static_cast<std::uint16_t>(1 + (which >> 5U) % 2)};
+    message.state = static_cast<registry::AgentState>((which >> 6U) % 4);
+    if (message.state != registry::AgentState::kWaiting) {
+      message.run_attempt = message.attempt + static_cast<int>(which % 2);
+      message.generation = 1 + static_cast<int>((which >> 1U) % 2);
+    }
+    if (message.state == registry::AgentState::kExited) message.exit.emplace();
+    return message;
+  }
+
+  void step(int what, unsigned which) {
+    const SessionId session = 1 + which % 4;
+    const int small = 1 + static_cast<int>((which >> 2U) % 4);
+    const job::TaskId id = task(which);
+    switch (what) {
+      case 0:
+        if (output_.open.insert(session).second) desk_.on_opened(session, now_);
+        return;
+      case 1: output_.open.erase(session); return desk_.on_closed(session);
+      case 2: return frame(session, report(which));
+      case 3: return frame(session, registry::StartedMessage{small, small, 1});
+      case 4: return frame(session, registry::ExitedMessage{small, 1 + small / 2, {}});
+      case 5: return frame(session, registry::HeartbeatMessage{});
+      case 6: return frame(session, registry::PortLostMessage{small, small - 1});
+      case 7: {
+        const std::size_t end = bytes_.find('\n');
+        desk_.on_frame(session, bytes_.substr(0, end), now_);
+        return bytes_.remove_prefix(end == std::string_view::npos ? bytes_.size() : end + 1);
+      }
+      case 8: now_ += std::chrono::milliseconds(which * 10); return desk_.on_time(now_);
+      case 9: return expect(static_cast<int>(which % 2), small);
+      case 10:
+        if (!output_.attempts.contains(id)) return;
+        output_.attempts[id] = std::max(output_.attempts[id], small);
+        desk_.send_start(id, output_.attempts[id], small, 0, R"({"generation":1,"tasks":{}})");
+        return;
+      default: (void)desk_.report_place(id, small, {"h", 9});
+    }
+  }
+
+  std::string_view bytes_;
+  base::Instant now_ = base::Instant(std::chrono::hours(1000));
+  NoLog log_;
+  Watcher output_;
+  registry::Desk desk_{
+      {std::chrono::milliseconds(100), std::chrono::milliseconds(1000)}, output_, log_};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  if (input.empty()) return 0;
+  if (input.front() == 0) {
+    decode_both(input.substr(1));
+  } else {
+    Script(input.substr(1)).run();
+  }
+  return 0;
+}
