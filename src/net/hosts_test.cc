@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/address_internal.h"
 #include "net/test_support_internal.h"
 
 namespace gangrun::net {
@@ -55,17 +54,6 @@ TEST(Hosts, TheRouteToLoopbackIsLoopback) {
 TEST(Hosts, HostAndPort) {
   EXPECT_EQ(host_port("h", 80), "h:80");
   EXPECT_EQ(host_port("::1", 80), "[::1]:80");
-}
-
-TEST(Address, AUnixPathOfAnyLengthHasAnAddress) {
-  EXPECT_TRUE(unix_address("/tmp/x").ok());
-  EXPECT_FALSE(unix_address("").ok());
-  const auto missing = unix_address("/nowhere/" + std::string(200, 'd') + "/x");
-  ASSERT_FALSE(missing.ok());
-  EXPECT_THAT(missing.error().message, HasSubstr("/nowhere/"));
-  const auto long_name = unix_address("/tmp/" + std::string(200, 'n'));
-  ASSERT_FALSE(long_name.ok());
-  EXPECT_THAT(long_name.error().message, HasSubstr("too long"));
 }
 
 }  // namespace
