@@ -20,7 +20,7 @@ struct Launch {
   job::Resources resources;
   // Where the task was before, as a wish.
   std::optional<job::Address> wanted;
-  // What the agent must know (agent/config.h). Holds the job's secret: it is handed on by a way that no
+  // What the agent must know (registry/agent_config.h). Holds the job's secret: it is handed on by a way that no
   // other user sees, never in a command line or an environment.
   base::Json agent_config;
 };
@@ -65,6 +65,9 @@ class Cluster {
   // Ends the agent with all that it started: SIGTERM, and after `grace` by force. For an attempt that is not
   // there (any more) it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
+  // The number under which this machine knows a process that a task's agent calls `pid`; 0 where that makes no
+  // sense, as for a task on another host.
+  [[nodiscard]] virtual std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const = 0;
 };
 
 }  // namespace gangrun::cluster

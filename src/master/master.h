@@ -22,8 +22,8 @@ namespace gangrun::master {
 class Listener {
  public:
   virtual ~Listener() = default;
-  // The state of the job or of a task has changed. Not called for memory, CPU and log lines: who shows
-  // them asks status() at its own pace.
+  // The state of the job or of a task has changed. Not called for memory, CPU and log lines: who
+  // shows them asks status() at its own pace.
   virtual void on_changed() = 0;
   virtual void on_line(const job::TaskId& task, bool is_error, std::string_view line) = 0;
   // Worth telling the user: a restart, a sidecar that failed.
@@ -36,7 +36,7 @@ class Listener {
 struct Settings {
   job::JobSpec spec;  // validated
   std::string job_id;
-  std::string folder;          // the job's own: holds socket_path and the logs
+  std::string folder;  // the job's own: holds socket_path and the logs
   std::string socket_path;
   std::string log_folder;      // of the tasks' output; must exist
   std::string working_folder;  // of the user's commands
@@ -49,12 +49,13 @@ struct Settings {
   std::chrono::milliseconds master_lost{0};
 };
 
-// The coordinator of one job: gang, registry, cluster and journal put together. Owns none of the things
-// that it is given by reference; they outlive it.
+// The coordinator of one job: gang, registry, cluster and journal put together. Owns none of the
+// things that it is given by reference; they outlive it.
 class Master {
  public:
   Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
-         cluster::Cluster& cluster, journal::Writer& journal, Listener& listener, Settings settings);
+         cluster::Cluster& cluster, journal::Writer& journal, Listener& listener,
+         Settings settings);
   ~Master();
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;

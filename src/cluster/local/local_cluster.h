@@ -24,12 +24,12 @@ struct Machine {
   int gpus = 0;
 };
 
-// A sentence with both numbers if the machine can never fulfil the whole gang's requests. vcores are a wish
-// (they share), memory and GPUs are not.
+// A sentence with both numbers if the machine can never fulfil the whole gang's requests. vcores
+// are a wish (they share), memory and GPUs are not.
 base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine);
 
-// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h) which die with
-// the calling process. Destroying it kills what is left, and waits for it.
+// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h)
+// which die with the calling process. Destroying it kills what is left, and waits for it.
 class LocalCluster final : public Cluster {
  public:
   struct Options {
@@ -38,6 +38,9 @@ class LocalCluster final : public Cluster {
     std::vector<int> gpus;      // devices of this machine
     // Where other jobs on this machine see which GPUs are taken: one lock file for each.
     std::string gpu_lock_folder;
+    std::string agent_log;  // what agents say of themselves is appended here
+    std::string job_id;
+    job::Containment containment = job::Containment::kSubreaper;
   };
 
   LocalCluster(net::EventLoop& loop, Options options);
@@ -46,12 +49,16 @@ class LocalCluster final : public Cluster {
   void on_event(std::function<void(Event)> listener) override;
   void start(const job::TaskId& task, int attempt, Launch launch) override;
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
+  [[nodiscard]] std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const override;
 
  private:
   struct Agent;
   using Key = std::pair<job::TaskId, int>;
 
-  void start_agent(const Key& key);
+  bool try_start(const Key& key);
+  bool take_gpus(Agent& agent);
+  void wait_for_gpus();
+  base::Result<> spawn_agent(const Key& key, Agent& agent);
   void emit(Event event);
   void reap(const Key& key);
 
@@ -59,6 +66,8 @@ class LocalCluster final : public Cluster {
   Options options_;
   std::function<void(Event)> listener_;
   std::map<Key, std::unique_ptr<Agent>> agents_;
+  net::Timer gpu_timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 
 }  // namespace gangrun::cluster

@@ -1,0 +1,237 @@
+#include "agent/agent.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "frameworks/environment.h"
+#include "process/listeners.h"
+#include "process/usage.h"
+
+namespace gangrun::agent {
+
+namespace {
+
+// A hold on all addresses: which of them the user's program binds is its own affair.
+constexpr const char* kAnyAddress = "0.0.0.0";
+// A program that ends for its port does so when it starts.
+constexpr std::chrono::seconds kPortLossWindow(30);
+// Less CPU time between two heartbeats is no progress: an idle Python uses as much.
+constexpr double kProgressCpuSeconds = 0.05;
+
+bool speaks_of_its_port(const std::vector<std::string>& lines) {
+  constexpr std::string_view kSigns[] = {"ddress already in use", "EADDRINUSE", "ddress in use"};
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return std::any_of(std::begin(kSigns), std::end(kSigns),
+                       [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
+  });
+}
+
+std::string words_of(const std::vector<int>& numbers) {
+  return base::format("{}", base::join(numbers, ","));
+}
+
+}  // namespace
+
+Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
+             registry::AgentConfig config)
+    : loop_(loop),
+      logger_(logger),
+      containment_(containment),
+      config_(std::move(config)),
+      task_spec_(*config_.spec.find(config_.task.type)) {}
+
+base::Result<> Agent::start() {
+  GANGRUN_TRY(hold_port());
+  guardian_watch_ = loop_.watch_readable(containment_.guardian_gone_fd(), [this] {
+    guardian_watch_.reset();
+    has_session_ = false;
+    end(std::chrono::milliseconds(0));
+  });
+  open_session();
+  return {};
+}
+
+// A task that comes back wants its old address; where somebody else has that port now, any will do,
+// and the master makes a new generation of it.
+base::Result<> Agent::hold_port() {
+  if (config_.wanted_port) {
+    auto held = process::PortHold::exactly(kAnyAddress, *config_.wanted_port);
+    if (held.ok()) {
+      port_.emplace(std::move(*held));
+      return {};
+    }
+    logger_.info("{}", held.error().message);
+  }
+  GANGRUN_ASSIGN(auto held, process::PortHold::any(kAnyAddress));
+  port_.emplace(std::move(held));
+  return {};
+}
+
+void Agent::open_session() {
+  registry::AgentSessionCallbacks callbacks;
+  callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
+  callbacks.on_stop = [this](std::chrono::milliseconds grace) {
+    if (run_) run_->stop(grace);
+  };
+  callbacks.on_end = [this](std::chrono::milliseconds grace) { end(grace); };
+  callbacks.on_heartbeat = [this] { return heartbeat(); };
+  callbacks.on_outdated_spec = [this] { logger_.info("a start with an address that is not held"); };
+  const auto over = [this](const std::string& reason) {
+    logger_.warning("{}", reason);
+    has_session_ = false;
+    end(std::chrono::milliseconds(0));
+  };
+  callbacks.on_lost = over;
+  callbacks.on_refused = over;
+  const net::Endpoint endpoint =
+      config_.socket_path.empty()
+          ? net::Endpoint::on_tls(config_.master_host, config_.master_port, config_.fingerprint)
+          : net::Endpoint::on_unix(config_.socket_path);
+  registry::AgentIdentity identity;
+  identity.task = config_.task;
+  identity.attempt = config_.attempt;
+  identity.address = {config_.host, port_->port()};
+  identity.pid = ::getpid();
+  session_ = std::make_unique<registry::AgentSession>(loop_, endpoint, config_.secret, identity,
+                                                      std::move(callbacks));
+  session_->open();
+}
+
+void Agent::on_start(const registry::StartMessage& message) {
+  if (ending_ || run_) return;
+  const base::Result<> started = start_run(message);
+  if (started.ok()) return session_->started(run_->first_pid());
+  run_.reset();
+  job::ExitReport report;
+  report.could_not_start = true;
+  report.code = 127;
+  report.sentence = base::format("could not be started: {}", started.error().message);
+  session_->exited(std::move(report));
+}
+
+base::Result<> Agent::start_run(const registry::StartMessage& message) {
+  std::vector<process::SpawnOptions> processes;
+  for (int process = 0; process < task_spec_.processes; ++process) {
+    GANGRUN_ASSIGN(auto options, options_of(message, process));
+    processes.push_back(std::move(options));
+  }
+  UserRun::Callbacks callbacks;
+  callbacks.on_line = [this](bool is_error, std::string_view line) {
+    session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
+  };
+  callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
+  run_ = std::make_unique<UserRun>(loop_, logger_, containment_, std::move(callbacks));
+  run_started_at_ = loop_.now();
+  output_seen_ = 0;
+  cpu_seen_ = 0;
+  return run_->start(std::move(processes), config_.log_prefix);
+}
+
+base::Result<process::SpawnOptions> Agent::options_of(const registry::StartMessage& message,
+                                                      int process) {
+  GANGRUN_ASSIGN(const auto variables, variables_of(message, process));
+  process::SpawnOptions options;
+  options.argv = config_.spec.command_of(task_spec_).argv();
+  options.working_folder = config_.working_folder;
+  for (const auto& [name, value] : variables) {
+    options.environment.push_back(base::format("{}={}", name, value));
+  }
+  // Only one process of a task can listen on the port of the spec.
+  if (process == 0) options.listen = {{port_->fd(), "gangrun"}};
+  return options;
+}
+
+// What the agent inherited, then what the frameworks read, then what the user set; but GANGRUN_*
+// are ours.
+base::Result<std::map<std::string, std::string>> Agent::variables_of(
+    const registry::StartMessage& message, int process) {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  const frameworks::Inputs inputs{
+      .job = config_.spec,
+      .cluster = message.cluster_spec,
+      .job_id = config_.job_id,
+      .restarts = message.restarts,
+      .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
+      .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS")};
+  GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
+  if (!ours.cluster_spec_file_content.empty()) {
+    GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
+                                            ours.cluster_spec_file_content, 0600));
+  }
+  for (const auto& [name, value] : ours.variables) variables[name] = value;
+  if (config_.gpus) variables["CUDA_VISIBLE_DEVICES"] = words_of(*config_.gpus);
+  for (const auto* users : {&config_.spec.environment, &task_spec_.environment}) {
+    for (const auto& [name, value] : *users) {
+      if (!frameworks::is_reserved(name)) variables[name] = value;
+    }
+  }
+  return variables;
+}
+
+bool Agent::port_was_lost(const job::ExitReport& report) const {
+  if (report.success || loop_.now() - run_started_at_ > kPortLossWindow) return false;
+  if (!speaks_of_its_port(report.last_lines)) return false;
+  const auto foreign = process::foreign_listener(port_->port(), {});
+  return foreign.ok() && foreign->has_value();
+}
+
+void Agent::take_another_port() {
+  auto held = process::PortHold::any(kAnyAddress);
+  if (!held.ok()) return logger_.error("{}", held.error().message);
+  port_.emplace(std::move(*held));
+  session_->set_address({config_.host, port_->port()});
+}
+
+// Everything of the run is dead by now.
+void Agent::on_run_ended(const job::ExitReport& report) {
+  const bool lost = !ending_ && port_was_lost(report);
+  run_.reset();
+  if (lost) {
+    session_->port_lost();
+    session_->exited(report);
+    take_another_port();
+  } else {
+    session_->exited(report);
+  }
+  if (ending_) leave();
+}
+
+registry::HeartbeatMessage Agent::heartbeat() {
+  registry::HeartbeatMessage message;
+  if (!run_) return message;
+  run_->refresh();
+  const process::Usage usage = process::usage_of(containment_.processes());
+  message.memory_bytes = static_cast<std::int64_t>(usage.memory_bytes);
+  message.cpu_seconds = usage.cpu_seconds;
+  const std::uint64_t output = run_->output_bytes();
+  message.progress = output != output_seen_ || usage.cpu_seconds > cpu_seen_ + kProgressCpuSeconds;
+  output_seen_ = output;
+  cpu_seen_ = usage.cpu_seconds;
+  return message;
+}
+
+void Agent::end(std::chrono::milliseconds grace) {
+  ending_ = true;
+  if (run_) return run_->stop(grace);
+  leave();
+}
+
+void Agent::end_by_signal() { end(config_.spec.timeouts.stop); }
+
+void Agent::leave() {
+  if (!has_session_) return loop_.stop();
+  has_session_ = false;
+  session_->finish([this] { loop_.stop(); });
+}
+
+}  // namespace gangrun::agent

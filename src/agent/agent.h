@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/user_run.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "net/event_loop.h"
+#include "process/containment.h"
+#include "process/port_hold.h"
+#include "registry/agent_config.h"
+#include "registry/agent_session.h"
+
+namespace gangrun::agent {
+
+// One task: holds its port, reports to the master, waits for the cluster spec, starts the user's
+// command, watches it and reports its end. It ends when the master says so, when the master is lost
+// for longer than the lease, or when its guardian is gone; nothing of the task is alive then. Stops
+// the loop at its end.
+class Agent {
+ public:
+  Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
+        registry::AgentConfig config);
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Holds the port and begins to report; the rest happens in the loop.
+  base::Result<> start();
+
+  // Ends the run if there is one, then the agent. Asked again, the shorter grace counts.
+  void end(std::chrono::milliseconds grace);
+  // What a signal to end means: the grace of the job.
+  void end_by_signal();
+
+ private:
+  base::Result<> hold_port();
+  void open_session();
+  void on_start(const registry::StartMessage& message);
+  base::Result<> start_run(const registry::StartMessage& message);
+  base::Result<process::SpawnOptions> options_of(const registry::StartMessage& message,
+                                                 int process);
+  base::Result<std::map<std::string, std::string>> variables_of(
+      const registry::StartMessage& message, int process);
+  void on_run_ended(const job::ExitReport& report);
+  [[nodiscard]] bool port_was_lost(const job::ExitReport& report) const;
+  void take_another_port();
+  [[nodiscard]] registry::HeartbeatMessage heartbeat();
+  void leave();
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  const process::Containment& containment_;
+  const registry::AgentConfig config_;
+  const job::TaskSpec& task_spec_;
+  std::optional<process::PortHold> port_;
+  std::unique_ptr<UserRun> run_;
+  base::Instant run_started_at_;
+  std::uint64_t output_seen_ = 0;
+  double cpu_seen_ = 0;
+  bool ending_ = false;
+  bool has_session_ = true;
+  net::Watch guardian_watch_;
+  std::unique_ptr<registry::AgentSession> session_;  // last: its callbacks use the others
+};
+
+}  // namespace gangrun::agent

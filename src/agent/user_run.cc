@@ -1,0 +1,206 @@
+#include "agent/user_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/format.h"
+#include "process/usage.h"
+
+namespace gangrun::agent {
+
+namespace {
+
+// What may pass between SIGTERM to the other processes of a task and SIGKILL when one of them has
+// failed.
+constexpr std::chrono::seconds kSiblingGrace(5);
+// How long the kill of what a run left behind may take; what survives that is in the kernel's
+// hands.
+constexpr std::chrono::seconds kKillDeadline(5);
+
+struct Pipe {
+  base::UniqueFd read;
+  base::UniqueFd write;
+};
+
+base::Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
+  Pipe pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
+  if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return base::from_errno(errno, "fcntl");
+  return pipe;
+}
+
+}  // namespace
+
+// Its output first, so that the watches go before the descriptors they watch.
+struct UserRun::Process {
+  explicit Process(process::Child started) : child(std::move(started)) {}
+
+  process::Child child;
+  std::optional<process::Exit> exit;
+  std::unique_ptr<process::OutputPump> out;
+  std::unique_ptr<process::OutputPump> err;
+  net::Watch out_watch;
+  net::Watch err_watch;
+  net::Watch exit_watch;
+};
+
+UserRun::UserRun(net::EventLoop& loop, base::Logger& logger,
+                 const process::Containment& containment, Callbacks callbacks)
+    : loop_(loop), logger_(logger), containment_(containment), callbacks_(std::move(callbacks)) {}
+
+UserRun::~UserRun() = default;
+
+base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
+                              const std::string& log_prefix) {
+  for (process::SpawnOptions& options : processes) {
+    const base::Result<> started = start_process(std::move(options), log_prefix);
+    if (started.ok()) continue;
+    // A gang of ranks that is not complete is of no use.
+    kill_all();
+    processes_.clear();
+    running_ = 0;
+    return started;
+  }
+  return {};
+}
+
+base::Result<> UserRun::start_process(process::SpawnOptions options,
+                                      const std::string& log_prefix) {
+  GANGRUN_ASSIGN(Pipe out, make_pipe());
+  GANGRUN_ASSIGN(Pipe err, make_pipe());
+  options.standard_output = out.write.get();
+  options.standard_error = err.write.get();
+  containment_.confine(options);
+  GANGRUN_ASSIGN(process::Child child, process::spawn(options));
+  auto process = std::make_unique<Process>(std::move(child));
+  Process* raw = process.get();
+  const auto pump = [&](base::UniqueFd pipe, bool is_error) {
+    process::OutputPump::Callbacks callbacks;
+    callbacks.on_line = [this, is_error](std::string_view line) {
+      callbacks_.on_line(is_error, line);
+    };
+    callbacks.on_log_failed = [this](const base::Error& error) {
+      // The task goes on: its training is worth more than its log.
+      callbacks_.on_line(true, base::format("gangrun: the log is incomplete: {}", error.message));
+    };
+    return std::make_unique<process::OutputPump>(
+        std::move(pipe), log_prefix + (is_error ? ".err" : ".out"), std::move(callbacks));
+  };
+  process->out = pump(std::move(out.read), false);
+  process->err = pump(std::move(err.read), true);
+  process->out_watch = loop_.watch_readable(process->out->fd(), [raw] {
+    if (!raw->out->on_readable()) raw->out_watch.reset();
+  });
+  process->err_watch = loop_.watch_readable(process->err->fd(), [raw] {
+    if (!raw->err->on_readable()) raw->err_watch.reset();
+  });
+  process->exit_watch =
+      loop_.watch_readable(raw->child.pidfd(), [this, raw] { on_process_ended(*raw); });
+  processes_.push_back(std::move(process));
+  ++running_;
+  return {};
+}
+
+// A survivor is stuck in the kernel; the containment goes on to kill it when the agent ends.
+void UserRun::kill_all() {
+  if (const auto killed = containment_.kill_all(loop_.now() + kKillDeadline, own_children());
+      !killed.ok()) {
+    logger_.warning("{}", killed.error().message);
+  }
+}
+
+std::vector<pid_t> UserRun::own_children() const {
+  std::vector<pid_t> pids;
+  for (const auto& process : processes_) {
+    if (!process->exit) pids.push_back(process->child.pid());
+  }
+  return pids;
+}
+
+void UserRun::on_process_ended(Process& process) {
+  const auto exit = process.child.reap();
+  if (exit.ok() && !*exit) return;
+  process.exit_watch.reset();
+  process::Exit how;
+  if (exit.ok()) {
+    how = **exit;
+  } else {
+    how.code = 1;  // it is gone and its status is unknown: never a success
+  }
+  how.out_of_memory = out_of_memory_.killed(process.child.pid(), how);
+  process.exit = how;
+  --running_;
+  if (!how.succeeded() && first_failed_ == nullptr) {
+    first_failed_ = &process;
+    if (running_ > 0) stop(kSiblingGrace);
+  }
+  if (running_ == 0) finish();
+}
+
+void UserRun::stop(std::chrono::milliseconds grace) {
+  if (running_ == 0) return;
+  if (grace.count() == 0) {
+    kill_all();
+    return;
+  }
+  for (const auto& process : processes_) {
+    if (!process->exit) (void)process->child.signal_group(SIGTERM);
+  }
+  const base::Instant kill_at = loop_.now() + grace;
+  if (kill_timer_.pending() && kill_at_ <= kill_at) return;
+  kill_at_ = kill_at;
+  kill_timer_ = loop_.at(kill_at, [this] { stop(std::chrono::milliseconds(0)); });
+}
+
+// After the kill nobody holds the pipes any more, so reading what is left comes to an end.
+void UserRun::finish() {
+  kill_timer_.reset();
+  kill_all();
+  for (const auto& process : processes_) {
+    process->out_watch.reset();
+    process->err_watch.reset();
+    process->out->finish();
+    process->err->finish();
+  }
+  // The callback may destroy this run, and with it the callback.
+  const auto on_ended = std::move(callbacks_.on_ended);
+  on_ended(report());
+}
+
+job::ExitReport UserRun::report() const {
+  job::ExitReport report;
+  report.success = first_failed_ == nullptr;
+  const Process& shown = first_failed_ != nullptr ? *first_failed_ : *processes_.front();
+  report.code = shown.exit->code;
+  report.signal = shown.exit->signal;
+  report.out_of_memory = shown.exit->out_of_memory;
+  report.sentence = shown.exit->to_words();
+  if (processes_.size() > 1 && first_failed_ != nullptr) {
+    std::size_t number = 0;
+    while (processes_[number].get() != first_failed_) ++number;
+    report.sentence =
+        base::format("{} (process {} of {})", report.sentence, number, processes_.size());
+  }
+  if (!report.success) {
+    report.last_lines = shown.err->last_lines();
+    report.traceback = shown.err->traceback().value_or("");
+  }
+  return report;
+}
+
+std::int64_t UserRun::first_pid() const {
+  return processes_.empty() ? 0 : processes_.front()->child.pid();
+}
+
+std::uint64_t UserRun::output_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& process : processes_) bytes += process->out->bytes() + process->err->bytes();
+  return bytes;
+}
+
+}  // namespace gangrun::agent

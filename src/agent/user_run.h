@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "job/exit_report.h"
+#include "net/event_loop.h"
+#include "process/child.h"
+#include "process/containment.h"
+#include "process/out_of_memory.h"
+#include "process/output.h"
+#include "process/spawn.h"
+
+namespace gangrun::agent {
+
+// One run of the user's command: one or several processes (ranks), their output, and their end.
+// When one of them fails the others are stopped; when all have ended, whatever they left behind is
+// killed before the end is reported, so that nothing of a run outlives it.
+class UserRun {
+ public:
+  struct Callbacks {
+    std::function<void(bool is_error, std::string_view line)> on_line;
+    // Called once, from the loop; the run may be destroyed in it.
+    std::function<void(const job::ExitReport& report)> on_ended;
+  };
+
+  UserRun(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
+          Callbacks callbacks);
+  ~UserRun();
+  UserRun(const UserRun&) = delete;
+  UserRun& operator=(const UserRun&) = delete;
+
+  // Starts one process for each element: argv, environment, folder and inherited sockets are filled
+  // in by the caller, the outputs by us (appended to log_prefix + ".out" and ".err"). On an error
+  // nothing runs.
+  base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix);
+
+  // SIGTERM to all; SIGKILL to everything that is left after `grace` (0: at once).
+  void stop(std::chrono::milliseconds grace);
+
+  [[nodiscard]] std::int64_t first_pid() const;
+  // The processes that we started and that have not ended.
+  [[nodiscard]] std::vector<pid_t> own_children() const;
+  // A kill for want of memory that happened before is not a later end's reason.
+  void refresh() { out_of_memory_.refresh(); }
+  // Bytes of output so far.
+  [[nodiscard]] std::uint64_t output_bytes() const;
+
+ private:
+  struct Process;
+
+  base::Result<> start_process(process::SpawnOptions options, const std::string& log_prefix);
+  void on_process_ended(Process& process);
+  void finish();
+  void kill_all();
+  [[nodiscard]] job::ExitReport report() const;
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  const process::Containment& containment_;
+  Callbacks callbacks_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  process::OutOfMemoryWatch out_of_memory_ = process::OutOfMemoryWatch::start();
+  net::Timer kill_timer_;
+  base::Instant kill_at_;
+  std::size_t running_ = 0;
+  const Process* first_failed_ = nullptr;
+};
+
+}  // namespace gangrun::agent

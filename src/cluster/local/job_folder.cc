@@ -1,0 +1,245 @@
+#include "cluster/local/job_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "job/plan_json.h"
+#include "job/units.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+// An id is made anew when another job has taken it in the same second.
+constexpr int kMaxIdTries = 100;
+constexpr std::chrono::hours kCertificateValidity(24 * 366);
+constexpr std::size_t kTimeAndDigits = sizeof("-20260131-120000-3fa1") - 1;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+std::string jobs_folder(const std::string& home) { return home + "/jobs"; }
+
+// The part of an id that sorts by time.
+std::string_view time_of(std::string_view id) {
+  return id.size() < kTimeAndDigits ? id : id.substr(id.size() - kTimeAndDigits);
+}
+
+bool is_job_id(std::string_view id) {
+  if (id.size() <= kTimeAndDigits) return false;
+  const std::string_view end = time_of(id);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (std::size_t i = 0; i < end.size(); ++i) {
+    const bool dash = i == 0 || i == 9 || i == 16;
+    if (dash ? end[i] != '-' : kDigits.find(end[i]) == std::string_view::npos) return false;
+  }
+  return true;
+}
+
+base::UniqueFd lock_file(const std::string& path) {
+  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  // Belongs to the open file and not to the process, so that closing another descriptor of the same
+  // file does not give it up.
+  if (fd.valid() && ::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) fd.reset();
+  return fd;
+}
+
+// A full disk and a missing right show here, before anything is started.
+Result<> probe(const std::string& folder) {
+  const std::string path = folder + "/probe";
+  const std::string content(kProbeBytes, '\n');
+  Result<> written = base::write_private_file(path, content);
+  ::unlink(path.c_str());
+  return written;
+}
+
+void remove_folder(const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+void remove_old_jobs(const std::string& home) {
+  const auto ids = job_ids(home);
+  if (!ids.ok()) return;
+  std::size_t ended = 0;
+  for (const std::string& id : *ids) {
+    const JobPaths paths = paths_of(home, id);
+    if (has_master(paths)) continue;
+    if (++ended > kMaxEndedJobs) remove_folder(paths.folder);
+  }
+}
+
+// The error as a user who started a job should read it.
+base::Error in_words(const base::Error& error, const std::string& home) {
+  std::string advice;
+  if (error.code == base::Code::kResourceExhausted) {
+    advice = "; free some space there or set GANGRUN_HOME to a folder with space";
+  } else {
+    advice = "; set GANGRUN_HOME to a folder that you can write";
+  }
+  return {error.code, base::format("the job's folder under {} cannot be made: {}{}", home,
+                                   error.message, advice)};
+}
+
+Result<std::string> make_unique_folder(const std::string& home, const std::string& name,
+                                       base::WallTime now) {
+  const std::string jobs = jobs_folder(home);
+  GANGRUN_TRY(base::make_folders(jobs, 0700));
+  for (int i = 0; i < kMaxIdTries; ++i) {
+    unsigned random = 0;
+    if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+      return base::from_errno(errno, "getrandom");
+    }
+    std::string id = make_job_id(name, now, random);
+    const std::string folder = jobs + "/" + id;
+    if (::mkdir(folder.c_str(), 0700) == 0) return id;
+    if (errno != EEXIST) return base::from_errno(errno, base::format("cannot create {}", folder));
+  }
+  return base::internal(base::format("{} names for the job's folder are taken", kMaxIdTries));
+}
+
+Result<> fill(const JobPaths& paths, const base::Secret& secret, const job::JobSpec& spec) {
+  for (const std::string& folder : {paths.journal(), paths.logs()}) {
+    GANGRUN_TRY(base::make_folders(folder, 0700));
+  }
+  GANGRUN_TRY(probe(paths.logs()));
+  GANGRUN_TRY(base::write_private_file(paths.secret(), secret.reveal()));
+  const std::string text = base::dump_json_indented(job::to_json(spec)) + "\n";
+  return base::write_file_atomically(paths.spec(), text, 0600);
+}
+
+}  // namespace
+
+Result<std::string> gangrun_home(const std::string& variable, const std::string& home) {
+  std::string chosen = variable;
+  if (chosen.empty()) {
+    if (home.empty()) {
+      return base::invalid_argument("neither GANGRUN_HOME nor HOME says where jobs are kept");
+    }
+    chosen = home + "/.gangrun";
+  }
+  std::error_code failed;
+  const auto absolute = std::filesystem::absolute(chosen, failed);
+  if (failed) {
+    return base::invalid_argument(base::format("GANGRUN_HOME={} cannot be used: {}",
+                                               job::in_quotes(chosen), failed.message()));
+  }
+  std::string path = absolute.lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+std::string make_job_id(std::string_view name, base::WallTime now, unsigned random) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  return base::format("{}-{:04}{:02}{:02}-{:02}{:02}{:02}-{:04x}", name, parts.tm_year + 1900,
+                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                      random & 0xFFFFU);
+}
+
+JobPaths paths_of(const std::string& home, std::string_view id) {
+  return {base::format("{}/{}", jobs_folder(home), id)};
+}
+
+bool has_master(const JobPaths& paths) {
+  const base::UniqueFd fd(::open(paths.lock().c_str(), O_RDWR | O_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  // Only asks: a lock that was taken to find out would be in a new master's way.
+  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+Result<std::vector<std::string>> job_ids(const std::string& home) {
+  const std::string path = jobs_folder(home);
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
+  if (!folder) {
+    if (errno == ENOENT) return std::vector<std::string>{};
+    return base::from_errno(errno, base::format("cannot read {}", path));
+  }
+  std::vector<std::string> ids;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (is_job_id(entry->d_name) && ids.size() < kMaxJobFolders) ids.emplace_back(entry->d_name);
+  }
+  std::sort(ids.begin(), ids.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(time_of(a), std::string_view(a)) > std::pair(time_of(b), std::string_view(b));
+  });
+  return ids;
+}
+
+Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
+                                std::string_view text) {
+  if (newest_first.empty()) return base::not_found("there is no job yet");
+  if (text == "last") return newest_first.front();
+  std::vector<std::string> fitting;
+  for (const std::string& id : newest_first) {
+    if (id == text) return id;
+    if (!text.empty() && id.starts_with(text)) fitting.push_back(id);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty()) {
+    return base::not_found(
+        base::format("there is no job {}; gangrun ps lists them", job::in_quotes(text)));
+  }
+  constexpr std::size_t kShown = 3;
+  const std::size_t shown = std::min(fitting.size(), kShown);
+  const std::vector<std::string> first(fitting.begin(),
+                                       fitting.begin() + static_cast<std::ptrdiff_t>(shown));
+  return base::not_found(base::format("{} fits {} jobs: {}{}", job::in_quotes(text), fitting.size(),
+                                      base::join(first, ", "),
+                                      shown < fitting.size() ? ", …" : ""));
+}
+
+Result<JobFolder> JobFolder::create(const std::string& home, const job::JobSpec& spec,
+                                    base::WallTime now) {
+  remove_old_jobs(home);
+  auto id = make_unique_folder(home, spec.name, now);
+  if (!id.ok()) return in_words(id.error(), home);
+  JobFolder folder;
+  folder.id_ = std::move(*id);
+  folder.paths_ = paths_of(home, folder.id_);
+  folder.secret_ = base::Secret::generate();
+  folder.lock_ = lock_file(folder.paths_.lock());
+  const int lock_errno = errno;
+  Result<> filled = folder.lock_.valid()
+                        ? fill(folder.paths_, folder.secret_, spec)
+                        : Result<>(base::from_errno(lock_errno, folder.paths_.lock()));
+  if (!filled.ok()) {
+    folder.remove();
+    return in_words(filled.error(), home);
+  }
+  return folder;
+}
+
+Result<net::JobCertificate> JobFolder::make_certificate() const {
+  GANGRUN_ASSIGN(net::JobCertificate certificate,
+                 net::make_job_certificate(id_, kCertificateValidity));
+  GANGRUN_TRY(base::write_private_file(paths_.certificate(), certificate.certificate_pem));
+  GANGRUN_TRY(base::write_private_file(paths_.key(), certificate.key_pem.reveal()));
+  return certificate;
+}
+
+void JobFolder::remove() { remove_folder(paths_.folder); }
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "base/unique_fd.h"
+#include "job/spec.h"
+#include "net/certificate.h"
+
+// Where a job of this machine keeps what it has: $GANGRUN_HOME/jobs/ID (docs/commands.md).
+namespace gangrun::cluster {
+
+// Ended jobs beyond so many are removed when a new one is made, the oldest first.
+inline constexpr std::size_t kMaxEndedJobs = 200;
+// Written to the log folder and removed again before anything is started: what a full disk refuses.
+inline constexpr std::size_t kProbeBytes = std::size_t{64} << 10U;
+inline constexpr std::size_t kMaxJobFolders = 10'000;
+
+// The folder of all that gangrun keeps: GANGRUN_HOME, else ~/.gangrun. `variable` and `home` are
+// their values, empty where not set.
+base::Result<std::string> gangrun_home(const std::string& variable, const std::string& home);
+
+// The paths in one job's folder.
+struct JobPaths {
+  std::string folder;
+
+  [[nodiscard]] std::string spec() const { return folder + "/job.json"; }
+  [[nodiscard]] std::string secret() const { return folder + "/secret"; }
+  [[nodiscard]] std::string certificate() const { return folder + "/certificate.pem"; }
+  [[nodiscard]] std::string key() const { return folder + "/key.pem"; }
+  [[nodiscard]] std::string socket() const { return folder + "/master.sock"; }
+  [[nodiscard]] std::string lock() const { return folder + "/master.lock"; }
+  [[nodiscard]] std::string master_log() const { return folder + "/master.log"; }
+  [[nodiscard]] std::string journal() const { return folder + "/journal"; }
+  [[nodiscard]] std::string logs() const { return folder + "/logs"; }
+};
+
+// A job's folder in the hands of its master. The lock is held as long as this lives, also when the
+// process is killed: by it others see that the job has a master.
+class JobFolder {
+ public:
+  // Makes the folder with everything in it and locks it. One clear error for a folder that cannot
+  // be written, a full disk, no right; nothing is left then.
+  static base::Result<JobFolder> create(const std::string& home, const job::JobSpec& spec,
+                                        base::WallTime now);
+
+  [[nodiscard]] const std::string& id() const { return id_; }
+  [[nodiscard]] const JobPaths& paths() const { return paths_; }
+  [[nodiscard]] const base::Secret& secret() const { return secret_; }
+  // Made for this job and kept in its folder, for a master that serves other hosts too.
+  base::Result<net::JobCertificate> make_certificate() const;
+
+  // Takes the folder away again: for a job that could not start.
+  void remove();
+
+ private:
+  JobFolder() = default;
+
+  std::string id_;
+  JobPaths paths_;
+  base::Secret secret_;
+  base::UniqueFd lock_;
+};
+
+// "wine-20260131-120000-3fa1": name, time (UTC) and four random digits.
+std::string make_job_id(std::string_view name, base::WallTime now, unsigned random);
+
+// The ids of all jobs under `home`, the newest first.
+base::Result<std::vector<std::string>> job_ids(const std::string& home);
+
+// The one id that `text` means: an id, the beginning of only one, or "last".
+base::Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
+                                      std::string_view text);
+
+JobPaths paths_of(const std::string& home, std::string_view id);
+// Whether the job's master lives.
+bool has_master(const JobPaths& paths);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,240 @@
+#include "cluster/local/local_cluster.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "process/proc_fs.h"
+#include "process/spawn.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+// Where the agent finds its configuration.
+constexpr int kConfigFd = 3;
+// What a stopped agent may need beyond the grace of its task before it is killed.
+constexpr std::chrono::seconds kStopAllowance(5);
+// How long the end of what was killed is waited for when the cluster goes.
+constexpr std::chrono::seconds kKillWait(10);
+
+constexpr std::size_t kMaxStatusBytes = 64 * 1024;
+
+// The last number of the line "NSpid:" of /proc/PID/status; 0 where there is none.
+std::int64_t innermost_pid(std::string_view status) {
+  const std::size_t line = status.find("\nNSpid:");
+  if (line == std::string_view::npos) return 0;
+  const std::string_view rest = status.substr(line + 1, status.find('\n', line + 1) - line - 1);
+  return base::parse_integer(rest.substr(rest.find_last_of(" \t") + 1)).value_or(0);
+}
+
+std::string ended_sentence(const process::Exit& exit) {
+  if (exit.succeeded()) return "its agent ended";
+  return base::format("its agent {}", exit.to_words());
+}
+
+}  // namespace
+
+base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
+  std::int64_t memory_mib = 0;
+  int gpus = 0;
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (int index = 0; index < task.instances; ++index) {
+      const job::Resources asked = task.resources_of(index);
+      memory_mib += asked.memory_mib;
+      gpus += asked.gpus;
+      if (asked.vcores > machine.vcores) {
+        return base::invalid_argument(base::format("{} asks for {} vcores; this machine has {}",
+                                                   job::to_string(job::TaskId{task.type, index}),
+                                                   asked.vcores, machine.vcores));
+      }
+    }
+  }
+  if (gpus > machine.gpus) {
+    return base::invalid_argument(
+        base::format("the job asks for {} GPUs; this machine has {}", gpus, machine.gpus));
+  }
+  if (memory_mib > machine.memory_mib) {
+    return base::invalid_argument(
+        base::format("the job asks for {} MiB of memory; this machine has {} MiB", memory_mib,
+                     machine.memory_mib));
+  }
+  return {};
+}
+
+struct LocalCluster::Agent {
+  Launch launch;
+  std::vector<base::UniqueFd> gpu_locks;
+  std::vector<int> gpus;
+  std::unique_ptr<process::Child> guardian;
+  net::Watch exit_watch;
+  net::Timer kill_timer;
+  bool stopped = false;
+};
+
+LocalCluster::LocalCluster(net::EventLoop& loop, Options options)
+    : loop_(loop), options_(std::move(options)) {}
+
+LocalCluster::~LocalCluster() {
+  for (auto& [key, agent] : agents_) {
+    if (agent->guardian) (void)agent->guardian->signal(SIGKILL);
+  }
+  const base::Instant deadline = loop_.now() + kKillWait;
+  for (auto& [key, agent] : agents_) {
+    if (agent->guardian) (void)agent->guardian->wait(deadline);
+  }
+}
+
+void LocalCluster::on_event(std::function<void(Event)> listener) {
+  listener_ = std::move(listener);
+}
+
+void LocalCluster::emit(Event event) {
+  const std::weak_ptr<bool> alive = alive_;
+  loop_.post([this, alive, event = std::move(event)]() mutable {
+    if (!alive.expired() && listener_) listener_(std::move(event));
+  });
+}
+
+void LocalCluster::start(const job::TaskId& task, int attempt, Launch launch) {
+  const Key key{task, attempt};
+  auto agent = std::make_unique<Agent>();
+  agent->launch = std::move(launch);
+  agents_[key] = std::move(agent);
+  if (!try_start(key)) wait_for_gpus();
+}
+
+bool LocalCluster::try_start(const Key& key) {
+  Agent& agent = *agents_.at(key);
+  if (!take_gpus(agent)) return false;
+  const base::Result<> started = spawn_agent(key, agent);
+  if (started.ok()) {
+    emit(Allocated{key.first, key.second, options_.host, agent.gpus});
+    return true;
+  }
+  emit(Ended{key.first, key.second, base::format("had no agent: {}", started.error().message),
+             loop_.now()});
+  agents_.erase(key);
+  return true;
+}
+
+// Other jobs of this machine may hold GPUs: their locks go with their master, so looking again is
+// enough.
+void LocalCluster::wait_for_gpus() {
+  constexpr std::chrono::milliseconds kLookAgain(500);
+  if (gpu_timer_.pending()) return;
+  emit(Waiting{
+      base::format("other jobs hold GPUs of this machine ({} in all)", options_.gpus.size())});
+  gpu_timer_ = loop_.after(kLookAgain, [this] {
+    std::vector<Key> waiting;
+    for (const auto& [key, agent] : agents_) {
+      if (!agent->guardian) waiting.push_back(key);
+    }
+    bool all = true;
+    for (const Key& key : waiting) all = try_start(key) && all;
+    if (!all) wait_for_gpus();
+  });
+}
+
+bool LocalCluster::take_gpus(Agent& agent) {
+  const int wanted = agent.launch.resources.gpus;
+  for (const int gpu : options_.gpus) {
+    if (static_cast<int>(agent.gpus.size()) == wanted) break;
+    const std::string path = base::format("{}/gpu-{}.lock", options_.gpu_lock_folder, gpu);
+    base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (!fd.valid() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    agent.gpu_locks.push_back(std::move(fd));
+    agent.gpus.push_back(gpu);
+  }
+  if (static_cast<int>(agent.gpus.size()) == wanted) return true;
+  agent.gpu_locks.clear();
+  agent.gpus.clear();
+  return false;
+}
+
+base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
+  base::Json config = agent.launch.agent_config;
+  // A task that asked for none must not see those of the others.
+  if (!options_.gpus.empty()) config["gpus"] = agent.gpus;
+  if (agent.launch.wanted) config["wanted_port"] = agent.launch.wanted->port;
+  GANGRUN_ASSIGN(const base::UniqueFd config_file,
+                 base::memory_file("gangrun-agent-config", base::dump_json(config)));
+  base::UniqueFd log(
+      ::open(options_.agent_log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  process::SpawnOptions options;
+  options.argv = {options_.agent_program,
+                  "task",
+                  "--containment",
+                  std::string(job::to_string(options_.containment)),
+                  "--name",
+                  base::format("{}.{}.{}", options_.job_id, key.first.type, key.first.index),
+                  "--config-fd",
+                  std::to_string(kConfigFd)};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    options.environment.emplace_back(*variable);
+  }
+  options.standard_error = log.get();
+  options.inherited = {{config_file.get(), kConfigFd}};
+  options.new_group = process::NewGroup::kSession;
+  options.parent_death_signal = SIGTERM;
+  GANGRUN_ASSIGN(process::Child child, process::spawn(options));
+  agent.guardian = std::make_unique<process::Child>(std::move(child));
+  agent.exit_watch = loop_.watch_readable(agent.guardian->pidfd(), [this, key] { reap(key); });
+  return {};
+}
+
+void LocalCluster::reap(const Key& key) {
+  const auto found = agents_.find(key);
+  if (found == agents_.end()) return;
+  const auto exit = found->second->guardian->reap();
+  if (exit.ok() && !*exit) return;
+  Ended ended{key.first, key.second, "its agent ended", loop_.now()};
+  if (exit.ok()) {
+    ended.sentence = ended_sentence(**exit);
+    ended.out_of_memory = (*exit)->out_of_memory;
+  } else {
+    ended.sentence = exit.error().message;
+  }
+  agents_.erase(found);
+  emit(std::move(ended));
+}
+
+void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
+  const Key key{task, attempt};
+  const auto found = agents_.find(key);
+  if (found == agents_.end()) return;
+  Agent& agent = *found->second;
+  if (!agent.guardian) {
+    agents_.erase(found);
+    return emit(Ended{task, attempt, "was not started", loop_.now()});
+  }
+  const int signal = grace.count() == 0 ? SIGKILL : SIGTERM;
+  (void)agent.guardian->signal(signal);
+  if (signal == SIGKILL) return;
+  agent.kill_timer =
+      loop_.after(grace + kStopAllowance, [&agent] { (void)agent.guardian->signal(SIGKILL); });
+}
+
+// In a PID namespace the agent sees other numbers than we do: proc(5), NSpid, outermost first.
+std::int64_t LocalCluster::pid_here(const job::TaskId& task, std::int64_t pid) const {
+  if (options_.containment != job::Containment::kPidNamespace) return pid;
+  for (const auto& [key, agent] : agents_) {
+    if (key.first != task || !agent->guardian) continue;
+    for (const pid_t candidate : process::descendants_of(agent->guardian->pid())) {
+      const auto status =
+          base::read_file(base::format("/proc/{}/status", candidate), kMaxStatusBytes);
+      if (status.ok() && innermost_pid(*status) == pid) return candidate;
+    }
+  }
+  return 0;
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,210 @@
+#include "cluster/local/local_logs.h"
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/format.h"
+#include "process/wait_for.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+// Where the kernel does not tell of changes, the files are looked at so often.
+constexpr base::milliseconds kBlindInterval(200);
+
+std::string name_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+// Reads at `offset`; less than asked for only at the file's end.
+Result<std::string> read_at(int fd, const std::string& path, std::int64_t offset,
+                            std::size_t bytes) {
+  std::string block(bytes, '\0');
+  std::size_t got = 0;
+  while (got < bytes) {
+    const ssize_t count = ::pread(fd, block.data() + got, bytes - got,
+                                  static_cast<off_t>(offset + static_cast<std::int64_t>(got)));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::from_errno(errno, base::format("cannot read {}", path));
+    if (count == 0) break;
+    got += static_cast<std::size_t>(count);
+  }
+  block.resize(got);
+  return block;
+}
+
+}  // namespace
+
+Result<std::int64_t> offset_of_tail(const std::string& path, std::int64_t lines) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid() && errno == ENOENT) return std::int64_t{0};
+  struct stat info {};
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+    return base::from_errno(errno, base::format("cannot read {}", path));
+  }
+  std::int64_t end = info.st_size;
+  if (lines <= 0) return end;
+  std::int64_t found = 0;
+  while (end > 0) {
+    const std::int64_t start =
+        std::max<std::int64_t>(0, end - static_cast<std::int64_t>(kLogBlock));
+    GANGRUN_ASSIGN(const std::string block,
+                   read_at(fd.get(), path, start, static_cast<std::size_t>(end - start)));
+    for (std::size_t i = block.size(); i > 0; --i) {
+      const std::int64_t at = start + static_cast<std::int64_t>(i) - 1;
+      // The end of the last line does not begin another one.
+      if (block[i - 1] != '\n' || at + 1 == info.st_size) continue;
+      if (++found == lines) return at + 1;
+    }
+    end = start;
+  }
+  return std::int64_t{0};
+}
+
+Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
+                                                   const std::vector<job::TaskStatus>& tasks,
+                                                   const LogRequest& request) {
+  std::unique_ptr<LocalLogs> logs(std::make_unique<LocalLogs>(LocalLogs()));
+  for (const job::TaskStatus& task : tasks) {
+    if (request.task && task.task != *request.task) continue;
+    if (request.output) logs->add(task, false);
+    if (request.errors) logs->add(task, true);
+  }
+  if (logs->sources_.empty()) {
+    return base::not_found(base::format("the job has no task {}",
+                                        request.task ? job::to_string(*request.task) : "at all"));
+  }
+  logs->notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (logs->notify_.valid() &&
+      ::inotify_add_watch(logs->notify_.get(), folder.c_str(), IN_CREATE | IN_MODIFY) < 0) {
+    if (errno == ENOENT) return base::not_found(base::format("there are no logs at {}", folder));
+    logs->notify_.reset();
+  }
+  // After the watch began, so that nothing comes unnoticed between the two.
+  for (std::size_t i = 0; i < logs->sources_.size(); ++i) {
+    Source& source = logs->sources_[i];
+    if (request.tail) {
+      GANGRUN_ASSIGN(source.offset, offset_of_tail(source.path, *request.tail));
+    }
+    logs->queue(i);
+  }
+  return logs;
+}
+
+void LocalLogs::add(const job::TaskStatus& task, bool is_error) {
+  Source source;
+  source.task = task.task;
+  source.is_error = is_error;
+  source.path = task.log_path + (is_error ? ".err" : ".out");
+  by_name_[name_of(source.path)] = sources_.size();
+  sources_.push_back(std::move(source));
+}
+
+void LocalLogs::queue(std::size_t index) {
+  if (std::exchange(sources_[index].queued, true)) return;
+  queue_.push_back(index);
+}
+
+void LocalLogs::read_notifications() {
+  if (!notify_.valid()) {
+    for (std::size_t i = 0; i < sources_.size(); ++i) queue(i);
+    return;
+  }
+  alignas(inotify_event) std::array<char, 16384> buffer{};
+  while (true) {
+    const ssize_t got = ::read(notify_.get(), buffer.data(), buffer.size());
+    if (got <= 0) return;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof(event));
+      if ((event.mask & IN_Q_OVERFLOW) != 0) {
+        for (std::size_t i = 0; i < sources_.size(); ++i) queue(i);
+      } else if (event.len > 0) {
+        const auto found = by_name_.find(buffer.data() + at + sizeof(event));
+        if (found != by_name_.end()) queue(found->second);
+      }
+      at += sizeof(event) + event.len;
+    }
+  }
+}
+
+// Whether there may be more to read.
+Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
+                                   std::size_t& bytes) {
+  const base::UniqueFd fd(::open(source.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid() && errno == ENOENT) return false;
+  struct stat info {};
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+    return base::from_errno(errno, base::format("cannot read {}", source.path));
+  }
+  if (info.st_size < source.offset) source.offset = 0;
+  GANGRUN_ASSIGN(const std::string block, read_at(fd.get(), source.path, source.offset, kLogBlock));
+  source.offset += static_cast<std::int64_t>(block.size());
+  bytes += block.size();
+  std::string_view left = block;
+  while (true) {
+    const std::size_t end = left.find('\n');
+    if (end == std::string_view::npos) break;
+    source.partial += left.substr(0, end);
+    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+    left.remove_prefix(end + 1);
+  }
+  source.partial += left;
+  if (source.partial.size() >= kLogBlock) {
+    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+  }
+  return block.size() == kLogBlock;
+}
+
+Result<> LocalLogs::read_queued(std::vector<LogLine>& lines) {
+  std::size_t bytes = 0;
+  while (!queue_.empty() && bytes < kMaxBatchBytes) {
+    Source& source = sources_[queue_.front()];
+    GANGRUN_ASSIGN(const bool more, read_block(source, lines, bytes));
+    if (more) continue;
+    source.queued = false;
+    queue_.pop_front();
+  }
+  return {};
+}
+
+Result<std::vector<LogLine>> LocalLogs::next(base::Instant deadline) {
+  std::vector<LogLine> lines;
+  const base::SystemClock clock;
+  while (true) {
+    if (notify_.valid() || queue_.empty()) read_notifications();
+    GANGRUN_TRY(read_queued(lines));
+    const base::Instant now = clock.now();
+    if (!lines.empty() || now >= deadline) return lines;
+    if (!queue_.empty()) continue;
+    if (notify_.valid()) {
+      if (!process::wait_readable(notify_.get(), deadline)) return lines;
+    } else {
+      (void)process::wait_any_readable({}, std::min(deadline, now + kBlindInterval));
+    }
+  }
+}
+
+std::vector<LogLine> LocalLogs::rest() {
+  std::vector<LogLine> lines;
+  for (Source& source : sources_) {
+    if (source.partial.empty()) continue;
+    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+  }
+  return lines;
+}
+
+}  // namespace gangrun::cluster

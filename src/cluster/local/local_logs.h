@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "cluster/site.h"
+
+namespace gangrun::cluster {
+
+// Bytes of one file that are read at once, and of one line that is shown as one.
+inline constexpr std::size_t kLogBlock = std::size_t{64} << 10U;
+// Of the lines that one call of next() returns.
+inline constexpr std::size_t kMaxBatchBytes = std::size_t{1} << 20U;
+
+// Reads the growing files in a job's log folder. Files are opened only while they are read, so a
+// job may have more tasks than we may have descriptors.
+class LocalLogs final : public LogReader {
+ public:
+  // `tasks` with their log_path, all in `folder`. Files may appear later.
+  static base::Result<std::unique_ptr<LocalLogs>> open(const std::string& folder,
+                                                       const std::vector<job::TaskStatus>& tasks,
+                                                       const LogRequest& request);
+
+  base::Result<std::vector<LogLine>> next(base::Instant deadline) override;
+  std::vector<LogLine> rest() override;
+
+  // Readable when next() may have something; for the caller's loop. -1 where the kernel tells
+  // nothing: then next() is to be called now and then.
+  [[nodiscard]] int changed_fd() const { return notify_.get(); }
+
+ private:
+  struct Source {
+    job::TaskId task;
+    bool is_error = false;
+    std::string path;
+    std::int64_t offset = 0;
+    std::string partial;  // a line whose end is not there yet
+    bool queued = false;
+  };
+
+  LocalLogs() = default;
+  void add(const job::TaskStatus& task, bool is_error);
+  void queue(std::size_t index);
+  void read_notifications();
+  base::Result<> read_queued(std::vector<LogLine>& lines);
+  base::Result<bool> read_block(Source& source, std::vector<LogLine>& lines, std::size_t& bytes);
+
+  base::UniqueFd notify_;
+  std::vector<Source> sources_;
+  std::map<std::string, std::size_t> by_name_;
+  std::deque<std::size_t> queue_;
+};
+
+// Where the last `lines` lines of a file begin.
+base::Result<std::int64_t> offset_of_tail(const std::string& path, std::int64_t lines);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,161 @@
+#include "cluster/local/local_logs.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/files.h"
+#include "base/format.h"
+
+namespace gangrun::cluster {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class LocalLogsTest : public testing::Test {
+ protected:
+  LocalLogsTest() {
+    std::string name = testing::TempDir() + "local_logs_XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
+    for (int i = 0; i < 2; ++i) {
+      job::TaskStatus task;
+      task.task = {"worker", i};
+      task.log_path = base::format("{}/worker-{}", folder_, i);
+      tasks_.push_back(task);
+    }
+  }
+  ~LocalLogsTest() override { std::filesystem::remove_all(folder_); }
+
+  void append(const std::string& name, std::string_view text) {
+    const std::string path = folder_ + "/" + name;
+    const base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    ASSERT_TRUE(base::write_all(fd.get(), text, path).ok());
+  }
+
+  std::vector<std::string> next(LocalLogs& logs, base::Duration wait = base::seconds(0)) {
+    const auto lines = logs.next(clock_.now() + wait);
+    return lines.ok() ? texts(*lines) : std::vector<std::string>{lines.error().message};
+  }
+
+  static std::vector<std::string> texts(const std::vector<LogLine>& lines) {
+    std::vector<std::string> texts;
+    for (const LogLine& line : lines) {
+      texts.push_back(
+          base::format("{}{}{}", job::to_string(line.task), line.is_error ? "!" : " ", line.text));
+    }
+    return texts;
+  }
+
+  base::SystemClock clock_;
+  std::string folder_;
+  std::vector<job::TaskStatus> tasks_;
+};
+
+TEST_F(LocalLogsTest, ReadsWhatIsThereInTheOrderOfTheTasks) {
+  append("worker-1.out", "c\n");
+  append("worker-0.err", "b\n");
+  append("worker-0.out", "a\n\nz");
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 a", "worker:0 ", "worker:0!b", "worker:1 c"));
+  EXPECT_THAT(next(**logs), IsEmpty());
+  EXPECT_THAT(texts((*logs)->rest()), ElementsAre("worker:0 z"));
+}
+
+TEST_F(LocalLogsTest, ReadsOnlyWhatIsAskedFor) {
+  append("worker-0.out", "a\n");
+  append("worker-1.out", "b\n");
+  append("worker-1.err", "c\n");
+  LogRequest request;
+  request.task = job::TaskId{"worker", 1};
+  request.output = false;
+  auto logs = LocalLogs::open(folder_, tasks_, request);
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), ElementsAre("worker:1!c"));
+  request.task = job::TaskId{"ps", 0};
+  const auto wrong = LocalLogs::open(folder_, tasks_, request);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().code, base::Code::kNotFound);
+}
+
+TEST_F(LocalLogsTest, FollowsFilesThatAppearAndGrow) {
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), IsEmpty());
+  append("worker-1.out", "first ");
+  EXPECT_THAT(next(**logs), IsEmpty());
+  append("worker-1.out", "line\nsecond\n");
+  EXPECT_THAT(next(**logs, base::seconds(30)),
+              ElementsAre("worker:1 first line", "worker:1 second"));
+  std::jthread writer([this] { append("worker-0.err", "later\n"); });
+  EXPECT_THAT(next(**logs, base::seconds(30)), ElementsAre("worker:0!later"));
+}
+
+TEST_F(LocalLogsTest, LosesNothingOfALargeFile) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += base::format("line {}\n", i);
+  append("worker-0.out", text);
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  std::size_t lines = 0;
+  int calls = 0;
+  std::string last;
+  for (auto batch = next(**logs); !batch.empty(); batch = next(**logs)) {
+    lines += batch.size();
+    last = batch.back();
+    ++calls;
+  }
+  EXPECT_EQ(lines, 200'000U);
+  EXPECT_EQ(last, "worker:0 line 199999");
+  EXPECT_GT(calls, 1) << "in parts that fit into memory";
+}
+
+TEST_F(LocalLogsTest, ALineWithoutEndIsShownInParts) {
+  append("worker-0.out", std::string(3 * kLogBlock, 'x'));
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  EXPECT_EQ(next(**logs).size(), 3U);
+}
+
+TEST_F(LocalLogsTest, AFileThatWasMadeAnewIsReadFromItsStart) {
+  append("worker-0.out", "a long first run\n");
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 a long first run"));
+  std::filesystem::resize_file(folder_ + "/worker-0.out", 0);
+  append("worker-0.out", "again\n");
+  EXPECT_THAT(next(**logs, base::seconds(30)), ElementsAre("worker:0 again"));
+}
+
+TEST_F(LocalLogsTest, TailCountsFromTheEnd) {
+  const std::string path = folder_ + "/worker-0.out";
+  append("worker-0.out", "a\nb\nc\n");
+  EXPECT_EQ(*offset_of_tail(path, 0), 6);
+  EXPECT_EQ(*offset_of_tail(path, 1), 4);
+  EXPECT_EQ(*offset_of_tail(path, 3), 0);
+  EXPECT_EQ(*offset_of_tail(path, 9), 0);
+  append("worker-0.out", "d");
+  EXPECT_EQ(*offset_of_tail(path, 1), 6);
+  EXPECT_EQ(*offset_of_tail(folder_ + "/none", 5), 0);
+  append("worker-1.out", "\n" + std::string(2 * kLogBlock, 'x') + "\ny\n");
+  EXPECT_EQ(*offset_of_tail(folder_ + "/worker-1.out", 2), 1);
+  LogRequest request;
+  request.tail = 1;
+  auto logs = LocalLogs::open(folder_, tasks_, request);
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), ElementsAre("worker:1 y"));
+}
+
+TEST_F(LocalLogsTest, AMissingFolderIsAnError) {
+  const auto logs = LocalLogs::open(folder_ + "/none", tasks_, {});
+  ASSERT_FALSE(logs.ok());
+  EXPECT_EQ(logs.error().code, base::Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,171 @@
+#include "cluster/local/local_site.h"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "cluster/local/local_logs.h"
+#include "job/plan_json.h"
+#include "journal/reader.h"
+#include "net/client.h"
+#include "process/wait_for.h"
+#include "registry/rest_client.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxSecretBytes = 4096;
+constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
+// Where the kernel does not tell of changes, the caller looks again so often.
+constexpr base::milliseconds kBlindInterval(200);
+
+Result<base::Secret> read_secret(const JobPaths& paths) {
+  GANGRUN_ASSIGN(std::string text, base::read_file(paths.secret(), kMaxSecretBytes));
+  return base::Secret(std::move(text));
+}
+
+std::string id_of(const JobPaths& paths) {
+  return std::filesystem::path(paths.folder).filename().string();
+}
+
+// What is known of a job before its master has written a status: its spec.
+Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxStoredSpecBytes));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxStoredSpecBytes));
+  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(json));
+  job::JobStatus status;
+  status.id = id_of(paths);
+  status.name = spec.name;
+  status.restarts_max = spec.restarts.max;
+  status.folder = paths.folder;
+  struct stat info {};
+  if (::stat(paths.spec().c_str(), &info) == 0) {
+    status.submitted = base::to_iso8601(std::chrono::system_clock::from_time_t(info.st_mtime));
+  }
+  for (const job::TaskId& id : spec.task_ids()) {
+    job::TaskStatus task;
+    task.task = id;
+    task.policy = job::effective_policy(spec, *spec.find(id.type));
+    task.log_path = base::format("{}/{}-{}", paths.logs(), id.type, id.index);
+    status.tasks.push_back(std::move(task));
+  }
+  return status;
+}
+
+}  // namespace
+
+job::JobStatus without_master(job::JobStatus last) {
+  if (job::is_final(last.state)) return last;
+  last.state = job::JobState::kLost;
+  last.waiting_for.clear();
+  last.cause = job::Cause{};
+  last.cause->sentence = "its master (the client) was killed";
+  for (job::TaskStatus& task : last.tasks) {
+    if (!job::is_final(task.state)) task.state = job::TaskState::kLost;
+    task.pid = 0;
+    task.memory_bytes = 0;
+  }
+  return last;
+}
+
+Result<job::JobStatus> stored_status(const JobPaths& paths) {
+  GANGRUN_ASSIGN(job::JobStatus status, status_from_spec(paths));
+  auto last = journal::last_status(paths.journal());
+  // A master that was killed at once has left no journal.
+  if (!last.ok() && last.error().code == base::Code::kNotFound) return status;
+  if (!last.ok()) return last.error();
+  return *last ? **last : status;
+}
+
+Result<JobPaths> LocalSite::find(std::string_view job) {
+  GANGRUN_ASSIGN(const auto ids, job_ids(home_));
+  GANGRUN_ASSIGN(const std::string id, resolve_job(ids, job));
+  return paths_of(home_, id);
+}
+
+Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
+  // Asked before the journal is read: what a master wrote before it went is all there.
+  if (!has_master(paths)) {
+    GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
+    return without_master(std::move(last));
+  }
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  auto answer = registry::fetch_status(net::Endpoint::on_unix(paths.socket()), secret,
+                                       clock_.now() + kAnswerTimeout);
+  if (answer.ok()) return answer;
+  const base::Code code = answer.error().code;
+  if (code == base::Code::kDeadlineExceeded) {
+    return base::unavailable(base::format("the master of {} does not answer within {}",
+                                          id_of(paths), base::to_words(kAnswerTimeout)));
+  }
+  // Nobody listens: it has just begun, or is just ending.
+  if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
+  GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
+  return has_master(paths) ? last : without_master(std::move(last));
+}
+
+Result<std::vector<job::JobStatus>> LocalSite::list() {
+  GANGRUN_ASSIGN(const auto ids, job_ids(home_));
+  std::vector<job::JobStatus> jobs;
+  for (const std::string& id : ids) {
+    auto status = status_of(paths_of(home_, id));
+    // One damaged or just vanishing folder does not hide the others.
+    if (status.ok()) jobs.push_back(std::move(*status));
+  }
+  return jobs;
+}
+
+Result<job::JobStatus> LocalSite::status(std::string_view job) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  return status_of(paths);
+}
+
+Result<std::unique_ptr<LogReader>> LocalSite::logs(std::string_view job,
+                                                   const LogRequest& request) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(const job::JobStatus found, status_of(paths));
+  GANGRUN_ASSIGN(auto logs, LocalLogs::open(paths.logs(), found.tasks, request));
+  return std::unique_ptr<LogReader>(std::move(logs));
+}
+
+Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  if (!has_master(paths)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has ended already", id_of(paths))};
+  }
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  return registry::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by,
+                                clock_.now() + kAnswerTimeout)
+      .context(base::format("cannot reach the master of {}", id_of(paths)));
+}
+
+Result<> LocalSite::wait_for_change(std::string_view job, base::Instant deadline) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  const base::UniqueFd notify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  // The end of a process closes its files, so the lock file tells of a master's death.
+  const bool told =
+      notify.valid() &&
+      ::inotify_add_watch(notify.get(), paths.lock().c_str(), IN_CLOSE_WRITE) >= 0 &&
+      ::inotify_add_watch(notify.get(), paths.journal().c_str(), IN_MODIFY | IN_CREATE) >= 0;
+  if (!has_master(paths)) return {};
+  if (told) {
+    (void)process::wait_readable(notify.get(), deadline);
+  } else {
+    (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kBlindInterval));
+  }
+  return {};
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/local/job_folder.h"
+#include "cluster/site.h"
+
+namespace gangrun::cluster {
+
+// How long a living master may take to answer one question.
+inline constexpr base::seconds kAnswerTimeout(5);
+
+// The jobs of this machine: a living master is asked over its socket, of others the journal tells.
+class LocalSite final : public Site {
+ public:
+  LocalSite(std::string home, const base::Clock& clock) : home_(std::move(home)), clock_(clock) {}
+
+  base::Result<std::vector<job::JobStatus>> list() override;
+  base::Result<job::JobStatus> status(std::string_view job) override;
+  base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
+                                                const LogRequest& request) override;
+  base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
+  base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
+
+ private:
+  base::Result<JobPaths> find(std::string_view job);
+  base::Result<job::JobStatus> status_of(const JobPaths& paths);
+
+  std::string home_;
+  const base::Clock& clock_;
+};
+
+// What a job without a master was: its verdict; without one it is lost, and so are its tasks.
+job::JobStatus without_master(job::JobStatus last);
+
+// The last status in the journal, or the first one that the job's spec gives, before any was
+// written.
+base::Result<job::JobStatus> stored_status(const JobPaths& paths);
+
+}  // namespace gangrun::cluster

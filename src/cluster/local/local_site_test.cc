@@ -1,0 +1,127 @@
+#include "cluster/local/local_site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/files.h"
+#include "journal/writer.h"
+
+namespace gangrun::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+job::JobSpec hello() {
+  job::JobSpec spec;
+  spec.name = "hello";
+  spec.tasks.resize(1);
+  spec.tasks[0].type = "worker";
+  spec.tasks[0].instances = 2;
+  spec.command.words = {"true"};
+  spec.success = "all";
+  return spec;
+}
+
+class LocalSiteTest : public testing::Test {
+ protected:
+  LocalSiteTest() {
+    std::string name = testing::TempDir() + "local_site_XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) home_ = name;
+    folder_ = *JobFolder::create(home_, hello(), clock_.wall_now());
+  }
+  ~LocalSiteTest() override { std::filesystem::remove_all(home_); }
+
+  // The journal of a master that saw the job in this state.
+  void write_journal(job::JobState state, bool verdict) {
+    auto writer = journal::Writer::create(
+        folder_->paths().journal(), {folder_->id(), 1, clock_.wall_now(), clock_.now(), false});
+    ASSERT_TRUE(writer.ok()) << writer.error().message;
+    job::JobStatus status = *stored_status(folder_->paths());
+    status.state = state;
+    for (auto& task : status.tasks) task.state = job::TaskState::kRunning;
+    ASSERT_TRUE((verdict ? (*writer)->verdict(status) : (*writer)->status(status)).ok());
+  }
+
+  base::SystemClock clock_;
+  std::string home_;
+  std::optional<JobFolder> folder_;
+};
+
+TEST_F(LocalSiteTest, AJobBeforeItsFirstStatusIsKnownByItsSpec) {
+  LocalSite site(home_, clock_);
+  const auto status = site.status("last");
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->id, folder_->id());
+  EXPECT_EQ(status->state, job::JobState::kAllocating);
+  ASSERT_EQ(status->tasks.size(), 2U);
+  EXPECT_EQ(status->tasks[1].log_path, folder_->paths().logs() + "/worker-1");
+}
+
+TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
+  write_journal(job::JobState::kRunning, false);
+  const std::string id = folder_->id();
+  folder_.reset();
+  LocalSite site(home_, clock_);
+  const auto status = site.status(id.substr(0, id.size() - 1));
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kLost);
+  ASSERT_TRUE(status->cause);
+  EXPECT_EQ(status->cause->sentence, "its master (the client) was killed");
+  EXPECT_EQ(status->tasks[0].state, job::TaskState::kLost);
+  const auto stopped = site.stop(id, false, "a test");
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, base::Code::kFailedPrecondition);
+}
+
+TEST_F(LocalSiteTest, AVerdictStands) {
+  write_journal(job::JobState::kSucceeded, true);
+  folder_.reset();
+  LocalSite site(home_, clock_);
+  EXPECT_EQ(site.status("last")->state, job::JobState::kSucceeded);
+  const auto jobs = site.list();
+  ASSERT_TRUE(jobs.ok());
+  ASSERT_EQ(jobs->size(), 1U);
+  EXPECT_EQ(jobs->front().state, job::JobState::kSucceeded);
+}
+
+TEST_F(LocalSiteTest, ADamagedFolderDoesNotHideTheOthers) {
+  const auto id = make_job_id("broken", clock_.wall_now(), 7);
+  ASSERT_TRUE(base::make_folders(paths_of(home_, id).folder, 0700).ok());
+  LocalSite site(home_, clock_);
+  EXPECT_EQ(site.list()->size(), 1U);
+  EXPECT_FALSE(site.status("broken").ok());
+}
+
+TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {
+  LocalSite site(home_, clock_);
+  LogRequest request;
+  request.task = job::TaskId{"worker", 2};
+  const auto logs = site.logs("last", request);
+  ASSERT_FALSE(logs.ok());
+  EXPECT_EQ(logs.error().code, base::Code::kNotFound);
+  EXPECT_THAT(logs.error().message, HasSubstr("worker:2"));
+}
+
+TEST_F(LocalSiteTest, WaitingEndsWhenTheMasterIsGone) {
+  LocalSite site(home_, clock_);
+  const std::string id = folder_->id();
+  const base::Instant deadline = clock_.now() + base::seconds(60);
+  std::jthread master([this] { folder_.reset(); });
+  while (!job::is_final(site.status(id)->state) && clock_.now() < deadline) {
+    ASSERT_TRUE(site.wait_for_change(id, deadline).ok());
+  }
+  EXPECT_EQ(site.status(id)->state, job::JobState::kLost);
+  EXPECT_LT(clock_.now(), deadline);
+}
+
+TEST_F(LocalSiteTest, AnUnknownJobIsNotFound) {
+  LocalSite site(home_, clock_);
+  EXPECT_EQ(site.status("nothing").error().code, base::Code::kNotFound);
+  EXPECT_EQ(site.stop("nothing", true, "x").error().code, base::Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

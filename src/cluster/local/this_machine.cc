@@ -1,0 +1,92 @@
+#include "cluster/local/this_machine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "base/files.h"
+#include "base/strings.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxProcFileBytes = std::size_t{1} << 20U;
+constexpr std::int64_t kKibInMib = 1024;
+constexpr std::int64_t kBytesInMib = 1024 * 1024;
+
+std::int64_t total_memory_mib(const std::string& path) {
+  const auto text = base::read_file(path, kMaxProcFileBytes);
+  if (!text.ok()) return 0;
+  for (const std::string& line : base::split(*text, '\n')) {
+    constexpr std::string_view kKey = "MemTotal:";
+    if (!line.starts_with(kKey)) continue;
+    std::string_view value = base::trim(std::string_view(line).substr(kKey.size()));
+    value = base::trim(value.substr(0, value.find(' ')));
+    return base::parse_integer(value).value_or(0) / kKibInMib;
+  }
+  return 0;
+}
+
+// Our folder in the hierarchy of version 2; empty where there is none.
+std::string cgroup_path(const std::string& path) {
+  const auto text = base::read_file(path, kMaxProcFileBytes);
+  if (!text.ok()) return {};
+  for (const std::string& line : base::split(*text, '\n')) {
+    if (line.starts_with("0::")) return line.substr(3);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int64_t usable_memory_mib(const MachineSources& sources) {
+  std::int64_t memory = total_memory_mib(sources.meminfo);
+  std::filesystem::path folder = cgroup_path(sources.own_cgroup);
+  if (folder.empty()) return memory;
+  // The limit of every group above counts too.
+  while (true) {
+    const std::string file = sources.cgroup_root + folder.string() + "/memory.max";
+    const auto text = base::read_file(file, kMaxProcFileBytes);
+    const auto limit = text.ok() ? base::parse_integer(base::trim(*text)) : std::nullopt;
+    if (limit && (memory == 0 || *limit / kBytesInMib < memory)) memory = *limit / kBytesInMib;
+    if (!folder.has_relative_path()) return memory;
+    folder = folder.parent_path();
+  }
+}
+
+std::vector<int> usable_gpus(const MachineSources& sources,
+                             const std::optional<std::string>& visible) {
+  std::vector<int> gpus;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(sources.devices, failed)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view kPrefix = "nvidia";
+    if (!name.starts_with(kPrefix)) continue;
+    const auto number = base::parse_integer(std::string_view(name).substr(kPrefix.size()));
+    if (number && *number >= 0 && *number < 1024) gpus.push_back(static_cast<int>(*number));
+  }
+  std::sort(gpus.begin(), gpus.end());
+  if (!visible) return gpus;
+  std::vector<int> allowed;
+  for (const std::string& word : base::split(*visible, ',')) {
+    const auto number = base::parse_integer(base::trim(word));
+    // Numbers after the first other word are not visible to CUDA either.
+    if (!number) break;
+    if (std::find(gpus.begin(), gpus.end(), *number) != gpus.end()) {
+      allowed.push_back(static_cast<int>(*number));
+    }
+  }
+  return allowed;
+}
+
+int usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return CPU_COUNT(&cores);
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace gangrun::cluster

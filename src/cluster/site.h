@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "job/status.h"
+#include "job/task_id.h"
+
+namespace gangrun::cluster {
+
+// One line of a task's output.
+struct LogLine {
+  job::TaskId task;
+  bool is_error = false;  // of its standard error
+  std::string text;       // as the task wrote it, without the line's end
+
+  friend bool operator==(const LogLine&, const LogLine&) = default;
+};
+
+// Which lines are wanted.
+struct LogRequest {
+  std::optional<job::TaskId> task;  // none: all tasks
+  bool output = true;
+  bool errors = true;
+  // Of each stream of each task only so many of the lines that are there now; none: all.
+  std::optional<std::int64_t> tail;
+};
+
+// The output of a job's tasks, from its beginning on.
+class LogReader {
+ public:
+  virtual ~LogReader() = default;
+  // The lines that came since the last call, those of one stream in their order; waits for the
+  // first of them until `deadline`. Empty: nothing came.
+  virtual base::Result<std::vector<LogLine>> next(base::Instant deadline) = 0;
+  // Lines that have no end yet; for when nothing more can come.
+  virtual std::vector<LogLine> rest() = 0;
+};
+
+// A place that runs tasks, as the commands see it. `job` is an id, the unambiguous beginning of
+// one, or "last". kNotFound where no job, or more than one, is meant. Every call is bounded in
+// time.
+class Site {
+ public:
+  virtual ~Site() = default;
+  // All jobs that are known here, the newest first; the tasks of ended ones may be left out.
+  virtual base::Result<std::vector<job::JobStatus>> list() = 0;
+  virtual base::Result<job::JobStatus> status(std::string_view job) = 0;
+  virtual base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
+                                                        const LogRequest& request) = 0;
+  // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
+  // has ended already.
+  virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
+  // Waits until the job has changed or `deadline`, whichever is first. May return early.
+  virtual base::Result<> wait_for_change(std::string_view job, base::Instant deadline) = 0;
+};
+
+}  // namespace gangrun::cluster

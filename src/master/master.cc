@@ -1,0 +1,366 @@
+#include "master/master.h"
+
+#include <deque>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "gang/gang.h"
+#include "job/plan_json.h"
+#include "registry/agent_config.h"
+#include "registry/server.h"
+
+namespace gangrun::master {
+
+namespace {
+
+// How much longer than an agent's own lease the master waits before it takes the agent for dead.
+constexpr std::chrono::seconds kLeaseAllowance(5);
+constexpr std::size_t kMaxLastLineBytes = 400;
+
+// What the gang does not need to know of a task, and people want to see.
+struct Shown {
+  std::int64_t pid = 0;
+  std::int64_t memory_bytes = 0;
+  double cpu_seconds = 0;
+  std::string last_line;
+};
+
+}  // namespace
+
+class Master::Impl {
+ public:
+  Impl(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+       cluster::Cluster& cluster, journal::Writer& journal, Listener& listener, Settings settings)
+      : loop_(loop),
+        clock_(clock),
+        logger_(logger),
+        cluster_(cluster),
+        journal_(journal),
+        listener_(listener),
+        settings_(std::move(settings)),
+        gang_(settings_.spec, limits(settings_)),
+        submitted_(base::to_iso8601(clock.wall_now())),
+        server_(loop, settings_.secret, {.master_lost = settings_.master_lost}, callbacks(),
+                logger) {}
+
+  base::Result<> start();
+  void request_stop(std::string by, bool at_once) {
+    handle(gang::StopRequested{std::move(by), at_once});
+  }
+  [[nodiscard]] job::JobStatus status() const;
+  [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
+
+ private:
+  static gang::Gang::Limits limits(const Settings& settings) {
+    gang::Gang::Limits limits;
+    limits.silence = settings.master_lost + kLeaseAllowance;
+    return limits;
+  }
+  registry::ServerCallbacks callbacks();
+
+  void handle(gang::Event event);
+  void step(const gang::Event& event);
+  void carry_out(const gang::Decision& decision);
+  void arm_timer();
+
+  void on_cluster(const cluster::Event& event);
+  void on_desk(registry::DeskEvent event);
+  void on(const registry::Reported& event);
+  void on(const registry::Reattached& event);
+  void on(const registry::Started& event);
+  void on(const registry::Exited& event);
+  void on(const registry::Heartbeat& event);
+  void on(registry::LogLines& event);
+  void on(const registry::PortLost& event);
+  void on(const registry::SessionLost& event);
+
+  void allocate(const gang::Allocate& decision);
+  void end(const gang::End& decision);
+  void finish(const gang::Finish& decision);
+  void note_all_started();
+  void record(base::Result<> written);
+  [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
+  [[nodiscard]] std::string log_prefix(const job::TaskId& task) const {
+    return base::format("{}/{}-{}", settings_.log_folder, task.type, task.index);
+  }
+
+  net::EventLoop& loop_;
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  cluster::Cluster& cluster_;
+  journal::Writer& journal_;
+  Listener& listener_;
+  Settings settings_;
+  gang::Gang gang_;
+  std::string submitted_;
+  std::string ended_;
+  std::optional<base::Instant> finished_at_;
+  std::optional<job::Cause> cause_;
+  std::int64_t all_started_ms_ = -1;
+  std::uint16_t tls_port_ = 0;
+  bool journal_failed_ = false;
+  std::map<job::TaskId, Shown> shown_;
+  std::deque<gang::Event> events_;  // that came while one was handled
+  bool handling_ = false;
+  net::Timer timer_;
+  registry::Server server_;
+};
+
+registry::ServerCallbacks Master::Impl::callbacks() {
+  registry::ServerCallbacks callbacks;
+  callbacks.event = [this](registry::DeskEvent event) { on_desk(std::move(event)); };
+  callbacks.status = [this] { return status(); };
+  callbacks.stop = [this](bool at_once, std::string by) { request_stop(std::move(by), at_once); };
+  return callbacks;
+}
+
+base::Result<> Master::Impl::start() {
+  GANGRUN_TRY(server_.listen_unix(settings_.socket_path));
+  if (settings_.certificate) {
+    GANGRUN_ASSIGN(tls_port_, server_.listen_tls("0.0.0.0", 0, *settings_.certificate));
+  }
+  GANGRUN_TRY(journal_.spec(settings_.spec));
+  cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
+  handle(gang::Begin{});
+  return {};
+}
+
+// Carrying out a decision may bring the next event before it returns: events are handled one after
+// another.
+void Master::Impl::handle(gang::Event event) {
+  events_.push_back(std::move(event));
+  if (handling_) return;
+  handling_ = true;
+  while (!events_.empty()) {
+    const gang::Event next = std::move(events_.front());
+    events_.pop_front();
+    step(next);
+  }
+  handling_ = false;
+  arm_timer();
+}
+
+void Master::Impl::step(const gang::Event& event) {
+  if (gang_.finished()) return;
+  const base::Instant now = clock_.now();
+  // On disk before it is acted upon. Progress and the time are not: they come by themselves again.
+  const bool kept = !std::holds_alternative<gang::Progress>(event) &&
+                    !std::holds_alternative<gang::TimePassed>(event);
+  if (kept) record(journal_.event(event, now));
+  const job::JobState before = gang_.state();
+  for (const gang::Decision& decision : gang_.step(event, now)) carry_out(decision);
+  if (std::holds_alternative<gang::Started>(event)) note_all_started();
+  if (gang_.state() != before && !gang_.finished()) record(journal_.status(status()));
+  if (kept && !gang_.finished()) listener_.on_changed();
+}
+
+// The job goes on without its journal: losing training for a record of it would be the wrong way
+// round.
+void Master::Impl::record(base::Result<> written) {
+  if (written.ok() || journal_failed_) return;
+  journal_failed_ = true;
+  const std::string sentence =
+      base::format("the journal is incomplete from here on: {}", written.error().message);
+  logger_.error("{}", sentence);
+  listener_.on_warning(sentence);
+}
+
+void Master::Impl::arm_timer() {
+  const auto deadline = gang_.next_deadline();
+  timer_.reset();
+  if (deadline) timer_ = loop_.at(*deadline, [this] { handle(gang::TimePassed{}); });
+}
+
+void Master::Impl::carry_out(const gang::Decision& decision) {
+  if (const auto* asked = std::get_if<gang::Allocate>(&decision)) {
+    allocate(*asked);
+  } else if (const auto* published = std::get_if<gang::Publish>(&decision)) {
+    logger_.info("generation {} of the cluster spec is complete", published->spec.generation);
+    record(journal_.generation(published->spec));
+    server_.publish(published->spec);
+  } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
+    // Without a session the gang hears of its loss, and decides again when it is back.
+    (void)server_.send_start(started->task, started->attempt, gang_.restarts_used());
+  } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
+    (void)server_.send_stop(stopped->task, stopped->grace);
+  } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
+    end(*ended);
+  } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
+    logger_.warning("{} does not end: killed", job::to_string(killed->task));
+    cluster_.stop(killed->task, killed->attempt, std::chrono::milliseconds(0));
+  } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
+    logger_.warning("{}", warning->sentence);
+    listener_.on_warning(warning->sentence);
+  } else if (const auto* finished = std::get_if<gang::Finish>(&decision)) {
+    finish(*finished);
+  }
+}
+
+void Master::Impl::allocate(const gang::Allocate& decision) {
+  server_.expect(decision.task, decision.attempt);
+  const job::TaskSpec& task_spec = *settings_.spec.find(decision.task.type);
+  registry::AgentConfig config;
+  config.spec = settings_.spec;
+  config.job_id = settings_.job_id;
+  config.task = decision.task;
+  config.attempt = decision.attempt;
+  config.socket_path = settings_.socket_path;
+  config.secret = settings_.secret;
+  config.host = settings_.host;
+  config.working_folder = settings_.working_folder;
+  config.log_prefix = log_prefix(decision.task);
+  cluster::Launch launch;
+  launch.resources = task_spec.resources_of(decision.task.index);
+  launch.wanted = decision.wanted;
+  launch.agent_config = registry::to_json(config);
+  cluster_.start(decision.task, decision.attempt, std::move(launch));
+}
+
+void Master::Impl::end(const gang::End& decision) {
+  if (server_.send_end(decision.task, decision.grace)) return;
+  cluster_.stop(decision.task, decision.attempt, decision.grace);
+}
+
+void Master::Impl::finish(const gang::Finish& decision) {
+  cause_ = decision.cause;
+  finished_at_ = clock_.now();
+  ended_ = base::to_iso8601(clock_.wall_now());
+  timer_.reset();
+  record(journal_.verdict(status()));
+  logger_.info("the job has {}", job::to_string(decision.state));
+  loop_.post([this] { listener_.on_finished(); });
+}
+
+void Master::Impl::note_all_started() {
+  if (all_started_ms_ >= 0) return;
+  for (const gang::Task& task : gang_.tasks()) {
+    const bool waits = task.phase == gang::Phase::kStarting || !task.has_run;
+    if (task.policy != job::Policy::kSidecar && waits) return;
+  }
+  const auto passed = clock_.now() - settings_.commanded_at;
+  all_started_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(passed).count();
+}
+
+void Master::Impl::on_cluster(const cluster::Event& event) {
+  if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
+    handle(gang::ClusterWaiting{waiting->reason});
+  } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
+    handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host});
+  } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
+    handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
+                            ended->counts, ended->out_of_memory});
+  } else if (const auto* gone = std::get_if<cluster::Gone>(&event)) {
+    handle(gang::ClusterGone{gone->reason});
+  }
+}
+
+void Master::Impl::on_desk(registry::DeskEvent event) {
+  std::visit([this](auto& e) { on(e); }, event);
+}
+
+void Master::Impl::on(const registry::Reported& event) {
+  handle(gang::Reported{event.task, event.attempt, event.address});
+}
+
+void Master::Impl::on(const registry::Reattached& event) {
+  handle(gang::Reattached{event.task, event.attempt});
+}
+
+void Master::Impl::on(const registry::Started& event) {
+  shown_[event.task].pid = cluster_.pid_here(event.task, event.pid);
+  handle(gang::Started{event.task, event.attempt});
+}
+
+void Master::Impl::on(const registry::Exited& event) {
+  shown_[event.task].pid = 0;
+  shown_[event.task].memory_bytes = 0;
+  handle(gang::Exited{event.task, event.attempt, event.exit.report, event.exit.at});
+}
+
+void Master::Impl::on(const registry::Heartbeat& event) {
+  Shown& shown = shown_[event.task];
+  shown.memory_bytes = event.memory_bytes;
+  shown.cpu_seconds = event.cpu_seconds;
+  if (event.progress) handle(gang::Progress{event.task, event.attempt});
+}
+
+void Master::Impl::on(registry::LogLines& event) {
+  const bool is_error = event.stream == registry::Stream::kErr;
+  if (event.dropped > 0) {
+    const std::string told = base::format("({} lines are only in the log file)", event.dropped);
+    listener_.on_line(event.task, is_error, told);
+  }
+  for (const std::string& line : event.lines) listener_.on_line(event.task, is_error, line);
+  if (!event.lines.empty()) {
+    shown_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
+  }
+}
+
+void Master::Impl::on(const registry::PortLost& event) {
+  job::ExitReport report;
+  report.port_lost = true;
+  report.sentence = "lost its port to another program";
+  handle(gang::Exited{event.task, event.attempt, report, clock_.now()});
+}
+
+void Master::Impl::on(const registry::SessionLost& event) {
+  handle(gang::SessionLost{event.task, event.attempt});
+}
+
+job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
+  job::TaskStatus status;
+  status.task = task.id;
+  status.policy = task.policy;
+  status.state = gang::state_of(task);
+  status.attempt = task.attempt;
+  if (task.address.port != 0) status.address = job::to_string(task.address);
+  status.exit = task.exit;
+  status.log_path = log_prefix(task.id);
+  const auto found = shown_.find(task.id);
+  if (found == shown_.end()) return status;
+  status.pid = found->second.pid;
+  status.memory_bytes = found->second.memory_bytes;
+  status.cpu_seconds = found->second.cpu_seconds;
+  status.last_line = found->second.last_line;
+  return status;
+}
+
+job::JobStatus Master::Impl::status() const {
+  const base::Instant now = finished_at_.value_or(clock_.now());
+  job::JobStatus status;
+  status.id = settings_.job_id;
+  status.name = settings_.spec.name;
+  status.state = gang_.state();
+  status.generation = gang_.cluster_spec().generation;
+  status.restarts_used = gang_.restarts_used();
+  status.restarts_max = settings_.spec.restarts.max;
+  status.submitted = submitted_;
+  status.ended = ended_;
+  status.elapsed_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now - settings_.commanded_at).count();
+  status.all_started_ms = all_started_ms_;
+  status.waiting_for = gang_.waiting_for(now);
+  status.folder = settings_.folder;
+  status.cause = cause_;
+  for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));
+  return status;
+}
+
+Master::Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+               cluster::Cluster& cluster, journal::Writer& journal, Listener& listener,
+               Settings settings)
+    : impl_(std::make_unique<Impl>(loop, clock, logger, cluster, journal, listener,
+                                   std::move(settings))) {}
+Master::~Master() = default;
+
+base::Result<> Master::start() { return impl_->start(); }
+void Master::request_stop(std::string by, bool at_once) {
+  impl_->request_stop(std::move(by), at_once);
+}
+job::JobStatus Master::status() const { return impl_->status(); }
+std::uint16_t Master::tls_port() const { return impl_->tls_port(); }
+
+}  // namespace gangrun::master

@@ -1,0 +1,70 @@
+#include "registry/agent_config.h"
+
+#include "base/files.h"
+#include "job/plan_json.h"
+
+namespace gangrun::registry {
+
+base::Json to_json(const AgentConfig& config) {
+  base::Json json{{"job_id", config.job_id},
+                  {"spec", job::to_json(config.spec)},
+                  {"task", job::to_string(config.task)},
+                  {"attempt", config.attempt},
+                  {"secret", config.secret.reveal()},
+                  {"host", config.host},
+                  {"working_folder", config.working_folder},
+                  {"log_prefix", config.log_prefix}};
+  if (!config.socket_path.empty()) {
+    json["socket_path"] = config.socket_path;
+  } else {
+    json["master_host"] = config.master_host;
+    json["master_port"] = config.master_port;
+    json["fingerprint"] = config.fingerprint;
+  }
+  if (config.wanted_port) json["wanted_port"] = *config.wanted_port;
+  if (config.gpus) json["gpus"] = *config.gpus;
+  return json;
+}
+
+base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
+  using base::json_member;
+  using base::json_member_or;
+  AgentConfig config;
+  GANGRUN_ASSIGN(config.job_id, json_member<std::string>(json, "job_id"));
+  const auto spec = json.find("spec");
+  if (spec == json.end()) return base::invalid_argument("\"spec\" is missing");
+  GANGRUN_ASSIGN(config.spec, job::job_spec_from_json(*spec));
+  GANGRUN_ASSIGN(const std::string task, json_member<std::string>(json, "task"));
+  GANGRUN_ASSIGN(config.task, job::parse_task_id(task));
+  const job::TaskSpec* task_spec = config.spec.find(config.task.type);
+  if (task_spec == nullptr || config.task.index >= task_spec->instances) {
+    return base::invalid_argument(base::format("the job has no task {}", task));
+  }
+  GANGRUN_ASSIGN(config.attempt, json_member<int>(json, "attempt"));
+  GANGRUN_ASSIGN(std::string secret, json_member<std::string>(json, "secret"));
+  config.secret = base::Secret(std::move(secret));
+  GANGRUN_ASSIGN(config.host, json_member<std::string>(json, "host"));
+  GANGRUN_ASSIGN(config.working_folder, json_member<std::string>(json, "working_folder"));
+  GANGRUN_ASSIGN(config.log_prefix, json_member<std::string>(json, "log_prefix"));
+  GANGRUN_ASSIGN(config.socket_path, json_member_or<std::string>(json, "socket_path", ""));
+  if (config.socket_path.empty()) {
+    GANGRUN_ASSIGN(config.master_host, json_member<std::string>(json, "master_host"));
+    GANGRUN_ASSIGN(config.master_port, json_member<std::uint16_t>(json, "master_port"));
+    GANGRUN_ASSIGN(config.fingerprint, json_member<std::string>(json, "fingerprint"));
+  }
+  if (json.contains("wanted_port")) {
+    GANGRUN_ASSIGN(config.wanted_port, json_member<std::uint16_t>(json, "wanted_port"));
+  }
+  if (json.contains("gpus")) {
+    GANGRUN_ASSIGN(config.gpus, json_member<std::vector<int>>(json, "gpus"));
+  }
+  return config;
+}
+
+base::Result<AgentConfig> read_agent_config(const std::string& path) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxAgentConfigBytes));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxAgentConfigBytes));
+  return agent_config_from_json(json).context("in the agent's configuration");
+}
+
+}  // namespace gangrun::registry

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+
+namespace gangrun::registry {
+
+// No more than so much of a configuration is read.
+inline constexpr std::size_t kMaxAgentConfigBytes = std::size_t{4} << 20U;
+
+// Everything that an agent must know before its first session. It holds the job's secret, so it is
+// handed over by an inherited descriptor or a 0600 file.
+struct AgentConfig {
+  std::string job_id;
+  job::JobSpec spec;
+  job::TaskId task;
+  int attempt = 1;
+  // The master: a socket on this machine, or a host and port with the certificate's fingerprint.
+  std::string socket_path;
+  std::string master_host;
+  std::uint16_t master_port = 0;
+  std::string fingerprint;
+  base::Secret secret;
+  std::string host;  // by which the other tasks know this one's machine
+  std::optional<std::uint16_t> wanted_port;
+  std::string working_folder;
+  std::string log_prefix;  // of the task's output: ".out" and ".err" are added
+  // The GPUs that are this task's alone; absent where the machine has none.
+  std::optional<std::vector<int>> gpus;
+};
+
+base::Json to_json(const AgentConfig& config);
+base::Result<AgentConfig> agent_config_from_json(const base::Json& json);
+
+// From a path or, as "/proc/self/fd/N", an inherited descriptor.
+base::Result<AgentConfig> read_agent_config(const std::string& path);
+
+}  // namespace gangrun::registry
