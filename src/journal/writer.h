@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "gang/event.h"
+#include "job/cluster_spec.h"
+#include "job/spec.h"
+#include "job/status.h"
+#include "journal/record.h"
+
+namespace gangrun::journal {
+
+// What a writer must know of its segment.
+struct Opening {
+  std::string job_id;
+  int attempt = 1;  // of the master: the segment's number
+  base::WallTime started;
+  base::Instant origin;  // the same moment, from which offsets count
+  // Waits after each record until the disk has it. Not needed where the tasks are beside the
+  // master: what a lost host would take from the journal, it takes from the job too.
+  bool durable = false;
+};
+
+// Writes one segment of a journal. What has been appended is in the file (for every other process,
+// and whatever happens to this one) when the call returns. After an error the file is as it was
+// before, and the next record may be tried: a full disk may have room again.
+class Writer {
+  struct Private {};
+
+ public:
+  // `folder` exists. kAlreadyExists where the segment does: a segment is written once.
+  static base::Result<std::unique_ptr<Writer>> create(const std::string& folder,
+                                                      const Opening& opening);
+  Writer(Private, std::string path, base::UniqueFd fd, const Opening& opening);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer() = default;
+
+  // One line by one write().
+  base::Result<> append(const Record& record);
+
+  base::Result<> spec(const job::JobSpec& spec);
+  base::Result<> event(const gang::Event& event, base::Instant at);
+  base::Result<> generation(const job::ClusterSpec& spec);
+  base::Result<> status(const job::JobStatus& status);
+  base::Result<> verdict(const job::JobStatus& status);
+
+ private:
+  base::Result<> write_line(std::string line);
+  base::Error take_back(base::Error error);
+
+  std::string path_;
+  base::UniqueFd fd_;
+  base::Instant origin_;
+  bool durable_;
+  bool damaged_ = false;  // a part of a line could not be taken back
+  std::int64_t bytes_ = 0;
+  std::int64_t lines_ = 0;
+};
+
+}  // namespace gangrun::journal
