@@ -41,7 +41,7 @@ class Gangrun:
         )
         taken = (time.monotonic() - begin) * 1000
         status = json.loads(done.stdout.splitlines()[-1])
-        self.started.setdefault(size, []).append(status["all_started_ms"])
+        self.started.setdefault(size, []).append(status["status"]["all_started_ms"])
         return taken
 
 
