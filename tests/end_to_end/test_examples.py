@@ -1,0 +1,81 @@
+"""Every example as a user runs it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ROOT / "examples"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gangrun"
+
+
+@pytest.fixture
+def example(tmp_path):
+    """A copy of an example's folder, so that what it writes is nobody else's."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
+
+    return copy
+
+
+def test_every_example_is_tested():
+    text = Path(__file__).read_text()
+    for folder in EXAMPLES.iterdir():
+        if folder.is_dir():
+            assert f'"{folder.name}"' in text, f"examples/{folder.name} is run by no test"
+
+
+def test_hello(example, run_gangrun):
+    done = run_gangrun("run", "job.yaml", cwd=example("hello"))
+    assert done.status == 0, done.stderr
+    told = re.findall(r"^(\w+:\d)\s+\| I am (\w+:\d) of job hello-\S+, at (\S+:\d+)$", done.stdout, re.M)
+    assert sorted(task for task, _, _ in told) == ["leader:0", "worker:0", "worker:1", "worker:2"]
+    assert all(task == own for task, own, _ in told)
+    specs = set(re.findall(r"We are all here: (\{.*\})$", done.stdout, re.M))
+    assert len(specs) == 1
+    cluster = json.loads(specs.pop())
+    assert sorted(cluster["leader"] + cluster["worker"]) == sorted(address for _, _, address in told)
+
+
+def test_wine_trains_as_one_gang(example, run_gangrun):
+    folder = example("wine")
+    path = f"{CACHE / 'tensorflow-2.15/bin'}:{os.environ['PATH']}"
+    done = run_gangrun("run", "--json", "job.yaml", cwd=folder, env={"PATH": path}, timeout=280)
+    assert done.status == 0, done.stderr
+    status = json.loads(done.stdout.splitlines()[-1])["status"]
+    states = {task["task"]: task["state"] for task in status["tasks"]}
+    assert states == {"chief:0": "succeeded", "worker:0": "succeeded", "worker:1": "succeeded",
+                      "ps:0": "stopped", "evaluator:0": "succeeded", "tensorboard:0": "stopped"}
+    found = json.loads((folder / "out/evaluation.json").read_text())
+    assert found["accuracy"] > found["baseline_accuracy"] + 0.04
+    assert found["global_step"] >= 5000
+    assert list((folder / "out/model").glob("model.ckpt-*.index"))
+
+
+def test_wine_survives_the_death_of_a_worker(example, gangrun, home):
+    """Kills a training process in the middle: it comes back at its old address and the job succeeds."""
+    folder = example("wine")
+    environment = os.environ | {"GANGRUN_HOME": str(home),
+                                "PATH": f"{CACHE / 'tensorflow-2.15/bin'}:{os.environ['PATH']}"}
+    process = subprocess.Popen([gangrun, "run", "job.yaml"], cwd=folder, env=environment, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    killed = False
+    for line in process.stdout:
+        if not killed and re.match(r"worker:1\s+\| step \d+", line):
+            status = json.loads(subprocess.run([gangrun, "status", "--json", "last"], env=environment,
+                                               capture_output=True, text=True, check=True).stdout)
+            pid = next(task["pid"] for task in status["tasks"] if task["task"] == "worker:1")
+            os.kill(pid, 9)
+            killed = True
+    _, errors = process.communicate(timeout=280)
+    assert killed
+    assert process.returncode == 0, errors
+    assert "worker:1" in errors and "killed by signal 9" in errors and "restart 1 of 3" in errors
+    found = json.loads((folder / "out/evaluation.json").read_text())
+    assert found["accuracy"] > found["baseline_accuracy"] + 0.04
