@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -146,6 +147,7 @@ void Server::publish(const job::ClusterSpec& spec) {
 }
 
 bool Server::send_start(const job::TaskId& task, int attempt, int restarts) {
+  GANGRUN_CHECK(generation_ > 0, job::to_string(task), attempt);  // publish() comes first
   return desk_.send_start(task, attempt, generation_, restarts, encoded_spec_);
 }
 
