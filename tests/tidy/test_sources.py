@@ -19,7 +19,8 @@ def run(*command):
 def test_cpp_is_formatted():
     files = [str(path) for path in project_files() if path.suffix in CPP]
     found = run("clang-format", "--dry-run", "--Werror", *files)
-    assert found.returncode == 0, "run clang-format -i:\n" + found.stderr[:4000]
+    unformatted = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", found.stderr, re.MULTILINE)))
+    assert found.returncode == 0, "clang-format -i " + " ".join(unformatted)
 
 
 def test_headers_say_pragma_once():

@@ -1,5 +1,6 @@
-// Tells whether this compiler destroys the captured objects of a co_awaited call exactly once. Prints
-// one line for each form of the call and ends with "defect" or "correct"; the status is 0 both times.
+// Tells whether this compiler destroys the captured objects of a co_awaited call exactly once.
+// Prints one line for each form of the call and ends with "defect" or "correct"; the status is 0
+// both times.
 #include <coroutine>
 #include <cstdio>
 #include <exception>
@@ -112,7 +113,8 @@ bool is_defective(const char* form, Task (*make)()) {
     Task task = make();
     done = task.run();
   }
-  std::printf("%-24s made %d, destroyed %d%s\n", form, made, destroyed, done ? "" : ", never ended");
+  std::printf("%-24s made %d, destroyed %d%s\n", form, made, destroyed,
+              done ? "" : ", never ended");
   return made != destroyed || !done;
 }
 

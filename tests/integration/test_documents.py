@@ -1,0 +1,38 @@
+"""The commands that the README names are commands of the program."""
+
+import pathlib
+import re
+
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+
+
+def named_commands():
+    text = README.read_text()
+    table = re.findall(r"^\| (`gangrun .*?) \|", text, re.MULTILINE)
+    words = {word for row in table for word in re.findall(r"`(?:gangrun )?([a-z]+)`", row)}
+    return words | set(re.findall(r"^gangrun ([a-z]+)", text, re.MULTILINE))
+
+
+def test_commands_of_the_readme_exist(run_gangrun):
+    commands = named_commands()
+    assert {"run", "ps", "doctor"} <= commands
+    missing = [name for name in sorted(commands) if run_gangrun(name, "--help").status != 0]
+    assert not missing
+
+
+def test_the_first_jobs_of_the_readme_run(run_gangrun, tmp_path):
+    text = README.read_text()
+    line = next(line for line in text.splitlines() if line.startswith("gangrun run -r"))
+    flags, command = line.removeprefix("gangrun ").split(" -- ")
+    script = re.fullmatch(r"sh -c '(.*)'", command).group(1)
+    done = run_gangrun(*flags.split(), "--", "sh", "-c", script, cwd=tmp_path)
+    assert done.status == 0, done.stderr
+    assert "I am worker 2" in done.stdout + done.stderr
+
+
+def test_the_job_file_of_the_readme_is_valid(run_gangrun, tmp_path):
+    block = re.search(r"^```yaml\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL).group(1)
+    (tmp_path / "job.yaml").write_text(block)
+    (tmp_path / "train.py").write_text("")
+    done = run_gangrun("run", "--dry-run", "job.yaml", cwd=tmp_path)
+    assert done.status == 0, done.stderr
