@@ -41,7 +41,7 @@ namespace gangrun::process {
 
 struct ContainOptions {
   Level level = Level::kSubreaper;
-  // Names the task's attempt on this host, used once: part of the cgroup's folder name.
+  // Names the task for people: part of the cgroup's folder name.
   std::string name;
   // The end of the process that started the guardian ends the task at once. (The master's, where it
   // runs on the same machine. It is the end of the *thread* that called spawn() that counts. Ask

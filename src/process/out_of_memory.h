@@ -1,0 +1,66 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.h"
+#include "process/exit.h"
+
+namespace gangrun::process {
+
+// How often the kernel has killed for want of memory, as far as it tells us.
+struct OutOfMemoryCounts {
+  // In our own memory cgroup of version 2, with those below it; none in the root group and where
+  // the controller is not used.
+  std::optional<std::uint64_t> cgroup_2;
+  // In our own memory cgroup of version 1.
+  std::optional<std::uint64_t> cgroup_1;
+  // On the whole host.
+  std::optional<std::uint64_t> host;
+};
+
+// The number after `key` in a text of lines "key number": memory.events, memory.oom_control,
+// /proc/vmstat; all three count as oom_kill.
+std::optional<std::uint64_t> parse_count(std::string_view text, std::string_view key);
+
+// The process that a record of /dev/kmsg says was killed for want of memory; none for any other
+// record, and for one that was written there by a program.
+std::optional<pid_t> parse_killed_process(std::string_view kmsg_record);
+
+// Whether counts speak for a kill between two moments. Our own cgroups' word counts before the
+// host's, which may speak of a stranger.
+bool counts_increased(const OutOfMemoryCounts& before, const OutOfMemoryCounts& after);
+
+// Tells whether a process that died by SIGKILL was killed for want of memory. Evidence, best first:
+// the kernel's log naming the process (mostly for root alone, and in no PID namespace), the
+// counters of our memory cgroup, the counter of the host. The last two may take another process's
+// fate for this one's where both die between two calls of refresh(); so refresh now and then.
+class OutOfMemoryWatch {
+ public:
+  // Looks at the state of now. Works with whatever evidence the host permits.
+  static OutOfMemoryWatch start();
+
+  // Forgets what has happened up to now.
+  void refresh();
+
+  // For a process of ours that ended since the last refresh. May wait for up to 100 ms for the log,
+  // if the counters say that there is something to come.
+  [[nodiscard]] bool killed(pid_t pid, const Exit& exit);
+
+ private:
+  enum class Log { kUnknown, kSilent, kNamesIt };
+
+  [[nodiscard]] OutOfMemoryCounts read_counts() const;
+  Log read_log(pid_t pid);
+
+  std::string cgroup_2_file_;
+  std::string cgroup_1_file_;
+  base::UniqueFd log_;
+  OutOfMemoryCounts before_;
+};
+
+}  // namespace gangrun::process

@@ -1,0 +1,138 @@
+#include "process/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// A pipe holds at most this (1 MiB unless root made it larger), so this is all that ended writers
+// can have left in it.
+constexpr std::size_t kMaxPipeBytes = std::size_t{1} << 20U;
+
+}  // namespace
+
+OutputPump::OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks,
+                       std::uint64_t max_log_bytes)
+    : pipe_(std::move(pipe)),
+      log_path_(std::move(log_path)),
+      callbacks_(std::move(callbacks)),
+      max_log_bytes_(max_log_bytes) {
+  const int flags = ::fcntl(pipe_.get(), F_GETFL);
+  if (flags >= 0 && (flags & O_NONBLOCK) == 0) ::fcntl(pipe_.get(), F_SETFL, flags | O_NONBLOCK);
+}
+
+bool OutputPump::on_readable() {
+  // Not initialised: read() fills what is used.
+  std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::size_t taken = 0;
+  while (taken < kMaxReadBytes) {
+    const ssize_t got = ::read(pipe_.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno == EAGAIN;
+    if (got == 0) return false;
+    taken += static_cast<std::size_t>(got);
+    take({buffer.data(), static_cast<std::size_t>(got)});
+  }
+  return true;
+}
+
+void OutputPump::finish() {
+  constexpr std::size_t kMaxReads = kMaxPipeBytes / kMaxReadBytes + 1;
+  for (std::size_t i = 0; i < kMaxReads; ++i) {
+    const std::uint64_t so_far = bytes_;
+    if (!on_readable() || bytes_ == so_far) break;
+  }
+  if (!line_.empty() || returned_) end_line();
+}
+
+void OutputPump::take(std::string_view text) {
+  bytes_ += text.size();
+  write_log(text);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    if (end > 0) append_to_line(text.substr(0, end));
+    if (end == text.size()) return;
+    if (text[end] == '\n') {
+      end_line();
+    } else {
+      returned_ = true;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+void OutputPump::append_to_line(std::string_view text) {
+  if (returned_) {
+    line_.clear();
+    left_out_ = 0;
+    returned_ = false;
+  }
+  const std::size_t room = kMaxLineBytes - line_.size();
+  if (text.size() > room) left_out_ += text.size() - room;
+  line_.append(text.substr(0, room));
+}
+
+void OutputPump::end_line() {
+  if (left_out_ > 0) line_ += base::format(" … ({} bytes more in the log)", left_out_);
+  left_out_ = 0;
+  returned_ = false;
+  if (callbacks_.on_line) callbacks_.on_line(line_);
+  keep_line();
+}
+
+void OutputPump::keep_line() {
+  kept_bytes_ += line_.size();
+  kept_.push_back(std::exchange(line_, {}));
+  while (kept_.size() > kMaxTracebackLines ||
+         (kept_bytes_ > kMaxTracebackBytes && kept_.size() > kKeptLines)) {
+    kept_bytes_ -= kept_.front().size();
+    kept_.pop_front();
+  }
+}
+
+void OutputPump::write_log(std::string_view text) {
+  if (log_error_) return;
+  if (const auto written = append_to_log(text); !written.ok()) {
+    log_error_ = written.error();
+    log_.reset();
+    if (callbacks_.on_log_failed) callbacks_.on_log_failed(*log_error_);
+  }
+}
+
+base::Result<> OutputPump::append_to_log(std::string_view text) {
+  if (!log_.valid()) {
+    log_.reset(::open(log_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (!log_.valid()) return base::from_errno(errno, fmt::format("cannot write {}", log_path_));
+  }
+  const std::uint64_t room = max_log_bytes_ == 0 ? text.size() : max_log_bytes_ - log_bytes_;
+  const std::string_view fitting = text.substr(0, std::min<std::uint64_t>(room, text.size()));
+  GANGRUN_TRY(base::write_all(log_.get(), fitting, log_path_));
+  log_bytes_ += fitting.size();
+  if (fitting.size() == text.size()) return {};
+  const std::string reason =
+      fmt::format("{} has reached its limit of {} bytes", log_path_, max_log_bytes_);
+  GANGRUN_TRY(base::write_all(
+      log_.get(), fmt::format("\ngangrun: {}; the rest is not kept\n", reason), log_path_));
+  return base::Error{base::Code::kResourceExhausted, reason};
+}
+
+std::vector<std::string> OutputPump::last_lines() const {
+  const std::size_t count = std::min(kept_.size(), kKeptLines);
+  return {kept_.end() - static_cast<std::ptrdiff_t>(count), kept_.end()};
+}
+
+std::optional<std::string> OutputPump::traceback() const {
+  return python_traceback({kept_.begin(), kept_.end()});
+}
+
+}  // namespace gangrun::process

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "process/traceback.h"  // IWYU pragma: export
+
+namespace gangrun::process {
+
+// A longer line is handed on in its first so many bytes, with the number of those left out. The log
+// has it all.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 10U;
+// Read at a time, so that a flood of one process does not keep the others waiting.
+inline constexpr std::size_t kMaxReadBytes = std::size_t{256} << 10U;
+// What is shown of a failed task's output.
+inline constexpr std::size_t kKeptLines = 20;
+// What is kept for traceback(): a long chain of exceptions does not fit kKeptLines.
+inline constexpr std::size_t kMaxTracebackLines = 400;
+inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
+
+// The reading end of a process's output: every byte goes to a log file, every line to a callback,
+// and the last lines are kept. A log that cannot be written (a full disk) is told once and the pipe
+// is read on, so that the process never blocks for it.
+//
+// What a progress bar overwrites by a carriage return is in the log but not in a line: the line
+// is what a terminal would show in the end.
+class OutputPump {
+ public:
+  struct Callbacks {
+    std::function<void(std::string_view line)> on_line;  // without its end
+    std::function<void(const base::Error& error)> on_log_failed;
+  };
+
+  // Makes `pipe` non-blocking. The log is appended to, and made 0600 with the first byte; with a
+  // `max_log_bytes` other than 0 it gets no more than that many from this pump, then a line that
+  // says so.
+  OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks,
+             std::uint64_t max_log_bytes = 0);
+
+  [[nodiscard]] int fd() const { return pipe_.get(); }
+  // Reads what is there, at most kMaxReadBytes. False when nothing will come any more.
+  bool on_readable();
+  // Reads the rest without waiting, and hands on a last line without an end. To be called when the
+  // writers have ended; if one escaped and still writes, no more than a pipe holds is read.
+  void finish();
+
+  // All that was read so far.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  // The last kKeptLines, oldest first.
+  [[nodiscard]] std::vector<std::string> last_lines() const;
+  // The last Python traceback in the last kMaxTracebackLines.
+  [[nodiscard]] std::optional<std::string> traceback() const;
+  // Why the log is not complete, if it is not.
+  [[nodiscard]] const std::optional<base::Error>& log_error() const { return log_error_; }
+
+ private:
+  void take(std::string_view text);
+  void append_to_line(std::string_view text);
+  void end_line();
+  void keep_line();
+  void write_log(std::string_view text);
+  base::Result<> append_to_log(std::string_view text);
+
+  base::UniqueFd pipe_;
+  std::string log_path_;
+  Callbacks callbacks_;
+  std::uint64_t max_log_bytes_;
+  base::UniqueFd log_;
+  std::uint64_t log_bytes_ = 0;
+  std::optional<base::Error> log_error_;
+  std::uint64_t bytes_ = 0;
+  std::string line_;
+  std::size_t left_out_ = 0;
+  // The line ended in a carriage return: a line feed completes it, anything else overwrites it.
+  bool returned_ = false;
+  std::deque<std::string> kept_;
+  std::size_t kept_bytes_ = 0;
+};
+
+}  // namespace gangrun::process

@@ -1,0 +1,227 @@
+#include "process/output.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+#include "base/format.h"
+
+namespace gangrun::process {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Output : public testing::Test {
+ protected:
+  Output() {
+    std::string name = "/tmp/gangrun-output-XXXXXX";
+    folder = ::mkdtemp(name.data());
+    log = folder + "/log";
+  }
+  ~Output() override {
+    ::umount2(folder.c_str(), MNT_DETACH);
+    std::filesystem::remove_all(folder);
+  }
+
+  std::unique_ptr<OutputPump> pump(const std::string& path, std::uint64_t max_log_bytes = 0) {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    writer.reset(ends[1]);
+    OutputPump::Callbacks callbacks;
+    callbacks.on_line = [this](std::string_view line) { lines.emplace_back(line); };
+    callbacks.on_log_failed = [this](const base::Error& error) { errors.push_back(error); };
+    return std::make_unique<OutputPump>(base::UniqueFd(ends[0]), path, std::move(callbacks),
+                                        max_log_bytes);
+  }
+  void put(std::string_view text) const {
+    ASSERT_EQ(::write(writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  // Puts and reads in portions that fit the pipe.
+  void feed(OutputPump& target, std::string_view text) const {
+    constexpr std::size_t kPortion = 32768;
+    for (; !text.empty(); text.remove_prefix(std::min(kPortion, text.size()))) {
+      put(text.substr(0, kPortion));
+      EXPECT_TRUE(target.on_readable());
+    }
+  }
+  std::string logged() const {
+    std::ifstream file(log);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::string folder;
+  std::string log;
+  base::UniqueFd writer;
+  std::vector<std::string> lines;
+  std::vector<base::Error> errors;
+};
+
+TEST_F(Output, TheSameLinesWhereverTheBytesAreSplit) {
+  const std::string text = "one\n\ntwo\r\n10%\r50%\r100%\n\r\nlast";
+  for (std::size_t first = 0; first <= text.size(); ++first) {
+    for (std::size_t second = first; second <= text.size(); ++second) {
+      lines.clear();
+      std::filesystem::remove(log);
+      const auto target = pump(log);
+      put(std::string_view(text).substr(0, first));
+      EXPECT_TRUE(target->on_readable());
+      put(std::string_view(text).substr(first, second - first));
+      EXPECT_TRUE(target->on_readable());
+      put(std::string_view(text).substr(second));
+      writer.reset();
+      target->finish();
+      ASSERT_THAT(lines, ElementsAre("one", "", "two", "100%", "", "last")) << first << second;
+      ASSERT_EQ(logged(), text);
+      EXPECT_EQ(target->bytes(), text.size());
+    }
+  }
+}
+
+TEST_F(Output, SaysWhenNothingWillComeAnyMore) {
+  const auto target = pump(log);
+  EXPECT_TRUE(target->on_readable()) << "an empty pipe does not block";
+  put("a");
+  EXPECT_TRUE(target->on_readable());
+  EXPECT_THAT(lines, IsEmpty());
+  writer.reset();
+  EXPECT_FALSE(target->on_readable());
+  target->finish();
+  target->finish();
+  EXPECT_THAT(lines, ElementsAre("a"));
+}
+
+TEST_F(Output, FinishDoesNotWaitForAWriterThatEscaped) {
+  const auto target = pump(log);
+  put("part");
+  target->finish();
+  EXPECT_THAT(lines, ElementsAre("part"));
+}
+
+TEST_F(Output, ALineAtTheLimitIsWholeAndALongerOneIsCutAndTold) {
+  for (const std::size_t extra : {std::size_t{0}, std::size_t{1}, 3 * kMaxLineBytes}) {
+    lines.clear();
+    std::filesystem::remove(log);
+    const auto target = pump(log);
+    const std::string line(kMaxLineBytes + extra, 'x');
+    feed(*target, line + "\nnext\n");
+    ASSERT_THAT(lines, SizeIs(2));
+    if (extra == 0) {
+      EXPECT_EQ(lines[0], line);
+    } else {
+      EXPECT_EQ(lines[0].substr(0, kMaxLineBytes), line.substr(0, kMaxLineBytes));
+      EXPECT_THAT(lines[0].substr(kMaxLineBytes), HasSubstr(fmt::format("({} bytes", extra)));
+    }
+    EXPECT_EQ(lines[1], "next");
+    EXPECT_EQ(logged(), line + "\nnext\n") << "the log has it all";
+  }
+}
+
+TEST_F(Output, KeepsTheLastLines) {
+  const auto target = pump(log);
+  for (int i = 0; i < 1000; ++i) feed(*target, fmt::format("line {}\n", i));
+  const auto last = target->last_lines();
+  ASSERT_THAT(last, SizeIs(kKeptLines));
+  EXPECT_EQ(last.front(), fmt::format("line {}", 1000 - kKeptLines));
+  EXPECT_EQ(last.back(), "line 999");
+}
+
+TEST_F(Output, KeepsTheLastLinesHoweverLongTheyAre) {
+  const auto target = pump(log);
+  for (int i = 0; i < 50; ++i) feed(*target, std::string(kMaxLineBytes - 1, 'y') + "\n");
+  EXPECT_THAT(target->last_lines(), SizeIs(kKeptLines));
+}
+
+TEST_F(Output, FindsATracebackThatIsLongerThanTheLastLines) {
+  const auto target = pump(log);
+  feed(*target, "Traceback (most recent call last):\n");
+  for (int i = 0; i < 100; ++i) feed(*target, "  File \"x.py\", line 1, in f\n");
+  feed(*target, "ValueError: deep\n");
+  for (int i = 0; i < 50; ++i) feed(*target, "cleaning up\n");
+  const auto found = target->traceback();
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->starts_with("Traceback"));
+  EXPECT_TRUE(found->ends_with("ValueError: deep"));
+}
+
+TEST_F(Output, AFullDiskIsToldOnceAndThePipeIsReadOn) {
+  const auto target = pump("/dev/full");
+  feed(*target, "one\n");
+  feed(*target, "two\n");
+  EXPECT_THAT(lines, ElementsAre("one", "two"));
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_EQ(errors[0].code, base::Code::kResourceExhausted);
+  EXPECT_THAT(errors[0].message, HasSubstr("/dev/full"));
+  ASSERT_TRUE(target->log_error());
+  EXPECT_EQ(target->log_error()->message, errors[0].message);
+}
+
+// A file system that fills up in the middle; only root can make one, and for others there is
+// the test above.
+TEST_F(Output, ADiskThatFillsUpKeepsWhatCameBefore) {
+  const bool mounted =
+      ::mount("gangrun-test", folder.c_str(), "tmpfs", 0, "size=64k,mode=0777") == 0;
+  const auto target = pump(log);
+  const std::string line(1000, 'z');
+  for (int i = 0; i < 100; ++i) feed(*target, line + "\n");
+  EXPECT_THAT(lines, SizeIs(100));
+  EXPECT_THAT(errors, SizeIs(mounted ? 1 : 0));
+  EXPECT_THAT(logged(), HasSubstr(line));
+  EXPECT_EQ(logged().size() < 100 * 1001, mounted);
+}
+
+TEST_F(Output, AFolderThatIsMissingIsTold) {
+  const auto target = pump(folder + "/none/log");
+  feed(*target, "one\n");
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_THAT(errors[0].message, HasSubstr("/none/log"));
+  EXPECT_THAT(lines, ElementsAre("one"));
+}
+
+TEST_F(Output, TheLogIsPrivateAndAppendedTo) {
+  const mode_t before = ::umask(0);
+  for (int i = 0; i < 2; ++i) feed(*pump(log), "again\n");
+  ::umask(before);
+  EXPECT_EQ(logged(), "again\nagain\n");
+  struct stat info {};
+  ASSERT_EQ(::stat(log.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0600U);
+}
+
+TEST_F(Output, ALogStopsAtItsLimitAndSaysSo) {
+  const auto target = pump(log, 10);
+  feed(*target, "12345\n");
+  EXPECT_THAT(errors, IsEmpty());
+  feed(*target, "1234567\n");
+  feed(*target, "more\n");
+  EXPECT_THAT(lines, SizeIs(3));
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_THAT(errors[0].message, HasSubstr("limit of 10 bytes"));
+  EXPECT_TRUE(logged().starts_with("12345\n1234\ngangrun: "));
+  EXPECT_THAT(logged(), HasSubstr("the rest is not kept"));
+}
+
+TEST_F(Output, AFloodIsReadInPortions) {
+  const auto target = pump(log);
+  const int capacity = ::fcntl(writer.get(), F_SETPIPE_SZ, 1 << 20);
+  ASSERT_GT(capacity, 0);
+  const std::string flood(static_cast<std::size_t>(capacity), '\n');
+  put(flood);
+  EXPECT_TRUE(target->on_readable());
+  EXPECT_GE(target->bytes(), std::min(kMaxReadBytes, flood.size()));
+  EXPECT_LT(target->bytes(), kMaxReadBytes + 65537);
+  target->finish();
+  EXPECT_EQ(target->bytes(), flood.size());
+}
+
+}  // namespace
+}  // namespace gangrun::process
