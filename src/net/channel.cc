@@ -179,9 +179,12 @@ void Channel::State::read() {
 }
 
 void Channel::State::on_read(const ErrorCode& error) {
-  reading_ = false;
   if (end_) return;
-  if (error) return end(error_of_operation(error));
+  if (error) {
+    reading_ = false;
+    return end(error_of_operation(error));
+  }
+  // reading_ stays true: a callback that sets another one must not start a second read.
   if (!socket_.got_text()) {
     // Told to the other side; the end follows when it has answered.
     close("only text messages are understood", base::Code::kInvalidArgument);

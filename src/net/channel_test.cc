@@ -191,6 +191,21 @@ TEST(Channel, MayBeDestroyedInItsCallbacks) {
   EXPECT_TRUE(fixture.until([&] { return fixture.peer == nullptr; }));
 }
 
+TEST(Channel, TheMessageCallbackMayBeReplacedFromInside) {
+  Fixture fixture;
+  fixture.open();
+  std::vector<std::string> first;
+  std::vector<std::string> then;
+  fixture.client->on_message([&](std::string_view text) {
+    first.emplace_back(text);
+    fixture.client->on_message([&](std::string_view later) { then.emplace_back(later); });
+  });
+  for (int i = 1; i <= 3; ++i) fixture.peer->send(std::to_string(i));
+  ASSERT_TRUE(fixture.until([&] { return first.size() + then.size() == 3; }));
+  EXPECT_THAT(first, ElementsAre("1"));
+  EXPECT_THAT(then, ElementsAre("2", "3"));
+}
+
 TEST(Channel, AMessageThatIsTooLargeEndsIt) {
   ServerOptions options;
   options.channel.max_message_bytes = 1000;

@@ -44,7 +44,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
   const Endpoint endpoint_;
   const base::Instant deadline_;
   Done done_;
-  std::string waits_for_;
+  std::string waits_for_ = "the connection to";
   Timer limit_;
 
   std::unique_ptr<Workers> resolver_;

@@ -113,6 +113,7 @@ void HttpConnection::parse() {
     parser_->header_limit(static_cast<std::uint32_t>(options_.max_header_bytes));
     parser_->body_limit(options_.max_body_bytes);
     header_seen_ = false;
+    head_ = false;
   }
   ErrorCode error;
   std::size_t used = 0;

@@ -63,7 +63,9 @@ base::Result<> Server::Core::listen_unix(const std::string& path) {
   }
   struct stat made {};
   if (::lstat(path.c_str(), &made) != 0 || ::listen(listener.fd.get(), kMaxWaitingClients) != 0) {
-    return base::from_errno(errno, what);
+    const int error = errno;
+    ::unlink(path.c_str());
+    return base::from_errno(error, what);
   }
   listener.unix_path = path;
   listener.device = made.st_dev;

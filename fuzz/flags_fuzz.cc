@@ -1,0 +1,75 @@
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "job/build.h"
+#include "job/plan_json.h"
+#include "job/spec_yaml.h"
+
+namespace {
+
+namespace job = gangrun::job;
+
+constexpr std::string_view kFile =
+    "tasks: {worker: {instances: 2, memory: 1g}, ps: {overrides: {0: {vcores: 2}}}, "
+    "evaluator: {}}\ncommand: x\n";
+
+// The letter at the front of a line says which flag the rest is given to.
+void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
+  switch (letter) {
+    case 'r': flags.roles.push_back(std::move(value)); break;
+    case 'm': flags.memory.push_back(std::move(value)); break;
+    case 'c': flags.vcores.push_back(std::move(value)); break;
+    case 'g': flags.gpus.push_back(std::move(value)); break;
+    case 'p': flags.processes.push_back(std::move(value)); break;
+    case 'e': flags.env.push_back(std::move(value)); break;
+    case 'P': flags.policies.push_back(std::move(value)); break;
+    case 'G': flags.graces.push_back(std::move(value)); break;
+    case 't': flags.timeouts.push_back(std::move(value)); break;
+    case 'f': flags.files.push_back(std::move(value)); break;
+    case 'n': flags.name = std::move(value); break;
+    case 'F': flags.framework = std::move(value); break;
+    case 's': flags.success = std::move(value); break;
+    case 'R': flags.restarts = std::move(value); break;
+    case 'o': flags.on = std::move(value); break;
+    case 'C': flags.containment = std::move(value); break;
+    case 'T': flags.tensorboard = std::move(value); break;
+    case '-': flags.command.push_back(std::move(value)); break;
+    case '@': with_file = true; break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+// Any flags, alone or over a job file: never a crash, and whatever is a valid job reads back from
+// its canonical JSON as the same job.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  job::Flags flags;
+  bool with_file = false;
+  for (std::string& line : gangrun::base::split(text, '\n')) {
+    if (!line.empty()) give(line.front(), line.substr(1), flags, with_file);
+  }
+  std::optional<job::JobDraft> draft;
+  if (with_file) {
+    auto parsed = job::parse_spec(kFile, "job.yaml");
+    GANGRUN_CHECK(parsed.ok());
+    draft = std::move(*parsed);
+  }
+  const auto spec = job::build(draft, flags, {});
+  if (!spec.ok()) {
+    GANGRUN_CHECK(!spec.error().message.empty());
+    return 0;
+  }
+  const gangrun::base::Json json = job::to_json(*spec);
+  const auto back = job::job_spec_from_json(json);
+  GANGRUN_CHECK(back.ok() && *back == *spec, gangrun::base::dump_json(json));
+  return 0;
+}

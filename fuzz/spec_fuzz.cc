@@ -1,0 +1,40 @@
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "job/build.h"
+#include "job/plan_json.h"
+#include "job/spec_yaml.h"
+
+// Any text as a job file: it never crashes, every error is one line with its source, and whatever
+// is a valid job reads back from its canonical JSON as the same job, as JSON and as a job file.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  namespace base = gangrun::base;
+  namespace job = gangrun::job;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto draft = job::parse_spec(text, "job.yaml");
+  if (!draft.ok()) {
+    const std::string& message = draft.error().message;
+    GANGRUN_CHECK(message.starts_with("job.yaml:"), message);
+    GANGRUN_CHECK(message.find('\n') == std::string::npos, message);
+    return 0;
+  }
+  const auto spec = job::build(*draft, {}, {});
+  if (!spec.ok()) {
+    GANGRUN_CHECK(!spec.error().message.empty());
+    return 0;
+  }
+  const base::Json json = job::to_json(*spec);
+  const auto back = job::job_spec_from_json(json);
+  GANGRUN_CHECK(back.ok() && *back == *spec, base::dump_json(json));
+  const std::string dumped = base::dump_json(json);
+  if (dumped.size() > job::kMaxSpecBytes) return 0;
+  const auto reread = job::parse_spec(dumped, "plan.json");
+  GANGRUN_CHECK(reread.ok(), dumped, reread.error().message);
+  const auto rebuilt = job::build(*reread, {}, {});
+  GANGRUN_CHECK(rebuilt.ok() && *rebuilt == *spec, dumped);
+  return 0;
+}

@@ -1,0 +1,134 @@
+#include "cli/app.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "cli/command_model.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "job/units.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+constexpr std::string_view kProgram = "gangrun";
+// The only command after which words may follow "--".
+constexpr std::string_view kCommandWithWords = "run";
+
+void build(CLI::App& app, Request& request) {
+  app.description("Start the tasks of a distributed training job together, as a gang.");
+  app.set_help_flag("-h,--help", "Show this help");
+  app.allow_extras();
+  app.footer(
+      base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python train.py\n\n"
+                   "gangrun COMMAND --help shows the flags of a command.\n",
+                   exit_status_help()));
+  add_run(app, request);
+  add_ps(app, request);
+  add_status(app, request);
+  add_logs(app, request);
+  add_kill(app, request);
+  add_wait(app, request);
+  add_doctor(app, request);
+  add_completion(app, request);
+  add_version(app, request);
+}
+
+const CLI::App* chosen_command(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? nullptr : commands.front();
+}
+
+std::string see_help(const CLI::App* command) {
+  return command == nullptr ? std::string("; see gangrun --help")
+                            : base::format("; see gangrun {} --help", command->get_name());
+}
+
+// What a word that nobody understood may have meant.
+std::string explain_extra(const CLI::App& app, const std::string& word) {
+  const CLI::App* command = chosen_command(app);
+  const CommandModel model = model_of(command == nullptr ? app : *command);
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  std::string what = "unexpected argument";
+  if (word.size() > 1 && word.front() == '-') {
+    what = "unknown flag";
+    for (const FlagModel& flag : model.flags) {
+      std::copy_if(flag.names.begin(), flag.names.end(), std::back_inserter(known),
+                   [](const std::string& n) { return n.starts_with("--"); });
+    }
+  } else if (command == nullptr) {
+    what = "unknown command";
+    for (const CommandModel& child : model.commands) known.push_back(child.name);
+  }
+  std::string sentence = base::format("{} {}", what, job::in_quotes(name));
+  if (const auto meant = base::nearest(name, known)) {
+    return sentence + base::format("; did you mean {}?", *meant);
+  }
+  if (command != nullptr && command->get_name() == kCommandWithWords && word.front() != '-') {
+    return sentence + "; the command to run stands after --";
+  }
+  return sentence + see_help(command);
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  const CLI::App* command = chosen_command(app);
+  if (error.get_name() == "ArgumentMismatch") {
+    text = base::format("{} needs a value", text.substr(0, text.find(':')));
+  } else if (error.get_name() == "RequiredError") {
+    text = base::format("{} is missing", text.substr(0, text.find(' ')));
+  }
+  return text + see_help(command);
+}
+
+ExitStatus bad_usage(Context& context, const std::string& sentence) {
+  context.console.error(sentence);
+  return ExitStatus::kBadInput;
+}
+
+ExitStatus show_help(const CLI::App& app, Context& context) {
+  const CLI::App* command = chosen_command(app);
+  CommandModel model = model_of(command == nullptr ? app : *command);
+  if (model.name == kCommandWithWords) model.positionals.emplace_back("[-- COMMAND...]");
+  context.console.out(help_text(model, command == nullptr ? "" : kProgram));
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace
+
+ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& context) {
+  Request request;
+  CLI::App app("", std::string(kProgram));
+  build(app, request);
+  // Everything after the first "--" is the user's command, whatever it looks like.
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  if (end != arguments.end()) request.command.assign(end + 1, arguments.end());
+  std::vector<std::string> own(arguments.begin(), end);
+  std::reverse(own.begin(), own.end());
+  try {
+    app.parse(own);
+  } catch (const CLI::CallForHelp&) {
+    return show_help(app, context);
+  } catch (const CLI::ParseError& error) {
+    return bad_usage(context, explain(app, error));
+  }
+  std::vector<std::string> extras = app.remaining(true);
+  const auto flag = std::find_if(extras.begin(), extras.end(),
+                                 [](const std::string& word) { return word.starts_with("-"); });
+  if (!extras.empty()) {
+    return bad_usage(context, explain_extra(app, flag == extras.end() ? extras.front() : *flag));
+  }
+  if (!request.action) return bad_usage(context, "no command" + see_help(nullptr));
+  const CLI::App* command = chosen_command(app);
+  if (end != arguments.end() && command->get_name() != kCommandWithWords) {
+    return bad_usage(context, base::format("{} takes no command after --", command->get_name()));
+  }
+  return request.action(context);
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+
+namespace gangrun::cli {
+
+// The whole command line: `arguments` without the program's name.
+ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& context);
+
+}  // namespace gangrun::cli

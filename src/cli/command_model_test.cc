@@ -1,0 +1,97 @@
+#include "cli/command_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/completion.h"
+
+namespace gangrun::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+CommandModel sample() {
+  CommandModel run{
+      .name = "run",
+      .summary = "Start it.",
+      .positionals = {"[JOB.yaml]"},
+      .flags = {{{"-r", "--roles"}, "TYPE:N", "How many"}, {{"--shell"}, "a|b", "It's a [choice]"}},
+      .footer = "Example:\n  gangrun run\n",
+      .commands = {}};
+  CommandModel logs{.name = "logs",
+                    .summary = "Show.",
+                    .positionals = {"JOB"},
+                    .flags = {},
+                    .footer = "",
+                    .commands = {}};
+  return {.name = "gangrun",
+          .summary = "All of it.",
+          .positionals = {},
+          .flags = {{{"-h", "--help"}, "", "Help"}},
+          .footer = "",
+          .commands = {run, logs}};
+}
+
+TEST(HelpText, ShowsCommandsAndFlags) {
+  EXPECT_EQ(help_text(sample(), ""), R"(All of it.
+
+Usage: gangrun [OPTIONS] COMMAND
+
+Commands:
+  run   Start it.
+  logs  Show.
+
+Options:
+  -h, --help  Help
+)");
+  EXPECT_EQ(help_text(sample().commands[0], "gangrun"), R"(Start it.
+
+Usage: gangrun run [OPTIONS] [JOB.yaml]
+
+Options:
+  -r, --roles TYPE:N  How many
+      --shell a|b     It's a [choice]
+
+Example:
+  gangrun run
+)");
+}
+
+TEST(HelpText, WrapsLongHelp) {
+  CommandModel command = sample().commands[0];
+  for (int i = 0; i < 40; ++i) command.flags[0].help += " word";
+  std::size_t start = 0;
+  const std::string text = help_text(command, "gangrun");
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
+    EXPECT_LE(end - start, 100U);
+    start = end + 1;
+  }
+}
+
+TEST(ChoicesOf, AreSeparatedByBars) {
+  EXPECT_THAT(choices_of("a|b"), ElementsAre("a", "b"));
+  EXPECT_THAT(choices_of("FILE"), IsEmpty());
+}
+
+TEST(CompletionScript, NamesEveryCommandFlagAndChoice) {
+  for (const std::string& shell : completion_shells()) {
+    const auto script = completion_script(shell, sample());
+    ASSERT_TRUE(script.ok());
+    EXPECT_THAT(*script, HasSubstr("run"));
+    EXPECT_THAT(*script, HasSubstr("logs"));
+    EXPECT_THAT(*script, HasSubstr("roles"));
+    EXPECT_THAT(*script, HasSubstr("a b"));
+    EXPECT_THAT(*script, HasSubstr("GANGRUN_HOME"));
+  }
+}
+
+TEST(CompletionScript, AnotherShellIsRefused) {
+  const auto script = completion_script("bsh", sample());
+  ASSERT_FALSE(script.ok());
+  EXPECT_THAT(script.error().message, HasSubstr("bash"));
+}
+
+}  // namespace
+}  // namespace gangrun::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/context.h"
+#include "cluster/site.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace gangrun::cli {
+
+// What the command line asks for: set by the command that was named.
+struct Request {
+  Action action;
+  std::vector<std::string> command;  // the words after "--"
+};
+
+// Each adds one command, whose flags are read into memory that the command owns.
+void add_run(CLI::App& app, Request& request);
+void add_ps(CLI::App& app, Request& request);
+void add_status(CLI::App& app, Request& request);
+void add_logs(CLI::App& app, Request& request);
+void add_kill(CLI::App& app, Request& request);
+void add_wait(CLI::App& app, Request& request);
+void add_doctor(CLI::App& app, Request& request);
+void add_completion(CLI::App& app, Request& request);
+void add_version(CLI::App& app, Request& request);
+
+// Where the jobs of this machine are.
+base::Result<std::string> home_of(const Context& context);
+base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context);
+
+// Tells the error and gives the status for it.
+ExitStatus fail(Context& context, const base::Error& error);
+ExitStatus fail(Context& context, const base::Error& error, ExitStatus status);
+
+}  // namespace gangrun::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command_model.h"
+
+namespace gangrun::cli {
+
+std::vector<std::string> completion_shells();
+
+// A script that the shell loads: it completes commands, flags, their choices, files, folders and
+// the ids of the jobs on this machine.
+base::Result<std::string> completion_script(std::string_view shell, const CommandModel& program);
+
+}  // namespace gangrun::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/console.h"
+#include "cli/exit_status.h"
+
+namespace gangrun::cli {
+
+// What main hands down to every command.
+struct Context {
+  const base::Clock& clock;
+  base::Instant commanded_at;  // when the user gave the command
+  Console& console;
+  std::map<std::string, std::string> environment;
+  std::string program;  // path of gangrun itself
+  std::string folder;   // where it was called
+
+  [[nodiscard]] std::string variable(const std::string& name) const {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  }
+};
+
+// What a command does once its flags are read.
+using Action = std::function<ExitStatus(Context&)>;
+
+}  // namespace gangrun::cli

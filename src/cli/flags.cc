@@ -1,0 +1,62 @@
+#include "cli/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::cli {
+
+void add_flag(CLI::App& command, const std::string& names, bool& target, const std::string& help) {
+  command.add_flag(names, target, help);
+}
+
+void add_value(CLI::App& command, const std::string& names, std::optional<std::string>& target,
+               const std::string& value, const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          names, [&target](const std::string& text) { target = text; }, help)
+      ->type_name(value)
+      ->allow_extra_args(false);
+}
+
+void add_list(CLI::App& command, const std::string& names, std::vector<std::string>& target,
+              const std::string& value, const std::string& help) {
+  command.add_option(names, target, help)
+      ->type_name(value)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_positional(CLI::App& command, const std::string& name, std::string& target,
+                    bool required) {
+  command.add_option(name, target)->required(required)->type_name(name);
+}
+
+CommandModel model_of(const CLI::App& app) {
+  CommandModel model;
+  model.name = app.get_name();
+  model.summary = app.get_description();
+  model.footer = app.get_footer();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) {
+      const std::string name = option->get_type_name();
+      model.positionals.push_back(option->get_required() ? name : base::format("[{}]", name));
+      continue;
+    }
+    FlagModel flag;
+    for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
+    if (option->get_items_expected_max() > 0) flag.value = option->get_type_name();
+    flag.help = option->get_description();
+    model.flags.push_back(std::move(flag));
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    model.commands.push_back(model_of(*command));
+  }
+  return model;
+}
+
+}  // namespace gangrun::cli

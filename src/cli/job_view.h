@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "cluster/site.h"
+#include "job/status.h"
+
+namespace gangrun::cli {
+
+// How a running job is shown to who started it.
+class JobView {
+ public:
+  virtual ~JobView() = default;
+  virtual void started(const job::JobStatus& status) = 0;
+  // Called at most five times a second.
+  virtual void changed(const job::JobStatus& status) = 0;
+  virtual void lines(const std::vector<cluster::LogLine>& lines) = 0;
+  virtual void warning(const std::string& sentence) = 0;
+  // What we do now because the user asked for it.
+  virtual void notice(const std::string& sentence) = 0;
+  virtual void finished(const job::JobStatus& status, int exit_status) = 0;
+  // Whether the tasks' lines are wanted.
+  [[nodiscard]] virtual bool wants_lines() const = 0;
+};
+
+struct ViewOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  // Absent: lines on a pipe, none beside the live table.
+  std::optional<bool> logs;
+  std::size_t prefix_width = 0;
+};
+
+// The live table on a terminal, plain lines elsewhere, or JSON.
+std::unique_ptr<JobView> make_view(Console& console, const ViewOptions& options);
+
+}  // namespace gangrun::cli

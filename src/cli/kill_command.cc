@@ -1,0 +1,49 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/format.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::string job;
+  bool now = false;
+};
+
+std::string user_name(const Context& context) {
+  const std::string name = context.variable("USER");
+  return name.empty() ? base::format("user {}", ::getuid()) : name;
+}
+
+ExitStatus kill_job(const Options& options, Context& context) {
+  const auto site = site_of(context);
+  if (!site.ok()) return fail(context, site.error());
+  const std::string by = base::format("gangrun kill by {}", user_name(context));
+  const auto stopped = (*site)->stop(options.job, options.now, by);
+  if (!stopped.ok()) return fail(context, stopped.error());
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace
+
+void add_kill(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand(
+      "kill", "Ask for the end of a job; its tasks get their time to stop. Does not wait.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_flag(*command, "--now", options->now, "End it at once, without any time to stop");
+  command->footer(
+      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+      "Example:\n  gangrun kill wine && gangrun wait wine\n");
+  command->callback([&request, options] {
+    request.action = [options](Context& context) { return kill_job(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,112 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "base/format.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/log_lines.h"
+#include "job/units.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::string job;
+  std::string task;
+  bool follow = false;
+  bool output_only = false;
+  bool errors_only = false;
+  bool json = false;
+  std::optional<std::string> tail;
+};
+
+constexpr std::chrono::seconds kFollowStep(1);
+constexpr int kMaxTail = 1'000'000;
+
+base::Result<cluster::LogRequest> request_of(const Options& options) {
+  cluster::LogRequest request;
+  if (!options.task.empty()) {
+    GANGRUN_ASSIGN(request.task, job::parse_task_id(options.task));
+  }
+  if (options.output_only && options.errors_only) {
+    return base::invalid_argument("--stdout and --stderr exclude each other");
+  }
+  request.output = !options.errors_only;
+  request.errors = !options.output_only;
+  if (options.tail) {
+    auto lines = job::parse_count(*options.tail, 0, kMaxTail);
+    if (!lines.ok()) return lines.error().context("--tail");
+    request.tail = *lines;
+  }
+  return request;
+}
+
+std::size_t prefix_width(const job::JobStatus& status, const cluster::LogRequest& request) {
+  std::size_t width = 0;
+  for (const job::TaskStatus& task : status.tasks) {
+    if (request.task && task.task != *request.task) continue;
+    width = std::max(width, job::to_string(task.task).size());
+  }
+  return width;
+}
+
+// Everything that is there, then with -f what comes until the job ends.
+base::Result<> show(cluster::Site& site, const Options& options, const cluster::LogRequest& request,
+                    Context& context) {
+  GANGRUN_ASSIGN(job::JobStatus status, site.status(options.job));
+  GANGRUN_ASSIGN(const auto reader, site.logs(status.id, request));
+  LogPrinter::Options printing{.prefix = !request.task.has_value(),
+                               .prefix_width = prefix_width(status, request),
+                               .json = options.json};
+  LogPrinter printer(context.console, printing);
+  while (context.console.out_is_open()) {
+    // Asked before the reading: what an ended job wrote is all there.
+    const bool ended = job::is_final(status.state);
+    const bool wait = options.follow && !ended;
+    const base::Instant now = context.clock.now();
+    GANGRUN_ASSIGN(const auto lines, reader->next(wait ? now + kFollowStep : now));
+    printer.print(lines);
+    if (lines.empty() && (!options.follow || ended)) break;
+    if (lines.empty()) {
+      GANGRUN_ASSIGN(status, site.status(status.id));
+    }
+  }
+  printer.print(reader->rest());
+  return {};
+}
+
+ExitStatus logs(const Options& options, Context& context) {
+  const auto request = request_of(options);
+  if (!request.ok()) return fail(context, request.error());
+  const auto site = site_of(context);
+  if (!site.ok()) return fail(context, site.error());
+  const auto shown = show(**site, options, *request, context);
+  return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());
+}
+
+}  // namespace
+
+void add_logs(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand(
+      "logs", "Show the output of a job's tasks: of all with a prefix, or of one.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_positional(*command, "TASK", options->task, false);
+  add_flag(*command, "-f,--follow", options->follow, "Go on until the job ends");
+  add_value(*command, "-n,--tail", options->tail, "LINES",
+            "Only so many lines of each stream of each task, the last ones");
+  add_flag(*command, "--stdout", options->output_only, "Only what tasks wrote to standard output");
+  add_flag(*command, "--stderr", options->errors_only, "Only what tasks wrote to standard error");
+  add_flag(*command, "--json", options->json, "Print a JSON object for each line");
+  command->footer(
+      "JOB is an id, the unambiguous beginning of one, or last; TASK is like worker:0.\n\n"
+      "Example:\n  gangrun logs -f --tail 20 last worker:0\n");
+  command->callback([&request, options] {
+    request.action = [options](Context& context) { return logs(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,176 @@
+#include "cli/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "cli/text.h"
+#include "frameworks/environment.h"
+#include "job/plan_json.h"
+#include "job/units.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+using base::Json;
+
+// How the held port's socket is handed on (docs/variables.md).
+constexpr std::array<std::string_view, 3> kSocketVariables = {"LISTEN_FDNAMES", "LISTEN_FDS",
+                                                              "LISTEN_PID"};
+
+// The address of every task before it has one: which variables there are does not depend on it.
+constexpr std::uint16_t kAnyPort = 1;
+
+job::ClusterSpec imagined_cluster(const job::JobSpec& spec) {
+  job::ClusterSpec cluster;
+  cluster.generation = 1;
+  for (const job::TaskSpec& task : spec.tasks) {
+    cluster.tasks[task.type].assign(static_cast<std::size_t>(task.instances),
+                                    job::Address{"host", kAnyPort});
+  }
+  return cluster;
+}
+
+// The task's own variables win over the job's.
+std::map<std::string, std::string> own_environment(const job::JobSpec& spec,
+                                                   const job::TaskSpec& task) {
+  std::map<std::string, std::string> environment = task.environment;
+  environment.insert(spec.environment.begin(), spec.environment.end());
+  return environment;
+}
+
+Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
+               const std::vector<std::string>& variables) {
+  const job::Resources resources = task.resources_of(index);
+  Json json = {{"task", job::to_string(job::TaskId{task.type, index})},
+               {"policy", job::to_string(job::effective_policy(plan.spec, task))},
+               {"processes", task.processes},
+               {"memory", job::memory_text(resources.memory_mib)},
+               {"vcores", resources.vcores},
+               {"gpus", resources.gpus},
+               {"command", plan.spec.command_of(task).argv()}};
+  Json environment = Json::object();
+  for (const auto& [name, value] : own_environment(plan.spec, task)) environment[name] = value;
+  json["env"] = std::move(environment);
+  json["variables"] = variables;
+  json["log"] = base::format("{}/logs/{}-{}", plan.job_folder, task.type, index);
+  return json;
+}
+
+std::string resources_words(const job::Resources& resources) {
+  std::string words = resources.memory_mib == 0
+                          ? std::string("no memory limit")
+                          : job::memory_text(resources.memory_mib) + " of memory";
+  words += base::format(", {}", count_text(resources.vcores, "vcore"));
+  if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
+  return words;
+}
+
+void add_field(Lines& lines, std::string_view name, const std::string& value) {
+  lines.push_back(Line(base::format("  {:<12}", name), Paint::kDim).add(harmless(value)));
+}
+
+base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines& lines) {
+  GANGRUN_ASSIGN(const auto variables, variable_names(plan.spec, task));
+  lines.emplace_back("");
+  Line title(task.type, Paint::kBold);
+  title.add(base::format("  {} ({})", count_text(task.instances, "task"),
+                         job::to_string(job::effective_policy(plan.spec, task))));
+  lines.push_back(std::move(title));
+  add_field(lines, "resources", resources_words(task.resources));
+  for (const auto& [index, own] : task.overrides) {
+    add_field(lines, base::format("{}:{}", task.type, index),
+              resources_words(task.resources_of(index)));
+  }
+  if (task.processes > 1) add_field(lines, "processes", std::to_string(task.processes));
+  add_field(lines, "command", plan.spec.command_of(task).to_string());
+  for (const auto& [name, value] : own_environment(plan.spec, task)) {
+    add_field(lines, "env", base::format("{}={}", name, base::shell_quote(value)));
+  }
+  add_field(lines, "variables", base::format("{}", base::join(variables, " ")));
+  return {};
+}
+
+}  // namespace
+
+std::string uncovered_by(job::Containment level) {
+  const std::string others =
+      "what somebody else started on a task's behalf (a container engine, cron)";
+  switch (level) {
+    case job::Containment::kPidNamespace: return others;
+    case job::Containment::kCgroup:
+      return "daemons of a task whose agent and guardian are both killed at the same instant; " +
+             others;
+    case job::Containment::kSubreaper:
+    case job::Containment::kAuto:
+      return "daemons of a task whose agent and guardian are both killed at the same instant; "
+             "processes of another user (setuid); " +
+             others;
+  }
+  return others;
+}
+
+base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
+                                                      const job::TaskSpec& task) {
+  const job::ClusterSpec cluster = imagined_cluster(spec);
+  const frameworks::Inputs inputs{
+      .job = spec, .cluster = cluster, .job_id = spec.name, .cluster_spec_file = "file"};
+  GANGRUN_ASSIGN(const auto environment,
+                 frameworks::environment_of(inputs, job::TaskId{task.type, 0}, 0));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : environment.variables) names.push_back(name);
+  for (const std::string_view name : kSocketVariables) names.emplace_back(name);
+  if (task.resources.gpus > 0) names.emplace_back("CUDA_VISIBLE_DEVICES");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+base::Result<Json> plan_json(const Plan& plan) {
+  Json tasks = Json::array();
+  for (const job::TaskSpec& task : plan.spec.tasks) {
+    GANGRUN_ASSIGN(const auto variables, variable_names(plan.spec, task));
+    for (int index = 0; index < task.instances; ++index) {
+      tasks.push_back(task_json(plan, task, index, variables));
+    }
+  }
+  return Json{{"job", job::to_json(plan.spec)},
+              {"place", plan.spec.on},
+              {"host", plan.host},
+              {"working_folder", plan.working_folder},
+              {"job_folder", plan.job_folder},
+              {"containment",
+               {{"level", job::to_string(plan.containment)},
+                {"not_covered", uncovered_by(plan.containment)}}},
+              {"tasks", std::move(tasks)}};
+}
+
+base::Result<Lines> plan_lines(const Plan& plan) {
+  const job::JobSpec& spec = plan.spec;
+  Lines lines = {Line(base::format("{}: {} on {}; nothing is started", spec.name,
+                                   count_text(spec.task_count(), "task"), spec.on),
+                      Paint::kBold)};
+  add_field(lines, "works in", plan.working_folder);
+  add_field(lines, "keeps in", plan.job_folder);
+  add_field(lines, "contained by", std::string(job::to_string(plan.containment)));
+  add_field(lines, "not covered", uncovered_by(plan.containment));
+  add_field(lines, "success", spec.success);
+  add_field(lines, "restarts",
+            base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));
+  add_field(lines, "time limits",
+            base::format("allocation {}, roll call {}, job {}, stop {}",
+                         job::duration_text(spec.timeouts.allocation),
+                         job::duration_text(spec.timeouts.roll_call),
+                         spec.timeouts.job.count() == 0 ? std::string("none")
+                                                        : job::duration_text(spec.timeouts.job),
+                         job::duration_text(spec.timeouts.stop)));
+  for (const std::string& file : spec.files) add_field(lines, "file", file);
+  for (const job::TaskSpec& task : spec.tasks) GANGRUN_TRY(add_task_type(plan, task, lines));
+  return lines;
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,178 @@
+#include "cli/prepare.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "cli/text.h"
+#include "cluster/local/this_machine.h"
+#include "frameworks/environment.h"
+#include "job/build.h"
+#include "job/spec_yaml.h"
+#include "job/units.h"
+#include "net/hosts.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+using base::Result;
+
+constexpr std::string_view kThisPlace = "local";
+constexpr std::string_view kLoopback = "127.0.0.1";
+constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+std::string in_folder(const std::string& folder, const std::string& path) {
+  if (path.starts_with("/") || folder.empty()) return path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+// Whatever the reason: that a named thing cannot be used is bad input.
+base::Error as_bad_input(const base::Error& error) { return base::invalid_argument(error.message); }
+
+bool is_program(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+// Why `program` cannot be executed; empty if it can.
+std::string program_problem(const std::string& program, const std::string& path_variable,
+                            const std::string& folder) {
+  if (program.find('/') != std::string::npos) {
+    const std::string path = in_folder(folder, program);
+    if (is_program(path)) return {};
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return base::format("there is no {}", path);
+    return base::format("{} is not an executable file", path);
+  }
+  for (const std::string& entry : base::split(path_variable, ':')) {
+    if (is_program(in_folder(folder, entry.empty() ? program : entry + "/" + program))) return {};
+  }
+  return base::format("not found in PATH ({})", base::shorten(path_variable, 200));
+}
+
+std::string path_variable_of(const job::JobSpec& spec, const job::TaskSpec& task,
+                             const std::map<std::string, std::string>& environment) {
+  for (const auto* variables : {&task.environment, &spec.environment, &environment}) {
+    const auto found = variables->find("PATH");
+    if (found != variables->end()) return found->second;
+  }
+  return std::string(kDefaultPath);
+}
+
+Result<> check_file(const std::string& file, const std::string& folder) {
+  const std::string path = in_folder(folder, file);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    const std::string reason =
+        errno == ENOENT ? "there is no such file or folder" : std::string(std::strerror(errno));
+    return base::invalid_argument(base::format("files: {}: {}", path_in_quotes(file), reason));
+  }
+  const bool is_folder = S_ISDIR(info.st_mode);
+  if (!is_folder && !S_ISREG(info.st_mode)) {
+    return base::invalid_argument(
+        base::format("files: {} is neither a file nor a folder; allowed: files and folders",
+                     path_in_quotes(file)));
+  }
+  if (::access(path.c_str(), is_folder ? R_OK | X_OK : R_OK) != 0) {
+    return base::invalid_argument(
+        base::format("files: {} cannot be read: {}", path_in_quotes(file), std::strerror(errno)));
+  }
+  return {};
+}
+
+Result<> check_programs(const job::JobSpec& spec,
+                        const std::map<std::string, std::string>& environment,
+                        const std::string& folder) {
+  for (const job::TaskSpec& task : spec.tasks) {
+    const job::Command& command = spec.command_of(task);
+    // What a shell line needs, only the shell knows.
+    if (command.words.empty()) continue;
+    const std::string problem =
+        program_problem(command.words.front(), path_variable_of(spec, task, environment), folder);
+    if (problem.empty()) continue;
+    return base::invalid_argument(base::format("the command of {} cannot be executed: {}: {}",
+                                               task.type, job::in_quotes(command.words.front()),
+                                               problem));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<job::JobDraft> read_draft(const std::string& spec_path) {
+  auto text = base::read_file(spec_path, job::kMaxSpecBytes);
+  if (!text.ok()) return as_bad_input(text.error());
+  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path));
+  const std::string folder = std::filesystem::path(spec_path).parent_path().string();
+  for (std::string& file : draft.files) file = in_folder(folder, file);
+  return draft;
+}
+
+Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder) {
+  std::optional<job::JobDraft> draft;
+  if (!options.spec_path.empty()) {
+    GANGRUN_ASSIGN(draft, read_draft(in_folder(folder, options.spec_path)));
+  }
+  const job::Defaults defaults{.spec_path = options.spec_path, .places = {std::string(kThisPlace)}};
+  auto spec = job::build(draft, options.flags, defaults);
+  if (!spec.ok()) return as_bad_input(spec.error());
+  const auto served = frameworks::check(*spec);
+  if (!served.ok()) return as_bad_input(served.error());
+  return spec;
+}
+
+Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine& machine,
+                               const std::map<std::string, std::string>& environment,
+                               const std::string& folder) {
+  const Result<> fits = cluster::check_fits(spec, machine);
+  if (!fits.ok()) return as_bad_input(fits.error());
+  for (const std::string& file : spec.files) GANGRUN_TRY(check_file(file, folder));
+  return check_programs(spec, environment, folder);
+}
+
+Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
+                                   base::Instant deadline) {
+  if (!wanted) return std::string(kLoopback);
+  const auto addresses = net::resolve(*wanted, deadline);
+  if (!addresses.ok()) {
+    return base::invalid_argument(base::format("--host: {}", addresses.error().message));
+  }
+  const std::vector<std::string> own = net::local_addresses();
+  const bool is_ours = std::any_of(addresses->begin(), addresses->end(), [&](const auto& address) {
+    return net::is_loopback_address(address) ||
+           std::find(own.begin(), own.end(), address) != own.end();
+  });
+  if (is_ours) return *wanted;
+  return base::invalid_argument(
+      base::format("--host: {} is {}, which is not this machine; allowed: a name or address of "
+                   "this machine ({})",
+                   job::in_quotes(*wanted), addresses->front(), base::join(own, ", ")));
+}
+
+std::vector<int> gpus_of_this_machine(const Context& context) {
+  const auto visible = context.environment.find("CUDA_VISIBLE_DEVICES");
+  return cluster::usable_gpus({}, visible == context.environment.end()
+                                      ? std::nullopt
+                                      : std::optional<std::string>(visible->second));
+}
+
+cluster::Machine this_machine(const Context& context) {
+  cluster::Machine machine;
+  machine.memory_mib = cluster::usable_memory_mib({});
+  machine.vcores = cluster::usable_cores();
+  machine.gpus = static_cast<int>(gpus_of_this_machine(context).size());
+  return machine;
+}
+
+}  // namespace gangrun::cli

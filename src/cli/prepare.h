@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/context.h"
+#include "cli/run_options.h"
+#include "cluster/local/local_cluster.h"
+#include "job/spec.h"
+
+// Everything that is looked at before a job is started: what is wrong here is bad input.
+namespace gangrun::cli {
+
+// The job of a file (if one is named) and flags. Paths of `files` in a file are relative to the
+// file, those in flags to the folder where gangrun was called.
+base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder);
+
+// A job file as a draft, its `files` as said above.
+base::Result<job::JobDraft> read_draft(const std::string& spec_path);
+
+// Whether this machine has what the job needs: resources, files that can be read, programs that can
+// be executed.
+base::Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine& machine,
+                                     const std::map<std::string, std::string>& environment,
+                                     const std::string& folder);
+
+// The name by which the tasks know this machine: `wanted`, if it is one of this machine's.
+base::Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
+                                         base::Instant deadline);
+
+cluster::Machine this_machine(const Context& context);
+std::vector<int> gpus_of_this_machine(const Context& context);
+
+}  // namespace gangrun::cli

@@ -1,0 +1,155 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/agent_program.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/plan.h"
+#include "cli/prepare.h"
+#include "cli/run_session.h"
+#include "process/levels.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+constexpr std::chrono::seconds kResolveTimeout(5);
+
+// The level that the job wants, or the best that this host permits.
+base::Result<job::Containment> containment_of(job::Containment wanted) {
+  const process::Abilities abilities = process::probe_levels();
+  process::Level level = process::best(abilities);
+  if (wanted != job::Containment::kAuto) {
+    level = *process::level_from_string(job::to_string(wanted));
+  }
+  const process::Ability& ability = abilities.of(level);
+  if (!ability.possible) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("containment {} is not possible on this host: {}",
+                                    process::to_string(level), ability.reason)};
+  }
+  switch (level) {
+    case process::Level::kPidNamespace: return job::Containment::kPidNamespace;
+    case process::Level::kCgroup: return job::Containment::kCgroup;
+    case process::Level::kSubreaper: break;
+  }
+  return job::Containment::kSubreaper;
+}
+
+ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& context) {
+  const Plan plan{.spec = run.spec,
+                  .working_folder = context.folder,
+                  .job_folder = base::format("{}/jobs/{}-<time>", run.home, run.spec.name),
+                  .host = run.host,
+                  .containment = run.containment};
+  if (options.json) {
+    const auto json = plan_json(plan);
+    if (!json.ok()) return fail(context, json.error(), ExitStatus::kBadInput);
+    context.console.out(base::dump_json_indented(*json) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  const auto lines = plan_lines(plan);
+  if (!lines.ok()) return fail(context, lines.error(), ExitStatus::kBadInput);
+  context.console.out(*lines);
+  return ExitStatus::kSuccess;
+}
+
+base::Result<RunPlan> settle_input(const RunOptions& options, const Context& context) {
+  RunPlan plan;
+  if (options.quiet && options.verbose) {
+    return base::invalid_argument("--quiet and --verbose exclude each other");
+  }
+  if (options.logs && options.no_logs) {
+    return base::invalid_argument("--logs and --no-logs exclude each other");
+  }
+  GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
+  GANGRUN_TRY(
+      check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
+  GANGRUN_ASSIGN(plan.host, host_for_tasks(options.host, context.clock.now() + kResolveTimeout));
+  GANGRUN_ASSIGN(plan.home, home_of(context));
+  plan.gpus = gpus_of_this_machine(context);
+  return plan;
+}
+
+ExitStatus run(const RunOptions& options, Context& context) {
+  auto plan = settle_input(options, context);
+  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  const auto containment = containment_of(plan->spec.containment);
+  if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
+  plan->containment = *containment;
+  if (options.dry_run) return show_plan(*plan, options, context);
+  auto agent = find_agent(context);
+  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  plan->agent_program = std::move(*agent);
+  return run_job(std::move(*plan), options, context);
+}
+
+void add_job_flags(CLI::App& command, job::Flags& flags) {
+  add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "How many tasks of which types");
+  add_list(command, "-m,--memory", flags.memory, "[TASK:]SIZE",
+           "Memory of all tasks, of a type (ps:2g) or of one task (worker[0]:8g)");
+  add_list(command, "-c,--vcores", flags.vcores, "[TASK:]N", "Cores, in the same three forms");
+  add_list(command, "--gpus", flags.gpus, "[TASK:]N", "GPUs, in the same three forms");
+  add_list(command, "--processes", flags.processes, "[TYPE:]N", "Processes (ranks) in each task");
+  add_list(command, "-e,--env", flags.env, "[TYPE:]NAME=VALUE",
+           "A variable of all tasks, or of a type");
+  add_value(command, "--framework", flags.framework, "NAME,...",
+            "Whose variables the tasks get: tensorflow, pytorch, jax, none");
+  add_value(command, "--success", flags.success, "all|TYPE", "Whose success is the job's success");
+  add_list(command, "--policy", flags.policies, "TYPE:POLICY",
+           "tracked, service, observer or sidecar");
+  add_list(command, "--grace", flags.graces, "TYPE:TIME",
+           "How long an observer may be idle, or a sidecar may stay, after the others");
+  add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
+            "Restarts after failures; scope task or gang");
+  add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
+           "Time limits: allocation, roll_call, job, stop, master_lost");
+  add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
+  add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
+            "Run TensorBoard beside the job, on this folder");
+  add_value(command, "--name", flags.name, "NAME", "The job's name");
+  add_value(command, "--on", flags.on, "local", "Where the tasks run; in this release: local");
+  add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
+            "How surely everything that a task starts ends with it");
+}
+
+void add_run_flags(CLI::App& command, RunOptions& options) {
+  add_value(command, "--host", options.host, "NAME",
+            "The name of this machine that tasks tell each other (127.0.0.1)");
+  add_flag(command, "--serve-tls", options.serve_tls,
+           "Serve the job's registry to other hosts too, by TLS");
+  add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
+  add_flag(command, "--json", options.json, "Print one JSON object a line");
+  add_flag(command, "--logs", options.logs, "Print the tasks' output above the live table too");
+  add_flag(command, "--no-logs", options.no_logs, "Do not print the tasks' output");
+  add_flag(command, "-q,--quiet", options.quiet, "Print only the tasks' output and failures");
+  add_flag(command, "-v,--verbose", options.verbose, "Print every change of every task");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("run", "Start a job, show it, and wait for its end.");
+  const auto options = std::make_shared<RunOptions>();
+  add_positional(*command, "JOB.yaml", options->spec_path, false);
+  add_job_flags(*command, options->flags);
+  add_run_flags(*command, *options);
+  command->footer(
+      "The words after -- are the command of the tasks. Flags win over the file. The command runs\n"
+      "in the folder where gangrun was called; `files` in a job file are relative to that file.\n\n"
+      "Examples:\n"
+      "  gangrun run -r ps:2,worker:4 -m 2g -m ps:4g -- python train.py --steps 1000\n"
+      "  gangrun run job.yaml --timeout job=2h\n"
+      "  gangrun run job.yaml --dry-run\n");
+  command->callback([&request, options] {
+    options->flags.command = request.command;
+    request.action = [options](Context& context) { return run(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,81 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/report.h"
+#include "job/units.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::string job;
+  std::optional<std::string> timeout;
+  bool json = false;
+};
+
+// How long a change that nobody told of may go unnoticed.
+constexpr std::chrono::seconds kLongestWait(1);
+
+base::Result<job::JobStatus> wait_for_end(cluster::Site& site, const std::string& job,
+                                          std::optional<base::Instant> deadline,
+                                          const base::Clock& clock) {
+  GANGRUN_ASSIGN(job::JobStatus status, site.status(job));
+  // From here on the very job, whatever "last" will mean meanwhile.
+  const std::string id = status.id;
+  while (!job::is_final(status.state)) {
+    const base::Instant now = clock.now();
+    if (deadline && now >= *deadline) {
+      return base::deadline_exceeded(
+          base::format("{} is still {} at the time limit", id, job::to_string(status.state)));
+    }
+    const base::Instant next = now + kLongestWait;
+    GANGRUN_TRY(site.wait_for_change(id, deadline ? std::min(next, *deadline) : next));
+    GANGRUN_ASSIGN(status, site.status(id));
+  }
+  return status;
+}
+
+ExitStatus wait(const Options& options, Context& context) {
+  std::optional<base::Instant> deadline;
+  if (options.timeout) {
+    const auto limit = job::parse_duration(*options.timeout);
+    if (!limit.ok()) return fail(context, limit.error().context("--timeout"));
+    deadline = context.commanded_at + *limit;
+  }
+  const auto site = site_of(context);
+  if (!site.ok()) return fail(context, site.error());
+  const auto status = wait_for_end(**site, options.job, deadline, context.clock);
+  if (!status.ok()) return fail(context, status.error());
+  if (options.json) {
+    context.console.out(base::dump_json(job::to_json(*status)) + "\n");
+  } else {
+    context.console.out(end_report(*status));
+  }
+  return exit_status_of(*status, false);
+}
+
+}  // namespace
+
+void add_wait(CLI::App& app, Request& request) {
+  CLI::App* command =
+      app.add_subcommand("wait", "Wait for the end of a job and exit as `run` would have.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_value(*command, "--timeout", options->timeout, "TIME", "Wait no longer than that");
+  add_flag(*command, "--json", options->json, "Print the final status as a JSON object");
+  command->footer(
+      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+      "Example:\n  gangrun wait --timeout 2h wine\n");
+  command->callback([&request, options] {
+    request.action = [options](Context& context) { return wait(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

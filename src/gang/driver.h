@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "gang/gang.h"
+#include "job/spec.h"
+
+// For the tests of this room: drives a gang by events and writes its decisions as short text.
+namespace gangrun::gang {
+
+inline constexpr std::chrono::milliseconds kStopTimeout{30'000};
+
+inline job::TaskSpec task_type(const std::string& type, int instances = 1,
+                               std::chrono::milliseconds grace = std::chrono::milliseconds(0)) {
+  job::TaskSpec task;
+  task.type = type;
+  task.instances = instances;
+  task.policy = job::default_policy(type);
+  task.grace = grace;
+  return task;
+}
+
+inline job::JobSpec job_of(std::vector<job::TaskSpec> tasks) {
+  job::JobSpec spec;
+  spec.name = "driven";
+  spec.tasks = std::move(tasks);
+  spec.success = "all";
+  spec.timeouts.stop = kStopTimeout;
+  return spec;
+}
+
+// "worker:1" is written w1, and w1#2 in its second attempt.
+inline std::string short_name(const job::TaskId& task, int attempt) {
+  std::string name = base::format("{}{}", task.type.front(), task.index);
+  if (attempt != 1) name += base::format("#{}", attempt);
+  return name;
+}
+
+// "allocate c0 w0 w1; publish 1; start c0 w0 w1@1; end w0/30 w1/0; kill w1; warn; finish failed".
+// Decisions of the same kind in a row are put together.
+inline std::string text_of(const std::vector<Decision>& decisions) {
+  std::string text;
+  std::string last;
+  const auto add = [&](const std::string& kind, const std::string& what) {
+    if (kind != last) text += text.empty() ? kind : "; " + kind;
+    if (!what.empty()) text += " " + what;
+    last = kind;
+  };
+  for (const Decision& decision : decisions) {
+    if (const auto* asked = std::get_if<Allocate>(&decision)) {
+      add("allocate", short_name(asked->task, asked->attempt));
+    } else if (const auto* published = std::get_if<Publish>(&decision)) {
+      add("publish", base::format("{}", published->spec.generation));
+    } else if (const auto* started = std::get_if<Start>(&decision)) {
+      add(base::format("start@{}", started->generation),
+          short_name(started->task, started->attempt));
+    } else if (const auto* stopped = std::get_if<Stop>(&decision)) {
+      add("stop", short_name(stopped->task, stopped->attempt));
+    } else if (const auto* ended = std::get_if<End>(&decision)) {
+      const bool at_once = ended->grace.count() == 0;
+      add(at_once ? "end-at-once" : "end", short_name(ended->task, ended->attempt));
+    } else if (const auto* killed = std::get_if<Kill>(&decision)) {
+      add("kill", short_name(killed->task, killed->attempt));
+    } else if (std::holds_alternative<Warn>(decision)) {
+      add("warn", "");
+    } else {
+      add("finish", std::string(job::to_string(std::get<Finish>(decision).state)));
+    }
+  }
+  return text;
+}
+
+class Driver {
+ public:
+  explicit Driver(job::JobSpec spec, Gang::Limits limits = {})
+      : gang_(spec, limits), now_(base::Duration(1'000'000'000)) {}
+
+  // Handles one event; what was decided is in decisions(), and returned as text.
+  std::string step(const Event& event) {
+    decisions_ = gang_.step(event, now_);
+    return text_of(decisions_);
+  }
+  void pass(std::chrono::nanoseconds time) { now_ += time; }
+  // To the next deadline, where the gang is told that time has passed.
+  std::string expire() {
+    const auto deadline = gang_.next_deadline();
+    if (deadline && *deadline > now_) now_ = *deadline;
+    return step(TimePassed{});
+  }
+
+  std::string allocated(const job::TaskId& task) {
+    return step(Allocated{task, gang_.find(task)->attempt, host_of(task)});
+  }
+  std::string reported(const job::TaskId& task) { return reported(task, address_of(task)); }
+  std::string reported(const job::TaskId& task, const job::Address& address) {
+    return step(Reported{task, gang_.find(task)->attempt, address});
+  }
+  std::string started(const job::TaskId& task) {
+    return step(Started{task, gang_.find(task)->attempt});
+  }
+  std::string exited(const job::TaskId& task, int status) {
+    job::ExitReport report;
+    report.success = status == 0;
+    report.code = status;
+    report.sentence = base::format("exited with status {}", status);
+    return step(Exited{task, gang_.find(task)->attempt, report, now_});
+  }
+  std::string port_lost(const job::TaskId& task) {
+    job::ExitReport report;
+    report.port_lost = true;
+    report.sentence = "lost its port";
+    return step(Exited{task, gang_.find(task)->attempt, report, now_});
+  }
+  std::string session_lost(const job::TaskId& task) {
+    return step(SessionLost{task, gang_.find(task)->attempt});
+  }
+  std::string reattached(const job::TaskId& task) {
+    return step(Reattached{task, gang_.find(task)->attempt});
+  }
+  std::string agent_ended(const job::TaskId& task, bool counts = true) {
+    return step(AgentEnded{task, gang_.find(task)->allocated_attempt,
+                           "its agent was killed by signal 9 (SIGKILL)", now_, counts, false});
+  }
+  // Every agent that was asked to end has ended.
+  std::string all_gone() {
+    std::string text;
+    for (const Task& task : std::vector<Task>(gang_.tasks())) {
+      if (task.phase == Phase::kEnding) text = agent_ended(task.id);
+    }
+    return text;
+  }
+  // Begins, and brings every task to kRegistered; the last report publishes.
+  std::string roll_call() {
+    step(Begin{});
+    std::string text;
+    for (const Task& task : std::vector<Task>(gang_.tasks())) {
+      allocated(task.id);
+      const std::string decided = reported(task.id);
+      if (!decided.empty()) text = decided;
+    }
+    return text;
+  }
+  // To the moment when every task runs.
+  void run_all() {
+    roll_call();
+    for (const Task& task : std::vector<Task>(gang_.tasks())) {
+      if (task.phase == Phase::kStarting) started(task.id);
+    }
+  }
+
+  [[nodiscard]] static std::string host_of(const job::TaskId& task) {
+    return base::format("host-{}", task.type);
+  }
+  [[nodiscard]] static job::Address address_of(const job::TaskId& task) {
+    return {host_of(task), static_cast<std::uint16_t>(40'000 + task.index)};
+  }
+  [[nodiscard]] Gang& gang() { return gang_; }
+  [[nodiscard]] base::Instant now() const { return now_; }
+  [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+  [[nodiscard]] Phase phase(const job::TaskId& task) const { return gang_.find(task)->phase; }
+  // Of the last step: what it warned of, or the cause with which it finished.
+  [[nodiscard]] std::string warning() const {
+    for (const Decision& decision : decisions_) {
+      if (const auto* warning = std::get_if<Warn>(&decision)) return warning->sentence;
+    }
+    return "";
+  }
+  [[nodiscard]] std::string cause() const {
+    for (const Decision& decision : decisions_) {
+      const auto* finish = std::get_if<Finish>(&decision);
+      if (finish != nullptr && finish->cause) return finish->cause->sentence;
+    }
+    return "";
+  }
+
+ private:
+  Gang gang_;
+  base::Instant now_;
+  std::vector<Decision> decisions_;
+};
+
+}  // namespace gangrun::gang

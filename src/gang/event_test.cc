@@ -1,0 +1,123 @@
+#include "gang/event.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+namespace gangrun::gang {
+namespace {
+
+using ::testing::HasSubstr;
+
+const base::Instant kOrigin{base::Duration(1'000'000)};
+
+std::vector<Event> one_of_each() {
+  const job::TaskId task{"worker", 1};
+  job::ExitReport report;
+  report.signal = 9;
+  report.out_of_memory = true;
+  report.sentence = "was killed by signal 9 (out of memory)";
+  report.last_lines = {"one", "two"};
+  const base::Instant before = kOrigin - base::Duration(77);
+  return {Begin{},
+          ClusterWaiting{"the queue is full"},
+          Allocated{task, 1, "host1"},
+          Reported{task, 1, {"::1", 40'001}},
+          Started{task, 1},
+          Exited{task, 1, report, kOrigin + base::Duration(5)},
+          SessionLost{task, 2},
+          Reattached{task, 2},
+          AgentEnded{task, 2, "was evicted", before, false, true},
+          Progress{task, 2},
+          StopRequested{"Ctrl-C", true},
+          ClusterGone{"it is gone"},
+          TimePassed{}};
+}
+
+TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {
+  std::set<std::string_view> names;
+  std::set<std::size_t> kinds;
+  for (const Event& event : one_of_each()) {
+    const auto read = event_from_json(to_json(event, kOrigin), kOrigin);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, event);
+    names.insert(name_of(event));
+    kinds.insert(event.index());
+  }
+  EXPECT_EQ(names.size(), std::variant_size_v<Event>);
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Event>);
+}
+
+TEST(EventTest, IsWrittenAsDocumented) {
+  const job::TaskId ps{"ps", 0};
+  const Event event = AgentEnded{ps, 3, "was evicted", kOrigin + base::Duration(9), false};
+  EXPECT_EQ(base::dump_json(to_json(event, kOrigin)),
+            R"({"event":"agent_ended","task":"ps:0","attempt":3,"sentence":"was evicted",)"
+            R"("ended_at":9,"counts":false,"out_of_memory":false})");
+  EXPECT_EQ(base::dump_json(to_json(TimePassed{}, kOrigin)), R"({"event":"time_passed"})");
+}
+
+TEST(EventTest, EachMissingKeyIsTold) {
+  for (const Event& event : one_of_each()) {
+    const base::Json whole = to_json(event, kOrigin);
+    for (const auto& [key, value] : whole.items()) {
+      base::Json json = whole;
+      json.erase(key);
+      const auto read = event_from_json(json, kOrigin);
+      ASSERT_FALSE(read.ok()) << key;
+      EXPECT_THAT(read.error().message, HasSubstr(key));
+    }
+  }
+}
+
+TEST(EventTest, EachUnknownKeyAndWrongTypeIsTold) {
+  for (const Event& event : one_of_each()) {
+    const base::Json whole = to_json(event, kOrigin);
+    base::Json json = whole;
+    json["more"] = 1;
+    const auto read = event_from_json(json, kOrigin);
+    ASSERT_FALSE(read.ok());
+    EXPECT_THAT(read.error().message, HasSubstr("\"more\""));
+    for (const auto& [key, value] : whole.items()) {
+      json = whole;
+      json[key] = base::Json::array();
+      EXPECT_FALSE(event_from_json(json, kOrigin).ok()) << name_of(event) << " " << key;
+    }
+  }
+}
+
+TEST(EventTest, WrongValuesAreTold) {
+  for (const char* text :
+       {"7", "[]", R"({"event":"strange"})", R"({"event":"started","task":"worker","attempt":1})",
+        R"({"event":"started","task":"worker:0","attempt":0})",
+        R"({"event":"started","task":"worker:0","attempt":3000000000})",
+        R"({"event":"reported","task":"worker:0","attempt":1,"address":"host"})",
+        R"({"event":"reported","task":"worker:0","attempt":1,"address":"host:70000"})"}) {
+    const auto json = base::parse_json(text, 1'000);
+    ASSERT_TRUE(json.ok());
+    EXPECT_FALSE(event_from_json(*json, kOrigin).ok()) << text;
+  }
+}
+
+TEST(EventTest, InstantThatDoesNotFitIsRefused) {
+  const job::TaskId ps{"ps", 0};
+  const Event event = AgentEnded{ps, 1, "died", kOrigin};
+  base::Json json = to_json(event, kOrigin);
+  json["ended_at"] = std::numeric_limits<std::int64_t>::max();
+  const auto read = event_from_json(json, kOrigin);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("\"ended_at\" is out of range"));
+}
+
+TEST(EventTest, TextsAreCutWhenWrittenAndRefusedWhenRead) {
+  const Event event = StopRequested{std::string(100'000, 'x'), false};
+  base::Json json = to_json(event, kOrigin);
+  EXPECT_TRUE(event_from_json(json, kOrigin).ok());
+  json["by"] = std::string(100'000, 'x');
+  EXPECT_FALSE(event_from_json(json, kOrigin).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::gang

@@ -1,0 +1,311 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gang/driver.h"
+#include "gang/gang.h"
+
+// How a job ends: success, failure and its first cause, time limits, and being stopped.
+namespace gangrun::gang {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const job::TaskId kChief{"chief", 0};
+const job::TaskId kWorker0{"worker", 0};
+const job::TaskId kWorker1{"worker", 1};
+const job::TaskId kWorker2{"worker", 2};
+const job::TaskId kPs{"ps", 0};
+const job::TaskId kEvaluator{"evaluator", 0};
+const job::TaskId kTensorboard{"tensorboard", 0};
+
+job::JobSpec whole_family() {
+  return job_of({task_type("chief"), task_type("worker"), task_type("ps"),
+                 task_type("evaluator", 1, minutes(2)), task_type("tensorboard", 1, minutes(1))});
+}
+
+Driver running(const job::JobSpec& spec) {
+  Driver driver(spec);
+  driver.run_all();
+  return driver;
+}
+
+job::ExitReport failed_with(const std::string& sentence) {
+  job::ExitReport report;
+  report.sentence = sentence;
+  return report;
+}
+
+TEST(GangEndTest, SucceedsWhenAllTrackedTasksHave) {
+  Driver driver = running(job_of({task_type("chief"), task_type("worker"), task_type("ps")}));
+  EXPECT_EQ(driver.exited(kChief, 0), "");
+  EXPECT_EQ(driver.exited(kWorker0, 0), "end p0; end-at-once c0 w0");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kStopping);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+            "the end of chief:0, worker:0, ps:0; limit in 10 s");
+  EXPECT_EQ(driver.agent_ended(kChief), "");
+  EXPECT_EQ(driver.agent_ended(kWorker0), "");
+  EXPECT_EQ(driver.exited(kPs, 143), "");
+  EXPECT_EQ(driver.agent_ended(kPs), "finish succeeded");
+  EXPECT_EQ(driver.cause(), "");
+  EXPECT_EQ(state_of(*driver.gang().find(kPs)), job::TaskState::kStopped);
+  EXPECT_EQ(state_of(*driver.gang().find(kChief)), job::TaskState::kSucceeded);
+}
+
+TEST(GangEndTest, SuccessOfOneTypeStopsTheOthers) {
+  job::JobSpec spec = job_of({task_type("chief"), task_type("worker", 2)});
+  spec.success = "chief";
+  Driver driver = running(spec);
+  EXPECT_EQ(driver.exited(kWorker0, 0), "");
+  EXPECT_EQ(driver.exited(kChief, 0), "end w1; end-at-once c0 w0");
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
+}
+
+TEST(GangEndTest, FailureOfOneThatIsNotNeededForSuccessStillFails) {
+  job::JobSpec spec = job_of({task_type("chief"), task_type("worker")});
+  spec.success = "chief";
+  Driver driver = running(spec);
+  EXPECT_EQ(driver.exited(kWorker0, 1), "end c0; end-at-once w0");
+}
+
+TEST(GangEndTest, FailedServiceFailsTheJob) {
+  Driver driver = running(job_of({task_type("worker"), task_type("ps")}));
+  EXPECT_EQ(driver.exited(kPs, 1), "end w0; end-at-once p0");
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(), "ps:0 on host-ps exited with status 1");
+}
+
+TEST(GangEndTest, ObserverIsAwaitedWhileItMakesProgress) {
+  Driver driver = running(whole_family());
+  driver.exited(kChief, 0);
+  EXPECT_EQ(driver.exited(kWorker0, 0), "end p0");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
+  EXPECT_EQ(driver.agent_ended(kPs), "");
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the end of evaluator:0; limit in 2 min");
+  for (int i = 0; i < 5; ++i) {
+    driver.pass(seconds(119));
+    EXPECT_EQ(driver.step(TimePassed{}), "");
+    driver.step(Progress{kEvaluator, 1});
+  }
+  EXPECT_EQ(driver.exited(kEvaluator, 0), "end-at-once c0 w0 e0");
+  for (const auto& task : {kChief, kWorker0, kEvaluator}) EXPECT_EQ(driver.agent_ended(task), "");
+  // The sidecar lingers.
+  EXPECT_EQ(driver.phase(kTensorboard), Phase::kRunning);
+  EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + minutes(1));
+  EXPECT_EQ(driver.expire(), "end t0");
+  EXPECT_EQ(driver.agent_ended(kTensorboard), "finish succeeded");
+}
+
+TEST(GangEndTest, ObserverWithoutProgressIsStoppedAndTold) {
+  Driver driver = running(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
+  driver.exited(kWorker0, 0);
+  EXPECT_EQ(driver.expire(), "warn; end e0; end-at-once w0");
+  EXPECT_EQ(driver.warning(),
+            "evaluator:0 made no progress for 2 min after the others had ended; it was stopped");
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
+}
+
+TEST(GangEndTest, ObserverWithoutGraceIsNotAwaited) {
+  Driver driver = running(job_of({task_type("worker"), task_type("evaluator")}));
+  EXPECT_EQ(driver.exited(kWorker0, 0), "end e0; end-at-once w0");
+}
+
+TEST(GangEndTest, FailureOfAnAwaitedObserverFailsTheJob) {
+  Driver driver = running(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
+  driver.exited(kWorker0, 0);
+  EXPECT_EQ(driver.exited(kEvaluator, 1), "end-at-once w0 e0");
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kFailed);
+  EXPECT_EQ(driver.cause(), "evaluator:0 on host-evaluator exited with status 1");
+}
+
+// The grace was forgotten in each of these: the job waited for ever.
+TEST(GangEndTest, GraceOfAnObserverOutlivesItsStartAndItsSession) {
+  Driver driver(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
+  driver.roll_call();
+  driver.started(kWorker0);
+  driver.exited(kWorker0, 0);
+  driver.started(kEvaluator);
+  EXPECT_EQ(driver.gang().next_deadline(), driver.now() + minutes(2));
+  driver.session_lost(kEvaluator);
+  EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(65));
+  driver.reattached(kEvaluator);
+  EXPECT_EQ(driver.gang().next_deadline(), driver.now() + minutes(2));
+}
+
+TEST(GangEndTest, GraceOfASidecarOutlivesItsSession) {
+  Driver driver = running(job_of({task_type("worker"), task_type("tensorboard", 1, minutes(1))}));
+  driver.exited(kWorker0, 0);
+  driver.agent_ended(kWorker0);
+  driver.session_lost(kTensorboard);
+  driver.reattached(kTensorboard);
+  EXPECT_EQ(driver.gang().next_deadline(), driver.now() + minutes(1));
+}
+
+TEST(GangEndTest, SidecarThatEndsInItsGraceIsNotWaitedForAnyMore) {
+  for (const int status : {0, 1}) {
+    Driver driver = running(job_of({task_type("worker"), task_type("tensorboard", 1, minutes(1))}));
+    driver.exited(kWorker0, 0);
+    driver.agent_ended(kWorker0);
+    EXPECT_THAT(driver.exited(kTensorboard, status), HasSubstr("end-at-once t0"));
+    EXPECT_EQ(driver.agent_ended(kTensorboard), "finish succeeded");
+  }
+}
+
+TEST(GangEndTest, FirstCauseIsTheEarliestFailureHoweverLateItIsHeardOf) {
+  Driver driver = running(job_of({task_type("worker", 3)}));
+  const base::Instant first = driver.now() + seconds(1);
+  driver.pass(seconds(42));
+  EXPECT_EQ(driver.exited(kWorker0, 1), "end-at-once w0; end w1 w2");
+  driver.pass(std::chrono::milliseconds(5));
+  driver.step(Exited{kWorker2, 1, failed_with("was killed by signal 9 (out of memory)"), first});
+  driver.exited(kWorker1, 143);  // stopped by us: no failure of its own
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(),
+            "worker:2 on host-worker was killed by signal 9 (out of memory), 41 s before worker:0 "
+            "failed too");
+  EXPECT_EQ(state_of(*driver.gang().find(kWorker2)), job::TaskState::kFailed);
+  EXPECT_EQ(state_of(*driver.gang().find(kWorker1)), job::TaskState::kStopped);
+}
+
+TEST(GangEndTest, FirstCauseMayBeAnAgentThatDied) {
+  Driver driver = running(job_of({task_type("worker", 2)}));
+  const base::Instant first = driver.now() + seconds(1);
+  driver.pass(seconds(3));
+  driver.exited(kWorker0, 1);
+  driver.step(AgentEnded{kWorker1, 1, "died with its host", first, false, false});
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(),
+            "worker:1 on host-worker died with its host, 2.0 s before worker:0 failed too");
+}
+
+TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
+  Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
+  const base::Instant first = driver.now() + seconds(1);
+  driver.pass(seconds(3));
+  driver.exited(kWorker0, 1);
+  driver.step(AgentEnded{kTensorboard, 1, "died", first, true, false});
+  EXPECT_EQ(driver.agent_ended(kWorker0), "finish failed");
+  EXPECT_EQ(driver.cause(), "worker:0 on host-worker exited with status 1");
+}
+
+TEST(GangEndTest, CauseKeepsWhatTheTaskSaidLast) {
+  Driver driver = running(job_of({task_type("worker")}));
+  job::ExitReport report = failed_with("exited with status 1");
+  report.last_lines = {"one", "two"};
+  report.traceback = "Traceback";
+  driver.step(Exited{kWorker0, 1, report, driver.now()});
+  driver.all_gone();
+  const auto& finish = std::get<Finish>(driver.decisions().back());
+  EXPECT_EQ(finish.cause->task, kWorker0);
+  EXPECT_EQ(finish.cause->host, "host-worker");
+  EXPECT_EQ(finish.cause->last_lines, report.last_lines);
+  EXPECT_EQ(finish.cause->traceback, "Traceback");
+}
+
+TEST(GangEndTest, JobThatTakesTooLongFails) {
+  job::JobSpec spec = job_of({task_type("worker")});
+  spec.timeouts.job = std::chrono::hours(12);
+  Driver driver = running(spec);
+  EXPECT_EQ(driver.expire(), "end w0");
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(), "the job did not end within 12 h (timeouts.job)");
+}
+
+TEST(GangEndTest, StopOnceGivesTimeAndTwiceDoesNot) {
+  Driver driver = running(job_of({task_type("worker", 2)}));
+  EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end w0 w1");
+  EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(40));
+  EXPECT_EQ(driver.agent_ended(kWorker0), "");
+  EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end-at-once w1");
+  const auto limit = driver.gang().next_deadline();
+  EXPECT_EQ(limit, driver.now() + seconds(10));
+  driver.pass(seconds(5));
+  // However often it is asked, the limit does not move away.
+  EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end-at-once w1");
+  EXPECT_EQ(driver.gang().next_deadline(), limit);
+  EXPECT_EQ(driver.exited(kWorker1, 137), "");
+  EXPECT_EQ(driver.agent_ended(kWorker1), "finish killed");
+  EXPECT_EQ(driver.cause(), "stopped by Ctrl-C");
+}
+
+TEST(GangEndTest, StopAtOnceReachesThoseWhoWereGivenTimeBefore) {
+  Driver driver = running(whole_family());
+  driver.exited(kChief, 0);
+  EXPECT_EQ(driver.exited(kWorker0, 0), "end p0");
+  EXPECT_EQ(driver.step(StopRequested{"gangrun kill by ana", true}), "end-at-once c0 w0 p0 e0 t0");
+}
+
+TEST(GangEndTest, StopBeforeItBeginsIsTheEnd) {
+  Driver driver(job_of({task_type("worker")}));
+  EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "finish killed");
+  EXPECT_EQ(driver.cause(), "stopped by Ctrl-C");
+  EXPECT_EQ(driver.step(Begin{}), "");
+  EXPECT_TRUE(driver.gang().finished());
+}
+
+TEST(GangEndTest, StopWhileGatheringEndsAllThatWereAskedFor) {
+  Driver driver(job_of({task_type("worker", 3)}));
+  driver.step(Begin{});
+  driver.allocated(kWorker1);
+  driver.reported(kWorker2);
+  EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end w0 w1 w2");
+  EXPECT_EQ(driver.reported(kWorker1), "");  // too late
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kKilled);
+}
+
+TEST(GangEndTest, SessionThatComesBackIsToldToEndInTheTimeThatIsLeft) {
+  Driver driver = running(job_of({task_type("worker")}));
+  driver.step(StopRequested{"Ctrl-C", false});
+  driver.pass(seconds(12));
+  EXPECT_EQ(driver.reattached(kWorker0), "end w0");
+  EXPECT_EQ(std::get<End>(driver.decisions().front()).grace, seconds(18));
+  driver.step(StopRequested{"Ctrl-C", false});
+  EXPECT_EQ(driver.reattached(kWorker0), "end-at-once w0");
+}
+
+TEST(GangEndTest, ClusterThatIsGoneFailsTheJob) {
+  Driver driver = running(job_of({task_type("worker", 2)}));
+  EXPECT_EQ(driver.step(ClusterGone{"the application was killed by its queue's owner"}),
+            "end w0 w1");
+  EXPECT_EQ(driver.step(ClusterGone{"again"}), "");
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kFailed);
+  EXPECT_EQ(driver.cause(), "the application was killed by its queue's owner");
+}
+
+TEST(GangEndTest, WhoDoesNotEndIsKilledAndThenGivenUp) {
+  Driver driver = running(job_of({task_type("worker", 2)}));
+  driver.exited(kWorker0, 1);
+  driver.agent_ended(kWorker0);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the end of worker:1; limit in 40 s");
+  EXPECT_EQ(driver.expire(), "kill w1");
+  EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(10));
+  EXPECT_EQ(driver.expire(), "warn; finish failed");
+  EXPECT_EQ(driver.warning(),
+            "worker:1 could not be seen to end; look for its processes on host-worker");
+  EXPECT_EQ(state_of(*driver.gang().find(kWorker1)), job::TaskState::kLost);
+}
+
+TEST(GangEndTest, NothingIsDecidedAfterTheEnd) {
+  Driver driver = running(job_of({task_type("worker")}));
+  driver.exited(kWorker0, 0);
+  EXPECT_EQ(driver.agent_ended(kWorker0), "finish succeeded");
+  EXPECT_FALSE(driver.gang().next_deadline());
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "");
+  driver.pass(std::chrono::hours(1));
+  EXPECT_EQ(driver.step(Begin{}), "");
+  EXPECT_EQ(driver.step(TimePassed{}), "");
+  EXPECT_EQ(driver.exited(kWorker0, 1), "");
+  EXPECT_EQ(driver.agent_ended(kWorker0), "");
+  EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", true}), "");
+  EXPECT_EQ(driver.step(ClusterGone{"gone"}), "");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
+}
+
+}  // namespace
+}  // namespace gangrun::gang

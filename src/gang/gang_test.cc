@@ -1,0 +1,359 @@
+#include "gang/gang.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gang/driver.h"
+
+// How a gang gathers, starts and comes back. How it ends is in gang_end_test.cc.
+namespace gangrun::gang {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const job::TaskId kWorker0{"worker", 0};
+const job::TaskId kWorker1{"worker", 1};
+const job::TaskId kPs{"ps", 0};
+const job::TaskId kEvaluator{"evaluator", 0};
+const job::TaskId kTensorboard{"tensorboard", 0};
+
+job::JobSpec two_workers(int max, job::RestartScope scope) {
+  job::JobSpec spec = job_of({task_type("worker", 2)});
+  spec.restarts = {max, scope};
+  return spec;
+}
+
+Driver running(const job::JobSpec& spec, Gang::Limits limits = {}) {
+  Driver driver(spec, limits);
+  driver.run_all();
+  return driver;
+}
+
+TEST(GangTest, StartsAllWhenTheLastHasReported) {
+  Driver driver(job_of({task_type("worker", 2), task_type("ps"), task_type("tensorboard")}));
+  EXPECT_EQ(driver.step(Begin{}), "allocate w0 w1 p0 t0");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kAllocating);
+  for (const auto& task : {kWorker0, kWorker1, kPs}) EXPECT_EQ(driver.allocated(task), "");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRollCall);  // a sidecar is not awaited
+  EXPECT_EQ(driver.reported(kPs), "");
+  EXPECT_EQ(driver.reported(kWorker1), "");
+  EXPECT_EQ(driver.reported(kWorker0), "publish 1; start@1 w0 w1 p0");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
+  const job::ClusterSpec& spec = driver.gang().cluster_spec();
+  EXPECT_EQ(spec.generation, 1);
+  EXPECT_EQ(spec.tasks.size(), 2U);  // a sidecar has no address
+  EXPECT_EQ(*spec.find(kWorker1), Driver::address_of(kWorker1));
+  driver.allocated(kTensorboard);
+  EXPECT_EQ(driver.reported(kTensorboard), "start@1 t0");
+}
+
+TEST(GangTest, ReportMayOutrunTheNewsOfThePlace) {
+  Driver driver(job_of({task_type("worker")}));
+  driver.step(Begin{});
+  EXPECT_EQ(driver.reported(kWorker0), "publish 1; start@1 w0");
+  EXPECT_EQ(driver.allocated(kWorker0), "");
+  EXPECT_EQ(driver.phase(kWorker0), Phase::kStarting);
+  EXPECT_EQ(driver.gang().find(kWorker0)->host, "host-worker");
+}
+
+TEST(GangTest, FailedTaskIsRestartedInItsPlace) {
+  Driver driver = running(two_workers(2, job::RestartScope::kTask));
+  EXPECT_EQ(driver.exited(kWorker1, 3), "warn; start@1 w1#2");
+  EXPECT_EQ(driver.warning(), "worker:1 on host-worker exited with status 3; restart 1 of 2");
+  EXPECT_EQ(driver.phase(kWorker0), Phase::kRunning);
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
+  driver.started(kWorker1);
+  EXPECT_EQ(driver.exited(kWorker1, 4), "warn; start@1 w1#3");
+  EXPECT_EQ(driver.gang().restarts_used(), 2);
+  driver.started(kWorker1);
+  EXPECT_EQ(driver.exited(kWorker1, 5), "end w0; end-at-once w1");
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kFailed);
+  EXPECT_EQ(driver.cause(), "worker:1 on host-worker exited with status 5");
+}
+
+TEST(GangTest, TaskWhoseAgentDiedComesBackAtItsOldAddress) {
+  Driver driver = running(two_workers(1, job::RestartScope::kTask));
+  EXPECT_EQ(driver.agent_ended(kWorker1), "warn; allocate w1#2");
+  const auto& asked = std::get<Allocate>(driver.decisions().back());
+  EXPECT_EQ(asked.wanted, Driver::address_of(kWorker1));
+  EXPECT_EQ(driver.allocated(kWorker1), "");
+  EXPECT_EQ(driver.reported(kWorker1), "start@1 w1#2");
+  EXPECT_EQ(driver.phase(kWorker0), Phase::kRunning);
+}
+
+TEST(GangTest, TaskAtAnotherAddressRestartsTheGang) {
+  Driver driver = running(two_workers(1, job::RestartScope::kTask));
+  driver.agent_ended(kWorker1);
+  EXPECT_EQ(driver.reported(kWorker1, {"elsewhere", 50'000}), "warn; stop w0");
+  EXPECT_EQ(driver.warning(),
+            "worker:1 came back at elsewhere:50000 and not at host-worker:40001: all tasks start "
+            "anew");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRestarting);
+  EXPECT_EQ(driver.exited(kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.gang().restarts_used(), 1);
+  EXPECT_EQ(driver.gang().cluster_spec().find(kWorker1)->host, "elsewhere");
+  EXPECT_EQ(driver.gang().find(kWorker1)->host, "elsewhere");
+}
+
+TEST(GangTest, ScopeGangBringsAllBackWithTheNextGeneration) {
+  job::JobSpec spec = job_of({task_type("worker", 2), task_type("tensorboard")});
+  spec.restarts = {1, job::RestartScope::kGang};
+  Driver driver = running(spec);
+  driver.exited(kWorker0, 0);
+  EXPECT_EQ(driver.exited(kWorker1, 1), "warn; publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.phase(kTensorboard), Phase::kRunning);
+  driver.started(kWorker0);
+  driver.started(kWorker1);
+  EXPECT_EQ(driver.exited(kWorker1, 1), "end w0; end-at-once w1; end t0");
+}
+
+TEST(GangTest, GangRestartWaitsUntilTheLastHasStopped) {
+  Driver driver = running(two_workers(1, job::RestartScope::kGang));
+  EXPECT_EQ(driver.exited(kWorker1, 1), "warn; stop w0");
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+            "restart: worker:0 still to stop; limit in 40 s");
+  EXPECT_EQ(driver.exited(kWorker0, 0), "publish 2; start@2 w0#2 w1#2");
+}
+
+TEST(GangTest, TaskThatDoesNotStopForARestartIsKilledAndComesBack) {
+  Driver driver = running(two_workers(1, job::RestartScope::kGang));
+  driver.exited(kWorker1, 1);
+  EXPECT_EQ(driver.expire(), "kill w0");
+  EXPECT_EQ(driver.agent_ended(kWorker0), "allocate w0#2");
+  EXPECT_EQ(driver.reported(kWorker0), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.gang().restarts_used(), 1);
+}
+
+// Found by the simulator: the gang waited for it for ever.
+TEST(GangTest, TaskThatCannotBeStoppedForARestartFailsTheJob) {
+  Driver driver = running(two_workers(1, job::RestartScope::kGang));
+  driver.exited(kWorker1, 1);
+  EXPECT_EQ(driver.expire(), "kill w0");
+  EXPECT_EQ(driver.expire(), "warn; end w1");
+  EXPECT_EQ(driver.warning(),
+            "worker:0 could not be seen to end; look for its processes on host-worker");
+  EXPECT_EQ(driver.agent_ended(kWorker1), "finish failed");
+  EXPECT_EQ(driver.cause(), "worker:0 on host-worker could not be stopped for the restart");
+}
+
+TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
+  Driver driver = running(two_workers(5, job::RestartScope::kTask));
+  job::ExitReport report;
+  report.could_not_start = true;
+  report.sentence = "could not be started: no such file";
+  EXPECT_EQ(driver.step(Exited{kWorker1, 1, report, driver.now()}), "end w0; end-at-once w1");
+}
+
+TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
+  Driver driver = running(two_workers(0, job::RestartScope::kNone));
+  EXPECT_EQ(driver.port_lost(kWorker1), "warn; stop w0");
+  EXPECT_EQ(driver.warning(),
+            "worker:1 on host-worker lost its port; restarted, which does not count");
+  EXPECT_EQ(driver.exited(kWorker0, 143), "");
+  // A late double of its first report is not news of another port.
+  EXPECT_EQ(driver.reported(kWorker1), "");
+  EXPECT_EQ(driver.reported(kWorker1, {"host-worker", 50'000}), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.gang().cluster_spec().find(kWorker1)->port, 50'000);
+  EXPECT_EQ(driver.gang().restarts_used(), 0);
+}
+
+// Found by the simulator: the address without a port to it was published again.
+TEST(GangTest, PortLostWhileStoppingForARestartIsAskedForAnew) {
+  Driver driver = running(two_workers(0, job::RestartScope::kNone));
+  driver.port_lost(kWorker1);
+  EXPECT_EQ(driver.port_lost(kWorker0), "");
+  EXPECT_EQ(driver.reported(kWorker1, {"host-worker", 50'001}), "");
+  EXPECT_EQ(driver.reported(kWorker0, {"host-worker", 50'000}), "publish 2; start@2 w0#2 w1#2");
+}
+
+TEST(GangTest, RestartsThatDoNotCountHaveALimitToo) {
+  Gang::Limits limits;
+  limits.max_uncounted_restarts = 1;
+  Driver driver(two_workers(0, job::RestartScope::kTask), limits);
+  driver.run_all();
+  EXPECT_EQ(driver.agent_ended(kWorker1, false), "warn; allocate w1#2");
+  EXPECT_EQ(driver.agent_ended(kWorker1, false), "end w0");
+}
+
+TEST(GangTest, AgentThatDiesBeforeItReportsIsAskedForAgain) {
+  Driver driver(two_workers(1, job::RestartScope::kTask));
+  driver.step(Begin{});
+  EXPECT_EQ(driver.agent_ended(kWorker0), "warn; allocate w0#2");
+  EXPECT_EQ(driver.agent_ended(kWorker0), "end w1");
+}
+
+TEST(GangTest, SilentTaskIsReplacedOnlyWhenItsLeaseHasEnded) {
+  Driver driver = running(two_workers(0, job::RestartScope::kTask));
+  driver.session_lost(kWorker1);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "news of worker:1; limit in 1 min 5 s");
+  driver.pass(seconds(64));
+  EXPECT_EQ(driver.step(TimePassed{}), "");
+  EXPECT_EQ(driver.session_lost(kWorker1), "");  // the lease does not begin again
+  driver.pass(seconds(1));
+  EXPECT_EQ(driver.step(TimePassed{}), "kill w1; warn; allocate w1#2");
+  EXPECT_EQ(driver.warning(),
+            "worker:1 on host-worker was not heard of for 1 min 5 s; restarted, which does not "
+            "count");
+}
+
+TEST(GangTest, TaskThatIsHeardOfAgainGoesOn) {
+  Driver driver = running(two_workers(0, job::RestartScope::kTask));
+  driver.session_lost(kWorker1);
+  driver.pass(seconds(60));
+  EXPECT_EQ(driver.reattached(kWorker1), "");
+  EXPECT_FALSE(driver.gang().next_deadline());
+  EXPECT_EQ(driver.phase(kWorker1), Phase::kRunning);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "");
+}
+
+TEST(GangTest, WhatWasDecidedWhileSilentIsSaidAgain) {
+  Driver driver(two_workers(1, job::RestartScope::kGang));
+  driver.roll_call();
+  driver.started(kWorker0);
+  driver.session_lost(kWorker1);
+  EXPECT_EQ(driver.reattached(kWorker1), "start@1 w1");
+  driver.started(kWorker1);
+  driver.session_lost(kWorker1);
+  EXPECT_EQ(driver.exited(kWorker0, 1), "warn; stop w1");
+  EXPECT_EQ(driver.reattached(kWorker1), "stop w1");
+  // Also where the new session was there before the loss of the old one was seen.
+  EXPECT_EQ(driver.reattached(kWorker1), "stop w1");
+}
+
+// A start must not make the gang give a silent task up before its lease has ended.
+TEST(GangTest, StartOfASilentTaskKeepsItsLease) {
+  job::JobSpec spec = two_workers(0, job::RestartScope::kTask);
+  spec.timeouts.roll_call = seconds(1);
+  Driver driver(spec);
+  driver.step(Begin{});
+  driver.reported(kWorker0);
+  driver.session_lost(kWorker0);
+  EXPECT_EQ(driver.reported(kWorker1), "publish 1; start@1 w0 w1");
+  driver.started(kWorker1);
+  EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + seconds(65));
+  EXPECT_EQ(driver.reattached(kWorker0), "start@1 w0");
+  EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + seconds(1));
+}
+
+TEST(GangTest, FailedSidecarDoesNotMatter) {
+  Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
+  EXPECT_EQ(driver.exited(kTensorboard, 1), "warn");
+  EXPECT_EQ(driver.warning(),
+            "tensorboard:0 on host-tensorboard exited with status 1; the job goes on without it");
+  EXPECT_EQ(driver.agent_ended(kTensorboard), "");
+  driver.exited(kWorker0, 0);
+  driver.all_gone();
+  EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
+}
+
+TEST(GangTest, SidecarThatGetsNoPlaceDoesNotMatter) {
+  job::JobSpec spec = job_of({task_type("worker"), task_type("tensorboard")});
+  spec.timeouts.allocation = seconds(5);
+  Driver driver(spec);
+  driver.step(Begin{});
+  driver.reported(kWorker0);
+  driver.started(kWorker0);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of tensorboard:0; limit in 5.0 s");
+  EXPECT_EQ(driver.expire(), "warn; end t0");
+  EXPECT_THAT(driver.warning(), HasSubstr("got no place within 5.0 s"));
+  EXPECT_EQ(driver.agent_ended(kTensorboard), "");
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
+}
+
+TEST(GangTest, ObserverComesBackAloneWhateverTheScope) {
+  job::JobSpec spec = job_of({task_type("worker"), task_type("evaluator", 1, minutes(1))});
+  spec.restarts = {1, job::RestartScope::kGang};
+  Driver driver = running(spec);
+  EXPECT_EQ(driver.exited(kEvaluator, 1), "warn; start@1 e0#2");
+  EXPECT_EQ(driver.phase(kWorker0), Phase::kRunning);
+}
+
+TEST(GangTest, JobOfObserversOnlyAwaitsThem) {
+  Driver driver = running(job_of({task_type("evaluator", 1, minutes(1))}));
+  EXPECT_FALSE(driver.gang().next_deadline());
+  EXPECT_EQ(driver.exited(kEvaluator, 0), "end-at-once e0");
+  EXPECT_EQ(driver.agent_ended(kEvaluator), "finish succeeded");
+}
+
+TEST(GangTest, AllocationThatTakesTooLongFailsWithItsReason) {
+  job::JobSpec spec = two_workers(5, job::RestartScope::kTask);
+  spec.timeouts.allocation = minutes(10);
+  Driver driver(spec);
+  driver.step(Begin{});
+  driver.allocated(kWorker0);
+  driver.step(ClusterWaiting{"the queue is full"});
+  driver.reported(kWorker0);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+            "allocation: 1 of 2 tasks have a place, missing worker:1 (the queue is full); limit "
+            "in 10 min");
+  EXPECT_EQ(driver.expire(), "end w0 w1");
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(),
+            "worker:1 got no place within 10 min (timeouts.allocation): the queue is full");
+}
+
+TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
+  job::JobSpec spec = job_of({task_type("worker", 7)});
+  spec.timeouts.roll_call = minutes(2);
+  Driver driver(spec);
+  driver.step(Begin{});
+  for (const Task& task : std::vector<Task>(driver.gang().tasks())) driver.allocated(task.id);
+  driver.reported(kWorker0);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+            "roll call: 1 of 7 tasks have reported, missing worker:1, worker:2, worker:3, worker:4 "
+            "and 2 more; limit in 2 min");
+  EXPECT_THAT(driver.expire(), StartsWith("end w0 w1"));
+  driver.all_gone();
+  EXPECT_THAT(
+      driver.cause(),
+      StartsWith("worker:1 on host-worker did not report within 2 min (timeouts.roll_call)"));
+}
+
+TEST(GangTest, StartThatTakesTooLongFails) {
+  Driver driver(two_workers(5, job::RestartScope::kTask));
+  driver.roll_call();
+  driver.started(kWorker0);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 2 min");
+  EXPECT_EQ(driver.expire(), "end w0 w1");
+  driver.all_gone();
+  EXPECT_THAT(driver.cause(), HasSubstr("did not start within 2 min (timeouts.roll_call)"));
+}
+
+TEST(GangTest, TaskThatIsAskedForAgainIsNotSaidToBeWhereItWas) {
+  Driver driver = running(two_workers(1, job::RestartScope::kTask));
+  driver.agent_ended(kWorker1);
+  driver.expire();
+  driver.all_gone();
+  EXPECT_THAT(driver.cause(), StartsWith("worker:1 got no place"));
+  EXPECT_THAT(driver.cause(), EndsWith("(timeouts.allocation)"));
+}
+
+TEST(GangTest, CopiesGoOnAlike) {
+  Driver driver = running(two_workers(1, job::RestartScope::kTask));
+  Gang copy = driver.gang();
+  EXPECT_TRUE(copy == driver.gang());
+  driver.exited(kWorker1, 1);
+  EXPECT_FALSE(copy == driver.gang());
+  job::ExitReport report;
+  report.code = 1;
+  report.sentence = "exited with status 1";
+  EXPECT_EQ(copy.step(Exited{kWorker1, 1, report, driver.now()}, driver.now()), driver.decisions());
+  EXPECT_TRUE(copy == driver.gang());
+}
+
+TEST(GangTest, NothingHappensBeforeItBegins) {
+  Driver driver(two_workers(1, job::RestartScope::kTask));
+  EXPECT_EQ(driver.reported(kWorker0), "");
+  EXPECT_EQ(driver.step(ClusterGone{"gone"}), "");
+  EXPECT_FALSE(driver.gang().next_deadline());
+  EXPECT_EQ(driver.step(Begin{}), "allocate w0 w1");
+  EXPECT_EQ(driver.step(Begin{}), "");
+}
+
+}  // namespace
+}  // namespace gangrun::gang

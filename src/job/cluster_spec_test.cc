@@ -1,0 +1,70 @@
+#include "job/cluster_spec.h"
+
+#include <gmock/gmock.h>
+
+#include "base/format.h"
+#include "job/spec.h"
+
+namespace gangrun::job {
+namespace {
+
+TEST(Address, ReadsWhatItWrites) {
+  for (const Address& address :
+       {Address{"host7", 1}, Address{"10.0.0.1", 65535}, Address{"fe80::1", 4711}}) {
+    const auto back = parse_address(to_string(address));
+    ASSERT_TRUE(back.ok()) << back.error().message;
+    EXPECT_EQ(*back, address);
+  }
+  EXPECT_EQ(to_string(Address{"fe80::1", 4711}), "[fe80::1]:4711");
+}
+
+TEST(Address, RefusesWhatIsNone) {
+  for (const char* text : {"", "host", "host:", ":1", "host:0", "host:65536", "host:-1", "host:1x",
+                           "fe80::1:80", "[]:80", "a b:80", "a/b:80", "a,b:80"}) {
+    EXPECT_FALSE(parse_address(text).ok()) << text;
+  }
+  EXPECT_FALSE(parse_address(std::string(254, 'h') + ":1").ok());
+}
+
+ClusterSpec two_types() {
+  ClusterSpec spec;
+  spec.generation = 3;
+  spec.tasks["worker"] = {{"a", 1}, {"::1", 2}};
+  spec.tasks["ps"] = {{"b", 3}};
+  return spec;
+}
+
+TEST(ClusterSpec, RoundTripsWhole) {
+  for (const ClusterSpec& spec : {two_types(), ClusterSpec{}}) {
+    const auto back = cluster_spec_from_json(to_json(spec));
+    ASSERT_TRUE(back.ok()) << back.error().message;
+    EXPECT_EQ(*back, spec);
+  }
+}
+
+TEST(ClusterSpec, FindsATaskByTypeAndIndex) {
+  const ClusterSpec spec = two_types();
+  ASSERT_NE(spec.find({"worker", 1}), nullptr);
+  EXPECT_EQ(*spec.find({"worker", 1}), (Address{"::1", 2}));
+  EXPECT_EQ(spec.find({"worker", 2}), nullptr);
+  EXPECT_EQ(spec.find({"worker", -1}), nullptr);
+  EXPECT_EQ(spec.find({"chief", 0}), nullptr);
+}
+
+TEST(ClusterSpec, RefusesWhatIsMalformed) {
+  for (const char* text :
+       {"[]", "{}", R"({"generation": 1})", R"({"generation": "1", "tasks": {}})",
+        R"({"generation": 1, "tasks": []})", R"({"generation": 1, "tasks": {"w": "a:1"}})",
+        R"({"generation": 1, "tasks": {"w": ["a"]}})", R"({"generation": 1, "tasks": {"1": []}})",
+        R"({"generation": 1, "tasks": {"w": [1]}})"}) {
+    EXPECT_FALSE(cluster_spec_from_json(base::Json::parse(text)).ok()) << text;
+  }
+  base::Json many = {{"generation", 1}, {"tasks", base::Json::object()}};
+  many["tasks"]["w"] = std::vector<std::string>(kMaxTasks + 1, "a:1");
+  const auto spec = cluster_spec_from_json(many);
+  ASSERT_FALSE(spec.ok());
+  EXPECT_EQ(spec.error().message, base::format("more than {} tasks in a cluster spec", kMaxTasks));
+}
+
+}  // namespace
+}  // namespace gangrun::job

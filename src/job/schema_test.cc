@@ -1,0 +1,90 @@
+// The three descriptions of a job file, the parser, docs/job.schema.json and docs/job.md, say the
+// same.
+#include <gmock/gmock.h>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "job/spec_names.h"
+#include "job/spec_yaml.h"
+
+namespace gangrun::job {
+namespace {
+
+std::string read_doc(const std::string& name) {
+  std::string path = __FILE__;
+  path.resize(path.rfind('/'));
+  auto text = base::read_file(path + "/../../docs/" + name, 1 << 20);
+  EXPECT_TRUE(text.ok()) << text.error().message;
+  return text.value_or("");
+}
+
+std::vector<std::string> property_names(const base::Json& schema) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : schema.at("properties").items()) names.push_back(name);
+  return names;
+}
+
+// Each map of a job file with its keys: the parser's, and where the schema has them.
+struct Map {
+  const char* pointer;
+  std::vector<std::string> keys;
+};
+
+std::vector<Map> maps() {
+  return {{"", job_keys()},
+          {"/$defs/task", task_keys()},
+          {"/$defs/override", override_keys()},
+          {"/$defs/restarts", restarts_keys()},
+          {"/$defs/timeouts", timeouts_keys()}};
+}
+
+TEST(Schema, HasTheKeysOfTheParserAndNoOthers) {
+  const auto schema = base::parse_json(read_doc("job.schema.json"), 1 << 20);
+  ASSERT_TRUE(schema.ok()) << schema.error().message;
+  for (const auto& [pointer, keys] : maps()) {
+    const base::Json& map = schema->at(base::Json::json_pointer(pointer));
+    EXPECT_THAT(property_names(map), testing::ElementsAreArray(keys)) << pointer;
+    EXPECT_EQ(map.at("additionalProperties"), false) << pointer;
+  }
+}
+
+TEST(Schema, HasTheNamesOfTheChoices) {
+  const auto schema = base::parse_json(read_doc("job.schema.json"), 1 << 20);
+  ASSERT_TRUE(schema.ok()) << schema.error().message;
+  const auto choices = [&](const char* pointer) {
+    return schema->at(base::Json::json_pointer(pointer)).get<std::vector<std::string>>();
+  };
+  EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
+  EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
+  EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
+  std::vector<std::string> frameworks = choices("/$defs/framework/enum");
+  frameworks.emplace_back("none");
+  EXPECT_EQ(frameworks, framework_names());
+}
+
+TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
+  const std::string reference = read_doc("job.md");
+  for (const auto& [pointer, keys] : maps()) {
+    if (std::string_view(pointer) == "/$defs/override") continue;  // the task's rows
+    for (const std::string& key : keys) {
+      EXPECT_THAT(reference, testing::HasSubstr(base::format("\n| `{}` |", key)));
+    }
+  }
+  for (const auto& names :
+       {policy_names(), restart_scope_names(), containment_names(), framework_names()}) {
+    for (const std::string& name : names) {
+      EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
+    }
+  }
+}
+
+TEST(Reference, ItsExampleIsAJobFile) {
+  const std::string reference = read_doc("job.md");
+  const std::size_t begin = reference.find("```yaml\n") + 8;
+  const auto draft = parse_spec(reference.substr(begin, reference.find("```", begin) - begin), "");
+  EXPECT_TRUE(draft.ok()) << draft.error().message;
+}
+
+}  // namespace
+}  // namespace gangrun::job

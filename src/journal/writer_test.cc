@@ -1,0 +1,196 @@
+#include "journal/writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "journal/reader.h"
+#include "journal/samples.h"
+#include "journal/segments.h"
+#include "journal/test_folder.h"
+
+namespace gangrun::journal {
+namespace {
+
+using ::testing::HasSubstr;
+
+Opening opening(int attempt = 1) {
+  Opening opening;
+  opening.job_id = "wine-1";
+  opening.attempt = attempt;
+  opening.origin = base::Instant(base::Duration(1'000));
+  return opening;
+}
+
+std::vector<Record> records_in(const std::string& folder) {
+  const auto journal = read_journal(folder);
+  EXPECT_TRUE(journal.ok()) << journal.error().message;
+  if (!journal.ok()) return {};
+  EXPECT_FALSE(journal->truncated_tail());
+  return journal->segments.back().records;
+}
+
+TEST(WriterTest, WhatWasAppendedIsInTheFileAtOnce) {
+  for (const bool durable : {false, true}) {
+    const TestFolder folder;
+    Opening how = opening();
+    how.durable = durable;
+    const auto writer = Writer::create(folder.path(), how);
+    ASSERT_TRUE(writer.ok()) << writer.error().message;
+    std::size_t count = 0;
+    EXPECT_EQ(records_in(folder.path()).size(), count);
+    for (const Record& record : sample_records()) {
+      ASSERT_TRUE((*writer)->append(record).ok());
+      const auto records = records_in(folder.path());
+      ASSERT_EQ(records.size(), ++count);
+      EXPECT_EQ(record_line(records.back(), 1), record_line(record, 1));
+    }
+  }
+}
+
+TEST(WriterTest, SegmentIsPrivateAndWrittenOnce) {
+  const TestFolder folder;
+  ASSERT_TRUE(Writer::create(folder.path(), opening()).ok());
+  struct stat info {};
+  ASSERT_EQ(::stat(segment_path(folder.path(), 1).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0600U);
+  const auto again = Writer::create(folder.path(), opening());
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, base::Code::kAlreadyExists);
+  EXPECT_THAT(again.error().message, HasSubstr("000001.jsonl"));
+  EXPECT_TRUE(Writer::create(folder.path(), opening(2)).ok());
+}
+
+TEST(WriterTest, AttemptsHaveALimitAndTheFolderMustExist) {
+  const TestFolder folder;
+  EXPECT_FALSE(Writer::create(folder.path(), opening(0)).ok());
+  EXPECT_FALSE(Writer::create(folder.path(), opening(kMaxSegments + 1)).ok());
+  const auto missing = Writer::create(folder.path() + "/none", opening());
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, base::Code::kNotFound);
+}
+
+TEST(WriterTest, InstantsCountFromTheOrigin) {
+  const TestFolder folder;
+  const auto writer = Writer::create(folder.path(), opening());
+  ASSERT_TRUE(writer.ok());
+  const auto at = [](int ns) { return base::Instant(base::Duration(ns)); };
+  const job::TaskId worker{"worker", 0};
+  const gang::Event exited = gang::Exited{worker, 1, {}, at(1'500)};
+  const gang::Event ended = gang::AgentEnded{worker, 1, "died", at(900)};
+  ASSERT_TRUE((*writer)->event(exited, at(3'000)).ok());
+  ASSERT_TRUE((*writer)->event(ended, at(4'000)).ok());
+  const auto records = records_in(folder.path());
+  ASSERT_EQ(records.size(), 2U);
+  const EventRecord first{gang::Exited{worker, 1, {}, at(500)}, base::Duration(2'000)};
+  const EventRecord second{gang::AgentEnded{worker, 1, "died", at(-100)}, base::Duration(3'000)};
+  EXPECT_EQ(records[0], Record(first));
+  EXPECT_EQ(records[1], Record(second));
+}
+
+TEST(WriterTest, NamedWaysAppendTheirKinds) {
+  const TestFolder folder;
+  const auto writer = Writer::create(folder.path(), opening());
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->spec(sample_spec()).ok());
+  ASSERT_TRUE((*writer)->generation({1, {{"worker", {{"host1", 4000}}}}}).ok());
+  ASSERT_TRUE((*writer)->status(sample_status(job::JobState::kRunning)).ok());
+  ASSERT_TRUE((*writer)->verdict(sample_status(job::JobState::kFailed)).ok());
+  const auto records = records_in(folder.path());
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_TRUE(std::holds_alternative<SpecRecord>(records[0]));
+  EXPECT_TRUE(std::holds_alternative<GenerationRecord>(records[1]));
+  EXPECT_TRUE(std::holds_alternative<StatusRecord>(records[2]));
+  EXPECT_TRUE(std::holds_alternative<VerdictRecord>(records[3]));
+}
+
+// While it lives, no file of this process grows beyond `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+// Where a disk is full, the kernel writes a part of the line: at every byte of it.
+TEST(WriterTest, PartOfALineIsTakenBackAndTheWriterGoesOn) {
+  const TestFolder folder;
+  const auto writer = Writer::create(folder.path(), opening());
+  ASSERT_TRUE(writer.ok());
+  const Record record = sample_records()[6];
+  ASSERT_TRUE((*writer)->append(record).ok());
+  const std::string path = segment_path(folder.path(), 1);
+  const std::string before = content_of(path);
+  const std::size_t line = record_line(record, 2).size() + 1;
+  for (std::size_t room = 0; room < line; ++room) {
+    base::Result<> outcome;
+    {
+      const FileSizeLimit limit(before.size() + room);
+      outcome = (*writer)->append(record);
+    }
+    ASSERT_FALSE(outcome.ok()) << room;
+    EXPECT_THAT(outcome.error().message, HasSubstr("000001.jsonl"));
+    ASSERT_EQ(content_of(path), before) << room;
+  }
+  ASSERT_TRUE((*writer)->append(record).ok());
+  EXPECT_EQ(records_in(folder.path()).size(), 2U);
+}
+
+// Who may mount gets a disk that is really full; else the limit above has shown the same.
+TEST(WriterTest, FullDiskIsAnErrorUntilThereIsRoom) {
+  const TestFolder folder;
+  const bool mounted =
+      ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=64k,mode=0700") == 0;
+  const auto writer = Writer::create(folder.path(), opening());
+  ASSERT_TRUE(writer.ok());
+  const std::string ballast = folder.path() + "/ballast";
+  if (mounted) write_content(ballast, std::string(std::size_t{40} << 10U, 'x'));
+  const Record record = StatusRecord{sample_status(job::JobState::kRunning, 20)};
+  std::size_t written = 0;
+  base::Result<> outcome;
+  for (int i = 0; i < 100 && outcome.ok(); ++i) {
+    outcome = (*writer)->append(record);
+    if (outcome.ok()) ++written;
+  }
+  EXPECT_EQ(outcome.ok(), !mounted);
+  if (mounted) {
+    EXPECT_EQ(outcome.error().code, base::Code::kResourceExhausted);
+  }
+  EXPECT_EQ(records_in(folder.path()).size(), written);
+  if (mounted) std::filesystem::remove(ballast);
+  EXPECT_TRUE((*writer)->append(record).ok());
+  EXPECT_EQ(records_in(folder.path()).size(), written + 1);
+  if (mounted) ::umount2(folder.path().c_str(), MNT_DETACH);
+}
+
+TEST(WriterTest, RecordOverTheLimitIsRefusedAndNothingIsWritten) {
+  const TestFolder folder;
+  const auto writer = Writer::create(folder.path(), opening());
+  ASSERT_TRUE(writer.ok());
+  job::ClusterSpec spec{1, {}};
+  spec.tasks["worker"].resize(kMaxLineBytes / 1'000, {std::string(1'000, 'h'), 1});
+  const auto outcome = (*writer)->generation(spec);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, base::Code::kResourceExhausted);
+  EXPECT_TRUE((*writer)->status(sample_status(job::JobState::kRunning)).ok());
+  EXPECT_EQ(records_in(folder.path()).size(), 1U);
+}
+
+}  // namespace
+}  // namespace gangrun::journal

@@ -1,0 +1,170 @@
+"""The command line as a user meets it: help, usage, exit statuses, plans. Golden texts are written anew with
+GANGRUN_UPDATE_GOLDEN=1."""
+
+import json
+import os
+import pathlib
+import re
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+DOCS = HERE.parents[1] / "docs/commands.md"
+COMMANDS = ["run", "ps", "status", "logs", "kill", "wait", "doctor", "completion", "version"]
+JOB = {"tasks": {"worker": {"instances": 2}}, "command": "true"}
+
+
+def compare_with_golden(name, text):
+    path = HERE / "golden" / name
+    if os.environ.get("GANGRUN_UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text(), f"{path} differs; GANGRUN_UPDATE_GOLDEN=1 writes it anew"
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(run_gangrun, command):
+    done = run_gangrun(*[command] if command else [], "--help")
+    assert (done.status, done.stderr) == (0, "")
+    assert "Example" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 110
+    compare_with_golden(f"help_{command or 'gangrun'}.txt", done.stdout)
+
+
+def test_help_wants_nothing_else(run_gangrun, tmp_path):
+    done = run_gangrun("status", "--help", env={"GANGRUN_HOME": "", "HOME": ""}, cwd=tmp_path)
+    assert done.status == 0 and list(tmp_path.iterdir()) == []
+
+
+def test_the_exit_statuses_of_help_and_documentation_are_the_same(run_gangrun):
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", DOCS.read_text(), re.MULTILINE)
+    assert len(rows) >= 8
+    shown = re.findall(r"^ +(\d+)  (.*)$", run_gangrun("--help").stdout.split("Exit status:")[1], re.MULTILINE)
+    assert rows == shown
+
+
+def test_the_documentation_names_every_command(run_gangrun):
+    named = set(re.findall(r"^\| `gangrun (\w+)", DOCS.read_text(), re.MULTILINE))
+    assert named == set(COMMANDS)
+
+
+@pytest.mark.parametrize("arguments, parts", [
+    ([], ["no command", "gangrun --help"]),
+    (["staus"], ["unknown command 'staus'", "did you mean status?"]),
+    (["xyzzy"], ["unknown command 'xyzzy'", "gangrun --help"]),
+    (["--versoin"], ["unknown flag '--versoin'"]),
+    (["ps", "--jsno"], ["unknown flag '--jsno'", "did you mean --json?"]),
+    (["run", "--memmory=4g", "job.yaml"], ["unknown flag '--memmory'", "did you mean --memory?"]),
+    (["ps", "extra"], ["unexpected argument 'extra'"]),
+    (["run", "a.yaml", "python", "train.py"], ["unexpected argument 'python'", "after --"]),
+    (["status"], ["JOB is missing", "gangrun status --help"]),
+    (["run", "-m"], ["--memory needs a value"]),
+    (["wait", "x", "--timeout", "soon"], ["--timeout", "'soon'"]),
+    (["logs", "x", "--tail", "-3"], ["--tail", "'-3'"]),
+    (["logs", "x", "worker"], ["'worker'"]),
+    (["logs", "x", "--stdout", "--stderr"], ["exclude each other"]),
+    (["ps", "--", "x"], ["takes no command"]),
+    (["completion", "tcsh"], ["'tcsh'", "bash, zsh, fish"]),
+    (["run", "--quiet", "--verbose", "-r", "worker:1", "--", "true"], ["exclude each other"]),
+])
+def test_bad_usage(run_gangrun, home, arguments, parts):
+    done = run_gangrun(*arguments)
+    assert done.status == 2 and done.stdout == ""
+    assert done.stderr.startswith("gangrun: ") and done.stderr.count("\n") == 1
+    for part in parts:
+        assert part in done.stderr
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["status", "logs", "kill", "wait"])
+def test_an_unknown_job_has_a_status_of_its_own(run_gangrun, command):
+    for job in ("nothing", "last"):
+        done = run_gangrun(command, job)
+        assert done.status == 4 and "there is no job" in done.stderr
+
+
+def test_version(run_gangrun):
+    done = run_gangrun("version")
+    assert re.fullmatch(r"gangrun \d+\.\d+\.\d+\n", done.stdout)
+    assert json.loads(run_gangrun("version", "--json").stdout)["version"] in done.stdout
+
+
+def test_ps_without_jobs_is_an_empty_table(run_gangrun, home):
+    assert run_gangrun("ps").stdout.startswith("JOB ")
+    assert json.loads(run_gangrun("ps", "--json").stdout) == []
+    assert list(home.iterdir()) == []
+
+
+def test_doctor_says_whether_jobs_can_run(run_gangrun):
+    done = run_gangrun("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert done.status == (0 if report["can_run_jobs"] else 3)
+    names = {finding["name"] for finding in report["findings"]}
+    assert {"agent", "home", "ports", "machine", "clock", "containment subreaper"} <= names
+    assert run_gangrun("doctor").status == done.status
+
+
+def test_doctor_without_an_agent_says_that_no_job_can_run(run_gangrun, tmp_path):
+    done = run_gangrun("doctor", env={"GANGRUN_AGENT": str(tmp_path / "none")})
+    assert done.status == 3 and "no job can run" in done.stdout
+
+
+# Plans
+
+@pytest.fixture
+def job_file(tmp_path):
+    (tmp_path / "train.py").write_text("")
+    path = tmp_path / "job.yaml"
+    path.write_text(json.dumps({
+        "name": "wine",
+        "tasks": {"chief": {"memory": "100 MiB"},
+                  "worker": {"instances": 2, "env": {"OMP_NUM_THREADS": "1"}, "overrides": {1: {"memory": "64 MiB"}}},
+                  "ps": {}},
+        "command": "python train.py", "framework": "tensorflow", "files": ["train.py"], "env": {"A": "b c"}}))
+    return path
+
+
+def test_a_plan_starts_and_creates_nothing(run_gangrun, home, job_file, tmp_path):
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = run_gangrun("run", "--dry-run", job_file, cwd=tmp_path)
+    assert (done.status, done.stderr) == (0, "")
+    assert list(home.iterdir()) == [] and sorted(path.name for path in tmp_path.iterdir()) == before
+    for part in ("wine: 4 tasks", "nothing is started", "worker:1", "64 MiB", "OMP_NUM_THREADS=1", "A='b c'", "TF_CONFIG",
+                 "python train.py", "train.py", "not covered"):
+        assert part in done.stdout
+
+
+def test_a_plan_as_json_is_complete(run_gangrun, job_file, tmp_path):
+    done = run_gangrun("run", "--dry-run", "--json", job_file, cwd=tmp_path)
+    plan = json.loads(done.stdout)
+    tasks = {task["task"]: task for task in plan["tasks"]}
+    assert list(tasks) == ["chief:0", "worker:0", "worker:1", "ps:0"]
+    assert tasks["worker:1"]["memory"] == "64 MiB"
+    assert tasks["worker:0"]["env"] == {"A": "b c", "OMP_NUM_THREADS": "1"}
+    assert tasks["ps:0"]["policy"] == "service"
+    assert "TF_CONFIG" in tasks["chief:0"]["variables"] and "GANGRUN_TASK_INDEX" in tasks["chief:0"]["variables"]
+    assert tasks["chief:0"]["command"] == ["/bin/sh", "-c", "python train.py"]
+    assert plan["containment"]["level"] in ("pid_namespace", "cgroup", "subreaper")
+    # The job of a plan is a job file that gives the same plan.
+    again = tmp_path / "again.yaml"
+    again.write_text(json.dumps(plan["job"]))
+    assert json.loads(run_gangrun("run", "--dry-run", "--json", again, cwd=tmp_path).stdout) == plan
+
+
+def test_flags_and_file_give_the_same_plan(run_gangrun, tmp_path):
+    flags = run_gangrun("run", "--dry-run", "--json", "--name", "x", "-r", "ps:1,worker:2", "-m", "64m", "-m", "ps:32m",
+                        "-e", "A=1", "--timeout", "job=1h", "--", "sh", "-c", "true", cwd=tmp_path)
+    path = tmp_path / "x.yaml"
+    path.write_text(json.dumps({
+        "tasks": {"ps": {"memory": "32 MiB"}, "worker": {"instances": 2, "memory": "64 MiB"}},
+        "command": ["sh", "-c", "true"], "env": {"A": "1"}, "timeouts": {"job": "1 h"}}))
+    file = run_gangrun("run", "--dry-run", "--json", path, cwd=tmp_path)
+    assert (flags.status, file.status) == (0, 0), flags.stderr + file.stderr
+    assert json.loads(flags.stdout) == json.loads(file.stdout)
+
+
+def test_paths_of_files_are_relative_to_the_job_file(run_gangrun, job_file, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    plan = json.loads(run_gangrun("run", "--dry-run", "--json", job_file, cwd=elsewhere).stdout)
+    assert plan["job"]["files"] == [str(tmp_path / "train.py")]
+    assert plan["working_folder"] == str(elsewhere)

@@ -1,0 +1,67 @@
+"""The completion scripts, loaded by the shells themselves."""
+
+import shutil
+import subprocess
+
+import pytest
+
+COMMANDS = {"run", "ps", "status", "logs", "kill", "wait", "doctor", "completion", "version"}
+
+
+@pytest.fixture
+def complete(run_gangrun, home, tmp_path):
+    """complete("gangrun", "ru") lists what bash offers for the last word."""
+    script = tmp_path / "completion.bash"
+    script.write_text(run_gangrun("completion", "bash").stdout)
+
+    def offers(*words, cwd=None):
+        run = (f'source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() {{ :; }}; '
+               '_gangrun; printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "--noprofile", "--norc", "-c", run, "bash", *words], cwd=cwd or tmp_path,
+                              env={"PATH": "/usr/bin:/bin", "GANGRUN_HOME": str(home), "HOME": str(tmp_path)},
+                              capture_output=True, text=True, timeout=30)
+        assert (done.returncode, done.stderr) == (0, "")
+        return set(done.stdout.split())
+
+    return offers
+
+
+def test_bash_completes_commands(complete):
+    assert COMMANDS <= complete("gangrun", "")
+    assert complete("gangrun", "do") == {"doctor"}
+
+
+def test_bash_completes_flags_of_the_command(complete):
+    assert {"--roles", "-r", "--dry-run", "--memory"} <= complete("gangrun", "run", "-")
+    assert complete("gangrun", "run", "--dry") == {"--dry-run"}
+    assert "--roles" not in complete("gangrun", "ps", "--")
+
+
+def test_bash_completes_choices(complete):
+    assert complete("gangrun", "run", "--containment", "") == {"auto", "pid_namespace", "cgroup", "subreaper"}
+    assert complete("gangrun", "completion", "z") == {"zsh"}
+
+
+def test_bash_completes_files_and_jobs(complete, home, tmp_path):
+    (tmp_path / "job.yaml").write_text("")
+    assert complete("gangrun", "run", "job") == {"job.yaml"}
+    assert complete("gangrun", "run", "--files", "job") == {"job.yaml"}
+    (home / "jobs/wine-20260131-120000-3fa1").mkdir(parents=True)
+    assert complete("gangrun", "status", "") == {"last", "wine-20260131-120000-3fa1"}
+    assert complete("gangrun", "logs", "--tail", "5", "wi") == {"wine-20260131-120000-3fa1"}
+
+
+def test_bash_leaves_the_users_command_alone(complete):
+    assert complete("gangrun", "run", "--", "--ro") == set()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_every_flag(run_gangrun, shell):
+    done = run_gangrun("completion", shell)
+    assert done.status == 0
+    for word in COMMANDS | {"roles", "dry-run", "containment", "pid_namespace", "tail"}:
+        assert word in done.stdout
+    program = shutil.which(shell)
+    if program:
+        checked = subprocess.run([program, "-n"], input=done.stdout, capture_output=True, text=True, timeout=30)
+        assert (checked.returncode, checked.stderr) == (0, "")

@@ -1,0 +1,124 @@
+"""The live table on a real (pseudo) terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+WAIT_S = 60
+
+
+class Terminal:
+    """A program on a terminal of its own, and what it has written."""
+
+    def __init__(self, command, environment, folder, columns=80, rows=24):
+        self.master, slave = pty.openpty()
+        self.resize(columns, rows)
+        self.modes = termios.tcgetattr(self.master)
+        self.text = ""
+        self.process = subprocess.Popen(command, env=os.environ | {"TERM": "xterm"} | environment, cwd=folder,
+                                        stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+        os.close(slave)
+
+    def resize(self, columns, rows):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read_until(self, pattern):
+        deadline = time.monotonic() + WAIT_S
+        while not re.search(pattern, self.text):
+            ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"waited {WAIT_S} s for {pattern!r} in {self.text[-2000:]!r}"
+            try:
+                self.text += os.read(self.master, 65536).decode(errors="replace")
+            except OSError:  # nobody is at the other end any more
+                break
+        return self.text
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(timeout=WAIT_S)
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(gangrun, home, tmp_path):
+    opened = []
+
+    def run(*arguments, environment=None, **size):
+        opened.append(Terminal([str(gangrun), *arguments], {"GANGRUN_HOME": str(home)} | (environment or {}), tmp_path, **size))
+        return opened[-1]
+
+    yield run
+    for one in opened:
+        one.close()
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r", "")
+
+
+def test_the_table_is_redrawn_in_place_and_stays(terminal):
+    one = terminal("run", "-r", "worker:2", "--", "sh", "-c", "echo the last word")
+    text = one.read_until(r"next: ")
+    assert one.process.wait(timeout=WAIT_S) == 0
+    assert "TASK " in plain(text) and "the last word" in plain(text)
+    assert "succeeded" in text
+    assert re.search(r"\x1b\[\d+A", text), "went back over the last frame"
+    assert "\x1b[?" not in text, "no mode of the terminal is switched"
+    assert termios.tcgetattr(one.master) == one.modes
+
+
+def test_lines_scroll_above_the_table_when_asked_for(terminal):
+    one = terminal("run", "--logs", "-r", "worker:1", "--", "echo", "hello there")
+    assert "worker:0 | hello there" in plain(one.read_until(r"next: "))
+
+
+def test_no_line_is_wider_than_the_terminal(terminal):
+    one = terminal("run", "-r", "worker:1", "--", "sh", "-c", "printf '%0300d\\n' 7", columns=60)
+    text = one.read_until(r"after \d+")
+    frames = plain(text.split(" succeeded after")[0])
+    assert max(len(line) for line in frames.split("\n")) <= 60
+
+
+def test_a_window_may_change_its_size(terminal):
+    one = terminal("run", "-r", "worker:1", "--", "sh", "-c", "exec tail -f /dev/null")
+    one.read_until(r"running")
+    one.resize(40, 6)
+    before = len(one.text)
+    os.killpg(one.process.pid, signal.SIGWINCH)
+    one.read_until(r"\x1b\[\d+A[\s\S]*\x1b\[\d+A[\s\S]*\x1b\[\d+A")
+    os.kill(one.process.pid, signal.SIGTERM)
+    one.read_until(r"next: ")
+    assert len(one.text) > before and one.process.wait(timeout=WAIT_S) == 130
+
+
+def test_ctrl_c_says_what_a_second_one_does(terminal):
+    one = terminal("run", "-r", "worker:1", "--", "sh", "-c", "exec tail -f /dev/null")
+    one.read_until(r"running")
+    os.kill(one.process.pid, signal.SIGINT)
+    assert "once more ends them at once" in plain(one.read_until(r"next: "))
+    assert one.process.wait(timeout=WAIT_S) == 130
+
+
+def test_a_task_cannot_write_to_the_terminal(terminal):
+    one = terminal("run", "--logs", "-r", "worker:1", "--", "printf", r"a\033]0;title\007b\033[2Jc\a\n")
+    text = one.read_until(r"next: ")
+    assert "worker:0 | abc" in plain(text)
+    assert "\x1b]" not in text and "\x1b[2J" not in text and "\x07" not in text
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_colours_can_be_switched_off(terminal, environment):
+    coloured = terminal("ps")
+    assert "\x1b[1m" in coloured.read_until(r"CAUSE")
+    one = terminal("ps", environment=environment)
+    assert not re.search(r"\x1b\[\d*m", one.read_until(r"CAUSE"))
