@@ -2,6 +2,8 @@
 // same.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
@@ -11,10 +13,11 @@
 namespace gangrun::job {
 namespace {
 
+// __FILE__ may be relative to the folder of the build, where this program is.
 std::string read_doc(const std::string& name) {
-  std::string path = __FILE__;
-  path.resize(path.rfind('/'));
-  auto text = base::read_file(path + "/../../docs/" + name, 1 << 20);
+  const auto build = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto room = (build / __FILE__).parent_path();
+  auto text = base::read_file((room / "../../docs" / name).string(), 1 << 20);
   EXPECT_TRUE(text.ok()) << text.error().message;
   return text.value_or("");
 }
