@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -60,12 +61,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::optional<job::JobDraft> draft;
   if (with_file) {
     auto parsed = job::parse_spec(kFile, "job.yaml");
-    GANGRUN_CHECK(parsed.ok());
+    GANGRUN_CHECK(parsed.ok(), kFile);
     draft = std::move(*parsed);
   }
   const auto spec = job::build(draft, flags, {});
   if (!spec.ok()) {
-    GANGRUN_CHECK(!spec.error().message.empty());
+    GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;
   }
   const gangrun::base::Json json = job::to_json(*spec);

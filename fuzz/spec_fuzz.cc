@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/check.h"
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto spec = job::build(*draft, {}, {});
   if (!spec.ok()) {
-    GANGRUN_CHECK(!spec.error().message.empty());
+    GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;
   }
   const base::Json json = job::to_json(*spec);
