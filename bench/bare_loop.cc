@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   const int count = std::atoi(argv[1]);
   const auto begin = std::chrono::steady_clock::now();
   const auto passed_ms = [&] {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
   };
   std::vector<pid_t> pids(static_cast<std::size_t>(count));
   for (pid_t& pid : pids) {
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
     int status = 0;
     if (waitpid(pid, &status, 0) != pid || status != 0) ++failures;
   }
-  std::printf("{\"started_ms\": %.3f, \"done_ms\": %.3f, \"failures\": %d}\n", started_ms, passed_ms(),
-              failures);
+  std::printf("{\"started_ms\": %.3f, \"done_ms\": %.3f, \"failures\": %d}\n", started_ms,
+              passed_ms(), failures);
   return failures == 0 ? 0 : 1;
 }

@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kAnyAddress = "0.0.0.0";
 // A program that ends for its port does so when it starts.
 constexpr std::chrono::seconds kPortLossWindow(30);
+// What the last kill may take before the agent goes all the same, and its guardian goes on.
+constexpr std::chrono::seconds kLeaveDeadline(5);
 // Less CPU time between two heartbeats is no progress: an idle Python uses as much.
 constexpr double kProgressCpuSeconds = 0.05;
 
@@ -229,6 +231,10 @@ void Agent::end(std::chrono::milliseconds grace) {
 void Agent::end_by_signal() { end(config_.spec.timeouts.stop); }
 
 void Agent::leave() {
+  // Also where nothing runs: what the containment itself has made goes with it.
+  if (const auto killed = containment_.kill_all(loop_.now() + kLeaveDeadline, {}); !killed.ok()) {
+    logger_.warning("{}", killed.error().message);
+  }
   if (!has_session_) return loop_.stop();
   has_session_ = false;
   session_->finish([this] { loop_.stop(); });

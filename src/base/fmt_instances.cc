@@ -1,5 +1,6 @@
-// The distribution has fmt as a shared library only, and the agent is static: what fmt's headers leave to its
-// library is instantiated here, once. Header-only in every file, it doubles the time of a build.
+// The distribution has fmt as a shared library only, and the agent is static: what fmt's headers
+// leave to its library is instantiated here, once. Header-only in every file, it doubles the time
+// of a build.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -72,7 +72,7 @@ std::string resources_words(const job::Resources& resources) {
 }
 
 void add_field(Lines& lines, std::string_view name, const std::string& value) {
-  lines.push_back(Line(base::format("  {:<12}", name), Paint::kDim).add(harmless(value)));
+  lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless(value)));
 }
 
 base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines& lines) {

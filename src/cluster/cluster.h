@@ -20,8 +20,8 @@ struct Launch {
   job::Resources resources;
   // Where the task was before, as a wish.
   std::optional<job::Address> wanted;
-  // What the agent must know (registry/agent_config.h). Holds the job's secret: it is handed on by a way that no
-  // other user sees, never in a command line or an environment.
+  // What the agent must know (registry/agent_config.h). Holds the job's secret: it is handed on by
+  // a way that no other user sees, never in a command line or an environment.
   base::Json agent_config;
 };
 
@@ -37,13 +37,14 @@ struct Allocated {
   std::vector<int> gpus;  // the devices that are the task's alone
 };
 
-// The agent has ended and nothing that it started is alive. Every start() is answered by exactly one.
+// The agent has ended and nothing that it started is alive. Every start() is answered by exactly
+// one.
 struct Ended {
   job::TaskId task;
   int attempt = 0;
   std::string sentence;  // "its agent was killed by signal 9 (SIGKILL)"
   base::Instant ended_at;
-  bool counts = true;    // false: an eviction, a lost node or a preemption
+  bool counts = true;  // false: an eviction, a lost node or a preemption
   bool out_of_memory = false;
 };
 
@@ -54,19 +55,19 @@ struct Gone {
 
 using Event = std::variant<Waiting, Allocated, Ended, Gone>;
 
-// A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on it too, never
-// from inside a call.
+// A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on
+// it too, never from inside a call.
 class Cluster {
  public:
   virtual ~Cluster() = default;
   virtual void on_event(std::function<void(Event)> listener) = 0;
   // Asks for a place and an agent in it.
   virtual void start(const job::TaskId& task, int attempt, Launch launch) = 0;
-  // Ends the agent with all that it started: SIGTERM, and after `grace` by force. For an attempt that is not
-  // there (any more) it does nothing.
+  // Ends the agent with all that it started: SIGTERM, and after `grace` by force. For an attempt
+  // that is not there (any more) it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
-  // The number under which this machine knows a process that a task's agent calls `pid`; 0 where that makes no
-  // sense, as for a task on another host.
+  // The number under which this machine knows a process that a task's agent calls `pid`; 0 where
+  // that makes no sense, as for a task on another host.
   [[nodiscard]] virtual std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const = 0;
 };
 

@@ -28,9 +28,19 @@ bool fits(const std::string& name, const std::string& value) {
   return name.size() + value.size() + 2 <= kMaxVariableBytes;
 }
 
+// Null where the task has none: it is not in the cluster spec, and no sidecar with an own address.
+const job::Address* address_of(const Inputs& inputs, const job::TaskSpec& spec,
+                               const job::TaskId& task) {
+  if (const job::Address* published = inputs.cluster.find(task)) return published;
+  const bool may_be_absent = spec.policy == job::Policy::kSidecar && task.index >= 0 &&
+                             task.index < spec.instances && inputs.own_address;
+  return may_be_absent ? &*inputs.own_address : nullptr;
+}
+
 base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int process) {
   const job::TaskSpec* spec = inputs.job.find(task.type);
-  if (spec == nullptr || inputs.cluster.find(task) == nullptr) {
+  const job::Address* address = spec == nullptr ? nullptr : address_of(inputs, *spec, task);
+  if (address == nullptr) {
     return base::invalid_argument(
         base::format("{} has no place in generation {} of the cluster spec", job::to_string(task),
                      inputs.cluster.generation));
@@ -43,6 +53,7 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
   return Place{.inputs = inputs,
                .task = task,
                .spec = *spec,
+               .address = *address,
                .policy = job::effective_policy(inputs.job, *spec),
                .process = process,
                .visible = visible_to(task, groups),
@@ -51,7 +62,6 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
 
 base::Result<Environment> own_variables(const Place& place) {
   const Inputs& inputs = place.inputs;
-  const job::Address& address = *inputs.cluster.find(place.task);
   const auto number = [](auto value) { return base::format("{}", value); };
   Environment environment;
   environment.variables = {
@@ -59,8 +69,8 @@ base::Result<Environment> own_variables(const Place& place) {
       {"GANGRUN_TASK_TYPE", place.task.type},
       {"GANGRUN_TASK_INDEX", number(place.task.index)},
       {"GANGRUN_GENERATION", number(inputs.cluster.generation)},
-      {"GANGRUN_HOST", address.host},
-      {"GANGRUN_PORT", number(address.port)},
+      {"GANGRUN_HOST", place.address.host},
+      {"GANGRUN_PORT", number(place.address.port)},
       {"GANGRUN_PROCESS", number(place.process)},
       {"GANGRUN_PROCESSES", number(place.spec.processes)},
       {"GANGRUN_RESTARTS", number(inputs.restarts)},

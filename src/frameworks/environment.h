@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ struct Inputs {
   std::string cluster_spec_file{};
   // Whether the environment that the task inherits already has OMP_NUM_THREADS.
   bool inherits_omp_num_threads = false;
+  // What the agent holds for the task. Only a sidecar needs it: it stands in no cluster spec.
+  std::optional<job::Address> own_address{};
 };
 
 struct Environment {

@@ -78,6 +78,35 @@ TEST(Environment, APlaceThatIsNoneIsAnError) {
             "worker:1 has 2 processes, none with the number -1");
 }
 
+// TensorBoard was never started: the gang publishes no sidecars, so that none holds up the others.
+TEST(Environment, ASidecarIsNotInTheClusterSpecAndHasAnAddressAllTheSame) {
+  const auto job = job_of({task_of("worker", 1), task_of("tensorboard", 1)});
+  auto cluster = cluster_of(job);
+  cluster.tasks.erase("tensorboard");
+  Inputs inputs{.job = job, .cluster = cluster, .job_id = "j1"};
+  const job::TaskId sidecar{"tensorboard", 0};
+  EXPECT_FALSE(environment_of(inputs, sidecar, 0).ok());
+
+  inputs.own_address = job::Address{"here", 6006};
+  const auto found = environment_of(inputs, sidecar, 0);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found->variables.at("GANGRUN_HOST"), "here");
+  EXPECT_EQ(found->variables.at("GANGRUN_PORT"), "6006");
+  EXPECT_EQ(found->variables.at("GANGRUN_CLUSTER_SPEC"), R"({"worker":["h1:1000"]})");
+  EXPECT_EQ(only(found->variables, {"TF_CONFIG", "RANK", "JAX_"}), Variables{});
+  EXPECT_FALSE(environment_of(inputs, {"tensorboard", 1}, 0).ok());
+}
+
+TEST(Environment, AnOwnAddressNeverReplacesThePublishedOne) {
+  const auto job = job_of({task_of("worker", 2)});
+  auto cluster = cluster_of(job);
+  Inputs inputs{.job = job, .cluster = cluster, .job_id = "j1"};
+  inputs.own_address = job::Address{"elsewhere", 9};
+  EXPECT_EQ(environment_of(inputs, {"worker", 0}, 0)->variables.at("GANGRUN_HOST"), "h1");
+  cluster.tasks["worker"].pop_back();
+  EXPECT_FALSE(environment_of(inputs, {"worker", 1}, 0).ok());
+}
+
 // 3,000 tasks fit into TF_CONFIG but not into GANGRUN_CLUSTER_SPEC, 10,000 into neither.
 job::ClusterSpec many_workers(int count) {
   job::ClusterSpec cluster{.generation = 1, .tasks = {}};

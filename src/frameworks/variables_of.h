@@ -16,6 +16,7 @@ struct Place {
   const Inputs& inputs;
   job::TaskId task;
   const job::TaskSpec& spec;
+  job::Address address;
   job::Policy policy = job::Policy::kTracked;  // the effective one
   int process = 0;
   std::vector<Group> visible;

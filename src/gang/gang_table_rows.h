@@ -4,9 +4,10 @@
 
 namespace gangrun::gang {
 
-// The decision table: situation, event, then the task's phase, the job's state and what is decided ("-" for
-// nothing). "c0 w0 p0 e0 t0" are chief:0, worker:0, ps:0, evaluator:0, tensorboard:0; "#2" is a second attempt,
-// "@2" a second generation. Situations and events are described in gang_table_test.cc.
+// The decision table: situation, event, then the task's phase, the job's state and what is decided
+// ("-" for nothing). "c0 w0 p0 e0 t0" are chief:0, worker:0, ps:0, evaluator:0, tensorboard:0; "#2"
+// is a second attempt, "@1" the first generation. Situations and events are described in
+// gang_table_test.cc, which prints the rows as they are where one differs.
 inline constexpr std::string_view kTableRows = R"(
 allocated agent_ended asked allocating warn; allocate w1#2
 allocated agent_evicted asked allocating warn; allocate w1#2
@@ -74,6 +75,297 @@ ending reported ending stopping -
 ending reported_elsewhere ending stopping -
 ending session_lost ending stopping -
 ending started ending stopping -
+ending stop_requested ending stopping end-at-once c0 w0 w1 p0 e0 t0
+ending time_passed ending stopping kill c0 w0 w1 p0 e0 t0
+finished agent_ended gone killed -
+finished agent_evicted gone killed -
+finished allocated gone killed -
+finished begin gone killed -
+finished cluster_gone gone killed -
+finished cluster_waiting gone killed -
+finished exited_failure gone killed -
+finished exited_port_lost gone killed -
+finished exited_success gone killed -
+finished progress gone killed -
+finished reattached gone killed -
+finished reported gone killed -
+finished reported_elsewhere gone killed -
+finished session_lost gone killed -
+finished started gone killed -
+finished stop_requested gone killed -
+finished time_passed gone killed -
+gone agent_ended gone running -
+gone agent_evicted gone running -
+gone allocated gone running -
+gone begin gone running -
+gone cluster_gone gone stopping end c0 w0 p0 e0 t0
+gone cluster_waiting gone running -
+gone exited_failure gone running -
+gone exited_port_lost gone running -
+gone exited_success gone running -
+gone progress gone running -
+gone reattached gone running -
+gone reported gone running -
+gone reported_elsewhere gone running -
+gone session_lost gone running -
+gone started gone running -
+gone stop_requested gone stopping end c0 w0 p0 e0 t0
+gone time_passed gone running -
+idle agent_ended gone running -
+idle agent_evicted gone running -
+idle allocated idle running -
+idle begin idle running -
+idle cluster_gone ending stopping end c0 w0; end-at-once w1; end p0 e0 t0
+idle cluster_waiting idle running -
+idle exited_failure idle running -
+idle exited_port_lost idle running -
+idle exited_success idle running -
+idle progress idle running -
+idle reattached idle running -
+idle reported idle running -
+idle reported_elsewhere idle running -
+idle session_lost idle running -
+idle started idle running -
+idle stop_requested ending stopping end c0 w0; end-at-once w1; end p0 e0 t0
+idle time_passed idle running -
+killed agent_ended gone stopping -
+killed agent_evicted gone stopping -
+killed allocated ending stopping -
+killed begin ending stopping -
+killed cluster_gone ending stopping -
+killed cluster_waiting ending stopping -
+killed exited_failure ending stopping -
+killed exited_port_lost ending stopping -
+killed exited_success ending stopping -
+killed progress ending stopping -
+killed reattached ending stopping end-at-once w1
+killed reported ending stopping -
+killed reported_elsewhere ending stopping -
+killed session_lost ending stopping -
+killed started ending stopping -
+killed stop_requested ending stopping -
+killed time_passed gone killed warn; finish killed
+last-ending agent_ended gone killed finish killed
+last-ending agent_evicted gone killed finish killed
+last-ending allocated ending stopping -
+last-ending begin ending stopping -
+last-ending cluster_gone ending stopping -
+last-ending cluster_waiting ending stopping -
+last-ending exited_failure ending stopping -
+last-ending exited_port_lost ending stopping -
+last-ending exited_success ending stopping -
+last-ending progress ending stopping -
+last-ending reattached ending stopping end w1
+last-ending reported ending stopping -
+last-ending reported_elsewhere ending stopping -
+last-ending session_lost ending stopping -
+last-ending started ending stopping -
+last-ending stop_requested ending stopping end-at-once w1
+last-ending time_passed ending stopping kill w1
+last-try agent_ended gone stopping end c0 w0 p0 e0 t0
+last-try agent_evicted asked running warn; allocate w1#3
+last-try allocated running running -
+last-try begin running running -
+last-try cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+last-try cluster_waiting running running -
+last-try exited_failure ending stopping end c0 w0; end-at-once w1; end p0 e0 t0
+last-try exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
+last-try exited_success idle running -
+last-try progress running running -
+last-try reattached running running -
+last-try reported running running -
+last-try reported_elsewhere running running -
+last-try session_lost running running -
+last-try started running running -
+last-try stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+last-try time_passed running running -
+new agent_ended asked allocating -
+new agent_evicted asked allocating -
+new allocated asked allocating -
+new begin asked allocating allocate c0 w0 w1 p0 e0 t0
+new cluster_gone asked allocating -
+new cluster_waiting asked allocating -
+new exited_failure asked allocating -
+new exited_port_lost asked allocating -
+new exited_success asked allocating -
+new progress asked allocating -
+new reattached asked allocating -
+new reported asked allocating -
+new reported_elsewhere asked allocating -
+new session_lost asked allocating -
+new started asked allocating -
+new stop_requested asked killed finish killed
+new time_passed asked allocating -
+observer-in-grace agent_ended gone stopping end-at-once c0 w0 w1; end t0
+observer-in-grace agent_evicted gone stopping end-at-once c0 w0 w1; end t0
+observer-in-grace allocated running running -
+observer-in-grace begin running running -
+observer-in-grace cluster_gone ending stopping end-at-once c0 w0 w1; end e0 t0
+observer-in-grace cluster_waiting running running -
+observer-in-grace exited_failure ending stopping end-at-once c0 w0 w1 e0; end t0
+observer-in-grace exited_port_lost ending stopping end-at-once c0 w0 w1; end e0 t0
+observer-in-grace exited_success ending stopping end-at-once c0 w0 w1 e0
+observer-in-grace progress running running -
+observer-in-grace reattached running running -
+observer-in-grace reported running running -
+observer-in-grace reported_elsewhere running running -
+observer-in-grace session_lost running running -
+observer-in-grace started running running -
+observer-in-grace stop_requested ending stopping end-at-once c0 w0 w1; end e0 t0
+observer-in-grace time_passed running running kill p0
+port-lost agent_ended asked restarting warn; allocate w1#2
+port-lost agent_evicted asked restarting warn; allocate w1#2
+port-lost allocated allocated restarting -
+port-lost begin allocated restarting -
+port-lost cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+port-lost cluster_waiting allocated restarting -
+port-lost exited_failure allocated restarting -
+port-lost exited_port_lost allocated restarting -
+port-lost exited_success allocated restarting -
+port-lost progress allocated restarting -
+port-lost reattached allocated restarting -
+port-lost reported allocated restarting -
+port-lost reported_elsewhere registered restarting -
+port-lost session_lost allocated restarting -
+port-lost started allocated restarting -
+port-lost stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+port-lost time_passed allocated restarting kill c0 w0 p0 e0
+registered agent_ended asked allocating warn; allocate w1#2
+registered agent_evicted asked allocating warn; allocate w1#2
+registered allocated registered allocating -
+registered begin registered allocating -
+registered cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+registered cluster_waiting registered allocating -
+registered exited_failure registered allocating -
+registered exited_port_lost registered allocating -
+registered exited_success registered allocating -
+registered progress registered allocating -
+registered reattached registered allocating -
+registered reported registered allocating -
+registered reported_elsewhere registered allocating -
+registered session_lost registered allocating -
+registered started registered allocating -
+registered stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+registered time_passed ending stopping end c0 w0 w1 p0 e0 t0
+running agent_ended asked running warn; allocate w1#2
+running agent_evicted asked running warn; allocate w1#2
+running allocated running running -
+running begin running running -
+running cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+running cluster_waiting running running -
+running exited_failure starting running warn; start@1 w1#2
+running exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
+running exited_success idle running -
+running progress running running -
+running reattached running running -
+running reported running running -
+running reported_elsewhere running running -
+running session_lost running running -
+running started running running -
+running stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+running time_passed running running -
+service-after agent_ended gone running -
+service-after agent_evicted gone running -
+service-after allocated ending running -
+service-after begin ending running -
+service-after cluster_gone ending stopping end-at-once c0 w0 w1; end e0 t0
+service-after cluster_waiting ending running -
+service-after exited_failure ending running -
+service-after exited_port_lost ending running -
+service-after exited_success ending running -
+service-after progress ending running -
+service-after reattached ending running end p0
+service-after reported ending running -
+service-after reported_elsewhere ending running -
+service-after session_lost ending running -
+service-after started ending running -
+service-after stop_requested ending stopping end-at-once c0 w0 w1; end e0 t0
+service-after time_passed ending running kill p0
+sidecar agent_ended gone running warn
+sidecar agent_evicted gone running warn
+sidecar allocated running running -
+sidecar begin running running -
+sidecar cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+sidecar cluster_waiting running running -
+sidecar exited_failure idle running warn
+sidecar exited_port_lost idle running warn
+sidecar exited_success idle running -
+sidecar progress running running -
+sidecar reattached running running -
+sidecar reported running running -
+sidecar reported_elsewhere running running -
+sidecar session_lost running running -
+sidecar started running running -
+sidecar stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+sidecar time_passed running running -
+sidecar-in-grace agent_ended gone stopping -
+sidecar-in-grace agent_evicted gone stopping -
+sidecar-in-grace allocated running stopping -
+sidecar-in-grace begin running stopping -
+sidecar-in-grace cluster_gone running stopping -
+sidecar-in-grace cluster_waiting running stopping -
+sidecar-in-grace exited_failure ending stopping warn; end-at-once t0
+sidecar-in-grace exited_port_lost ending stopping warn; end-at-once t0
+sidecar-in-grace exited_success ending stopping end-at-once t0
+sidecar-in-grace progress running stopping -
+sidecar-in-grace reattached running stopping -
+sidecar-in-grace reported running stopping -
+sidecar-in-grace reported_elsewhere running stopping -
+sidecar-in-grace session_lost running stopping -
+sidecar-in-grace started running stopping -
+sidecar-in-grace stop_requested ending stopping end-at-once c0 w0 w1 p0 e0 t0
+sidecar-in-grace time_passed running stopping kill c0 w0 w1 e0
+silent agent_ended asked running warn; allocate w1#2
+silent agent_evicted asked running warn; allocate w1#2
+silent allocated running running -
+silent begin running running -
+silent cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+silent cluster_waiting running running -
+silent exited_failure starting running warn; start@1 w1#2
+silent exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
+silent exited_success idle running -
+silent progress running running -
+silent reattached running running -
+silent reported running running -
+silent reported_elsewhere running running -
+silent session_lost running running -
+silent started running running -
+silent stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+silent time_passed asked running kill w1; warn; allocate w1#2
+starting agent_ended asked running warn; allocate w1#2
+starting agent_evicted asked running warn; allocate w1#2
+starting allocated starting running -
+starting begin starting running -
+starting cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+starting cluster_waiting starting running -
+starting exited_failure starting running warn; start@1 w1#2
+starting exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
+starting exited_success idle running -
+starting progress starting running -
+starting reattached starting running start@1 w1
+starting reported starting running -
+starting reported_elsewhere starting running -
+starting session_lost starting running -
+starting started running running -
+starting stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+starting time_passed ending stopping end c0 w0 w1 p0 e0 t0
+stopping agent_ended asked restarting allocate w1#2
+stopping agent_evicted asked restarting allocate w1#2
+stopping allocated stopping restarting -
+stopping begin stopping restarting -
+stopping cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+stopping cluster_waiting stopping restarting -
+stopping exited_failure registered restarting -
+stopping exited_port_lost allocated restarting -
+stopping exited_success registered restarting -
+stopping progress stopping restarting -
+stopping reattached stopping restarting stop w1
+stopping reported stopping restarting -
+stopping reported_elsewhere stopping restarting -
+stopping session_lost stopping restarting -
+stopping started stopping restarting -
+stopping stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+stopping time_passed ending restarting kill w0 w1 p0 e0
 )";
 
 }  // namespace gangrun::gang

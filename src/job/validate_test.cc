@@ -23,83 +23,83 @@ JobSpec good_job() {
   return spec;
 }
 
+using Change = std::function<void(JobSpec&)>;
+const std::pair<const char*, Change> kBadJobs[] = {
+    {"name", [](JobSpec& job) { job.name = ""; }},
+    {"name", [](JobSpec& job) { job.name = "."; }},
+    {"name", [](JobSpec& job) { job.name = std::string(64, 'a'); }},
+    {"name", [](JobSpec& job) { job.name = "a\nb"; }},
+    {"on", [](JobSpec& job) { job.on = ""; }},
+    {"tasks", [](JobSpec& job) { job.tasks.clear(); }},
+    {"tasks", [](JobSpec& job) { job.tasks[0].type = "../x"; }},
+    {"tasks.worker", [](JobSpec& job) { job.tasks[1].type = "worker"; }},
+    {"tasks.worker.instances", [](JobSpec& job) { job.tasks[0].instances = 0; }},
+    {"tasks.worker.instances", [](JobSpec& job) { job.tasks[0].instances = kMaxTasks + 1; }},
+    {"tasks.worker.processes", [](JobSpec& job) { job.tasks[0].processes = 0; }},
+    {"tasks.worker.memory", [](JobSpec& job) { job.tasks[0].resources.memory_mib = -1; }},
+    {"tasks.worker.vcores", [](JobSpec& job) { job.tasks[0].resources.vcores = -1; }},
+    {"tasks.worker.gpus", [](JobSpec& job) { job.tasks[0].resources.gpus = 1 << 30; }},
+    {"tasks.worker.overrides.-1", [](JobSpec& job) { job.tasks[0].overrides[-1].gpus = 1; }},
+    {"tasks.worker.overrides.0.gpus", [](JobSpec& job) { job.tasks[0].overrides[0].gpus = -1; }},
+    {"tasks.worker.env", [](JobSpec& job) { job.tasks[0].environment["A=B"] = "x"; }},
+    {"tasks.worker.env.A",
+     [](JobSpec& job) { job.tasks[0].environment["A"] = std::string(1, '\0'); }},
+    {"tasks.worker.grace", [](JobSpec& job) { job.tasks[0].grace = std::chrono::milliseconds(1); }},
+    {"tasks.evaluator.grace",
+     [](JobSpec& job) { job.tasks[1].grace = std::chrono::milliseconds(-1); }},
+    {"tasks.evaluator.logdir", [](JobSpec& job) { job.tasks[1].logdir = "x"; }},
+    {"tasks.worker.command",
+     [](JobSpec& job) {
+       job.tasks[0].command.words = {"", "x"};
+     }},
+    {"command", [](JobSpec& job) { job.command.shell_line = "x"; }},
+    {"command",
+     [](JobSpec& job) {
+       job.command.words = {"x", "\xff"};
+     }},
+    {"command", [](JobSpec& job) { job.command.words.resize(kMaxCommandWords + 1, "x"); }},
+    {"command",
+     [](JobSpec& job) {
+       job.command.words = {"x", std::string(kMaxTextBytes, 'x')};
+     }},
+    {"tasks.worker", [](JobSpec& job) { job.command = {}; }},
+    {"env", [](JobSpec& job) { job.environment[""] = "x"; }},
+    {"env.A", [](JobSpec& job) { job.environment["A"] = "\xc3"; }},
+    {"env",
+     [](JobSpec& job) {
+       for (int i = 0; i <= 1000; ++i) job.environment[base::format("A{}", i)];
+     }},
+    {"framework",
+     [](JobSpec& job) {
+       job.frameworks = {Framework::kJax, Framework::kJax};
+     }},
+    {"success", [](JobSpec& job) { job.success = "evaluator"; }},
+    {"success", [](JobSpec& job) { job.success = ""; }},
+    {"tasks",
+     [](JobSpec& job) {
+       job.tasks.resize(1);
+       job.tasks[0].policy = Policy::kSidecar;
+     }},
+    {"restarts.max", [](JobSpec& job) { job.restarts.max = kMaxRestarts + 1; }},
+    {"restarts.max", [](JobSpec& job) { job.restarts.max = -1; }},
+    {"timeouts.allocation",
+     [](JobSpec& job) { job.timeouts.allocation = std::chrono::milliseconds(0); }},
+    {"timeouts.roll_call",
+     [](JobSpec& job) { job.timeouts.roll_call = kMaxDuration + std::chrono::milliseconds(1); }},
+    {"timeouts.job", [](JobSpec& job) { job.timeouts.job = std::chrono::milliseconds(-1); }},
+    {"timeouts.stop", [](JobSpec& job) { job.timeouts.stop = std::chrono::milliseconds(0); }},
+    {"timeouts.master_lost",
+     [](JobSpec& job) { job.timeouts.master_lost = std::chrono::milliseconds(-1); }},
+    {"files", [](JobSpec& job) { job.files.resize(kMaxFiles + 1, "x"); }},
+    {"files.1",
+     [](JobSpec& job) {
+       job.files = {"x", std::string("a\0", 2)};
+     }},
+};
+
 // A spec need not come from a file or flags: each rule holds for one that is built by hand too.
 TEST(Validate, FindsEachProblemWithItsPath) {
-  using Change = std::function<void(JobSpec&)>;
-  const std::pair<const char*, Change> cases[] = {
-      {"name", [](JobSpec& job) { job.name = ""; }},
-      {"name", [](JobSpec& job) { job.name = "."; }},
-      {"name", [](JobSpec& job) { job.name = std::string(64, 'a'); }},
-      {"name", [](JobSpec& job) { job.name = "a\nb"; }},
-      {"on", [](JobSpec& job) { job.on = ""; }},
-      {"tasks", [](JobSpec& job) { job.tasks.clear(); }},
-      {"tasks", [](JobSpec& job) { job.tasks[0].type = "../x"; }},
-      {"tasks.worker", [](JobSpec& job) { job.tasks[1].type = "worker"; }},
-      {"tasks.worker.instances", [](JobSpec& job) { job.tasks[0].instances = 0; }},
-      {"tasks.worker.instances", [](JobSpec& job) { job.tasks[0].instances = kMaxTasks + 1; }},
-      {"tasks.worker.processes", [](JobSpec& job) { job.tasks[0].processes = 0; }},
-      {"tasks.worker.memory", [](JobSpec& job) { job.tasks[0].resources.memory_mib = -1; }},
-      {"tasks.worker.vcores", [](JobSpec& job) { job.tasks[0].resources.vcores = -1; }},
-      {"tasks.worker.gpus", [](JobSpec& job) { job.tasks[0].resources.gpus = 1 << 30; }},
-      {"tasks.worker.overrides.-1", [](JobSpec& job) { job.tasks[0].overrides[-1].gpus = 1; }},
-      {"tasks.worker.overrides.0.gpus", [](JobSpec& job) { job.tasks[0].overrides[0].gpus = -1; }},
-      {"tasks.worker.env", [](JobSpec& job) { job.tasks[0].environment["A=B"] = "x"; }},
-      {"tasks.worker.env.A",
-       [](JobSpec& job) { job.tasks[0].environment["A"] = std::string(1, '\0'); }},
-      {"tasks.worker.grace",
-       [](JobSpec& job) { job.tasks[0].grace = std::chrono::milliseconds(1); }},
-      {"tasks.evaluator.grace",
-       [](JobSpec& job) { job.tasks[1].grace = std::chrono::milliseconds(-1); }},
-      {"tasks.evaluator.logdir", [](JobSpec& job) { job.tasks[1].logdir = "x"; }},
-      {"tasks.worker.command",
-       [](JobSpec& job) {
-         job.tasks[0].command.words = {"", "x"};
-       }},
-      {"command", [](JobSpec& job) { job.command.shell_line = "x"; }},
-      {"command",
-       [](JobSpec& job) {
-         job.command.words = {"x", "\xff"};
-       }},
-      {"command", [](JobSpec& job) { job.command.words.resize(kMaxCommandWords + 1, "x"); }},
-      {"command",
-       [](JobSpec& job) {
-         job.command.words = {"x", std::string(kMaxTextBytes, 'x')};
-       }},
-      {"tasks.worker", [](JobSpec& job) { job.command = {}; }},
-      {"env", [](JobSpec& job) { job.environment[""] = "x"; }},
-      {"env.A", [](JobSpec& job) { job.environment["A"] = "\xc3"; }},
-      {"env",
-       [](JobSpec& job) {
-         for (int i = 0; i <= 1000; ++i) job.environment[base::format("A{}", i)];
-       }},
-      {"framework",
-       [](JobSpec& job) {
-         job.frameworks = {Framework::kJax, Framework::kJax};
-       }},
-      {"success", [](JobSpec& job) { job.success = "evaluator"; }},
-      {"success", [](JobSpec& job) { job.success = ""; }},
-      {"tasks",
-       [](JobSpec& job) {
-         job.tasks.resize(1);
-         job.tasks[0].policy = Policy::kSidecar;
-       }},
-      {"restarts.max", [](JobSpec& job) { job.restarts.max = kMaxRestarts + 1; }},
-      {"restarts.max", [](JobSpec& job) { job.restarts.max = -1; }},
-      {"timeouts.allocation",
-       [](JobSpec& job) { job.timeouts.allocation = std::chrono::milliseconds(0); }},
-      {"timeouts.roll_call",
-       [](JobSpec& job) { job.timeouts.roll_call = kMaxDuration + std::chrono::milliseconds(1); }},
-      {"timeouts.job", [](JobSpec& job) { job.timeouts.job = std::chrono::milliseconds(-1); }},
-      {"timeouts.stop", [](JobSpec& job) { job.timeouts.stop = std::chrono::milliseconds(0); }},
-      {"timeouts.master_lost",
-       [](JobSpec& job) { job.timeouts.master_lost = std::chrono::milliseconds(-1); }},
-      {"files", [](JobSpec& job) { job.files.resize(kMaxFiles + 1, "x"); }},
-      {"files.1",
-       [](JobSpec& job) {
-         job.files = {"x", std::string("a\0", 2)};
-       }},
-  };
-  for (const auto& [path, change] : cases) {
+  for (const auto& [path, change] : kBadJobs) {
     JobSpec job = good_job();
     ASSERT_FALSE(find_problem(job).has_value()) << find_problem(job)->text;
     change(job);

@@ -172,6 +172,7 @@ void HttpConnection::upgrade(Server::Core& core, HttpRequest request) {
   }
   if (state_ == State::kClosed) return;  // by the callback
   if (refusal) {
+    parser_.reset();
     read();
     return answer(std::move(*refusal));
   }

@@ -33,7 +33,9 @@ def test_secret_is_nowhere_but_in_its_file(gangrun, home, tmp_path):
                 continue
         assert seen_processes > 4
         gate.write("\n\n")
-    out, err = process.communicate(timeout=60)
+        gate.flush()
+        # The fifo stays open: the other task may not have opened it yet.
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert secret not in out + err
     private = {"secret", "key.pem"}

@@ -153,9 +153,11 @@ std::string make_job_id(std::string_view name, base::WallTime now, unsigned rand
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);
-  return base::format("{}-{:04}{:02}{:02}-{:02}{:02}{:02}-{:04x}", name, parts.tm_year + 1900,
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+  return base::format("{}-{:04}{:02}{:02}-{:02}{:02}{:02}-{:03x}{:x}", name, parts.tm_year + 1900,
                       parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                      random & 0xFFFFU);
+                      since_epoch.count() % 1000, random & 0xFU);
 }
 
 JobPaths paths_of(const std::string& home, std::string_view id) {

@@ -68,7 +68,8 @@ class JobFolder {
   base::UniqueFd lock_;
 };
 
-// "wine-20260131-120000-3fa1": name, time (UTC) and four random digits.
+// "wine-20260131-120000-3fa1": name, time (UTC; after the last dash milliseconds in
+// three hexadecimal digits) and a random digit. Later jobs sort after earlier ones.
 std::string make_job_id(std::string_view name, base::WallTime now, unsigned random);
 
 // The ids of all jobs under `home`, the newest first.

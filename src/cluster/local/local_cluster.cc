@@ -216,9 +216,13 @@ void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milli
     agents_.erase(found);
     return emit(Ended{task, attempt, "was not started", loop_.now()});
   }
-  const int signal = grace.count() == 0 ? SIGKILL : SIGTERM;
-  (void)agent.guardian->signal(signal);
-  if (signal == SIGKILL) return;
+  if (grace.count() > 0) {
+    (void)agent.guardian->signal(SIGTERM);
+  } else {
+    // The agent and not its guardian: that is the one who then kills what is left, and whose end
+    // says so.
+    for (const pid_t pid : process::children_of(agent.guardian->pid())) (void)::kill(pid, SIGKILL);
+  }
   agent.kill_timer =
       loop_.after(grace + kStopAllowance, [&agent] { (void)agent.guardian->signal(SIGKILL); });
 }

@@ -1,0 +1,75 @@
+#include "registry/agent_config.h"
+
+#include <gmock/gmock.h>
+
+#include "base/files.h"
+#include "base/format.h"
+
+namespace gangrun::registry {
+namespace {
+
+using testing::HasSubstr;
+
+AgentConfig example() {
+  AgentConfig config;
+  config.job_id = "wine-20260131-120000-3fa1";
+  config.spec.name = "wine";
+  config.spec.success = "all";
+  config.spec.command.words = {"true"};
+  job::TaskSpec worker;
+  worker.type = "worker";
+  worker.instances = 2;
+  config.spec.tasks = {worker};
+  config.task = {"worker", 1};
+  config.attempt = 3;
+  config.socket_path = "/x/master.sock";
+  config.secret = base::Secret("0123");
+  config.host = "127.0.0.1";
+  config.wanted_port = 4711;
+  config.working_folder = "/x";
+  config.log_prefix = "/x/logs/worker-1";
+  config.gpus = std::vector<int>{0, 2};
+  return config;
+}
+
+TEST(AgentConfig, GoesToAnAgentAndBack) {
+  const AgentConfig sent = example();
+  const auto file = base::memory_file("config", base::dump_json(to_json(sent)));
+  ASSERT_TRUE(file.ok());
+  const auto read = read_agent_config(base::format("/proc/self/fd/{}", file->get()));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(to_json(*read), to_json(sent));
+  EXPECT_EQ(read->spec, sent.spec);
+  EXPECT_TRUE(read->secret.matches("0123"));
+}
+
+TEST(AgentConfig, OfAnotherHostNamesTheMastersCertificate) {
+  AgentConfig sent = example();
+  sent.socket_path.clear();
+  sent.master_host = "h1";
+  sent.master_port = 9;
+  sent.fingerprint = "ab";
+  const auto read = agent_config_from_json(to_json(sent));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->master_host, "h1");
+  EXPECT_EQ(read->master_port, 9);
+  EXPECT_EQ(read->fingerprint, "ab");
+}
+
+TEST(AgentConfig, WithAMissingOrWrongMemberIsRefused) {
+  const base::Json good = to_json(example());
+  for (const char* key : {"job_id", "spec", "task", "attempt", "secret", "host", "log_prefix"}) {
+    base::Json bad = good;
+    bad.erase(key);
+    const auto read = agent_config_from_json(bad);
+    ASSERT_FALSE(read.ok()) << key;
+    EXPECT_THAT(read.error().message, HasSubstr(key));
+  }
+  base::Json stranger = good;
+  stranger["task"] = "worker:2";
+  ASSERT_FALSE(agent_config_from_json(stranger).ok());
+  EXPECT_THAT(agent_config_from_json(stranger).error().message, HasSubstr("worker:2"));
+}
+
+}  // namespace
+}  // namespace gangrun::registry
