@@ -156,15 +156,17 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
+    // Those of a job in which gangrun itself was called say nothing true of this one.
+    if (frameworks::is_reserved(text.substr(0, equals))) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
-  const frameworks::Inputs inputs{
-      .job = config_.spec,
-      .cluster = message.cluster_spec,
-      .job_id = config_.job_id,
-      .restarts = message.restarts,
-      .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
-      .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS")};
+  const frameworks::Inputs inputs{.job = config_.spec,
+                                  .cluster = message.cluster_spec,
+                                  .job_id = config_.job_id,
+                                  .restarts = message.restarts,
+                                  .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
+                                  .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
+                                  .own_address = job::Address{config_.host, port_->port()}};
   GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
   if (!ours.cluster_spec_file_content.empty()) {
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,

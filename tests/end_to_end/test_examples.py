@@ -34,13 +34,14 @@ def test_every_example_is_tested():
 def test_hello(example, run_gangrun):
     done = run_gangrun("run", "job.yaml", cwd=example("hello"))
     assert done.status == 0, done.stderr
-    told = re.findall(r"^(\w+:\d)\s+\| I am (\w+:\d) of job hello-\S+, at (\S+:\d+)$", done.stdout, re.M)
-    assert sorted(task for task, _, _ in told) == ["leader:0", "worker:0", "worker:1", "worker:2"]
-    assert all(task == own for task, own, _ in told)
+    told = re.findall(r"^(\w+:\d)\s+\| I am (\w+:\d) of job hello-\S+$", done.stdout, re.M)
+    assert sorted(task for task, _ in told) == ["leader:0", "worker:0", "worker:1", "worker:2"]
+    assert all(task == own for task, own in told)
+    addresses = re.findall(r"\| My address: (\S+:\d+)$", done.stdout, re.M)
     specs = set(re.findall(r"We are all here: (\{.*\})$", done.stdout, re.M))
     assert len(specs) == 1
     cluster = json.loads(specs.pop())
-    assert sorted(cluster["leader"] + cluster["worker"]) == sorted(address for _, _, address in told)
+    assert sorted(cluster["leader"] + cluster["worker"]) == sorted(addresses)
 
 
 def test_wine_trains_as_one_gang(example, run_gangrun):
@@ -50,8 +51,12 @@ def test_wine_trains_as_one_gang(example, run_gangrun):
     assert done.status == 0, done.stderr
     status = json.loads(done.stdout.splitlines()[-1])["status"]
     states = {task["task"]: task["state"] for task in status["tasks"]}
+    # TensorBoard obeys SIGTERM with status 0.
     assert states == {"chief:0": "succeeded", "worker:0": "succeeded", "worker:1": "succeeded",
-                      "ps:0": "stopped", "evaluator:0": "succeeded", "tensorboard:0": "stopped"}
+                      "ps:0": "stopped", "evaluator:0": "succeeded", "tensorboard:0": "succeeded"}
+    board = next(task for task in status["tasks"] if task["task"] == "tensorboard:0")
+    port = board["address"].split(":")[1]
+    assert f"http://127.0.0.1:{port}/" in Path(board["log_path"] + ".err").read_text()
     found = json.loads((folder / "out/evaluation.json").read_text())
     assert found["accuracy"] > found["baseline_accuracy"] + 0.04
     assert found["global_step"] >= 5000

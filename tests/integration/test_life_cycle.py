@@ -92,7 +92,8 @@ def test_restart_of_one_task_at_its_old_address(run_gangrun, tmp_path):
 def test_restart_of_the_gang_is_the_next_generation_for_all(run_gangrun, tmp_path):
     spec = {"tasks": {"worker": {"instances": 2}}, "restarts": {"max": 1, "scope": "gang"},
             "command": 'n=$GANGRUN_TASK_INDEX; echo $GANGRUN_GENERATION >> run.$n; '
-                       'if [ $GANGRUN_GENERATION = 1 ]; then [ $n = 1 ] && exit 7; exec tail -f /dev/null; fi'}
+                       'if [ $GANGRUN_GENERATION = 1 ]; then while [ ! -s run.0 ]; do :; done; '
+                       '[ $n = 1 ] && exit 7; exec tail -f /dev/null; fi'}
     done, final = run_job(run_gangrun, tmp_path, spec)
     assert done.status == 0
     assert final["generation"] == 2
