@@ -300,7 +300,7 @@ base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
   }
   expected.address = address;
   expected.by_rest = true;
-  output_.event(Reported{task, attempt, address, 0});
+  output_.event(Reported{task, expected.attempt, address, 0});
   return {};
 }
 

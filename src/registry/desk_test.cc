@@ -402,6 +402,14 @@ TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
   EXPECT_EQ(out.closed.size(), 1U);
 }
 
+// Found by the fuzzer: events carry the current attempt, also of a place that was asked for as an
+// earlier one.
+TEST_F(DeskTest, APlaceWithoutAnAgentIsOfTheCurrentAttempt) {
+  desk.set_attempt(kWorker, 3);
+  EXPECT_TRUE(desk.report_place(kWorker, 2, kHome).ok());
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker, 3, kHome, 0})));
+}
+
 TEST_F(DeskTest, EachKindOfOffenceIsLoggedOnceForATask) {
   attach(1, report());
   for (int i = 0; i < 100; ++i) {
