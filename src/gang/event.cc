@@ -19,6 +19,9 @@ using base::Result;
 // Longer than any host name that DNS permits.
 constexpr std::size_t kMaxHostBytes = 1024;
 
+// Of a name that is not one of ours, in an error.
+constexpr std::size_t kMaxShownNameBytes = 40;
+
 // In the order of Event's alternatives.
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames = {
     "begin",          "cluster_waiting", "allocated",  "reported",    "started",
@@ -200,8 +203,9 @@ Result<Event> event_from_json(const Json& json, base::Instant origin) {
   GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(json, "event"));
   auto event =
       read_named(name, json, origin, std::make_index_sequence<std::variant_size_v<Event>>{});
-  return std::move(event).context(
-      base::format("event \"{}\"", job::json_text(name, 40).get<std::string>()));
+  if (event.ok()) return event;
+  const std::string shown = job::json_text(name, kMaxShownNameBytes).get<std::string>();
+  return event.error().context(base::format("event \"{}\"", shown));
 }
 
 }  // namespace gangrun::gang

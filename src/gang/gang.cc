@@ -248,7 +248,8 @@ void Gang::on(const Reattached& event) {
 
 void Gang::on(const AgentEnded& event) {
   Task* task = allocated(event.task, event.attempt);
-  if (task == nullptr || task->phase == Phase::kGone) return;
+  if (task == nullptr) return;
+  if (task->phase == Phase::kGone) return correct_failure(*task, event);
   agent_lost(*task, event.sentence, event.ended_at, event.counts);
 }
 

@@ -131,6 +131,7 @@ class Gang {
 
   void publish_if_complete();
   void exited_while_ending(Task& task, const Exited& event);
+  void correct_failure(const Task& task, const AgentEnded& event);
   void agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts);
   void succeeded(Task& task);
   void failed(Task& task, const Failure& failure, bool counts, bool may_retry);

@@ -70,6 +70,16 @@ void Gang::exited_while_ending(Task& task, const Exited& event) {
   }
 }
 
+// A silent task was given up when its lease had ended for sure; now it is known when and how it
+// did.
+void Gang::correct_failure(const Task& task, const AgentEnded& event) {
+  for (Failure& failure : failures_) {
+    if (failure.cause.task == task.id && event.ended_at < failure.at) {
+      failure = failure_of(task, event.sentence, event.ended_at);
+    }
+  }
+}
+
 void Gang::end(Task& task, std::chrono::milliseconds grace) {
   if (task.phase == Phase::kGone) return;
   if (!task.asked_to_end_at) task.asked_to_end_at = now_;

@@ -182,6 +182,23 @@ TEST(GangEndTest, FirstCauseMayBeAnAgentThatDied) {
             "worker:1 on host-worker died with its host, 2.0 s before worker:0 failed too");
 }
 
+// Found by the simulator: the silent one was named second, for it was given up late.
+TEST(GangEndTest, FirstCauseMayBeATaskThatWasGivenUpWhenSilent) {
+  Gang::Limits limits;
+  limits.max_uncounted_restarts = 0;
+  Driver driver(job_of({task_type("worker", 2)}), limits);
+  driver.run_all();
+  const base::Instant lease_ended = driver.now() + seconds(60);
+  driver.session_lost(kWorker0);
+  EXPECT_EQ(driver.expire(), "kill w0; end w1");
+  const base::Instant later = lease_ended + seconds(2);
+  driver.step(Exited{kWorker1, 1, failed_with("lost its peer"), later});
+  EXPECT_EQ(driver.step(AgentEnded{kWorker0, 1, "lost its host", lease_ended, false, false}), "");
+  EXPECT_EQ(driver.agent_ended(kWorker1), "finish failed");
+  EXPECT_EQ(driver.cause(),
+            "worker:0 on host-worker lost its host, 2.0 s before worker:1 failed too");
+}
+
 TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
   const base::Instant first = driver.now() + seconds(1);
