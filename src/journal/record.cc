@@ -45,10 +45,10 @@ std::string status_line(const job::JobStatus& status, std::int64_t number, std::
   return base::dump_json(json);
 }
 
-Result<Json> member(const Json& json, std::string_view key) {
+Result<const Json*> member(const Json& json, std::string_view key) {
   const auto found = json.find(key);
   if (found == json.end()) return invalid_argument(format("\"{}\" is missing", key));
-  return *found;
+  return &*found;
 }
 
 Result<> only(const Json& json, std::size_t keys) {
@@ -61,8 +61,8 @@ Result<Record> parse_event(const Json& json) {
   EventRecord record;
   GANGRUN_ASSIGN(const auto at, base::json_member<std::int64_t>(json, "at"));
   record.offset = base::Duration(at);
-  GANGRUN_ASSIGN(const Json event, member(json, "event"));
-  GANGRUN_ASSIGN(record.event, gang::event_from_json(event, base::Instant{}));
+  GANGRUN_ASSIGN(const Json* event, member(json, "event"));
+  GANGRUN_ASSIGN(record.event, gang::event_from_json(*event, base::Instant{}));
   return Record(std::move(record));
 }
 
@@ -70,21 +70,21 @@ Result<Record> parse_kind(const Json& json, std::string_view kind) {
   if (kind == kEvent) return parse_event(json);
   GANGRUN_TRY(only(json, 3));
   if (kind == kSpec) {
-    GANGRUN_ASSIGN(const Json content, member(json, "spec"));
-    GANGRUN_ASSIGN(auto spec, job::job_spec_from_json(content));
+    GANGRUN_ASSIGN(const Json* content, member(json, "spec"));
+    GANGRUN_ASSIGN(auto spec, job::job_spec_from_json(*content));
     return Record(SpecRecord{std::move(spec)});
   }
   if (kind == kGeneration) {
-    GANGRUN_ASSIGN(const Json content, member(json, "cluster_spec"));
-    GANGRUN_ASSIGN(auto spec, job::cluster_spec_from_json(content));
+    GANGRUN_ASSIGN(const Json* content, member(json, "cluster_spec"));
+    GANGRUN_ASSIGN(auto spec, job::cluster_spec_from_json(*content));
     return Record(GenerationRecord{std::move(spec)});
   }
   if (kind != kStatus && kind != kVerdict) {
     return invalid_argument(
         format("\"{}\" is not a kind of record", job::json_text(kind, 40).get<std::string>()));
   }
-  GANGRUN_ASSIGN(const Json content, member(json, "status"));
-  GANGRUN_ASSIGN(auto status, job::job_status_from_json(content));
+  GANGRUN_ASSIGN(const Json* content, member(json, "status"));
+  GANGRUN_ASSIGN(auto status, job::job_status_from_json(*content));
   if (kind == kStatus) return Record(StatusRecord{std::move(status)});
   return Record(VerdictRecord{std::move(status)});
 }
@@ -170,8 +170,8 @@ bool holds_status(std::string_view line) {
 
 Result<job::JobStatus> parse_status(std::string_view line) {
   GANGRUN_ASSIGN(const Json json, base::parse_json(line, kMaxLineBytes));
-  GANGRUN_ASSIGN(const Json content, member(json, "status"));
-  return job::job_status_from_json(content);
+  GANGRUN_ASSIGN(const Json* content, member(json, "status"));
+  return job::job_status_from_json(*content);
 }
 
 }  // namespace gangrun::journal
