@@ -89,7 +89,10 @@ void World::judge_step(const gang::Event& event, const std::vector<gang::Decisio
 
 // P3 and P4: complete, and what it says is so.
 void World::judge_publish(const job::ClusterSpec& spec) {
-  if (spec.generation != ++generation_) violated("P3: generations are not counted by one");
+  if (spec.generation != published_.generation + 1) {
+    violated("P3: generations are not counted by one");
+  }
+  published_ = spec;
   std::size_t listed = 0;
   for (const auto& [type, addresses] : spec.tasks) listed += addresses.size();
   std::size_t members = 0;
@@ -109,9 +112,9 @@ void World::judge_publish(const job::ClusterSpec& spec) {
 }
 
 void World::judge_start(const gang::Start& start) {
-  if (start.generation < 1 || start.generation != generation_) {
+  if (start.generation < 1 || start.generation != published_.generation) {
     violated(format("P3: {} is started with generation {} while {} is published",
-                    job::to_string(start.task), start.generation, generation_));
+                    job::to_string(start.task), start.generation, published_.generation));
   }
 }
 
@@ -120,6 +123,12 @@ void World::judge_process(const Agent& agent) {
     violated(format("{} runs twice", job::to_string(agent.task)));
   }
   if (policy_of(agent) == job::Policy::kSidecar) return;
+  const job::Address* address = published_.find(agent.task);
+  const bool is_newest = agent.generation == published_.generation;
+  if (is_newest && (address == nullptr || !(*address == agent.address))) {
+    violated(format("P3: {} starts at {}, where the others do not know it",
+                    job::to_string(agent.task), job::to_string(agent.address)));
+  }
   for (const auto& [generation, count] : running_of_generation_) {
     if (count > 0 && generation != agent.generation) {
       violated(format("P3: {} starts in generation {} while tasks of {} run",

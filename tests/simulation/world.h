@@ -146,7 +146,7 @@ class World {
   bool restarted_ = false;
   bool stop_requested_ = false;
   std::optional<base::Instant> verdict_at_;
-  int generation_ = 0;
+  job::ClusterSpec published_;
   int finishes_ = 0;
 };
 
