@@ -20,6 +20,7 @@ namespace gangrun::process {
 namespace {
 
 constexpr base::seconds kMaxRemoving(5);
+constexpr base::seconds kMaxKillingAtEnd(10);
 
 base::Error level_error(Level level, const pid_namespace::Failure& failure) {
   return {base::Code::kFailedPrecondition,
@@ -116,12 +117,22 @@ base::Result<Containment> contain(const ContainOptions& options) {
     agents_end.reset();
     state->agent = agent;
     state->alive = std::move(guardians_end);
+    state->lasting_fds = options.lasting_fds;
     run_guardian(*std::move(state));
   }
   guardians_end.reset();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  GANGRUN_TRY(prepare_agent(options.level, agents_end.get()));
-  return Containment(options.level, std::move(agents_end), std::move(state->cgroup));
+  for (const int fd : options.lasting_fds) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  Containment containment(options.level, std::move(agents_end), std::move(state->cgroup));
+  GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
+  return containment;
+}
+
+Containment::~Containment() {
+  // What is in a PID namespace dies with the agent.
+  if (level_ == Level::kPidNamespace || !guardian_.valid() || !is_gone(guardian_.get())) return;
+  // Nobody is left to hear of a failure.
+  (void)kill_all(std::chrono::steady_clock::now() + kMaxKillingAtEnd, {});
 }
 
 void Containment::confine(SpawnOptions& options) const {

@@ -47,11 +47,19 @@ struct ContainOptions {
   // runs on the same machine. It is the end of the *thread* that called spawn() that counts. Ask
   // for SpawnOptions::parent_death_signal = SIGTERM there, which covers the time until this call.)
   bool die_with_parent = false;
+  // Descriptors above 3, and of those that the program was started with, which guardian and agent
+  // keep until they end, and no process of the task gets: locks on what the task uses.
+  std::vector<int> lasting_fds{};
 };
 
 // The agent's side.
 class Containment {
  public:
+  Containment(Containment&&) = default;
+  Containment& operator=(Containment&&) = delete;
+  // Without a guardian the agent is the last: kills and removes what is left.
+  ~Containment();
+
   [[nodiscard]] Level level() const { return level_; }
 
   // Readable (end of file) when the guardian is gone, or ends the task because its own parent is

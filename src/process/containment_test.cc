@@ -2,216 +2,22 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/prctl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <functional>
 #include <string>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "process/proc_fs.h"
+#include "process/test_family.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
 namespace {
-
-using std::chrono::seconds;
-using testing::IsEmpty;
-using testing::Not;
-
-constexpr int kAgentCannotContain = 90;
-constexpr int kAgentCannotSpawn = 91;
-constexpr int kAgentCannotKill = 92;
-constexpr int kAgentWasTold = 33;
-constexpr uid_t kNobody = 65534;
-
-base::Instant soon() { return std::chrono::steady_clock::now() + seconds(30); }
-
-// A user's process as bad as they come: a daemon that forked twice and has its own session, a child
-// in the background, and itself, all deaf to SIGTERM. Each writes a line when it is there.
-constexpr std::string_view kStubborn =
-    "trap '' TERM HUP INT\n"
-    "setsid sh -c '(echo r >&3; exec sleep 1000) &' &\n"
-    "(echo r >&3; exec sleep 1000) &\n"
-    "echo r >&3\n";
-constexpr int kStubbornProcesses = 3;
-
-std::string stubborn_then(const std::string& end) { return std::string(kStubborn) + end; }
-
-// What the parent (the master's place) is told to do differently.
-struct Setting {
-  Level level = Level::kSubreaper;
-  bool die_with_parent = true;
-  bool as_nobody = false;
-  std::string script;
-  // Instead of the script: run in the agent, for tests that need more than a shell.
-  std::function<int(const Containment&)> agent_body;
-};
-
-std::string unique_name(const char* what) {
-  static int count = 0;
-  return fmt::format("test-{}-{}-{}", what, ::getpid(), ++count);
-}
-
-[[noreturn]] void be_agent(const Setting& setting, const std::string& mark, int ready) {
-  ContainOptions options{
-      .level = setting.level, .name = mark, .die_with_parent = setting.die_with_parent};
-  ::signal(SIGUSR1, [](int) { ::_exit(kAgentWasTold); });
-  const auto contained = contain(options);
-  if (!contained.ok()) ::_exit(kAgentCannotContain);
-  if (setting.agent_body) ::_exit(setting.agent_body(*contained));
-  SpawnOptions user;
-  user.argv = {"/bin/sh", "-c", setting.script};
-  user.environment = {"PATH=/usr/bin:/bin", "GANGRUN_TEST_MARK=" + mark};
-  user.inherited = {{.fd = ready, .as = 3}};
-  contained->confine(user);
-  auto child = spawn(user);
-  if (!child.ok()) ::_exit(kAgentCannotSpawn);
-  ::close(ready);
-  wait_any_readable({contained->guardian_gone_fd(), child->pidfd()}, soon());
-  contained->reap_orphans({child->pid()});
-  if (!contained->kill_all(soon(), {child->pid()}).ok()) ::_exit(kAgentCannotKill);
-  const auto exit = child->wait(soon());
-  ::_exit(exit.ok() ? exit->shell_status() : kAgentCannotKill);
-}
-
-// Parent, guardian, agent and user's processes of one task, seen from outside.
-class Family {
- public:
-  explicit Family(Setting setting) : mark_(unique_name("family")) {
-    int ready[2];
-    int status[2];
-    EXPECT_EQ(::pipe2(ready, O_CLOEXEC), 0);
-    EXPECT_EQ(::pipe2(status, O_CLOEXEC), 0);
-    parent = ::fork();
-    if (parent == 0) be_parent(setting, ready[1], status[1]);
-    ::close(ready[1]);
-    ::close(status[1]);
-    ready_.reset(ready[0]);
-    status_.reset(status[0]);
-  }
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
-  ~Family() {
-    // Not the guardian too: who kills both at once has to look after the rest.
-    if (agent > 0 && !wait_readable(agent_fd_.get(), std::chrono::steady_clock::now())) {
-      ::kill(agent, SIGKILL);
-    }
-    if (guardian > 0) wait_readable(guardian_fd_.get(), soon());
-    if (parent > 0) {
-      ::kill(parent, SIGKILL);
-      ::waitpid(parent, nullptr, 0);
-    }
-  }
-
-  // Until every one of the user's processes has said that it is there.
-  void wait_until_up(int processes = kStubbornProcesses) {
-    for (int lines = 0; lines < processes;) {
-      ASSERT_TRUE(wait_readable(ready_.get(), soon())) << "the user's processes did not start";
-      char bytes[16];
-      const ssize_t got = ::read(ready_.get(), bytes, sizeof bytes);
-      ASSERT_GT(got, 0) << "the task ended before it was up";
-      for (ssize_t i = 0; i < got; ++i) lines += bytes[i] == '\n' ? 1 : 0;
-    }
-    guardian = only_child_of(parent);
-    agent = only_child_of(guardian);
-    guardian_fd_ = open_pidfd(guardian);
-    agent_fd_ = open_pidfd(agent);
-  }
-
-  // Guardian and agent are gone, and so is everything that the user's process started. All of
-  // the latter hold the pipe's other end, so that its end of file is the death of the last.
-  void expect_nothing_survives() {
-    EXPECT_TRUE(wait_readable(guardian_fd_.get(), soon())) << "the guardian lives";
-    EXPECT_TRUE(wait_readable(agent_fd_.get(), soon())) << "the agent lives";
-    char byte = 0;
-    ssize_t got = 1;
-    while (got > 0 && wait_readable(ready_.get(), soon())) got = ::read(ready_.get(), &byte, 1);
-    EXPECT_EQ(got, 0) << "somebody holds the pipe";
-    EXPECT_THAT(marked_processes(), IsEmpty());
-    EXPECT_FALSE(has_cgroup()) << "the cgroup was not removed";
-  }
-
-  bool has_cgroup() const {
-    const auto own = own_cgroup_folder();
-    if (!own.ok()) return false;
-    for (const auto& entry : std::filesystem::directory_iterator(*own)) {
-      const std::string name = entry.path().filename();
-      if (name.starts_with(fmt::format("gangrun-{}.", mark_))) return true;
-    }
-    return false;
-  }
-
-  // The wait status of the guardian, as the parent got it.
-  int guardian_status() {
-    int status = -1;
-    EXPECT_TRUE(wait_readable(status_.get(), soon()));
-    EXPECT_EQ(::read(status_.get(), &status, sizeof status), ssize_t{sizeof status});
-    return status;
-  }
-
-  std::vector<pid_t> marked_processes() const {
-    std::vector<pid_t> found;
-    for (const pid_t pid : all_processes()) {
-      const auto environment = base::read_file(fmt::format("/proc/{}/environ", pid), 1U << 20U);
-      if (environment.ok() &&
-          environment->find("GANGRUN_TEST_MARK=" + mark_) != std::string::npos) {
-        found.push_back(pid);
-      }
-    }
-    return found;
-  }
-
-  // The process of the user's that the agent started.
-  pid_t user_process() const { return only_shell_of(agent); }
-
-  pid_t parent = 0;
-  pid_t guardian = 0;
-  pid_t agent = 0;
-
- private:
-  [[noreturn]] void be_parent(const Setting& setting, int ready, int status) const {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L);
-    if (setting.as_nobody) {
-      if (::setresgid(kNobody, kNobody, kNobody) != 0) ::_exit(1);
-      if (::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(1);
-      ::prctl(PR_SET_DUMPABLE, 1L, 0L, 0L, 0L);
-    }
-    const pid_t child = ::fork();
-    if (child == 0) be_agent(setting, mark_, ready);
-    ::close(ready);
-    int ended = 0;
-    ::waitpid(child, &ended, 0);
-    ::_exit(::write(status, &ended, sizeof ended) == sizeof ended ? 0 : 1);
-  }
-
-  static pid_t only_child_of(pid_t pid) {
-    const auto children = children_of(pid);
-    EXPECT_EQ(children.size(), 1U);
-    return children.empty() ? 0 : children.front();
-  }
-
-  static pid_t only_shell_of(pid_t pid) {
-    for (const pid_t child : children_of(pid)) {
-      const auto stat = read_stat(child);
-      if (stat && stat->name == "sh" && stat->group == child) return child;
-    }
-    ADD_FAILURE() << "the agent has no shell";
-    return 0;
-  }
-
-  std::string mark_;
-  base::UniqueFd ready_;
-  base::UniqueFd status_;
-  base::UniqueFd guardian_fd_;
-  base::UniqueFd agent_fd_;
-};
 
 class ContainmentAtLevel : public testing::TestWithParam<Level> {
  protected:
@@ -291,6 +97,27 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheParentWhereTheAgentHangs)
   ::kill(family.agent, SIGSTOP);
   ::kill(family.parent, SIGKILL);
   family.expect_nothing_survives();
+}
+
+// An agent that has nothing to do any more just ends; the cgroup must go all the same.
+TEST_P(ContainmentAtLevel, AnIdleAgentWithoutAGuardianCleansUpAsItEnds) {
+  // In a PID namespace nothing is left: the kernel kills agent and all.
+  if (!possible() || GetParam() == Level::kPidNamespace) return;
+  Setting setting = stubborn();
+  setting.agent_body = [](Containment& contained) {
+    const Containment last = std::move(contained);
+    SpawnOptions user;
+    user.argv = {"/bin/sleep", "1000"};
+    last.confine(user);
+    if (!spawn(user).ok()) return kAgentCannotSpawn;
+    ::kill(::getppid(), SIGKILL);
+    return wait_readable(last.guardian_gone_fd(), soon()) ? 0 : 1;
+  };
+  // The parent gets the guardian's status; the agent's end is the end of the other pipe.
+  Family family(setting);
+  EXPECT_EQ(WTERMSIG(family.guardian_status()), SIGKILL);
+  family.wait_for_end_of_output();
+  EXPECT_FALSE(family.has_cgroup());
 }
 
 TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheUsersProcess) {
@@ -454,6 +281,31 @@ TEST_P(ContainmentAtLevel, TheGuardianHoldsNoDescriptorOfTheTask) {
   EXPECT_EQ(stat->name, "gangrun-guard");
   ::kill(family.agent, SIGKILL);
   family.expect_nothing_survives();
+}
+
+TEST_P(ContainmentAtLevel, ALockIsHeldAsLongAsTheTaskLives) {
+  if (!possible()) return;
+  const std::string path = testing::TempDir() + "gangrun-lock-" + std::to_string(::getpid());
+  const base::UniqueFd other(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  base::UniqueFd lock(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  base::UniqueFd given(::fcntl(lock.get(), F_DUPFD_CLOEXEC, 40));
+  ::unlink(path.c_str());
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  Setting setting = stubborn();
+  setting.die_with_parent = false;
+  setting.lasting_fds = {given.get()};
+  Family family(setting);
+  lock.reset();
+  given.reset();
+  family.wait_until_up();
+  ::kill(family.parent, SIGKILL);
+  // Nobody but the guardian is left to hold it.
+  ::kill(family.guardian, SIGSTOP);
+  ::kill(family.agent, SIGKILL);
+  EXPECT_NE(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+  ::kill(family.guardian, SIGCONT);
+  family.expect_nothing_survives();
+  EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
 }
 
 TEST(Containment, GroupsThatTheUserMadeInItsCgroupAreKilledAndRemovedToo) {

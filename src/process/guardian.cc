@@ -33,12 +33,18 @@ void complain(const base::Error& error) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
-// The agent's pipe keeps working; what else the program was started with is the agent's alone.
-void drop_descriptors(base::UniqueFd& alive) {
-  constexpr int kKept = 3;
-  if (alive.get() != kKept && ::dup3(alive.get(), kKept, O_CLOEXEC) == kKept) alive.reset(kKept);
+// The agent's pipe keeps working, and so do the descriptors that are to last; what else the program
+// was started with is the agent's alone.
+void drop_descriptors(base::UniqueFd& alive, std::vector<int> lasting) {
+  int next = 3;
+  if (alive.get() != next && ::dup3(alive.get(), next, O_CLOEXEC) == next) alive.reset(next);
+  // In their order each moves down, so that none takes the place of one that is still to move.
+  std::sort(lasting.begin(), lasting.end());
+  for (const int fd : lasting) {
+    if (fd != ++next) ::dup3(fd, next, O_CLOEXEC);
+  }
   // An older kernel keeps them open; they end with us.
-  ::syscall(SYS_close_range, static_cast<unsigned int>(alive.get()) + 1, UINT_MAX, 0U);
+  ::syscall(SYS_close_range, static_cast<unsigned int>(next) + 1, UINT_MAX, 0U);
 }
 
 // The agent's wait status once it has ended; other children are orphans of the task.
@@ -148,7 +154,7 @@ sigset_t guardian_signals() {
 
 void run_guardian(GuardianState state) {
   ::prctl(PR_SET_NAME, "gangrun-guard", 0L, 0L, 0L);
-  drop_descriptors(state.alive);
+  drop_descriptors(state.alive, state.lasting_fds);
   const std::optional<int> ended = wait_for_an_end(state);
   const int status = ended ? *ended : end_agent(state);
   kill_the_rest(state);

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <optional>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "process/cgroup.h"
@@ -24,6 +25,7 @@ struct GuardianState {
   // The agent sees its end when we end.
   base::UniqueFd alive;
   std::optional<TaskCgroup> cgroup;
+  std::vector<int> lasting_fds;
 };
 
 // The signals that the guardian waits for; to be blocked before the agent is forked.
