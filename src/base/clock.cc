@@ -1,8 +1,11 @@
 #include "base/clock.h"
 
+#include <array>
+#include <cstddef>
 #include <ctime>
 
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::base {
 
@@ -14,6 +17,41 @@ std::string to_iso8601(WallTime time) {
   return format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
                 parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
                 since_epoch.count() % 1000);
+}
+
+Result<WallTime> parse_iso8601(std::string_view text) {
+  constexpr std::string_view kForm = "####-##-##T##:##:##.###Z";
+  constexpr std::size_t kMaxShownBytes = 80;
+  constexpr int kFirstYear = 1970;
+  constexpr int kLastYear = 2261;  // the last whole one that a WallTime can hold
+  std::array<int, 7> numbers{};
+  std::size_t part = 0;
+  bool matches = text.size() == kForm.size();
+  for (std::size_t i = 0; matches && i < text.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    matches = kForm[i] == '#' ? digit : text[i] == kForm[i];
+    if (!matches) break;
+    if (digit) {
+      numbers.at(part) = numbers.at(part) * 10 + (text[i] - '0');
+    } else if (i + 1 < text.size()) {
+      ++part;
+    }
+  }
+  const Error wrong = invalid_argument(
+      format("\"{}\" is not a time like 2026-01-31T12:00:00.123Z", shorten(text, kMaxShownBytes)));
+  if (!matches || numbers[0] < kFirstYear || numbers[0] > kLastYear) return wrong;
+  std::tm parts{};
+  parts.tm_year = numbers[0] - 1900;
+  parts.tm_mon = numbers[1] - 1;
+  parts.tm_mday = numbers[2];
+  parts.tm_hour = numbers[3];
+  parts.tm_min = numbers[4];
+  parts.tm_sec = numbers[5];
+  const std::time_t whole = timegm(&parts);
+  const WallTime time{seconds(whole) + milliseconds(numbers[6])};
+  // A 31 June would become a 1 July.
+  if (to_iso8601(time) != text) return wrong;
+  return time;
 }
 
 std::string to_words(Duration duration) {

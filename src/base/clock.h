@@ -2,6 +2,9 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
+
+#include "base/result.h"
 
 namespace gangrun::base {
 
@@ -30,6 +33,8 @@ class SystemClock final : public Clock {
 
 // "2026-01-31T12:00:00.123Z"
 std::string to_iso8601(WallTime time);
+// Reads what to_iso8601() writes, and nothing else; kInvalidArgument.
+Result<WallTime> parse_iso8601(std::string_view text);
 // For people, in the two largest units: "41 s", "2 min 5 s", "1 h 3 min", "250 ms".
 std::string to_words(Duration duration);
 

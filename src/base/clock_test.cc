@@ -14,6 +14,24 @@ TEST(ToIso8601, IsUtcWithMilliseconds) {
   EXPECT_EQ(to_iso8601(WallTime{milliseconds(1'709'164'800'000)}), "2024-02-29T00:00:00.000Z");
 }
 
+TEST(ParseIso8601, ReadsWhatIsWritten) {
+  for (const std::int64_t ms : {0L, 1'769'860'800'123L, 1'709'164'800'000L, 9'214'646'399'999L}) {
+    const WallTime time{milliseconds(ms)};
+    const auto read = parse_iso8601(to_iso8601(time));
+    ASSERT_TRUE(read.ok()) << ms;
+    EXPECT_EQ(*read, time);
+  }
+}
+
+TEST(ParseIso8601, RefusesEverythingElse) {
+  for (const char* text :
+       {"", "yesterday", "2026-01-31T12:00:00Z", "2026-01-31 12:00:00.123Z",
+        "2026-06-31T12:00:00.123Z", "2026-01-31T25:00:00.123Z", "2026-01-31T12:00:00.123Z ",
+        "0000-01-31T12:00:00.123Z", "9999-01-31T12:00:00.123Z", "2026-01-31T12:00:00.12aZ"}) {
+    EXPECT_EQ(parse_iso8601(text).error().code, Code::kInvalidArgument) << text;
+  }
+}
+
 TEST(ToWords, UsesTheTwoLargestUnits) {
   const std::pair<Duration, const char*> cases[] = {
       {milliseconds(0), "0 ms"},     {milliseconds(999), "999 ms"},

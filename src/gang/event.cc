@@ -24,9 +24,9 @@ constexpr std::size_t kMaxShownNameBytes = 40;
 
 // In the order of Event's alternatives.
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames = {
-    "begin",          "cluster_waiting", "allocated",  "reported",    "started",
-    "exited",         "session_lost",    "reattached", "agent_ended", "progress",
-    "stop_requested", "cluster_gone",    "time_passed"};
+    "begin",          "cluster_waiting", "allocated",   "reported",    "started",
+    "exited",         "session_lost",    "reattached",  "agent_ended", "progress",
+    "stop_requested", "cluster_gone",    "time_passed", "resumed"};
 
 template <typename T>
 concept OfTask = requires(T event) {

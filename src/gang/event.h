@@ -106,9 +106,15 @@ struct TimePassed {
   friend bool operator==(const TimePassed&, const TimePassed&) = default;
 };
 
+// A new master goes on with the job of a dead one: no agent has a session, and what was decided
+// last may not have been done.
+struct Resumed {
+  friend bool operator==(const Resumed&, const Resumed&) = default;
+};
+
 using Event =
     std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, Exited, SessionLost,
-                 Reattached, AgentEnded, Progress, StopRequested, ClusterGone, TimePassed>;
+                 Reattached, AgentEnded, Progress, StopRequested, ClusterGone, TimePassed, Resumed>;
 
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);

@@ -33,7 +33,8 @@ std::vector<Event> one_of_each() {
           Progress{task, 2},
           StopRequested{"Ctrl-C", true},
           ClusterGone{"it is gone"},
-          TimePassed{}};
+          TimePassed{},
+          Resumed{}};
 }
 
 TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {

@@ -26,11 +26,9 @@ Gang::Gang(const job::JobSpec& spec, Limits limits)
 }
 
 std::vector<Decision> Gang::step(const Event& event, base::Instant now) {
+  if (!matters(event, now)) return {};
   now_ = now;
   decisions_.clear();
-  const bool begins = std::holds_alternative<Begin>(event);
-  const bool stops = std::holds_alternative<StopRequested>(event);
-  if (stage_ == Stage::kFinished || (stage_ == Stage::kNew && !begins && !stops)) return {};
   std::visit([this](const auto& e) { on(e); }, event);
   return std::exchange(decisions_, {});
 }
@@ -132,7 +130,9 @@ void Gang::on(const Allocated& event) {
 void Gang::on(const Reported& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
-  if (task->phase != Phase::kAsked && task->phase != Phase::kAllocated) return;
+  if (task->phase != Phase::kAsked && task->phase != Phase::kAllocated) {
+    return reported_again(*task);
+  }
   // Its port was lost: only a report of another one is new.
   if (task->has_run && event.address == task->address) return;
   const job::Address before = std::exchange(task->address, event.address);
@@ -220,11 +220,16 @@ void Gang::on(const SessionLost& event) {
     case Phase::kStarting:
     case Phase::kRunning:
     case Phase::kStopping:
-    case Phase::kIdle: task->silent = true; return set_deadline(*task, now_ + limits_.silence);
+    case Phase::kIdle: return fall_silent(*task);
     case Phase::kEnding:  // its deadline stands
     case Phase::kAsked:
     case Phase::kGone: return;
   }
+}
+
+void Gang::fall_silent(Task& task) {
+  task.silent = true;
+  set_deadline(task, now_ + limits_.silence);
 }
 
 // What was decided while no session was open may not have arrived; agents ignore what they have
@@ -233,9 +238,7 @@ void Gang::on(const Reattached& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
   if (task->phase == Phase::kEnding) {
-    const auto left = *task->deadline - now_ - limits_.kill_allowance;
-    const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(left);
-    return decide(End{task->id, task->allocated_attempt, std::max(grace, grace.zero())});
+    return decide(End{task->id, task->allocated_attempt, grace_left(*task)});
   }
   if (task->silent) {
     task->silent = false;

@@ -75,6 +75,9 @@ class Gang {
   Gang(const job::JobSpec& spec, Limits limits);
 
   std::vector<Decision> step(const Event& event, base::Instant now);
+  // Whether step() could do anything with it. What does not matter changes no state: it need not be
+  // recorded.
+  [[nodiscard]] bool matters(const Event& event, base::Instant now) const;
 
   // When step() wants to be called with TimePassed at the latest; none: it waits for no time.
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
@@ -119,6 +122,7 @@ class Gang {
   void on(const StopRequested& event);
   void on(const ClusterGone& event);
   void on(const TimePassed&);
+  void on(const Resumed&);
 
   Task* current(const job::TaskId& id, int attempt);
   Task* allocated(const job::TaskId& id, int attempt);
@@ -128,6 +132,9 @@ class Gang {
   void start(Task& task);
   void end(Task& task, std::chrono::milliseconds grace);
   void leave(Task& task, Outcome outcome);
+  void fall_silent(Task& task);
+  void resume(Task& task);
+  void reported_again(const Task& task);
 
   void publish_if_complete();
   void exited_while_ending(Task& task, const Exited& event);
@@ -151,6 +158,8 @@ class Gang {
   void hurry();
   [[nodiscard]] bool tracked_succeeded() const;
   [[nodiscard]] bool in_grace(const Task& task) const;
+  [[nodiscard]] bool prolongs_grace(const Task& task) const;
+  [[nodiscard]] std::chrono::milliseconds grace_left(const Task& task) const;
   [[nodiscard]] std::string gathering_words() const;
   [[nodiscard]] static Failure failure_of(const Task& task, const std::string& what,
                                           base::Instant at);

@@ -115,6 +115,17 @@ bool Gang::in_grace(const Task& task) const {
          (task.phase == Phase::kStarting || task.phase == Phase::kRunning);
 }
 
+bool Gang::prolongs_grace(const Task& task) const {
+  return stage_ == Stage::kFinishing && !task.silent && in_grace(task);
+}
+
+// Of a task that was asked to end.
+std::chrono::milliseconds Gang::grace_left(const Task& task) const {
+  const auto left = *task.deadline - now_ - limits_.kill_allowance;
+  const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(left);
+  return std::max(grace, grace.zero());
+}
+
 void Gang::finish_if_tracked_succeeded() {
   if (stage_ != Stage::kRunning || !tracked_succeeded()) return;
   stage_ = Stage::kFinishing;
@@ -190,8 +201,7 @@ std::optional<job::Cause> Gang::first_cause() const {
 
 void Gang::on(const Progress& event) {
   Task* task = current(event.task, event.attempt);
-  if (task == nullptr || stage_ != Stage::kFinishing || task->silent) return;
-  if (in_grace(*task)) set_deadline(*task, now_ + task->grace);
+  if (task != nullptr && prolongs_grace(*task)) set_deadline(*task, now_ + task->grace);
 }
 
 void Gang::on(const StopRequested& event) {
@@ -325,15 +335,18 @@ std::string Gang::gathering_words() const {
   std::vector<const Task*> asked;
   std::vector<const Task*> allocated;
   std::vector<const Task*> stopping;
+  std::vector<const Task*> silent;
   std::size_t members = 0;
   for (const Task& task : tasks_) {
     if (task.policy == Policy::kSidecar) continue;
     ++members;
     if (task.phase == Phase::kAsked) asked.push_back(&task);
     if (task.phase == Phase::kAllocated) allocated.push_back(&task);
+    if (task.silent) silent.push_back(&task);
     if (task.phase == Phase::kStopping || task.phase == Phase::kEnding) stopping.push_back(&task);
   }
   if (!stopping.empty()) return format("restart: {} still to stop", names(stopping));
+  if (asked.empty() && allocated.empty()) return format("news of {}", names(silent));
   if (!asked.empty()) {
     const std::string reason =
         cluster_waits_for_.empty() ? "" : format(" ({})", cluster_waits_for_);

@@ -22,6 +22,7 @@ allocated progress allocated allocating -
 allocated reattached allocated allocating -
 allocated reported registered allocating -
 allocated reported_elsewhere registered allocating -
+allocated resumed allocated allocating end-at-once c0; allocate c0#2; end-at-once w0; allocate w0#2; end-at-once p0; allocate p0#2; end-at-once e0; allocate e0#2; end-at-once t0; allocate t0#2
 allocated session_lost allocated allocating -
 allocated started allocated allocating -
 allocated stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -39,6 +40,7 @@ asked progress asked allocating -
 asked reattached asked allocating -
 asked reported registered allocating -
 asked reported_elsewhere registered allocating -
+asked resumed asked allocating end-at-once c0; allocate c0#2; end-at-once w0; allocate w0#2; end-at-once w1; allocate w1#2; end-at-once p0; allocate p0#2; end-at-once e0; allocate e0#2; end-at-once t0; allocate t0#2
 asked session_lost asked allocating -
 asked started asked allocating -
 asked stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -56,6 +58,7 @@ asked-again progress asked running -
 asked-again reattached asked running -
 asked-again reported starting running start@1 w1#2
 asked-again reported_elsewhere registered restarting warn; stop c0 w0 p0 e0
+asked-again resumed asked running end-at-once w1#2; allocate w1#3
 asked-again session_lost asked running -
 asked-again started asked running -
 asked-again stop_requested ending stopping end c0 w0 w1#2 p0 e0 t0
@@ -71,8 +74,9 @@ ending exited_port_lost ending stopping -
 ending exited_success ending stopping -
 ending progress ending stopping -
 ending reattached ending stopping end w1
-ending reported ending stopping -
-ending reported_elsewhere ending stopping -
+ending reported ending stopping end w1
+ending reported_elsewhere ending stopping end w1
+ending resumed ending stopping end c0 w0 w1 p0 e0 t0
 ending session_lost ending stopping -
 ending started ending stopping -
 ending stop_requested ending stopping end-at-once c0 w0 w1 p0 e0 t0
@@ -90,6 +94,7 @@ finished progress gone killed -
 finished reattached gone killed -
 finished reported gone killed -
 finished reported_elsewhere gone killed -
+finished resumed gone killed -
 finished session_lost gone killed -
 finished started gone killed -
 finished stop_requested gone killed -
@@ -107,6 +112,7 @@ gone progress gone running -
 gone reattached gone running -
 gone reported gone running -
 gone reported_elsewhere gone running -
+gone resumed gone running -
 gone session_lost gone running -
 gone started gone running -
 gone stop_requested gone stopping end c0 w0 p0 e0 t0
@@ -124,6 +130,7 @@ idle progress idle running -
 idle reattached idle running -
 idle reported idle running -
 idle reported_elsewhere idle running -
+idle resumed idle running -
 idle session_lost idle running -
 idle started idle running -
 idle stop_requested ending stopping end c0 w0; end-at-once w1; end p0 e0 t0
@@ -139,8 +146,9 @@ killed exited_port_lost ending stopping -
 killed exited_success ending stopping -
 killed progress ending stopping -
 killed reattached ending stopping end-at-once w1
-killed reported ending stopping -
-killed reported_elsewhere ending stopping -
+killed reported ending stopping end-at-once w1
+killed reported_elsewhere ending stopping end-at-once w1
+killed resumed ending stopping kill c0 w0 w1 p0 e0 t0
 killed session_lost ending stopping -
 killed started ending stopping -
 killed stop_requested ending stopping -
@@ -156,8 +164,9 @@ last-ending exited_port_lost ending stopping -
 last-ending exited_success ending stopping -
 last-ending progress ending stopping -
 last-ending reattached ending stopping end w1
-last-ending reported ending stopping -
-last-ending reported_elsewhere ending stopping -
+last-ending reported ending stopping end w1
+last-ending reported_elsewhere ending stopping end w1
+last-ending resumed ending stopping end w1
 last-ending session_lost ending stopping -
 last-ending started ending stopping -
 last-ending stop_requested ending stopping end-at-once w1
@@ -175,6 +184,7 @@ last-try progress running running -
 last-try reattached running running -
 last-try reported running running -
 last-try reported_elsewhere running running -
+last-try resumed running running -
 last-try session_lost running running -
 last-try started running running -
 last-try stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -192,6 +202,7 @@ new progress asked allocating -
 new reattached asked allocating -
 new reported asked allocating -
 new reported_elsewhere asked allocating -
+new resumed asked allocating allocate c0 w0 w1 p0 e0 t0
 new session_lost asked allocating -
 new started asked allocating -
 new stop_requested asked killed finish killed
@@ -209,6 +220,7 @@ observer-in-grace progress running running -
 observer-in-grace reattached running running -
 observer-in-grace reported running running -
 observer-in-grace reported_elsewhere running running -
+observer-in-grace resumed running running end p0
 observer-in-grace session_lost running running -
 observer-in-grace started running running -
 observer-in-grace stop_requested ending stopping end-at-once c0 w0 w1; end e0 t0
@@ -226,6 +238,7 @@ port-lost progress allocated restarting -
 port-lost reattached allocated restarting -
 port-lost reported allocated restarting -
 port-lost reported_elsewhere registered restarting -
+port-lost resumed allocated restarting -
 port-lost session_lost allocated restarting -
 port-lost started allocated restarting -
 port-lost stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -243,10 +256,29 @@ registered progress registered allocating -
 registered reattached registered allocating -
 registered reported registered allocating -
 registered reported_elsewhere registered allocating -
+registered resumed registered allocating end-at-once c0; allocate c0#2; end-at-once w0; allocate w0#2; end-at-once p0; allocate p0#2; end-at-once e0; allocate e0#2; end-at-once t0; allocate t0#2
 registered session_lost registered allocating -
 registered started registered allocating -
 registered stop_requested ending stopping end c0 w0 w1 p0 e0 t0
 registered time_passed ending stopping end c0 w0 w1 p0 e0 t0
+resumed agent_ended asked running warn; allocate w1#2
+resumed agent_evicted asked running warn; allocate w1#2
+resumed allocated running running -
+resumed begin running running -
+resumed cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
+resumed cluster_waiting running running -
+resumed exited_failure starting running warn; start@1 w1#2
+resumed exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
+resumed exited_success idle running -
+resumed progress running running -
+resumed reattached running running -
+resumed reported running running -
+resumed reported_elsewhere running running -
+resumed resumed running running -
+resumed session_lost running running -
+resumed started running running -
+resumed stop_requested ending stopping end c0 w0 w1 p0 e0 t0
+resumed time_passed asked running kill c0; warn; allocate c0#2; kill w0; warn; allocate w0#2; kill w1; warn; allocate w1#2; kill p0; warn; allocate p0#2; kill e0; warn; allocate e0#2; kill t0; warn
 running agent_ended asked running warn; allocate w1#2
 running agent_evicted asked running warn; allocate w1#2
 running allocated running running -
@@ -260,6 +292,7 @@ running progress running running -
 running reattached running running -
 running reported running running -
 running reported_elsewhere running running -
+running resumed running running -
 running session_lost running running -
 running started running running -
 running stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -275,8 +308,9 @@ service-after exited_port_lost ending running -
 service-after exited_success ending running -
 service-after progress ending running -
 service-after reattached ending running end p0
-service-after reported ending running -
-service-after reported_elsewhere ending running -
+service-after reported ending running end p0
+service-after reported_elsewhere ending running end p0
+service-after resumed ending running end p0
 service-after session_lost ending running -
 service-after started ending running -
 service-after stop_requested ending stopping end-at-once c0 w0 w1; end e0 t0
@@ -294,6 +328,7 @@ sidecar progress running running -
 sidecar reattached running running -
 sidecar reported running running -
 sidecar reported_elsewhere running running -
+sidecar resumed running running -
 sidecar session_lost running running -
 sidecar started running running -
 sidecar stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -311,6 +346,7 @@ sidecar-in-grace progress running stopping -
 sidecar-in-grace reattached running stopping -
 sidecar-in-grace reported running stopping -
 sidecar-in-grace reported_elsewhere running stopping -
+sidecar-in-grace resumed running stopping end-at-once c0 w0 w1; end p0; end-at-once e0
 sidecar-in-grace session_lost running stopping -
 sidecar-in-grace started running stopping -
 sidecar-in-grace stop_requested ending stopping end-at-once c0 w0 w1 p0 e0 t0
@@ -328,6 +364,7 @@ silent progress running running -
 silent reattached running running -
 silent reported running running -
 silent reported_elsewhere running running -
+silent resumed running running -
 silent session_lost running running -
 silent started running running -
 silent stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -345,6 +382,7 @@ starting progress starting running -
 starting reattached starting running start@1 w1
 starting reported starting running -
 starting reported_elsewhere starting running -
+starting resumed starting running -
 starting session_lost starting running -
 starting started running running -
 starting stop_requested ending stopping end c0 w0 w1 p0 e0 t0
@@ -362,6 +400,7 @@ stopping progress stopping restarting -
 stopping reattached stopping restarting stop w1
 stopping reported stopping restarting -
 stopping reported_elsewhere stopping restarting -
+stopping resumed stopping restarting -
 stopping session_lost stopping restarting -
 stopping started stopping restarting -
 stopping stop_requested ending stopping end c0 w0 w1 p0 e0 t0

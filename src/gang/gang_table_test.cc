@@ -88,6 +88,11 @@ void add_running(Situations& all) {
     made.driver.session_lost(kWorker);
     return made;
   };
+  all["resumed"] = [] {
+    Situation made{running_gang(), kWorker};
+    made.driver.step(Resumed{});
+    return made;
+  };
   all["idle"] = [] {
     Situation made{running_gang(), kWorker};
     made.driver.exited(kWorker, 0);
@@ -230,6 +235,7 @@ std::map<std::string, Happening> happenings() {
       {"cluster_gone",
        {kind_of<ClusterGone>(),
         [](Driver& d, const Id&) { return d.step(ClusterGone{"the cluster is gone"}); }}},
+      {"resumed", {kind_of<Resumed>(), [](Driver& d, const Id&) { return d.step(Resumed{}); }}},
       {"time_passed", {kind_of<TimePassed>(), [](Driver& d, const Id&) { return d.expire(); }}},
   };
 }

@@ -64,7 +64,8 @@ inline std::vector<gang::Event> sample_events() {
           gang::Progress{task, 2},
           gang::StopRequested{"Ctrl-C", true},
           gang::ClusterGone{"it is gone"},
-          gang::TimePassed{}};
+          gang::TimePassed{},
+          gang::Resumed{}};
 }
 
 inline std::vector<Record> sample_records() {

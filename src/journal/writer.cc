@@ -26,12 +26,17 @@ gang::Event counted_from(base::Instant origin, gang::Event event) {
   return event;
 }
 
+// What the header's text leaves out of a time: offsets count from what the header says.
+base::Duration written_off(base::WallTime time) {
+  return time - std::chrono::floor<std::chrono::milliseconds>(time);
+}
+
 }  // namespace
 
 Writer::Writer(Private, std::string path, base::UniqueFd fd, const Opening& opening)
     : path_(std::move(path)),
       fd_(std::move(fd)),
-      origin_(opening.origin),
+      origin_(opening.origin - written_off(opening.started)),
       durable_(opening.durable) {}
 
 base::Result<std::unique_ptr<Writer>> Writer::create(const std::string& folder,

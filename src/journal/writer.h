@@ -20,7 +20,7 @@ struct Opening {
   std::string job_id;
   int attempt = 1;  // of the master: the segment's number
   base::WallTime started;
-  base::Instant origin;  // the same moment, from which offsets count
+  base::Instant origin;  // the same moment
   // Waits after each record until the disk has it. Not needed where the tasks are beside the
   // master: what a lost host would take from the journal, it takes from the job too.
   bool durable = false;

@@ -144,17 +144,15 @@ void Master::Impl::handle(gang::Event event) {
 }
 
 void Master::Impl::step(const gang::Event& event) {
-  if (gang_.finished()) return;
   const base::Instant now = clock_.now();
-  // On disk before it is acted upon. Progress and the time are not: they come by themselves again.
-  const bool kept = !std::holds_alternative<gang::Progress>(event) &&
-                    !std::holds_alternative<gang::TimePassed>(event);
-  if (kept) record(journal_.event(event, now));
+  if (!gang_.matters(event, now)) return;
+  // On disk before it is acted upon.
+  record(journal_.event(event, now));
   const job::JobState before = gang_.state();
   for (const gang::Decision& decision : gang_.step(event, now)) carry_out(decision);
   if (std::holds_alternative<gang::Started>(event)) note_all_started();
   if (gang_.state() != before && !gang_.finished()) record(journal_.status(status()));
-  if (kept && !gang_.finished()) listener_.on_changed();
+  if (!gang_.finished()) listener_.on_changed();
 }
 
 // The job goes on without its journal: losing training for a record of it would be the wrong way

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "gang/gang.h"
+
+// A new master goes on with the job of a dead one.
+namespace gangrun::gang {
+
+bool Gang::matters(const Event& event, base::Instant now) const {
+  if (stage_ == Stage::kFinished) return false;
+  if (stage_ == Stage::kNew) {
+    return std::holds_alternative<Begin>(event) || std::holds_alternative<StopRequested>(event) ||
+           std::holds_alternative<Resumed>(event);
+  }
+  if (std::holds_alternative<TimePassed>(event)) {
+    const auto deadline = next_deadline();
+    return deadline && *deadline <= now;
+  }
+  if (const auto* progress = std::get_if<Progress>(&event)) {
+    const Task* task = find(progress->task);
+    return task != nullptr && task->attempt == progress->attempt && prolongs_grace(*task);
+  }
+  return true;
+}
+
+void Gang::on(const Resumed&) {
+  if (stage_ == Stage::kNew) return on(Begin{});
+  cluster_waits_for_.clear();
+  for (Task& task : tasks_) resume(task);
+}
+
+// What was decided last may not have been carried out: it is decided again, at once or when its
+// agent is back.
+void Gang::resume(Task& task) {
+  switch (task.phase) {
+    case Phase::kAsked:
+      // Whether its agent was started is not known: where it was, it must not take part.
+      decide(End{task.id, task.allocated_attempt, std::chrono::milliseconds(0)});
+      task.allocated_attempt = ++task.attempt;
+      return ask(task);
+    case Phase::kAllocated:
+      if (!task.has_run) return enter(task, Phase::kAllocated);
+      [[fallthrough]];
+    case Phase::kRegistered:
+    case Phase::kStarting:
+    case Phase::kRunning:
+    case Phase::kStopping:
+    case Phase::kIdle: return fall_silent(task);
+    case Phase::kEnding:
+      set_deadline(task, std::max(*task.deadline, now_ + limits_.kill_allowance));
+      if (task.killed) return decide(Kill{task.id, task.allocated_attempt});
+      return decide(End{task.id, task.allocated_attempt, grace_left(task)});
+    case Phase::kGone: return;
+  }
+}
+
+// Who reports and is known already has met a new master: to its agent the two look the same.
+void Gang::reported_again(const Task& task) {
+  if (task.silent || task.phase == Phase::kEnding) on(Reattached{task.id, task.attempt});
+}
+
+}  // namespace gangrun::gang

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "gang/decision.h"
+#include "gang/gang.h"
+#include "job/spec.h"
+#include "job/status.h"
+#include "journal/reader.h"
+
+namespace gangrun::journal {
+
+// A job as its last master had it.
+struct Replayed {
+  std::string job_id;
+  job::JobSpec spec;
+  gang::Gang gang;
+  // Decided by the last event: the verdict may still have to be recorded.
+  std::optional<gang::Finish> finish;
+  // Of the spec that was recorded last. The gang's own may be newer: then it was not published.
+  int generation = 0;
+  int last_segment = 0;
+  base::WallTime submitted;  // when the first master began
+  // Once it is there, nothing is left to do.
+  std::optional<job::JobStatus> verdict;
+};
+
+// Hands everything that was recorded to a new gang. `now` and `wall_now` are the same moment: by
+// them, instants of dead masters' clocks become instants of this one's. A wall clock that was set
+// back moves no event behind a later one, nor behind `now`.
+// kNotFound: no master came so far as to record what was asked for. kDataLoss: the segments
+// contradict each other.
+base::Result<Replayed> replay(const Journal& journal, gang::Gang::Limits limits, base::Instant now,
+                              base::WallTime wall_now);
+
+}  // namespace gangrun::journal
