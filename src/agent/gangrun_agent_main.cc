@@ -22,7 +22,7 @@ namespace {
 using namespace gangrun;
 
 constexpr std::string_view kUsage =
-    "usage: gangrun-agent task --containment LEVEL --name NAME --config-fd N\n"
+    "usage: gangrun-agent task --containment LEVEL --name NAME --config-fd N [--outlive]\n"
     "       gangrun-agent --version\n"
     "Started by gangrun, one for each task of a job.\n";
 
@@ -30,11 +30,16 @@ struct Arguments {
   process::Level level = process::Level::kSubreaper;
   std::string name;
   int config_fd = -1;
+  bool outlive = false;  // goes on without the process that started it, for as long as its lease
 };
 
 std::optional<Arguments> parse(int argc, char** argv) {
-  if (argc != 8 || std::string_view(argv[1]) != "task") return std::nullopt;
   Arguments arguments;
+  if (argc == 9 && std::string_view(argv[8]) == "--outlive") {
+    arguments.outlive = true;
+    --argc;
+  }
+  if (argc != 8 || std::string_view(argv[1]) != "task") return std::nullopt;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string_view flag = argv[i];
     const std::string_view value = argv[i + 1];
@@ -57,8 +62,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
 
 int run(const Arguments& arguments, base::Logger& logger) {
   // The guardian splits off before anything is read, so that it never holds the job's secret.
-  const auto containment =
-      process::contain({.level = arguments.level, .name = arguments.name, .die_with_parent = true});
+  const auto containment = process::contain(
+      {.level = arguments.level, .name = arguments.name, .die_with_parent = !arguments.outlive});
   if (!containment.ok()) {
     logger.error("{}", containment.error().message);
     return 1;

@@ -35,6 +35,8 @@ struct Allocated {
   int attempt = 0;
   std::string host;
   std::vector<int> gpus;  // the devices that are the task's alone
+  // By which a later master's adopt() finds the agent again. Holds no secret: it is journalled.
+  base::Json handle;
 };
 
 // The agent has ended and nothing that it started is alive. Every start() is answered by exactly
@@ -63,6 +65,11 @@ class Cluster {
   virtual void on_event(std::function<void(Event)> listener) = 0;
   // Asks for a place and an agent in it.
   virtual void start(const job::TaskId& task, int attempt, Launch launch) = 0;
+  // Takes over the agent that an earlier master of the job had started: it is as if this object had
+  // started it, and its end is told as any other. Agents of the job that exist and are not adopted
+  // by the time of release_others() are ended then.
+  virtual void adopt(const job::TaskId& task, int attempt, const base::Json& handle) = 0;
+  virtual void release_others() = 0;
   // Ends the agent with all that it started: SIGTERM, and after `grace` by force. For an attempt
   // that is not there (any more) it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;

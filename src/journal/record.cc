@@ -24,6 +24,7 @@ constexpr std::size_t kShortTextBytes = 160;
 
 constexpr std::string_view kSpec = "spec";
 constexpr std::string_view kEvent = "event";
+constexpr std::string_view kPlace = "place";
 constexpr std::string_view kGeneration = "generation";
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kVerdict = "verdict";
@@ -66,8 +67,20 @@ Result<Record> parse_event(const Json& json) {
   return Record(std::move(record));
 }
 
+Result<Record> parse_place(const Json& json) {
+  GANGRUN_TRY(only(json, 5));
+  PlaceRecord record;
+  GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
+  GANGRUN_ASSIGN(record.task, job::parse_task_id(task));
+  GANGRUN_ASSIGN(record.attempt, base::json_member<int>(json, "attempt"));
+  GANGRUN_ASSIGN(const Json* handle, member(json, "handle"));
+  record.handle = *handle;
+  return Record(std::move(record));
+}
+
 Result<Record> parse_kind(const Json& json, std::string_view kind) {
   if (kind == kEvent) return parse_event(json);
+  if (kind == kPlace) return parse_place(json);
   GANGRUN_TRY(only(json, 3));
   if (kind == kSpec) {
     GANGRUN_ASSIGN(const Json* content, member(json, "spec"));
@@ -117,6 +130,13 @@ std::string record_line(const Record& record, std::int64_t number) {
   if (const auto* generation = std::get_if<GenerationRecord>(&record)) {
     Json json = line_json(number, kGeneration);
     json["cluster_spec"] = job::to_json(generation->spec);
+    return base::dump_json(json);
+  }
+  if (const auto* place = std::get_if<PlaceRecord>(&record)) {
+    Json json = line_json(number, kPlace);
+    json["task"] = job::to_string(place->task);
+    json["attempt"] = place->attempt;
+    json["handle"] = place->handle;
     return base::dump_json(json);
   }
   const auto& event = std::get<EventRecord>(record);

@@ -14,6 +14,7 @@
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/status.h"
+#include "job/task_id.h"
 
 // The lines of a journal as values. The format is described in docs/protocols/journal.md.
 namespace gangrun::journal {
@@ -44,6 +45,15 @@ struct EventRecord {
   friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };
 
+// How the cluster finds the agent of a task again: written when the agent was started, before the
+// gang hears of it. What `handle` holds is the cluster's own affair.
+struct PlaceRecord {
+  job::TaskId task;
+  int attempt = 0;
+  base::Json handle;
+  friend bool operator==(const PlaceRecord&, const PlaceRecord&) = default;
+};
+
 struct GenerationRecord {
   job::ClusterSpec spec;
   friend bool operator==(const GenerationRecord&, const GenerationRecord&) = default;
@@ -60,7 +70,8 @@ struct VerdictRecord {
   friend bool operator==(const VerdictRecord&, const VerdictRecord&) = default;
 };
 
-using Record = std::variant<SpecRecord, EventRecord, GenerationRecord, StatusRecord, VerdictRecord>;
+using Record = std::variant<SpecRecord, EventRecord, PlaceRecord, GenerationRecord, StatusRecord,
+                            VerdictRecord>;
 
 // One line without its end. `number` counts the lines of a segment from 0, which is the header's.
 std::string header_line(const Header& header);

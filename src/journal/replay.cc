@@ -67,6 +67,9 @@ class Replay {
       if (finish != nullptr) replayed_.finish = std::move(*finish);
     }
   }
+  void on(const PlaceRecord& record) {
+    replayed_.places[{record.task, record.attempt}] = record.handle;
+  }
   void on(const GenerationRecord& record) { replayed_.generation = record.spec.generation; }
   void on(const VerdictRecord& record) { replayed_.verdict = record.status; }
 
@@ -89,6 +92,7 @@ Result<Replayed> replay(const Journal& journal, gang::Gang::Limits limits, base:
                     .generation = 0,
                     .last_segment = 0,
                     .submitted = {},
+                    .places = {},
                     .verdict = {}};
   Replay replay(replayed, now, wall_now);
   for (const Segment& segment : journal.segments) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "gang/decision.h"
 #include "gang/gang.h"
@@ -24,6 +27,8 @@ struct Replayed {
   int generation = 0;
   int last_segment = 0;
   base::WallTime submitted;  // when the first master began
+  // How the cluster finds the agents again, by task and the attempt for which each was started.
+  std::map<std::pair<job::TaskId, int>, base::Json> places;
   // Once it is there, nothing is left to do.
   std::optional<job::JobStatus> verdict;
 };

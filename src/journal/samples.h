@@ -77,6 +77,8 @@ inline std::vector<Record> sample_records() {
   for (const gang::Event& event : sample_events()) {
     records.emplace_back(EventRecord{event, base::Duration(offset += 1'000'001)});
   }
+  records.emplace_back(
+      PlaceRecord{job::TaskId{"worker", 1}, 1, base::Json{{"pid", 4711}, {"started", 99}}});
   records.emplace_back(GenerationRecord{cluster_spec});
   records.emplace_back(StatusRecord{sample_status(job::JobState::kRunning)});
   records.emplace_back(VerdictRecord{sample_status(job::JobState::kFailed)});

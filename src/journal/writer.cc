@@ -68,6 +68,10 @@ base::Result<> Writer::event(const gang::Event& event, base::Instant at) {
   return append(EventRecord{counted_from(origin_, event), at - origin_});
 }
 
+base::Result<> Writer::place(const job::TaskId& task, int attempt, const base::Json& handle) {
+  return append(PlaceRecord{task, attempt, handle});
+}
+
 base::Result<> Writer::generation(const job::ClusterSpec& spec) {
   return append(GenerationRecord{spec});
 }

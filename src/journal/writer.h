@@ -5,12 +5,14 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "gang/event.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/status.h"
+#include "job/task_id.h"
 #include "journal/record.h"
 
 namespace gangrun::journal {
@@ -46,6 +48,7 @@ class Writer {
 
   base::Result<> spec(const job::JobSpec& spec);
   base::Result<> event(const gang::Event& event, base::Instant at);
+  base::Result<> place(const job::TaskId& task, int attempt, const base::Json& handle);
   base::Result<> generation(const job::ClusterSpec& spec);
   base::Result<> status(const job::JobStatus& status);
   base::Result<> verdict(const job::JobStatus& status);

@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "job/plan_json.h"
 #include "job/units.h"
+#include "process/wait_for.h"
 
 namespace gangrun::cluster {
 
@@ -29,6 +30,9 @@ using base::Result;
 // An id is made anew when another job has taken it in the same second.
 constexpr int kMaxIdTries = 100;
 constexpr std::chrono::hours kCertificateValidity(24 * 366);
+constexpr std::size_t kMaxSecretBytes = 4096;
+// How often a lock that another process holds is tried again: its release tells nobody.
+constexpr base::milliseconds kLockInterval(5);
 constexpr std::size_t kTimeAndDigits = sizeof("-20260131-120000-3fa1") - 1;
 
 struct CloseFolder {
@@ -62,6 +66,15 @@ base::UniqueFd lock_file(const std::string& path) {
   // file does not give it up.
   if (fd.valid() && ::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) fd.reset();
   return fd;
+}
+
+// Only asks: a lock that was taken to find out would be in its next holder's way.
+bool is_locked(const std::string& path) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 // A full disk and a missing right show here, before anything is started.
@@ -164,13 +177,19 @@ JobPaths paths_of(const std::string& home, std::string_view id) {
   return {base::format("{}/{}", jobs_folder(home), id)};
 }
 
-bool has_master(const JobPaths& paths) {
-  const base::UniqueFd fd(::open(paths.lock().c_str(), O_RDWR | O_CLOEXEC));
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  // Only asks: a lock that was taken to find out would be in a new master's way.
-  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+bool has_master(const JobPaths& paths) { return is_locked(paths.lock()); }
+
+bool has_supervisor(const JobPaths& paths) { return is_locked(paths.supervisor_lock()); }
+
+Result<base::UniqueFd> lock_as_supervisor(const JobPaths& paths) {
+  base::UniqueFd lock = lock_file(paths.supervisor_lock());
+  if (lock.valid()) return lock;
+  return base::unavailable(base::format("{} has a supervisor already", paths.folder));
+}
+
+Result<base::Secret> read_secret(const JobPaths& paths) {
+  GANGRUN_ASSIGN(std::string text, base::read_file(paths.secret(), kMaxSecretBytes));
+  return base::Secret(std::move(text));
 }
 
 Result<std::vector<std::string>> job_ids(const std::string& home) {
@@ -232,6 +251,28 @@ Result<JobFolder> JobFolder::create(const std::string& home, const job::JobSpec&
     return in_words(filled.error(), home);
   }
   return folder;
+}
+
+Result<JobFolder> JobFolder::open(const std::string& folder, base::Instant deadline) {
+  JobFolder opened;
+  opened.paths_ = {folder};
+  opened.id_ = std::filesystem::path(folder).filename().string();
+  while (true) {
+    opened.lock_ = lock_file(opened.paths_.lock());
+    if (opened.lock_.valid()) break;
+    if (errno != EAGAIN && errno != EACCES) return base::from_errno(errno, opened.paths_.lock());
+    const base::Instant now = std::chrono::steady_clock::now();
+    if (now >= deadline) {
+      return base::unavailable(base::format("{} has a master already", opened.id_));
+    }
+    (void)process::wait_any_readable({}, std::min(deadline, now + kLockInterval));
+  }
+  // The lock is ours, so nobody listens on what a killed master left.
+  if (::unlink(opened.paths_.socket().c_str()) != 0 && errno != ENOENT) {
+    return base::from_errno(errno, opened.paths_.socket());
+  }
+  GANGRUN_ASSIGN(opened.secret_, read_secret(opened.paths_));
+  return opened;
 }
 
 Result<net::JobCertificate> JobFolder::make_certificate() const {

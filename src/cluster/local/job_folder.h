@@ -36,6 +36,11 @@ struct JobPaths {
   [[nodiscard]] std::string key() const { return folder + "/key.pem"; }
   [[nodiscard]] std::string socket() const { return folder + "/master.sock"; }
   [[nodiscard]] std::string lock() const { return folder + "/master.lock"; }
+  // A detached job has these three until it has ended: how it is started, with which environment,
+  // and the lock of the supervisor that starts its masters.
+  [[nodiscard]] std::string launch() const { return folder + "/launch.json"; }
+  [[nodiscard]] std::string environment() const { return folder + "/environment"; }
+  [[nodiscard]] std::string supervisor_lock() const { return folder + "/supervisor.lock"; }
   [[nodiscard]] std::string master_log() const { return folder + "/master.log"; }
   [[nodiscard]] std::string journal() const { return folder + "/journal"; }
   [[nodiscard]] std::string logs() const { return folder + "/logs"; }
@@ -50,6 +55,10 @@ class JobFolder {
   static base::Result<JobFolder> create(const std::string& home, const job::JobSpec& spec,
                                         base::WallTime now);
 
+  // The folder of a job for another master of it. kUnavailable if the job still has one at
+  // `deadline`.
+  static base::Result<JobFolder> open(const std::string& folder, base::Instant deadline);
+
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] const JobPaths& paths() const { return paths_; }
   [[nodiscard]] const base::Secret& secret() const { return secret_; }
@@ -58,6 +67,8 @@ class JobFolder {
 
   // Takes the folder away again: for a job that could not start.
   void remove();
+  // Lets another master have the job.
+  void release() { lock_.reset(); }
 
  private:
   JobFolder() = default;
@@ -82,5 +93,10 @@ base::Result<std::string> resolve_job(const std::vector<std::string>& newest_fir
 JobPaths paths_of(const std::string& home, std::string_view id);
 // Whether the job's master lives.
 bool has_master(const JobPaths& paths);
+// Whether somebody lives who will start another master.
+bool has_supervisor(const JobPaths& paths);
+// The lock by which has_supervisor() knows; kUnavailable if another has it.
+base::Result<base::UniqueFd> lock_as_supervisor(const JobPaths& paths);
+base::Result<base::Secret> read_secret(const JobPaths& paths);
 
 }  // namespace gangrun::cluster

@@ -12,8 +12,11 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/local/agent_processes.h"
+#include "process/foreign_process.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
+#include "process/wait_for.h"
 
 namespace gangrun::cluster {
 
@@ -74,10 +77,19 @@ struct LocalCluster::Agent {
   Launch launch;
   std::vector<base::UniqueFd> gpu_locks;
   std::vector<int> gpus;
+  // At most one of them: a child of ours, or of an earlier master.
   std::unique_ptr<process::Child> guardian;
+  std::unique_ptr<process::ForeignProcess> adopted;
   net::Watch exit_watch;
   net::Timer kill_timer;
-  bool stopped = false;
+
+  [[nodiscard]] bool exists() const { return guardian || adopted; }
+  [[nodiscard]] pid_t pid() const { return guardian ? guardian->pid() : adopted->pid(); }
+  [[nodiscard]] int pidfd() const { return guardian ? guardian->pidfd() : adopted->pidfd(); }
+  void signal(int number) const {
+    // What has ended is told by its pidfd.
+    (void)(guardian ? guardian->signal(number) : adopted->signal(number));
+  }
 };
 
 LocalCluster::LocalCluster(net::EventLoop& loop, Options options)
@@ -85,11 +97,12 @@ LocalCluster::LocalCluster(net::EventLoop& loop, Options options)
 
 LocalCluster::~LocalCluster() {
   for (auto& [key, agent] : agents_) {
-    if (agent->guardian) (void)agent->guardian->signal(SIGKILL);
+    if (agent->exists()) agent->signal(SIGKILL);
   }
   const base::Instant deadline = loop_.now() + kKillWait;
   for (auto& [key, agent] : agents_) {
-    if (agent->guardian) (void)agent->guardian->wait(deadline);
+    if (agent->exists()) (void)process::wait_readable(agent->pidfd(), deadline);
+    if (agent->guardian) (void)agent->guardian->reap();
   }
 }
 
@@ -112,12 +125,18 @@ void LocalCluster::start(const job::TaskId& task, int attempt, Launch launch) {
   if (!try_start(key)) wait_for_gpus();
 }
 
+base::Json LocalCluster::handle_of(const Agent& agent) {
+  const auto stat = process::read_stat(agent.pid());
+  return {
+      {"pid", agent.pid()}, {"start_ticks", stat ? stat->start_ticks : 0}, {"gpus", agent.gpus}};
+}
+
 bool LocalCluster::try_start(const Key& key) {
   Agent& agent = *agents_.at(key);
   if (!take_gpus(agent)) return false;
   const base::Result<> started = spawn_agent(key, agent);
   if (started.ok()) {
-    emit(Allocated{key.first, key.second, options_.host, agent.gpus});
+    emit(Allocated{key.first, key.second, options_.host, agent.gpus, handle_of(agent)});
     return true;
   }
   emit(Ended{key.first, key.second, base::format("had no agent: {}", started.error().message),
@@ -136,7 +155,7 @@ void LocalCluster::wait_for_gpus() {
   gpu_timer_ = loop_.after(kLookAgain, [this] {
     std::vector<Key> waiting;
     for (const auto& [key, agent] : agents_) {
-      if (!agent->guardian) waiting.push_back(key);
+      if (!agent->exists()) waiting.push_back(key);
     }
     bool all = true;
     for (const Key& key : waiting) all = try_start(key) && all;
@@ -175,29 +194,70 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
                   "--containment",
                   std::string(job::to_string(options_.containment)),
                   "--name",
-                  base::format("{}.{}.{}", options_.job_id, key.first.type, key.first.index),
+                  agent_name(options_.job_id, key.first),
                   "--config-fd",
                   std::to_string(kConfigFd)};
+  if (options_.agents_outlive_us) {
+    options.argv.emplace_back("--outlive");
+  } else {
+    options.parent_death_signal = SIGTERM;
+  }
   for (char** variable = environ; *variable != nullptr; ++variable) {
     options.environment.emplace_back(*variable);
   }
   options.standard_error = log.get();
   options.inherited = {{config_file.get(), kConfigFd}};
   options.new_group = process::NewGroup::kSession;
-  options.parent_death_signal = SIGTERM;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   agent.guardian = std::make_unique<process::Child>(std::move(child));
-  agent.exit_watch = loop_.watch_readable(agent.guardian->pidfd(), [this, key] { reap(key); });
+  watch(key, agent);
   return {};
+}
+
+void LocalCluster::watch(const Key& key, Agent& agent) {
+  agent.exit_watch = loop_.watch_readable(agent.pidfd(), [this, key] { reap(key); });
+}
+
+void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
+  const Key key{task, attempt};
+  const auto pid = base::json_member<pid_t>(handle, "pid");
+  const auto start_ticks = base::json_member<std::uint64_t>(handle, "start_ticks");
+  auto agent = std::make_unique<Agent>();
+  auto found = pid.ok() && start_ticks.ok()
+                   ? process::ForeignProcess::open(*pid, *start_ticks)
+                   : base::Result<process::ForeignProcess>(base::not_found("no agent"));
+  if (!found.ok()) {
+    return emit(Ended{task, attempt, "its agent had ended when a new master came", loop_.now()});
+  }
+  agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
+  const auto gpus = base::json_member<std::vector<int>>(handle, "gpus");
+  if (gpus.ok()) agent->gpus = *gpus;
+  watch(key, *agent);
+  agents_[key] = std::move(agent);
+}
+
+void LocalCluster::release_others() {
+  for (const AgentProcesses& other : agent_processes(options_.job_id)) {
+    const bool ours = std::any_of(agents_.begin(), agents_.end(), [&](const auto& entry) {
+      return entry.second->exists() &&
+             (entry.second->pid() == other.guardian || entry.second->pid() == other.agent);
+    });
+    // The agent: its guardian then kills what is left.
+    if (!ours) (void)::kill(other.agent, SIGKILL);
+  }
 }
 
 void LocalCluster::reap(const Key& key) {
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
-  const auto exit = found->second->guardian->reap();
-  if (exit.ok() && !*exit) return;
   Ended ended{key.first, key.second, "its agent ended", loop_.now()};
-  if (exit.ok()) {
+  const bool is_child = found->second->guardian != nullptr;
+  const auto exit = is_child ? found->second->guardian->reap()
+                             : base::Result<std::optional<process::Exit>>(std::nullopt);
+  if (is_child && exit.ok() && !*exit) return;
+  if (!is_child) {
+    // Only its parent, an earlier master, could have learned how.
+  } else if (exit.ok()) {
     ended.sentence = ended_sentence(**exit);
     ended.out_of_memory = (*exit)->out_of_memory;
   } else {
@@ -212,27 +272,26 @@ void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milli
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
   Agent& agent = *found->second;
-  if (!agent.guardian) {
+  if (!agent.exists()) {
     agents_.erase(found);
     return emit(Ended{task, attempt, "was not started", loop_.now()});
   }
   if (grace.count() > 0) {
-    (void)agent.guardian->signal(SIGTERM);
+    agent.signal(SIGTERM);
   } else {
     // The agent and not its guardian: that is the one who then kills what is left, and whose end
     // says so.
-    for (const pid_t pid : process::children_of(agent.guardian->pid())) (void)::kill(pid, SIGKILL);
+    for (const pid_t pid : process::children_of(agent.pid())) (void)::kill(pid, SIGKILL);
   }
-  agent.kill_timer =
-      loop_.after(grace + kStopAllowance, [&agent] { (void)agent.guardian->signal(SIGKILL); });
+  agent.kill_timer = loop_.after(grace + kStopAllowance, [&agent] { agent.signal(SIGKILL); });
 }
 
 // In a PID namespace the agent sees other numbers than we do: proc(5), NSpid, outermost first.
 std::int64_t LocalCluster::pid_here(const job::TaskId& task, std::int64_t pid) const {
   if (options_.containment != job::Containment::kPidNamespace) return pid;
   for (const auto& [key, agent] : agents_) {
-    if (key.first != task || !agent->guardian) continue;
-    for (const pid_t candidate : process::descendants_of(agent->guardian->pid())) {
+    if (key.first != task || !agent->exists()) continue;
+    for (const pid_t candidate : process::descendants_of(agent->pid())) {
       const auto status =
           base::read_file(base::format("/proc/{}/status", candidate), kMaxStatusBytes);
       if (status.ok() && innermost_pid(*status) == pid) return candidate;

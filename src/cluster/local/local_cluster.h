@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
 #include "net/event_loop.h"
@@ -28,8 +29,8 @@ struct Machine {
 // are a wish (they share), memory and GPUs are not.
 base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine);
 
-// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h)
-// which die with the calling process. Destroying it kills what is left, and waits for it.
+// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h).
+// Destroying it kills what is left, and waits for it.
 class LocalCluster final : public Cluster {
  public:
   struct Options {
@@ -41,6 +42,8 @@ class LocalCluster final : public Cluster {
     std::string agent_log;  // what agents say of themselves is appended here
     std::string job_id;
     job::Containment containment = job::Containment::kSubreaper;
+    // Whether the agents die with the calling process, however that ends; else their lease decides.
+    bool agents_outlive_us = false;
   };
 
   LocalCluster(net::EventLoop& loop, Options options);
@@ -48,6 +51,8 @@ class LocalCluster final : public Cluster {
 
   void on_event(std::function<void(Event)> listener) override;
   void start(const job::TaskId& task, int attempt, Launch launch) override;
+  void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
+  void release_others() override;
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const override;
 
@@ -55,12 +60,14 @@ class LocalCluster final : public Cluster {
   struct Agent;
   using Key = std::pair<job::TaskId, int>;
 
+  static base::Json handle_of(const Agent& agent);
   bool try_start(const Key& key);
   bool take_gpus(Agent& agent);
   void wait_for_gpus();
   base::Result<> spawn_agent(const Key& key, Agent& agent);
   void emit(Event event);
   void reap(const Key& key);
+  void watch(const Key& key, Agent& agent);
 
   net::EventLoop& loop_;
   Options options_;

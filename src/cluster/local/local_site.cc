@@ -2,6 +2,7 @@
 
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "cluster/local/agent_processes.h"
 #include "cluster/local/local_logs.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
@@ -25,15 +27,11 @@ namespace {
 
 using base::Result;
 
-constexpr std::size_t kMaxSecretBytes = 4096;
 constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
 // Where the kernel does not tell of changes, the caller looks again so often.
 constexpr base::milliseconds kBlindInterval(200);
-
-Result<base::Secret> read_secret(const JobPaths& paths) {
-  GANGRUN_ASSIGN(std::string text, base::read_file(paths.secret(), kMaxSecretBytes));
-  return base::Secret(std::move(text));
-}
+// How often a new master is looked for: it tells nobody of its lock.
+constexpr base::milliseconds kLookInterval(5);
 
 std::string id_of(const JobPaths& paths) {
   return std::filesystem::path(paths.folder).filename().string();
@@ -70,7 +68,7 @@ job::JobStatus without_master(job::JobStatus last) {
   last.state = job::JobState::kLost;
   last.waiting_for.clear();
   last.cause = job::Cause{};
-  last.cause->sentence = "its master (the client) was killed";
+  last.cause->sentence = "its master was killed";
   for (job::TaskStatus& task : last.tasks) {
     if (!job::is_final(task.state)) task.state = job::TaskState::kLost;
     task.pid = 0;
@@ -94,9 +92,25 @@ Result<JobPaths> LocalSite::find(std::string_view job) {
   return paths_of(home_, id);
 }
 
+// The master of a detached job may die and come back: by its supervisor, or, where that is gone too
+// while tasks still live, by us.
+bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) {
+  while (!has_master(paths)) {
+    // Only a detached job that has not ended keeps this.
+    if (::access(paths.launch().c_str(), F_OK) != 0) return false;
+    if (!has_supervisor(paths)) {
+      if (agent_processes(id_of(paths)).empty()) return false;
+      return revive_(paths, deadline).ok();
+    }
+    if (clock_.now() >= deadline) return false;
+    (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kLookInterval));
+  }
+  return true;
+}
+
 Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   // Asked before the journal is read: what a master wrote before it went is all there.
-  if (!has_master(paths)) {
+  if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
     GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
     return without_master(std::move(last));
   }
@@ -112,7 +126,8 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   // Nobody listens: it has just begun, or is just ending.
   if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
-  return has_master(paths) ? last : without_master(std::move(last));
+  const bool goes_on = has_master(paths) || has_supervisor(paths);
+  return goes_on ? last : without_master(std::move(last));
 }
 
 Result<std::vector<job::JobStatus>> LocalSite::list() {
@@ -141,14 +156,24 @@ Result<std::unique_ptr<LogReader>> LocalSite::logs(std::string_view job,
 
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  if (!has_master(paths)) {
+  if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has ended already", id_of(paths))};
   }
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  return registry::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by,
-                                clock_.now() + kAnswerTimeout)
-      .context(base::format("cannot reach the master of {}", id_of(paths)));
+  const base::Instant deadline = clock_.now() + kAnswerTimeout;
+  while (true) {
+    auto asked = registry::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by,
+                                        deadline);
+    const bool not_there = !asked.ok() && (asked.error().code == base::Code::kUnavailable ||
+                                           asked.error().code == base::Code::kNotFound);
+    // One that has just begun does not listen yet.
+    const bool comes = not_there && has_master_again(paths, deadline);
+    if (!comes || clock_.now() >= deadline) {
+      return std::move(asked).context(base::format("cannot reach the master of {}", id_of(paths)));
+    }
+    (void)process::wait_any_readable({}, clock_.now() + kLookInterval);
+  }
 }
 
 Result<> LocalSite::wait_for_change(std::string_view job, base::Instant deadline) {

@@ -19,7 +19,12 @@ inline constexpr base::seconds kAnswerTimeout(5);
 // The jobs of this machine: a living master is asked over its socket, of others the journal tells.
 class LocalSite final : public Site {
  public:
-  LocalSite(std::string home, const base::Clock& clock) : home_(std::move(home)), clock_(clock) {}
+  // Starts another master of a detached job that lives without one, and returns when it is there,
+  // at most at `deadline`.
+  using Revive = std::function<base::Result<>(const JobPaths& paths, base::Instant deadline)>;
+
+  LocalSite(std::string home, const base::Clock& clock, Revive revive)
+      : home_(std::move(home)), clock_(clock), revive_(std::move(revive)) {}
 
   base::Result<std::vector<job::JobStatus>> list() override;
   base::Result<job::JobStatus> status(std::string_view job) override;
@@ -31,9 +36,11 @@ class LocalSite final : public Site {
  private:
   base::Result<JobPaths> find(std::string_view job);
   base::Result<job::JobStatus> status_of(const JobPaths& paths);
+  bool has_master_again(const JobPaths& paths, base::Instant deadline);
 
   std::string home_;
   const base::Clock& clock_;
+  Revive revive_;
 };
 
 // What a job without a master was: its verdict; without one it is lost, and so are its tasks.

@@ -1,0 +1,52 @@
+#include "cluster/local/agent_processes.h"
+
+#include <map>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "process/proc_fs.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxCommandLineBytes = std::size_t{16} << 10U;
+
+bool is_of_job(pid_t pid, std::string_view prefix) {
+  const auto text = base::read_file(base::format("/proc/{}/cmdline", pid), kMaxCommandLineBytes);
+  if (!text.ok()) return false;
+  const std::string wanted = base::format("{}--name{}{}", '\0', '\0', prefix);
+  return text->find(wanted) != std::string::npos;
+}
+
+}  // namespace
+
+std::string agent_name(std::string_view job_id, const job::TaskId& task) {
+  return base::format("{}.{}.{}", job_id, task.type, task.index);
+}
+
+std::vector<AgentProcesses> agent_processes(std::string_view job_id) {
+  const std::string prefix = base::format("{}.", job_id);
+  std::map<pid_t, pid_t> parents;
+  for (const pid_t pid : process::all_processes()) {
+    if (!is_of_job(pid, prefix)) continue;
+    const auto stat = process::read_stat(pid);
+    if (stat && stat->alive()) parents[pid] = stat->parent;
+  }
+  std::vector<AgentProcesses> found;
+  for (const auto& [pid, parent] : parents) {
+    if (parents.contains(parent)) found.push_back({parent, pid});
+  }
+  for (const auto& [pid, parent] : parents) {
+    bool listed = false;
+    for (const AgentProcesses& pair : found) {
+      listed = listed || pair.guardian == pid || pair.agent == pid;
+    }
+    // A guardian whose agent has gone has no more to do than to end; one alone is an agent.
+    if (!listed) found.push_back({0, pid});
+  }
+  return found;
+}
+
+}  // namespace gangrun::cluster

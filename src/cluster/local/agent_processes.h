@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/task_id.h"
+
+namespace gangrun::cluster {
+
+// By which an agent and its guardian are known among the processes of this machine: the value of
+// their --name.
+std::string agent_name(std::string_view job_id, const job::TaskId& task);
+
+// A task of a job as its processes show it.
+struct AgentProcesses {
+  pid_t guardian = 0;  // 0: has ended
+  pid_t agent = 0;     // 0: has ended, or has not been forked
+};
+
+// All living agents and guardians of a job on this machine, whoever started them.
+std::vector<AgentProcesses> agent_processes(std::string_view job_id);
+
+}  // namespace gangrun::cluster
