@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/command_model.h"
 #include "cli/commands.h"
+#include "cli/detached.h"
 #include "cli/flags.h"
 #include "job/units.h"
 
@@ -32,6 +34,9 @@ void build(CLI::App& app, Request& request) {
   add_logs(app, request);
   add_kill(app, request);
   add_wait(app, request);
+  add_attach(app, request);
+  add_why(app, request);
+  add_history(app, request);
   add_doctor(app, request);
   add_completion(app, request);
   add_version(app, request);
@@ -99,9 +104,23 @@ ExitStatus show_help(const CLI::App& app, Context& context) {
   return ExitStatus::kSuccess;
 }
 
+// The processes of a detached job, which call each other: `gangrun supervise FOLDER [FD]`.
+std::optional<ExitStatus> run_as_process(const std::vector<std::string>& arguments,
+                                         Context& context) {
+  if (arguments.size() < 2 || arguments.size() > 3) return std::nullopt;
+  const auto fd = arguments.size() == 3 ? base::parse_integer(arguments[2]) : -1;
+  if (!fd) return std::nullopt;
+  if (arguments[0] == "supervise") {
+    return run_supervisor(arguments[1], static_cast<int>(*fd), context);
+  }
+  if (arguments[0] == "master") return run_master(arguments[1], static_cast<int>(*fd), context);
+  return std::nullopt;
+}
+
 }  // namespace
 
 ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& context) {
+  if (const auto ended = run_as_process(arguments, context)) return *ended;
   Request request;
   CLI::App app("", std::string(kProgram));
   build(app, request);

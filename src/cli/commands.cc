@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cli/detached.h"
 #include "cluster/local/job_folder.h"
 #include "cluster/local/local_site.h"
 
@@ -13,8 +14,12 @@ base::Result<std::string> home_of(const Context& context) {
 
 base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context) {
   GANGRUN_ASSIGN(std::string home, home_of(context));
+  const auto revived = [program = context.program](const cluster::JobPaths& paths,
+                                                   base::Instant deadline) {
+    return revive(program, paths, deadline);
+  };
   return std::unique_ptr<cluster::Site>(
-      std::make_unique<cluster::LocalSite>(std::move(home), context.clock));
+      std::make_unique<cluster::LocalSite>(std::move(home), context.clock, revived));
 }
 
 ExitStatus fail(Context& context, const base::Error& error) {

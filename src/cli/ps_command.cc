@@ -1,13 +1,11 @@
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/render.h"
-#include "cli/text.h"
+#include "cli/history.h"
 
 namespace gangrun::cli {
 
@@ -20,18 +18,6 @@ struct Options {
 
 // Ended jobs that are listed without --all.
 constexpr std::size_t kShownEnded = 20;
-
-std::vector<Span> row_of(const job::JobStatus& status) {
-  const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? harmless(status.cause->sentence)
-                                : std::string();
-  return {{harmless(status.id)},
-          {state_words(status.state), paint_of(status.state)},
-          {std::to_string(status.tasks.size())},
-          {harmless(status.submitted).substr(0, sizeof("2026-01-31T12:00:00") - 1)},
-          {base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
-          {cause}};
-}
 
 ExitStatus ps(const Options& options, Context& context) {
   const auto site = site_of(context);
@@ -48,12 +34,8 @@ ExitStatus ps(const Options& options, Context& context) {
     context.console.out(base::dump_json(list) + "\n");
     return ExitStatus::kSuccess;
   }
-  std::vector<std::vector<Span>> rows;
-  for (const job::JobStatus& status : *jobs) rows.push_back(row_of(status));
   const auto size = context.console.size();
-  context.console.out(
-      table({{"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}},
-            rows, size ? size->columns : 0));
+  context.console.out(job_table(*jobs, size ? size->columns : 0));
   return ExitStatus::kSuccess;
 }
 

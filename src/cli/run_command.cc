@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "cli/agent_program.h"
 #include "cli/commands.h"
+#include "cli/detached.h"
+#include "cli/display_flags.h"
 #include "cli/flags.h"
 #include "cli/plan.h"
 #include "cli/prepare.h"
@@ -45,9 +47,9 @@ ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& con
   const Plan plan{.spec = run.spec,
                   .working_folder = context.folder,
                   .job_folder = base::format("{}/jobs/{}-<time>", run.home, run.spec.name),
-                  .host = run.host,
-                  .containment = run.containment};
-  if (options.json) {
+                  .host = run.launch.host,
+                  .containment = run.launch.containment};
+  if (options.display.json) {
     const auto json = plan_json(plan);
     if (!json.ok()) return fail(context, json.error(), ExitStatus::kBadInput);
     context.console.out(base::dump_json_indented(*json) + "\n");
@@ -61,18 +63,17 @@ ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& con
 
 base::Result<RunPlan> settle_input(const RunOptions& options, const Context& context) {
   RunPlan plan;
-  if (options.quiet && options.verbose) {
-    return base::invalid_argument("--quiet and --verbose exclude each other");
-  }
-  if (options.logs && options.no_logs) {
-    return base::invalid_argument("--logs and --no-logs exclude each other");
-  }
+  GANGRUN_TRY(check(options.display));
   GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
   GANGRUN_TRY(
       check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
-  GANGRUN_ASSIGN(plan.host, host_for_tasks(options.host, context.clock.now() + kResolveTimeout));
+  GANGRUN_ASSIGN(plan.launch.host,
+                 host_for_tasks(options.host, context.clock.now() + kResolveTimeout));
   GANGRUN_ASSIGN(plan.home, home_of(context));
-  plan.gpus = gpus_of_this_machine(context);
+  plan.launch.gpus = gpus_of_this_machine(context);
+  plan.launch.working_folder = context.folder;
+  plan.launch.serve_tls = options.serve_tls;
+  plan.launch.verbose = options.display.verbose;
   return plan;
 }
 
@@ -81,11 +82,12 @@ ExitStatus run(const RunOptions& options, Context& context) {
   if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
   const auto containment = containment_of(plan->spec.containment);
   if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
-  plan->containment = *containment;
+  plan->launch.containment = *containment;
   if (options.dry_run) return show_plan(*plan, options, context);
   auto agent = find_agent(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
-  plan->agent_program = std::move(*agent);
+  plan->launch.agent_program = std::move(*agent);
+  if (options.detach) return run_detached(*plan, options, context);
   return run_job(std::move(*plan), options, context);
 }
 
@@ -124,11 +126,9 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
   add_flag(command, "--serve-tls", options.serve_tls,
            "Serve the job's registry to other hosts too, by TLS");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
-  add_flag(command, "--json", options.json, "Print one JSON object a line");
-  add_flag(command, "--logs", options.logs, "Print the tasks' output above the live table too");
-  add_flag(command, "--no-logs", options.no_logs, "Do not print the tasks' output");
-  add_flag(command, "-q,--quiet", options.quiet, "Print only the tasks' output and failures");
-  add_flag(command, "-v,--verbose", options.verbose, "Print every change of every task");
+  add_flag(command, "-d,--detach", options.detach,
+           "Give the terminal back as soon as the job has been submitted");
+  add_display_flags(command, options.display);
 }
 
 }  // namespace
@@ -145,6 +145,7 @@ void add_run(CLI::App& app, Request& request) {
       "Examples:\n"
       "  gangrun run -r ps:2,worker:4 -m 2g -m ps:4g -- python train.py --steps 1000\n"
       "  gangrun run job.yaml --timeout job=2h\n"
+      "  gangrun run --detach job.yaml && gangrun attach last\n"
       "  gangrun run job.yaml --dry-run\n");
   command->callback([&request, options] {
     options->flags.command = request.command;

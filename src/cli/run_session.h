@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/context.h"
+#include "cli/local_launch.h"
 #include "cli/run_options.h"
 #include "job/spec.h"
 
@@ -12,10 +13,7 @@ namespace gangrun::cli {
 struct RunPlan {
   job::JobSpec spec;
   std::string home;
-  std::string agent_program;
-  std::string host;
-  std::vector<int> gpus;
-  job::Containment containment = job::Containment::kSubreaper;
+  LocalLaunch launch;
 };
 
 // Starts the job with its master in this very process, shows it and waits for its end.

@@ -30,6 +30,12 @@ struct Shown {
 
 }  // namespace
 
+gang::Gang::Limits gang_limits(std::chrono::milliseconds master_lost) {
+  gang::Gang::Limits limits;
+  limits.silence = master_lost + kLeaseAllowance;
+  return limits;
+}
+
 class Master::Impl {
  public:
   Impl(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
@@ -41,8 +47,9 @@ class Master::Impl {
         journal_(journal),
         listener_(listener),
         settings_(std::move(settings)),
-        gang_(settings_.spec, limits(settings_)),
-        submitted_(base::to_iso8601(clock.wall_now())),
+        gang_(settings_.past ? std::move(settings_.past->gang)
+                             : gang::Gang(settings_.spec, gang_limits(settings_.master_lost))),
+        submitted_(base::to_iso8601(settings_.past ? settings_.past->submitted : clock.wall_now())),
         server_(loop, settings_.secret, {.master_lost = settings_.master_lost}, callbacks(),
                 logger) {}
 
@@ -54,13 +61,9 @@ class Master::Impl {
   [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
 
  private:
-  static gang::Gang::Limits limits(const Settings& settings) {
-    gang::Gang::Limits limits;
-    limits.silence = settings.master_lost + kLeaseAllowance;
-    return limits;
-  }
   registry::ServerCallbacks callbacks();
 
+  void resume();
   void handle(gang::Event event);
   void step(const gang::Event& event);
   void carry_out(const gang::Decision& decision);
@@ -122,10 +125,37 @@ base::Result<> Master::Impl::start() {
   if (settings_.certificate) {
     GANGRUN_ASSIGN(tls_port_, server_.listen_tls("0.0.0.0", 0, *settings_.certificate));
   }
-  GANGRUN_TRY(journal_.spec(settings_.spec));
+  if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
   cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
-  handle(gang::Begin{});
+  if (settings_.past) {
+    resume();
+  } else {
+    handle(gang::Begin{});
+  }
   return {};
+}
+
+// The agents of the dead master are found again by their places, and have to be heard of within
+// their lease.
+void Master::Impl::resume() {
+  logger_.info("goes on from the journal of an earlier master");
+  if (gang_.cluster_spec().generation > 0) {
+    if (settings_.past->generation < gang_.cluster_spec().generation) {
+      record(journal_.generation(gang_.cluster_spec()));
+    }
+    server_.publish(gang_.cluster_spec());
+  }
+  for (const gang::Task& task : gang_.tasks()) {
+    if (task.phase == gang::Phase::kAsked || task.phase == gang::Phase::kGone) continue;
+    server_.expect(task.id, task.allocated_attempt);
+    server_.set_attempt(task.id, task.attempt);
+    const auto place = settings_.past->places.find({task.id, task.allocated_attempt});
+    const bool known = place != settings_.past->places.end();
+    cluster_.adopt(task.id, task.allocated_attempt, known ? place->second : base::Json());
+  }
+  cluster_.release_others();
+  if (settings_.past->finish) return finish(*settings_.past->finish);
+  handle(gang::Resumed{});
 }
 
 // Carrying out a decision may bring the next event before it returns: events are handled one after
@@ -246,6 +276,8 @@ void Master::Impl::on_cluster(const cluster::Event& event) {
   if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
     handle(gang::ClusterWaiting{waiting->reason});
   } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
+    // Before the gang, and with it the journal, counts on the agent.
+    record(journal_.place(allocated->task, allocated->attempt, allocated->handle));
     handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host});
   } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
     handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
@@ -264,6 +296,7 @@ void Master::Impl::on(const registry::Reported& event) {
 }
 
 void Master::Impl::on(const registry::Reattached& event) {
+  if (event.user_pid != 0) shown_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
   handle(gang::Reattached{event.task, event.attempt});
 }
 

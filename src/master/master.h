@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "job/spec.h"
 #include "job/status.h"
+#include "journal/replay.h"
 #include "journal/writer.h"
 #include "net/certificate.h"
 #include "net/event_loop.h"
@@ -47,7 +49,12 @@ struct Settings {
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
   std::chrono::milliseconds master_lost{0};
+  // What the earlier masters of the job left; none: this is the first one.
+  std::optional<journal::Replayed> past;
 };
+
+// For journal::replay().
+gang::Gang::Limits gang_limits(std::chrono::milliseconds master_lost);
 
 // The coordinator of one job: gang, registry, cluster and journal put together. Owns none of the
 // things that it is given by reference; they outlive it.
@@ -60,7 +67,8 @@ class Master {
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
-  // Listens on the socket and asks for the tasks. On an error nothing was started.
+  // Listens on the socket and asks for the tasks, or takes over those of an earlier master. On an
+  // error nothing was started.
   base::Result<> start();
   // Asks for the end of the job; a second time, or at_once: without any grace.
   void request_stop(std::string by, bool at_once);

@@ -10,7 +10,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs/commands.md"
-COMMANDS = ["run", "ps", "status", "logs", "kill", "wait", "doctor", "completion", "version"]
+COMMANDS = ["run", "ps", "status", "logs", "kill", "wait", "attach", "why", "history", "doctor", "completion",
+            "version"]
 JOB = {"tasks": {"worker": {"instances": 2}}, "command": "true"}
 
 

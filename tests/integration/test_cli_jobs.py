@@ -185,7 +185,7 @@ def test_a_job_whose_client_was_killed_is_lost(run_gangrun, start, status):
     process.wait(timeout=WAIT_S)
     lost = status()
     assert lost["state"] == "lost"
-    assert lost["cause"]["sentence"] == "its master (the client) was killed"
+    assert lost["cause"]["sentence"] == "its master was killed"
     assert run_gangrun("wait", "last").status == 6
     assert json.loads(run_gangrun("ps", "--json").stdout)[0]["state"] == "lost"
 

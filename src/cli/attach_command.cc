@@ -1,0 +1,119 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/format.h"
+#include "cli/commands.h"
+#include "cli/display_flags.h"
+#include "cli/ending_signals.h"
+#include "cli/flags.h"
+#include "cli/job_display.h"
+#include "cluster/local/job_folder.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+// A job may take as long as it takes; its own limits end it.
+constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
+
+struct Options {
+  std::string job;
+  DisplayOptions display;
+};
+
+// Shows a job that another process leads.
+class Attached {
+ public:
+  Attached(cluster::Site& site, const Options& options, Context& context)
+      : site_(site), options_(options), context_(context) {}
+
+  base::Result<> start();
+  ExitStatus wait();
+
+ private:
+  job::JobStatus look();
+
+  cluster::Site& site_;
+  const Options& options_;
+  Context& context_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  job::JobStatus status_;  // the last one that was known
+  bool told_silent_ = false;
+  bool left_ = false;
+  std::unique_ptr<JobDisplay> display_;
+};
+
+base::Result<> Attached::start() {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int) { left_ = true; }));
+  GANGRUN_ASSIGN(status_, site_.status(options_.job));
+  std::vector<job::TaskId> tasks;
+  for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
+  display_ = std::make_unique<JobDisplay>(loop_, context_, view_options(options_.display, tasks),
+                                          [this] { return look(); });
+  GANGRUN_TRY(display_->open_logs(cluster::JobPaths{status_.folder}.logs(), status_.tasks));
+  display_->start(status_);
+  return {};
+}
+
+// A master that cannot be asked for a moment changes nothing: it may be coming back.
+job::JobStatus Attached::look() {
+  auto status = site_.status(status_.id);
+  if (status.ok()) {
+    status_ = std::move(*status);
+    told_silent_ = false;
+  } else if (!std::exchange(told_silent_, true)) {
+    display_->warning(status.error().message);
+  }
+  return status_;
+}
+
+ExitStatus Attached::wait() {
+  (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
+                        context_.clock.now() + kLongestJob);
+  if (left_ && !job::is_final(status_.state)) {
+    display_->notice(
+        base::format("left; {} goes on (gangrun kill {} ends it)", status_.id, status_.id));
+    display_->stop();
+    context_.console.stop_deferring();
+    return ExitStatus::kInterrupted;
+  }
+  const ExitStatus exit_status = exit_status_of(status_, false);
+  display_->finish(status_, exit_status);
+  return exit_status;
+}
+
+ExitStatus attach(const Options& options, Context& context) {
+  const auto good = check(options.display);
+  if (!good.ok()) return fail(context, good.error());
+  const auto site = site_of(context);
+  if (!site.ok()) return fail(context, site.error());
+  Attached attached(**site, options, context);
+  const auto started = attached.start();
+  if (started.ok()) return attached.wait();
+  context.console.stop_deferring();
+  return fail(context, started.error());
+}
+
+}  // namespace
+
+void add_attach(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand(
+      "attach", "Show a running job as `run` does, with all its lines since its start.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_display_flags(*command, options->display);
+  command->footer(
+      "Ctrl-C leaves; the job goes on. Exits as `run` would when the job ends.\n"
+      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+      "Example:\n  gangrun run --detach job.yaml && gangrun attach last\n");
+  command->callback([&request, options] {
+    request.action = [options](Context& context) { return attach(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,155 @@
+#include "cli/detached.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+using base::Result;
+
+// From the supervisor's start until the tasks are asked for.
+constexpr std::chrono::seconds kStartTimeout(30);
+// How often a new master's lock is looked for: taking it tells nobody.
+constexpr base::milliseconds kLookInterval(5);
+constexpr std::size_t kMaxEnvironmentBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMaxToldBytes = 8192;
+// The descriptor on which the supervisor is given the pipe.
+constexpr int kToldFd = 3;
+
+// "NAME=value" with a zero byte after each, as the kernel keeps it: a value may hold any other
+// byte.
+std::string joined(const std::map<std::string, std::string>& environment) {
+  std::string text;
+  for (const auto& [name, value] : environment) text += name + "=" + value + '\0';
+  return text;
+}
+
+Result<> start_supervisor(const std::string& program, const cluster::JobPaths& paths, int told_fd) {
+  GANGRUN_ASSIGN(const std::string environment,
+                 base::read_file(paths.environment(), kMaxEnvironmentBytes));
+  const base::UniqueFd log(
+      ::open(paths.master_log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  process::SpawnOptions options;
+  options.argv = {program, "supervise", paths.folder};
+  if (told_fd >= 0) {
+    options.argv.push_back(std::to_string(kToldFd));
+    options.inherited = {{told_fd, kToldFd}};
+  }
+  for (std::size_t at = 0; at < environment.size();) {
+    const std::size_t end = environment.find('\0', at);
+    options.environment.push_back(environment.substr(at, end - at));
+    at = end == std::string::npos ? environment.size() : end + 1;
+  }
+  options.standard_error = log.get();
+  options.working_folder = paths.folder;
+  options.new_group = process::NewGroup::kSession;
+  // It is not waited for: when we end, it is somebody else's child.
+  GANGRUN_ASSIGN(const process::Child supervisor, process::spawn(options));
+  (void)supervisor;
+  return {};
+}
+
+// The lines that the supervisor and its master write to a pipe.
+class Told {
+ public:
+  explicit Told(base::UniqueFd fd) : fd_(std::move(fd)) {}
+
+  // The next line without its end; kUnavailable where none can come any more.
+  Result<std::string> next(base::Instant deadline) {
+    while (true) {
+      const std::size_t end = text_.find('\n');
+      if (end != std::string::npos) {
+        std::string line = text_.substr(0, end);
+        text_.erase(0, end + 1);
+        return line;
+      }
+      if (!process::wait_readable(fd_.get(), deadline)) {
+        return base::deadline_exceeded(base::format("the job's master has not started within {}",
+                                                    base::to_words(kStartTimeout)));
+      }
+      char buffer[1024];
+      const ssize_t got = ::read(fd_.get(), buffer, sizeof(buffer));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0 || text_.size() > kMaxToldBytes) {
+        return base::unavailable("the job's master has ended before it could start the job");
+      }
+      text_.append(buffer, static_cast<std::size_t>(got));
+    }
+  }
+
+ private:
+  base::UniqueFd fd_;
+  std::string text_;
+};
+
+Result<> submit(cluster::JobFolder& folder, const RunPlan& plan, const Context& context) {
+  const cluster::JobPaths& paths = folder.paths();
+  GANGRUN_TRY(base::write_private_file(paths.launch(),
+                                       base::dump_json_indented(to_json(plan.launch)) + "\n"));
+  GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context.environment)));
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
+  Told told((base::UniqueFd(ends[0])));
+  base::UniqueFd ours(ends[1]);
+  GANGRUN_TRY(start_supervisor(context.program, paths, ours.get()));
+  ours.reset();
+  const base::Instant deadline = context.clock.now() + kStartTimeout;
+  while (true) {
+    GANGRUN_ASSIGN(const std::string line, told.next(deadline));
+    // From here on the supervisor's lock says that the job is somebody's.
+    if (line == kSupervised) folder.release();
+    if (line == kStarted) return {};
+    if (line.starts_with(kRefused)) {
+      return base::Error{base::Code::kFailedPrecondition, line.substr(kRefused.size())};
+    }
+  }
+}
+
+}  // namespace
+
+ExitStatus run_detached(const RunPlan& plan, const RunOptions& options, Context& context) {
+  auto folder = cluster::JobFolder::create(plan.home, plan.spec, context.clock.wall_now());
+  if (!folder.ok()) return fail(context, folder.error(), ExitStatus::kCouldNotStart);
+  const Result<> submitted = submit(*folder, plan, context);
+  if (!submitted.ok()) {
+    // One that is only late finds its folder gone and ends; so do its tasks.
+    folder->remove();
+    return fail(context, submitted.error(), ExitStatus::kCouldNotStart);
+  }
+  if (options.display.json) {
+    const base::Json json{{"job", folder->id()}, {"folder", folder->paths().folder}};
+    context.console.out(base::dump_json(json) + "\n");
+  } else {
+    context.console.out(folder->id() + "\n");
+    if (!options.display.quiet) {
+      context.console.err(base::format(
+          "gangrun: runs on without this terminal; gangrun attach {} shows it\n", folder->id()));
+    }
+  }
+  return ExitStatus::kSuccess;
+}
+
+Result<> revive(const std::string& program, const cluster::JobPaths& paths,
+                base::Instant deadline) {
+  GANGRUN_TRY(start_supervisor(program, paths, -1));
+  while (!cluster::has_master(paths)) {
+    const base::Instant now = std::chrono::steady_clock::now();
+    if (now >= deadline) return base::deadline_exceeded("no new master has come in time");
+    (void)process::wait_any_readable({}, std::min(deadline, now + kLookInterval));
+  }
+  return {};
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/result.h"
+#include "cli/run_session.h"
+#include "cluster/local/job_folder.h"
+
+// Jobs whose master is a process of its own: the client submits and goes, a supervisor starts the
+// master, and another one whenever that dies before the job has ended.
+namespace gangrun::cli {
+
+// Submits the job and returns as soon as its master has asked for its tasks, or could not.
+ExitStatus run_detached(const RunPlan& plan, const RunOptions& options, Context& context);
+
+// For a detached job that has lost its master and its supervisor while tasks of it live: starts a
+// supervisor. Returns when the next master answers, at most at `deadline`.
+base::Result<> revive(const std::string& program, const cluster::JobPaths& paths,
+                      base::Instant deadline);
+
+// The two processes themselves: `gangrun supervise FOLDER [FD]` and `gangrun master FOLDER [FD]`,
+// which nobody types. What has been reached is written to the descriptor, a line each.
+ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& context);
+ExitStatus run_master(const std::string& folder, int told_fd, Context& context);
+
+// What stands in those lines.
+inline constexpr std::string_view kSupervised = "supervised";
+inline constexpr std::string_view kStarted = "started";
+inline constexpr std::string_view kRefused = "refused ";  // and why
+
+}  // namespace gangrun::cli

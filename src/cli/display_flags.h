@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/result.h"
+#include "cli/run_options.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace gangrun::cli {
+
+// The flags of every command that shows a running job.
+void add_display_flags(CLI::App& command, DisplayOptions& options);
+// Whether what was asked for goes together.
+base::Result<> check(const DisplayOptions& options);
+
+}  // namespace gangrun::cli

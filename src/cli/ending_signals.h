@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gangrun::cli {
+
+// The signals by which a user ends what a command does; one that our caller has us ignore (nohup, a
+// job in the background of a script) is not among them.
+std::vector<int> ending_signals();
+
+// "Ctrl-C", "SIGTERM", …
+std::string name_of_signal(int number);
+
+}  // namespace gangrun::cli

@@ -1,0 +1,91 @@
+#include "cli/history.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "cli/render.h"
+#include "cli/text.h"
+#include "job/units.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+constexpr std::string_view kMomentForm = "dddd-dd-ddTdd:dd:dd";
+constexpr std::size_t kDayLength = sizeof("2026-01-31") - 1;
+constexpr std::size_t kMinuteLength = sizeof("2026-01-31T12:00") - 1;
+
+// Whether `text` is a day, or a moment of one, as to_iso8601() would begin it.
+bool is_moment(std::string_view text) {
+  if (text.size() != kDayLength && text.size() != kMinuteLength &&
+      text.size() != kMomentForm.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (kMomentForm[i] == 'd' ? !digit : text[i] != kMomentForm[i]) return false;
+  }
+  return true;
+}
+
+std::vector<Span> row_of(const job::JobStatus& status) {
+  const std::string cause = status.cause && status.state != job::JobState::kSucceeded
+                                ? harmless(status.cause->sentence)
+                                : std::string();
+  return {{harmless(status.id)},
+          {state_words(status.state), paint_of(status.state)},
+          {std::to_string(status.tasks.size())},
+          {harmless(status.submitted).substr(0, sizeof("2026-01-31T12:00:00") - 1)},
+          {base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
+          {cause}};
+}
+
+}  // namespace
+
+base::Result<HistoryFilter> history_filter(const std::optional<std::string>& since,
+                                           const std::optional<std::string>& state,
+                                           base::WallTime now) {
+  HistoryFilter filter;
+  if (since && is_moment(*since)) {
+    filter.since = *since;
+  } else if (since) {
+    const auto ago = job::parse_duration(*since);
+    if (!ago.ok()) {
+      return base::invalid_argument(
+          base::format("--since: {} is neither a time before now (90 min, 2d) nor a day or moment "
+                       "in UTC (2026-01-31, 2026-01-31T12:00)",
+                       job::in_quotes(*since)));
+    }
+    filter.since = base::to_iso8601(now - *ago);
+  }
+  if (state) {
+    const auto known = job::job_state_from(*state);
+    if (!known.ok() || !job::is_final(*known)) {
+      return base::invalid_argument(
+          base::format("--state: {} is no state that a job ends in; allowed: succeeded, failed, "
+                       "killed, lost",
+                       job::in_quotes(*state)));
+    }
+    filter.state = *known;
+  }
+  return filter;
+}
+
+std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
+                                       const HistoryFilter& filter) {
+  std::erase_if(jobs, [&](const job::JobStatus& status) {
+    return !job::is_final(status.state) || status.submitted < filter.since ||
+           (filter.state && status.state != *filter.state);
+  });
+  return jobs;
+}
+
+Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width) {
+  std::vector<std::vector<Span>> rows;
+  for (const job::JobStatus& status : jobs) rows.push_back(row_of(status));
+  return table(
+      {{"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}}, rows,
+      width);
+}
+
+}  // namespace gangrun::cli

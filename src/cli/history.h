@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cli/style.h"
+#include "job/status.h"
+
+namespace gangrun::cli {
+
+struct HistoryFilter {
+  std::string since;  // ISO 8601, UTC, or the beginning of it; empty: all
+  std::optional<job::JobState> state;
+};
+
+// From `--since`, a time before `now` ("2d") or a day or moment ("2026-01-31", "2026-01-31T12:00"),
+// and `--state`, the name of a state that a job ends in. Errors name what is allowed.
+base::Result<HistoryFilter> history_filter(const std::optional<std::string>& since,
+                                           const std::optional<std::string>& state,
+                                           base::WallTime now);
+
+// Those of `jobs` that have ended and are wanted, in their order.
+std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
+                                       const HistoryFilter& filter);
+
+// A table, or nothing but its head.
+Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width);
+
+}  // namespace gangrun::cli

@@ -1,0 +1,56 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/history.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::optional<std::string> since;
+  std::optional<std::string> state;
+  bool json = false;
+};
+
+ExitStatus history(const Options& options, Context& context) {
+  const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
+  if (!filter.ok()) return fail(context, filter.error());
+  const auto site = site_of(context);
+  if (!site.ok()) return fail(context, site.error());
+  auto jobs = (*site)->list();
+  if (!jobs.ok()) return fail(context, jobs.error());
+  const auto wanted = history_of(std::move(*jobs), *filter);
+  if (options.json) {
+    base::Json list = base::Json::array();
+    for (const job::JobStatus& status : wanted) list.push_back(job::to_json(status));
+    context.console.out(base::dump_json(list) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  const auto size = context.console.size();
+  context.console.out(job_table(wanted, size ? size->columns : 0));
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace
+
+void add_history(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand(
+      "history", "List the jobs that have ended, the newest first, with verdict and first cause.");
+  const auto options = std::make_shared<Options>();
+  add_value(*command, "--since", options->since, "TIME",
+            "Only jobs submitted since: a time before now (2d) or a day in UTC (2026-01-31)");
+  add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
+            "Only jobs that ended in this state");
+  add_flag(*command, "--json", options->json, "Print a list of JSON objects");
+  command->footer("Example:\n  gangrun history --since 2d --state failed\n");
+  command->callback([&request, options] {
+    request.action = [options](Context& context) { return history(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

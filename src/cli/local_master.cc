@@ -1,0 +1,127 @@
+#include "cli/local_master.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/format.h"
+#include "journal/reader.h"
+#include "journal/replay.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+using base::Result;
+
+// Tasks that outlive their master go on alone for so long where the job does not say.
+constexpr std::chrono::seconds kDefaultMasterLost(60);
+
+// GPUs are given out once on a machine, whoever runs jobs on it: all must be able to lock them.
+Result<std::string> gpu_lock_folder(bool needed) {
+  std::error_code failed;
+  std::string folder = (std::filesystem::temp_directory_path(failed) / "gangrun-gpus").string();
+  if (!needed) return folder;
+  if (::mkdir(folder.c_str(), 0777) == 0) (void)::chmod(folder.c_str(), 0777);
+  if (!std::filesystem::is_directory(folder, failed)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("the folder of the GPUs' locks, {}, cannot be made", folder)};
+  }
+  return folder;
+}
+
+std::chrono::milliseconds master_lost(const job::JobSpec& spec, const LocalMasterOptions& options) {
+  const auto by_default =
+      options.tasks_outlive_us ? kDefaultMasterLost : std::chrono::milliseconds(0);
+  return spec.timeouts.master_lost.value_or(by_default);
+}
+
+Result<cluster::LocalCluster::Options> cluster_options(const cluster::JobFolder& folder,
+                                                       const LocalMasterOptions& options) {
+  cluster::LocalCluster::Options result;
+  result.agent_program = options.launch.agent_program;
+  result.host = options.launch.host;
+  result.gpus = options.launch.gpus;
+  GANGRUN_ASSIGN(result.gpu_lock_folder, gpu_lock_folder(!options.launch.gpus.empty()));
+  result.agent_log = folder.paths().master_log();
+  result.job_id = folder.id();
+  result.containment = options.launch.containment;
+  result.agents_outlive_us = options.tasks_outlive_us;
+  return result;
+}
+
+Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::JobSpec spec,
+                                         const LocalMasterOptions& options) {
+  const cluster::JobPaths& paths = folder.paths();
+  master::Settings settings;
+  settings.master_lost = master_lost(spec, options);
+  settings.spec = std::move(spec);
+  settings.job_id = folder.id();
+  settings.folder = paths.folder;
+  settings.socket_path = paths.socket();
+  settings.log_folder = paths.logs();
+  settings.working_folder = options.launch.working_folder;
+  settings.host = options.launch.host;
+  settings.secret = folder.secret();
+  settings.containment = options.launch.containment;
+  settings.commanded_at = options.commanded_at;
+  if (options.launch.serve_tls) {
+    GANGRUN_ASSIGN(auto certificate, folder.make_certificate());
+    settings.certificate = std::make_unique<net::JobCertificate>(std::move(certificate));
+  }
+  return settings;
+}
+
+struct Past {
+  int segments = 0;
+  // None where no master came so far as to record what was asked for.
+  std::optional<journal::Replayed> replayed;
+};
+
+Result<Past> past_of(const std::string& journal_folder, std::chrono::milliseconds lease,
+                     const base::Clock& clock) {
+  Past past;
+  const auto journal = journal::read_journal(journal_folder);
+  if (!journal.ok() && journal.error().code == base::Code::kNotFound) return past;
+  if (!journal.ok()) return journal.error();
+  past.segments = journal->segments.back().number;
+  auto replayed =
+      journal::replay(*journal, master::gang_limits(lease), clock.now(), clock.wall_now());
+  if (replayed.ok()) {
+    past.replayed = std::move(*replayed);
+  } else if (replayed.error().code != base::Code::kNotFound) {
+    return replayed.error();
+  }
+  return past;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
+    net::EventLoop& loop, const base::Clock& clock, const cluster::JobFolder& folder,
+    const job::JobSpec& spec, const LocalMasterOptions& options, master::Listener& listener) {
+  const cluster::JobPaths& paths = folder.paths();
+  auto made = std::make_unique<LocalMaster>(Private{});
+  const auto level = options.launch.verbose ? base::LogLevel::kDebug : base::LogLevel::kInfo;
+  GANGRUN_ASSIGN(made->logger_, base::file_logger(paths.master_log(), level));
+  GANGRUN_ASSIGN(master::Settings settings, master_settings(folder, spec, options));
+  GANGRUN_ASSIGN(Past past, past_of(paths.journal(), settings.master_lost, clock));
+  if (past.replayed) {
+    made->has_verdict_ = past.replayed->verdict.has_value();
+    settings.commanded_at = clock.now() - (clock.wall_now() - past.replayed->submitted);
+  }
+  settings.past = std::move(past.replayed);
+  const journal::Opening opening{.job_id = folder.id(),
+                                 .attempt = past.segments + 1,
+                                 .started = clock.wall_now(),
+                                 .origin = clock.now()};
+  GANGRUN_ASSIGN(made->journal_, journal::Writer::create(paths.journal(), opening));
+  GANGRUN_ASSIGN(auto for_cluster, cluster_options(folder, options));
+  made->cluster_ = std::make_unique<cluster::LocalCluster>(loop, std::move(for_cluster));
+  made->master_ = std::make_unique<master::Master>(loop, clock, *made->logger_, *made->cluster_,
+                                                   *made->journal_, listener, std::move(settings));
+  return made;
+}
+
+}  // namespace gangrun::cli

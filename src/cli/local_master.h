@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "cli/local_launch.h"
+#include "cluster/local/job_folder.h"
+#include "cluster/local/local_cluster.h"
+#include "journal/writer.h"
+#include "master/master.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cli {
+
+struct LocalMasterOptions {
+  LocalLaunch launch;
+  // Whether the tasks go on when this process is killed, until their lease is over.
+  bool tasks_outlive_us = false;
+  base::Instant commanded_at;
+};
+
+// The master of a job on this machine with everything that it stands on.
+class LocalMaster {
+  struct Private {};
+
+ public:
+  // `folder` and `listener` outlive the result. On an error nothing that was started is left.
+  static base::Result<std::unique_ptr<LocalMaster>> create(
+      net::EventLoop& loop, const base::Clock& clock, const cluster::JobFolder& folder,
+      const job::JobSpec& spec, const LocalMasterOptions& options, master::Listener& listener);
+
+  // Where the journal says that an earlier master has come so far, goes on from there.
+  base::Result<> start() { return master_->start(); }
+  // Whether the journal has the verdict already: then there is nothing to start.
+  [[nodiscard]] bool has_verdict() const { return has_verdict_; }
+  [[nodiscard]] job::JobStatus status() const { return master_->status(); }
+  [[nodiscard]] std::uint16_t tls_port() const { return master_->tls_port(); }
+  void request_stop(std::string by, bool at_once) { master_->request_stop(std::move(by), at_once); }
+
+  explicit LocalMaster(Private) {}
+
+ private:
+  // In the order in which they are made; the later ones use the earlier ones.
+  std::unique_ptr<base::Logger> logger_;
+  std::unique_ptr<journal::Writer> journal_;
+  std::unique_ptr<cluster::LocalCluster> cluster_;
+  std::unique_ptr<master::Master> master_;
+  bool has_verdict_ = false;
+};
+
+}  // namespace gangrun::cli

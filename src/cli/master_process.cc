@@ -1,0 +1,102 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/detached.h"
+#include "cli/ending_signals.h"
+#include "cli/local_master.h"
+#include "job/plan_json.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+using base::Result;
+
+// How long the one before it may still have the job.
+constexpr std::chrono::seconds kLockTimeout(10);
+constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
+constexpr std::size_t kMaxStoredBytes = std::size_t{64} << 20U;
+
+class MasterProcess final : public master::Listener {
+ public:
+  explicit MasterProcess(const base::Clock& clock) : clock_(clock) {}
+
+  Result<> start(const std::string& folder, base::Instant commanded_at);
+  void wait();
+
+  void on_changed() override {}
+  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_warning(std::string_view) override {}  // the master's log has it
+  void on_finished() override { finished_ = true; }
+
+ private:
+  void on_signal(int number);
+
+  const base::Clock& clock_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  std::optional<cluster::JobFolder> folder_;
+  std::unique_ptr<LocalMaster> master_;
+  int signals_seen_ = 0;
+  bool finished_ = false;
+};
+
+Result<base::Json> read_json(const std::string& path) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxStoredBytes));
+  return base::parse_json(text, kMaxStoredBytes);
+}
+
+Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at) {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
+  GANGRUN_ASSIGN(const base::Json stored_spec, read_json(folder_->paths().spec()));
+  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec));
+  GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
+  LocalMasterOptions options;
+  GANGRUN_ASSIGN(options.launch, local_launch_from_json(stored_launch));
+  options.tasks_outlive_us = true;
+  options.commanded_at = commanded_at;
+  GANGRUN_ASSIGN(master_, LocalMaster::create(loop_, clock_, *folder_, spec, options, *this));
+  if (master_->has_verdict()) {
+    finished_ = true;
+    return {};
+  }
+  return master_->start();
+}
+
+void MasterProcess::on_signal(int number) {
+  ++signals_seen_;
+  if (master_) master_->request_stop(name_of_signal(number), signals_seen_ > 1);
+}
+
+void MasterProcess::wait() {
+  (void)loop_.run_until([this] { return finished_; }, clock_.now() + kLongestJob);
+  // Only a job that runs needs them.
+  (void)::unlink(folder_->paths().environment().c_str());
+  (void)::unlink(folder_->paths().launch().c_str());
+}
+
+}  // namespace
+
+ExitStatus run_master(const std::string& folder, int told_fd, Context& context) {
+  MasterProcess process(context.clock);
+  const Result<> started = process.start(folder, context.commanded_at);
+  const std::string line = started.ok() ? std::string(kStarted)
+                                        : base::format("{}{}", kRefused, started.error().message);
+  // A client that has gone reads nothing; a later master has none.
+  if (told_fd >= 0) (void)base::write_all(told_fd, line + "\n", "the client");
+  if (told_fd >= 0) (void)::close(told_fd);
+  if (!started.ok()) return fail(context, started.error(), ExitStatus::kCouldNotStart);
+  process.wait();
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace gangrun::cli

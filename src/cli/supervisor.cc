@@ -1,0 +1,101 @@
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/detached.h"
+#include "cluster/local/local_site.h"
+#include "journal/segments.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+// Masters that die in less than that time in a row are pointless to replace.
+constexpr std::chrono::seconds kShortLife(2);
+constexpr int kMaxShortLives = 10;
+// After one that could not start: what was in its way (a full disk) may go.
+constexpr std::chrono::seconds kPause(1);
+constexpr int kToldFd = 3;
+
+bool has_ended(const cluster::JobPaths& paths) {
+  const auto status = cluster::stored_status(paths);
+  return status.ok() && job::is_final(status->state);
+}
+
+base::Result<process::Child> start_master(const std::string& program, const std::string& folder,
+                                          int told_fd) {
+  process::SpawnOptions options;
+  options.argv = {program, "master", folder};
+  if (told_fd >= 0) {
+    options.argv.push_back(std::to_string(kToldFd));
+    options.inherited = {{told_fd, kToldFd}};
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    options.environment.emplace_back(*variable);
+  }
+  options.standard_error = STDERR_FILENO;
+  options.new_group = process::NewGroup::kSession;
+  return process::spawn(options);
+}
+
+// Waits for the master's end, which its job's own limits bound, and meanwhile for every orphan that
+// it left to us.
+bool wait_for_master(pid_t master, int& status) {
+  while (true) {
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    if (ended == master) return true;
+    if (ended < 0 && errno != EINTR) return false;
+  }
+}
+
+}  // namespace
+
+ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& context) {
+  const auto logger = base::stderr_logger("gangrun supervisor", base::LogLevel::kInfo);
+  const cluster::JobPaths paths{folder};
+  const auto lock = cluster::lock_as_supervisor(paths);
+  // Another command was faster.
+  if (!lock.ok()) return ExitStatus::kSuccess;
+  if (told_fd >= 0) (void)base::write_all(told_fd, std::string(kSupervised) + "\n", "the client");
+  // So that agents which a dead master leaves can be reaped.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) != 0) {
+    logger->warning("{}", base::from_errno(errno, "cannot become a subreaper").message);
+  }
+  int short_lives = 0;
+  while (short_lives < kMaxShortLives) {
+    const base::Instant born = context.clock.now();
+    const auto master = start_master(context.program, folder, told_fd);
+    int status = 0;
+    if (!master.ok() || !wait_for_master(master->pid(), status)) {
+      logger->error("{}", master.ok() ? "the master cannot be waited for" : master.error().message);
+      return ExitStatus::kFailed;
+    }
+    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || has_ended(paths)) {
+      return ExitStatus::kSuccess;
+    }
+    short_lives = context.clock.now() - born < kShortLife ? short_lives + 1 : 0;
+    if (WIFSIGNALED(status)) {
+      logger->warning("the master was killed by signal {}; another one goes on", WTERMSIG(status));
+    } else if (journal::segment_numbers(paths.journal()).value_or(std::vector<int>()).empty()) {
+      // The first one could not start the job, and has said why.
+      return ExitStatus::kCouldNotStart;
+    } else {
+      logger->warning("the master could not go on; another one tries");
+      (void)process::wait_any_readable({}, context.clock.now() + kPause);
+    }
+  }
+  logger->error("{} masters in a row have died at once; the tasks end with their lease",
+                kMaxShortLives);
+  return ExitStatus::kFailed;
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,63 @@
+#include "cli/why.h"
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "cli/report.h"
+#include "cli/text.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+// More tasks than that are counted and not named.
+constexpr std::size_t kMaxNamed = 8;
+
+std::string names_of(const std::vector<const job::TaskStatus*>& tasks) {
+  std::vector<std::string> names;
+  for (const job::TaskStatus* task : tasks) {
+    if (names.size() == kMaxNamed) break;
+    names.push_back(job::to_string(task->task));
+  }
+  const std::string text = base::format("{}", base::join(names, ", "));
+  if (tasks.size() <= kMaxNamed) return text;
+  return base::format("{} and {} more", text, tasks.size() - kMaxNamed);
+}
+
+std::vector<const job::TaskStatus*> tasks_in(const job::JobStatus& status, job::TaskState state,
+                                             bool decide) {
+  std::vector<const job::TaskStatus*> found;
+  for (const job::TaskStatus& task : status.tasks) {
+    const bool decides = task.policy == job::Policy::kTracked;
+    if (task.state == state && (!decide || decides)) found.push_back(&task);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> why(const job::JobStatus& status) {
+  std::vector<std::string> sentences = {verdict_sentence(status) + "."};
+  if (job::is_final(status.state)) {
+    if (status.cause) sentences.push_back(harmless(status.cause->sentence) + ".");
+    return sentences;
+  }
+  if (!status.waiting_for.empty()) {
+    sentences.push_back(base::format("It waits for {}.", harmless(status.waiting_for)));
+  }
+  const auto lost = tasks_in(status, job::TaskState::kLost, false);
+  if (!lost.empty()) {
+    sentences.push_back(base::format(
+        "Nothing is heard of {}; each is replaced when its lease is over.", names_of(lost)));
+  }
+  const auto running = tasks_in(status, job::TaskState::kRunning, true);
+  if (!running.empty() && status.state == job::JobState::kRunning) {
+    sentences.push_back(base::format("Its own work: {} {}.",
+                                     running.size() == 1 ? "one task runs," : "these tasks run,",
+                                     names_of(running)));
+  }
+  if (sentences.size() == 1)
+    sentences.emplace_back("It is between two steps and waits for nothing.");
+  return sentences;
+}
+
+}  // namespace gangrun::cli

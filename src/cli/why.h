@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "job/status.h"
+
+namespace gangrun::cli {
+
+// What a job waits for at this moment, in plain words, a sentence each; of an ended job, why it
+// ended. Never empty.
+std::vector<std::string> why(const job::JobStatus& status);
+
+}  // namespace gangrun::cli

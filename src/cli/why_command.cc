@@ -1,0 +1,51 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/why.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::string job;
+  bool json = false;
+};
+
+ExitStatus tell_why(const Options& options, Context& context) {
+  const auto site = site_of(context);
+  if (!site.ok()) return fail(context, site.error());
+  const auto status = (*site)->status(options.job);
+  if (!status.ok()) return fail(context, status.error());
+  const auto sentences = why(*status);
+  if (options.json) {
+    const base::Json json{{"job", status->id},
+                          {"state", job::to_string(status->state)},
+                          {"waiting_for", status->waiting_for},
+                          {"why", sentences}};
+    context.console.out(base::dump_json(json) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  for (const std::string& sentence : sentences) context.console.out(sentence + "\n");
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, Request& request) {
+  CLI::App* command =
+      app.add_subcommand("why", "Say in plain words what a job waits for, or why it ended.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_flag(*command, "--json", options->json, "Print a JSON object");
+  command->footer(
+      "JOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  gangrun why last\n");
+  command->callback([&request, options] {
+    request.action = [options](Context& context) { return tell_why(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

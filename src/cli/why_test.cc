@@ -1,0 +1,70 @@
+#include "cli/why.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cli {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+job::JobStatus running(int tasks) {
+  job::JobStatus status;
+  status.id = "wine-1";
+  status.state = job::JobState::kRunning;
+  status.elapsed_ms = 41'000;
+  for (int index = 0; index < tasks; ++index) {
+    job::TaskStatus task;
+    task.task = {"worker", index};
+    task.state = job::TaskState::kRunning;
+    status.tasks.push_back(task);
+  }
+  return status;
+}
+
+TEST(Why, ARunningJobWaitsForItsTasks) {
+  EXPECT_THAT(why(running(1)), ElementsAre("wine-1 is still running after 41 s.",
+                                           "Its own work: one task runs, worker:0."));
+  EXPECT_THAT(why(running(10)).back(), HasSubstr("worker:7 and 2 more"));
+}
+
+TEST(Why, ASidecarIsNotWaitedFor) {
+  job::JobStatus status = running(2);
+  status.tasks[1].policy = job::Policy::kSidecar;
+  EXPECT_THAT(why(status).back(), testing::EndsWith("one task runs, worker:0."));
+}
+
+TEST(Why, WhatTheGangWaitsForIsSaidFirst) {
+  job::JobStatus status = running(2);
+  status.state = job::JobState::kAllocating;
+  status.waiting_for = "a place for worker:1: the queue is full; limit in 9 min";
+  EXPECT_THAT(why(status),
+              ElementsAre("wine-1 is still allocating after 41 s.",
+                          "It waits for a place for worker:1: the queue is full; limit in 9 min."));
+}
+
+TEST(Why, ASilentTaskIsNamed) {
+  job::JobStatus status = running(2);
+  status.tasks[1].state = job::TaskState::kLost;
+  EXPECT_THAT(why(status)[1], HasSubstr("Nothing is heard of worker:1"));
+}
+
+TEST(Why, AnEndedJobHasItsCause) {
+  job::JobStatus status = running(1);
+  status.state = job::JobState::kFailed;
+  status.cause = job::Cause{};
+  status.cause->sentence = "worker:0 exited with status 3";
+  EXPECT_THAT(why(status),
+              ElementsAre("wine-1 failed after 41 s.", "worker:0 exited with status 3."));
+}
+
+TEST(Why, IsNeverEmpty) {
+  job::JobStatus status = running(0);
+  EXPECT_EQ(why(status).size(), 2U);
+}
+
+}  // namespace
+
+}  // namespace gangrun::cli
