@@ -29,6 +29,8 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 'c': flags.vcores.push_back(std::move(value)); break;
     case 'g': flags.gpus.push_back(std::move(value)); break;
     case 'p': flags.processes.push_back(std::move(value)); break;
+    case 'i': flags.min_instances.push_back(std::move(value)); break;
+    case 'S': flags.spares.push_back(std::move(value)); break;
     case 'e': flags.env.push_back(std::move(value)); break;
     case 'P': flags.policies.push_back(std::move(value)); break;
     case 'G': flags.graces.push_back(std::move(value)); break;

@@ -87,6 +87,10 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
     add_field(lines, base::format("{}:{}", task.type, index),
               resources_words(task.resources_of(index)));
   }
+  if (task.min_instances) {
+    add_field(lines, "at least", count_text(*task.min_instances, "task"));
+  }
+  if (task.spares > 0) add_field(lines, "spares", std::to_string(task.spares));
   if (task.processes > 1) add_field(lines, "processes", std::to_string(task.processes));
   add_field(lines, "command", plan.spec.command_of(task).to_string());
   for (const auto& [name, value] : own_environment(plan.spec, task)) {
@@ -134,7 +138,7 @@ base::Result<Json> plan_json(const Plan& plan) {
   Json tasks = Json::array();
   for (const job::TaskSpec& task : plan.spec.tasks) {
     GANGRUN_ASSIGN(const auto variables, variable_names(plan.spec, task));
-    for (int index = 0; index < task.instances; ++index) {
+    for (int index = 0; index < task.slots(); ++index) {
       tasks.push_back(task_json(plan, task, index, variables));
     }
   }
@@ -162,12 +166,13 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   add_field(lines, "restarts",
             base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));
   add_field(lines, "time limits",
-            base::format("allocation {}, roll call {}, job {}, stop {}",
+            base::format("allocation {}, roll call {}, job {}, stop {}, shrink {}",
                          job::duration_text(spec.timeouts.allocation),
                          job::duration_text(spec.timeouts.roll_call),
                          spec.timeouts.job.count() == 0 ? std::string("none")
                                                         : job::duration_text(spec.timeouts.job),
-                         job::duration_text(spec.timeouts.stop)));
+                         job::duration_text(spec.timeouts.stop),
+                         job::duration_text(spec.timeouts.shrink)));
   for (const std::string& file : spec.files) add_field(lines, "file", file);
   for (const job::TaskSpec& task : spec.tasks) GANGRUN_TRY(add_task_type(plan, task, lines));
   return lines;

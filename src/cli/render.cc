@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t kBarWidth = 20;
 
 // In the order in which people want to hear of them.
-constexpr std::array kStates = {job::TaskState::kFailed,     job::TaskState::kLost,
-                                job::TaskState::kRunning,    job::TaskState::kStarting,
-                                job::TaskState::kRegistered, job::TaskState::kAllocated,
-                                job::TaskState::kWaiting,    job::TaskState::kStopping,
-                                job::TaskState::kSucceeded,  job::TaskState::kStopped};
+constexpr std::array kStates = {
+    job::TaskState::kFailed,    job::TaskState::kLost,       job::TaskState::kRunning,
+    job::TaskState::kStarting,  job::TaskState::kRegistered, job::TaskState::kAllocated,
+    job::TaskState::kWaiting,   job::TaskState::kStopping,   job::TaskState::kSpare,
+    job::TaskState::kSucceeded, job::TaskState::kStopped};
 
 std::string time_words(std::int64_t ms) { return base::to_words(std::chrono::milliseconds(ms)); }
 
@@ -130,6 +130,7 @@ Paint paint_of(job::TaskState state) {
     case job::TaskState::kStopping: return Paint::kYellow;
     case job::TaskState::kRunning: return Paint::kCyan;
     case job::TaskState::kSucceeded: return Paint::kGreen;
+    case job::TaskState::kSpare:
     case job::TaskState::kStopped: return Paint::kDim;
     case job::TaskState::kFailed:
     case job::TaskState::kLost: return Paint::kRed;

@@ -98,6 +98,10 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_list(command, "-c,--vcores", flags.vcores, "[TASK:]N", "Cores, in the same three forms");
   add_list(command, "--gpus", flags.gpus, "[TASK:]N", "GPUs, in the same three forms");
   add_list(command, "--processes", flags.processes, "[TYPE:]N", "Processes (ranks) in each task");
+  add_list(command, "--min-instances", flags.min_instances, "TYPE:N",
+           "With how many tasks of a type the job goes on when others are lost");
+  add_list(command, "--spares", flags.spares, "TYPE:N",
+           "Idle tasks of a type that take the places of lost ones at once");
   add_list(command, "-e,--env", flags.env, "[TYPE:]NAME=VALUE",
            "A variable of all tasks, or of a type");
   add_value(command, "--framework", flags.framework, "NAME,...",
@@ -110,7 +114,8 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
             "Restarts after failures; scope task or gang");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
-           "Time limits: allocation, roll_call, job, stop, master_lost");
+           "Time limits: allocation, roll_call, job, stop, shrink,"
+           " master_lost");
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
             "Run TensorBoard beside the job, on this folder");

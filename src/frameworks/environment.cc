@@ -50,14 +50,16 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
                                                job::to_string(task), spec->processes, process));
   }
   GANGRUN_ASSIGN(const std::vector<Group> groups, groups_of(inputs.job, inputs.cluster));
+  const int index = inputs.cluster.place_of(task).value_or(task.index);
+  const job::TaskId placed{task.type, index};
   return Place{.inputs = inputs,
-               .task = task,
+               .task = placed,
                .spec = *spec,
                .address = *address,
                .policy = job::effective_policy(inputs.job, *spec),
                .process = process,
-               .visible = visible_to(task, groups),
-               .ranks = ranks_of(task, process, groups)};
+               .visible = visible_to(placed, groups),
+               .ranks = ranks_of(placed, process, groups)};
 }
 
 base::Result<Environment> own_variables(const Place& place) {

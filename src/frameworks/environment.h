@@ -45,8 +45,9 @@ struct Environment {
 };
 
 // The variables that process `process` of `task` finds (docs/variables.md), by the frameworks that
-// the job names. An error where the place is not one of the job and its cluster spec, or where
-// what a named framework needs does not fit into a variable.
+// the job names. To the process, its task's index is the place that the cluster spec gives it. An
+// error where the place is not one of the job and its cluster spec, or where what a named framework
+// needs does not fit into a variable.
 base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId& task,
                                          int process);
 

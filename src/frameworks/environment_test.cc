@@ -66,6 +66,39 @@ TEST(Environment, ByTheFrameworksThatAreNamed) {
   }
 }
 
+// A spare, worker:4, has the place of worker:1, and worker:2 is not there: the process sees places.
+TEST(Environment, TheIndexIsThePlaceInTheGeneration) {
+  auto spec = task_of("worker", 4);
+  spec.spares = 1;
+  spec.min_instances = 2;
+  const auto job = job_of({spec});
+  const job::ClusterSpec cluster{.generation = 2,
+                                 .tasks = {{"worker", {{"a", 1}, {"b", 2}, {"c", 3}}}},
+                                 .members = {{"worker", {0, 4, 3}}}};
+  const Inputs inputs{.job = job, .cluster = cluster, .job_id = "j1"};
+  const auto found = environment_of(inputs, {"worker", 4}, 0);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(only(found->variables, {"GANGRUN_TASK", "GANGRUN_HOST", "TF_CONFIG", "RANK",
+                                    "WORLD_SIZE", "JAX_P", "WORKER_", "TOT_", "DTF_TASK_I"}),
+            Variables({{"GANGRUN_TASK_TYPE", "worker"},
+                       {"GANGRUN_TASK_INDEX", "1"},
+                       {"GANGRUN_HOST", "b"},
+                       {"TF_CONFIG", R"({"cluster":{"worker":["a:1","b:2","c:3"]},)"
+                                     R"("task":{"type":"worker","index":1}})"},
+                       {"RANK", "1"},
+                       {"WORLD_SIZE", "3"},
+                       {"JAX_PROCESS_ID", "1"},
+                       {"WORKER_NUMBER", "1"},
+                       {"TOT_WORKERS", "3"},
+                       {"DTF_TASK_INDEX", "1"}}));
+  const auto last = environment_of(inputs, {"worker", 3}, 0);
+  ASSERT_TRUE(last.ok());
+  EXPECT_EQ(last->variables.at("RANK"), "2");
+  for (const int absent : {1, 2}) {
+    EXPECT_FALSE(environment_of(inputs, {"worker", absent}, 0).ok()) << absent;
+  }
+}
+
 TEST(Environment, APlaceThatIsNoneIsAnError) {
   const auto job = job_of({task_of("worker", 2, 2)});
   EXPECT_EQ(variables_of(job, {"worker", 2}).at("error"),

@@ -15,7 +15,7 @@ namespace gangrun::frameworks {
 struct Group {
   const job::TaskSpec* spec = nullptr;
   job::Policy policy = job::Policy::kTracked;            // the effective one
-  const std::vector<job::Address>* addresses = nullptr;  // by task index, never empty
+  const std::vector<job::Address>* addresses = nullptr;  // by place, never empty
 };
 
 // The groups of a job in the one order that ranks and lists follow: chief, master, then the others
@@ -46,7 +46,7 @@ struct Ranks {
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 
-// None for a task that is not tracked: it has no rank.
+// None for a task that is not tracked: it has no rank. The index of `task` is its place.
 std::optional<Ranks> ranks_of(const job::TaskId& task, int process,
                               const std::vector<Group>& groups);
 

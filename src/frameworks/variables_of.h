@@ -14,7 +14,7 @@ namespace gangrun::frameworks {
 // What they are all computed from.
 struct Place {
   const Inputs& inputs;
-  job::TaskId task;
+  job::TaskId task;  // its index is the place of the task in the cluster spec
   const job::TaskSpec& spec;
   job::Address address;
   job::Policy policy = job::Policy::kTracked;  // the effective one

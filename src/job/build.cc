@@ -87,6 +87,8 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
   const Resources defaults;
   task.type = draft.type;
   task.instances = draft.instances.value_or(1);
+  task.min_instances = draft.min_instances;
+  task.spares = draft.spares.value_or(0);
   task.processes = draft.processes.value_or(1);
   task.resources = {draft.memory_mib.value_or(defaults.memory_mib),
                     draft.vcores.value_or(defaults.vcores), draft.gpus.value_or(defaults.gpus)};
@@ -115,6 +117,7 @@ void complete_timeouts(const TimeoutsDraft& draft, Timeouts& timeouts) {
   timeouts.roll_call = draft.roll_call.value_or(timeouts.roll_call);
   timeouts.job = draft.job.value_or(timeouts.job);
   timeouts.stop = draft.stop.value_or(timeouts.stop);
+  timeouts.shrink = draft.shrink.value_or(timeouts.shrink);
   timeouts.master_lost = draft.master_lost;
 }
 

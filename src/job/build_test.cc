@@ -111,6 +111,27 @@ TEST(Build, AFlagWinsOverEveryLevelOfTheFile) {
   EXPECT_EQ(one.tasks[0].resources_of(2).memory_mib, 3072);
 }
 
+TEST(Build, ElasticTypesAndSpares) {
+  const std::string_view file =
+      "tasks: {worker: {instances: 4, min_instances: 2, spares: 1}, ps: {}}\ncommand: x\n"
+      "timeouts: {shrink: 3 s}\n";
+  const JobSpec spec = built(file, {});
+  const TaskSpec& worker = *spec.find("worker");
+  EXPECT_EQ(std::tuple(worker.needed(), worker.spares, worker.slots()), std::tuple(2, 1, 5));
+  EXPECT_EQ(spec.find("ps")->needed(), 1);
+  EXPECT_EQ(spec.timeouts.shrink, std::chrono::seconds(3));
+  EXPECT_EQ(spec.task_count(), 5);
+  EXPECT_EQ(spec.task_ids().size(), 6U);
+  const JobSpec flagged = built(file, {.memory = {"worker[5]:1g"},
+                                       .min_instances = {"worker:3"},
+                                       .spares = {"worker:2,ps:1"},
+                                       .timeouts = {"shrink=5"}});
+  EXPECT_EQ(flagged.find("worker")->needed(), 3);
+  EXPECT_EQ(flagged.find("worker")->resources_of(5).memory_mib, 1024);  // of its second spare
+  EXPECT_EQ(flagged.find("ps")->slots(), 2);
+  EXPECT_EQ(flagged.timeouts.shrink, std::chrono::seconds(5));
+}
+
 TEST(Build, GpusAndProcessesForAllSkipThoseThatDoNotTrain) {
   const JobSpec spec = built("", {.roles = {"ps,worker,evaluator,tensorboard"},
                                   .gpus = {"2"},
@@ -182,6 +203,14 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
        "-e: 'chief:A=1': unknown task type 'chief'; this job has: worker, ps"},
       {{.success = "ps"},
        "--success: success: 'ps' is not a tracked task type of this job; allowed: all, worker"},
+      {{.min_instances = {"worker:3"}},
+       "--min-instances: tasks.worker.min_instances: 3 is not allowed; allowed: 1 to 2, its "
+       "instances"},
+      {{.roles = {"worker:1"}, .spares = {"evaluator:1"}},
+       "--spares: 'evaluator:1': unknown task type 'evaluator'; this job has: worker, ps"},
+      {{.spares = {"ps:1"}, .policies = {"ps:sidecar"}},
+       "--spares: tasks.ps.spares: only the policies tracked and service have spares; ps is "
+       "sidecar"},
       {{.graces = {"ps:3s"}},
        "--grace: tasks.ps.grace: only the policies observer and sidecar have a grace; ps is "
        "service"},

@@ -1,5 +1,8 @@
 #include "job/cluster_spec.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/spec.h"
@@ -9,6 +12,32 @@ namespace gangrun::job {
 namespace {
 
 constexpr std::size_t kMaxHostLength = 253;  // RFC 1035, 2.3.4
+
+// A place for each address, and no task in two of them.
+base::Result<> read_members(const base::Json& json, ClusterSpec& spec) {
+  if (!json.is_object()) {
+    return base::invalid_argument("\"members\" must be an object of task types");
+  }
+  for (const auto& [type, list] : json.items()) {
+    const auto tasks = spec.tasks.find(type);
+    if (tasks == spec.tasks.end()) {
+      return base::invalid_argument(
+          base::format("members: '{}' has no addresses", base::shorten(type, 80)));
+    }
+    GANGRUN_ASSIGN(auto indexes, base::json_member<std::vector<int>>(json, type));
+    const bool known = std::all_of(indexes.begin(), indexes.end(),
+                                   [](int index) { return index >= 0 && index < kMaxTasks; });
+    const bool distinct = std::set<int>(indexes.begin(), indexes.end()).size() == indexes.size();
+    if (!known || !distinct || indexes.size() != tasks->second.size()) {
+      return base::invalid_argument(base::format(
+          "members: {} needs one task index for each of its {} addresses, each another, from 0 to "
+          "{}",
+          type, tasks->second.size(), kMaxTasks - 1));
+    }
+    spec.members.emplace(type, std::move(indexes));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -36,11 +65,22 @@ base::Result<Address> parse_address(std::string_view text) {
   return Address{std::string(host), static_cast<std::uint16_t>(*port)};
 }
 
+std::optional<int> ClusterSpec::place_of(const TaskId& task) const {
+  const auto addresses = tasks.find(task.type);
+  if (addresses == tasks.end()) return std::nullopt;
+  const auto listed = members.find(task.type);
+  if (listed == members.end()) {
+    const bool is_one = task.index >= 0 && std::cmp_less(task.index, addresses->second.size());
+    return is_one ? std::optional(task.index) : std::nullopt;
+  }
+  const auto found = std::find(listed->second.begin(), listed->second.end(), task.index);
+  if (found == listed->second.end()) return std::nullopt;
+  return static_cast<int>(found - listed->second.begin());
+}
+
 const Address* ClusterSpec::find(const TaskId& task) const {
-  const auto found = tasks.find(task.type);
-  if (found == tasks.end() || task.index < 0) return nullptr;
-  const auto index = static_cast<std::size_t>(task.index);
-  return index < found->second.size() ? &found->second[index] : nullptr;
+  const auto place = place_of(task);
+  return place ? &tasks.at(task.type).at(static_cast<std::size_t>(*place)) : nullptr;
 }
 
 base::Json to_json(const ClusterSpec& spec) {
@@ -50,7 +90,9 @@ base::Json to_json(const ClusterSpec& spec) {
     for (const Address& address : addresses) list.push_back(to_string(address));
     tasks[type] = std::move(list);
   }
-  return {{"generation", spec.generation}, {"tasks", std::move(tasks)}};
+  base::Json json{{"generation", spec.generation}, {"tasks", std::move(tasks)}};
+  if (!spec.members.empty()) json["members"] = spec.members;
+  return json;
 }
 
 base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json) {
@@ -76,6 +118,9 @@ base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json) {
       GANGRUN_ASSIGN(Address address, parse_address(text));
       spec.tasks[type].push_back(std::move(address));
     }
+  }
+  if (const auto members = json.find("members"); members != json.end()) {
+    GANGRUN_TRY(read_members(*members, spec));
   }
   return spec;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,18 +25,25 @@ struct Address {
 std::string to_string(const Address& address);
 base::Result<Address> parse_address(std::string_view text);
 
-// Task type to addresses by index: all tasks of one generation, of every policy. What each task is
+// Task type to addresses by place: all tasks of one generation, of every policy. What each task is
 // shown of it is decided by frameworks/.
 struct ClusterSpec {
   int generation = 0;
   std::map<std::string, std::vector<Address>> tasks;
+  // Which tasks of a type are in this generation: their indexes in the order of their places. A
+  // type that is absent here has place i taken by the task with index i.
+  std::map<std::string, std::vector<int>> members{};
 
+  // The place that a task has in this generation, in which it is known to the others; none: it is
+  // not part of it.
+  [[nodiscard]] std::optional<int> place_of(const TaskId& task) const;
   [[nodiscard]] const Address* find(const TaskId& task) const;
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
 
-// {"generation": 1, "tasks": {"worker": ["host:port", …]}}
+// {"generation": 1, "tasks": {"worker": ["host:port", …]}}, and "members": {"worker": [0, 4, 2]}
+// where a type has them.
 base::Json to_json(const ClusterSpec& spec);
 base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json);
 

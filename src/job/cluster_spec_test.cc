@@ -34,8 +34,15 @@ ClusterSpec two_types() {
   return spec;
 }
 
+// worker:4 has the place that worker:1 had.
+ClusterSpec with_members() {
+  ClusterSpec spec = two_types();
+  spec.members["worker"] = {0, 4};
+  return spec;
+}
+
 TEST(ClusterSpec, RoundTripsWhole) {
-  for (const ClusterSpec& spec : {two_types(), ClusterSpec{}}) {
+  for (const ClusterSpec& spec : {two_types(), with_members(), ClusterSpec{}}) {
     const auto back = cluster_spec_from_json(to_json(spec));
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, spec);
@@ -49,6 +56,42 @@ TEST(ClusterSpec, FindsATaskByTypeAndIndex) {
   EXPECT_EQ(spec.find({"worker", 2}), nullptr);
   EXPECT_EQ(spec.find({"worker", -1}), nullptr);
   EXPECT_EQ(spec.find({"chief", 0}), nullptr);
+}
+
+TEST(ClusterSpec, IsWrittenWithMembersOnlyWhereAPlaceIsNotTheIndex) {
+  EXPECT_EQ(base::dump_json(to_json(two_types())),
+            R"({"generation":3,"tasks":{"ps":["b:3"],"worker":["a:1","[::1]:2"]}})");
+  EXPECT_EQ(base::dump_json(to_json(with_members())),
+            R"({"generation":3,"tasks":{"ps":["b:3"],"worker":["a:1","[::1]:2"]},)"
+            R"("members":{"worker":[0,4]}})");
+}
+
+TEST(ClusterSpec, FindsAMemberInItsPlace) {
+  const ClusterSpec spec = with_members();
+  EXPECT_EQ(spec.place_of({"worker", 4}), 1);
+  EXPECT_EQ(*spec.find({"worker", 4}), (Address{"::1", 2}));
+  EXPECT_EQ(spec.place_of({"worker", 0}), 0);
+  EXPECT_EQ(spec.place_of({"ps", 0}), 0);
+  for (const TaskId& task : {TaskId{"worker", 1}, TaskId{"worker", -1}, TaskId{"ps", 1}}) {
+    EXPECT_EQ(spec.place_of(task), std::nullopt) << to_string(task);
+    EXPECT_EQ(spec.find(task), nullptr) << to_string(task);
+  }
+}
+
+TEST(ClusterSpec, RefusesMembersThatAreNotOneForEachAddress) {
+  base::Json json = to_json(two_types());
+  for (const char* members :
+       {R"({"worker": [0]})", R"({"worker": [0, 1, 2]})", R"({"worker": [1, 1]})",
+        R"({"worker": [0, -1]})", R"({"worker": [0, 10000]})", R"({"worker": ["0", "1"]})",
+        R"({"chief": []})", R"([])", R"({"worker": 1})"}) {
+    json["members"] = base::Json::parse(members);
+    EXPECT_FALSE(cluster_spec_from_json(json).ok()) << members;
+  }
+  const auto refused = cluster_spec_from_json(
+      {{"generation", 1}, {"tasks", {{"w", {"a:1"}}}}, {"members", {{"w", {0, 1}}}}});
+  EXPECT_EQ(refused.error().message,
+            "members: w needs one task index for each of its 1 addresses, each another, from 0 to "
+            "9999");
 }
 
 TEST(ClusterSpec, RefusesWhatIsMalformed) {

@@ -15,6 +15,8 @@ namespace gangrun::job {
 struct TaskDraft {
   std::string type;
   std::optional<int> instances;
+  std::optional<int> min_instances;
+  std::optional<int> spares;
   std::optional<int> processes;
   std::optional<std::int64_t> memory_mib;
   std::optional<int> vcores;
@@ -32,6 +34,7 @@ struct TimeoutsDraft {
   std::optional<std::chrono::milliseconds> roll_call;
   std::optional<std::chrono::milliseconds> job;
   std::optional<std::chrono::milliseconds> stop;
+  std::optional<std::chrono::milliseconds> shrink;
   std::optional<std::chrono::milliseconds> master_lost;
 };
 

@@ -151,6 +151,7 @@ Result<TimeoutsDraft> parse_timeouts(const std::vector<std::string>& texts) {
       {"roll_call", &TimeoutsDraft::roll_call},
       {"job", &TimeoutsDraft::job},
       {"stop", &TimeoutsDraft::stop},
+      {"shrink", &TimeoutsDraft::shrink},
       {"master_lost", &TimeoutsDraft::master_lost},
   };
   TimeoutsDraft timeouts;
@@ -208,6 +209,11 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   GANGRUN_ASSIGN(parsed.processes,
                  parse_assignments<int>("--processes", flags.processes, Forms::kGeneralOrType,
                                         count_parser(1, kMaxProcessesPerTask)));
+  GANGRUN_ASSIGN(parsed.min_instances,
+                 parse_assignments<int>("--min-instances", flags.min_instances, Forms::kTypeOnly,
+                                        count_parser(1, kMaxTasks)));
+  GANGRUN_ASSIGN(parsed.spares, parse_assignments<int>("--spares", flags.spares, Forms::kTypeOnly,
+                                                       count_parser(0, kMaxTasks)));
   GANGRUN_ASSIGN(parsed.env, parse_env(flags.env));
   GANGRUN_ASSIGN(parsed.policies, parse_assignments<Policy>("--policy", flags.policies,
                                                             Forms::kTypeOnly, policy_from));

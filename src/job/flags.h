@@ -16,16 +16,18 @@ namespace gangrun::job {
 // The flags of a command as the user wrote them; a list has an element for each time that the flag
 // was given. What they may be is in docs/job.md. (The braces let a part of them be named alone.)
 struct Flags {
-  std::vector<std::string> roles{};      // -r "ps:2,worker:4"
-  std::vector<std::string> memory{};     // -m "4g", "ps:2g", "worker[0]:8g"
-  std::vector<std::string> vcores{};     // -c, in the same three forms
-  std::vector<std::string> gpus{};       // --gpus, in the same three forms
-  std::vector<std::string> processes{};  // --processes "2", "worker:2"
-  std::vector<std::string> env{};        // -e "NAME=value", "worker:NAME=value"
-  std::vector<std::string> policies{};   // --policy "evaluator:sidecar"
-  std::vector<std::string> graces{};     // --grace "evaluator:5m"
-  std::vector<std::string> timeouts{};   // --timeout "allocation=10m,job=2h"
-  std::vector<std::string> files{};      // -f, one path each
+  std::vector<std::string> roles{};          // -r "ps:2,worker:4"
+  std::vector<std::string> memory{};         // -m "4g", "ps:2g", "worker[0]:8g"
+  std::vector<std::string> vcores{};         // -c, in the same three forms
+  std::vector<std::string> gpus{};           // --gpus, in the same three forms
+  std::vector<std::string> processes{};      // --processes "2", "worker:2"
+  std::vector<std::string> min_instances{};  // --min-instances "worker:2"
+  std::vector<std::string> spares{};         // --spares "worker:1"
+  std::vector<std::string> env{};            // -e "NAME=value", "worker:NAME=value"
+  std::vector<std::string> policies{};       // --policy "evaluator:sidecar"
+  std::vector<std::string> graces{};         // --grace "evaluator:5m"
+  std::vector<std::string> timeouts{};       // --timeout "allocation=10m,job=2h"
+  std::vector<std::string> files{};          // -f, one path each
   std::optional<std::string> name{};
   std::optional<std::string> framework{};  // "tensorflow,pytorch"
   std::optional<std::string> success{};
@@ -61,6 +63,8 @@ struct ParsedFlags {
   std::vector<Assignment<int>> vcores;
   std::vector<Assignment<int>> gpus;
   std::vector<Assignment<int>> processes;
+  std::vector<Assignment<int>> min_instances;
+  std::vector<Assignment<int>> spares;
   std::vector<Assignment<Variable>> env;
   std::vector<Assignment<Policy>> policies;
   std::vector<Assignment<std::chrono::milliseconds>> graces;

@@ -48,6 +48,8 @@ TEST(ParseFlags, ResourcesInThreeForms) {
 
 TEST(ParseFlags, TheRest) {
   const auto parsed = parse_flags({.processes = {"2,worker:3"},
+                                   .min_instances = {"worker:2"},
+                                   .spares = {"worker:1,ps:0"},
                                    .env = {"A=b:c=d", "ps:B="},
                                    .policies = {"evaluator:sidecar"},
                                    .graces = {"evaluator:5m"},
@@ -57,6 +59,8 @@ TEST(ParseFlags, TheRest) {
                                    .containment = "subreaper"});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_THAT(shown(parsed->processes), testing::ElementsAre("=2", "worker=3"));
+  EXPECT_THAT(shown(parsed->min_instances), testing::ElementsAre("worker=2"));
+  EXPECT_THAT(shown(parsed->spares), testing::ElementsAre("worker=1", "ps=0"));
   EXPECT_THAT(shown(parsed->env), testing::ElementsAre("=A=b:c=d", "ps=B="));
   EXPECT_EQ(parsed->policies.at(0).value, Policy::kSidecar);
   EXPECT_EQ(parsed->graces.at(0).value, milliseconds(300'000));
@@ -109,7 +113,7 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
        "--timeout: '10m': has no '='; it is written name=time, for example job=2h"},
       {{.timeouts = {"jobs=2h"}},
        "--timeout: 'jobs=2h': 'jobs' is not a time limit; did you mean 'job'? allowed: allocation, "
-       "roll_call, job, stop, master_lost"},
+       "roll_call, job, stop, shrink, master_lost"},
       {{.framework = "pytroch"},
        "--framework: 'pytroch' is not a framework; did you mean 'pytorch'? allowed: tensorflow, "
        "pytorch, jax, none"},

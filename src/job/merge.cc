@@ -27,7 +27,7 @@ Result<TaskDraft*> find_target(JobDraft& draft, const Target& target, std::strin
         in_quotes(target.type), meant ? base::format("; did you mean '{}'?", *meant) : ";",
         base::join(types, ", ")));
   }
-  const int instances = task->instances.value_or(1);
+  const int instances = task->instances.value_or(1) + task->spares.value_or(0);
   if (target.index && *target.index >= instances) {
     return base::invalid_argument(base::format(
         "{}: {}: there is no {}:{}; {} has {} {}, with index {}", flag, in_quotes(text),
@@ -120,6 +120,19 @@ Result<> merge_resources(const ParsedFlags& parsed, JobDraft& draft) {
       parsed.gpus, {"--gpus", "gpus", &TaskDraft::gpus, &ResourceOverride::gpus, trains}, draft);
 }
 
+// A number of a type, by a flag that has the name of its key.
+Result<> merge_count(const std::vector<Assignment<int>>& assignments, std::string_view key,
+                     std::optional<int> TaskDraft::*field, JobDraft& draft) {
+  std::string flag = base::format("--{}", key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  for (const auto& assignment : assignments) {
+    GANGRUN_ASSIGN(TaskDraft * task, find_target(draft, assignment.target, flag, assignment.text));
+    task->*field = assignment.value;
+    draft.origins[base::format("tasks.{}.{}", task->type, key)] = flag + ": ";
+  }
+  return {};
+}
+
 Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
   for (const auto& assignment : parsed.policies) {
     GANGRUN_ASSIGN(TaskDraft * task,
@@ -132,6 +145,8 @@ Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
     task->grace = assignment.value;
     draft.origins["tasks." + task->type + ".grace"] = "--grace: ";
   }
+  GANGRUN_TRY(merge_count(parsed.min_instances, "min_instances", &TaskDraft::min_instances, draft));
+  GANGRUN_TRY(merge_count(parsed.spares, "spares", &TaskDraft::spares, draft));
   for (const auto& assignment : by_reach(parsed.processes)) {
     if (!assignment.target.type.empty()) {
       GANGRUN_ASSIGN(TaskDraft * task,
@@ -193,6 +208,7 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take_timeout(&TimeoutsDraft::roll_call, "roll_call");
   take_timeout(&TimeoutsDraft::job, "job");
   take_timeout(&TimeoutsDraft::stop, "stop");
+  take_timeout(&TimeoutsDraft::shrink, "shrink");
   take_timeout(&TimeoutsDraft::master_lost, "master_lost");
   for (const std::string& file : flags.files) {
     draft.origins[base::format("files.{}", draft.files.size())] = "-f: ";

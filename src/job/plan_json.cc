@@ -36,11 +36,13 @@ Json overrides_json(const std::map<int, ResourceOverride>& overrides) {
 }
 
 Json task_json(const TaskSpec& task) {
-  Json json = {{"instances", task.instances},
-               {"processes", task.processes},
-               {"memory", memory_text(task.resources.memory_mib)},
-               {"vcores", task.resources.vcores},
-               {"gpus", task.resources.gpus}};
+  Json json = {{"instances", task.instances}};
+  if (task.min_instances) json["min_instances"] = *task.min_instances;
+  if (task.spares > 0) json["spares"] = task.spares;
+  json["processes"] = task.processes;
+  json["memory"] = memory_text(task.resources.memory_mib);
+  json["vcores"] = task.resources.vcores;
+  json["gpus"] = task.resources.gpus;
   if (!task.overrides.empty()) json["overrides"] = overrides_json(task.overrides);
   if (!task.environment.empty()) json["env"] = environment_json(task.environment);
   if (!task.command.empty()) json["command"] = command_json(task.command);
@@ -63,7 +65,8 @@ Json timeouts_json(const Timeouts& timeouts) {
   Json json = {{"allocation", duration_text(timeouts.allocation)},
                {"roll_call", duration_text(timeouts.roll_call)},
                {"job", duration_text(timeouts.job)},
-               {"stop", duration_text(timeouts.stop)}};
+               {"stop", duration_text(timeouts.stop)},
+               {"shrink", duration_text(timeouts.shrink)}};
   if (timeouts.master_lost) json["master_lost"] = duration_text(*timeouts.master_lost);
   return json;
 }

@@ -13,7 +13,7 @@ constexpr const char* kFiles[] = {
     R"(name: wine
 tasks:
   chief:     {memory: 2 GiB, vcores: 0}
-  worker:    {instances: 2, memory: 1537, gpus: 1, processes: 3, env: {A: "1\n\t\"", B: ''}}
+  worker:    {instances: 2, min_instances: 1, spares: 3, memory: 1537, gpus: 1, processes: 3, env: {A: "1\n\t\"", B: ''}}
   ps:        {instances: 3, memory: 1 TiB, overrides: {0: {memory: 2 GiB}, 2: {vcores: 7, gpus: 0}}}
   evaluator: {grace: 1500 ms, command: [python, 'it''s', "", "\x7f\x01ü\u2028"]}
   tensorboard: {logdir: out/my model, grace: 5}
@@ -25,7 +25,7 @@ env: {OMP: 1e3, YES: yes, NULLY: "null", TILDE: "~"}
 framework: [jax, pytorch]
 success: chief
 restarts: {max: 3, scope: gang}
-timeouts: {allocation: 90 s, roll_call: 1 h, job: 2 d, stop: 1 ms, master_lost: 0}
+timeouts: {allocation: 90 s, roll_call: 1 h, job: 2 d, stop: 1 ms, shrink: 2 ms, master_lost: 0}
 files: [train.py, "- odd", "a: b", "#c"]
 containment: pid_namespace
 )",
@@ -97,7 +97,8 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
     "allocation": "10 min",
     "roll_call": "2 min",
     "job": "0 s",
-    "stop": "30 s"
+    "stop": "30 s",
+    "shrink": "10 s"
   },
   "on": "local",
   "containment": "auto"

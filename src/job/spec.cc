@@ -89,7 +89,7 @@ int JobSpec::task_count() const {
 std::vector<TaskId> JobSpec::task_ids() const {
   std::vector<TaskId> ids;
   for (const TaskSpec& task : tasks) {
-    for (int index = 0; index < task.instances; ++index) ids.push_back({task.type, index});
+    for (int index = 0; index < task.slots(); ++index) ids.push_back({task.type, index});
   }
   return ids;
 }

@@ -68,6 +68,10 @@ struct Command {
 struct TaskSpec {
   std::string type;
   int instances = 1;
+  // With fewer than `instances` the gang goes on with what is there. Absent: it needs them all.
+  std::optional<int> min_instances;
+  // Agents beside the instances that run nothing until they take the place of a lost one.
+  int spares = 0;
   int processes = 1;  // ranks in each task
   Resources resources;
   std::map<int, ResourceOverride> overrides;  // by task index
@@ -79,6 +83,9 @@ struct TaskSpec {
   std::chrono::milliseconds grace{0};
   std::string logdir;  // what TensorBoard shows
 
+  // Instances and spares, each with an agent of its own: the indexes of a TaskId go up to here.
+  [[nodiscard]] int slots() const { return instances + spares; }
+  [[nodiscard]] int needed() const { return min_instances.value_or(instances); }
   // Of the task with this index: those of the type with its override applied.
   [[nodiscard]] Resources resources_of(int index) const;
 
@@ -98,6 +105,8 @@ struct Timeouts {
   std::chrono::milliseconds roll_call{std::chrono::minutes(2)};
   std::chrono::milliseconds job{0};
   std::chrono::milliseconds stop{std::chrono::seconds(30)};
+  // How long a gang that may be smaller waits for those that are missing.
+  std::chrono::milliseconds shrink{std::chrono::seconds(10)};
   // Absent: what the place decides (0 where the client is the master and the tasks are beside it).
   std::optional<std::chrono::milliseconds> master_lost;
 
@@ -120,8 +129,9 @@ struct JobSpec {
 
   [[nodiscard]] const TaskSpec* find(std::string_view type) const;
   [[nodiscard]] const Command& command_of(const TaskSpec& task) const;
+  // Without spares.
   [[nodiscard]] int task_count() const;
-  // All tasks in the order of the spec, by index within a type.
+  // All tasks in the order of the spec, by index within a type; a type's spares come last.
   [[nodiscard]] std::vector<TaskId> task_ids() const;
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;

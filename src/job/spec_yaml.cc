@@ -197,6 +197,12 @@ Result<> read_overrides(const Field& field, TaskDraft& task) {
 constexpr KeyRow<TaskDraft> kTaskKeys[] = {
     {"instances", [](const Field& field,
                      TaskDraft& task) { return read_count(field, 1, kMaxTasks, task.instances); }},
+    {"min_instances",
+     [](const Field& field, TaskDraft& task) {
+       return read_count(field, 1, kMaxTasks, task.min_instances);
+     }},
+    {"spares", [](const Field& field,
+                  TaskDraft& task) { return read_count(field, 0, kMaxTasks, task.spares); }},
     {"processes",
      [](const Field& field, TaskDraft& task) {
        return read_count(field, 1, kMaxProcessesPerTask, task.processes);
@@ -301,6 +307,7 @@ constexpr KeyRow<TimeoutsDraft> kTimeoutsKeys[] = {
      [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.roll_call); }},
     {"job", [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.job); }},
     {"stop", [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.stop); }},
+    {"shrink", [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.shrink); }},
     {"master_lost",
      [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.master_lost); }},
 };

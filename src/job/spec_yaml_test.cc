@@ -104,7 +104,8 @@ void expect_errors(const std::vector<Bad>& cases) {
 // P8: one line that names place, field, value and what is allowed.
 TEST(BadSpec, UnknownKeys) {
   const std::string task_keys =
-      "instances, processes, memory, vcores, gpus, overrides, env, command, policy, grace, logdir";
+      "instances, min_instances, spares, processes, memory, vcores, gpus, overrides, env, command, "
+      "policy, grace, logdir";
   expect_errors({
       {"tasks:\n  worker: {memmory: 2 GiB}\n",
        "job.yaml:2:12: tasks.worker: 'memmory' is not a known key; did you mean 'memory'? "
@@ -123,15 +124,16 @@ TEST(BadSpec, UnknownKeys) {
        "scope"},
       {"tasks: {w: {}}\ntimeouts: {rollcall: 3}\n",
        "job.yaml:2:12: timeouts: 'rollcall' is not a known key; did you mean 'roll_call'? allowed: "
-       "allocation, roll_call, job, stop, master_lost"},
+       "allocation, roll_call, job, stop, shrink, master_lost"},
   });
 }
 
 TEST(BadSpec, WrongTypes) {
   expect_errors({
       {"tasks: {worker: 3}\n",
-       "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, processes, "
-       "memory, vcores, gpus, overrides, env, command, policy, grace, logdir"},
+       "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, "
+       "min_instances, "
+       "spares, processes, memory, vcores, gpus, overrides, env, command, policy, grace, logdir"},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
        "{worker: {instances: 2}}"},

@@ -18,9 +18,9 @@ constexpr std::array kJobStates = {JobState::kAllocating, JobState::kRollCall, J
                                    JobState::kRestarting, JobState::kStopping, JobState::kSucceeded,
                                    JobState::kFailed,     JobState::kKilled,   JobState::kLost};
 constexpr std::array kTaskStates = {
-    TaskState::kWaiting, TaskState::kAllocated, TaskState::kRegistered, TaskState::kStarting,
-    TaskState::kRunning, TaskState::kStopping,  TaskState::kSucceeded,  TaskState::kFailed,
-    TaskState::kStopped, TaskState::kLost};
+    TaskState::kWaiting,  TaskState::kAllocated, TaskState::kRegistered, TaskState::kSpare,
+    TaskState::kStarting, TaskState::kRunning,   TaskState::kStopping,   TaskState::kSucceeded,
+    TaskState::kFailed,   TaskState::kStopped,   TaskState::kLost};
 
 template <typename Values>
 base::Result<typename Values::value_type> state_from(const Values& values, std::string_view text,
@@ -89,6 +89,7 @@ std::string_view to_string(TaskState state) {
     case TaskState::kWaiting: return "waiting";
     case TaskState::kAllocated: return "allocated";
     case TaskState::kRegistered: return "registered";
+    case TaskState::kSpare: return "spare";
     case TaskState::kStarting: return "starting";
     case TaskState::kRunning: return "running";
     case TaskState::kStopping: return "stopping";

@@ -29,6 +29,7 @@ enum class TaskState {
   kWaiting,     // asked for, no place yet
   kAllocated,   // has a place, its agent has not reported
   kRegistered,  // its agent holds a port and waits for the cluster spec
+  kSpare,       // the same, without a place in the generation that runs
   kStarting,    // told to start
   kRunning,
   kStopping,

@@ -16,9 +16,10 @@ namespace {
 using Found = std::optional<Problem>;
 using std::chrono::milliseconds;
 
-std::string indexes_text(int instances) {
-  return instances == 1 ? "one task, with index 0"
-                        : base::format("{} tasks, with indexes 0 to {}", instances, instances - 1);
+std::string indexes_text(const TaskSpec& task) {
+  if (task.slots() == 1) return "one task, with index 0";
+  return base::format("{} tasks{}, with indexes 0 to {}", task.slots(),
+                      task.spares == 0 ? "" : " with its spares", task.slots() - 1);
 }
 
 Found check_range(std::int64_t value, std::int64_t min, std::int64_t max, const std::string& path) {
@@ -85,9 +86,9 @@ Found check_resources(const Resources& resources, const std::string& path) {
 Found check_overrides(const TaskSpec& task, const std::string& path) {
   for (const auto& [index, own] : task.overrides) {
     const std::string own_path = base::format("{}.overrides.{}", path, index);
-    if (index < 0 || index >= task.instances) {
+    if (index < 0 || index >= task.slots()) {
       return Problem{own_path, base::format("there is no {}:{}; {} has {}", task.type, index,
-                                            task.type, indexes_text(task.instances))};
+                                            task.type, indexes_text(task))};
     }
     if (auto found = check_resources(task.resources_of(index), own_path)) return found;
   }
@@ -128,6 +129,25 @@ Found check_type_name(const std::string& type, const std::string& path) {
   return std::nullopt;
 }
 
+// Only what the others know by its address has a place that can be taken or left empty.
+Found check_elastic(const JobSpec& job, const TaskSpec& task, const std::string& path) {
+  if (task.min_instances) {
+    const std::string own_path = path + ".min_instances";
+    if (auto found = check_range(*task.min_instances, 1, task.instances, own_path)) {
+      found->text += base::format(", its instances");
+      return found;
+    }
+  }
+  if (auto found = check_range(task.spares, 0, kMaxTasks, path + ".spares")) return found;
+  const Policy policy = effective_policy(job, task);
+  if (policy == Policy::kTracked || policy == Policy::kService) return std::nullopt;
+  if (!task.min_instances && task.spares == 0) return std::nullopt;
+  const std::string_view key = task.min_instances ? "min_instances" : "spares";
+  return Problem{base::format("{}.{}", path, key),
+                 base::format("only the policies tracked and service have {}; {} is {}", key,
+                              task.type, to_string(policy))};
+}
+
 Found check_task(const JobSpec& job, const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (auto found = check_type_name(task.type, path)) return found;
@@ -135,6 +155,7 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_range(task.processes, 1, kMaxProcessesPerTask, path + ".processes")) {
     return found;
   }
+  if (auto found = check_elastic(job, task, path)) return found;
   if (auto found = check_resources(task.resources, path)) return found;
   if (auto found = check_overrides(task, path)) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
@@ -162,7 +183,7 @@ Found check_tasks(const JobSpec& job) {
       return Problem{"tasks." + task.type, "this task type is given twice"};
     }
     if (auto found = check_task(job, task)) return found;
-    tasks += task.instances;
+    tasks += task.slots();
     processes += std::int64_t{task.instances} * task.processes;
   }
   if (tasks > kMaxTasks) {
@@ -223,6 +244,7 @@ Found check_timeouts(const Timeouts& timeouts) {
   if (auto found = check_duration(timeouts.roll_call, some, "timeouts.roll_call")) return found;
   if (auto found = check_duration(timeouts.job, any, "timeouts.job")) return found;
   if (auto found = check_duration(timeouts.stop, some, "timeouts.stop")) return found;
+  if (auto found = check_duration(timeouts.shrink, some, "timeouts.shrink")) return found;
   if (!timeouts.master_lost) return std::nullopt;
   return check_duration(*timeouts.master_lost, any, "timeouts.master_lost");
 }

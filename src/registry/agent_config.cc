@@ -37,7 +37,7 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(const std::string task, json_member<std::string>(json, "task"));
   GANGRUN_ASSIGN(config.task, job::parse_task_id(task));
   const job::TaskSpec* task_spec = config.spec.find(config.task.type);
-  if (task_spec == nullptr || config.task.index >= task_spec->instances) {
+  if (task_spec == nullptr || config.task.index >= task_spec->slots()) {
     return base::invalid_argument(base::format("the job has no task {}", task));
   }
   GANGRUN_ASSIGN(config.attempt, json_member<int>(json, "attempt"));

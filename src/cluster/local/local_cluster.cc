@@ -50,7 +50,7 @@ base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
   std::int64_t memory_mib = 0;
   int gpus = 0;
   for (const job::TaskSpec& task : spec.tasks) {
-    for (int index = 0; index < task.instances; ++index) {
+    for (int index = 0; index < task.slots(); ++index) {
       const job::Resources asked = task.resources_of(index);
       memory_mib += asked.memory_mib;
       gpus += asked.gpus;
