@@ -20,6 +20,8 @@ struct Launch {
   job::Resources resources;
   // Where the task was before, as a wish.
   std::optional<job::Address> wanted;
+  // Hosts that are no place for it while there is another.
+  std::vector<std::string> avoided{};
   // What the agent must know (registry/agent_config.h). Holds the job's secret: it is handed on by
   // a way that no other user sees, never in a command line or an environment.
   base::Json agent_config;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "job/cluster_spec.h"
 #include "job/status.h"
@@ -12,11 +13,13 @@
 // What a gang wants done. Decisions of one step are carried out in their order.
 namespace gangrun::gang {
 
-// A place is wanted, and an agent in it. `wanted` is where the task was before.
+// A place is wanted, and an agent in it. `wanted` is where the task was before; hosts that are
+// `avoided` are no place for it while there is another.
 struct Allocate {
   job::TaskId task;
   int attempt = 0;
   std::optional<job::Address> wanted;
+  std::vector<std::string> avoided{};
   friend bool operator==(const Allocate&, const Allocate&) = default;
 };
 

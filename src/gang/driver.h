@@ -24,6 +24,15 @@ inline job::TaskSpec task_type(const std::string& type, int instances = 1,
   return task;
 }
 
+// A type that may have fewer tasks, or has spares.
+inline job::TaskSpec elastic_type(const std::string& type, int instances, int needed,
+                                  int spares = 0) {
+  job::TaskSpec task = task_type(type, instances);
+  if (needed < instances) task.min_instances = needed;
+  task.spares = spares;
+  return task;
+}
+
 inline job::JobSpec job_of(std::vector<job::TaskSpec> tasks) {
   job::JobSpec spec;
   spec.name = "driven";
@@ -125,6 +134,11 @@ class Driver {
     return step(AgentEnded{task, gang_.find(task)->allocated_attempt,
                            "its agent was killed by signal 9 (SIGKILL)", now_, counts, false});
   }
+  // Of the task's agent, where the cluster has more than one host.
+  std::string reported_on(const job::TaskId& task, const std::string& host) {
+    step(Allocated{task, gang_.find(task)->attempt, host});
+    return reported(task, {host, address_of(task).port});
+  }
   // Every agent that was asked to end has ended.
   std::string all_gone() {
     std::string text;
@@ -162,6 +176,33 @@ class Driver {
   [[nodiscard]] base::Instant now() const { return now_; }
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
   [[nodiscard]] Phase phase(const job::TaskId& task) const { return gang_.find(task)->phase; }
+  // All that the last step warned of.
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    std::vector<std::string> sentences;
+    for (const Decision& decision : decisions_) {
+      if (const auto* warning = std::get_if<Warn>(&decision))
+        sentences.push_back(warning->sentence);
+    }
+    return sentences;
+  }
+  // The last place that was asked for; there must be one.
+  [[nodiscard]] Allocate asked() const {
+    for (auto decision = decisions_.rbegin(); decision != decisions_.rend(); ++decision) {
+      if (const auto* asked = std::get_if<Allocate>(&*decision)) return *asked;
+    }
+    return {};
+  }
+  // "w0 w4 w2": the members of a type in the order of their places.
+  [[nodiscard]] std::string members(const std::string& type) const {
+    const job::ClusterSpec& spec = gang_.cluster_spec();
+    std::vector<std::string> names(spec.tasks.at(type).size());
+    for (const Task& task : gang_.tasks()) {
+      const auto place = spec.place_of(task.id);
+      if (place && task.id.type == type)
+        names.at(static_cast<std::size_t>(*place)) = short_name(task.id, 1);
+    }
+    return base::format("{}", base::join(names, " "));
+  }
   // Of the last step: what it warned of, or the cause with which it finished.
   [[nodiscard]] std::string warning() const {
     for (const Decision& decision : decisions_) {

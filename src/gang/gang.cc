@@ -5,7 +5,8 @@
 #include "base/check.h"
 #include "base/format.h"
 
-// Allocation, roll call, start and restart. How a job ends is in gang_end.cc.
+// Allocation, roll call, start and restart. Smaller gangs and spares are in gang_elastic.cc; how a
+// job ends is in gang_end.cc.
 namespace gangrun::gang {
 
 using base::format;
@@ -14,14 +15,25 @@ using job::Policy;
 Gang::Gang(const job::JobSpec& spec, Limits limits)
     : success_(spec.success), restarts_(spec.restarts), timeouts_(spec.timeouts), limits_(limits) {
   for (const job::TaskSpec& task_spec : spec.tasks) {
-    for (int index = 0; index < task_spec.instances; ++index) {
+    Group group;
+    group.policy = job::effective_policy(spec, task_spec);
+    group.first = tasks_.size();
+    group.slots = static_cast<std::size_t>(task_spec.slots());
+    group.instances = static_cast<std::size_t>(task_spec.instances);
+    group.needed = static_cast<std::size_t>(task_spec.needed());
+    flexible_ |= group.slots > group.needed;
+    for (int index = 0; index < task_spec.slots(); ++index) {
       Task task;
       task.id = {task_spec.type, index};
+      task.group = groups_.size();
+      task.member = index < task_spec.instances;
+      if (task.member) group.places.push_back(tasks_.size());
       task.policy = job::effective_policy(spec, task_spec);
       task.grace = task_spec.grace;
       index_[task.id] = tasks_.size();
       tasks_.push_back(std::move(task));
     }
+    groups_.push_back(std::move(group));
   }
 }
 
@@ -30,6 +42,7 @@ std::vector<Decision> Gang::step(const Event& event, base::Instant now) {
   now_ = now;
   decisions_.clear();
   std::visit([this](const auto& e) { on(e); }, event);
+  if (flexible_) adapt();
   return std::exchange(decisions_, {});
 }
 
@@ -39,6 +52,7 @@ std::optional<base::Instant> Gang::next_deadline() const {
   if (!deadlines_.empty()) next = deadlines_.begin()->first;
   if (job_deadline_ && stage_ != Stage::kStopping)
     next = next ? std::min(*next, *job_deadline_) : job_deadline_;
+  if (resize_at_) next = next ? std::min(*next, *resize_at_) : resize_at_;
   return next;
 }
 
@@ -73,7 +87,10 @@ void Gang::enter(Task& task, Phase phase) {
   if (task.silent && phase != Phase::kEnding) return;
   if (in_grace(task)) return set_deadline(task, now_ + task.grace);
   switch (phase) {
-    case Phase::kAsked: return set_deadline(task, now_ + timeouts_.allocation);
+    case Phase::kAsked:
+      // What the gang can run without may come whenever there is room for it.
+      if (!task.member && stage_ != Stage::kGathering) return set_deadline(task, std::nullopt);
+      return set_deadline(task, now_ + timeouts_.allocation);
     case Phase::kAllocated:
     case Phase::kStarting: return set_deadline(task, now_ + timeouts_.roll_call);
     case Phase::kStopping:
@@ -91,14 +108,15 @@ void Gang::ask(Task& task) {
     ++task.attempt;
     task.allocated_attempt = task.attempt;
   }
+  std::vector<std::string> avoided = hosts_.to_avoid(now_);
   std::optional<job::Address> wanted;
-  if (task.address.port != 0) wanted = task.address;
+  if (task.address.port != 0 && !hosts_.avoids(task.host, now_)) wanted = task.address;
   task.has_run = task.silent = task.killed = false;
   task.asked_to_end_at.reset();
   task.host.clear();
   task.outcome = Outcome::kNone;
   enter(task, Phase::kAsked);
-  decide(Allocate{task.id, task.attempt, wanted});
+  decide(Allocate{task.id, task.attempt, wanted, std::move(avoided)});
 }
 
 void Gang::start(Task& task) {
@@ -112,6 +130,7 @@ void Gang::start(Task& task) {
 void Gang::on(const Begin&) {
   if (stage_ != Stage::kNew) return;
   stage_ = Stage::kGathering;
+  waiting_since_ = now_;
   if (timeouts_.job.count() > 0) job_deadline_ = now_ + timeouts_.job;
   for (Task& task : tasks_) ask(task);
 }
@@ -124,6 +143,7 @@ void Gang::on(const Allocated& event) {
   // A report may outrun the cluster's own news.
   if (task->phase != Phase::kAsked) return;
   task->host = event.host;
+  hosts_.saw(event.host);
   enter(*task, Phase::kAllocated);
 }
 
@@ -136,13 +156,19 @@ void Gang::on(const Reported& event) {
   // Its port was lost: only a report of another one is new.
   if (task->has_run && event.address == task->address) return;
   const job::Address before = std::exchange(task->address, event.address);
-  if (task->host.empty()) task->host = event.address.host;
+  if (task->host.empty()) {
+    task->host = event.address.host;
+    hosts_.saw(task->host);
+  }
   task->silent = false;
   enter(*task, Phase::kRegistered);
+  waiting_since_ = now_;
   if (stage_ == Stage::kGathering) {
     publish_if_complete();
   } else if (stage_ == Stage::kFinishing) {
     end(*task, timeouts_.stop);
+  } else if (!task->member) {
+    return;  // adapt() finds a use for it
   } else if (task->policy == Policy::kSidecar) {
     start(*task);
   } else if (const job::Address* was = spec_published_.find(task->id);
@@ -158,21 +184,40 @@ void Gang::on(const Reported& event) {
 }
 
 void Gang::publish_if_complete() {
+  if (flexible_) {
+    const auto seats = seating(now_ >= waiting_since_ + timeouts_.shrink);
+    if (!seats) return;
+    take(*seats);
+    return publish();
+  }
   const bool complete = std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
     return task.policy == Policy::kSidecar || task.phase == Phase::kRegistered;
   });
-  if (!complete) return;
+  if (complete) publish();
+}
+
+void Gang::publish() {
   job::ClusterSpec spec;
   spec.generation = spec_published_.generation + 1;
-  for (const Task& task : tasks_) {
-    if (task.policy != Policy::kSidecar) spec.tasks[task.id.type].push_back(task.address);
+  for (const Group& group : groups_) {
+    if (group.policy == Policy::kSidecar) continue;
+    const std::string& type = tasks_[group.first].id.type;
+    std::vector<int> members;
+    bool in_order = true;
+    for (const std::size_t index : group.places) {
+      spec.tasks[type].push_back(tasks_[index].address);
+      in_order &= index == group.first + members.size();
+      members.push_back(tasks_[index].id.index);
+    }
+    if (!in_order) spec.members[type] = std::move(members);
   }
   spec_published_ = std::move(spec);
+  published_at_ = now_;
   stage_ = Stage::kRunning;
   gathered_before_ = true;
   decide(Publish{spec_published_});
   for (Task& task : tasks_) {
-    if (task.phase == Phase::kRegistered) start(task);
+    if (task.phase == Phase::kRegistered && task.member) start(task);
   }
 }
 
@@ -261,24 +306,34 @@ void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at,
   if (phase == Phase::kIdle) return leave(task, task.outcome);
   const bool on_its_own = !task.asked_to_end_at || at < *task.asked_to_end_at;
   if (phase == Phase::kEnding) {
-    const bool matters = stage_ == Stage::kStopping && task.policy != Policy::kSidecar;
+    const bool matters =
+        stage_ == Stage::kStopping && task.policy != Policy::kSidecar && task.member;
     if (matters && on_its_own && task.outcome == Outcome::kNone) {
       task.exit = sentence;
       failures_.push_back(failure_of(task, sentence, at));
       return leave(task, Outcome::kFailed);
     }
     leave(task, task.outcome == Outcome::kNone ? Outcome::kStopped : task.outcome);
-    const bool wanted = stage_ == Stage::kGathering && task.policy != Policy::kSidecar;
-    if (wanted) ask(task);
+    if (is_wanted(task)) ask(task);
     return;
   }
+  if (!task.member) return lost_beside(task, sentence, at);
   task.exit = sentence;
   const Failure failure = failure_of(task, sentence, at);
   leave(task, Outcome::kFailed);
   if (stage_ == Stage::kStopping || stage_ == Stage::kFinished) return;  // a sidecar in its grace
   // It was being stopped for the next generation: the restart is counted already.
-  if (phase == Phase::kStopping && stage_ == Stage::kGathering) return ask(task);
+  if (phase == Phase::kStopping && stage_ == Stage::kGathering) {
+    waiting_since_ = now_;
+    return ask(task);
+  }
   failed(task, failure, counts, true);
+}
+
+// Whether another agent is asked for when its own has ended.
+bool Gang::is_wanted(const Task& task) const {
+  const bool goes_on = stage_ == Stage::kGathering || stage_ == Stage::kRunning;
+  return goes_on && task.policy != Policy::kSidecar && !task.dropped;
 }
 
 bool Gang::may_restart(bool counts) const {
@@ -319,8 +374,12 @@ void Gang::restart_gang() {
         task.outcome = Outcome::kNone;
         task.phase = Phase::kRegistered;
         break;
-      case Phase::kGone: ask(task); break;
+      case Phase::kGone:
+        if (!task.dropped) ask(task);
+        break;
       case Phase::kAsked:
+        if (!task.deadline) enter(task, Phase::kAsked);  // the next generation may need it
+        break;
       case Phase::kAllocated:
       case Phase::kRegistered:
       case Phase::kStopping:
@@ -330,6 +389,19 @@ void Gang::restart_gang() {
   publish_if_complete();
 }
 
+// True when the task should leave its host.
+bool Gang::note_trouble(const Task& task, bool is_trouble) {
+  if (!is_trouble || task.host.empty()) return false;
+  const bool is_bad = hosts_.failed_on(task.host, now_);
+  const bool avoided = hosts_.avoids(task.host, now_);
+  if (is_bad && avoided) {
+    decide(Warn{format("{} is avoided for {}: {} failures there within {}", task.host,
+                       base::to_words(Hosts::kCoolDown), Hosts::kFailures,
+                       base::to_words(Hosts::kWindow))});
+  }
+  return avoided;
+}
+
 void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retry) {
   task.outcome = Outcome::kFailed;
   if (task.policy == Policy::kSidecar) {
@@ -337,8 +409,19 @@ void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retr
     if (stage_ == Stage::kStopping) end(task, std::chrono::milliseconds(0));
     return;
   }
-  if (!may_retry || !may_restart(counts)) return fail_job(failure);
+  waiting_since_ = now_;
+  const bool lost = task.phase == Phase::kGone;
+  const bool leaves = note_trouble(task, lost || counts) && task.phase == Phase::kIdle;
+  if (!may_retry || !may_restart(counts)) {
+    const bool goes_on = stage_ == Stage::kGathering || stage_ == Stage::kRunning;
+    if (lost && goes_on && can_do_without(task)) return drop(task, failure);
+    return fail_job(failure);
+  }
   count_restart(failure, counts);
+  if (leaves && task.policy != Policy::kObserver) {
+    end(task, std::chrono::milliseconds(0));
+    return restart_gang();
+  }
   const bool alone =
       restarts_.scope == job::RestartScope::kTask || task.policy == Policy::kObserver;
   // A port that was lost is known to the others: only a new generation tells them of the new one.

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "gang/decision.h"
 #include "gang/event.h"
+#include "gang/hosts.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/status.h"
@@ -36,6 +37,7 @@ enum class Outcome { kNone, kSucceeded, kFailed, kStopped, kLost };
 
 struct Task {
   job::TaskId id;
+  std::size_t group = 0;  // its type, in the order of the spec
   job::Policy policy = job::Policy::kTracked;
   std::chrono::milliseconds grace{0};
   Phase phase = Phase::kAsked;
@@ -44,10 +46,12 @@ struct Task {
   int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
-  job::Address address;                          // port 0: has not reported
-  std::string exit;                              // how its last run ended, in words
-  bool silent = false;                           // no session; the deadline is the end of its lease
-  bool killed = false;                           // Kill was decided: the next deadline gives it up
+  job::Address address;  // port 0: has not reported
+  std::string exit;      // how its last run ended, in words
+  bool silent = false;   // no session; the deadline is the end of its lease
+  bool killed = false;   // Kill was decided: the next deadline gives it up
+  bool member = true;  // has a place in the generation; else a spare, or absent while it is smaller
+  bool dropped = false;                          // given up for good: its phase stays kGone
   std::optional<base::Instant> asked_to_end_at;  // a failure before that is one of its own
   std::optional<base::Instant> deadline;         // of what the phase waits for
 
@@ -103,6 +107,17 @@ class Gang {
     kStopping,   // the verdict is decided
     kFinished,
   };
+  // The tasks of one type. Which of them have a place is decided for each generation anew where
+  // the type is flexible: has spares, or may be smaller.
+  struct Group {
+    job::Policy policy = job::Policy::kTracked;
+    std::size_t first = 0;  // of its tasks, spares last
+    std::size_t slots = 0;
+    std::size_t instances = 0;
+    std::size_t needed = 0;
+    std::vector<std::size_t> places;  // its members, in the order of their places
+    friend bool operator==(const Group&, const Group&) = default;
+  };
   struct Failure {
     job::Cause cause;
     base::Instant at;
@@ -137,12 +152,29 @@ class Gang {
   void reported_again(const Task& task);
 
   void publish_if_complete();
+  void publish();
+
+  // gang_elastic.cc
+  void adapt();
+  using Seats = std::vector<std::vector<std::size_t>>;  // by group
+  [[nodiscard]] std::optional<Seats> seating(bool waited) const;
+  [[nodiscard]] std::vector<std::size_t> seats_of(const Group& group, bool waited) const;
+  void take(const Seats& seats);
+  void tell_of_seats(const Group& group, const std::vector<std::size_t>& seats);
+  [[nodiscard]] std::optional<base::Instant> resize_time() const;
+  [[nodiscard]] bool can_do_without(const Task& task) const;
+  void drop(Task& task, const Failure& failure);
+  void lost_beside(Task& task, const std::string& sentence, base::Instant at);
+  void go_on_without(Task& task, const Failure& failure);
+  [[nodiscard]] std::string resize_words() const;
   void exited_while_ending(Task& task, const Exited& event);
   void correct_failure(const Task& task, const AgentEnded& event);
   void agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts);
   void succeeded(Task& task);
   void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
+  [[nodiscard]] bool is_wanted(const Task& task) const;
   [[nodiscard]] bool may_restart(bool counts) const;
+  bool note_trouble(const Task& task, bool is_trouble);
   void count_restart(const Failure& failure, bool counts);
   void restart_task(Task& task);
   void restart_gang();
@@ -177,6 +209,9 @@ class Gang {
   Limits limits_;
   // What has happened.
   std::vector<Task> tasks_;
+  std::vector<Group> groups_;
+  bool flexible_ = false;  // one of the groups is
+  Hosts hosts_;
   std::map<job::TaskId, std::size_t> index_;
   std::set<std::pair<base::Instant, std::size_t>> deadlines_;
   Stage stage_ = Stage::kNew;
@@ -185,6 +220,9 @@ class Gang {
   int restarts_used_ = 0;
   int uncounted_restarts_ = 0;
   std::string cluster_waits_for_;
+  base::Instant published_at_;
+  base::Instant waiting_since_;  // when a task was last lost or came: shrinking counts from there
+  std::optional<base::Instant> resize_at_;
   std::optional<base::Instant> job_deadline_;
   job::JobState verdict_ = job::JobState::kFailed;
   std::optional<base::Instant> decided_at_;  // when the verdict was

@@ -102,7 +102,7 @@ bool Gang::tracked_succeeded() const {
   return std::all_of(tasks_.begin(), tasks_.end(), [this](const Task& task) {
     const bool needed =
         success_ == "all" ? task.policy == Policy::kTracked : task.id.type == success_;
-    return !needed || task.outcome == Outcome::kSucceeded;
+    return !needed || !task.member || task.outcome == Outcome::kSucceeded;
   });
 }
 
@@ -298,6 +298,7 @@ void Gang::expired_without_place(Task& task) {
     decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
     return end(task, timeouts_.stop);
   }
+  if (task.phase != Phase::kStarting && can_do_without(task)) return go_on_without(task, failure);
   fail_job(failure);
 }
 
@@ -311,8 +312,11 @@ void Gang::expired_ending(Task& task) {
                      job::to_string(task.id), task.host.empty() ? "its host" : task.host)});
   const Failure failure = failure_of(task, "could not be stopped for the restart", now_);
   leave(task, Outcome::kLost);
-  // Another one beside it would be two of the same: the job cannot go on.
-  if (stage_ == Stage::kGathering && task.policy != Policy::kSidecar) fail_job(failure);
+  if (!is_wanted(task)) return;
+  // Another one beside it would be two of the same: the job goes on without it, or not at all.
+  task.dropped = true;
+  const bool may_run = task.member && task.has_run;
+  if (may_run || !can_do_without(task)) fail_job(failure);
 }
 
 job::JobState Gang::state() const {
@@ -326,7 +330,7 @@ job::JobState Gang::state() const {
   }
   if (gathered_before_) return job::JobState::kRestarting;
   const bool asked = std::any_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
-    return task.phase == Phase::kAsked && task.policy != Policy::kSidecar;
+    return task.phase == Phase::kAsked && task.policy != Policy::kSidecar && task.member;
   });
   return asked ? job::JobState::kAllocating : job::JobState::kRollCall;
 }
@@ -338,7 +342,7 @@ std::string Gang::gathering_words() const {
   std::vector<const Task*> silent;
   std::size_t members = 0;
   for (const Task& task : tasks_) {
-    if (task.policy == Policy::kSidecar) continue;
+    if (task.policy == Policy::kSidecar || task.dropped) continue;
     ++members;
     if (task.phase == Phase::kAsked) asked.push_back(&task);
     if (task.phase == Phase::kAllocated) allocated.push_back(&task);
@@ -372,11 +376,12 @@ std::string Gang::waiting_for(base::Instant now) const {
     std::vector<const Task*> silent;
     std::vector<const Task*> starting;
     for (const Task& task : tasks_) {
-      if (!task.deadline || task.phase == Phase::kEnding) continue;
+      if (!task.deadline || task.phase == Phase::kEnding || !task.member) continue;
       (task.silent ? silent : starting).push_back(&task);
     }
     if (!starting.empty()) text = format("the start of {}", names(starting));
     if (!silent.empty()) text = format("news of {}", names(silent));
+    if (text.empty()) text = resize_words();
   }
   if (text.empty()) return text;
   const auto next = next_deadline();
@@ -388,7 +393,8 @@ job::TaskState state_of(const Task& task) {
   switch (task.phase) {
     case Phase::kAsked: return job::TaskState::kWaiting;
     case Phase::kAllocated: return job::TaskState::kAllocated;
-    case Phase::kRegistered: return job::TaskState::kRegistered;
+    case Phase::kRegistered:
+      return task.member ? job::TaskState::kRegistered : job::TaskState::kSpare;
     case Phase::kStarting: return job::TaskState::kStarting;
     case Phase::kRunning: return job::TaskState::kRunning;
     case Phase::kStopping: return job::TaskState::kStopping;

@@ -243,6 +243,7 @@ void Master::Impl::allocate(const gang::Allocate& decision) {
   cluster::Launch launch;
   launch.resources = task_spec.resources_of(decision.task.index);
   launch.wanted = decision.wanted;
+  launch.avoided = decision.avoided;
   launch.agent_config = registry::to_json(config);
   cluster_.start(decision.task, decision.attempt, std::move(launch));
 }
@@ -266,7 +267,7 @@ void Master::Impl::note_all_started() {
   if (all_started_ms_ >= 0) return;
   for (const gang::Task& task : gang_.tasks()) {
     const bool waits = task.phase == gang::Phase::kStarting || !task.has_run;
-    if (task.policy != job::Policy::kSidecar && waits) return;
+    if (task.policy != job::Policy::kSidecar && task.member && waits) return;
   }
   const auto passed = clock_.now() - settings_.commanded_at;
   all_started_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(passed).count();

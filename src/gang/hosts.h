@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace gangrun::gang {
+
+// Which hosts a job keeps away from, because it failed on them again and again. A value: the same
+// calls at the same times give the same answers.
+class Hosts {
+ public:
+  // So many failures within that time make a host a bad one, for so long.
+  static constexpr std::size_t kFailures = 3;
+  static constexpr std::chrono::minutes kWindow{10};
+  static constexpr std::chrono::minutes kCoolDown{10};
+
+  // A task has been there.
+  void saw(const std::string& host);
+  // A run failed there, or an agent was lost. True when that made it a bad host.
+  bool failed_on(const std::string& host, base::Instant now);
+  // In alphabetical order. Never all hosts that were seen: of these, the one that has been bad for
+  // the longest is left out.
+  [[nodiscard]] std::vector<std::string> to_avoid(base::Instant now) const;
+  [[nodiscard]] bool avoids(const std::string& host, base::Instant now) const;
+
+  friend bool operator==(const Hosts&, const Hosts&) = default;
+
+ private:
+  std::set<std::string> seen_;
+  std::map<std::string, std::vector<base::Instant>> failures_;  // since it was last a bad one
+  std::map<std::string, base::Instant> bad_since_;
+};
+
+}  // namespace gangrun::gang
