@@ -25,6 +25,7 @@ bool Gang::matters(const Event& event, base::Instant now) const {
 void Gang::on(const Resumed&) {
   if (stage_ == Stage::kNew) return on(Begin{});
   cluster_waits_for_.clear();
+  waiting_since_ = now_;  // nobody could come while there was no master
   for (Task& task : tasks_) resume(task);
 }
 

@@ -9,6 +9,7 @@
 
 #include "gang/driver.h"
 #include "gang/gang_table_rows.h"
+#include "gang/gang_table_rows_elastic.h"
 
 // The decision table, walked whole: every phase of a task and every event have an expected row.
 namespace gangrun::gang {
@@ -174,11 +175,90 @@ void add_ending(Situations& all) {
   };
 }
 
+const job::TaskId kSpare{"worker", 3};
+
+// worker:0 to worker:2, of which two suffice, and the spare worker:3.
+Driver elastic_gang() {
+  job::JobSpec spec = job_of({elastic_type("worker", 3, 2, 1)});
+  spec.restarts = {2, job::RestartScope::kTask};
+  Driver driver(spec);
+  driver.run_all();
+  return driver;
+}
+
+// Runs with worker:0 and worker:2; worker:1 and the spare are asked for.
+Driver smaller_gang() {
+  Driver driver = elastic_gang();
+  driver.agent_ended(kSpare, false);
+  driver.agent_ended(kWorker);
+  driver.expire();
+  for (const int index : {0, 2}) driver.exited({"worker", index}, 143);
+  for (const int index : {0, 2}) driver.started({"worker", index});
+  return driver;
+}
+
+// Beside a gang, and where one of it may be missing.
+void add_elastic(Situations& all) {
+  all["beside-a-spare"] = [] { return Situation{elastic_gang(), kWorker}; };
+  all["spare"] = [] { return Situation{elastic_gang(), kSpare}; };
+  all["spare-asked"] = [] {
+    Situation made{elastic_gang(), kSpare};
+    made.driver.agent_ended(kSpare, false);
+    return made;
+  };
+  all["spare-allocated"] = [] {
+    Situation made{elastic_gang(), kSpare};
+    made.driver.agent_ended(kSpare, false);
+    made.driver.allocated(kSpare);
+    return made;
+  };
+  all["spare-silent"] = [] {
+    Situation made{elastic_gang(), kSpare};
+    made.driver.session_lost(kSpare);
+    return made;
+  };
+  all["spare-stepping-forward"] = [] {
+    Situation made{elastic_gang(), kSpare};
+    made.driver.agent_ended(kWorker);
+    return made;
+  };
+  all["missing"] = [] {
+    Situation made{elastic_gang(), kWorker};
+    made.driver.agent_ended(kSpare, false);
+    made.driver.agent_ended(kWorker);
+    return made;
+  };
+  all["absent"] = [] { return Situation{smaller_gang(), kWorker}; };
+  all["absent-is-back"] = [] {
+    Situation made{smaller_gang(), kWorker};
+    made.driver.reported(kWorker);
+    return made;
+  };
+  all["in-a-smaller-gang"] = [] { return Situation{smaller_gang(), {"worker", 0}}; };
+  all["least-and-no-restart-left"] = [] {
+    Situation made{smaller_gang(), {"worker", 0}};
+    made.driver.exited({"worker", 0}, 1);
+    made.driver.started({"worker", 0});
+    return made;
+  };
+  all["dropped"] = [] {
+    Situation made{elastic_gang(), kWorker};
+    for (int i = 0; i < 2; ++i) {
+      made.driver.exited({"worker", 0}, 1);
+      made.driver.started({"worker", 0});
+    }
+    made.driver.agent_ended(kWorker);
+    for (const int index : {0, 2}) made.driver.exited({"worker", index}, 143);
+    return made;
+  };
+}
+
 Situations situations() {
   Situations all;
   add_gathering(all);
   add_running(all);
   add_ending(all);
+  add_elastic(all);
   return all;
 }
 
@@ -245,7 +325,7 @@ using Key = std::pair<std::string, std::string>;
 // "situation event: phase, job state: decisions"
 std::map<Key, std::string> rows() {
   std::map<Key, std::string> rows;
-  std::istringstream lines{std::string(kTableRows)};
+  std::istringstream lines{std::string(kTableRows) + std::string(kElasticTableRows)};
   for (std::string line; std::getline(lines, line);) {
     if (line.empty()) continue;
     std::istringstream words(line);
