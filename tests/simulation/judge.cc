@@ -99,6 +99,7 @@ void World::judge_publish(const job::ClusterSpec& spec) {
   for (std::size_t i = 0; i < gang_.tasks().size(); ++i) {
     const gang::Task& task = gang_.tasks()[i];
     if (task.policy == job::Policy::kSidecar) continue;
+    if (spec.find(task.id) == nullptr && !task.member) continue;  // a spare, or absent
     ++members;
     const job::Address* address = spec.find(task.id);
     if (address == nullptr || !newest_[i]) {
@@ -109,12 +110,29 @@ void World::judge_publish(const job::ClusterSpec& spec) {
     }
   }
   if (listed != members) violated("P3: the cluster spec lists more than the gang");
+  judge_sizes(spec);
+}
+
+// No generation is smaller than its type may be, or larger than was asked for.
+void World::judge_sizes(const job::ClusterSpec& spec) {
+  for (const job::TaskSpec& task : schedule_.spec.tasks) {
+    if (job::effective_policy(schedule_.spec, task) == job::Policy::kSidecar) continue;
+    const auto found = spec.tasks.find(task.type);
+    const int count = found == spec.tasks.end() ? 0 : static_cast<int>(found->second.size());
+    if (count >= task.needed() && count <= task.instances) continue;
+    violated(format("generation {} has {} tasks of the type {}, which has {} to {}",
+                    spec.generation, count, task.type, task.needed(), task.instances));
+  }
 }
 
 void World::judge_start(const gang::Start& start) {
   if (start.generation < 1 || start.generation != published_.generation) {
     violated(format("P3: {} is started with generation {} while {} is published",
                     job::to_string(start.task), start.generation, published_.generation));
+  }
+  const bool sidecar = gang_.find(start.task)->policy == job::Policy::kSidecar;
+  if (!sidecar && published_.find(start.task) == nullptr) {
+    violated(format("P3: {} is started without a place", job::to_string(start.task)));
   }
 }
 
@@ -149,7 +167,8 @@ void World::judge_finish(const gang::Finish& finish) {
   for (const gang::Task& task : gang_.tasks()) {
     const bool needed = schedule_.spec.success == "all" ? task.policy == job::Policy::kTracked
                                                         : task.id.type == schedule_.spec.success;
-    if (succeeded && needed && !last_exit_ok_[task_index_.at(task.id)]) {
+    const bool member = published_.find(task.id) != nullptr;
+    if (succeeded && needed && member && !last_exit_ok_[task_index_.at(task.id)]) {
       violated(format("P1: succeeded although {} did not", job::to_string(task.id)));
     }
     const bool sidecar = task.policy == job::Policy::kSidecar;
@@ -170,6 +189,9 @@ void World::judge_finish(const gang::Finish& finish) {
 void World::judge_first_cause(const gang::Finish& finish) {
   const bool has_observer = schedule_.spec.find("evaluator") != nullptr;
   if (finish.state != job::JobState::kFailed || restarted_ || has_observer) return;
+  const auto is_flexible = [](const job::TaskSpec& t) { return t.slots() > t.needed(); };
+  // What ran nothing is no cause of anything.
+  if (std::any_of(schedule_.spec.tasks.begin(), schedule_.spec.tasks.end(), is_flexible)) return;
   if (schedule_.tasks > kMostFailures || schedule_.spec.success != "all") return;
   std::set<job::TaskId> settled;
   std::map<base::Instant, std::set<job::TaskId>> failures;

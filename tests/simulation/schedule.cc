@@ -23,6 +23,18 @@ job::TaskSpec task_spec(const std::string& type, int instances) {
   return task;
 }
 
+// Some of the types may be smaller than they are asked for, or have spares.
+void make_flexible(job::JobSpec& spec, Random& random) {
+  for (job::TaskSpec& task : spec.tasks) {
+    const job::Policy policy = job::effective_policy(spec, task);
+    if (policy != job::Policy::kTracked && policy != job::Policy::kService) continue;
+    if (random.chance(600)) {
+      task.min_instances = static_cast<int>(random.between(1, task.instances));
+    }
+    if (random.chance(500)) task.spares = static_cast<int>(random.between(1, 3));
+  }
+}
+
 job::JobSpec make_spec(int tasks, Random& random) {
   job::JobSpec spec;
   spec.name = "simulated";
@@ -56,6 +68,8 @@ job::JobSpec make_spec(int tasks, Random& random) {
   spec.timeouts.allocation = milliseconds(random.between(5'000, 600'000));
   spec.timeouts.roll_call = milliseconds(random.between(5'000, 120'000));
   spec.timeouts.stop = milliseconds(random.chance(100) ? 0 : random.between(1, 60'000));
+  spec.timeouts.shrink = milliseconds(random.between(1, 60'000));
+  if (random.chance(400)) make_flexible(spec, random);
   if (random.chance(150)) spec.timeouts.job = milliseconds(random.between(1'000, 900'000));
   return spec;
 }

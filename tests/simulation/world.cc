@@ -14,6 +14,7 @@ namespace {
 // After the end of the job: late and duplicate messages that must change nothing.
 constexpr int kStepsAfterFinish = 60;
 constexpr std::int64_t kMaxPlacingMs = 700'000;
+constexpr int kHosts = 8;
 
 }  // namespace
 
@@ -149,20 +150,24 @@ void World::obey(const gang::Allocate& decision) {
   newest_[agent.index] = number;
   agents_.push_back(std::move(agent));
   const bool slow = random_.chance(schedule_.mischief.slow_place);
-  const auto wanted = decision.wanted;
   later(random_.between(1, slow ? kMaxPlacingMs : 2'000),
-        [this, number, wanted] { placed(number, wanted); });
+        [this, number, decision] { placed(number, decision); });
 }
 
-void World::placed(std::size_t number, std::optional<job::Address> wanted) {
+void World::placed(std::size_t number, const gang::Allocate& asked) {
   Agent& agent = agents_[number];
   if (agent.life != Agent::Life::kPlacing) return;
   agent.life = Agent::Life::kAlive;
-  if (wanted && random_.chance(schedule_.mischief.same_port)) {
-    agent.address = *wanted;
+  if (asked.wanted && random_.chance(schedule_.mischief.same_port)) {
+    agent.address = *asked.wanted;
   } else {
-    agent.address = {format("host{}", random_.between(1, 8)),
-                     static_cast<std::uint16_t>(next_port_)};
+    std::string host = format("host{}", random_.between(1, kHosts));
+    // As a cluster does that has room elsewhere.
+    const auto& avoided = asked.avoided;
+    if (std::find(avoided.begin(), avoided.end(), host) != avoided.end()) {
+      host = format("host{}", random_.between(1, kHosts));
+    }
+    agent.address = {host, static_cast<std::uint16_t>(next_port_)};
     next_port_ = next_port_ == 65'535 ? 1024 : next_port_ + 1;
   }
   const gang::Allocated event{agent.task, agent.asked, agent.address.host};

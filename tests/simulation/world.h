@@ -85,7 +85,7 @@ class World {
   void obey(const gang::Kill& decision);
   void obey(const gang::Warn& decision);
   void obey(const gang::Finish& decision);
-  void placed(std::size_t agent, std::optional<job::Address> wanted);
+  void placed(std::size_t agent, const gang::Allocate& asked);
   Agent* find(const job::TaskId& task, int asked);
 
   // agents.cc
@@ -111,6 +111,7 @@ class World {
   void say(const std::string& text) const;
   void judge_step(const gang::Event& event, const std::vector<gang::Decision>& decisions);
   void judge_publish(const job::ClusterSpec& spec);
+  void judge_sizes(const job::ClusterSpec& spec);
   void judge_start(const gang::Start& start);
   void judge_process(const Agent& agent);
   void judge_finish(const gang::Finish& finish);
