@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -102,16 +101,16 @@ ExitStatus attach(const Options& options, Context& context) {
 }  // namespace
 
 void add_attach(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand(
-      "attach", "Show a running job as `run` does, with all its lines since its start.");
+  CLI::App* command = add_command(
+      app, "attach", "Show a running job as `run` does, with all its lines since its start.");
   const auto options = std::make_shared<Options>();
   add_positional(*command, "JOB", options->job, true);
   add_display_flags(*command, options->display);
-  command->footer(
-      "Ctrl-C leaves; the job goes on. Exits as `run` would when the job ends.\n"
-      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-      "Example:\n  gangrun run --detach job.yaml && gangrun attach last\n");
-  command->callback([&request, options] {
+  add_footer(*command,
+             "Ctrl-C leaves; the job goes on. Exits as `run` would when the job ends.\n"
+             "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+             "Example:\n  gangrun run --detach job.yaml && gangrun attach last\n");
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return attach(*options, context); };
   });
 }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/commands.h"
@@ -8,12 +7,12 @@
 namespace gangrun::cli {
 
 void add_completion(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand(
-      "completion", "Print a script that completes this program's command lines in a shell.");
+  CLI::App* command = add_command(
+      app, "completion", "Print a script that completes this program's command lines in a shell.");
   const auto shell = std::make_shared<std::string>();
   add_positional(*command, "bash|zsh|fish", *shell, true);
-  command->footer("Example (in ~/.bashrc):\n  source <(gangrun completion bash)\n");
-  command->callback([&app, &request, shell] {
+  add_footer(*command, "Example (in ~/.bashrc):\n  source <(gangrun completion bash)\n");
+  on_chosen(*command, [&app, &request, shell] {
     // The model is made now: the application does not outlive the reading of the command line.
     request.action = [shell, model = model_of(app)](Context& context) {
       const auto script = completion_script(*shell, model);

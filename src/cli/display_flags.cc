@@ -1,7 +1,5 @@
 #include "cli/display_flags.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/flags.h"
 
 namespace gangrun::cli {

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/json.h"
@@ -10,11 +9,12 @@ namespace gangrun::cli {
 
 void add_doctor(CLI::App& app, Request& request) {
   CLI::App* command =
-      app.add_subcommand("doctor", "Look at the local environment: what of it jobs can use.");
+      add_command(app, "doctor", "Look at the local environment: what of it jobs can use.");
   const auto json = std::make_shared<bool>(false);
   add_flag(*command, "--json", *json, "Print a JSON object");
-  command->footer("Exits with 0 if jobs can run, else with 3.\n\nExample:\n  gangrun doctor\n");
-  command->callback([&request, json] {
+  add_footer(*command,
+             "Exits with 0 if jobs can run, else with 3.\n\nExample:\n  gangrun doctor\n");
+  on_chosen(*command, [&request, json] {
     request.action = [json](Context& context) {
       const auto findings = examine(context);
       const auto size = context.console.size();

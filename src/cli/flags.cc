@@ -2,11 +2,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
 
 namespace gangrun::cli {
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary) {
+  return app.add_subcommand(name, summary);
+}
+
+void add_footer(CLI::App& command, const std::string& text) { command.footer(text); }
+
+void on_chosen(CLI::App& command, std::function<void()> on_chosen) {
+  command.callback(std::move(on_chosen));
+}
 
 void add_flag(CLI::App& command, const std::string& names, bool& target, const std::string& help) {
   command.add_flag(names, target, help);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,12 @@ class App;
 }  // namespace CLI
 
 namespace gangrun::cli {
+
+// How commands are described; only here is seen with which library. `on_chosen` is called when the
+// command was named and its flags have been read.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary);
+void add_footer(CLI::App& command, const std::string& text);
+void on_chosen(CLI::App& command, std::function<void()> on_chosen);
 
 // The ways in which a command takes flags; what stays unset was not given.
 void add_flag(CLI::App& command, const std::string& names, bool& target, const std::string& help);

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
@@ -39,16 +38,17 @@ ExitStatus history(const Options& options, Context& context) {
 }  // namespace
 
 void add_history(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand(
-      "history", "List the jobs that have ended, the newest first, with verdict and first cause.");
+  CLI::App* command =
+      add_command(app, "history",
+                  "List the jobs that have ended, the newest first, with verdict and first cause.");
   const auto options = std::make_shared<Options>();
   add_value(*command, "--since", options->since, "TIME",
             "Only jobs submitted since: a time before now (2d) or a day in UTC (2026-01-31)");
   add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
             "Only jobs that ended in this state");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
-  command->footer("Example:\n  gangrun history --since 2d --state failed\n");
-  command->callback([&request, options] {
+  add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return history(*options, context); };
   });
 }

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/format.h"
@@ -33,15 +32,15 @@ ExitStatus kill_job(const Options& options, Context& context) {
 }  // namespace
 
 void add_kill(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand(
-      "kill", "Ask for the end of a job; its tasks get their time to stop. Does not wait.");
+  CLI::App* command = add_command(
+      app, "kill", "Ask for the end of a job; its tasks get their time to stop. Does not wait.");
   const auto options = std::make_shared<Options>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--now", options->now, "End it at once, without any time to stop");
-  command->footer(
-      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-      "Example:\n  gangrun kill wine && gangrun wait wine\n");
-  command->callback([&request, options] {
+  add_footer(*command,
+             "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+             "Example:\n  gangrun kill wine && gangrun wait wine\n");
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return kill_job(*options, context); };
   });
 }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -90,8 +89,8 @@ ExitStatus logs(const Options& options, Context& context) {
 }  // namespace
 
 void add_logs(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand(
-      "logs", "Show the output of a job's tasks: of all with a prefix, or of one.");
+  CLI::App* command = add_command(
+      app, "logs", "Show the output of a job's tasks: of all with a prefix, or of one.");
   const auto options = std::make_shared<Options>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
@@ -101,10 +100,10 @@ void add_logs(CLI::App& app, Request& request) {
   add_flag(*command, "--stdout", options->output_only, "Only what tasks wrote to standard output");
   add_flag(*command, "--stderr", options->errors_only, "Only what tasks wrote to standard error");
   add_flag(*command, "--json", options->json, "Print a JSON object for each line");
-  command->footer(
-      "JOB is an id, the unambiguous beginning of one, or last; TASK is like worker:0.\n\n"
-      "Example:\n  gangrun logs -f --tail 20 last worker:0\n");
-  command->callback([&request, options] {
+  add_footer(*command,
+             "JOB is an id, the unambiguous beginning of one, or last; TASK is like worker:0.\n\n"
+             "Example:\n  gangrun logs -f --tail 20 last worker:0\n");
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return logs(*options, context); };
   });
 }

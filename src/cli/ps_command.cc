@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/format.h"
@@ -42,13 +41,13 @@ ExitStatus ps(const Options& options, Context& context) {
 }  // namespace
 
 void add_ps(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand("ps", "List the jobs of this machine, the newest first.");
+  CLI::App* command = add_command(app, "ps", "List the jobs of this machine, the newest first.");
   const auto options = std::make_shared<Options>();
   add_flag(*command, "-a,--all", options->all,
            base::format("Show all ended jobs, not only the last {}", kShownEnded));
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
-  command->footer("Example:\n  gangrun ps --json\n");
-  command->callback([&request, options] {
+  add_footer(*command, "Example:\n  gangrun ps --json\n");
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return ps(*options, context); };
   });
 }

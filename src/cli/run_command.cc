@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -139,12 +138,13 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand("run", "Start a job, show it, and wait for its end.");
+  CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");
   const auto options = std::make_shared<RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
   add_job_flags(*command, options->flags);
   add_run_flags(*command, *options);
-  command->footer(
+  add_footer(
+      *command,
       "The words after -- are the command of the tasks. Flags win over the file. The command runs\n"
       "in the folder where gangrun was called; `files` in a job file are relative to that file.\n\n"
       "Examples:\n"
@@ -152,7 +152,7 @@ void add_run(CLI::App& app, Request& request) {
       "  gangrun run job.yaml --timeout job=2h\n"
       "  gangrun run --detach job.yaml && gangrun attach last\n"
       "  gangrun run job.yaml --dry-run\n");
-  command->callback([&request, options] {
+  on_chosen(*command, [&request, options] {
     options->flags.command = request.command;
     request.action = [options](Context& context) { return run(*options, context); };
   });

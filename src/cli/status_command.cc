@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/json.h"
@@ -41,15 +40,15 @@ ExitStatus status(const Options& options, Context& context) {
 }  // namespace
 
 void add_status(CLI::App& app, Request& request) {
-  CLI::App* command =
-      app.add_subcommand("status", "Show one job: its state, its tasks, its cause.");
+  CLI::App* command = add_command(app, "status", "Show one job: its state, its tasks, its cause.");
   const auto options = std::make_shared<Options>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--json", options->json, "Print a JSON object");
-  command->footer(
+  add_footer(
+      *command,
       "JOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  gangrun status "
       "last\n");
-  command->callback([&request, options] {
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return status(*options, context); };
   });
 }

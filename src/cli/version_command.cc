@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/format.h"
@@ -9,11 +8,11 @@
 namespace gangrun::cli {
 
 void add_version(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand("version", "Show the version of this program.");
+  CLI::App* command = add_command(app, "version", "Show the version of this program.");
   const auto json = std::make_shared<bool>(false);
   add_flag(*command, "--json", *json, "Print JSON");
-  command->footer("Example:\n  gangrun version --json\n");
-  command->callback([&request, json] {
+  add_footer(*command, "Example:\n  gangrun version --json\n");
+  on_chosen(*command, [&request, json] {
     request.action = [json](Context& context) {
       const base::Json value = {{"version", GANGRUN_VERSION}};
       context.console.out(*json ? base::dump_json(value) + "\n"

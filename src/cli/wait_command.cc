@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -65,15 +64,15 @@ ExitStatus wait(const Options& options, Context& context) {
 
 void add_wait(CLI::App& app, Request& request) {
   CLI::App* command =
-      app.add_subcommand("wait", "Wait for the end of a job and exit as `run` would have.");
+      add_command(app, "wait", "Wait for the end of a job and exit as `run` would have.");
   const auto options = std::make_shared<Options>();
   add_positional(*command, "JOB", options->job, true);
   add_value(*command, "--timeout", options->timeout, "TIME", "Wait no longer than that");
   add_flag(*command, "--json", options->json, "Print the final status as a JSON object");
-  command->footer(
-      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-      "Example:\n  gangrun wait --timeout 2h wine\n");
-  command->callback([&request, options] {
+  add_footer(*command,
+             "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+             "Example:\n  gangrun wait --timeout 2h wine\n");
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return wait(*options, context); };
   });
 }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/json.h"
@@ -37,13 +36,14 @@ ExitStatus tell_why(const Options& options, Context& context) {
 
 void add_why(CLI::App& app, Request& request) {
   CLI::App* command =
-      app.add_subcommand("why", "Say in plain words what a job waits for, or why it ended.");
+      add_command(app, "why", "Say in plain words what a job waits for, or why it ended.");
   const auto options = std::make_shared<Options>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--json", options->json, "Print a JSON object");
-  command->footer(
+  add_footer(
+      *command,
       "JOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  gangrun why last\n");
-  command->callback([&request, options] {
+  on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return tell_why(*options, context); };
   });
 }
