@@ -149,16 +149,4 @@ base::Result<> check(const job::JobSpec& job) {
 
 bool is_reserved(std::string_view name) { return name.starts_with(kReservedPrefix); }
 
-Clashes clashes_between(const Variables& user, const Variables& ours) {
-  Clashes clashes;
-  for (const auto& [name, value] : user) {
-    if (is_reserved(name)) {
-      clashes.reserved.push_back(name);
-    } else if (ours.contains(name)) {
-      clashes.replaced.push_back(name);
-    }
-  }
-  return clashes;
-}
-
 }  // namespace gangrun::frameworks

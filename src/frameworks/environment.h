@@ -55,18 +55,7 @@ base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId
 // field. To be asked before anything is started.
 base::Result<> check(const job::JobSpec& job);
 
-// Variables that both the user and we set, by name.
-struct Clashes {
-  std::vector<std::string> reserved;  // GANGRUN_*: the user's value cannot be used
-  std::vector<std::string> replaced;  // any other: the user's value wins over ours
-
-  friend bool operator==(const Clashes&, const Clashes&) = default;
-};
-
+// A name of ours, which a job cannot set.
 [[nodiscard]] bool is_reserved(std::string_view name);
-
-// `user`: what the job and the task type set; `ours`: what environment_of() gave. A name that
-// begins with GANGRUN_ is reserved also where we do not set it now.
-Clashes clashes_between(const Variables& user, const Variables& ours);
 
 }  // namespace gangrun::frameworks

@@ -232,14 +232,5 @@ TEST(Check, WhatCannotBeServedIsNamed) {
   EXPECT_TRUE(check(job).ok());
 }
 
-TEST(Clashes, TheUserWinsExceptOverOurOwnNames) {
-  const Variables ours = variables_of(job_of({task_of("worker", 1)}), {"worker", 0});
-  const Variables user{{"RANK", "7"},       {"GANGRUN_PORT", "1"}, {"GANGRUN_NEW", "x"},
-                       {"TF_CONFIG", "{}"}, {"PATH", "/bin"},      {"gangrun_port", "2"}};
-  EXPECT_EQ(clashes_between(user, ours), (Clashes{.reserved = {"GANGRUN_NEW", "GANGRUN_PORT"},
-                                                  .replaced = {"RANK", "TF_CONFIG"}}));
-  EXPECT_EQ(clashes_between({{"PATH", "/bin"}}, ours), Clashes{});
-}
-
 }  // namespace
 }  // namespace gangrun::frameworks
