@@ -104,16 +104,18 @@ ExitStatus show_help(const CLI::App& app, Context& context) {
   return ExitStatus::kSuccess;
 }
 
-// The processes of a detached job, which call each other: `gangrun supervise FOLDER [FD]`.
+// The processes of a detached job, which start each other (cli/detached.h).
 std::optional<ExitStatus> run_as_process(const std::vector<std::string>& arguments,
                                          Context& context) {
-  if (arguments.size() < 2 || arguments.size() > 3) return std::nullopt;
-  const auto fd = arguments.size() == 3 ? base::parse_integer(arguments[2]) : -1;
-  if (!fd) return std::nullopt;
-  if (arguments[0] == "supervise") {
-    return run_supervisor(arguments[1], static_cast<int>(*fd), context);
+  const auto descriptor = [&](std::size_t position) {
+    return static_cast<int>(base::parse_integer(arguments[position]).value_or(-1));
+  };
+  if (arguments.size() == 3 && arguments[0] == "supervise") {
+    return run_supervisor(arguments[1], descriptor(2), context);
   }
-  if (arguments[0] == "master") return run_master(arguments[1], static_cast<int>(*fd), context);
+  if (arguments.size() == 4 && arguments[0] == "master") {
+    return run_master(arguments[1], descriptor(2), base::UniqueFd(descriptor(3)), context);
+  }
   return std::nullopt;
 }
 

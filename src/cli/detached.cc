@@ -42,11 +42,8 @@ Result<> start_supervisor(const std::string& program, const cluster::JobPaths& p
   const base::UniqueFd log(
       ::open(paths.master_log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   process::SpawnOptions options;
-  options.argv = {program, "supervise", paths.folder};
-  if (told_fd >= 0) {
-    options.argv.push_back(std::to_string(kToldFd));
-    options.inherited = {{told_fd, kToldFd}};
-  }
+  options.argv = {program, "supervise", paths.folder, std::to_string(told_fd < 0 ? -1 : kToldFd)};
+  if (told_fd >= 0) options.inherited = {{told_fd, kToldFd}};
   for (std::size_t at = 0; at < environment.size();) {
     const std::size_t end = environment.find('\0', at);
     options.environment.push_back(environment.substr(at, end - at));

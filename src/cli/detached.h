@@ -16,10 +16,13 @@ ExitStatus run_detached(const RunPlan& plan, const RunOptions& options, Context&
 base::Result<> revive(const std::string& program, const cluster::JobPaths& paths,
                       base::Instant deadline);
 
-// The two processes themselves: `gangrun supervise FOLDER [FD]` and `gangrun master FOLDER [FD]`,
-// which nobody types. What has been reached is written to the descriptor, a line each.
+// The two processes themselves, which nobody types: `gangrun supervise FOLDER TOLD_FD` and `gangrun
+// master FOLDER TOLD_FD LOCK_FD`; -1 is no descriptor. What has been reached is written to
+// `told_fd`, a line each. `supervisor_lock` is held until the master has its own: at every moment
+// somebody is seen to have the job.
 ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& context);
-ExitStatus run_master(const std::string& folder, int told_fd, Context& context);
+ExitStatus run_master(const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
+                      Context& context);
 
 // What stands in those lines.
 inline constexpr std::string_view kSupervised = "supervised";

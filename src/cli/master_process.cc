@@ -29,7 +29,8 @@ class MasterProcess final : public master::Listener {
  public:
   explicit MasterProcess(const base::Clock& clock) : clock_(clock) {}
 
-  Result<> start(const std::string& folder, base::Instant commanded_at);
+  Result<> start(const std::string& folder, base::Instant commanded_at,
+                 base::UniqueFd supervisor_lock);
   void wait();
 
   void on_changed() override {}
@@ -54,9 +55,11 @@ Result<base::Json> read_json(const std::string& path) {
   return base::parse_json(text, kMaxStoredBytes);
 }
 
-Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at) {
+Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
+                              base::UniqueFd supervisor_lock) {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
   GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
+  supervisor_lock.reset();
   GANGRUN_ASSIGN(const base::Json stored_spec, read_json(folder_->paths().spec()));
   GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec));
   GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
@@ -86,9 +89,10 @@ void MasterProcess::wait() {
 
 }  // namespace
 
-ExitStatus run_master(const std::string& folder, int told_fd, Context& context) {
+ExitStatus run_master(const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
+                      Context& context) {
   MasterProcess process(context.clock);
-  const Result<> started = process.start(folder, context.commanded_at);
+  const Result<> started = process.start(folder, context.commanded_at, std::move(supervisor_lock));
   const std::string line = started.ok() ? std::string(kStarted)
                                         : base::format("{}{}", kRefused, started.error().message);
   // A client that has gone reads nothing; a later master has none.

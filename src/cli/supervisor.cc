@@ -24,7 +24,9 @@ constexpr std::chrono::seconds kShortLife(2);
 constexpr int kMaxShortLives = 10;
 // After one that could not start: what was in its way (a full disk) may go.
 constexpr std::chrono::seconds kPause(1);
+// Where a master finds its descriptors.
 constexpr int kToldFd = 3;
+constexpr int kLockFd = 4;
 
 bool has_ended(const cluster::JobPaths& paths) {
   const auto status = cluster::stored_status(paths);
@@ -32,13 +34,12 @@ bool has_ended(const cluster::JobPaths& paths) {
 }
 
 base::Result<process::Child> start_master(const std::string& program, const std::string& folder,
-                                          int told_fd) {
+                                          int told_fd, int lock_fd) {
   process::SpawnOptions options;
-  options.argv = {program, "master", folder};
-  if (told_fd >= 0) {
-    options.argv.push_back(std::to_string(kToldFd));
-    options.inherited = {{told_fd, kToldFd}};
-  }
+  options.argv = {program, "master", folder, std::to_string(told_fd < 0 ? -1 : kToldFd),
+                  std::to_string(kLockFd)};
+  if (told_fd >= 0) options.inherited.push_back({told_fd, kToldFd});
+  options.inherited.push_back({lock_fd, kLockFd});
   for (char** variable = environ; *variable != nullptr; ++variable) {
     options.environment.emplace_back(*variable);
   }
@@ -73,7 +74,7 @@ ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& conte
   int short_lives = 0;
   while (short_lives < kMaxShortLives) {
     const base::Instant born = context.clock.now();
-    const auto master = start_master(context.program, folder, told_fd);
+    const auto master = start_master(context.program, folder, told_fd, lock->get());
     int status = 0;
     if (!master.ok() || !wait_for_master(master->pid(), status)) {
       logger->error("{}", master.ok() ? "the master cannot be waited for" : master.error().message);

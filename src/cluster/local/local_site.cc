@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
@@ -35,6 +36,17 @@ constexpr base::milliseconds kLookInterval(5);
 
 std::string id_of(const JobPaths& paths) {
   return std::filesystem::path(paths.folder).filename().string();
+}
+
+// What only a job that lives needs, and a master that was killed has left.
+void remove_leftovers(const JobPaths& paths) {
+  const std::string left[] = {paths.socket(), paths.launch(), paths.environment()};
+  const bool some = std::any_of(std::begin(left), std::end(left), [](const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+  });
+  // One that is only late still needs it.
+  if (!some || has_supervisor(paths) || !agent_processes(id_of(paths)).empty()) return;
+  for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
 // What is known of a job before its master has written a status: its spec.
@@ -95,39 +107,40 @@ Result<JobPaths> LocalSite::find(std::string_view job) {
 // The master of a detached job may die and come back: by its supervisor, or, where that is gone too
 // while tasks still live, by us.
 bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) {
-  while (!has_master(paths)) {
+  while (true) {
+    // In this order: a master takes its lock before it lets go of its supervisor's.
+    const bool supervised = has_supervisor(paths);
+    if (has_master(paths)) return true;
     // Only a detached job that has not ended keeps this.
     if (::access(paths.launch().c_str(), F_OK) != 0) return false;
-    if (!has_supervisor(paths)) {
+    if (!supervised) {
       if (agent_processes(id_of(paths)).empty()) return false;
       return revive_(paths, deadline).ok();
     }
     if (clock_.now() >= deadline) return false;
     (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kLookInterval));
   }
-  return true;
 }
 
 Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
+  const base::Instant deadline = clock_.now() + kAnswerTimeout;
   // Asked before the journal is read: what a master wrote before it went is all there.
-  if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
-    GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
-    return without_master(std::move(last));
+  while (has_master_again(paths, deadline)) {
+    GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+    auto answer = registry::fetch_status(net::Endpoint::on_unix(paths.socket()), secret, deadline);
+    if (answer.ok()) return answer;
+    const base::Code code = answer.error().code;
+    if (code == base::Code::kDeadlineExceeded) {
+      return base::unavailable(base::format("the master of {} does not answer within {}",
+                                            id_of(paths), base::to_words(kAnswerTimeout)));
+    }
+    if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
+    // Nobody listens: it has just begun, or has ended since we looked.
+    if (has_supervisor(paths) || has_master(paths)) return stored_status(paths);
   }
-  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  auto answer = registry::fetch_status(net::Endpoint::on_unix(paths.socket()), secret,
-                                       clock_.now() + kAnswerTimeout);
-  if (answer.ok()) return answer;
-  const base::Code code = answer.error().code;
-  if (code == base::Code::kDeadlineExceeded) {
-    return base::unavailable(base::format("the master of {} does not answer within {}",
-                                          id_of(paths), base::to_words(kAnswerTimeout)));
-  }
-  // Nobody listens: it has just begun, or is just ending.
-  if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
-  const bool goes_on = has_master(paths) || has_supervisor(paths);
-  return goes_on ? last : without_master(std::move(last));
+  remove_leftovers(paths);
+  return without_master(std::move(last));
 }
 
 Result<std::vector<job::JobStatus>> LocalSite::list() {
