@@ -1,5 +1,5 @@
 # The few commands that a newcomer needs; the work is done by tools/.
-.PHONY: help demo build test quick tidy fuzz bench clean
+.PHONY: help demo build test quick tidy fuzz bench soak clean
 .DEFAULT_GOAL := help
 
 STAGE = tools/run_tests $(if $(KEEP_GOING),--keep-going)
@@ -33,6 +33,11 @@ fuzz:  ## every parser of outside bytes, half a minute each
 bench:  ## the speed claims, beside their peers
 	@tools/install-deps build bench
 	@$(STAGE) bench
+
+soak:  ## 500 jobs whose processes are killed at random; nothing may be left
+	@tools/install-deps build
+	@tools/build release gangrun gangrun-agent
+	@python3 tests/soak/soak.py --rounds 500
 
 clean:  ## remove what was built here (caches outside the checkout stay)
 	rm -rf build
