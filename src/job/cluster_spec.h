@@ -25,7 +25,7 @@ struct Address {
 std::string to_string(const Address& address);
 base::Result<Address> parse_address(std::string_view text);
 
-// Task type to addresses by place: all tasks of one generation, of every policy. What each task is
+// Task type to addresses by place: all tasks of one generation but the sidecars. What each task is
 // shown of it is decided by frameworks/.
 struct ClusterSpec {
   int generation = 0;
