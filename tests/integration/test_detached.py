@@ -49,6 +49,17 @@ def processes(*words):
     return found
 
 
+def alone(pids):
+    """Without children of theirs, which look the same until they have executed their program."""
+    def parent(pid):
+        try:
+            return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            return 0
+
+    return [pid for pid in pids if parent(pid) not in pids]
+
+
 class Job:
     def __init__(self, run_gangrun, home, out, job_id):
         self.run, self.home, self.out, self.id = run_gangrun, home, out, job_id
@@ -60,10 +71,10 @@ class Job:
         return json.loads(done.stdout)
 
     def master(self):
-        return processes("gangrun", "master", self.folder)
+        return alone(processes("gangrun", "master", self.folder))
 
     def supervisor(self):
-        return processes("gangrun", "supervise", self.folder)
+        return alone(processes("gangrun", "supervise", self.folder))
 
     def agents(self):
         return processes("gangrun-agent", f"{self.id}.")
