@@ -89,7 +89,7 @@ void Gang::enter(Task& task, Phase phase) {
   switch (phase) {
     case Phase::kAsked:
       // What the gang can run without may come whenever there is room for it.
-      if (!task.member && stage_ != Stage::kGathering) return set_deadline(task, std::nullopt);
+      if (!task.member) return set_deadline(task, std::nullopt);
       return set_deadline(task, now_ + timeouts_.allocation);
     case Phase::kAllocated:
     case Phase::kStarting: return set_deadline(task, now_ + timeouts_.roll_call);
@@ -378,8 +378,6 @@ void Gang::restart_gang() {
         if (!task.dropped) ask(task);
         break;
       case Phase::kAsked:
-        if (!task.deadline) enter(task, Phase::kAsked);  // the next generation may need it
-        break;
       case Phase::kAllocated:
       case Phase::kRegistered:
       case Phase::kStopping:
