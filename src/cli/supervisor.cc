@@ -4,12 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/detached.h"
+#include "cluster/local/agent_processes.h"
 #include "cluster/local/local_site.h"
 #include "journal/segments.h"
 #include "process/spawn.h"
@@ -19,14 +23,23 @@ namespace gangrun::cli {
 
 namespace {
 
-// Masters that die in less than that time in a row are pointless to replace.
-constexpr std::chrono::seconds kShortLife(2);
-constexpr int kMaxShortLives = 10;
-// After one that could not start: what was in its way (a full disk) may go.
+// After so many masters in a row that could not take over, the next one has to wait a little: what
+// is in its way (a full disk) may go. When no task lives any more there is nothing to wait for.
+constexpr int kMaxFailures = 3;
 constexpr std::chrono::seconds kPause(1);
+constexpr int kMaxMasters = 5000;
 // Where a master finds its descriptors.
 constexpr int kToldFd = 3;
 constexpr int kLockFd = 4;
+
+// Whether the newest master came so far as to record an event behind its segment's header.
+bool has_taken_over(const cluster::JobPaths& paths) {
+  const auto numbers = journal::segment_numbers(paths.journal());
+  if (!numbers.ok() || numbers->empty()) return false;
+  std::ifstream segment(journal::segment_path(paths.journal(), numbers->back()));
+  std::string line;
+  return std::getline(segment, line) && std::getline(segment, line);
+}
 
 bool has_ended(const cluster::JobPaths& paths) {
   const auto status = cluster::stored_status(paths);
@@ -71,9 +84,8 @@ ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& conte
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) != 0) {
     logger->warning("{}", base::from_errno(errno, "cannot become a subreaper").message);
   }
-  int short_lives = 0;
-  while (short_lives < kMaxShortLives) {
-    const base::Instant born = context.clock.now();
+  int failures = 0;
+  for (int masters = 0; masters < kMaxMasters; ++masters) {
     const auto master = start_master(context.program, folder, told_fd, lock->get());
     int status = 0;
     if (!master.ok() || !wait_for_master(master->pid(), status)) {
@@ -83,7 +95,7 @@ ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& conte
     if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || has_ended(paths)) {
       return ExitStatus::kSuccess;
     }
-    short_lives = context.clock.now() - born < kShortLife ? short_lives + 1 : 0;
+    failures = has_taken_over(paths) ? 0 : failures + 1;
     if (WIFSIGNALED(status)) {
       logger->warning("the master was killed by signal {}; another one goes on", WTERMSIG(status));
     } else if (journal::segment_numbers(paths.journal()).value_or(std::vector<int>()).empty()) {
@@ -91,11 +103,12 @@ ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& conte
       return ExitStatus::kCouldNotStart;
     } else {
       logger->warning("the master could not go on; another one tries");
-      (void)process::wait_any_readable({}, context.clock.now() + kPause);
     }
+    if (failures < kMaxFailures) continue;
+    (void)process::wait_any_readable({}, context.clock.now() + kPause);
+    if (cluster::agent_processes(std::filesystem::path(folder).filename().string()).empty()) break;
   }
-  logger->error("{} masters in a row have died at once; the tasks end with their lease",
-                kMaxShortLives);
+  logger->error("no master stays alive; tasks that still run end with their lease");
   return ExitStatus::kFailed;
 }
 

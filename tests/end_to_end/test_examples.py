@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -82,5 +83,49 @@ def test_wine_survives_the_death_of_a_worker(example, gangrun, home):
     assert killed
     assert process.returncode == 0, errors
     assert "worker:1" in errors and "killed by signal 9" in errors and "restart 1 of 3" in errors
+    found = json.loads((folder / "out/evaluation.json").read_text())
+    assert found["accuracy"] > found["baseline_accuracy"] + 0.04
+
+
+def steps_of(run_gangrun, job, task):
+    """[(step, loss)] as the task has printed them."""
+    lines = run_gangrun("logs", job, task).stdout
+    return [(int(step), float(loss)) for step, loss in re.findall(r"^step (\d+), loss ([\d.]+)$", lines, re.M)]
+
+
+def wait_until(condition, what, seconds=200):
+    """Polls: what is waited for happens in other processes that tell nobody."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        if value := condition():
+            return value
+        os.sched_yield()
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def test_wine_does_not_notice_the_death_of_its_master(example, run_gangrun):
+    """Kills the master of the detached job in the middle: same processes, and the loss keeps falling."""
+    folder = example("wine")
+    path = f"{CACHE / 'tensorflow-2.15/bin'}:{os.environ['PATH']}"
+    job = run_gangrun("run", "--detach", "job.yaml", cwd=folder, env={"PATH": path}).stdout.strip()
+
+    def pids():
+        status = json.loads(run_gangrun("status", "--json", job).stdout)
+        return {task["task"]: task["pid"] for task in status["tasks"] if task["state"] == "running"}
+
+    wait_until(lambda: len(steps_of(run_gangrun, job, "chief:0")) >= 2, "the training to begin")
+    before = wait_until(lambda: len(p := pids()) == 6 and p, "all tasks")
+    steps_before = steps_of(run_gangrun, job, "chief:0")
+    masters = subprocess.run(["pgrep", "-f", f"gangrun master .*{job}"], capture_output=True, text=True).stdout.split()
+    os.kill(min(map(int, masters)), 9)
+    wait_until(lambda: pids() == before, "news of the same processes")
+    wait_until(lambda: len(steps_of(run_gangrun, job, "chief:0")) > len(steps_before), "the training to go on")
+    assert run_gangrun("wait", job, timeout=280).status == 0
+    status = json.loads(run_gangrun("status", "--json", job).stdout)
+    assert (status["restarts_used"], status["generation"]) == (0, 1)
+    steps = steps_of(run_gangrun, job, "chief:0")
+    assert [step for step, _ in steps] == sorted({step for step, _ in steps}), "no step was made twice"
+    losses = [loss for _, loss in steps]
+    assert sum(losses[-3:]) / 3 < losses[0], "the loss has fallen"
     found = json.loads((folder / "out/evaluation.json").read_text())
     assert found["accuracy"] > found["baseline_accuracy"] + 0.04
