@@ -93,7 +93,7 @@ class Gang {
   [[nodiscard]] const job::ClusterSpec& cluster_spec() const { return spec_published_; }
   [[nodiscard]] int restarts_used() const { return restarts_used_; }
   // What the job waits for now, as a sentence with its time limit; empty when for nothing but its
-  // tasks.
+  // tasks, which have none.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
 
   friend bool operator==(const Gang&, const Gang&) = default;

@@ -382,6 +382,7 @@ std::string Gang::waiting_for(base::Instant now) const {
     if (!starting.empty()) text = format("the start of {}", names(starting));
     if (!silent.empty()) text = format("news of {}", names(silent));
     if (text.empty()) text = resize_words();
+    if (text.empty() && job_deadline_) text = "the end of its tasks";
   }
   if (text.empty()) return text;
   const auto next = next_deadline();
