@@ -55,109 +55,120 @@ struct Row {
 };
 
 // By the instant until which is waited, as the source writes it.
-const std::multimap<std::string, Row>& rows() {
-  static const std::multimap<std::string, Row> table = {
-      {"now_ + timeouts_.allocation",
-       {"a place", [] { return begun(two_workers()); },
-        "allocation: 0 of 2 tasks have a place, missing worker:0, worker:1; limit in 10 min"}},
-      {"now_ + timeouts_.allocation",
-       {"a place that the cluster does not have",
-        [] {
-          Driver driver = begun(two_workers());
-          driver.step(ClusterWaiting{"the queue is full"});
-          return driver;
-        },
-        "missing worker:0, worker:1 (the queue is full); limit in 10 min"}},
-      {"now_ + timeouts_.roll_call",
-       {"a report",
-        [] {
-          Driver driver = begun(two_workers());
-          driver.allocated(kWorker);
-          driver.allocated(kOther);
-          return driver;
-        },
-        "roll call: 0 of 2 tasks have reported, missing worker:0, worker:1; limit in 2 min"}},
-      {"now_ + timeouts_.roll_call",
-       {"a start",
-        [] {
-          Driver driver(two_workers());
-          driver.roll_call();
-          return driver;
-        },
-        "the start of worker:0, worker:1; limit in 2 min"}},
-      {"now_ + timeouts_.stop + limits_.kill_allowance",
-       {"a stop for a restart",
-        [] {
-          Driver driver = running(two_workers());
-          driver.exited(kWorker, 1);
-          return driver;
-        },
-        "restart: worker:1 still to stop; limit in 40 s"}},
-      {"now_ + timeouts_.job",
-       {"the job",
-        [] {
-          job::JobSpec spec = two_workers();
-          spec.timeouts.job = minutes(90);
-          return running(spec);
-        },
-        "the end of its tasks; limit in 1 h 30 min"}},
-      {"now_ + limits_.silence",
-       {"news",
-        [] {
-          Driver driver = running(two_workers());
-          driver.session_lost(kWorker);
-          return driver;
-        },
-        "news of worker:0; limit in 1 min 5 s"}},
-      {"now_ + limits_.silence",
-       {"news after a change of masters",
-        [] {
-          Driver driver = running(two_workers());
-          driver.step(Resumed{});
-          return driver;
-        },
-        "news of worker:0, worker:1; limit in 1 min 5 s"}},
-      {"now_ + grace + limits_.kill_allowance",
-       {"the end of the others",
-        [] {
-          job::JobSpec spec = two_workers();
-          spec.restarts.max = 0;
-          Driver driver = running(spec);
-          driver.exited(kWorker, 1);
-          return driver;
-        },
-        "the end of worker:0, worker:1; limit in"}},
-      {"now_ + task.grace",
-       {"an observer",
-        [] {
-          Driver driver = running(with_evaluator());
-          driver.exited(kWorker, 0);
-          return driver;
-        },
-        "the end of evaluator:0; limit in"}},
-      {"now_ + task->grace",
-       {"an observer that makes progress",
-        [] {
-          Driver driver = running(with_evaluator());
-          driver.exited(kWorker, 0);
-          driver.all_gone();
-          driver.pass(minutes(1));
-          driver.step(Progress{kEvaluator, 1});
-          return driver;
-        },
-        "the end of evaluator:0; limit in 2 min"}},
-      {"now_ + limits_.kill_allowance",
-       {"the end of what was killed",
-        [] {
-          job::JobSpec spec = two_workers();
-          spec.restarts.max = 0;
-          Driver driver = running(spec);
-          driver.exited(kWorker, 1);
-          driver.agent_ended(kWorker);
-          driver.expire();
-          return driver;
-        },
-        "the end of worker:1; limit in 10 s"}},
+using Rows = std::multimap<std::string, Row>;
+
+Rows of_beginnings() {
+  return {{"now_ + timeouts_.allocation",
+           {"a place", [] { return begun(two_workers()); },
+            "allocation: 0 of 2 tasks have a place, missing worker:0, worker:1; limit in 10 min"}},
+          {"now_ + timeouts_.allocation",
+           {"a place that the cluster does not have",
+            [] {
+              Driver driver = begun(two_workers());
+              driver.step(ClusterWaiting{"the queue is full"});
+              return driver;
+            },
+            "missing worker:0, worker:1 (the queue is full); limit in 10 min"}},
+          {"now_ + timeouts_.roll_call",
+           {"a report",
+            [] {
+              Driver driver = begun(two_workers());
+              driver.allocated(kWorker);
+              driver.allocated(kOther);
+              return driver;
+            },
+            "roll call: 0 of 2 tasks have reported, missing worker:0, worker:1; limit in 2 min"}},
+          {"now_ + timeouts_.roll_call",
+           {"a start",
+            [] {
+              Driver driver(two_workers());
+              driver.roll_call();
+              return driver;
+            },
+            "the start of worker:0, worker:1; limit in 2 min"}}};
+}
+
+Rows of_runs() {
+  return {{"now_ + timeouts_.stop + limits_.kill_allowance",
+           {"a stop for a restart",
+            [] {
+              Driver driver = running(two_workers());
+              driver.exited(kWorker, 1);
+              return driver;
+            },
+            "restart: worker:1 still to stop; limit in 40 s"}},
+          {"now_ + timeouts_.job",
+           {"the job",
+            [] {
+              job::JobSpec spec = two_workers();
+              spec.timeouts.job = minutes(90);
+              return running(spec);
+            },
+            "the end of its tasks; limit in 1 h 30 min"}},
+          {"now_ + limits_.silence",
+           {"news",
+            [] {
+              Driver driver = running(two_workers());
+              driver.session_lost(kWorker);
+              return driver;
+            },
+            "news of worker:0; limit in 1 min 5 s"}},
+          {"now_ + limits_.silence",
+           {"news after a change of masters",
+            [] {
+              Driver driver = running(two_workers());
+              driver.step(Resumed{});
+              return driver;
+            },
+            "news of worker:0, worker:1; limit in 1 min 5 s"}}};
+}
+
+Rows of_ends() {
+  return {{"now_ + grace + limits_.kill_allowance",
+           {"the end of the others",
+            [] {
+              job::JobSpec spec = two_workers();
+              spec.restarts.max = 0;
+              Driver driver = running(spec);
+              driver.exited(kWorker, 1);
+              return driver;
+            },
+            "the end of worker:0, worker:1; limit in"}},
+          {"now_ + task.grace",
+           {"an observer",
+            [] {
+              Driver driver = running(with_evaluator());
+              driver.exited(kWorker, 0);
+              return driver;
+            },
+            "the end of evaluator:0; limit in"}},
+          {"now_ + task->grace",
+           {"an observer that makes progress",
+            [] {
+              Driver driver = running(with_evaluator());
+              driver.exited(kWorker, 0);
+              driver.all_gone();
+              driver.pass(minutes(1));
+              driver.step(Progress{kEvaluator, 1});
+              return driver;
+            },
+            "the end of evaluator:0; limit in 2 min"}},
+          {"now_ + limits_.kill_allowance",
+           {"the end of what was killed",
+            [] {
+              job::JobSpec spec = two_workers();
+              spec.restarts.max = 0;
+              Driver driver = running(spec);
+              driver.exited(kWorker, 1);
+              driver.agent_ended(kWorker);
+              driver.expire();
+              return driver;
+            },
+            "the end of worker:1; limit in 10 s"}}};
+}
+
+Rows of_sizes() {
+  return {
       {"waiting_since_ + timeouts_.shrink",
        {"the missing of a gang that can be smaller",
         [] {
@@ -181,7 +192,14 @@ const std::multimap<std::string, Row>& rows() {
         },
         "the time to start anew with worker:1; limit in 10 s"}},
   };
-  return table;
+}
+
+Rows rows() {
+  Rows all = of_beginnings();
+  all.merge(of_runs());
+  all.merge(of_ends());
+  all.merge(of_sizes());
+  return all;
 }
 
 // The instants that one source computes from a limit, as it writes them.
