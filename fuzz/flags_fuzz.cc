@@ -41,6 +41,7 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 's': flags.success = std::move(value); break;
     case 'R': flags.restarts = std::move(value); break;
     case 'o': flags.on = std::move(value); break;
+    case 'H': flags.hosts.push_back(std::move(value)); break;
     case 'C': flags.containment = std::move(value); break;
     case 'T': flags.tensorboard = std::move(value); break;
     case '-': flags.command.push_back(std::move(value)); break;

@@ -139,6 +139,7 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   complete_timeouts(draft.timeouts, spec.timeouts);
   spec.files = draft.files;
   spec.on = draft.on.value_or(spec.on);
+  spec.hosts = draft.hosts.value_or(spec.hosts);
   spec.containment = draft.containment.value_or(spec.containment);
   return spec;
 }

@@ -49,6 +49,7 @@ struct JobDraft {
   TimeoutsDraft timeouts;
   std::vector<std::string> files;
   std::optional<std::string> on;
+  std::optional<std::vector<Host>> hosts;
   std::optional<Containment> containment;
 
   // Where each field comes from, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or "-m: ".

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/hosts.h"
 #include "job/limits.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
@@ -230,6 +231,9 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   if (flags.containment) {
     GANGRUN_ASSIGN(parsed.containment,
                    containment_from(*flags.containment).context("--containment"));
+  }
+  if (!flags.hosts.empty()) {
+    GANGRUN_ASSIGN(parsed.hosts, hosts_from(items_of(flags.hosts)).context("--hosts"));
   }
   return parsed;
 }

@@ -33,6 +33,7 @@ struct Flags {
   std::optional<std::string> success{};
   std::optional<std::string> restarts{};  // "3", "3:gang"
   std::optional<std::string> on{};
+  std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
   std::optional<std::string> containment{};
   std::optional<std::string> tensorboard{};  // the folder that a tensorboard task shows
   std::vector<std::string> command{};        // what stands after "--"
@@ -72,6 +73,7 @@ struct ParsedFlags {
   std::optional<std::vector<Framework>> frameworks;
   std::optional<Restarts> restarts;
   std::optional<Containment> containment;
+  std::optional<std::vector<Host>> hosts;
 };
 
 // The error is one line that begins with the flag: "-m: 'worker:4gg': '4gg' is not …; allowed: …".

@@ -10,6 +10,7 @@ inline constexpr int kMaxGpusPerTask = 1024;
 inline constexpr int kMaxProcesses = 100'000;  // of all tasks together
 inline constexpr int kMaxTaskTypes = 256;
 inline constexpr int kMaxRestarts = 1000;
+inline constexpr std::size_t kMaxHosts = 1000;
 inline constexpr std::size_t kMaxFiles = 10'000;
 inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type
 inline constexpr std::size_t kMaxNameBytes = 63;

@@ -198,6 +198,7 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(flags.name, draft.name, draft, "name", "--name");
   take(flags.success, draft.success, draft, "success", "--success");
   take(flags.on, draft.on, draft, "on", "--on");
+  take(parsed.hosts, draft.hosts, draft, "hosts", "--hosts");
   take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
   take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
   take(parsed.containment, draft.containment, draft, "containment", "--containment");

@@ -1,6 +1,7 @@
 #include "job/plan_json.h"
 
 #include "job/build.h"
+#include "job/hosts.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
 
@@ -85,6 +86,9 @@ Json to_json(const JobSpec& spec) {
   json["timeouts"] = timeouts_json(spec.timeouts);
   if (!spec.files.empty()) json["files"] = spec.files;
   json["on"] = spec.on;
+  if (!spec.hosts.empty()) {
+    for (const Host& host : spec.hosts) json["hosts"].push_back(to_string(host));
+  }
   json["containment"] = to_string(spec.containment);
   return json;
 }

@@ -92,6 +92,14 @@ struct TaskSpec {
   friend bool operator==(const TaskSpec&, const TaskSpec&) = default;
 };
 
+// Where tasks may run, by a name that the place knows, and how many of them.
+struct Host {
+  std::string name;
+  std::optional<int> slots;  // absent: any number
+
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
 struct Restarts {
   int max = 0;
   RestartScope scope = RestartScope::kTask;
@@ -107,7 +115,8 @@ struct Timeouts {
   std::chrono::milliseconds stop{std::chrono::seconds(30)};
   // How long a gang that may be smaller waits for those that are missing.
   std::chrono::milliseconds shrink{std::chrono::seconds(10)};
-  // Absent: what the place decides (0 where the client is the master and the tasks are beside it).
+  // Absent: what the place decides (0 where the client is the master and the tasks are beside it,
+  // 60 s where they are on hosts).
   std::optional<std::chrono::milliseconds> master_lost;
 
   friend bool operator==(const Timeouts&, const Timeouts&) = default;
@@ -125,6 +134,7 @@ struct JobSpec {
   Timeouts timeouts;
   std::vector<std::string> files;
   std::string on = "local";
+  std::vector<Host> hosts;  // names are unique; empty: what the place decides
   Containment containment = Containment::kAuto;
 
   [[nodiscard]] const TaskSpec* find(std::string_view type) const;

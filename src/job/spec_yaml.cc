@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/hosts.h"
 #include "job/limits.h"
 #include "job/spec_names.h"
 #include "job/units.h"
@@ -321,6 +322,18 @@ Result<> read_files(const Field& field, JobDraft& job) {
   return {};
 }
 
+Result<> read_hosts(const Field& field, JobDraft& job) {
+  if (field.node.kind != Kind::kList) {
+    return field.error(base::format("{} is not allowed; allowed: a list of NAME or NAME:SLOTS",
+                                    shown(field.node)));
+  }
+  GANGRUN_ASSIGN(const auto texts, read_list(field, "a host, NAME or NAME:SLOTS"));
+  auto hosts = hosts_from(texts);
+  if (!hosts.ok()) return field.error(hosts.error());
+  job.hosts = std::move(*hosts);
+  return {};
+}
+
 constexpr KeyRow<JobDraft> kJobKeys[] = {
     {"name",
      [](const Field& field, JobDraft& job) {
@@ -341,6 +354,7 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
     {"files", read_files},
     {"on", [](const Field& field,
               JobDraft& job) { return read_string(field, "the name of a place", job.on); }},
+    {"hosts", read_hosts},
     {"containment",
      [](const Field& field, JobDraft& job) {
        return read_scalar(field, base::format("{}", base::join(containment_names(), ", ")),

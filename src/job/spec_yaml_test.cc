@@ -115,7 +115,7 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:18: tasks.worker: 'zzzzzz' is not a known key; allowed: " + task_keys},
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
-       "command, env, framework, success, restarts, timeouts, files, on, containment"},
+       "command, env, framework, success, restarts, timeouts, files, on, hosts, containment"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
        "allowed: memory, vcores, gpus"},
@@ -157,7 +157,7 @@ TEST(BadSpec, WrongTypes) {
        "words"},
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
-       "framework, success, restarts, timeouts, files, on, containment"},
+       "framework, success, restarts, timeouts, files, on, hosts, containment"},
   });
 }
 

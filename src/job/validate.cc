@@ -276,6 +276,32 @@ Found check_name(const std::string& name, const std::string& path) {
                                     in_quotes(name), kMaxNameBytes - 1)};
 }
 
+Found check_hosts(const JobSpec& job) {
+  if (job.hosts.empty()) return std::nullopt;
+  if (job.hosts.size() > kMaxHosts) {
+    return Problem{"hosts", base::format("{} hosts are more than the limit of {}", job.hosts.size(),
+                                         kMaxHosts)};
+  }
+  std::set<std::string> names;
+  std::int64_t slots = 0;
+  bool unlimited = false;
+  for (const Host& host : job.hosts) {
+    if (auto found = check_name(host.name, "hosts")) return found;
+    if (!names.insert(host.name).second) {
+      return Problem{"hosts", base::format("{} is named twice", in_quotes(host.name))};
+    }
+    if (auto found = check_range(host.slots.value_or(1), 1, kMaxTasks, "hosts." + host.name)) {
+      return found;
+    }
+    slots += host.slots.value_or(0);
+    unlimited = unlimited || !host.slots;
+  }
+  if (unlimited || slots >= job.task_count()) return std::nullopt;
+  return Problem{"hosts", base::format("{} slots are fewer than the {} tasks; allowed: at least as "
+                                       "many, or a host without a number, which takes any",
+                                       slots, job.task_count())};
+}
+
 }  // namespace
 
 std::optional<Problem> find_problem(const JobSpec& spec) {
@@ -290,7 +316,8 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   if (auto found = check_restarts(spec.restarts)) return found;
   if (auto found = check_timeouts(spec.timeouts)) return found;
   if (auto found = check_files(spec.files)) return found;
-  return check_name(spec.on, "on");
+  if (auto found = check_name(spec.on, "on")) return found;
+  return check_hosts(spec);
 }
 
 base::Result<> check_variable_name(std::string_view name) {

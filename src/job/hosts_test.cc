@@ -1,0 +1,87 @@
+#include "job/hosts.h"
+
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "job/build.h"
+#include "job/plan_json.h"
+#include "job/spec_yaml.h"
+
+namespace gangrun::job {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Flags flags_with(const std::string& hosts, const std::string& roles = "worker:4") {
+  Flags flags;
+  flags.roles = {roles};
+  flags.hosts = {hosts};
+  flags.command = {"true"};
+  return flags;
+}
+
+std::string error_of(const std::string& hosts) {
+  const auto spec = build(std::nullopt, flags_with(hosts), Defaults{});
+  return spec.ok() ? "" : spec.error().message;
+}
+
+TEST(Hosts, AreReadFromFlagsAndWrittenAsTheyWere) {
+  const auto spec = build(std::nullopt, flags_with("h1:2, h2"), Defaults{});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(spec->hosts, ElementsAre(Host{"h1", 2}, Host{"h2", std::nullopt}));
+  EXPECT_EQ(to_json(*spec).at("hosts"), (base::Json{"h1:2", "h2"}));
+  const auto again = job_spec_from_json(to_json(*spec));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, *spec);
+}
+
+TEST(Hosts, AreReadFromAFileAndFlagsWin) {
+  const auto draft =
+      parse_spec("tasks: {worker: {instances: 2}}\ncommand: x\nhosts: [h1:1, h2:1]\n", "job.yaml");
+  ASSERT_TRUE(draft.ok()) << draft.error().message;
+  const auto spec = build(*draft, Flags{}, Defaults{});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(spec->hosts, ElementsAre(Host{"h1", 1}, Host{"h2", 1}));
+  Flags flags;
+  flags.hosts = {"h3"};
+  const auto other = build(*draft, flags, Defaults{});
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  EXPECT_THAT(other->hosts, ElementsAre(Host{"h3", std::nullopt}));
+}
+
+TEST(Hosts, ErrorsOfAFileSayWhereTheyStand) {
+  const auto refused = [](const std::string& hosts) {
+    const auto draft = parse_spec("tasks: {worker: }\ncommand: x\nhosts: " + hosts, "job.yaml");
+    if (!draft.ok()) return draft.error().message;
+    const auto spec = build(*draft, Flags{}, Defaults{});
+    return spec.ok() ? std::string() : spec.error().message;
+  };
+  EXPECT_THAT(refused("h1"),
+              HasSubstr("job.yaml:3:8: hosts: 'h1' is not allowed; allowed: a list"));
+  EXPECT_THAT(refused("[]"), HasSubstr("hosts: no host is named"));
+  EXPECT_THAT(refused("[a, a]"), HasSubstr("job.yaml:3:8: hosts: 'a' is named twice"));
+}
+
+TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
+  EXPECT_THAT(error_of("h1:0"), HasSubstr("--hosts: 'h1:0': slots: '0' is not"));
+  EXPECT_THAT(error_of("h1:two"), HasSubstr("--hosts: 'h1:two': slots: 'two' is not"));
+  EXPECT_THAT(error_of(":2"), HasSubstr("--hosts: ':2' has no name; a host is written NAME"));
+  EXPECT_THAT(error_of("../h"), HasSubstr("--hosts: hosts: '../h' is not a name; allowed"));
+  EXPECT_THAT(error_of("h1:2,h1:2"), HasSubstr("--hosts: hosts: 'h1' is named twice"));
+  EXPECT_THAT(error_of("h1:2,h2:1"),
+              HasSubstr("--hosts: hosts: 3 slots are fewer than the 4 tasks; allowed: at least"));
+  EXPECT_EQ(error_of("h1:2,h2:2"), "");
+  EXPECT_EQ(error_of("h1:1,h2"), "");
+}
+
+TEST(Hosts, HaveALimit) {
+  Flags flags = flags_with("h", "worker:1");
+  for (int i = 0; i < 1000; ++i) flags.hosts.push_back("h" + std::to_string(i));
+  const auto spec = build(std::nullopt, flags, Defaults{});
+  ASSERT_FALSE(spec.ok());
+  EXPECT_THAT(spec.error().message, HasSubstr("1001 hosts are more than the limit of 1000"));
+}
+
+}  // namespace
+}  // namespace gangrun::job
