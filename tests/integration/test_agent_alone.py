@@ -17,6 +17,9 @@ def test_agent_runs_in_an_empty_chroot(agent, tmp_path):
 def test_agent_is_one_static_file(agent):
     headers = subprocess.run(["readelf", "-l", str(agent)], capture_output=True, text=True, check=True)
     assert "INTERP" not in headers.stdout
+    # A shared library given to the linker by its file's name is taken in silence, and fails when it is called.
+    dynamic = subprocess.run(["readelf", "-d", str(agent)], capture_output=True, text=True, check=True)
+    assert "NEEDED" not in dynamic.stdout
 
 
 def test_bad_arguments_are_told(agent):
