@@ -379,7 +379,13 @@ std::string Gang::waiting_for(base::Instant now) const {
       if (!task.deadline || task.phase == Phase::kEnding || !task.member) continue;
       (task.silent ? silent : starting).push_back(&task);
     }
-    if (!starting.empty()) text = format("the start of {}", names(starting));
+    if (!starting.empty()) {
+      text = format("the start of {}", names(starting));
+      const bool lacks_place = std::any_of(starting.begin(), starting.end(), [](const Task* task) {
+        return task->phase == Phase::kAsked;
+      });
+      if (lacks_place && !cluster_waits_for_.empty()) text += format(" ({})", cluster_waits_for_);
+    }
     if (!silent.empty()) text = format("news of {}", names(silent));
     if (text.empty()) text = resize_words();
     if (text.empty() && job_deadline_) text = "the end of its tasks";

@@ -120,6 +120,17 @@ TEST(GangTest, GangRestartWaitsUntilTheLastHasStopped) {
   EXPECT_EQ(driver.exited(kWorker0, 0), "publish 2; start@2 w0#2 w1#2");
 }
 
+TEST(GangTest, ATaskThatComesBackSaysWhatItsPlaceWaitsFor) {
+  Driver driver = running(two_workers(1, job::RestartScope::kTask));
+  EXPECT_EQ(driver.agent_ended(kWorker1), "warn; allocate w1#2");
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 10 min");
+  driver.step(ClusterWaiting{"host h2 cannot be used"});
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+            "the start of worker:1 (host h2 cannot be used); limit in 10 min");
+  driver.allocated(kWorker1);
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 2 min");
+}
+
 TEST(GangTest, TaskThatDoesNotStopForARestartIsKilledAndComesBack) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
   driver.exited(kWorker1, 1);
