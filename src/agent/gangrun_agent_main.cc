@@ -1,11 +1,13 @@
 // The program that travels: one agent with its guardian (process/containment.h).
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/agent.h"
 #include "base/files.h"
@@ -15,6 +17,8 @@
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "process/containment.h"
+#include "process/network_namespace.h"
+#include "process/spawn.h"
 #include "registry/agent_config.h"
 
 namespace {
@@ -22,7 +26,8 @@ namespace {
 using namespace gangrun;
 
 constexpr std::string_view kUsage =
-    "usage: gangrun-agent task --containment LEVEL --name NAME --config-fd N [--outlive]\n"
+    "usage: gangrun-agent task --containment LEVEL --name NAME --config-fd N\n"
+    "                     [--outlive] [--network-fd N] [--lock-fds N,...]\n"
     "       gangrun-agent --version\n"
     "Started by gangrun, one for each task of a job.\n";
 
@@ -31,39 +36,70 @@ struct Arguments {
   std::string name;
   int config_fd = -1;
   bool outlive = false;  // goes on without the process that started it, for as long as its lease
+  int network_fd = -1;   // of the network namespace to be in; -1: the one it is started in
+  std::vector<int> lock_fds;  // held until guardian and agent have ended
 };
 
-std::optional<Arguments> parse(int argc, char** argv) {
-  Arguments arguments;
-  if (argc == 9 && std::string_view(argv[8]) == "--outlive") {
-    arguments.outlive = true;
-    --argc;
+bool read_fd(std::string_view text, int& fd) {
+  const auto number = base::parse_integer(text);
+  if (!number || *number < 3 || *number > process::kMaxInheritedFd) return false;
+  fd = static_cast<int>(*number);
+  return true;
+}
+
+// Whether the flag is known and its value is one.
+bool read_flag(std::string_view flag, std::string_view value, Arguments& arguments) {
+  if (flag == "--containment") {
+    const auto level = process::level_from_string(value);
+    arguments.level = level.value_or(arguments.level);
+    return level.has_value();
   }
-  if (argc != 8 || std::string_view(argv[1]) != "task") return std::nullopt;
-  for (int i = 2; i + 1 < argc; i += 2) {
+  if (flag == "--name") {
+    arguments.name = value;
+    return !value.empty();
+  }
+  if (flag == "--config-fd") return read_fd(value, arguments.config_fd);
+  if (flag == "--network-fd") return read_fd(value, arguments.network_fd);
+  if (flag != "--lock-fds") return false;
+  for (const std::string& text : base::split(value, ',')) {
+    if (!read_fd(text, arguments.lock_fds.emplace_back(-1))) return false;
+  }
+  return true;
+}
+
+std::optional<Arguments> parse(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "task") return std::nullopt;
+  Arguments arguments;
+  for (int i = 2; i < argc; ++i) {
     const std::string_view flag = argv[i];
-    const std::string_view value = argv[i + 1];
-    if (flag == "--containment") {
-      const auto level = process::level_from_string(value);
-      if (!level) return std::nullopt;
-      arguments.level = *level;
-    } else if (flag == "--name") {
-      arguments.name = value;
-    } else if (flag == "--config-fd") {
-      const auto number = base::parse_integer(value);
-      if (!number || *number < 0 || *number > 1023) return std::nullopt;
-      arguments.config_fd = static_cast<int>(*number);
-    } else {
+    if (flag == "--outlive") {
+      arguments.outlive = true;
+    } else if (++i == argc || !read_flag(flag, argv[i], arguments)) {
       return std::nullopt;
     }
   }
+  if (arguments.name.empty() || arguments.config_fd < 0) return std::nullopt;
   return arguments;
 }
 
+// Before anything else, so that guardian and task are in it too.
+base::Result<> enter_network(int fd) {
+  if (fd < 0) return {};
+  auto entered = process::enter_network_namespace(fd);
+  ::close(fd);
+  return entered;
+}
+
 int run(const Arguments& arguments, base::Logger& logger) {
+  if (const auto entered = enter_network(arguments.network_fd); !entered.ok()) {
+    logger.error("{}", entered.error().message);
+    return 1;
+  }
   // The guardian splits off before anything is read, so that it never holds the job's secret.
-  const auto containment = process::contain(
-      {.level = arguments.level, .name = arguments.name, .die_with_parent = !arguments.outlive});
+  const auto containment = process::contain({.level = arguments.level,
+                                             .name = arguments.name,
+                                             .die_with_parent = !arguments.outlive,
+                                             .lasting_fds = arguments.lock_fds});
   if (!containment.ok()) {
     logger.error("{}", containment.error().message);
     return 1;

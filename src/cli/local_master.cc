@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "journal/reader.h"
 #include "journal/replay.h"
+#include "net/hosts.h"
 
 namespace gangrun::cli {
 
@@ -15,7 +16,8 @@ namespace {
 
 using base::Result;
 
-// Tasks that outlive their master go on alone for so long where the job does not say.
+// Tasks that outlive their master, or have a network between them and it, go on alone for so long
+// where the job does not say.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
 
 // GPUs are given out once on a machine, whoever runs jobs on it: all must be able to lock them.
@@ -32,12 +34,14 @@ Result<std::string> gpu_lock_folder(bool needed) {
 }
 
 std::chrono::milliseconds master_lost(const job::JobSpec& spec, const LocalMasterOptions& options) {
-  const auto by_default =
-      options.tasks_outlive_us ? kDefaultMasterLost : std::chrono::milliseconds(0);
+  const auto by_default = options.tasks_outlive_us || !spec.hosts.empty()
+                              ? kDefaultMasterLost
+                              : std::chrono::milliseconds(0);
   return spec.timeouts.master_lost.value_or(by_default);
 }
 
 Result<cluster::LocalCluster::Options> cluster_options(const cluster::JobFolder& folder,
+                                                       const job::JobSpec& spec,
                                                        const LocalMasterOptions& options) {
   cluster::LocalCluster::Options result;
   result.agent_program = options.launch.agent_program;
@@ -48,6 +52,9 @@ Result<cluster::LocalCluster::Options> cluster_options(const cluster::JobFolder&
   result.job_id = folder.id();
   result.containment = options.launch.containment;
   result.agents_outlive_us = options.tasks_outlive_us;
+  result.hosts = spec.hosts;
+  const std::string& host = options.launch.host;
+  if (!net::is_loopback_address(host)) result.master_address = host;
   return result;
 }
 
@@ -56,6 +63,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   const cluster::JobPaths& paths = folder.paths();
   master::Settings settings;
   settings.master_lost = master_lost(spec, options);
+  const bool serves_tls = options.launch.serve_tls || !spec.hosts.empty();
   settings.spec = std::move(spec);
   settings.job_id = folder.id();
   settings.folder = paths.folder;
@@ -66,7 +74,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.secret = folder.secret();
   settings.containment = options.launch.containment;
   settings.commanded_at = options.commanded_at;
-  if (options.launch.serve_tls) {
+  if (serves_tls) {
     GANGRUN_ASSIGN(auto certificate, folder.make_certificate());
     settings.certificate = std::make_unique<net::JobCertificate>(std::move(certificate));
   }
@@ -117,7 +125,7 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
                                  .started = clock.wall_now(),
                                  .origin = clock.now()};
   GANGRUN_ASSIGN(made->journal_, journal::Writer::create(paths.journal(), opening));
-  GANGRUN_ASSIGN(auto for_cluster, cluster_options(folder, options));
+  GANGRUN_ASSIGN(auto for_cluster, cluster_options(folder, spec, options));
   made->cluster_ = std::make_unique<cluster::LocalCluster>(loop, std::move(for_cluster));
   made->master_ = std::make_unique<master::Master>(loop, clock, *made->logger_, *made->cluster_,
                                                    *made->journal_, listener, std::move(settings));

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/text.h"
 #include "frameworks/environment.h"
+#include "job/hosts.h"
 #include "job/plan_json.h"
 #include "job/units.h"
 
@@ -160,6 +161,11 @@ base::Result<Lines> plan_lines(const Plan& plan) {
                       Paint::kBold)};
   add_field(lines, "works in", plan.working_folder);
   add_field(lines, "keeps in", plan.job_folder);
+  if (!spec.hosts.empty()) {
+    std::vector<std::string> hosts;
+    for (const job::Host& host : spec.hosts) hosts.push_back(job::to_string(host));
+    add_field(lines, "hosts", base::format("{}", base::join(hosts, ", ")));
+  }
   add_field(lines, "contained by", std::string(job::to_string(plan.containment)));
   add_field(lines, "not covered", uncovered_by(plan.containment));
   add_field(lines, "success", spec.success);

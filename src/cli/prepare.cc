@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/text.h"
+#include "cluster/local/host_network.h"
 #include "cluster/local/this_machine.h"
 #include "frameworks/environment.h"
 #include "job/build.h"
@@ -158,6 +159,20 @@ Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
       base::format("--host: {} is {}, which is not this machine; allowed: a name or address of "
                    "this machine ({})",
                    job::in_quotes(*wanted), addresses->front(), base::join(own, ", ")));
+}
+
+Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::string>& wanted) {
+  if (spec.hosts.empty()) return {};
+  const bool is_reached =
+      !wanted || (net::is_numeric_address(*wanted) && !net::is_loopback_address(*wanted));
+  if (!is_reached) {
+    return base::invalid_argument(base::format(
+        "--host: {} cannot be reached from hosts; allowed with hosts: an address of this machine "
+        "({})",
+        job::in_quotes(*wanted), base::join(net::local_addresses(), ", ")));
+  }
+  const Result<> checked = cluster::check_hosts(spec.hosts, wanted.value_or(""));
+  return checked.ok() ? checked : as_bad_input(checked.error().context("hosts"));
 }
 
 std::vector<int> gpus_of_this_machine(const Context& context) {

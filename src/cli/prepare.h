@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ base::Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Ma
 // The name by which the tasks know this machine: `wanted`, if it is one of this machine's.
 base::Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
                                          base::Instant deadline);
+
+// Whether the hosts of the job can be used, from the master's address `wanted` where one is given.
+base::Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::string>& wanted);
 
 cluster::Machine this_machine(const Context& context);
 std::vector<int> gpus_of_this_machine(const Context& context);

@@ -66,6 +66,11 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
   GANGRUN_TRY(
       check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
+  GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
+  if (options.detach && !plan.spec.hosts.empty()) {
+    return base::invalid_argument(
+        "--detach: a job on hosts cannot be detached; allowed: one without `hosts`");
+  }
   GANGRUN_ASSIGN(plan.launch.host,
                  host_for_tasks(options.host, context.clock.now() + kResolveTimeout));
   GANGRUN_ASSIGN(plan.home, home_of(context));
@@ -120,13 +125,16 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
             "Run TensorBoard beside the job, on this folder");
   add_value(command, "--name", flags.name, "NAME", "The job's name");
   add_value(command, "--on", flags.on, "local", "Where the tasks run; in this release: local");
+  add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
+           "Network namespaces that the tasks run in, and how many in each");
   add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
             "How surely everything that a task starts ends with it");
 }
 
 void add_run_flags(CLI::App& command, RunOptions& options) {
   add_value(command, "--host", options.host, "NAME",
-            "The name of this machine that tasks tell each other (127.0.0.1)");
+            "The name of this machine that tasks tell each other (127.0.0.1); with --hosts its "
+            "address as the hosts reach it");
   add_flag(command, "--serve-tls", options.serve_tls,
            "Serve the job's registry to other hosts too, by TLS");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");

@@ -235,9 +235,15 @@ void Master::Impl::allocate(const gang::Allocate& decision) {
   config.job_id = settings_.job_id;
   config.task = decision.task;
   config.attempt = decision.attempt;
-  config.socket_path = settings_.socket_path;
   config.secret = settings_.secret;
   config.host = settings_.host;
+  if (settings_.spec.hosts.empty()) {
+    config.socket_path = settings_.socket_path;
+  } else {
+    // By which address is the cluster's knowledge.
+    config.master_port = tls_port_;
+    config.fingerprint = settings_.certificate->fingerprint;
+  }
   config.working_folder = settings_.working_folder;
   config.log_prefix = log_prefix(decision.task);
   cluster::Launch launch;

@@ -132,6 +132,19 @@ std::vector<std::string> local_addresses() {
   return out;
 }
 
+bool has_link(std::string_view address) {
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) return false;
+  const std::unique_ptr<ifaddrs, InterfacesFreer> list(found);
+  for (const ifaddrs* item = list.get(); item != nullptr; item = item->ifa_next) {
+    if (item->ifa_addr == nullptr) continue;
+    const int family = item->ifa_addr->sa_family;
+    if ((family != AF_INET && family != AF_INET6) || numeric(item->ifa_addr) != address) continue;
+    if ((item->ifa_flags & IFF_UP) != 0 && (item->ifa_flags & IFF_RUNNING) != 0) return true;
+  }
+  return false;
+}
+
 bool is_numeric_address(std::string_view text) {
   return ip_address(std::string(text), 0).has_value();
 }

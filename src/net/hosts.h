@@ -24,6 +24,9 @@ std::string host_name();
 // link-local ones.
 std::vector<std::string> local_addresses();
 
+// Whether the interface with this address of ours is up and has somebody at its other end.
+[[nodiscard]] bool has_link(std::string_view address);
+
 [[nodiscard]] bool is_numeric_address(std::string_view text);
 [[nodiscard]] bool is_loopback_address(std::string_view address);
 

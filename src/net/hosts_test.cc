@@ -18,6 +18,11 @@ TEST(Hosts, NumericAddressesAreThemselves) {
   EXPECT_THAT(*resolve("::1", test_deadline()), ElementsAre("::1"));
 }
 
+TEST(Hosts, AnAddressHasALinkOnlyWhereItIsOurs) {
+  EXPECT_TRUE(has_link("127.0.0.1"));
+  EXPECT_FALSE(has_link("192.0.2.77"));
+}
+
 TEST(Hosts, LocalhostResolvesToLoopback) {
   const auto addresses = resolve("localhost", test_deadline());
   ASSERT_TRUE(addresses.ok()) << addresses.error().message;

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/local/agent_processes.h"
+#include "cluster/local/host_network.h"
 #include "process/foreign_process.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
@@ -22,8 +23,12 @@ namespace gangrun::cluster {
 
 namespace {
 
-// Where the agent finds its configuration.
+// Where the agent finds its configuration, its network namespace and the locks of its GPUs.
 constexpr int kConfigFd = 3;
+constexpr int kNetworkFd = 4;
+constexpr int kFirstLockFd = 5;
+// What is not there yet is looked for that often.
+constexpr std::chrono::milliseconds kLookAgain(500);
 // What a stopped agent may need beyond the grace of its task before it is killed.
 constexpr std::chrono::seconds kStopAllowance(5);
 // How long the end of what was killed is waited for when the cluster goes.
@@ -77,6 +82,8 @@ struct LocalCluster::Agent {
   Launch launch;
   std::vector<base::UniqueFd> gpu_locks;
   std::vector<int> gpus;
+  std::string host;  // whose slot it has
+  std::optional<HostNetwork> network;
   // At most one of them: a child of ours, or of an earlier master.
   std::unique_ptr<process::Child> guardian;
   std::unique_ptr<process::ForeignProcess> adopted;
@@ -93,7 +100,7 @@ struct LocalCluster::Agent {
 };
 
 LocalCluster::LocalCluster(net::EventLoop& loop, Options options)
-    : loop_(loop), options_(std::move(options)) {}
+    : loop_(loop), options_(std::move(options)), slots_(options_.hosts) {}
 
 LocalCluster::~LocalCluster() {
   for (auto& [key, agent] : agents_) {
@@ -122,7 +129,7 @@ void LocalCluster::start(const job::TaskId& task, int attempt, Launch launch) {
   auto agent = std::make_unique<Agent>();
   agent->launch = std::move(launch);
   agents_[key] = std::move(agent);
-  if (!try_start(key)) wait_for_gpus();
+  if (!start_timer_.pending()) wait_for(try_start(key));
 }
 
 base::Json LocalCluster::handle_of(const Agent& agent) {
@@ -131,36 +138,85 @@ base::Json LocalCluster::handle_of(const Agent& agent) {
       {"pid", agent.pid()}, {"start_ticks", stat ? stat->start_ticks : 0}, {"gpus", agent.gpus}};
 }
 
-bool LocalCluster::try_start(const Key& key) {
+// What is missing may come without anybody telling us: other jobs hold GPUs, a host comes back.
+void LocalCluster::start_waiting() {
+  std::vector<Key> waiting;
+  for (const auto& [key, agent] : agents_) {
+    if (!agent->exists()) waiting.push_back(key);
+  }
+  std::string reason;
+  for (const Key& key : waiting) {
+    std::string missing = try_start(key);
+    if (!missing.empty()) reason = std::move(missing);
+  }
+  wait_for(std::move(reason));
+}
+
+void LocalCluster::wait_for(std::string missing) {
+  if (!missing.empty() && missing != waits_for_) emit(Waiting{missing});
+  waits_for_ = std::move(missing);
+  if (!waits_for_.empty()) start_timer_ = loop_.after(kLookAgain, [this] { start_waiting(); });
+}
+
+// Why it cannot be started yet; empty where it was started, or has ended.
+std::string LocalCluster::try_start(const Key& key) {
   Agent& agent = *agents_.at(key);
-  if (!take_gpus(agent)) return false;
+  if (std::string missing = take_host(agent); !missing.empty()) return missing;
+  if (!take_gpus(agent)) {
+    leave_host(agent);
+    return base::format("other jobs hold GPUs of this machine ({} in all)", options_.gpus.size());
+  }
   const base::Result<> started = spawn_agent(key, agent);
+  // Guardian and agent hold them, for as long as anything of the task lives.
+  agent.gpu_locks.clear();
+  agent.network.reset();
   if (started.ok()) {
-    emit(Allocated{key.first, key.second, options_.host, agent.gpus, handle_of(agent)});
-    return true;
+    const std::string& host = agent.host.empty() ? options_.host : agent.host;
+    emit(Allocated{key.first, key.second, host, agent.gpus, handle_of(agent)});
+    return {};
   }
   emit(Ended{key.first, key.second, base::format("had no agent: {}", started.error().message),
              loop_.now()});
+  leave_host(agent);
   agents_.erase(key);
-  return true;
+  return {};
 }
 
-// Other jobs of this machine may hold GPUs: their locks go with their master, so looking again is
-// enough.
-void LocalCluster::wait_for_gpus() {
-  constexpr std::chrono::milliseconds kLookAgain(500);
-  if (gpu_timer_.pending()) return;
-  emit(Waiting{
-      base::format("other jobs hold GPUs of this machine ({} in all)", options_.gpus.size())});
-  gpu_timer_ = loop_.after(kLookAgain, [this] {
-    std::vector<Key> waiting;
-    for (const auto& [key, agent] : agents_) {
-      if (!agent->exists()) waiting.push_back(key);
+std::string LocalCluster::take_host(Agent& agent) {
+  if (options_.hosts.empty()) return {};
+  std::string wanted;
+  if (agent.launch.wanted) {
+    const auto known = host_of_address_.find(agent.launch.wanted->host);
+    if (known != host_of_address_.end()) wanted = known->second;
+  }
+  const std::vector<std::string>& avoided = agent.launch.avoided;
+  std::set<std::string> passed_over(avoided.begin(), avoided.end());
+  std::set<std::string> unusable;
+  std::string missing = "all slots of the hosts are taken";
+  while (true) {
+    const auto host = slots_.take(wanted, passed_over);
+    if (!host && passed_over == unusable) return missing;
+    if (!host) {
+      // Better one to avoid than none.
+      passed_over = unusable;
+      continue;
     }
-    bool all = true;
-    for (const Key& key : waiting) all = try_start(key) && all;
-    if (!all) wait_for_gpus();
-  });
+    auto network = look_at_host(*host, options_.master_address);
+    if (network.ok()) {
+      host_of_address_[network->address] = *host;
+      agent.host = *host;
+      agent.network = std::move(*network);
+      return {};
+    }
+    slots_.give_back(*host);
+    unusable.insert(*host);
+    passed_over.insert(*host);
+    missing = base::format("host {} cannot be used: {}", *host, network.error().message);
+  }
+}
+
+void LocalCluster::leave_host(Agent& agent) {
+  if (!agent.host.empty()) slots_.give_back(std::exchange(agent.host, {}));
 }
 
 bool LocalCluster::take_gpus(Agent& agent) {
@@ -184,6 +240,10 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
   // A task that asked for none must not see those of the others.
   if (!options_.gpus.empty()) config["gpus"] = agent.gpus;
   if (agent.launch.wanted) config["wanted_port"] = agent.launch.wanted->port;
+  if (agent.network) {
+    config["host"] = agent.network->address;
+    config["master_host"] = agent.network->master_address;
+  }
   GANGRUN_ASSIGN(const base::UniqueFd config_file,
                  base::memory_file("gangrun-agent-config", base::dump_json(config)));
   base::UniqueFd log(
@@ -207,6 +267,19 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
   }
   options.standard_error = log.get();
   options.inherited = {{config_file.get(), kConfigFd}};
+  if (agent.network) {
+    options.argv.insert(options.argv.end(), {"--network-fd", std::to_string(kNetworkFd)});
+    options.inherited.push_back({agent.network->name_space.get(), kNetworkFd});
+  }
+  if (!agent.gpu_locks.empty()) {
+    std::vector<int> numbers;
+    for (const base::UniqueFd& lock : agent.gpu_locks) {
+      numbers.push_back(kFirstLockFd + static_cast<int>(numbers.size()));
+      options.inherited.push_back({lock.get(), numbers.back()});
+    }
+    options.argv.insert(options.argv.end(),
+                        {"--lock-fds", base::format("{}", base::join(numbers, ","))});
+  }
   options.new_group = process::NewGroup::kSession;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   agent.guardian = std::make_unique<process::Child>(std::move(child));
@@ -263,6 +336,7 @@ void LocalCluster::reap(const Key& key) {
   } else {
     ended.sentence = exit.error().message;
   }
+  leave_host(*found->second);
   agents_.erase(found);
   emit(std::move(ended));
 }

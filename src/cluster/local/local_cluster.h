@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "cluster/local/slots.h"
 #include "net/event_loop.h"
 #include "process/child.h"
 
@@ -44,6 +45,9 @@ class LocalCluster final : public Cluster {
     job::Containment containment = job::Containment::kSubreaper;
     // Whether the agents die with the calling process, however that ends; else their lease decides.
     bool agents_outlive_us = false;
+    // Network namespaces of this machine that the tasks are to be in; empty: that of the caller.
+    std::vector<job::Host> hosts;
+    std::string master_address;  // by which the hosts reach the master; empty: found for each
   };
 
   LocalCluster(net::EventLoop& loop, Options options);
@@ -61,9 +65,12 @@ class LocalCluster final : public Cluster {
   using Key = std::pair<job::TaskId, int>;
 
   static base::Json handle_of(const Agent& agent);
-  bool try_start(const Key& key);
+  void start_waiting();
+  void wait_for(std::string missing);
+  std::string try_start(const Key& key);
+  std::string take_host(Agent& agent);
+  void leave_host(Agent& agent);
   bool take_gpus(Agent& agent);
-  void wait_for_gpus();
   base::Result<> spawn_agent(const Key& key, Agent& agent);
   void emit(Event event);
   void reap(const Key& key);
@@ -73,7 +80,10 @@ class LocalCluster final : public Cluster {
   Options options_;
   std::function<void(Event)> listener_;
   std::map<Key, std::unique_ptr<Agent>> agents_;
-  net::Timer gpu_timer_;
+  Slots slots_;
+  std::map<std::string, std::string> host_of_address_;
+  net::Timer start_timer_;
+  std::string waits_for_;                                       // what was last told
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 
