@@ -1,7 +1,7 @@
 // The program that travels: one agent with its guardian (process/containment.h).
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -21,9 +21,8 @@
 #include "process/spawn.h"
 #include "registry/agent_config.h"
 
+namespace gangrun {
 namespace {
-
-using namespace gangrun;
 
 constexpr std::string_view kUsage =
     "usage: gangrun-agent task --containment LEVEL --name NAME --config-fd N\n"
@@ -126,9 +125,7 @@ int run(const Arguments& arguments, base::Logger& logger) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int start(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts("gangrun-agent " GANGRUN_VERSION);
     return 0;
@@ -142,3 +139,8 @@ int main(int argc, char** argv) {
       base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo);
   return run(*arguments, *logger);
 }
+
+}  // namespace
+}  // namespace gangrun
+
+int main(int argc, char** argv) { return gangrun::start(argc, argv); }

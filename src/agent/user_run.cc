@@ -1,10 +1,10 @@
 #include "agent/user_run.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "base/format.h"
@@ -58,7 +58,7 @@ UserRun::~UserRun() = default;
 base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
                               const std::string& log_prefix) {
   for (process::SpawnOptions& options : processes) {
-    const base::Result<> started = start_process(std::move(options), log_prefix);
+    base::Result<> started = start_process(std::move(options), log_prefix);
     if (started.ok()) continue;
     // A gang of ranks that is not complete is of no use.
     kill_all();

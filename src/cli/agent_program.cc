@@ -1,11 +1,11 @@
 #include "cli/agent_program.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <utility>
 #include <vector>

@@ -8,7 +8,7 @@
 #include "cli/context.h"
 #include "cluster/site.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
 }  // namespace CLI
 

@@ -39,7 +39,8 @@ std::string bash_reply(std::string_view value) {
   switch (kind_of(value)) {
     case Kind::kFile: return "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))";
     case Kind::kFolder: return "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\"))";
-    case Kind::kJob: return "COMPREPLY=($(compgen -W \"last $(_gangrun_jobs)\" -- \"$current\"))";
+    case Kind::kJob:
+      return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_jobs)" -- "$current")))sh";
     case Kind::kChoice:
       return format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))",
                     base::join(choices_of(value), " "));

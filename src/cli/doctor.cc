@@ -68,7 +68,7 @@ Finding examine_port() {
   if (!fd.valid() ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&storage), sizeof(address)) != 0) {
     return {"ports", Grade::kBad,
-            base::format("no port of 127.0.0.1 can be bound: {}", std::strerror(errno))};
+            base::from_errno(errno, "no port of 127.0.0.1 can be bound").message};
   }
   return {"ports", Grade::kGood, "ports of 127.0.0.1 can be bound"};
 }
@@ -85,7 +85,7 @@ Finding examine_home(const Context& context) {
   const auto made = base::make_folders(*home + "/jobs", 0700);
   if (!made.ok()) return {"home", Grade::kBad, made.error().message};
   if (::access((*home + "/jobs").c_str(), W_OK | X_OK) != 0) {
-    return {"home", Grade::kBad, base::format("{}/jobs: {}", *home, std::strerror(errno))};
+    return {"home", Grade::kBad, base::from_errno(errno, *home + "/jobs").message};
   }
   const auto space = free_bytes(*home);
   const std::string text = base::format("{} with {} free", *home, bytes_text(space.value_or(0)));
@@ -99,8 +99,8 @@ Finding examine_shared_memory() {
   const auto space = free_bytes(folder);
   if (!space || ::access(folder.c_str(), W_OK) != 0) {
     return {"shared memory", Grade::kLimited,
-            base::format("{} cannot be written: {}; frameworks that use it fail", folder,
-                         std::strerror(errno))};
+            base::format("{}; frameworks that use it fail",
+                         base::from_errno(errno, folder + " cannot be written").message)};
   }
   return {"shared memory", *space < kLittleSpace ? Grade::kLimited : Grade::kGood,
           base::format("{} with {} free", folder, bytes_text(*space))};
@@ -109,7 +109,7 @@ Finding examine_shared_memory() {
 Finding examine_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return {"open files", Grade::kLimited, std::strerror(errno)};
+    return {"open files", Grade::kLimited, base::from_errno(errno, "getrlimit").message};
   }
   const auto words = [](rlim_t value) {
     return value == RLIM_INFINITY ? std::string("unlimited") : std::to_string(value);
@@ -191,6 +191,7 @@ bool can_run_jobs(const std::vector<Finding>& findings) {
 
 Lines findings_lines(const std::vector<Finding>& findings, std::size_t width) {
   std::vector<std::vector<Span>> rows;
+  rows.reserve(findings.size());
   for (const Finding& finding : findings) {
     rows.push_back({{finding.name},
                     {std::string(to_string(finding.grade)), paint_of(finding.grade)},

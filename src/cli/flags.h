@@ -7,7 +7,7 @@
 
 #include "cli/command_model.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
 }  // namespace CLI
 

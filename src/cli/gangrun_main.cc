@@ -1,7 +1,7 @@
 // The program that stays with the user: all commands.
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/context.h"
 
+namespace gangrun {
 namespace {
 
 std::map<std::string, std::string> environment_variables() {
@@ -25,10 +26,7 @@ std::map<std::string, std::string> environment_variables() {
   return variables;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace gangrun;
+int start(int argc, char** argv) {
   const base::SystemClock clock;
   const base::Instant commanded_at = clock.now();
   // A reader that has gone is an error of write(), not our end.
@@ -56,3 +54,8 @@ int main(int argc, char** argv) {
                        .folder = folder};
   return cli::to_int(cli::run_command_line({argv + 1, argv + argc}, context));
 }
+
+}  // namespace
+}  // namespace gangrun
+
+int main(int argc, char** argv) { return gangrun::start(argc, argv); }

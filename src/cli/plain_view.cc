@@ -71,7 +71,7 @@ std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus
 
 PlainView::PlainView(Console& console, ViewOptions options)
     : console_(console),
-      options_(std::move(options)),
+      options_(options),
       printer_(console, {.prefix = true, .prefix_width = options_.prefix_width}) {}
 
 void PlainView::started(const job::JobStatus& status) {
@@ -109,7 +109,7 @@ void PlainView::finished(const job::JobStatus& status, int /*exit_status*/) {
   console_.err(report);
 }
 
-void JsonView::write(std::string_view event, base::Json fields) {
+void JsonView::write(std::string_view event, const base::Json& fields) {
   base::Json object = {{"event", event}};
   object.update(fields);
   console_.out(base::dump_json(object) + "\n");

@@ -38,8 +38,7 @@ class PlainView final : public JobView {
 // One JSON object a line on standard output.
 class JsonView final : public JobView {
  public:
-  JsonView(Console& console, ViewOptions options)
-      : console_(console), options_(std::move(options)) {}
+  JsonView(Console& console, ViewOptions options) : console_(console), options_(options) {}
 
   void started(const job::JobStatus& status) override;
   void changed(const job::JobStatus& status) override;
@@ -50,7 +49,7 @@ class JsonView final : public JobView {
   [[nodiscard]] bool wants_lines() const override { return options_.logs.value_or(false); }
 
  private:
-  void write(std::string_view event, base::Json fields);
+  void write(std::string_view event, const base::Json& fields);
 
   Console& console_;
   ViewOptions options_;

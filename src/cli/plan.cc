@@ -104,8 +104,7 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
 }  // namespace
 
 std::string uncovered_by(job::Containment level) {
-  const std::string others =
-      "what somebody else started on a task's behalf (a container engine, cron)";
+  std::string others = "what somebody else started on a task's behalf (a container engine, cron)";
   switch (level) {
     case job::Containment::kPidNamespace: return others;
     case job::Containment::kCgroup:

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -57,7 +56,8 @@ std::string program_problem(const std::string& program, const std::string& path_
     return base::format("{} is not an executable file", path);
   }
   for (const std::string& entry : base::split(path_variable, ':')) {
-    if (is_program(in_folder(folder, entry.empty() ? program : entry + "/" + program))) return {};
+    const std::string path = entry.empty() ? program : base::format("{}/{}", entry, program);
+    if (is_program(in_folder(folder, path))) return {};
   }
   return base::format("not found in PATH ({})", base::shorten(path_variable, 200));
 }
@@ -75,9 +75,10 @@ Result<> check_file(const std::string& file, const std::string& folder) {
   const std::string path = in_folder(folder, file);
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
-    const std::string reason =
-        errno == ENOENT ? "there is no such file or folder" : std::string(std::strerror(errno));
-    return base::invalid_argument(base::format("files: {}: {}", path_in_quotes(file), reason));
+    const int error = errno;
+    const std::string what = base::format("files: {}", path_in_quotes(file));
+    return base::invalid_argument(error == ENOENT ? what + ": there is no such file or folder"
+                                                  : base::from_errno(error, what).message);
   }
   const bool is_folder = S_ISDIR(info.st_mode);
   if (!is_folder && !S_ISREG(info.st_mode)) {
@@ -86,8 +87,9 @@ Result<> check_file(const std::string& file, const std::string& folder) {
                      path_in_quotes(file)));
   }
   if (::access(path.c_str(), is_folder ? R_OK | X_OK : R_OK) != 0) {
-    return base::invalid_argument(
-        base::format("files: {} cannot be read: {}", path_in_quotes(file), std::strerror(errno)));
+    const int error = errno;
+    const std::string what = base::format("files: {} cannot be read", path_in_quotes(file));
+    return base::invalid_argument(base::from_errno(error, what).message);
   }
   return {};
 }

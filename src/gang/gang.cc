@@ -169,10 +169,7 @@ void Gang::on(const Reported& event) {
     end(*task, timeouts_.stop);
   } else if (!task->member) {
     return;  // adapt() finds a use for it
-  } else if (task->policy == Policy::kSidecar) {
-    start(*task);
-  } else if (const job::Address* was = spec_published_.find(task->id);
-             was && *was == task->address) {
+  } else if (task->policy == Policy::kSidecar || is_as_published(*task)) {
     start(*task);
   } else {
     // It could not come back where the others know it: they all need the next generation.
@@ -181,6 +178,11 @@ void Gang::on(const Reported& event) {
                        job::to_string(before))});
     restart_gang();
   }
+}
+
+bool Gang::is_as_published(const Task& task) const {
+  const job::Address* published = spec_published_.find(task.id);
+  return published != nullptr && *published == task.address;
 }
 
 void Gang::publish_if_complete() {

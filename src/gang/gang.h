@@ -152,6 +152,7 @@ class Gang {
   void reported_again(const Task& task);
 
   void publish_if_complete();
+  [[nodiscard]] bool is_as_published(const Task& task) const;
   void publish();
 
   // gang_elastic.cc

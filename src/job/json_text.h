@@ -15,7 +15,7 @@ namespace gangrun::job {
 
 inline constexpr std::size_t kMaxSentenceBytes = 4096;
 inline constexpr std::size_t kMaxLineBytes = 4096;
-inline constexpr std::size_t kMaxTracebackBytes = 32 * 1024;
+inline constexpr std::size_t kMaxTracebackBytes = std::size_t{32} * 1024;
 
 // `text` with bytes that are not UTF-8 replaced, at most `max_bytes` of it.
 base::Json json_text(std::string_view text, std::size_t max_bytes);

@@ -16,6 +16,6 @@ inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or
 inline constexpr std::size_t kMaxNameBytes = 63;
 inline constexpr std::size_t kMaxVariableNameBytes = 256;
 inline constexpr std::size_t kMaxCommandWords = 4096;
-inline constexpr std::size_t kMaxTextBytes = 128 * 1024;  // Linux: MAX_ARG_STRLEN
+inline constexpr std::size_t kMaxTextBytes = std::size_t{128} * 1024;  // Linux: MAX_ARG_STRLEN
 
 }  // namespace gangrun::job

@@ -56,7 +56,7 @@ struct ResourceField {
   std::optional<T> TaskDraft::*of_type;
   std::optional<T> ResourceOverride::*of_task;
   // Whether a value for all tasks is one for this type.
-  bool (*is_meant)(const TaskDraft&);
+  bool (*is_meant)(const TaskDraft&) = nullptr;
 };
 
 template <typename T>

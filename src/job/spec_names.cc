@@ -21,6 +21,7 @@ constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch,
 template <typename Values>
 std::vector<std::string> names_of(const Values& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const auto value : values) names.emplace_back(to_string(value));
   return names;
 }

@@ -373,7 +373,7 @@ Result<JobDraft> read_job(const YamlNode& root, const std::string& source) {
 
 }  // namespace
 
-Result<JobDraft> parse_spec(std::string_view text, std::string source_name) {
+Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name) {
   GANGRUN_ASSIGN(const YamlNode root, parse_yaml(text, source_name));
   return read_job(root, source_name);
 }

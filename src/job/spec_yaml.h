@@ -13,7 +13,7 @@ namespace gangrun::job {
 // A job file (docs/job.md) as a draft. `source_name` is what errors call the text: each is one line
 // "job.yaml:4:12: tasks.worker.memory: '2 GBB' is not …; allowed: …". What concerns several fields
 // at once is left to build().
-base::Result<JobDraft> parse_spec(std::string_view text, std::string source_name);
+base::Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name);
 
 // The same of a JSON value in the same shape.
 base::Result<JobDraft> draft_from_json(const base::Json& json);

@@ -52,6 +52,15 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   return status;
 }
 
+base::Result<> read_numbers(const base::Json& json, JobStatus& status) {
+  GANGRUN_ASSIGN(status.generation, base::json_member<int>(json, "generation"));
+  GANGRUN_ASSIGN(status.restarts_used, base::json_member<int>(json, "restarts_used"));
+  GANGRUN_ASSIGN(status.restarts_max, base::json_member<int>(json, "restarts_max"));
+  GANGRUN_ASSIGN(status.elapsed_ms, base::json_member<std::int64_t>(json, "elapsed_ms"));
+  GANGRUN_ASSIGN(status.all_started_ms, base::json_member<std::int64_t>(json, "all_started_ms"));
+  return {};
+}
+
 base::Result<> read_tasks(const base::Json& json, JobStatus& status) {
   const auto tasks = json.find("tasks");
   if (tasks == json.end() || !tasks->is_array()) {
@@ -179,13 +188,9 @@ base::Result<JobStatus> job_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.name, text_member(json, "name", kMaxFieldBytes));
   GANGRUN_ASSIGN(const auto state, base::json_member<std::string>(json, "state"));
   GANGRUN_ASSIGN(status.state, job_state_from(state));
-  GANGRUN_ASSIGN(status.generation, base::json_member<int>(json, "generation"));
-  GANGRUN_ASSIGN(status.restarts_used, base::json_member<int>(json, "restarts_used"));
-  GANGRUN_ASSIGN(status.restarts_max, base::json_member<int>(json, "restarts_max"));
+  GANGRUN_TRY(read_numbers(json, status));
   GANGRUN_ASSIGN(status.submitted, text_member(json, "submitted", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.ended, text_member(json, "ended", kMaxFieldBytes));
-  GANGRUN_ASSIGN(status.elapsed_ms, base::json_member<std::int64_t>(json, "elapsed_ms"));
-  GANGRUN_ASSIGN(status.all_started_ms, base::json_member<std::int64_t>(json, "all_started_ms"));
   GANGRUN_ASSIGN(status.waiting_for, text_member(json, "waiting_for", kMaxSentenceBytes));
   GANGRUN_ASSIGN(status.folder, text_member(json, "folder", kMaxFieldBytes));
   const auto cause = json.find("cause");

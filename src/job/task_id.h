@@ -13,6 +13,7 @@ struct TaskId {
   std::string type;
   int index = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the zero that a defaulted comparison compares with
   friend auto operator<=>(const TaskId&, const TaskId&) = default;
 };
 

@@ -17,6 +17,7 @@ constexpr std::size_t kMaxFractionDigits = 6;
 // Larger numbers are over every limit; so are their products with a factor, without an overflow.
 constexpr std::int64_t kMaxWhole = 10'000'000'000;
 constexpr std::int64_t kMillion = 1'000'000;
+constexpr std::int64_t kMibInTib = std::int64_t{1} << 20U;
 
 struct Unit {
   std::string_view name;
@@ -25,8 +26,8 @@ struct Unit {
 
 // The names that a slip of the finger is compared with come first.
 constexpr Unit kMemoryUnits[] = {
-    {"MiB", 1}, {"GiB", 1024}, {"TiB", 1024 * 1024}, {"m", 1}, {"g", 1024}, {"t", 1024 * 1024},
-    {"Mi", 1},  {"Gi", 1024},  {"Ti", 1024 * 1024},
+    {"MiB", 1},       {"GiB", 1024}, {"TiB", kMibInTib}, {"m", 1},          {"g", 1024},
+    {"t", kMibInTib}, {"Mi", 1},     {"Gi", 1024},       {"Ti", kMibInTib},
 };
 constexpr Unit kTimeUnits[] = {
     {"ms", 1},         {"s", 1000},   {"min", 60'000}, {"h", 3'600'000},
@@ -134,8 +135,8 @@ base::Result<int> parse_count(std::string_view text, int min, int max) {
 
 std::string memory_text(std::int64_t mib) {
   if (mib == 0 || mib % 1024 != 0) return base::format("{} MiB", mib);
-  if (mib % (1024 * 1024) != 0) return base::format("{} GiB", mib / 1024);
-  return base::format("{} TiB", mib / 1024 / 1024);
+  if (mib % kMibInTib != 0) return base::format("{} GiB", mib / 1024);
+  return base::format("{} TiB", mib / kMibInTib);
 }
 
 std::string duration_text(std::chrono::milliseconds duration) {

@@ -20,9 +20,11 @@ namespace websocket = boost::beast::websocket;
 
 namespace {
 
-constexpr std::size_t kMaxReasonBytes = 120;         // a control frame carries 123
-constexpr std::size_t kMaxKeptBytes = 64 * 1024;     // of read buffer between two messages
-constexpr std::size_t kMaskBufferBytes = 16 * 1024;  // of a client, for its write in progress
+constexpr std::size_t kMaxReasonBytes = 120;  // a control frame carries 123
+constexpr std::size_t kMaxKeptBytes =
+    std::size_t{64} * 1024;  // of read buffer between two messages
+constexpr std::size_t kMaskBufferBytes =
+    std::size_t{16} * 1024;  // of a client, for its write in progress
 constexpr base::Duration kHandshakeTimeout = base::seconds(20);
 
 websocket::close_code close_code_of(base::Code code) {

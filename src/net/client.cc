@@ -20,8 +20,8 @@ namespace http = boost::beast::http;
 
 namespace {
 
-constexpr std::size_t kReadBytes = 16 * 1024;
-constexpr std::size_t kMaxResponseHeaderBytes = 32 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
+constexpr std::size_t kMaxResponseHeaderBytes = std::size_t{32} * 1024;
 
 std::string host_field(const Endpoint& endpoint) {
   return endpoint.unix_path.empty() ? to_string(endpoint) : "localhost";

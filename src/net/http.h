@@ -14,7 +14,7 @@
 
 namespace gangrun::net {
 
-inline constexpr std::size_t kMaxTargetBytes = 8 * 1024;
+inline constexpr std::size_t kMaxTargetBytes = std::size_t{8} * 1024;
 
 enum class PeerKind { kUnix, kTls, kTcp };
 

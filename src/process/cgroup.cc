@@ -34,6 +34,7 @@ std::vector<std::string> groups_below(const std::string& folder) {
   std::vector<std::string> found;
   const std::unique_ptr<DIR, CloseFolder> opened(::opendir(folder.c_str()));
   if (!opened) return found;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(opened.get())) {
     const std::string_view name = static_cast<const char*>(entry->d_name);
     if (entry->d_type != DT_DIR || name == "." || name == "..") continue;

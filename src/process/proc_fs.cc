@@ -55,6 +55,7 @@ std::vector<pid_t> numbered_entries(const std::string& path) {
   std::vector<pid_t> found;
   const Folder folder(::opendir(path.c_str()));
   if (!folder) return found;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(folder.get())) {
     if (const auto value = number(static_cast<const char*>(entry->d_name))) {
       found.push_back(static_cast<pid_t>(*value));

@@ -124,7 +124,7 @@ Result<std::string> make_unique_folder(const std::string& home, const std::strin
       return base::from_errno(errno, "getrandom");
     }
     std::string id = make_job_id(name, now, random);
-    const std::string folder = jobs + "/" + id;
+    const std::string folder = base::format("{}/{}", jobs, id);
     if (::mkdir(folder.c_str(), 0700) == 0) return id;
     if (errno != EEXIST) return base::from_errno(errno, base::format("cannot create {}", folder));
   }
@@ -200,6 +200,7 @@ Result<std::vector<std::string>> job_ids(const std::string& home) {
     return base::from_errno(errno, base::format("cannot read {}", path));
   }
   std::vector<std::string> ids;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(folder.get())) {
     if (is_job_id(entry->d_name) && ids.size() < kMaxJobFolders) ids.emplace_back(entry->d_name);
   }
@@ -283,6 +284,6 @@ Result<net::JobCertificate> JobFolder::make_certificate() const {
   return certificate;
 }
 
-void JobFolder::remove() { remove_folder(paths_.folder); }
+void JobFolder::remove() const { remove_folder(paths_.folder); }
 
 }  // namespace gangrun::cluster

@@ -66,7 +66,7 @@ class JobFolder {
   base::Result<net::JobCertificate> make_certificate() const;
 
   // Takes the folder away again: for a job that could not start.
-  void remove();
+  void remove() const;
   // Lets another master have the job.
   void release() { lock_.reset(); }
 

@@ -1,12 +1,12 @@
 #include "cluster/local/local_cluster.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 
 #include "base/files.h"
@@ -34,7 +34,7 @@ constexpr std::chrono::seconds kStopAllowance(5);
 // How long the end of what was killed is waited for when the cluster goes.
 constexpr std::chrono::seconds kKillWait(10);
 
-constexpr std::size_t kMaxStatusBytes = 64 * 1024;
+constexpr std::size_t kMaxStatusBytes = std::size_t{64} * 1024;
 
 // The last number of the line "NSpid:" of /proc/PID/status; 0 where there is none.
 std::int64_t innermost_pid(std::string_view status) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxProcFileBytes = std::size_t{1} << 20U;
 constexpr std::int64_t kKibInMib = 1024;
-constexpr std::int64_t kBytesInMib = 1024 * 1024;
+constexpr std::int64_t kBytesInMib = std::int64_t{1} << 20U;
 
 std::int64_t total_memory_mib(const std::string& path) {
   const auto text = base::read_file(path, kMaxProcFileBytes);
