@@ -139,8 +139,8 @@ namespace {
 // One request and its answer on one stream, in a loop of its own.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(Stream stream, std::string bytes, bool head) : stream_(std::move(stream)) {
-    request_ = std::move(bytes);
+  Exchange(Stream stream, std::string bytes, bool head)
+      : stream_(std::move(stream)), request_(std::move(bytes)) {
     parser_.eager(true);
     parser_.skip(head);
     parser_.body_limit(kMaxResponseBytes);

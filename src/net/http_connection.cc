@@ -174,7 +174,7 @@ void HttpConnection::upgrade(Server::Core& core, HttpRequest request) {
   if (refusal) {
     parser_.reset();
     read();
-    return answer(std::move(*refusal));
+    return answer(*refusal);
   }
   state_ = State::kClosed;
   accept_channel(
@@ -193,7 +193,7 @@ void HttpConnection::refuse(int status, std::string message) {
   answer({status, "text/plain; charset=utf-8", {}, std::move(message) + "\n"});
 }
 
-void HttpConnection::answer(HttpResponse response) {
+void HttpConnection::answer(const HttpResponse& response) {
   if (state_ != State::kAwaiting) return;
   const auto dropped = std::exchange(on_gone_, nullptr);
   state_ = State::kWriting;
@@ -201,7 +201,7 @@ void HttpConnection::answer(HttpResponse response) {
   write(serialise(response, head_, last_));
 }
 
-void HttpConnection::write(std::string bytes) {
+void HttpConnection::write(std::string_view bytes) {
   pending_ += bytes;
   if (writing_) return;
   writing_ = true;
@@ -269,9 +269,9 @@ Responder::~Responder() {
   answer(error_response(base::internal("the request was dropped without an answer")));
 }
 
-void Responder::answer(HttpResponse response) {
+void Responder::answer(const HttpResponse& response) {
   const auto connection = std::exchange(connection_, {}).lock();
-  if (connection != nullptr) connection->answer(std::move(response));
+  if (connection != nullptr) connection->answer(response);
 }
 
 bool Responder::closed() const {

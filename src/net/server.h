@@ -27,7 +27,7 @@ class Responder {
   Responder& operator=(Responder&& other) noexcept;
   ~Responder();
 
-  void answer(HttpResponse response);
+  void answer(const HttpResponse& response);
   // Whether nobody waits any more: answered, or the client has gone.
   [[nodiscard]] bool closed() const;
   // Called in the loop when the client goes before the answer. Setting it replaces the former one.

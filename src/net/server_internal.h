@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "base/unique_fd.h"
@@ -69,7 +70,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Ends it without a word.
   void drop();
 
-  void answer(HttpResponse response);
+  void answer(const HttpResponse& response);
   [[nodiscard]] bool waits_for_answer() const { return state_ == State::kAwaiting; }
   void on_gone(std::function<void()> callback) { on_gone_ = std::move(callback); }
 
@@ -84,7 +85,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void dispatch();
   void upgrade(Server::Core& core, HttpRequest request);
   void refuse(int status, std::string message);
-  void write(std::string bytes);
+  void write(std::string_view bytes);
   void on_written(const ErrorCode& error);
   void drain();
   void finish();
@@ -102,7 +103,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Timer limit_;
 
   static constexpr std::size_t kReadBytes = std::size_t{8} * 1024;
-  std::array<char, kReadBytes> chunk_;
+  std::array<char, kReadBytes> chunk_{};
   bool reading_ = false;
   bool ended_ = false;  // the client sends no more
   std::string in_;

@@ -99,10 +99,10 @@ base::Result<Containment> contain(const ContainOptions& options) {
   ::signal(SIGCHLD, SIG_DFL);
   const sigset_t blocked = guardian_signals();
   sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
   auto state = prepare_guardian(options, parent);
   if (!state.ok()) {
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return state.error();
   }
   const pid_t agent = ::fork();
@@ -121,7 +121,7 @@ base::Result<Containment> contain(const ContainOptions& options) {
     run_guardian(*std::move(state));
   }
   guardians_end.reset();
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   for (const int fd : options.lasting_fds) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   Containment containment(options.level, std::move(agents_end), std::move(state->cgroup));
   GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));

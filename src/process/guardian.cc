@@ -68,7 +68,7 @@ std::optional<int> reap_agent(pid_t agent) {
   ::sigemptyset(&one);
   ::sigaddset(&one, number);
   ::kill(::getpid(), number);
-  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
   ::_exit(128 + number);
 }
 

@@ -117,8 +117,11 @@ std::vector<std::string> environment_of(const SpawnOptions& options) {
 std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   pointers.reserve(strings.size() + 1);
-  // execve() takes pointers to non-const for historical reasons and changes nothing.
-  for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));
+  for (const std::string& string : strings) {
+    // execve() takes pointers to non-const for historical reasons and changes nothing.
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+    pointers.push_back(const_cast<char*>(string.c_str()));
+  }
   pointers.push_back(nullptr);
   return pointers;
 }
@@ -259,16 +262,15 @@ base::Error failure_of(const SpawnOptions& options, const Prepared& prepared) {
 pid_t clone_child(Plan& plan, int& pidfd) {
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   constexpr std::size_t kAlignment = 16;
-  auto top = reinterpret_cast<std::uintptr_t>(stack.get() + kStackBytes);
-  top -= top % kAlignment;
+  std::byte* top = stack.get() + kStackBytes;
+  top -= reinterpret_cast<std::uintptr_t>(top) % kAlignment;
   // No handler of ours may run in the child while it shares our memory.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
-  const pid_t pid = ::clone(spawn_child::run, reinterpret_cast<void*>(top), flags, &plan, &pidfd,
-                            nullptr, nullptr);
+  const pid_t pid = ::clone(spawn_child::run, top, flags, &plan, &pidfd, nullptr, nullptr);
   const int error_number = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error_number;

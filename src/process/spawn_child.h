@@ -46,8 +46,9 @@ struct Plan {
   int error_number = 0;
 };
 
-// The child's side; ends in exec, or in a Plan that says what failed and exit.
-int run(void* plan);
+// The child's side; its argument is a Plan; ends in exec, or in a Plan that says what failed and
+// exit.
+int run(void* argument);
 
 // Makes sure that only the mapped descriptors outlive exec, for kernels without close_range().
 // Async-signal-safe. Public for its test.
