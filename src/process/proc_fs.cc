@@ -172,7 +172,8 @@ std::vector<pid_t> descendants_of(pid_t ancestor) {
     }
   };
   add_children(ancestor);
-  for (std::size_t next = 0; next < found.size(); ++next) add_children(found[next]);
+  std::size_t next = 0;
+  while (next < found.size()) add_children(found[next++]);  // which adds to them
   return found;
 }
 
@@ -190,7 +191,8 @@ std::vector<pid_t> descendants_by_parents(pid_t ancestor) {
     }
   };
   add_children(ancestor);
-  for (std::size_t next = 0; next < found.size(); ++next) add_children(found[next]);
+  std::size_t next = 0;
+  while (next < found.size()) add_children(found[next++]);  // which adds to them
   return found;
 }
 
