@@ -1,6 +1,6 @@
 #include "cli/ending_signals.h"
 
-#include <signal.h>
+#include <csignal>
 
 namespace gangrun::cli {
 
