@@ -26,9 +26,24 @@ base::Json to_json(const AgentConfig& config) {
   return json;
 }
 
+namespace {
+
+// Where the master is: a socket's file, or an address and who answers there.
+base::Result<> read_master(const base::Json& json, AgentConfig& config) {
+  using base::json_member;
+  GANGRUN_ASSIGN(config.socket_path, base::json_member_or<std::string>(json, "socket_path", ""));
+  if (config.socket_path.empty()) {
+    GANGRUN_ASSIGN(config.master_host, json_member<std::string>(json, "master_host"));
+    GANGRUN_ASSIGN(config.master_port, json_member<std::uint16_t>(json, "master_port"));
+    GANGRUN_ASSIGN(config.fingerprint, json_member<std::string>(json, "fingerprint"));
+  }
+  return {};
+}
+
+}  // namespace
+
 base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   using base::json_member;
-  using base::json_member_or;
   AgentConfig config;
   GANGRUN_ASSIGN(config.job_id, json_member<std::string>(json, "job_id"));
   const auto spec = json.find("spec");
@@ -46,12 +61,7 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(config.host, json_member<std::string>(json, "host"));
   GANGRUN_ASSIGN(config.working_folder, json_member<std::string>(json, "working_folder"));
   GANGRUN_ASSIGN(config.log_prefix, json_member<std::string>(json, "log_prefix"));
-  GANGRUN_ASSIGN(config.socket_path, json_member_or<std::string>(json, "socket_path", ""));
-  if (config.socket_path.empty()) {
-    GANGRUN_ASSIGN(config.master_host, json_member<std::string>(json, "master_host"));
-    GANGRUN_ASSIGN(config.master_port, json_member<std::uint16_t>(json, "master_port"));
-    GANGRUN_ASSIGN(config.fingerprint, json_member<std::string>(json, "fingerprint"));
-  }
+  GANGRUN_TRY(read_master(json, config));
   if (json.contains("wanted_port")) {
     GANGRUN_ASSIGN(config.wanted_port, json_member<std::uint16_t>(json, "wanted_port"));
   }

@@ -141,7 +141,7 @@ void Desk::first_report(SessionId id, Session& session, const ReportMessage& mes
                         base::Instant now) {
   if (auto objection = objection_to(message)) {
     log_once(objection->offence, job::to_string(message.task), objection->reason);
-    return refuse(id, std::move(objection->reason), objection->retry);
+    return refuse(id, objection->reason, objection->retry);
   }
   attach(id, session, message, now);
 }
@@ -354,7 +354,7 @@ void Desk::set_deadline(SessionId id, Session& session, base::Instant deadline) 
   deadlines_.emplace(deadline, id);
 }
 
-void Desk::refuse(SessionId id, std::string reason, bool retry) {
+void Desk::refuse(SessionId id, const std::string& reason, bool retry) {
   remove(id);
   output_.send(id, encode(RefusedMessage{reason, retry}));
   output_.close(id, reason);

@@ -173,7 +173,7 @@ class Desk {
   void set_generation(int newest);
 
   void on_opened(SessionId session, base::Instant now);
-  void on_frame(SessionId session, std::string_view frame, base::Instant now);
+  void on_frame(SessionId id, std::string_view frame, base::Instant now);
   // The other side is gone. Sessions that the desk closed itself may be named too.
   void on_closed(SessionId session);
   // When on_time() has something to do next, if ever.
@@ -250,7 +250,7 @@ class Desk {
   // start; logs where not.
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
   void set_deadline(SessionId id, Session& session, base::Instant deadline);
-  void refuse(SessionId id, std::string reason, bool retry);
+  void refuse(SessionId id, const std::string& reason, bool retry);
   // Forgets a session; what it held, if the task still expects it.
   std::optional<SessionLost> remove(SessionId id);
   [[nodiscard]] base::Duration patience(const Session& session) const;

@@ -100,6 +100,28 @@ Result<AgentState> read_state(const Reader& in) {
   return wrong(in.type(), "state", "waiting, starting, running or exited");
 }
 
+// Some members are there, or not zero, in some states only.
+Result<> check_members_fit(const Reader& in, const ReportMessage& out) {
+  const bool has_run = out.state != AgentState::kWaiting;
+  if (has_run != (out.run_attempt > 0)) {
+    return wrong(in.type(), "run_attempt", "0 exactly when the state is waiting");
+  }
+  if (has_run && out.run_attempt < out.attempt) {
+    return wrong(in.type(), "run_attempt", "no earlier than the agent's");
+  }
+  if (has_run != (out.generation > 0)) {
+    return wrong(in.type(), "generation", "0 exactly when the state is waiting");
+  }
+  if (out.state != AgentState::kRunning && out.user_pid != 0) {
+    return wrong(in.type(), "user_pid", "0 unless the state is running");
+  }
+  const bool exited = out.state == AgentState::kExited;
+  if (in.has("exit") != exited || in.has("ended_ms_ago") != exited) {
+    return wrong(in.type(), "exit", "there, with \"ended_ms_ago\", exactly when it has exited");
+  }
+  return {};
+}
+
 Result<AgentMessage> read_report(const Reader& in) {
   // The version comes first: the members of another version may have any form.
   GANGRUN_ASSIGN(const int protocol, in.get<int>("protocol"));
@@ -122,24 +144,8 @@ Result<AgentMessage> read_report(const Reader& in) {
   out.run_attempt = static_cast<int>(run_attempt);
   GANGRUN_ASSIGN(out.generation, in.generation(0));
   GANGRUN_ASSIGN(out.user_pid, in.integer("user_pid", 0, kMaxPid));
-  const bool has_run = out.state != AgentState::kWaiting;
-  if (has_run != (out.run_attempt > 0)) {
-    return wrong(in.type(), "run_attempt", "0 exactly when the state is waiting");
-  }
-  if (has_run && out.run_attempt < out.attempt) {
-    return wrong(in.type(), "run_attempt", "no earlier than the agent's");
-  }
-  if (has_run != (out.generation > 0)) {
-    return wrong(in.type(), "generation", "0 exactly when the state is waiting");
-  }
-  if (out.state != AgentState::kRunning && out.user_pid != 0) {
-    return wrong(in.type(), "user_pid", "0 unless the state is running");
-  }
-  const bool exited = out.state == AgentState::kExited;
-  if (in.has("exit") != exited || in.has("ended_ms_ago") != exited) {
-    return wrong(in.type(), "exit", "there, with \"ended_ms_ago\", exactly when it has exited");
-  }
-  if (exited) {
+  GANGRUN_TRY(check_members_fit(in, out));
+  if (out.state == AgentState::kExited) {
     GANGRUN_ASSIGN(out.exit, read_ending(in));
   }
   return AgentMessage(std::move(out));

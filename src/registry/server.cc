@@ -109,7 +109,7 @@ Server::Server(net::EventLoop& loop, base::Secret secret, DeskOptions options,
       logger_(logger),
       desk_(options, *this, logger),
       server_(loop, server_options()) {
-  server_.on_request([this](HttpRequest request, net::Responder responder) {
+  server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));
   });
   server_.on_channel_request([this](const HttpRequest& request) -> std::optional<HttpResponse> {
