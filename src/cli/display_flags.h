@@ -3,7 +3,7 @@
 #include "base/result.h"
 #include "cli/run_options.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
 }  // namespace CLI
 
