@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "journal/reader.h"
 #include "journal/replay.h"
 #include "net/hosts.h"
@@ -58,6 +60,14 @@ Result<cluster::LocalCluster::Options> cluster_options(const cluster::JobFolder&
   return result;
 }
 
+// Of an earlier master, whose agents look for it there; 0 for the first one.
+Result<std::uint16_t> known_port(const cluster::JobPaths& paths) {
+  const auto text = base::read_file(paths.tls_port(), 16);
+  if (!text.ok() && text.error().code == base::Code::kNotFound) return std::uint16_t{0};
+  if (!text.ok()) return text.error();
+  return static_cast<std::uint16_t>(base::parse_integer(*text).value_or(0));
+}
+
 Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::JobSpec spec,
                                          const LocalMasterOptions& options) {
   const cluster::JobPaths& paths = folder.paths();
@@ -75,8 +85,9 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.containment = options.launch.containment;
   settings.commanded_at = options.commanded_at;
   if (serves_tls) {
-    GANGRUN_ASSIGN(auto certificate, folder.make_certificate());
-    settings.certificate = std::make_unique<net::JobCertificate>(std::move(certificate));
+    settings.certificate = std::make_unique<net::JobCertificate>(folder.certificate());
+    GANGRUN_ASSIGN(settings.tls_port, known_port(paths));
+    settings.tls_port_file = paths.tls_port();
   }
   return settings;
 }

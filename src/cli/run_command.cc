@@ -67,10 +67,6 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_TRY(
       check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
   GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
-  if (options.detach && !plan.spec.hosts.empty()) {
-    return base::invalid_argument(
-        "--detach: a job on hosts cannot be detached; allowed: one without `hosts`");
-  }
   GANGRUN_ASSIGN(plan.launch.host,
                  host_for_tasks(options.host, context.clock.now() + kResolveTimeout));
   GANGRUN_ASSIGN(plan.home, home_of(context));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "gang/gang.h"
@@ -123,7 +124,10 @@ registry::ServerCallbacks Master::Impl::callbacks() {
 base::Result<> Master::Impl::start() {
   GANGRUN_TRY(server_.listen_unix(settings_.socket_path));
   if (settings_.certificate) {
-    GANGRUN_ASSIGN(tls_port_, server_.listen_tls("0.0.0.0", 0, *settings_.certificate));
+    GANGRUN_ASSIGN(tls_port_,
+                   server_.listen_tls("0.0.0.0", settings_.tls_port, *settings_.certificate));
+    GANGRUN_TRY(
+        base::write_file_atomically(settings_.tls_port_file, std::to_string(tls_port_), 0600));
   }
   if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
   cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });

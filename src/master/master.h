@@ -46,6 +46,8 @@ struct Settings {
   base::Secret secret;
   // With one, agents on other hosts are served by TLS too; without, only the Unix socket is.
   std::unique_ptr<net::JobCertificate> certificate;
+  std::uint16_t tls_port = 0;  // where the agents know their master to be; 0: any
+  std::string tls_port_file;   // the port is written here before any agent is told of it
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
   std::chrono::milliseconds master_lost{0};

@@ -424,3 +424,24 @@ def test_the_address_of_the_master_can_be_given(run_gangrun, hosts, tmp_path):
     for wrong in ("127.0.0.1", "localhost"):
         done = run_gangrun("run", *flags, "--host", wrong, "--", "true", cwd=tmp_path)
         assert done.status == 2 and f"--host: '{wrong}' cannot be reached from hosts" in done.stderr, done
+
+
+def test_agents_on_other_hosts_find_the_next_master(run_gangrun, gangrun, home, hosts, tmp_path):
+    """The master of a detached job is killed: the next one listens at the same port with the same certificate."""
+    started = run_gangrun("run", "--detach", "--hosts", ",".join(hosts.names), "-r", "worker:2", "--",
+                          sys.executable, "-c", LIVING, cwd=tmp_path)
+    assert started.status == 0, started.stderr
+    name = started.stdout.strip()
+
+    def pids():
+        status = json.loads(run_gangrun("status", "--json", name).stdout)
+        return [task["pid"] for task in status["tasks"] if task["state"] == "running" and task["pid"]]
+
+    before = wait_until(lambda: len(found := pids()) == 2 and found, "both tasks")
+    masters = subprocess.run(["pgrep", "-f", f"gangrun master .*{name}"], capture_output=True, text=True).stdout
+    os.kill(min(map(int, masters.split())), signal.SIGKILL)
+    wait_until(lambda: pids() == before, "news of both tasks")
+    (tmp_path / "go").touch()
+    assert run_gangrun("wait", name).status == 0
+    assert [len((tmp_path / f"life.{index}").read_text().splitlines()) > 0 for index in range(2)] == [True, True]
+    assert json.loads(run_gangrun("status", "--json", name).stdout)["generation"] == 1

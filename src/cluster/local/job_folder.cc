@@ -31,6 +31,7 @@ using base::Result;
 constexpr int kMaxIdTries = 100;
 constexpr std::chrono::hours kCertificateValidity(24 * 366);
 constexpr std::size_t kMaxSecretBytes = 4096;
+constexpr std::size_t kMaxCertificateBytes = 65536;
 // How often a lock that another process holds is tried again: its release tells nobody.
 constexpr base::milliseconds kLockInterval(5);
 constexpr std::size_t kTimeAndDigits = sizeof("-20260131-120000-3fa1") - 1;
@@ -129,6 +130,24 @@ Result<std::string> make_unique_folder(const std::string& home, const std::strin
     if (errno != EEXIST) return base::from_errno(errno, base::format("cannot create {}", folder));
   }
   return base::internal(base::format("{} names for the job's folder are taken", kMaxIdTries));
+}
+
+Result<net::JobCertificate> make_certificate(const JobPaths& paths, const std::string& id) {
+  GANGRUN_ASSIGN(net::JobCertificate certificate,
+                 net::make_job_certificate(id, kCertificateValidity));
+  GANGRUN_TRY(base::write_private_file(paths.certificate(), certificate.certificate_pem));
+  GANGRUN_TRY(base::write_private_file(paths.key(), certificate.key_pem.reveal()));
+  return certificate;
+}
+
+Result<net::JobCertificate> read_certificate(const JobPaths& paths) {
+  net::JobCertificate certificate;
+  GANGRUN_ASSIGN(certificate.certificate_pem,
+                 base::read_file(paths.certificate(), kMaxCertificateBytes));
+  GANGRUN_ASSIGN(std::string key, base::read_file(paths.key(), kMaxCertificateBytes));
+  certificate.key_pem = base::Secret(std::move(key));
+  GANGRUN_ASSIGN(certificate.fingerprint, net::fingerprint_of(certificate.certificate_pem));
+  return certificate;
 }
 
 Result<> fill(const JobPaths& paths, const base::Secret& secret, const job::JobSpec& spec) {
@@ -247,6 +266,14 @@ Result<JobFolder> JobFolder::create(const std::string& home, const job::JobSpec&
   Result<> filled = folder.lock_.valid()
                         ? fill(folder.paths_, folder.secret_, spec)
                         : Result<>(base::from_errno(lock_errno, folder.paths_.lock()));
+  if (filled.ok()) {
+    auto certificate = make_certificate(folder.paths_, folder.id_);
+    if (certificate.ok()) {
+      folder.certificate_ = std::move(*certificate);
+    } else {
+      filled = certificate.error();
+    }
+  }
   if (!filled.ok()) {
     folder.remove();
     return in_words(filled.error(), home);
@@ -273,15 +300,8 @@ Result<JobFolder> JobFolder::open(const std::string& folder, base::Instant deadl
     return base::from_errno(errno, opened.paths_.socket());
   }
   GANGRUN_ASSIGN(opened.secret_, read_secret(opened.paths_));
+  GANGRUN_ASSIGN(opened.certificate_, read_certificate(opened.paths_));
   return opened;
-}
-
-Result<net::JobCertificate> JobFolder::make_certificate() const {
-  GANGRUN_ASSIGN(net::JobCertificate certificate,
-                 net::make_job_certificate(id_, kCertificateValidity));
-  GANGRUN_TRY(base::write_private_file(paths_.certificate(), certificate.certificate_pem));
-  GANGRUN_TRY(base::write_private_file(paths_.key(), certificate.key_pem.reveal()));
-  return certificate;
 }
 
 void JobFolder::remove() const { remove_folder(paths_.folder); }

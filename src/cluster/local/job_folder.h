@@ -34,6 +34,8 @@ struct JobPaths {
   [[nodiscard]] std::string secret() const { return folder + "/secret"; }
   [[nodiscard]] std::string certificate() const { return folder + "/certificate.pem"; }
   [[nodiscard]] std::string key() const { return folder + "/key.pem"; }
+  // Where agents on other hosts find the job's master, whichever it is.
+  [[nodiscard]] std::string tls_port() const { return folder + "/tls.port"; }
   [[nodiscard]] std::string socket() const { return folder + "/master.sock"; }
   [[nodiscard]] std::string lock() const { return folder + "/master.lock"; }
   // A detached job has these three until it has ended: how it is started, with which environment,
@@ -62,8 +64,8 @@ class JobFolder {
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] const JobPaths& paths() const { return paths_; }
   [[nodiscard]] const base::Secret& secret() const { return secret_; }
-  // Made for this job and kept in its folder, for a master that serves other hosts too.
-  base::Result<net::JobCertificate> make_certificate() const;
+  // Made for this job when it was submitted, for a master that serves other hosts too.
+  [[nodiscard]] const net::JobCertificate& certificate() const { return certificate_; }
 
   // Takes the folder away again: for a job that could not start.
   void remove() const;
@@ -76,6 +78,7 @@ class JobFolder {
   std::string id_;
   JobPaths paths_;
   base::Secret secret_;
+  net::JobCertificate certificate_;
   base::UniqueFd lock_;
 };
 

@@ -66,12 +66,25 @@ TEST_F(JobFolderTest, HoldsWhatAJobNeedsAndOnlyForItsUser) {
 TEST_F(JobFolderTest, KeepsTheCertificatePrivate) {
   const auto folder = JobFolder::create(home_, hello(), kNoon);
   ASSERT_TRUE(folder.ok());
-  const auto certificate = folder->make_certificate();
-  ASSERT_TRUE(certificate.ok()) << certificate.error().message;
   EXPECT_EQ(mode_of(folder->paths().key()), 0600U);
   EXPECT_EQ(mode_of(folder->paths().certificate()), 0600U);
   EXPECT_EQ(*net::fingerprint_of(*base::read_file(folder->paths().certificate(), 10'000)),
-            certificate->fingerprint);
+            folder->certificate().fingerprint);
+}
+
+TEST_F(JobFolderTest, IsOpenedByTheNextMasterWhenTheLastHasGone) {
+  std::optional<JobFolder> first = *JobFolder::create(home_, hello(), kNoon);
+  const std::string path = first->paths().folder;
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_EQ(JobFolder::open(path, now).error().code, base::Code::kUnavailable);
+  const std::string fingerprint = first->certificate().fingerprint;
+  const std::string secret = first->secret().reveal();
+  first.reset();
+  const auto second = JobFolder::open(path, now);
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_EQ(second->certificate().fingerprint, fingerprint);
+  EXPECT_EQ(second->secret().reveal(), secret);
+  EXPECT_TRUE(has_master(second->paths()));
 }
 
 TEST_F(JobFolderTest, IsLockedAsLongAsItsMasterLives) {

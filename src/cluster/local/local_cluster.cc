@@ -134,8 +134,10 @@ void LocalCluster::start(const job::TaskId& task, int attempt, Launch launch) {
 
 base::Json LocalCluster::handle_of(const Agent& agent) {
   const auto stat = process::read_stat(agent.pid());
-  return {
-      {"pid", agent.pid()}, {"start_ticks", stat ? stat->start_ticks : 0}, {"gpus", agent.gpus}};
+  return {{"pid", agent.pid()},
+          {"start_ticks", stat ? stat->start_ticks : 0},
+          {"gpus", agent.gpus},
+          {"host", agent.host}};
 }
 
 // What is missing may come without anybody telling us: other jobs hold GPUs, a host comes back.
@@ -305,6 +307,8 @@ void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json&
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
   const auto gpus = base::json_member<std::vector<int>>(handle, "gpus");
   if (gpus.ok()) agent->gpus = *gpus;
+  const auto host = base::json_member<std::string>(handle, "host");
+  if (host.ok() && slots_.take_back(*host)) agent->host = *host;
   watch(key, *agent);
   agents_[key] = std::move(agent);
 }

@@ -30,6 +30,14 @@ std::optional<std::string> Slots::take(const std::string& wanted,
   return std::nullopt;
 }
 
+bool Slots::take_back(const std::string& host) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.host.name == host; });
+  if (found == entries_.end()) return false;
+  ++found->taken;
+  return true;
+}
+
 void Slots::give_back(const std::string& host) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return entry.host.name == host; });

@@ -19,6 +19,9 @@ class Slots {
   // Takes a slot of `wanted` if it has a free one, else of the next host in turn that has; none of
   // those in `unusable`. None: every other slot is taken.
   std::optional<std::string> take(const std::string& wanted, const std::set<std::string>& unusable);
+  // Takes a slot of this host whether it has a free one or not, for a task that is there already.
+  // False where there is no such host.
+  bool take_back(const std::string& host);
   // What take() gave; a slot for each call.
   void give_back(const std::string& host);
 

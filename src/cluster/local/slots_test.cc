@@ -58,6 +58,15 @@ TEST(Slots, WithoutHostsThereIsNothingToTake) {
   EXPECT_EQ(slots.take("", {}), std::nullopt);
 }
 
+TEST(Slots, ATaskThatIsThereHasItsSlot) {
+  Slots slots({{"a", 1}, {"b", 1}});
+  EXPECT_TRUE(slots.take_back("a"));
+  EXPECT_FALSE(slots.take_back("gone"));
+  EXPECT_EQ(slots.take("a", {}), "b");
+  slots.give_back("a");
+  EXPECT_EQ(slots.take("a", {}), "a");
+}
+
 TEST(SlotsDeathTest, ASlotThatWasNotTakenIsNotGivenBack) {
   Slots slots({{"a", 1}});
   EXPECT_DEATH(slots.give_back("a"), "a");
