@@ -1,4 +1,4 @@
-"""The job's secret is in 0600 files and nowhere else that anybody could look."""
+"""The job's secret and its private key are in 0600 files and nowhere else that anybody could look."""
 
 import os
 import re
@@ -21,13 +21,16 @@ def test_secret_is_nowhere_but_in_its_file(gangrun, home, tmp_path):
         secret = (folder / "secret").read_text().strip()
         assert re.fullmatch(r"[0-9a-f]{64}", secret)
         assert stat.S_IMODE((folder / "secret").stat().st_mode) == 0o600
+        key = (folder / "key.pem").read_text().splitlines()[1]
+        assert len(key) == 64
         seen_processes = 0
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
             try:
                 for name in ("cmdline", "environ"):
-                    assert secret.encode() not in (entry / name).read_bytes(), entry
+                    content = (entry / name).read_bytes()
+                    assert secret.encode() not in content and key.encode() not in content, entry
                 seen_processes += 1
             except OSError:
                 continue
@@ -37,7 +40,7 @@ def test_secret_is_nowhere_but_in_its_file(gangrun, home, tmp_path):
         # The fifo stays open: the other task may not have opened it yet.
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert secret not in out + err
+    assert secret not in out + err and key not in out + err
     private = {"secret", "key.pem"}
     looked_at = 0
     for path in folder.rglob("*"):
@@ -46,7 +49,8 @@ def test_secret_is_nowhere_but_in_its_file(gangrun, home, tmp_path):
                 assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
                 continue
             looked_at += 1
-            assert secret not in path.read_text(errors="replace"), path
+            content = path.read_text(errors="replace")
+            assert secret not in content and key not in content, path
     assert looked_at >= 5  # spec, journal, master's log, the tasks' output
     plan = subprocess.run([gangrun, "run", "--dry-run", "--json", "-r", "worker:2", "--", "true"],
                           env=environment, capture_output=True, text=True, timeout=60)

@@ -1,0 +1,61 @@
+#include "cli/app.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/test_context.h"
+
+namespace gangrun::cli {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CommandLine, HelpIsNoError) {
+  TestContext test;
+  EXPECT_EQ(run_command_line({"--help"}, test.context()), ExitStatus::kSuccess);
+  EXPECT_THAT(test.out(), HasSubstr("Usage: gangrun"));
+  EXPECT_EQ(test.err(), "");
+}
+
+TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"rn"},
+                                                    {"ps", "--jsn"},
+                                                    {"run", "a", "b"},
+                                                    {"status"},
+                                                    {"run", "-m"},
+                                                    {"ps", "--", "x"}}) {
+    TestContext test;
+    EXPECT_EQ(run_command_line(arguments, test.context()), ExitStatus::kBadInput);
+    const std::string error = test.err();
+    EXPECT_THAT(error, HasSubstr("gangrun: "));
+    EXPECT_EQ(error.find('\n'), error.size() - 1) << error;
+    EXPECT_EQ(test.out(), "");
+  }
+}
+
+TEST(CommandLine, TheWordsAfterTwoDashesAreTheUsers) {
+  TestContext test;
+  const std::vector<std::string> arguments = {"run", "--dry-run", "-r",     "worker:1",
+                                              "--",  "true",      "--help", "--"};
+  EXPECT_EQ(run_command_line(arguments, test.context()), ExitStatus::kSuccess) << test.err();
+  EXPECT_THAT(test.out(), HasSubstr("true --help --"));
+}
+
+TEST(Fail, TellsTheErrorAndGivesItsStatus) {
+  TestContext test;
+  EXPECT_EQ(fail(test.context(), base::not_found("there is no job 'x'")), ExitStatus::kNoSuchJob);
+  EXPECT_EQ(test.err(), "gangrun: there is no job 'x'\n");
+}
+
+TEST(HomeOf, ComesFromTheEnvironment) {
+  TestContext test;
+  EXPECT_EQ(*home_of(test.context()), test.folder() + "/home");
+  test.context().environment.clear();
+  EXPECT_FALSE(home_of(test.context()).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::cli

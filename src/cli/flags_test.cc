@@ -1,0 +1,66 @@
+#include "cli/flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace gangrun::cli {
+namespace {
+
+using testing::ElementsAre;
+
+struct Given {
+  bool json = false;
+  std::optional<std::string> name;
+  std::vector<std::string> memory;
+  std::string job;
+};
+
+class FlagsTest : public testing::Test {
+ protected:
+  FlagsTest() {
+    add_flag(app_, "--json", given_.json, "Print JSON");
+    add_value(app_, "-n,--name", given_.name, "NAME", "The name");
+    add_list(app_, "-m,--memory", given_.memory, "SIZE", "Memory");
+    add_positional(app_, "JOB", given_.job, false);
+  }
+  // Arguments in the order in which they were written.
+  void parse(std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());
+    app_.parse(arguments);
+  }
+
+  Given given_;
+  CLI::App app_{"Test.", "test"};
+};
+
+TEST_F(FlagsTest, AListTakesOneValueEachTime) {
+  parse({"-m", "4g", "-m", "ps:2g", "--json", "wine"});
+  EXPECT_THAT(given_.memory, ElementsAre("4g", "ps:2g"));
+  EXPECT_EQ(given_.job, "wine");
+  EXPECT_TRUE(given_.json);
+  EXPECT_FALSE(given_.name);
+}
+
+TEST_F(FlagsTest, AValueMayLookLikeAFlag) {
+  parse({"--name=-5", "-m", "-1"});
+  EXPECT_EQ(given_.name, "-5");
+  EXPECT_THAT(given_.memory, ElementsAre("-1"));
+}
+
+TEST_F(FlagsTest, TheModelHasEverything) {
+  const CommandModel model = model_of(app_);
+  EXPECT_EQ(model.name, "test");
+  EXPECT_THAT(model.positionals, ElementsAre("[JOB]"));
+  ASSERT_EQ(model.flags.size(), 4U);
+  EXPECT_THAT(model.flags[0].names, ElementsAre("-h", "--help"));
+  EXPECT_EQ(model.flags[1].value, "");
+  EXPECT_THAT(model.flags[2].names, ElementsAre("-n", "--name"));
+  EXPECT_EQ(model.flags[2].value, "NAME");
+  EXPECT_EQ(model.flags[3].value, "SIZE");
+}
+
+}  // namespace
+}  // namespace gangrun::cli

@@ -1,0 +1,121 @@
+#include "cli/prepare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/files.h"
+#include "cli/agent_program.h"
+#include "cli/test_context.h"
+
+namespace gangrun::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kJob =
+    "tasks: {worker: {instances: 2}}\ncommand: [./run, now]\nfiles: [data.csv]\n";
+
+class PrepareTest : public testing::Test {
+ protected:
+  void write(const std::string& name, std::string_view text, mode_t mode = 0600) {
+    const std::string path = test_.folder() + "/" + name;
+    ASSERT_TRUE(base::make_folders(path.substr(0, path.rfind('/')), 0700).ok());
+    ASSERT_TRUE(base::write_file_atomically(path, text, mode).ok());
+  }
+  base::Result<> check(const job::JobSpec& spec) {
+    return check_on_this_machine(spec, machine_, {{"PATH", test_.folder() + "/bin"}},
+                                 test_.folder());
+  }
+
+  TestContext test_;
+  cluster::Machine machine_{.memory_mib = 4096, .vcores = 4, .gpus = 0};
+};
+
+TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
+  write("jobs/job.yaml", kJob);
+  RunOptions options;
+  options.spec_path = "jobs/job.yaml";
+  options.flags.files = {"other.csv"};
+  const auto spec = read_job(options, test_.folder());
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_EQ(spec->name, "job");
+  EXPECT_THAT(spec->files, testing::Contains("other.csv"));
+  EXPECT_THAT(read_draft(test_.folder() + "/jobs/job.yaml")->files,
+              ElementsAre(test_.folder() + "/jobs/data.csv"));
+}
+
+TEST_F(PrepareTest, FilesAndProgramsAreLookedFor) {
+  write("job.yaml", kJob);
+  RunOptions options;
+  options.spec_path = "job.yaml";
+  const auto spec = read_job(options, test_.folder());
+  ASSERT_TRUE(spec.ok());
+  EXPECT_THAT(check(*spec).error().message, HasSubstr("data.csv"));
+  write("data.csv", "1\n");
+  EXPECT_THAT(check(*spec).error().message, HasSubstr("there is no"));
+  write("run", "#!/bin/sh\n");
+  EXPECT_THAT(check(*spec).error().message, HasSubstr("not an executable file"));
+  write("run", "#!/bin/sh\n", 0700);
+  EXPECT_TRUE(check(*spec).ok());
+}
+
+TEST_F(PrepareTest, ProgramsWithoutASlashAreFoundInPath) {
+  RunOptions options;
+  options.flags.roles = {"worker:1"};
+  options.flags.command = {"tool"};
+  const auto spec = read_job(options, test_.folder());
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(check(*spec).error().message, HasSubstr("not found in PATH"));
+  write("bin/tool", "#!/bin/sh\n", 0700);
+  EXPECT_TRUE(check(*spec).ok());
+}
+
+TEST_F(PrepareTest, WhatTheMachineDoesNotHaveIsRefused) {
+  RunOptions options;
+  options.flags.roles = {"worker:1"};
+  options.flags.gpus = {"1"};
+  options.flags.command = {"/bin/sh"};
+  const auto spec = read_job(options, test_.folder());
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const auto checked = check(*spec);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().code, base::Code::kInvalidArgument);
+  machine_.gpus = 1;
+  EXPECT_TRUE(check(*spec).ok());
+}
+
+TEST(HostForTasks, IsLoopbackOrOneOfThisMachine) {
+  const base::Instant deadline = base::SystemClock().now() + base::seconds(10);
+  EXPECT_EQ(*host_for_tasks(std::nullopt, deadline), "127.0.0.1");
+  EXPECT_EQ(*host_for_tasks("127.0.0.2", deadline), "127.0.0.2");
+  const auto foreign = host_for_tasks("192.0.2.1", deadline);
+  ASSERT_FALSE(foreign.ok());
+  EXPECT_THAT(foreign.error().message, HasSubstr("--host"));
+}
+
+TEST_F(PrepareTest, TheAgentStandsBesideOrInLibexec) {
+  const auto missing = find_agent(test_.context());
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(missing.error().message, HasSubstr("libexec"));
+  write("libexec/gangrun-agent", "#!/bin/sh\necho gangrun-agent 9\n", 0700);
+  EXPECT_EQ(*find_agent(test_.context()), test_.folder() + "/libexec/gangrun-agent");
+  write("bin/gangrun-agent", "#!/bin/sh\nexit 3\n", 0700);
+  EXPECT_EQ(*find_agent(test_.context()), test_.folder() + "/bin/gangrun-agent");
+  test_.context().environment["GANGRUN_AGENT"] = test_.folder() + "/none";
+  EXPECT_THAT(find_agent(test_.context()).error().message, HasSubstr("GANGRUN_AGENT"));
+}
+
+TEST_F(PrepareTest, AnAgentThatFailsHasNoVersion) {
+  write("good", "#!/bin/sh\necho gangrun-agent 9\n", 0700);
+  write("bad", "#!/bin/sh\nexit 3\n", 0700);
+  const base::Instant deadline = base::SystemClock().now() + base::seconds(30);
+  EXPECT_EQ(*agent_version(test_.folder() + "/good", deadline), "gangrun-agent 9");
+  const auto failed = agent_version(test_.folder() + "/bad", deadline);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().message, HasSubstr("exited with status 3"));
+}
+
+}  // namespace
+}  // namespace gangrun::cli
