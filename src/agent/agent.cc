@@ -202,7 +202,9 @@ void Agent::on_run_ended(const job::ExitReport& report) {
   run_.reset();
   if (lost) {
     session_->port_lost();
-    session_->exited(report);
+    job::ExitReport with_loss = report;
+    with_loss.port_lost = true;
+    session_->exited(with_loss);
     take_another_port();
   } else {
     session_->exited(report);

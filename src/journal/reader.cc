@@ -31,9 +31,25 @@ base::Error damaged(const std::string& path, std::size_t line, const base::Error
                      format("{}, line {}: {}", path, line, error.message)};
 }
 
-Result<Segment> read_segment(const std::string& folder, int number) {
-  const std::string path = segment_path(folder, number);
-  GANGRUN_ASSIGN(LineReader lines, LineReader::open(path, kMaxLineBytes));
+// The lines of a text, as LineReader gives those of a file.
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text) : text_(text) {}
+  Result<std::optional<std::string_view>> next() {
+    const std::size_t end = text_.find('\n');
+    if (end == std::string_view::npos) return std::optional<std::string_view>();
+    const std::string_view line = text_.substr(0, end);
+    text_.remove_prefix(end + 1);
+    return std::optional(line);
+  }
+  [[nodiscard]] bool has_torn_tail() const { return !text_.empty(); }
+
+ private:
+  std::string_view text_;
+};
+
+template <typename Lines>
+Result<Segment> segment_of(Lines lines, const std::string& path, int number) {
   Segment segment;
   segment.number = number;
   for (std::size_t line_number = 1;; ++line_number) {
@@ -54,9 +70,8 @@ Result<Segment> read_segment(const std::string& folder, int number) {
   return segment;
 }
 
-Result<> check_header(const std::string& folder, const Journal& journal, const Segment& segment) {
+Result<> check_header(const std::string& path, const Journal& journal, const Segment& segment) {
   if (!segment.header) return {};
-  const std::string path = segment_path(folder, segment.number);
   if (segment.header->attempt != segment.number) {
     return base::Error{base::Code::kDataLoss,
                        format("{}, line 1: it is segment {}", path, segment.header->attempt)};
@@ -166,8 +181,22 @@ Result<Journal> read_journal(const std::string& folder) {
   if (numbers.empty()) return no_journal(folder);
   Journal journal;
   for (const int number : numbers) {
-    GANGRUN_ASSIGN(Segment segment, read_segment(folder, number));
-    GANGRUN_TRY(check_header(folder, journal, segment));
+    const std::string path = segment_path(folder, number);
+    GANGRUN_ASSIGN(LineReader lines, LineReader::open(path, kMaxLineBytes));
+    GANGRUN_ASSIGN(Segment segment, segment_of(std::move(lines), path, number));
+    GANGRUN_TRY(check_header(path, journal, segment));
+    journal.segments.push_back(std::move(segment));
+  }
+  return journal;
+}
+
+Result<Journal> parse_journal(const std::vector<std::string_view>& contents) {
+  Journal journal;
+  for (const std::string_view content : contents) {
+    const int number = static_cast<int>(journal.segments.size()) + 1;
+    const std::string path = format("segment {}", number);
+    GANGRUN_ASSIGN(Segment segment, segment_of(TextLines(content), path, number));
+    GANGRUN_TRY(check_header(path, journal, segment));
     journal.segments.push_back(std::move(segment));
   }
   return journal;

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,9 @@ struct Journal {
 // kFailedPrecondition where a newer gangrun wrote it, kInvalidArgument for a file of another kind,
 // kNotFound without a folder or a segment.
 base::Result<Journal> read_journal(const std::string& folder);
+
+// The same from what the segments hold, the first one first.
+base::Result<Journal> parse_journal(const std::vector<std::string_view>& contents);
 
 // The newest status (or verdict) in the journal, found from its end: the cost does not depend on
 // how long the journal is. None: no master has written one yet.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/unique_fd.h"
 #include "journal/segments.h"
 
 namespace gangrun::journal {
@@ -14,6 +15,36 @@ namespace gangrun::journal {
 using base::format;
 
 namespace {
+
+class DiskFile final : public File {
+ public:
+  DiskFile(std::string path, base::UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  base::Result<std::size_t> append(std::string_view bytes) override {
+    ssize_t written = -1;
+    do {
+      written = ::write(fd_.get(), bytes.data(), bytes.size());
+    } while (written < 0 && errno == EINTR);
+    if (written < 0) return failed();
+    return static_cast<std::size_t>(written);
+  }
+  base::Result<> truncate(std::int64_t bytes) override {
+    if (::ftruncate(fd_.get(), bytes) != 0) return failed();
+    return {};
+  }
+  base::Result<> sync() override {
+    if (::fdatasync(fd_.get()) != 0) return failed();
+    return {};
+  }
+
+ private:
+  [[nodiscard]] base::Error failed() const {
+    return base::from_errno(errno, format("cannot write {}", path_));
+  }
+
+  std::string path_;
+  base::UniqueFd fd_;
+};
 
 // The event with its instants counted from `origin`.
 gang::Event counted_from(base::Instant origin, gang::Event event) {
@@ -33,9 +64,9 @@ base::Duration written_off(base::WallTime time) {
 
 }  // namespace
 
-Writer::Writer(Private, std::string path, base::UniqueFd fd, const Opening& opening)
+Writer::Writer(Private, std::string path, std::unique_ptr<File> file, const Opening& opening)
     : path_(std::move(path)),
-      fd_(std::move(fd)),
+      file_(std::move(file)),
       origin_(opening.origin - written_off(opening.started)),
       durable_(opening.durable) {}
 
@@ -46,16 +77,21 @@ base::Result<std::unique_ptr<Writer>> Writer::create(const std::string& folder,
         base::Code::kResourceExhausted,
         format("a journal has the segments 1 to {}, not {}", kMaxSegments, opening.attempt)};
   }
-  std::string path = segment_path(folder, opening.attempt);
+  const std::string path = segment_path(folder, opening.attempt);
   base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
   if (!fd.valid()) return base::from_errno(errno, format("cannot create {}", path));
-  auto writer = std::make_unique<Writer>(Private{}, path, std::move(fd), opening);
-  auto written = writer->write_line(header_line(
-      {opening.job_id, GANGRUN_VERSION, opening.attempt, base::to_iso8601(opening.started)}));
-  if (written.ok()) return writer;
+  auto writer = create_on(std::make_unique<DiskFile>(path, std::move(fd)), path, opening);
   // Nothing is left that would stop the next try.
-  ::unlink(path.c_str());
-  return std::move(written).error();
+  if (!writer.ok()) ::unlink(path.c_str());
+  return writer;
+}
+
+base::Result<std::unique_ptr<Writer>> Writer::create_on(std::unique_ptr<File> file,
+                                                        std::string path, const Opening& opening) {
+  auto writer = std::make_unique<Writer>(Private{}, std::move(path), std::move(file), opening);
+  GANGRUN_TRY(writer->write_line(header_line(
+      {opening.job_id, GANGRUN_VERSION, opening.attempt, base::to_iso8601(opening.started)})));
+  return writer;
 }
 
 base::Result<> Writer::append(const Record& record) {
@@ -93,17 +129,15 @@ base::Result<> Writer::write_line(std::string line) {
         base::Code::kResourceExhausted,
         format("a record of {} bytes is over the limit of {}", line.size(), kMaxLineBytes)};
   }
-  ssize_t written = -1;
-  do {
-    written = ::write(fd_.get(), line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
-  const std::string what = format("cannot write {}", path_);
-  if (written < 0) return base::from_errno(errno, what);
+  GANGRUN_ASSIGN(const std::size_t written, file_->append(line));
   // The kernel writes a part only where there is no room for the rest.
-  if (written < static_cast<ssize_t>(line.size())) {
-    return take_back(base::from_errno(ENOSPC, what));
+  if (written < line.size()) {
+    return take_back(base::from_errno(ENOSPC, format("cannot write {}", path_)));
   }
-  if (durable_ && ::fdatasync(fd_.get()) != 0) return take_back(base::from_errno(errno, what));
+  if (durable_) {
+    auto synced = file_->sync();
+    if (!synced.ok()) return take_back(std::move(synced).error());
+  }
   bytes_ += static_cast<std::int64_t>(line.size());
   ++lines_;
   return {};
@@ -111,7 +145,7 @@ base::Result<> Writer::write_line(std::string line) {
 
 // A part of a line would spoil what follows it.
 base::Error Writer::take_back(base::Error error) {
-  damaged_ = ::ftruncate(fd_.get(), bytes_) != 0;
+  damaged_ = !file_->truncate(bytes_).ok();
   return error;
 }
 

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "gang/event.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
+#include "journal/file.h"
 #include "journal/record.h"
 
 namespace gangrun::journal {
@@ -38,7 +38,10 @@ class Writer {
   // `folder` exists. kAlreadyExists where the segment does: a segment is written once.
   static base::Result<std::unique_ptr<Writer>> create(const std::string& folder,
                                                       const Opening& opening);
-  Writer(Private, std::string path, base::UniqueFd fd, const Opening& opening);
+  // The same on an empty file, which errors call `path`.
+  static base::Result<std::unique_ptr<Writer>> create_on(std::unique_ptr<File> file,
+                                                         std::string path, const Opening& opening);
+  Writer(Private, std::string path, std::unique_ptr<File> file, const Opening& opening);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   ~Writer() = default;
@@ -58,7 +61,7 @@ class Writer {
   base::Error take_back(base::Error error);
 
   std::string path_;
-  base::UniqueFd fd_;
+  std::unique_ptr<File> file_;
   base::Instant origin_;
   bool durable_;
   bool damaged_ = false;  // a part of a line could not be taken back

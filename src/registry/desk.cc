@@ -275,6 +275,8 @@ void Desk::handle(SessionId, Session& session, const PortLostMessage& message, b
   session.port_lost = true;
   // Nothing was started on a lost port: the task waits for the next generation.
   if (session.phase == Phase::kStarting) session.phase = Phase::kWaiting;
+  // Whatever is reported next is a place, even the one that was reported before the start.
+  expected_.at(session.task).address.reset();
   output_.event(PortLost{session.task, expected_.at(session.task).attempt, message.generation});
 }
 
@@ -325,6 +327,15 @@ bool Desk::send_start(const job::TaskId& task, int attempt, int generation, int 
 bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
   const auto [id, session] = session_of(task);
   if (session == nullptr) return false;
+  const int current = expected_.at(task).attempt;
+  const bool has_ended = session->phase == Phase::kEnded && session->attempt < current;
+  if (session->phase == Phase::kWaiting || has_ended) {
+    // Its start was lost with another session: the run is over before it began.
+    job::ExitReport report;
+    report.sentence = "was not started";
+    tell_exited(Exited{task, current, newest_generation_, Ended{report, session->renewed_at}});
+    return true;
+  }
   output_.send(id, encode(StopMessage{grace}));
   return true;
 }

@@ -190,7 +190,8 @@ class Desk {
   // twice.
   bool send_start(const job::TaskId& task, int attempt, int generation, int restarts,
                   std::string_view encoded_spec);
-  // To the session of a task; false if there is none.
+  // To the session of a task; false if there is none. Where an agent was never told of the current
+  // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
 

@@ -390,6 +390,20 @@ TEST_F(DeskTest, CommandsReachTheSessionOfTheTask) {
                           std::pair(SessionId{1}, MasterMessage(EndMessage{seconds(4)}))));
 }
 
+// A start that was lost with its session: an agent that runs nothing would not answer a stop.
+TEST_F(DeskTest, StopOfWhatWasNeverStartedIsItsEnd) {
+  EXPECT_FALSE(start(1));
+  attach(1, report());
+  out.clear();
+  EXPECT_TRUE(desk.send_stop(kWorker, seconds(3)));
+  EXPECT_THAT(out.sent, IsEmpty());
+  ASSERT_EQ(out.events.size(), 1U);
+  const auto& exited = std::get<Exited>(out.events[0]);
+  EXPECT_EQ(exited.attempt, 2);
+  EXPECT_FALSE(exited.exit.report.success);
+  EXPECT_EQ(exited.exit.report.sentence, "was not started");
+}
+
 TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
   EXPECT_EQ(desk.report_place({"ps", 0}, 1, kHome).error().code, base::Code::kNotFound);
   EXPECT_EQ(desk.report_place(kWorker, 1, kHome).error().code, base::Code::kFailedPrecondition);

@@ -10,8 +10,9 @@ namespace {
 using std::chrono::milliseconds;
 
 int task_count(Random& random) {
-  if (random.chance(2)) return 1000;
-  if (random.chance(60)) return static_cast<int>(random.between(9, 64));
+  // Each start carries the whole spec: a large gang costs as much as thousands of small ones.
+  if (random.chance(1) && random.chance(100)) return static_cast<int>(random.between(65, 500));
+  if (random.chance(20)) return static_cast<int>(random.between(9, 64));
   return static_cast<int>(random.between(1, 8));
 }
 
@@ -39,6 +40,7 @@ job::JobSpec make_spec(int tasks, Random& random) {
   job::JobSpec spec;
   spec.name = "simulated";
   spec.success = "all";
+  spec.command.shell_line = "python train.py";
   int left = tasks;
   const auto add = [&](const std::string& type, int instances) {
     spec.tasks.push_back(task_spec(type, instances));
@@ -58,6 +60,7 @@ job::JobSpec make_spec(int tasks, Random& random) {
   }
   if (left > 1 && random.chance(300)) {
     add("tensorboard", 1);
+    spec.tasks.back().logdir = "runs";
     const bool lingers = random.chance(600);
     spec.tasks.back().grace = milliseconds(lingers ? random.between(1, 200'000) : 0);
   }
@@ -65,9 +68,10 @@ job::JobSpec make_spec(int tasks, Random& random) {
   add(tasks == 1 && random.chance(50) ? "evaluator" : "worker", left);
   spec.restarts.max = static_cast<int>(random.between(0, 3));
   spec.restarts.scope = static_cast<job::RestartScope>(random.between(0, 2));
+  if (spec.restarts.scope == job::RestartScope::kNone) spec.restarts.max = 0;
   spec.timeouts.allocation = milliseconds(random.between(5'000, 600'000));
   spec.timeouts.roll_call = milliseconds(random.between(5'000, 120'000));
-  spec.timeouts.stop = milliseconds(random.chance(100) ? 0 : random.between(1, 60'000));
+  spec.timeouts.stop = milliseconds(random.between(1, 60'000));
   spec.timeouts.shrink = milliseconds(random.between(1, 60'000));
   if (random.chance(400)) make_flexible(spec, random);
   if (random.chance(150)) spec.timeouts.job = milliseconds(random.between(1'000, 900'000));
@@ -87,6 +91,7 @@ Mischief make_mischief(Random& random) {
   some(bad.could_not_start, 60);
   some(bad.agent_death, 300);
   some(bad.session_break, 600);
+  some(bad.partition, 300);
   some(bad.host_lost, 500);
   some(bad.disobedient, 500);
   some(bad.hung, 100);
@@ -95,6 +100,9 @@ Mischief make_mischief(Random& random) {
   some(bad.stop_request, 600);
   some(bad.cluster_gone, 100);
   some(bad.replay, 20);
+  some(bad.master_death, 60);
+  some(bad.master_killed, 1000);
+  if (random.chance(60)) bad.disk_full = static_cast<int>(random.between(0, 1000));
   bad.same_port = static_cast<int>(random.between(0, 1000));
   return bad;
 }
@@ -108,8 +116,15 @@ Schedule make_schedule(std::uint64_t seed, Random& random) {
   schedule.spec = make_spec(schedule.tasks, random);
   schedule.limits.max_uncounted_restarts = static_cast<int>(random.between(0, 6));
   schedule.mischief = make_mischief(random);
-  schedule.longest_run_ms = random.between(10, 300'000);
-  if (schedule.tasks > 64) schedule.mischief.replay = 0;
+  schedule.longest_run_ms = random.between(10, random.chance(800) ? 60'000 : 300'000);
+  schedule.lease_ms = random.chance(150) ? 0 : random.between(20'000, 90'000);
+  schedule.heartbeat_ms = schedule.lease_ms == 0 ? 20'000 : schedule.lease_ms / 3;
+  constexpr std::int64_t kAllowanceMs = 5'000;  // what the master adds
+  schedule.limits.silence = milliseconds(schedule.lease_ms + kAllowanceMs);
+  Mischief& bad = schedule.mischief;
+  if (schedule.tasks > 64) bad.replay = 0;
+  // Nobody can end what nobody can reach and no force ends.
+  if (bad.master_death > 0 || bad.master_killed > 0) bad.unkillable = 0;
   return schedule;
 }
 

@@ -8,11 +8,7 @@
 
 namespace gangrun::simulation {
 
-// The agents' lease; gang::Gang::Limits::silence is longer.
-inline constexpr std::int64_t kLeaseMs = 60'000;
-// Until an agent sees that its session is gone. Lease and this are less than the silence together.
-inline constexpr std::int64_t kMaxNoticeMs = 4'000;
-// Of one message. With the two above still less than the silence.
+// Of one message.
 inline constexpr std::int64_t kMaxLatencyMs = 900;
 
 // How bad the world is. Chances are out of a thousand.
@@ -24,15 +20,19 @@ struct Mischief {
   int could_not_start = 0;  // of a run
   int agent_death = 0;      // of an agent: it dies some time
   int session_break = 0;    // of an agent: its session breaks some time
-  int host_lost = 0;        // of a session break: the cluster cannot reach it either
+  int partition = 0;        // of an agent: nothing reaches it for a while
+  int host_lost = 0;        // of a partition: for ever
   int disobedient = 0;      // of a run: it ignores SIGTERM
   int hung = 0;             // of an agent: it ignores commands
   int unkillable = 0;       // of a hung agent: Kill does not help
-  int duplicate = 0;        // of a message: it comes again later
+  int duplicate = 0;        // of a message: it comes twice
   int same_port = 0;        // of a new agent: it gets the wanted address
   int stop_request = 0;     // of the job
   int cluster_gone = 0;     // of the job
-  int replay = 0;           // of an event: the master is replaced by one that replays the journal
+  int replay = 0;           // of a step: the journal is replayed beside it
+  int master_death = 0;     // of a write or a decision: the master dies in it
+  int master_killed = 0;    // of the job: the master is killed some time
+  int disk_full = 0;        // of the job: for a while
 };
 
 // Everything that is settled before a job starts.
@@ -43,6 +43,8 @@ struct Schedule {
   Mischief mischief;
   std::int64_t longest_run_ms = 0;
   int tasks = 0;
+  std::int64_t lease_ms = 0;  // of the agents: timeouts.master_lost
+  std::int64_t heartbeat_ms = 0;
 };
 
 Schedule make_schedule(std::uint64_t seed, Random& random);

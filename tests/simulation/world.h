@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <set>
@@ -12,52 +13,85 @@
 #include <vector>
 
 #include "gang/gang.h"
+#include "journal/replay.h"
+#include "simulation/agent.h"
+#include "simulation/disk.h"
+#include "simulation/master.h"
 #include "simulation/random.h"
 #include "simulation/schedule.h"
 
 namespace gangrun::simulation {
 
-// One agent of the model, with the user's process beside it.
-struct Agent {
-  enum class Life { kPlacing, kAlive, kDead };
-
-  job::TaskId task;
-  std::size_t index = 0;  // of its task in the gang
-  int asked = 0;          // the attempt with which it was asked for
-  Life life = Life::kPlacing;
-  job::Address address;
-  bool hung = false;
-  bool unkillable = false;
-  bool reachable = true;  // by the cluster
-  // The session. Messages of an older session than the current one do not arrive.
-  bool connected = false;
-  int session = 0;
-  base::Instant last_arrival;  // sessions keep the order of messages
-  base::Instant last_departure;
-  std::deque<gang::Event> outbox;  // sent, not known to have arrived
-  // The user's process.
-  int run = 0;  // the attempt of its latest run; 0: none yet
-  bool running = false;
-  bool disobedient = false;
-  bool ending = false;
-  int generation = 0;
+// One connection between an agent and a master. What is sent arrives in order, late, or never.
+struct Connection {
+  std::size_t agent = 0;
+  int master = 0;  // which one: the number of its segment
+  bool agent_open = true;
+  bool master_open = true;
+  bool broken = false;  // nothing arrives any more
+  base::Instant to_master;
+  base::Instant to_agent;
 };
 
-// What was handled, and when: enough to replay the job.
+// What was handled, and when.
 struct Record {
   gang::Event event;
   base::Instant at;
 };
 
-// A virtual clock, a cluster and its agents around the shipping state machine. What the gang
-// decides is done late, badly or not at all; whatever it must never do is noticed.
+// A virtual clock, network, disk and cluster around the shipping state machine, journal, desk and
+// agent's side. What is decided is done late, badly or not at all; whatever must never happen is
+// noticed.
 class World {
  public:
   World(Schedule schedule, Random random, bool verbose);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
   // Runs the job to its end and a little further. Returns what was violated; empty: nothing.
   std::vector<std::string> run();
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
-  [[nodiscard]] job::JobState state() const { return gang_.state(); }
+  [[nodiscard]] std::optional<job::JobState> state() const;
+  [[nodiscard]] int masters() const { return static_cast<int>(disk_.size()); }
+
+  // For the parts.
+  [[nodiscard]] base::Instant now() const { return now_; }
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  [[nodiscard]] Random& random() { return random_; }
+  [[nodiscard]] std::size_t index_of(const job::TaskId& task) const { return index_.at(task); }
+  [[nodiscard]] job::Policy policy_of(std::size_t task) const { return policies_[task]; }
+  void later(std::int64_t delay_ms, std::function<void()> action);
+  void later_at(base::Instant at, std::function<void()> action);
+  void say(const std::string& text) const;
+  [[nodiscard]] bool is_verbose() const { return verbose_; }
+  void violated(const std::string& what);
+  std::int64_t latency();
+
+  // network.cc
+  void connect(std::size_t agent);
+  void disconnect(std::size_t agent);
+  void send_to_master(std::size_t agent, std::string frame);
+  void send_to_agent(std::size_t connection, std::string frame);
+  void close_by_master(std::size_t connection);
+  void break_connection(std::size_t agent);
+  void cut_link(std::size_t agent, std::int64_t ms);
+
+  // cluster.cc
+  void start_agent(const gang::Allocate& decision);
+  void stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_ms);
+  void agent_is_dead(std::size_t agent, const std::string& sentence, bool counts);
+
+  // masters.cc
+  void kill_master(const std::string& how);
+  [[nodiscard]] bool master_dies_here();
+
+  // judge.cc
+  void judge_step(const gang::Event& event, const std::vector<gang::Decision>& decisions);
+  void judge_publish(const job::ClusterSpec& spec);
+  void judge_process(const Agent& agent, const job::ClusterSpec& spec);
+  void judge_process_gone(const Agent& agent);
+  void judge_exit(const Agent& agent, bool success);
+  void judge_finish(const gang::Finish& finish);
 
  private:
   struct Pending {
@@ -69,88 +103,68 @@ class World {
     }
   };
 
-  // world.cc: time, the master, the cluster
-  void later(std::int64_t delay_ms, std::function<void()> action);
-  void later_at(base::Instant at, std::function<void()> action);
   bool advance();
-  void handle(const gang::Event& event);
-  void maybe_again(const gang::Event& event);
-  void replace_master();
   void plan_trouble();
-  void obey(const gang::Allocate& decision);
-  void obey(const gang::Publish& decision);
-  void obey(const gang::Start& decision);
-  void obey(const gang::Stop& decision);
-  void obey(const gang::End& decision);
-  void obey(const gang::Kill& decision);
-  void obey(const gang::Warn& decision);
-  void obey(const gang::Finish& decision);
+  void tell_cluster_event(std::size_t agent, const gang::Event& event);
   void placed(std::size_t agent, const gang::Allocate& asked);
-  Agent* find(const job::TaskId& task, int asked);
+  void plan_trouble_of(std::size_t agent);
+  std::optional<std::size_t> find(const job::TaskId& task, int asked);
+  job::Address new_address(const std::vector<std::string>& avoided);
 
-  // agents.cc
-  void wake(std::size_t agent);
-  void report_place(std::size_t agent);
-  void send(std::size_t agent, gang::Event event);
-  void transmit(std::size_t agent);
-  void command(std::size_t agent, std::function<void()> action);
-  void begin_run(std::size_t agent, int attempt, int generation);
-  void process_started(std::size_t agent, int attempt);
-  void observe(std::size_t agent, int attempt, int times);
-  void process_ended(std::size_t agent, int attempt, job::ExitReport report);
-  void stop_run(std::size_t agent, int attempt, std::int64_t grace_ms);
-  void end_agent(std::size_t agent, std::int64_t grace_ms);
-  void die(std::size_t agent, const std::string& sentence, bool counts);
-  void break_session(std::size_t agent, bool comes_back);
-  void reconnect(std::size_t agent, int session);
-  void forget_process(Agent& agent);
-  [[nodiscard]] int known_attempt(const Agent& agent) const;
+  void begin();
+  void replace_master();
+  std::unique_ptr<journal::Writer> new_segment();
+  WriteFate fate_of_write(std::size_t bytes);
+  void bury_master();
+  base::Result<journal::Replayed> replayed() const;
+  void adopt();
 
-  // judge.cc
-  void violated(std::string what);
-  void say(const std::string& text) const;
-  void judge_step(const gang::Event& event, const std::vector<gang::Decision>& decisions);
-  void judge_publish(const job::ClusterSpec& spec);
   void judge_sizes(const job::ClusterSpec& spec);
-  void judge_start(const gang::Start& start);
-  void judge_process(const Agent& agent);
-  void judge_finish(const gang::Finish& finish);
   void judge_first_cause(const gang::Finish& finish);
   void judge_end();
-  void judge_replay(bool through_json);
-
-  [[nodiscard]] job::Policy policy_of(const Agent& agent) const;
-  std::int64_t latency() {
-    return random_.chance(900) ? random_.between(0, 20) : random_.between(0, kMaxLatencyMs);
-  }
+  std::optional<journal::Replayed> judge_replay();
 
   Schedule schedule_;
   Random random_;
   bool verbose_;
-  gang::Gang gang_;
   base::Instant now_;
   base::Instant origin_;
   std::uint64_t number_ = 0;
   std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
-  std::vector<Agent> agents_;
-  std::vector<std::optional<std::size_t>> newest_;  // agent by task
-  std::map<job::TaskId, std::size_t> task_index_;
+  std::map<job::TaskId, std::size_t> index_;
+  std::vector<job::Policy> policies_;
   int next_port_ = 1024;
+
+  std::deque<Agent> agents_;
+  std::vector<Connection> connections_;
+  std::deque<DiskFile> disk_;  // the segments
+  std::unique_ptr<Master> master_;
+  bool master_is_dying_ = false;
+  std::optional<gang::Gang> left_;  // the state in which the dead master was
+  bool over_ = false;               // the verdict is recorded
+  bool has_gap_ = false;            // of the journal: the disk was full
+  base::Instant disk_full_from_;
+  base::Instant disk_full_until_;
+
   // What the judge remembers.
   std::vector<Record> records_;
-  std::vector<gang::Decision> decisions_;
   std::vector<std::string> violations_;
   std::vector<bool> last_exit_ok_;
   std::vector<int> running_of_task_;
-  std::map<int, int> running_of_generation_;
+  job::ClusterSpec running_spec_;
+  int running_ = 0;
   std::set<std::string> warned_of_;  // tasks that could not be seen to end
   bool restarted_ = false;
   bool stop_requested_ = false;
   std::optional<base::Instant> verdict_at_;
-  job::ClusterSpec published_;
-  int finishes_ = 0;
+  int published_ = 0;
+  job::ClusterSpec published_spec_;
+  std::optional<gang::Finish> finish_;
+  friend class Master;
 };
 
+// The wall clock of a virtual moment.
+base::WallTime wall_time(base::Instant now);
 std::string describe(const gang::Decision& decision);
 
 }  // namespace gangrun::simulation

@@ -1,0 +1,206 @@
+#include "registry/agent_side.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/format.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const job::TaskId kTask{"worker", 0};
+const job::Address kHeld{"host", 40'000};
+const job::Address kMoved{"host", 40'001};
+
+// An agent's side whose connection is a list of what was sent.
+class AgentSideTest : public ::testing::Test, private AgentSideOutput {
+ protected:
+  AgentSideTest() : side_({kTask, 1, kHeld, 17}, callbacks(), *this) { side_.open(now_); }
+
+  AgentSessionCallbacks callbacks() {
+    AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const StartMessage& start) {
+      told_.push_back(base::format("start {}", start.attempt));
+    };
+    callbacks.on_stop = [this](milliseconds) { told_.emplace_back("stop"); };
+    callbacks.on_end = [this](milliseconds) { told_.emplace_back("end"); };
+    callbacks.on_heartbeat = [] { return HeartbeatMessage{}; };
+    callbacks.on_outdated_spec = [this] { told_.emplace_back("outdated"); };
+    callbacks.on_lost = [this](const std::string& reason) { told_.push_back("lost: " + reason); };
+    callbacks.on_refused = [this](const std::string& why) { told_.push_back("refused: " + why); };
+    return callbacks;
+  }
+  void attach(milliseconds lease = seconds(60)) {
+    side_.on_connected(now_);
+    hear(WelcomeMessage{seconds(10), lease});
+    sent_.clear();
+  }
+  void hear(const MasterMessage& message) { side_.on_frame(encode(message), now_); }
+  void start(int attempt, int generation, const job::Address& address) {
+    StartMessage message;
+    message.attempt = attempt;
+    message.cluster_spec.generation = generation;
+    message.cluster_spec.tasks["worker"] = {address};
+    hear(message);
+  }
+  // To the next thing that it waits for.
+  void expire() {
+    now_ = *side_.next_deadline();
+    side_.on_time(now_);
+  }
+  std::vector<std::string> told() { return std::exchange(told_, {}); }
+  std::vector<AgentMessage> sent() {
+    std::vector<AgentMessage> messages;
+    for (const std::string& frame : std::exchange(sent_, {})) {
+      messages.push_back(*decode_agent_message(frame));
+    }
+    return messages;
+  }
+
+  void connect() override { ++connects_; }
+  void disconnect() override { ++disconnects_; }
+  void send(std::string frame) override { sent_.push_back(std::move(frame)); }
+  [[nodiscard]] std::size_t unsent_bytes() const override { return unsent_; }
+
+  int connects_ = 0;
+  int disconnects_ = 0;
+  std::size_t unsent_ = 0;
+  std::vector<std::string> sent_;
+  std::vector<std::string> told_;
+  base::Instant now_{seconds(1000)};
+  AgentSide side_;
+};
+
+TEST_F(AgentSideTest, TriesAsLongAsTheFirstContactMayTake) {
+  const base::Instant begun = now_;
+  while (told_.empty()) {
+    side_.on_not_connected("nobody is there", false, now_);
+    expire();
+  }
+  EXPECT_EQ(now_ - begun, kFirstContactTimeout);
+  EXPECT_GT(connects_, 5);
+  EXPECT_THAT(told(), ElementsAre("lost: nothing was heard from the master for 30 s"));
+  EXPECT_EQ(side_.next_deadline(), std::nullopt);
+}
+
+TEST_F(AgentSideTest, RefusalEndsItBeforeTheFirstWelcomeOnly) {
+  attach();
+  side_.on_connection_lost("reset", now_);
+  side_.on_not_connected("401", true, now_);
+  EXPECT_THAT(told(), IsEmpty());
+  hear(RefusedMessage{"another attempt is expected", false});
+  EXPECT_THAT(told(), ElementsAre("refused: another attempt is expected"));
+}
+
+TEST_F(AgentSideTest, RefusedConnectionEndsItAtFirst) {
+  side_.on_not_connected("401", true, now_);
+  EXPECT_THAT(told(), ElementsAre("refused: 401"));
+}
+
+TEST_F(AgentSideTest, ReportThatIsNotAnsweredIsMadeAnew) {
+  side_.on_connected(now_);
+  expire();
+  EXPECT_EQ(disconnects_, 1);
+  EXPECT_FALSE(side_.is_attached());
+  expire();
+  EXPECT_EQ(connects_, 2);
+}
+
+// The answer to a heartbeat says that the master lived when it was sent, no later.
+TEST_F(AgentSideTest, LeaseCountsFromTheHeartbeatThatWasAnswered) {
+  attach(seconds(25));
+  const base::Instant reported = now_;
+  expire();
+  EXPECT_EQ(now_ - reported, seconds(10));
+  now_ += seconds(5);
+  hear(AliveMessage{});
+  while (told_.empty()) expire();
+  EXPECT_EQ(now_ - reported, seconds(35));
+}
+
+TEST_F(AgentSideTest, WithoutALeaseTheEndOfTheConnectionIsTheEnd) {
+  attach(milliseconds(0));
+  side_.on_connection_lost("reset", now_);
+  EXPECT_THAT(told(), ElementsAre("lost: reset"));
+}
+
+TEST_F(AgentSideTest, RunsEachStartOnce) {
+  attach();
+  start(1, 1, kHeld);
+  start(1, 1, kHeld);
+  side_.started(99);
+  start(2, 2, kHeld);
+  EXPECT_THAT(told(), ElementsAre("start 1"));
+  job::ExitReport report;
+  report.sentence = "exited with status 1";
+  side_.exited(report, now_);
+  start(1, 1, kHeld);
+  EXPECT_THAT(told(), IsEmpty());
+  start(2, 1, kHeld);
+  EXPECT_THAT(told(), ElementsAre("start 2"));
+}
+
+TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
+  attach();
+  start(1, 1, kHeld);
+  side_.started(99);
+  side_.on_connection_lost("reset", now_);
+  job::ExitReport report;
+  report.sentence = "exited with status 1";
+  side_.exited(report, now_);
+  now_ += seconds(3);
+  side_.on_connected(now_);
+  const auto messages = sent();
+  const auto& said = std::get<ReportMessage>(messages.back());
+  EXPECT_EQ(said.state, AgentState::kExited);
+  EXPECT_EQ(said.run_attempt, 1);
+  EXPECT_EQ(said.exit, (Ending{report, seconds(3)}));
+}
+
+// The master that was told of the lost port may be dead: the next one sends the same start, and
+// must hear of it too.
+TEST_F(AgentSideTest, OutdatedSpecIsToldEachTime) {
+  attach();
+  side_.set_address(kMoved);
+  EXPECT_THAT(sent(), ::testing::SizeIs(1));
+  for (int i = 0; i < 2; ++i) {
+    start(1, 1, kHeld);
+    EXPECT_THAT(told(), ElementsAre("outdated"));
+    const auto messages = sent();
+    ASSERT_THAT(messages, ::testing::SizeIs(2));
+    EXPECT_EQ(std::get<PortLostMessage>(messages[0]).generation, 1);
+    EXPECT_EQ(std::get<ReportMessage>(messages[1]).address, kMoved);
+    EXPECT_EQ(side_.state(), AgentState::kWaiting);
+  }
+}
+
+TEST_F(AgentSideTest, SlowConnectionHoldsTheLinesBack) {
+  attach();
+  unsent_ = kMaxUnsentBytes + 1;
+  side_.log(Stream::kOut, "step 1", now_);
+  expire();
+  EXPECT_THAT(sent(), IsEmpty());
+  unsent_ = 0;
+  expire();
+  EXPECT_THAT(std::get<LogMessage>(sent().at(0)).lines, ElementsAre("step 1"));
+}
+
+TEST_F(AgentSideTest, AfterTheEndNothingHappens) {
+  attach();
+  side_.finish(now_);
+  EXPECT_EQ(side_.next_deadline(), std::nullopt);
+  start(1, 1, kHeld);
+  side_.on_connection_lost("reset", now_);
+  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_EQ(connects_, 1);
+}
+
+}  // namespace
+}  // namespace gangrun::registry

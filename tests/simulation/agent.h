@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "job/cluster_spec.h"
+#include "job/exit_report.h"
+#include "registry/agent_side.h"
+
+namespace gangrun::simulation {
+
+class World;
+
+// An agent with the user's process beside it, around the shipping side of its session. It does what
+// agent/agent.cc does.
+class Agent final : public registry::AgentSideOutput {
+ public:
+  enum class Life { kPlacing, kAlive, kDead };
+
+  Agent(World& world, std::size_t number, const job::TaskId& task, int asked);
+
+  void wake(const job::Address& at);
+  void on_time();
+  // SIGTERM to the agent.
+  void end(std::int64_t grace_ms);
+  void die(const std::string& sentence, bool counts);
+  // Its session may have moved its deadline.
+  void arm();
+
+  // The connection is in order, or not.
+  void connect() override;
+  void disconnect() override;
+  void send(std::string frame) override;
+  [[nodiscard]] std::size_t unsent_bytes() const override { return 0; }
+
+  job::TaskId task;
+  std::size_t number = 0;
+  std::size_t index = 0;  // of its task
+  int asked = 0;          // the attempt with which it was asked for
+  Life life = Life::kPlacing;
+  job::Address address;
+  bool hung = false;
+  bool unkillable = false;
+  bool known = true;  // to the cluster
+  std::string ended;  // how, once dead
+  base::Instant ended_at;
+  bool ended_counts = true;
+  std::optional<base::Instant> link_down_until;
+  std::optional<std::size_t> connection;
+  int connecting = 0;  // counts the attempts; the others' answers are late
+  bool running = false;
+  std::unique_ptr<registry::AgentSide> side;
+
+ private:
+  void on_start(const registry::StartMessage& message);
+  void stop(std::int64_t grace_ms);
+  void over();
+  void leave();
+  void run_begins();
+  void run_ended(int run, job::ExitReport report, bool port_lost);
+
+  World& world_;
+  int run_ = 0;
+  int progress_left_ = 0;
+  bool disobedient_ = false;
+  bool ending_ = false;
+  bool has_session_ = true;
+  std::optional<base::Instant> timer_at_;
+};
+
+}  // namespace gangrun::simulation

@@ -1,0 +1,169 @@
+#include "simulation/master.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "simulation/world.h"
+
+namespace gangrun::simulation {
+
+using base::format;
+using std::chrono::milliseconds;
+
+Master::Master(World& world, gang::Gang gang, std::unique_ptr<journal::Writer> writer)
+    : world_(world),
+      gang_(std::move(gang)),
+      desk_({.heartbeat = milliseconds(world.schedule().heartbeat_ms),
+             .master_lost = milliseconds(world.schedule().lease_ms)},
+            *this, log_),
+      writer_(std::move(writer)) {}
+
+void Master::begin(bool stops_at_once) {
+  note(writer_->spec(world_.schedule().spec));
+  if (stops_at_once) return handle(gang::StopRequested{"nobody", false});
+  handle(gang::Begin{});
+}
+
+void Master::resume() {
+  for (const gang::Task& task : gang_.tasks()) {
+    desk_.expect(task.id, task.allocated_attempt);
+    desk_.set_attempt(task.id, task.attempt);
+  }
+  // What the dead one decided to publish counts as published.
+  world_.published_ = gang_.cluster_spec().generation;
+  world_.published_spec_ = gang_.cluster_spec();
+  if (world_.published_ > 0) publish(gang_.cluster_spec());
+  handle(gang::Resumed{});
+}
+
+void Master::handle(gang::Event event) {
+  events_.push_back(std::move(event));
+  if (handling_) return;
+  handling_ = true;
+  while (!events_.empty() && !world_.master_is_dying_) {
+    const gang::Event next = std::move(events_.front());
+    events_.pop_front();
+    step(next);
+  }
+  handling_ = false;
+}
+
+void Master::step(const gang::Event& event) {
+  const base::Instant now = world_.now();
+  if (!gang_.matters(event, now)) return;
+  const int whole = world_.disk_.back().whole;
+  note(writer_->event(event, now));
+  // It dies with the whole record on the disk or with none; only the first counts as happened.
+  if (world_.master_is_dying_ && world_.disk_.back().whole == whole) return;
+  const std::vector<gang::Decision> decisions = gang_.step(event, now);
+  world_.records_.push_back({event, now});
+  if (world_.is_verbose())
+    world_.say(format("<- {}", base::dump_json(gang::to_json(event, world_.origin_))));
+  world_.judge_step(event, decisions);
+  for (const gang::Decision& decision : decisions) {
+    if (!world_.master_is_dying_ && world_.master_dies_here())
+      world_.kill_master("between decisions");
+    if (world_.master_is_dying_) return;
+    if (world_.is_verbose()) world_.say(format("   -> {}", describe(decision)));
+    carry_out(decision);
+  }
+}
+
+void Master::publish(const job::ClusterSpec& spec) {
+  encoded_spec_ = registry::encode_cluster_spec(spec);
+  desk_.set_generation(spec.generation);
+}
+
+void Master::carry_out(const gang::Decision& decision) {
+  if (const auto* asked = std::get_if<gang::Allocate>(&decision)) {
+    desk_.expect(asked->task, asked->attempt);
+    world_.start_agent(*asked);
+  } else if (const auto* published = std::get_if<gang::Publish>(&decision)) {
+    world_.judge_publish(published->spec);
+    note(writer_->generation(published->spec));
+    publish(published->spec);
+  } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
+    (void)desk_.send_start(started->task, started->attempt, started->generation,
+                           gang_.restarts_used(), encoded_spec_);
+  } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
+    (void)desk_.send_stop(stopped->task, stopped->grace);
+  } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
+    if (desk_.send_end(ended->task, ended->grace)) return;
+    world_.stop_agent(ended->task, ended->attempt, ended->grace.count());
+  } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
+    world_.stop_agent(killed->task, killed->attempt, 0);
+  } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
+    const std::size_t end = warning->sentence.find(" could not be seen to end");
+    if (end != std::string::npos) world_.warned_of_.insert(warning->sentence.substr(0, end));
+    world_.restarted_ |= warning->sentence.find("restart") != std::string::npos;
+  } else if (const auto* finished = std::get_if<gang::Finish>(&decision)) {
+    end(*finished);
+  }
+}
+
+void Master::end(const gang::Finish& finish) {
+  world_.has_gap_ |= has_gap_;
+  world_.judge_finish(finish);
+  job::JobStatus status;
+  status.id = "simulated-1";
+  status.name = "simulated";
+  status.state = finish.state;
+  status.cause = finish.cause;
+  status.submitted = status.ended = "2026-01-31T12:00:00.000Z";
+  note(writer_->verdict(status));
+  if (!world_.master_is_dying_) world_.over_ = true;
+}
+
+void Master::on_opened(std::size_t connection) { desk_.on_opened(connection, world_.now()); }
+void Master::on_frame(std::size_t connection, std::string_view frame) {
+  desk_.on_frame(connection, frame, world_.now());
+}
+void Master::on_closed(std::size_t connection) { desk_.on_closed(connection); }
+
+std::optional<base::Instant> Master::next_deadline() const {
+  const auto ours = gang_.next_deadline();
+  const auto desks = desk_.next_deadline();
+  if (!ours || !desks) return ours ? ours : desks;
+  return std::min(*ours, *desks);
+}
+
+void Master::on_time() {
+  desk_.on_time(world_.now());
+  if (!world_.master_is_dying_) handle(gang::TimePassed{});
+}
+
+void Master::send(registry::SessionId session, std::string frame) {
+  if (!world_.master_is_dying_) world_.send_to_agent(session, std::move(frame));
+}
+
+void Master::close(registry::SessionId session, std::string_view) {
+  if (!world_.master_is_dying_) world_.close_by_master(session);
+}
+
+void Master::event(registry::DeskEvent event) {
+  if (world_.master_is_dying_) return;
+  std::visit(
+      [this]<typename T>(const T& e) {
+        if constexpr (std::is_same_v<T, registry::Reported>) {
+          handle(gang::Reported{e.task, e.attempt, e.address});
+        } else if constexpr (std::is_same_v<T, registry::Reattached>) {
+          handle(gang::Reattached{e.task, e.attempt});
+        } else if constexpr (std::is_same_v<T, registry::Started>) {
+          handle(gang::Started{e.task, e.attempt});
+        } else if constexpr (std::is_same_v<T, registry::Exited>) {
+          handle(gang::Exited{e.task, e.attempt, e.exit.report, e.exit.at});
+        } else if constexpr (std::is_same_v<T, registry::Heartbeat>) {
+          if (e.progress) handle(gang::Progress{e.task, e.attempt});
+        } else if constexpr (std::is_same_v<T, registry::PortLost>) {
+          job::ExitReport report;
+          report.port_lost = true;
+          report.sentence = "lost its port to another program";
+          handle(gang::Exited{e.task, e.attempt, report, world_.now()});
+        } else if constexpr (std::is_same_v<T, registry::SessionLost>) {
+          handle(gang::SessionLost{e.task, e.attempt});
+        }
+      },
+      event);
+}
+
+}  // namespace gangrun::simulation

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "gang/gang.h"
+#include "journal/writer.h"
+#include "registry/desk.h"
+
+namespace gangrun::simulation {
+
+class World;
+
+class NoLog final : public base::Logger {
+ public:
+  void write(base::LogLevel, std::string_view) override {}
+};
+
+// Gang, desk and journal put together as master/master.cc does. It may die in every write and
+// between any two decisions.
+class Master final : private registry::DeskOutput {
+ public:
+  Master(World& world, gang::Gang gang, std::unique_ptr<journal::Writer> writer);
+
+  // The first of a job, or one that goes on.
+  void begin(bool stops_at_once);
+  void resume();
+  void end(const gang::Finish& finish);
+  void handle(gang::Event event);
+
+  void on_opened(std::size_t connection);
+  void on_frame(std::size_t connection, std::string_view frame);
+  void on_closed(std::size_t connection);
+  [[nodiscard]] std::optional<base::Instant> next_deadline() const;
+  void on_time();
+
+  [[nodiscard]] const gang::Gang& gang() const { return gang_; }
+  [[nodiscard]] bool has_gap() const { return has_gap_; }
+
+ private:
+  void send(registry::SessionId session, std::string frame) override;
+  void close(registry::SessionId session, std::string_view reason) override;
+  void event(registry::DeskEvent event) override;
+
+  void step(const gang::Event& event);
+  void carry_out(const gang::Decision& decision);
+  void publish(const job::ClusterSpec& spec);
+  void note(const base::Result<>& written) { has_gap_ |= !written.ok(); }
+
+  World& world_;
+  NoLog log_;
+  gang::Gang gang_;
+  registry::Desk desk_;
+  std::unique_ptr<journal::Writer> writer_;
+  std::string encoded_spec_;
+  std::deque<gang::Event> events_;
+  bool handling_ = false;
+  bool has_gap_ = false;
+};
+
+}  // namespace gangrun::simulation
