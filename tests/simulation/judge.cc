@@ -172,7 +172,7 @@ void World::judge_finish(const gang::Finish& finish) {
     const bool alive = agent && agents_[*agent].life == Agent::Life::kAlive;
     // What its predecessors asked for, a master without their journal cannot know.
     if (has_gap_) continue;
-    if (alive && agents_[*agent].known && !warned_of_.contains(job::to_string(task.id))) {
+    if (alive && agents_[*agent].known && task.outcome != gang::Outcome::kLost) {
       violated(format("P2: {} is alive after the end", job::to_string(task.id)));
     }
   }

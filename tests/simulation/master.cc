@@ -93,8 +93,6 @@ void Master::carry_out(const gang::Decision& decision) {
   } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
     world_.stop_agent(killed->task, killed->attempt, 0);
   } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
-    const std::size_t end = warning->sentence.find(" could not be seen to end");
-    if (end != std::string::npos) world_.warned_of_.insert(warning->sentence.substr(0, end));
     world_.restarted_ |= warning->sentence.find("restart") != std::string::npos;
   } else if (const auto* finished = std::get_if<gang::Finish>(&decision)) {
     end(*finished);

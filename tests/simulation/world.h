@@ -153,7 +153,6 @@ class World {
   std::vector<int> running_of_task_;
   job::ClusterSpec running_spec_;
   int running_ = 0;
-  std::set<std::string> warned_of_;  // tasks that could not be seen to end
   bool restarted_ = false;
   bool stop_requested_ = false;
   std::optional<base::Instant> verdict_at_;
