@@ -53,6 +53,7 @@ class Agent final : public registry::AgentSideOutput {
   std::optional<std::size_t> connection;
   int connecting = 0;  // counts the attempts; the others' answers are late
   bool running = false;
+  bool attached_at_limit = false;  // its session was in order when the verdict was decided
   std::unique_ptr<registry::AgentSide> side;
 
  private:

@@ -12,8 +12,6 @@ using base::format;
 
 namespace {
 
-// Longer than any job of a schedule can take: its runs, its restarts and all its time limits.
-constexpr std::chrono::hours kBound(24);
 constexpr int kManyTasks = 64;
 // The gang remembers no more failures.
 constexpr int kMostFailures = 256;
@@ -57,15 +55,24 @@ void World::say(const std::string& text) const {
   std::fputs(format("{:12.6f} {}\n", since.count(), text).c_str(), stdout);
 }
 
+// Whether its session has been in order for longer than messages are under way.
+bool World::has_settled(const Agent& agent) const {
+  if (agent.life != Agent::Life::kAlive || !agent.connection || !agent.side) return false;
+  const Connection& connection = connections_[*agent.connection];
+  if (connection.broken || !connection.master_open || connection.master != masters()) return false;
+  return agent.side->is_attached() &&
+         now_ - connection.opened > std::chrono::milliseconds(5 * kMaxLatencyMs);
+}
+
 // P7, and what follows from every step.
 void World::judge_step(const gang::Event& event, const std::vector<gang::Decision>& decisions) {
   const gang::Gang& gang = master_->gang();
   if (over_ && !decisions.empty()) violated("P1: decided something after the end");
-  if (now_ - origin_ > kBound) violated("P7: the job does not end");
   stop_requested_ |= std::holds_alternative<gang::StopRequested>(event);
   const job::JobState state = gang.state();
   if (!verdict_at_ && (state == job::JobState::kStopping || job::is_final(state))) {
     verdict_at_ = now_;
+    for (Agent& agent : agents_) agent.attached_at_limit = has_settled(agent);
   }
   if (gang.finished() != job::is_final(state)) violated("finished() and state() differ");
   const auto deadline = gang.next_deadline();
@@ -176,7 +183,21 @@ void World::judge_finish(const gang::Finish& finish) {
       violated(format("P2: {} is alive after the end", job::to_string(task.id)));
     }
   }
+  judge_start_limit(finish);
   judge_first_cause(finish);
+}
+
+// P7: who can be reached is asked, also by a new master; a time limit is no way to notice.
+void World::judge_start_limit(const gang::Finish& finish) {
+  const bool is_limit = finish.cause && finish.cause->task &&
+                        finish.cause->sentence.find(" did not start within ") != std::string::npos;
+  if (!is_limit || has_gap_ || !verdict_at_) return;
+  const auto number =
+      find(*finish.cause->task, master_->gang().find(*finish.cause->task)->allocated_attempt);
+  if (!number) return;
+  const Agent& agent = agents_[*number];
+  if (agent.hung || agent.link_down_until || !agent.attached_at_limit) return;
+  violated(format("P7: {} could have started", job::to_string(agent.task)));
 }
 
 // P1: of the failures before the verdict, however late they were heard of, the first is named.

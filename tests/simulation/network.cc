@@ -38,8 +38,11 @@ void World::connect(std::size_t number) {
     if (is_late()) return;
     if (!master_ || master_is_dying_) return fail();
     const std::size_t id = connections_.size();
-    connections_.push_back(
-        {.agent = number, .master = masters(), .to_master = now_, .to_agent = now_});
+    connections_.push_back({.agent = number,
+                            .master = masters(),
+                            .opened = now_,
+                            .to_master = now_,
+                            .to_agent = now_});
     agents_[number].connection = id;
     master_->on_opened(id);
     later(latency(), [=, this] {

@@ -10,6 +10,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
+// Longer than any job of a schedule can take: its runs, its restarts and all its time limits.
+constexpr std::chrono::hours kBound(24);
 // After the end of the job: nothing of it may be left when this has passed.
 constexpr std::chrono::minutes kAftermath(30);
 
@@ -72,6 +74,7 @@ void World::later_at(base::Instant at, std::function<void()> action) {
 // To the next thing that happens in the world or that the master waits for.
 bool World::advance() {
   if (master_is_dying_) bury_master();
+  if (!over_ && now_ - origin_ > kBound) violated("P7: the job does not end");
   const auto deadline = master_ ? master_->next_deadline() : std::nullopt;
   if (!deadline && pending_.empty()) {
     violated("P7: nothing is under way and no deadline is set");

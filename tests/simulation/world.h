@@ -29,6 +29,7 @@ struct Connection {
   bool agent_open = true;
   bool master_open = true;
   bool broken = false;  // nothing arrives any more
+  base::Instant opened;
   base::Instant to_master;
   base::Instant to_agent;
 };
@@ -119,7 +120,9 @@ class World {
   base::Result<journal::Replayed> replayed() const;
   void adopt();
 
+  [[nodiscard]] bool has_settled(const Agent& agent) const;
   void judge_sizes(const job::ClusterSpec& spec);
+  void judge_start_limit(const gang::Finish& finish);
   void judge_first_cause(const gang::Finish& finish);
   void judge_end();
   std::optional<journal::Replayed> judge_replay();
