@@ -89,7 +89,7 @@ void Gang::enter(Task& task, Phase phase) {
   switch (phase) {
     case Phase::kAsked:
       // What the gang can run without may come whenever there is room for it.
-      if (!task.member) return set_deadline(task, std::nullopt);
+      if (!task.member && can_do_without(task)) return set_deadline(task, std::nullopt);
       return set_deadline(task, now_ + timeouts_.allocation);
     case Phase::kAllocated:
     case Phase::kStarting: return set_deadline(task, now_ + timeouts_.roll_call);

@@ -163,7 +163,10 @@ bool Gang::can_do_without(const Task& task) const {
   for (std::size_t i = group.first; i < group.first + group.slots; ++i) {
     const Task& other = tasks_[i];
     if (&other == &task || other.dropped) continue;
-    if (!is_pending(other) || other.deadline) ++others;
+    // Who ends is asked for again, where it has no place without a time limit.
+    const bool comes = is_pending(other) ? other.deadline.has_value()
+                                         : other.member || other.phase != Phase::kEnding;
+    if (comes) ++others;
   }
   return others >= group.needed;
 }

@@ -96,7 +96,6 @@ void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {
   master_lost_ = message.master_lost;
   lease_end_.reset();
   if (has_lease()) lease_end_ = reported_at_ + master_lost_;
-  if (reported_exit_) exit_is_known();
   heartbeat_at_ = now + heartbeat_;
   flush_log(now);
 }
@@ -205,7 +204,6 @@ void AgentSide::send(const AgentMessage& message) {
 
 void AgentSide::send_report(base::Instant now) {
   reported_at_ = now;
-  reported_exit_ = state_ == AgentState::kExited;
   ReportMessage report{
       identity_.task, identity_.attempt, address_, identity_.pid, state_, run_attempt_,
       generation_,    user_pid_,         {}};

@@ -161,7 +161,6 @@ class AgentSide {
   std::chrono::milliseconds pause_ = kFirstPause;
   unsigned tries_ = 0;
   base::Instant reported_at_;
-  bool reported_exit_ = false;
   std::optional<base::Instant> welcome_by_;
   std::optional<base::Instant> heartbeat_at_;
   std::deque<SentHeartbeat> unanswered_;

@@ -164,6 +164,24 @@ TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
   EXPECT_EQ(said.exit, (Ending{report, seconds(3)}));
 }
 
+// A master may die between its welcome and its record of what the report said.
+TEST_F(AgentSideTest, WelcomeDoesNotSayThatTheExitIsKnown) {
+  attach();
+  start(1, 1, kHeld);
+  side_.started(99);
+  side_.on_connection_lost("reset", now_);
+  job::ExitReport report;
+  report.sentence = "lost its port";
+  side_.exited(report, now_);
+  side_.set_address(kMoved);
+  expire();
+  attach();
+  EXPECT_EQ(side_.state(), AgentState::kExited);
+  expire();
+  hear(AliveMessage{});
+  EXPECT_EQ(side_.state(), AgentState::kWaiting);
+}
+
 // The master that was told of the lost port may be dead: the next one sends the same start, and
 // must hear of it too.
 TEST_F(AgentSideTest, OutdatedSpecIsToldEachTime) {

@@ -136,9 +136,11 @@ void World::judge_process(const Agent& agent, const job::ClusterSpec& spec) {
     violated(format("P3: {} starts at {}, where the others do not know it",
                     job::to_string(agent.task), job::to_string(agent.address)));
   }
+  // A generation that no journal tells of is made a second time: only a master that dies while the
+  // disk is full does so.
   if (running_++ == 0) {
     running_spec_ = spec;
-  } else if (!(spec == running_spec_)) {
+  } else if (!has_gap_ && !(spec == running_spec_)) {
     violated(format("P3: {} starts in generation {} while tasks of {} run",
                     job::to_string(agent.task), spec.generation, running_spec_.generation));
   }
