@@ -42,7 +42,7 @@ std::string bash_reply(std::string_view value) {
     case Kind::kJob:
       return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_jobs)" -- "$current")))sh";
     case Kind::kChoice:
-      return format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))",
+      return format(R"(COMPREPLY=($(compgen -W "{}" -- "$current")))",
                     base::join(choices_of(value), " "));
     case Kind::kNothing: return "COMPREPLY=()";
   }

@@ -32,7 +32,9 @@ constexpr int kToldFd = 3;
 // byte.
 std::string joined(const std::map<std::string, std::string>& environment) {
   std::string text;
-  for (const auto& [name, value] : environment) text += name + "=" + value + '\0';
+  for (const auto& [name, value] : environment) {
+    text.append(name).append("=").append(value).push_back('\0');
+  }
   return text;
 }
 

@@ -82,6 +82,7 @@ std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
 
 Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width) {
   std::vector<std::vector<Span>> rows;
+  rows.reserve(jobs.size());
   for (const job::JobStatus& status : jobs) rows.push_back(row_of(status));
   return table(
       {{"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}}, rows,
