@@ -50,8 +50,9 @@ base::Result<GuardianState> prepare_guardian(const ContainOptions& options, pid_
     GANGRUN_TRY(become_subreaper());
   }
   if (options.die_with_parent) {
-    // After the namespace, as a change of rights sheds it.
-    if (::prctl(PR_SET_PDEATHSIG, SIGTERM, 0L, 0L, 0L) != 0) {
+    // After the namespace, as a change of rights sheds it. A signal that is not passed on: it comes
+    // at the end of the parent's thread too, which is before the other threads' when it is killed.
+    if (::prctl(PR_SET_PDEATHSIG, SIGCHLD, 0L, 0L, 0L) != 0) {
       return base::from_errno(errno, "cannot ask for a signal at the parent's death");
     }
     if (::getppid() != parent) {

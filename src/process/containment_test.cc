@@ -47,6 +47,11 @@ class ContainmentAtLevel : public testing::TestWithParam<Level> {
   }
 };
 
+std::size_t threads_of(pid_t pid) {
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid));
+  return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, ContainmentAtLevel, testing::ValuesIn(kLevels),
                          [](const auto& instance) {
                            return std::string(to_string(instance.param));
@@ -192,6 +197,29 @@ TEST_P(ContainmentAtLevel, TheGuardianPassesSignalsOn) {
   const int status = family.guardian_status();
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), kAgentWasTold);
+}
+
+// When a process with threads is killed, its children get their signal as the first thread ends.
+// The guardian passed that on to the agent, which then died before it had killed anything.
+TEST_P(ContainmentAtLevel, TheEndOfAThreadOfTheParentIsNotItsEnd) {
+  if (!possible()) return;
+  int end[2];
+  ASSERT_EQ(::pipe2(end, O_CLOEXEC), 0);
+  const base::UniqueFd readable(end[0]);
+  const base::UniqueFd writable(end[1]);
+  Setting setting = stubborn();
+  setting.thread_end_fd = readable.get();
+  Family family(setting);
+  family.wait_until_up();
+  const std::size_t threads = threads_of(family.parent);
+  ASSERT_EQ(::write(writable.get(), "x", 1), 1);
+  const base::Instant deadline = soon();
+  while (threads_of(family.parent) == threads) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the parent's thread did not end";
+  }
+  ::kill(family.agent, SIGKILL);
+  family.expect_nothing_survives();
+  EXPECT_EQ(WTERMSIG(family.guardian_status()), SIGKILL) << "the agent had ended before";
 }
 
 TEST_P(ContainmentAtLevel, CatchesAProcessThatForksAndEndsAllTheTime) {

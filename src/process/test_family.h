@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -53,6 +55,8 @@ struct Setting {
   std::function<int(Containment&)> agent_body{};
   // Of the parent, for guardian and agent; others are closed in the guardian.
   std::vector<int> lasting_fds{};
+  // Of the parent, which then starts the task in a thread that ends when it can be read.
+  int thread_end_fd = -1;
 };
 
 inline std::string unique_name(const char* what) {
@@ -65,7 +69,10 @@ inline std::string unique_name(const char* what) {
                                .name = mark,
                                .die_with_parent = setting.die_with_parent,
                                .lasting_fds = setting.lasting_fds};
-  ::signal(SIGUSR1, [](int) { ::_exit(kAgentWasTold); });
+  sigset_t told;
+  ::sigemptyset(&told);
+  ::sigaddset(&told, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &told, nullptr);
   auto contained = contain(options);
   if (!contained.ok()) ::_exit(kAgentCannotContain);
   if (setting.agent_body) ::_exit(setting.agent_body(*contained));
@@ -77,7 +84,9 @@ inline std::string unique_name(const char* what) {
   auto child = spawn(user);
   if (!child.ok()) ::_exit(kAgentCannotSpawn);
   ::close(ready);
-  wait_any_readable({contained->guardian_gone_fd(), child->pidfd()}, soon());
+  const base::UniqueFd told_fd(::signalfd(-1, &told, SFD_CLOEXEC));
+  wait_any_readable({contained->guardian_gone_fd(), child->pidfd(), told_fd.get()}, soon());
+  if (wait_readable(told_fd.get(), std::chrono::steady_clock::now())) ::_exit(kAgentWasTold);
   contained->reap_orphans({child->pid()});
   if (!contained->kill_all(soon(), {child->pid()}).ok()) ::_exit(kAgentCannotKill);
   const auto exit = child->wait(soon());
@@ -190,8 +199,19 @@ class Family {
       if (::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(1);
       ::prctl(PR_SET_DUMPABLE, 1L, 0L, 0L, 0L);
     }
-    const pid_t child = ::fork();
-    if (child == 0) be_agent(setting, mark_, ready);
+    pid_t child = 0;
+    const auto start = [&] {
+      child = ::fork();
+      if (child == 0) be_agent(setting, mark_, ready);
+    };
+    if (setting.thread_end_fd < 0) {
+      start();
+    } else {
+      std::thread([&] {
+        start();
+        wait_readable(setting.thread_end_fd, soon());
+      }).join();
+    }
     ::close(ready);
     int ended = 0;
     ::waitpid(child, &ended, 0);
