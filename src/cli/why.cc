@@ -18,7 +18,7 @@ std::string names_of(const std::vector<const job::TaskStatus*>& tasks) {
     if (names.size() == kMaxNamed) break;
     names.push_back(job::to_string(task->task));
   }
-  const std::string text = base::format("{}", base::join(names, ", "));
+  std::string text = base::format("{}", base::join(names, ", "));
   if (tasks.size() <= kMaxNamed) return text;
   return base::format("{} and {} more", text, tasks.size() - kMaxNamed);
 }
