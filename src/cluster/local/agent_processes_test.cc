@@ -6,9 +6,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <functional>
 
 #include "base/format.h"
-#include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -23,6 +23,14 @@ base::Result<process::Child> shell(const std::string& script, const std::string&
   process::SpawnOptions options;
   options.argv = {"/bin/sh", "-c", script, "task", "--name", name};
   return process::spawn(options);
+}
+
+void wait_until(const std::function<bool()>& condition) {
+  const base::Instant deadline = soon();
+  while (!condition() && std::chrono::steady_clock::now() < deadline) {
+    (void)process::wait_any_readable(
+        {}, std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
+  }
 }
 
 TEST(AgentProcesses, AreThoseOfTheJobOnly) {
@@ -40,20 +48,17 @@ TEST(AgentProcesses, AreThoseOfTheJobOnly) {
     for (const AgentProcesses& processes : found) forked = forked || processes.guardian != 0;
     return forked && found.size() == 2;
   };
-  const base::Instant deadline = soon();
-  while (!complete() && std::chrono::steady_clock::now() < deadline) {
-    (void)process::wait_any_readable(
-        {}, std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
-  }
+  wait_until(complete);
   ASSERT_EQ(found.size(), 2U);
   for (const AgentProcesses& processes : found) {
     EXPECT_EQ(processes.guardian, processes.agent == alone->pid() ? 0 : pair->pid());
   }
   for (auto* child : {&alone, &pair, &other}) {
-    for (const pid_t pid : process::descendants_of((*child)->pid())) (void)::kill(pid, SIGKILL);
-    ASSERT_TRUE((*child)->signal(SIGKILL).ok());
+    // The group, as a list of processes lacks the one that is being forked.
+    ASSERT_TRUE((*child)->signal_group(SIGKILL).ok());
     ASSERT_TRUE((*child)->wait(soon()).ok());
   }
+  wait_until([&] { return agent_processes(job).empty(); });
   EXPECT_TRUE(agent_processes(job).empty());
 }
 
