@@ -6,6 +6,7 @@
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -13,19 +14,26 @@ from pathlib import Path
 from measure import Series, Verdicts, gangrun_program
 
 # Task 0 waits until all others run, writes the time and fails; the others write the time when SIGTERM
-# reaches them, and obey it. Reading a fifo that nobody else writes is how they wait.
-TASK = r"""
-cd "$OUT"
-if [ "$GANGRUN_TASK_INDEX" = 0 ]; then
-  exec 3<> running
-  for ((i = 0; i < OTHERS; ++i)); do read -r -u 3; done
-  echo "$EPOCHREALTIME" > failed
-  exit 3
-fi
-trap 'echo "$EPOCHREALTIME" > told.$GANGRUN_TASK_INDEX; exit 0' TERM
-exec 3<> never.$GANGRUN_TASK_INDEX
-echo > running
-read -r -u 3
+# reaches them, and obey it. They wait for it as a blocked signal: a shell's trap would miss one that comes
+# between its last look and its read().
+TASK = """
+import os, signal, time
+os.chdir(os.environ["OUT"])
+index = int(os.environ["GANGRUN_TASK_INDEX"])
+if index == 0:
+    # Opened for writing too, so that there is no end of file between two writers.
+    with os.fdopen(os.open("running", os.O_RDWR)) as running:
+        for _ in range(int(os.environ["OTHERS"])):
+            running.readline()
+    with open("failed", "w") as failed:
+        failed.write(str(time.time()))
+    os._exit(3)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+with open("running", "w") as running:
+    running.write("\\n")
+signal.sigwait({signal.SIGTERM})
+with open(f"told.{index}", "w") as told:
+    told.write(str(time.time()))
 """
 
 
@@ -33,11 +41,10 @@ def one_run(size: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         out.mkdir()
-        for name in ["running", *(f"never.{index}" for index in range(1, size))]:
-            os.mkfifo(out / name)
+        os.mkfifo(out / "running")
         environment = os.environ | {"GANGRUN_HOME": folder, "OUT": str(out), "OTHERS": str(size - 1)}
         done = subprocess.run(
-            [gangrun_program(), "run", "-r", f"worker:{size}", "--", "bash", "-c", TASK],
+            [gangrun_program(), "run", "-r", f"worker:{size}", "--", sys.executable, "-S", "-c", TASK],
             capture_output=True, env=environment,
         )
         ended = time.time()

@@ -25,13 +25,13 @@ def master_memory(tasks: int) -> float:
     with tempfile.TemporaryDirectory() as home:
         go = Path(home) / "go"
         os.mkfifo(go)
-        command = f': > "{home}/running.$GANGRUN_TASK_INDEX"; read -r _ < "{go}"'
+        # The gate is open before the task says that it runs: one opened later would find no writer any more.
+        command = f'exec 3< "{go}"; : > "{home}/running.$GANGRUN_TASK_INDEX"; read -r -u 3'
         environment = os.environ | {"GANGRUN_HOME": home}
         process = subprocess.Popen(
             [gangrun_program(), "run", "-r", f"worker:{tasks}", "--", "bash", "-c", command],
             env=environment, stdout=subprocess.DEVNULL,
         )
-        # Each open() of the fifo's other end returns when a task reads: no polling for their start.
         with open(go, "w") as gate:
             while len(list(Path(home).glob("running.*"))) < tasks:
                 if process.poll() is not None:
