@@ -23,8 +23,8 @@ namespace gangrun::net {
 // forgotten, so that all that stands on streams is compiled for one type only. Called once.
 class IoHandler {
  public:
-  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): it does not see the constraint
   template <typename Handler>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): it does not see the constraint
   requires(!std::is_same_v<std::decay_t<Handler>, IoHandler>) explicit IoHandler(Handler&& handler)
       : held_(std::make_unique<Held<std::decay_t<Handler>>>(std::forward<Handler>(handler))) {}
 
