@@ -58,7 +58,7 @@ UserRun::~UserRun() = default;
 base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
                               const std::string& log_prefix) {
   for (process::SpawnOptions& options : processes) {
-    base::Result<> started = start_process(std::move(options), log_prefix);
+    base::Result<> started = start_process(std::move(options), log_prefix, processes.size() > 1);
     if (started.ok()) continue;
     // A gang of ranks that is not complete is of no use.
     kill_all();
@@ -69,8 +69,8 @@ base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
   return {};
 }
 
-base::Result<> UserRun::start_process(process::SpawnOptions options,
-                                      const std::string& log_prefix) {
+base::Result<> UserRun::start_process(process::SpawnOptions options, const std::string& log_prefix,
+                                      bool shares_log) {
   GANGRUN_ASSIGN(Pipe out, make_pipe());
   GANGRUN_ASSIGN(Pipe err, make_pipe());
   options.standard_output = out.write.get();
@@ -88,8 +88,10 @@ base::Result<> UserRun::start_process(process::SpawnOptions options,
       // The task goes on: its training is worth more than its log.
       callbacks_.on_line(true, base::format("gangrun: the log is incomplete: {}", error.message));
     };
-    return std::make_unique<process::OutputPump>(
+    auto made = std::make_unique<process::OutputPump>(
         std::move(pipe), log_prefix + (is_error ? ".err" : ".out"), std::move(callbacks));
+    if (shares_log) made->share_log();
+    return made;
   };
   process->out = pump(std::move(out.read), false);
   process->err = pump(std::move(err.read), true);

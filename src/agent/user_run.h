@@ -56,7 +56,8 @@ class UserRun {
  private:
   struct Process;
 
-  base::Result<> start_process(process::SpawnOptions options, const std::string& log_prefix);
+  base::Result<> start_process(process::SpawnOptions options, const std::string& log_prefix,
+                               bool shares_log);
   void on_process_ended(Process& process);
   void finish();
   void kill_all();

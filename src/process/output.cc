@@ -53,11 +53,12 @@ void OutputPump::finish() {
     if (!on_readable() || bytes_ == so_far) break;
   }
   if (!line_.empty() || returned_) end_line();
+  if (!held_back_.empty()) write_log(std::exchange(held_back_, {}) + '\n');
 }
 
 void OutputPump::take(std::string_view text) {
   bytes_ += text.size();
-  write_log(text);
+  log(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
     if (end > 0) append_to_line(text.substr(0, end));
@@ -98,6 +99,17 @@ void OutputPump::keep_line() {
     kept_bytes_ -= kept_.front().size();
     kept_.pop_front();
   }
+}
+
+void OutputPump::log(std::string_view text) {
+  if (!shares_log_) return write_log(text);
+  held_back_ += text;
+  // A carriage return ends a line here: a progress bar is seen while it moves.
+  const std::size_t end = held_back_.find_last_of("\r\n") + 1;  // 0 where there is none
+  const std::size_t ready = held_back_.size() - end > kMaxLineBytes ? held_back_.size() : end;
+  if (ready == 0) return;
+  write_log(std::string_view(held_back_).substr(0, ready));
+  held_back_.erase(0, ready);
 }
 
 void OutputPump::write_log(std::string_view text) {

@@ -45,6 +45,10 @@ class OutputPump {
   OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks,
              std::uint64_t max_log_bytes = 0);
 
+  // For a log that other pumps write too: it gets whole lines, so that none of one process stands
+  // in the middle of another's. What has no end yet is held back, up to kMaxLineBytes.
+  void share_log() { shares_log_ = true; }
+
   [[nodiscard]] int fd() const { return pipe_.get(); }
   // Reads what is there, at most kMaxReadBytes. False when nothing will come any more.
   bool on_readable();
@@ -66,6 +70,7 @@ class OutputPump {
   void append_to_line(std::string_view text);
   void end_line();
   void keep_line();
+  void log(std::string_view text);
   void write_log(std::string_view text);
   base::Result<> append_to_log(std::string_view text);
 
@@ -73,6 +78,8 @@ class OutputPump {
   std::string log_path_;
   Callbacks callbacks_;
   std::uint64_t max_log_bytes_;
+  bool shares_log_ = false;
+  std::string held_back_;  // for the log: the beginning of a line
   base::UniqueFd log_;
   std::uint64_t log_bytes_ = 0;
   std::optional<base::Error> log_error_;

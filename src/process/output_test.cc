@@ -87,6 +87,40 @@ TEST_F(Output, TheSameLinesWhereverTheBytesAreSplit) {
   }
 }
 
+// With PYTHONUNBUFFERED, print("a", "b") are four writes.
+TEST_F(Output, ASharedLogGetsWholeLines) {
+  const auto first = pump(log);
+  first->share_log();
+  const base::UniqueFd writer_of_first = std::move(writer);
+  const auto second = pump(log);
+  second->share_log();
+  const auto put_first = [&](std::string_view text) {
+    ASSERT_EQ(::write(writer_of_first.get(), text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
+    EXPECT_TRUE(first->on_readable());
+  };
+  put_first("found:");
+  feed(*second, "found: 2\nno end");
+  EXPECT_EQ(logged(), "found: 2\n");
+  put_first(" 1\n10%\r");
+  EXPECT_EQ(logged(), "found: 2\nfound: 1\n10%\r");
+  put_first("20%\n");
+  second->finish();
+  EXPECT_EQ(logged(), "found: 2\nfound: 1\n10%\r20%\nno end\n");
+  EXPECT_THAT(lines, ElementsAre("found: 2", "found: 1", "20%", "no end"));
+}
+
+TEST_F(Output, ASharedLogDoesNotWaitForTheEndOfAnEndlessLine) {
+  const auto target = pump(log);
+  target->share_log();
+  feed(*target, std::string(kMaxLineBytes, 'x'));
+  EXPECT_EQ(logged(), "");
+  feed(*target, "y");
+  EXPECT_EQ(logged(), std::string(kMaxLineBytes, 'x') + "y");
+  target->finish();
+  EXPECT_EQ(logged(), std::string(kMaxLineBytes, 'x') + "y");
+}
+
 TEST_F(Output, SaysWhenNothingWillComeAnyMore) {
   const auto target = pump(log);
   EXPECT_TRUE(target->on_readable()) << "an empty pipe does not block";
