@@ -3,8 +3,6 @@
 
 namespace gangrun::frameworks {
 
-// TORCHELASTIC_USE_AGENT_STORE stays unset: it would make rank 0 look for a store at MASTER_ADDR
-// instead of serving it there itself.
 Variables pytorch_variables(const Place& place) {
   if (!place.ranks) return {};
   const Ranks& ranks = *place.ranks;
@@ -24,6 +22,9 @@ Variables pytorch_variables(const Place& place) {
       {"TORCHELASTIC_RESTART_COUNT", number(place.inputs.restarts)},
       {"TORCHELASTIC_MAX_RESTARTS", number(place.inputs.job.restarts.max)},
       {"TORCHELASTIC_RUN_ID", place.inputs.job_id},
+      // With "True", rank 0 would look for a store at MASTER_ADDR instead of serving it there
+      // itself.
+      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
   };
   // Several processes that each take all cores are slower than one thread each.
   if (ranks.local_world_size > 1 && !place.inputs.inherits_omp_num_threads) {

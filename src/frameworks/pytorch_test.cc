@@ -37,6 +37,7 @@ TEST(Pytorch, SeveralProcessesInATask) {
                        {"TORCHELASTIC_RESTART_COUNT", "2"},
                        {"TORCHELASTIC_MAX_RESTARTS", "3"},
                        {"TORCHELASTIC_RUN_ID", "j1"},
+                       {"TORCHELASTIC_USE_AGENT_STORE", "False"},
                        {"OMP_NUM_THREADS", "1"}}));
 }
 
