@@ -48,10 +48,10 @@ void decode_both(std::string_view frame) {
 // attempts only, one start and one end told of each attempt, nothing sent to who is not open.
 class Watcher final : public registry::DeskOutput {
  public:
-  void send(SessionId session, std::string frame) override {
-    GANGRUN_CHECK(open.contains(session), session, frame);
-    const auto message = registry::decode_master_message(frame);
-    GANGRUN_CHECK(message.ok(), frame);
+  void send(SessionId session, registry::Frame frame) override {
+    GANGRUN_CHECK(open.contains(session), session, *frame);
+    const auto message = registry::decode_master_message(*frame);
+    GANGRUN_CHECK(message.ok(), *frame);
     if (std::holds_alternative<registry::WelcomeMessage>(*message)) welcomed = session;
   }
   void close(SessionId session, std::string_view) override {

@@ -35,6 +35,9 @@ Gang::Gang(const job::JobSpec& spec, Limits limits)
     }
     groups_.push_back(std::move(group));
   }
+  counted_.resize(tasks_.size());
+  touch_all();
+  forget_touched();
 }
 
 std::vector<Decision> Gang::step(const Event& event, base::Instant now) {
@@ -43,6 +46,7 @@ std::vector<Decision> Gang::step(const Event& event, base::Instant now) {
   decisions_.clear();
   std::visit([this](const auto& e) { on(e); }, event);
   if (flexible_) adapt();
+  forget_touched();
   return std::exchange(decisions_, {});
 }
 
@@ -64,17 +68,19 @@ const Task* Gang::find(const job::TaskId& id) const {
 Task* Gang::current(const job::TaskId& id, int attempt) {
   const auto found = index_.find(id);
   if (found == index_.end() || tasks_[found->second].attempt != attempt) return nullptr;
+  touch(tasks_[found->second]);
   return &tasks_[found->second];
 }
 
 Task* Gang::allocated(const job::TaskId& id, int attempt) {
   const auto found = index_.find(id);
   if (found == index_.end() || tasks_[found->second].allocated_attempt != attempt) return nullptr;
+  touch(tasks_[found->second]);
   return &tasks_[found->second];
 }
 
 void Gang::set_deadline(Task& task, std::optional<base::Instant> deadline) {
-  const auto index = static_cast<std::size_t>(&task - tasks_.data());
+  const std::size_t index = index_of(task);
   if (task.deadline) deadlines_.erase({*task.deadline, index});
   task.deadline = deadline;
   if (deadline) deadlines_.insert({*deadline, index});
@@ -132,6 +138,7 @@ void Gang::on(const Begin&) {
   stage_ = Stage::kGathering;
   waiting_since_ = now_;
   if (timeouts_.job.count() > 0) job_deadline_ = now_ + timeouts_.job;
+  touch_all();
   for (Task& task : tasks_) ask(task);
 }
 
@@ -186,16 +193,14 @@ bool Gang::is_as_published(const Task& task) const {
 }
 
 void Gang::publish_if_complete() {
+  recount();
   if (flexible_) {
     const auto seats = seating(now_ >= waiting_since_ + timeouts_.shrink);
     if (!seats) return;
     take(*seats);
     return publish();
   }
-  const bool complete = std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
-    return task.policy == Policy::kSidecar || task.phase == Phase::kRegistered;
-  });
-  if (complete) publish();
+  if (count(Trait::kUnregistered) == 0) publish();
 }
 
 void Gang::publish() {
@@ -218,6 +223,7 @@ void Gang::publish() {
   stage_ = Stage::kRunning;
   gathered_before_ = true;
   decide(Publish{spec_published_});
+  touch_all();
   for (Task& task : tasks_) {
     if (task.phase == Phase::kRegistered && task.member) start(task);
   }
@@ -364,6 +370,7 @@ void Gang::restart_task(Task& task) {
 // Every task that others know by its address stops and waits for the next generation.
 void Gang::restart_gang() {
   stage_ = Stage::kGathering;
+  touch_all();
   for (Task& task : tasks_) {
     if (task.policy == Policy::kSidecar) continue;
     switch (task.phase) {

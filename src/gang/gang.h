@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -92,6 +94,8 @@ class Gang {
   [[nodiscard]] const Task* find(const job::TaskId& id) const;
   [[nodiscard]] const job::ClusterSpec& cluster_spec() const { return spec_published_; }
   [[nodiscard]] int restarts_used() const { return restarts_used_; }
+  // Whether every task of the generation has been started and has answered.
+  [[nodiscard]] bool all_started() const { return count(Trait::kUnstarted) == 0; }
   // What the job waits for now, as a sentence with its time limit; empty when for nothing but its
   // tasks, which have none.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
@@ -107,6 +111,26 @@ class Gang {
     kStopping,   // the verdict is decided
     kFinished,
   };
+  // What is counted of the tasks of a group, so that no step has to look at every task of the job:
+  // with thousands of them, each one's report would cost as much as all of them together.
+  enum class Trait : std::uint8_t {
+    kUnregistered,
+    kUndone,
+    kAlive,
+    kAsked,        // a member without a place
+    kUnsucceeded,  // a member that the success of the job needs
+    kSucceeded,
+    kUnstarted,    // a member that was not started, or has not answered
+    kMayStillRun,  // is being stopped or ended
+    kFree,         // a spare that can take a place
+    kDropped,
+    kMissing,  // a member whose place is empty, or will be
+    kMissingLost,
+    kThere,  // a member that waits for the next generation
+    kThereSilent,
+    kAwaited,  // a member that is not there and has not been lost
+  };
+  static constexpr std::size_t kTraits = static_cast<std::size_t>(Trait::kAwaited) + 1;
   // The tasks of one type. Which of them have a place is decided for each generation anew where
   // the type is flexible: has spares, or may be smaller.
   struct Group {
@@ -116,6 +140,10 @@ class Gang {
     std::size_t instances = 0;
     std::size_t needed = 0;
     std::vector<std::size_t> places;  // its members, in the order of their places
+    std::array<std::size_t, kTraits> counts{};
+    [[nodiscard]] std::size_t count(Trait trait) const {
+      return counts[static_cast<std::size_t>(trait)];
+    }
     friend bool operator==(const Group&, const Group&) = default;
   };
   struct Failure {
@@ -139,6 +167,19 @@ class Gang {
   void on(const TimePassed&);
   void on(const Resumed&);
 
+  // gang_counts.cc
+  [[nodiscard]] std::uint32_t traits_of(const Task& task) const;
+  void touch(const Task& task) { touched_.push_back(index_of(task)); }
+  void touch_all() { all_touched_ = true; }
+  void recount();
+  void recount(std::size_t index);
+  void forget_touched();
+  // Of all groups but the sidecars'. Right between steps, and after recount().
+  [[nodiscard]] std::size_t count(Trait trait) const;
+
+  [[nodiscard]] std::size_t index_of(const Task& task) const {
+    return static_cast<std::size_t>(&task - tasks_.data());
+  }
   Task* current(const job::TaskId& id, int attempt);
   Task* allocated(const job::TaskId& id, int attempt);
   void set_deadline(Task& task, std::optional<base::Instant> deadline);
@@ -159,6 +200,8 @@ class Gang {
   void adapt();
   using Seats = std::vector<std::vector<std::size_t>>;  // by group
   [[nodiscard]] std::optional<Seats> seating(bool waited) const;
+  [[nodiscard]] std::optional<bool> can_seat(const Group& group, bool waited) const;
+  [[nodiscard]] bool can_seat_all_waited() const;
   [[nodiscard]] std::vector<std::size_t> seats_of(const Group& group, bool waited) const;
   void take(const Seats& seats);
   void tell_of_seats(const Group& group, const std::vector<std::size_t>& seats);
@@ -189,7 +232,6 @@ class Gang {
   void expired_without_place(Task& task);
   void expired_ending(Task& task);
   void hurry();
-  [[nodiscard]] bool tracked_succeeded() const;
   [[nodiscard]] bool in_grace(const Task& task) const;
   [[nodiscard]] bool prolongs_grace(const Task& task) const;
   [[nodiscard]] std::chrono::milliseconds grace_left(const Task& task) const;
@@ -228,7 +270,10 @@ class Gang {
   job::JobState verdict_ = job::JobState::kFailed;
   std::optional<base::Instant> decided_at_;  // when the verdict was
   std::vector<Failure> failures_;            // those that may be the first cause, as they came
+  std::vector<std::uint32_t> counted_;       // the traits with which each task is counted
   // Of the step that is being made.
+  std::vector<std::size_t> touched_;  // tasks that may have changed since they were counted
+  bool all_touched_ = false;
   base::Instant now_;
   std::vector<Decision> decisions_;
 };

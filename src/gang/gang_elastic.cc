@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "gang/gang.h"
+#include "gang/task_traits.h"
 
 // Which tasks of a type are in a generation: spares, gangs that are smaller, and when to change.
 namespace gangrun::gang {
@@ -9,30 +10,9 @@ namespace gangrun::gang {
 using base::format;
 using job::Policy;
 
-namespace {
-
-bool is_pending(const Task& task) {
-  return task.phase == Phase::kAsked || task.phase == Phase::kAllocated;
-}
-
-// A spare that can take a place.
-bool is_free(const Task& task) {
-  return !task.member && task.phase == Phase::kRegistered && !task.silent;
-}
-
-// Its agent has ended since it was last there: it comes back later than a spare, or never.
-bool is_lost(const Task& task) {
-  return task.dropped || (is_pending(task) && !task.has_run && task.attempt > 1);
-}
-
-bool may_still_run(const Task& task) {
-  return task.phase == Phase::kStopping || (task.phase == Phase::kEnding && task.has_run);
-}
-
-}  // namespace
-
 // After every step: whether there is a reason to publish or to start anew with other members.
 void Gang::adapt() {
+  recount();
   resize_at_.reset();
   if (stage_ == Stage::kRunning) {
     const auto when = resize_time();
@@ -40,8 +20,9 @@ void Gang::adapt() {
   } else if (stage_ == Stage::kGathering) {
     publish_if_complete();
   }
+  recount();
   if (stage_ == Stage::kRunning) resize_at_ = resize_time();
-  if (stage_ == Stage::kGathering && seating(true)) {
+  if (stage_ == Stage::kGathering && can_seat_all_waited()) {
     resize_at_ = waiting_since_ + timeouts_.shrink;
   }
 }
@@ -49,16 +30,43 @@ void Gang::adapt() {
 // Who has which place in the next generation; none: somebody has to be awaited. With `waited`
 // those that are late have been.
 std::optional<Gang::Seats> Gang::seating(bool waited) const {
-  const bool stopping = std::any_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
-    return task.policy != Policy::kSidecar && may_still_run(task);
-  });
-  if (stopping) return std::nullopt;
+  if (count(Trait::kMayStillRun) > 0) return std::nullopt;
+  for (const Group& group : groups_) {
+    if (group.policy != Policy::kSidecar && can_seat(group, waited) == false) return std::nullopt;
+  }
   Seats all;
   for (const Group& group : groups_) {
     all.push_back(group.policy == Policy::kSidecar ? group.places : seats_of(group, waited));
     if (all.back().empty()) return std::nullopt;
   }
   return all;
+}
+
+// Whether seats_of() finds enough, as far as the counts tell; none: they leave it open.
+std::optional<bool> Gang::can_seat(const Group& group, bool waited) const {
+  if (!waited && group.count(Trait::kAwaited) > 0) return false;
+  const std::size_t obtainable = group.slots - group.count(Trait::kDropped);
+  const std::size_t enough =
+      std::max(waited ? group.needed : std::min(group.instances, obtainable), group.needed);
+  const std::size_t free = group.count(Trait::kFree);
+  const std::size_t silent = group.count(Trait::kThereSilent);
+  const std::size_t there = group.count(Trait::kThere);
+  if (there + silent + free < enough) return false;
+  // How many of the silent ones give their place to a free one depends on who they are.
+  if (there + std::max(silent, free) >= enough) return true;
+  return std::nullopt;
+}
+
+bool Gang::can_seat_all_waited() const {
+  if (count(Trait::kMayStillRun) > 0) return false;
+  bool known = true;
+  for (const Group& group : groups_) {
+    if (group.policy == Policy::kSidecar) continue;
+    const auto can = can_seat(group, true);
+    if (can == false) return false;
+    known &= can.has_value();
+  }
+  return known || seating(true).has_value();
 }
 
 // Whoever is there keeps the place that it has; free ones take the places of the missing. Empty:
@@ -90,14 +98,16 @@ std::vector<std::size_t> Gang::seats_of(const Group& group, bool waited) const {
 }
 
 void Gang::take(const Seats& seats) {
+  touch_all();
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
     if (group.policy == Policy::kSidecar) continue;
     tell_of_seats(group, seats[g]);
     group.places = seats[g];
+    for (std::size_t i = group.first; i < group.first + group.slots; ++i) tasks_[i].member = false;
+    for (const std::size_t index : group.places) tasks_[index].member = true;
     for (std::size_t i = group.first; i < group.first + group.slots; ++i) {
       Task& task = tasks_[i];
-      task.member = std::find(group.places.begin(), group.places.end(), i) != group.places.end();
       if (!task.member && task.phase == Phase::kAsked) set_deadline(task, std::nullopt);
     }
   }
@@ -127,17 +137,10 @@ std::optional<base::Instant> Gang::resize_time() const {
   bool has_succeeded = false;
   for (const Group& group : groups_) {
     if (group.policy == Policy::kSidecar) continue;
-    std::size_t missing = 0;
-    std::size_t lost = 0;
-    std::size_t free = 0;
-    for (std::size_t i = group.first; i < group.first + group.slots; ++i) {
-      const Task& task = tasks_[i];
-      const bool is_missing = task.member && (is_pending(task) || task.phase == Phase::kEnding);
-      if (is_missing) ++missing;
-      if (is_missing && is_lost(task)) ++lost;
-      if (is_free(task)) ++free;
-      has_succeeded |= task.policy == Policy::kTracked && task.outcome == Outcome::kSucceeded;
-    }
+    const std::size_t missing = group.count(Trait::kMissing);
+    const std::size_t lost = group.count(Trait::kMissingLost);
+    const std::size_t free = group.count(Trait::kFree);
+    has_succeeded |= group.policy == Policy::kTracked && group.count(Trait::kSucceeded) > 0;
     const std::size_t members = group.places.size();
     const base::Instant waited = waiting_since_ + timeouts_.shrink;
     if (missing > 0) {

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "gang/gang.h"
+#include "gang/task_traits.h"
 
 // How a job ends: success, verdict and first cause, deadlines, and what it waits for.
 namespace gangrun::gang {
@@ -16,10 +17,6 @@ namespace {
 constexpr std::size_t kMaxFailures = 256;
 // Names of tasks in one sentence.
 constexpr std::size_t kMaxNames = 4;
-
-bool is_done(const Task& task) {
-  return task.phase == Phase::kIdle || task.phase == Phase::kEnding || task.phase == Phase::kGone;
-}
 
 std::string names(const std::vector<const Task*>& tasks) {
   std::vector<std::string> shown;
@@ -98,14 +95,6 @@ void Gang::leave(Task& task, Outcome outcome) {
   finish_if_gone();
 }
 
-bool Gang::tracked_succeeded() const {
-  return std::all_of(tasks_.begin(), tasks_.end(), [this](const Task& task) {
-    const bool needed =
-        success_ == "all" ? task.policy == Policy::kTracked : task.id.type == success_;
-    return !needed || !task.member || task.outcome == Outcome::kSucceeded;
-  });
-}
-
 // What it was there for has ended: it goes on only as long as its grace permits.
 bool Gang::in_grace(const Task& task) const {
   if (stage_ == Stage::kStopping) {
@@ -127,8 +116,13 @@ std::chrono::milliseconds Gang::grace_left(const Task& task) const {
 }
 
 void Gang::finish_if_tracked_succeeded() {
-  if (stage_ != Stage::kRunning || !tracked_succeeded()) return;
+  if (stage_ != Stage::kRunning) return;
+  recount();
+  for (const Group& group : groups_) {
+    if (group.count(Trait::kUnsucceeded) > 0) return;
+  }
   stage_ = Stage::kFinishing;
+  touch_all();
   for (Task& task : tasks_) {
     if (task.policy == Policy::kSidecar || is_done(task)) continue;
     if (in_grace(task) && task.grace.count() > 0) {
@@ -141,8 +135,9 @@ void Gang::finish_if_tracked_succeeded() {
 
 void Gang::finish_if_observed() {
   if (stage_ != Stage::kFinishing) return;
-  const bool observed = std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
-    return task.policy != Policy::kObserver || is_done(task);
+  recount();
+  const bool observed = std::all_of(groups_.begin(), groups_.end(), [](const Group& group) {
+    return group.policy != Policy::kObserver || group.count(Trait::kUndone) == 0;
   });
   if (observed) stop_job(job::JobState::kSucceeded, timeouts_.stop);
 }
@@ -155,6 +150,7 @@ void Gang::fail_job(const Failure& failure) {
 void Gang::stop_job(job::JobState verdict, std::chrono::milliseconds grace) {
   stage_ = Stage::kStopping;
   verdict_ = verdict;
+  touch_all();
   for (Task& task : tasks_) {
     if (task.phase == Phase::kEnding) {
       if (grace.count() == 0 && !task.killed) end(task, grace);
@@ -173,9 +169,10 @@ void Gang::stop_job(job::JobState verdict, std::chrono::milliseconds grace) {
 
 void Gang::finish_if_gone() {
   if (stage_ != Stage::kStopping) return;
-  const bool gone = std::all_of(tasks_.begin(), tasks_.end(),
-                                [](const Task& task) { return task.phase == Phase::kGone; });
-  if (!gone) return;
+  recount();
+  for (const Group& group : groups_) {
+    if (group.count(Trait::kAlive) > 0) return;
+  }
   stage_ = Stage::kFinished;
   deadlines_.clear();
   decide(Finish{verdict_, first_cause()});
@@ -220,6 +217,7 @@ void Gang::on(const StopRequested& event) {
 
 // Asked again while stopping: nobody is given time any more.
 void Gang::hurry() {
+  touch_all();
   for (Task& task : tasks_) {
     if (!task.killed) end(task, std::chrono::milliseconds(0));
   }
@@ -241,10 +239,14 @@ void Gang::on(const TimePassed&) {
     failure.at = now_;
     fail_job(failure);
   }
+  forget_touched();
   while (stage_ != Stage::kFinished && !deadlines_.empty() && deadlines_.begin()->first <= now_) {
     Task& task = tasks_[deadlines_.begin()->second];
+    touch(task);
     set_deadline(task, std::nullopt);
     expired(task);
+    // Each only once: a gang of thousands may be late all at the same time.
+    forget_touched();
   }
 }
 
@@ -329,10 +331,7 @@ job::JobState Gang::state() const {
     case Stage::kFinished: return verdict_;
   }
   if (gathered_before_) return job::JobState::kRestarting;
-  const bool asked = std::any_of(tasks_.begin(), tasks_.end(), [](const Task& task) {
-    return task.phase == Phase::kAsked && task.policy != Policy::kSidecar && task.member;
-  });
-  return asked ? job::JobState::kAllocating : job::JobState::kRollCall;
+  return count(Trait::kAsked) > 0 ? job::JobState::kAllocating : job::JobState::kRollCall;
 }
 
 std::string Gang::gathering_words() const {

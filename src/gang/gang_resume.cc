@@ -26,6 +26,7 @@ void Gang::on(const Resumed&) {
   if (stage_ == Stage::kNew) return on(Begin{});
   cluster_waits_for_.clear();
   waiting_since_ = now_;  // nobody could come while there was no master
+  touch_all();
   for (Task& task : tasks_) resume(task);
 }
 

@@ -274,11 +274,7 @@ void Master::Impl::finish(const gang::Finish& decision) {
 }
 
 void Master::Impl::note_all_started() {
-  if (all_started_ms_ >= 0) return;
-  for (const gang::Task& task : gang_.tasks()) {
-    const bool waits = task.phase == gang::Phase::kStarting || !task.has_run;
-    if (task.policy != job::Policy::kSidecar && task.member && waits) return;
-  }
+  if (all_started_ms_ >= 0 || !gang_.all_started()) return;
   const auto passed = clock_.now() - settings_.commanded_at;
   all_started_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(passed).count();
 }

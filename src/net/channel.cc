@@ -62,7 +62,7 @@ class Channel::State : public std::enable_shared_from_this<Channel::State> {
 
   void on_message(MessageCallback callback);
   void on_closed(ClosedCallback callback);
-  void send(std::string message);
+  void send(std::shared_ptr<const std::string> message);
   void close(std::string_view reason, base::Code code);
   void abandon();
 
@@ -89,7 +89,7 @@ class Channel::State : public std::enable_shared_from_this<Channel::State> {
 
   beast::flat_buffer in_;
   bool reading_ = false;
-  std::deque<std::string> queue_;
+  std::deque<std::shared_ptr<const std::string>> queue_;
   std::size_t queued_bytes_ = 0;
   bool writing_ = false;
 
@@ -200,9 +200,9 @@ void Channel::State::on_read(const ErrorCode& error) {
   read();
 }
 
-void Channel::State::send(std::string message) {
+void Channel::State::send(std::shared_ptr<const std::string> message) {
   if (end_ || farewell_) return;
-  queued_bytes_ += message.size();
+  queued_bytes_ += message->size();
   if (queued_bytes_ > options_.max_queued_bytes) {
     return end({base::Code::kResourceExhausted,
                 base::format("the other side takes its messages too slowly: {} bytes wait, {} may",
@@ -214,7 +214,7 @@ void Channel::State::send(std::string message) {
 
 void Channel::State::write() {
   writing_ = true;
-  socket_.async_write(asio::buffer(queue_.front()),
+  socket_.async_write(asio::buffer(*queue_.front()),
                       [self = shared_from_this()](const ErrorCode& error, std::size_t) {
                         self->on_written(error);
                       });
@@ -222,7 +222,7 @@ void Channel::State::write() {
 
 void Channel::State::on_written(const ErrorCode& error) {
   writing_ = false;
-  queued_bytes_ -= queue_.front().size();
+  queued_bytes_ -= queue_.front()->size();
   queue_.pop_front();
   if (end_) return;
   if (error) {
@@ -304,7 +304,10 @@ void Channel::on_message(std::function<void(std::string_view)> callback) {
 void Channel::on_closed(std::function<void(base::Error)> callback) {
   state_->on_closed(std::move(callback));
 }
-void Channel::send(std::string message) { state_->send(std::move(message)); }
+void Channel::send(std::string message) {
+  state_->send(std::make_shared<const std::string>(std::move(message)));
+}
+void Channel::send(std::shared_ptr<const std::string> message) { state_->send(std::move(message)); }
 void Channel::close(std::string_view reason, base::Code code) { state_->close(reason, code); }
 std::size_t Channel::queued_bytes() const { return state_->queued_bytes(); }
 const Peer& Channel::peer() const { return state_->peer(); }

@@ -50,6 +50,8 @@ class Channel {
   // Queues one message (UTF-8). More than max_queued_bytes in the queue ends the channel. Nothing
   // happens on an ended one.
   void send(std::string message);
+  // The same for one that goes to many: it is not copied.
+  void send(std::shared_ptr<const std::string> message);
 
   // Ends the channel after the queued messages; `reason` is told to the other side (its first 120
   // bytes). kPermissionDenied and kResourceExhausted arrive there as such, all else as

@@ -84,7 +84,12 @@ void AgentSide::on_frame(std::string_view frame, base::Instant now) {
   if (!message.ok()) {
     return on_connection_lost("the master said: " + message.error().message, now);
   }
-  std::visit([&](const auto& value) { handle(value, now); }, *message);
+  on_message(*message, now);
+}
+
+void AgentSide::on_message(const MasterMessage& message, base::Instant now) {
+  if (over_) return;
+  std::visit([&](const auto& value) { handle(value, now); }, message);
 }
 
 void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {

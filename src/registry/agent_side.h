@@ -91,6 +91,8 @@ class AgentSide {
   // `is_refusal`: the other side knows us and does not let us in.
   void on_not_connected(const std::string& reason, bool is_refusal, base::Instant now);
   void on_frame(std::string_view frame, base::Instant now);
+  // The same, decoded.
+  void on_message(const MasterMessage& message, base::Instant now);
   // The connection is gone. Harmless where there is none.
   void on_connection_lost(const std::string& reason, base::Instant now);
   // When on_time() has something to do next, if ever.

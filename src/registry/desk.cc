@@ -12,6 +12,8 @@ namespace gangrun::registry {
 namespace {
 
 constexpr std::size_t kMaxLoggedBytes = 300;
+// Of one generation: tasks that were started again have other attempts than the rest.
+constexpr std::size_t kMaxKeptStarts = 8;
 
 // Fit for one line of a log, whatever a peer put into it.
 std::string one_line(std::string_view text) {
@@ -165,7 +167,7 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   }
   session.renewed_at = now;
   set_deadline(id, session, now + patience(session));
-  output_.send(id, encode(WelcomeMessage{options_.heartbeat, options_.master_lost}));
+  send(id, WelcomeMessage{options_.heartbeat, options_.master_lost});
   const bool is_current = has_run && message.run_attempt == current;
   if (known) {
     output_.event(Reattached{message.task, current, message.address, message.pid,
@@ -257,7 +259,7 @@ void Desk::handle(SessionId id, Session& session, const HeartbeatMessage& messag
   session.renewed_at = now;
   Heartbeat event{session.task, expected_.at(session.task).attempt, message.memory_bytes,
                   message.cpu_seconds, message.progress};
-  output_.send(id, encode(AliveMessage{}));
+  send(id, AliveMessage{});
   output_.event(std::move(event));
 }
 
@@ -320,8 +322,23 @@ bool Desk::send_start(const job::TaskId& task, int attempt, int generation, int 
   session->phase = Phase::kStarting;
   session->generation = generation;
   session->port_lost = false;
-  output_.send(id, encode_start(attempt, restarts, encoded_spec));
+  output_.send(id, start_frame(attempt, generation, restarts, encoded_spec));
   return true;
+}
+
+Frame Desk::start_frame(int attempt, int generation, int restarts, std::string_view encoded_spec) {
+  const std::pair<int, int> of{generation, restarts};
+  if (of != starts_of_ || starts_.size() > kMaxKeptStarts) starts_.clear();
+  starts_of_ = of;
+  Frame& frame = starts_[attempt];
+  if (!frame) {
+    frame = std::make_shared<const std::string>(encode_start(attempt, restarts, encoded_spec));
+  }
+  return frame;
+}
+
+void Desk::send(SessionId id, const MasterMessage& message) {
+  output_.send(id, std::make_shared<const std::string>(encode(message)));
 }
 
 bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
@@ -336,14 +353,14 @@ bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
     tell_exited(Exited{task, current, newest_generation_, Ended{report, session->renewed_at}});
     return true;
   }
-  output_.send(id, encode(StopMessage{grace}));
+  send(id, StopMessage{grace});
   return true;
 }
 
 bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
   const auto [id, session] = session_of(task);
   if (session == nullptr) return false;
-  output_.send(id, encode(EndMessage{grace}));
+  send(id, EndMessage{grace});
   return true;
 }
 
@@ -367,7 +384,7 @@ void Desk::set_deadline(SessionId id, Session& session, base::Instant deadline) 
 
 void Desk::refuse(SessionId id, const std::string& reason, bool retry) {
   remove(id);
-  output_.send(id, encode(RefusedMessage{reason, retry}));
+  send(id, RefusedMessage{reason, retry});
   output_.close(id, reason);
 }
 

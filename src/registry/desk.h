@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,6 +34,8 @@ inline constexpr std::chrono::milliseconds kMaxLateness = std::chrono::seconds(1
 inline constexpr std::size_t kMaxLoggedOffences = 1000;
 
 using SessionId = std::uint64_t;
+// One encoded message. The starts of a generation are one and the same: each has all addresses.
+using Frame = std::shared_ptr<const std::string>;
 
 // How a run ended, at a time of this host's clock.
 struct Ended {
@@ -136,7 +139,7 @@ using DeskEvent =
 class DeskOutput {
  public:
   virtual ~DeskOutput() = default;
-  virtual void send(SessionId session, std::string frame) = 0;
+  virtual void send(SessionId session, Frame frame) = 0;
   // The desk has forgotten the session. What was sent before is still to be delivered.
   virtual void close(SessionId session, std::string_view reason) = 0;
   virtual void event(DeskEvent event) = 0;
@@ -185,9 +188,9 @@ class Desk {
   base::Result<> report_place(const job::TaskId& task, int attempt, const job::Address& address);
 
   // The next attempt begins with its start; `attempt` is at least the current one. True if the
-  // agent has it, or will have it by its session; false if there is no session: after Reattached it
-  // is to be sent again, which is harmless. What the agent is known to have already is not sent
-  // twice.
+  // agent has it, or will have it by its session (a generation has one spec); false if there is no
+  // session: after Reattached it is to be sent again, which is harmless. What the agent is known to
+  // have already is not sent twice.
   bool send_start(const job::TaskId& task, int attempt, int generation, int restarts,
                   std::string_view encoded_spec);
   // To the session of a task; false if there is none. Where an agent was never told of the current
@@ -251,6 +254,8 @@ class Desk {
   // start; logs where not.
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
   void set_deadline(SessionId id, Session& session, base::Instant deadline);
+  void send(SessionId id, const MasterMessage& message);
+  Frame start_frame(int attempt, int generation, int restarts, std::string_view encoded_spec);
   void refuse(SessionId id, const std::string& reason, bool retry);
   // Forgets a session; what it held, if the task still expects it.
   std::optional<SessionLost> remove(SessionId id);
@@ -266,6 +271,8 @@ class Desk {
   std::set<std::pair<base::Instant, SessionId>> deadlines_;
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
+  std::pair<int, int> starts_of_{0, 0};  // generation and restarts
+  std::map<int, Frame> starts_;          // by attempt
 };
 
 }  // namespace gangrun::registry

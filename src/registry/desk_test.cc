@@ -21,9 +21,10 @@ const job::Address kElsewhere{"h1", 1001};
 
 class Recorder final : public DeskOutput {
  public:
-  void send(SessionId session, std::string frame) override {
-    auto message = decode_master_message(frame);
-    ASSERT_TRUE(message.ok()) << frame;
+  void send(SessionId session, Frame frame) override {
+    auto message = decode_master_message(*frame);
+    ASSERT_TRUE(message.ok()) << *frame;
+    frames.push_back(std::move(frame));
     sent.emplace_back(session, *std::move(message));
   }
   void close(SessionId session, std::string_view reason) override {
@@ -32,11 +33,13 @@ class Recorder final : public DeskOutput {
   void event(DeskEvent event) override { events.push_back(std::move(event)); }
   void clear() {
     sent.clear();
+    frames.clear();
     closed.clear();
     events.clear();
   }
 
   std::vector<std::pair<SessionId, MasterMessage>> sent;
+  std::vector<Frame> frames;  // of all in `sent`
   std::vector<std::pair<SessionId, std::string>> closed;
   std::vector<DeskEvent> events;
 };
@@ -453,6 +456,24 @@ TEST_F(DeskTest, FramesOfAnotherProtocolAreToldBothVersions) {
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_THAT(std::get<RefusedMessage>(out.sent[0].second).reason,
               HasSubstr("the agent speaks protocol 2, the master 1"));
+}
+
+// Each start has the addresses of all tasks: ten thousand copies of ten thousand addresses.
+TEST_F(DeskTest, StartsOfOneGenerationAreOneFrame) {
+  const job::TaskId other{"worker", 1};
+  desk.expect(other, 2);
+  attach(1, report());
+  ReportMessage theirs = report();
+  theirs.task = other;
+  attach(2, theirs);
+  out.clear();
+  const std::string spec = encode_cluster_spec({1, {{"worker", {kHome, kElsewhere}}}});
+  ASSERT_TRUE(desk.send_start(kWorker, 2, 1, 0, spec));
+  ASSERT_TRUE(desk.send_start(other, 2, 1, 0, spec));
+  ASSERT_EQ(out.frames.size(), 2U);
+  EXPECT_EQ(out.frames[0], out.frames[1]);
+  ASSERT_TRUE(desk.send_start(other, 3, 2, 1, encode_cluster_spec({2, {{"worker", {kHome}}}})));
+  EXPECT_NE(out.frames[0], out.frames[2]);
 }
 
 }  // namespace

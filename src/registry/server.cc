@@ -159,7 +159,7 @@ bool Server::send_end(const job::TaskId& task, std::chrono::milliseconds grace) 
   return desk_.send_end(task, grace);
 }
 
-void Server::send(SessionId session, std::string frame) {
+void Server::send(SessionId session, Frame frame) {
   const auto found = channels_.find(session);
   if (found != channels_.end()) found->second->send(std::move(frame));
 }

@@ -67,7 +67,7 @@ class Server final : private DeskOutput {
     net::Timer limit;
   };
 
-  void send(SessionId session, std::string frame) override;
+  void send(SessionId session, Frame frame) override;
   void close(SessionId session, std::string_view reason) override;
   void event(DeskEvent event) override;
 

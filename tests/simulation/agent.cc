@@ -80,7 +80,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   ++run_;
   const Mischief& bad = world_.schedule().mischief;
   disobedient_ = world_.random().chance(bad.disobedient);
-  if (world_.random().chance(bad.could_not_start)) {
+  if (world_.strikes(bad.could_not_start)) {
     job::ExitReport report;
     report.could_not_start = true;
     report.code = 127;
@@ -101,14 +101,14 @@ void Agent::run_begins() {
   job::ExitReport report;
   report.sentence = "exited with status 1";
   report.code = 1;
-  if (random.chance(schedule.mischief.port_lost)) {
+  if (world_.strikes(schedule.mischief.port_lost)) {
     return world_.later(random.between(0, 2'000),
                         [this, run = run_, report] { run_ended(run, report, true); });
   }
   const bool needed = schedule.spec.success == "all"
                           ? world_.policy_of(index) == job::Policy::kTracked
                           : task.type == schedule.spec.success;
-  const bool fails = random.chance(schedule.mischief.failing);
+  const bool fails = world_.strikes(schedule.mischief.failing);
   // Who is not waited for may run until it is stopped.
   if (!needed && !fails && random.chance(800)) return;
   if (!fails) {

@@ -14,10 +14,8 @@ constexpr std::int64_t kMaxPlacingMs = 700'000;
 }  // namespace
 
 std::optional<std::size_t> World::find(const job::TaskId& task, int asked) {
-  for (std::size_t i = agents_.size(); i-- > 0;) {
-    if (agents_[i].asked == asked && agents_[i].task == task) return i;
-  }
-  return std::nullopt;
+  const auto found = newest_agent_.find({index_of(task), asked});
+  return found == newest_agent_.end() ? std::nullopt : std::optional(found->second);
 }
 
 job::Address World::new_address(const std::vector<std::string>& avoided) {
@@ -34,9 +32,10 @@ job::Address World::new_address(const std::vector<std::string>& avoided) {
 void World::start_agent(const gang::Allocate& decision) {
   const std::size_t number = agents_.size();
   Agent& agent = agents_.emplace_back(*this, number, decision.task, decision.attempt);
-  agent.hung = random_.chance(schedule_.mischief.hung);
+  newest_agent_[{agent.index, agent.asked}] = number;
+  agent.hung = strikes(schedule_.mischief.hung);
   agent.unkillable = agent.hung && random_.chance(schedule_.mischief.unkillable);
-  const bool slow = random_.chance(schedule_.mischief.slow_place);
+  const bool slow = strikes(schedule_.mischief.slow_place);
   later(random_.between(1, slow ? kMaxPlacingMs : 2'000),
         [this, number, decision] { placed(number, decision); });
 }
@@ -55,7 +54,7 @@ void World::placed(std::size_t number, const gang::Allocate& asked) {
     tell_cluster_event(number, gang::Allocated{agent.task, agent.asked, at.host});
   }
   plan_trouble_of(number);
-  if (random_.chance(schedule_.mischief.no_report)) {
+  if (strikes(schedule_.mischief.no_report)) {
     // It never starts; its own limit ends it.
     return later(random_.between(0, 60'000),
                  [this, number] { agents_[number].die("its agent did not come up", true); });
@@ -68,17 +67,17 @@ void World::placed(std::size_t number, const gang::Allocate& asked) {
 void World::plan_trouble_of(std::size_t number) {
   const Agent& agent = agents_[number];
   const Mischief& bad = schedule_.mischief;
-  if (random_.chance(bad.agent_death)) {
+  if (strikes(bad.agent_death)) {
     later(random_.between(0, 60'000),
           [this, number] { agents_[number].die("its agent crashed", true); });
   }
   if (agent.unkillable) return;
-  if (random_.chance(bad.session_break)) {
+  if (strikes(bad.session_break)) {
     for (std::int64_t breaks = random_.between(1, 3); breaks > 0; --breaks) {
       later(random_.between(0, 100'000), [this, number] { break_connection(number); });
     }
   }
-  if (schedule_.lease_ms > 0 && random_.chance(bad.partition)) {
+  if (schedule_.lease_ms > 0 && strikes(bad.partition)) {
     const bool for_good = random_.chance(bad.host_lost);
     const std::int64_t ms = for_good ? -1 : random_.between(0, 2 * schedule_.lease_ms);
     later(random_.between(0, 100'000), [=, this] { cut_link(number, ms); });

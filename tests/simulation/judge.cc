@@ -12,7 +12,6 @@ using base::format;
 
 namespace {
 
-constexpr int kManyTasks = 64;
 // The gang remembers no more failures.
 constexpr int kMostFailures = 256;
 
@@ -140,7 +139,12 @@ void World::judge_process(const Agent& agent, const job::ClusterSpec& spec) {
   // disk is full does so.
   if (running_++ == 0) {
     running_spec_ = spec;
-  } else if (!has_gap_ && !(spec == running_spec_)) {
+    running_specs_.clear();
+  }
+  if (running_specs_.contains(&spec)) return;
+  if (spec == running_spec_) {
+    if (schedule_.tasks > kManyTasks) running_specs_.insert(&spec);
+  } else if (!has_gap_) {
     violated(format("P3: {} starts in generation {} while tasks of {} run",
                     job::to_string(agent.task), spec.generation, running_spec_.generation));
   }

@@ -130,7 +130,7 @@ void Master::on_time() {
   if (!world_.master_is_dying_) handle(gang::TimePassed{});
 }
 
-void Master::send(registry::SessionId session, std::string frame) {
+void Master::send(registry::SessionId session, registry::Frame frame) {
   if (!world_.master_is_dying_) world_.send_to_agent(session, std::move(frame));
 }
 

@@ -43,7 +43,7 @@ class Master final : private registry::DeskOutput {
   [[nodiscard]] bool has_gap() const { return has_gap_; }
 
  private:
-  void send(registry::SessionId session, std::string frame) override;
+  void send(registry::SessionId session, registry::Frame frame) override;
   void close(registry::SessionId session, std::string_view reason) override;
   void event(registry::DeskEvent event) override;
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t kMaxNoticeMs = 20'000;
 constexpr std::int64_t kNoticeAtOnceMs = 500;
-// A job in which no master lives long enough does not end.
-constexpr int kMostMasters = 12;
+// A master of a large gang does so much more that it would never get far.
+constexpr std::int64_t kFatalSteps = 32;
 constexpr std::int64_t kRetryMs = 1'000;
 
 }  // namespace
@@ -52,7 +52,9 @@ WriteFate World::fate_of_write(std::size_t bytes) {
 }
 
 bool World::master_dies_here() {
-  return masters() < kMostMasters && random_.chance(schedule_.mischief.master_death);
+  if (masters() >= schedule_.most_masters) return false;
+  if (!random_.chance(schedule_.mischief.master_death)) return false;
+  return schedule_.tasks <= kManyTasks || random_.between(1, schedule_.tasks) <= kFatalSteps;
 }
 
 void World::kill_master(const std::string& how) {

@@ -92,20 +92,38 @@ void World::send_to_master(std::size_t number, std::string frame) {
   });
 }
 
-void World::send_to_agent(std::size_t id, std::string frame) {
+// Each agent would decode the spec of thousands by itself, all at the same time: here one does it
+// for all.
+World::Message World::decoded(const registry::Frame& frame) {
+  constexpr std::size_t kLargeBytes = 1024;
+  const auto decode = [&] {
+    return std::make_shared<const registry::MasterMessage>(
+        *registry::decode_master_message(*frame));
+  };
+  if (frame->size() < kLargeBytes) return decode();
+  auto& [kept, message] = large_messages_[frame.get()];
+  if (!message) {
+    kept = frame;
+    message = decode();
+  }
+  return message;
+}
+
+void World::send_to_agent(std::size_t id, const registry::Frame& frame) {
   Connection& connection = connections_[id];
   const Agent& agent = agents_[connection.agent];
   connection.to_agent = std::max(
       {connection.to_agent, now_ + milliseconds(latency()), agent.link_down_until.value_or(now_)});
-  later_at(connection.to_agent, [=, this, frame = std::move(frame)] {
+  const std::string text = verbose_ ? *frame : "";
+  later_at(connection.to_agent, [=, this, message = decoded(frame)] {
     const Connection& open = connections_[id];
     if (!open.agent_open || open.broken) return;
     Agent& receiver = agents_[open.agent];
     if (receiver.life != Agent::Life::kAlive || receiver.connection != id) return;
     if (verbose_) {
-      say(base::format("{} #{} is told {}", job::to_string(receiver.task), id, frame));
+      say(base::format("{} #{} is told {}", job::to_string(receiver.task), id, text));
     }
-    receiver.side->on_frame(frame, now_);
+    receiver.side->on_message(*message, now_);
     receiver.arm();
   });
 }

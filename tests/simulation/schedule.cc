@@ -10,8 +10,13 @@ namespace {
 using std::chrono::milliseconds;
 
 int task_count(Random& random) {
-  // Each start carries the whole spec: a large gang costs as much as thousands of small ones.
-  if (random.chance(1) && random.chance(100)) return static_cast<int>(random.between(65, 500));
+  // A large gang costs as much as thousands of small ones. As many of them are between 100 and 200
+  // as between 5,000 and 10,000.
+  if (random.between(1, kLargeOneOf) == 1) {
+    std::int64_t most = job::kMaxTasks;
+    while (most > 2 * kManyTasks && random.chance(500)) most /= 2;
+    return static_cast<int>(random.between(std::max<std::int64_t>(most / 2, kManyTasks + 1), most));
+  }
   if (random.chance(20)) return static_cast<int>(random.between(9, 64));
   return static_cast<int>(random.between(1, 8));
 }
@@ -109,10 +114,10 @@ Mischief make_mischief(Random& random) {
 
 }  // namespace
 
-Schedule make_schedule(std::uint64_t seed, Random& random) {
+Schedule make_schedule(std::uint64_t seed, Random& random, std::optional<int> tasks) {
   Schedule schedule;
   schedule.seed = seed;
-  schedule.tasks = task_count(random);
+  schedule.tasks = tasks ? *tasks : task_count(random);
   schedule.spec = make_spec(schedule.tasks, random);
   schedule.limits.max_uncounted_restarts = static_cast<int>(random.between(0, 6));
   schedule.mischief = make_mischief(random);
@@ -122,7 +127,11 @@ Schedule make_schedule(std::uint64_t seed, Random& random) {
   constexpr std::int64_t kAllowanceMs = 5'000;  // what the master adds
   schedule.limits.silence = milliseconds(schedule.lease_ms + kAllowanceMs);
   Mischief& bad = schedule.mischief;
-  if (schedule.tasks > 64) bad.replay = 0;
+  if (schedule.tasks > kManyTasks) {
+    bad.replay = 0;
+    schedule.most_masters = 4;
+    if (random.chance(700)) schedule.struck = static_cast<int>(random.between(1, 30));
+  }
   // Nobody can end what nobody can reach and no force ends.
   if (bad.master_death > 0 || bad.master_killed > 0) bad.unkillable = 0;
   return schedule;

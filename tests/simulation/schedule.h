@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "gang/gang.h"
 #include "job/spec.h"
@@ -43,10 +44,16 @@ struct Schedule {
   Mischief mischief;
   std::int64_t longest_run_ms = 0;
   int tasks = 0;
+  int struck = 0;             // trouble of its own befalls about so many tasks; 0: any
+  int most_masters = 12;      // a job in which no master lives long enough does not end
   std::int64_t lease_ms = 0;  // of the agents: timeouts.master_lost
   std::int64_t heartbeat_ms = 0;
 };
 
-Schedule make_schedule(std::uint64_t seed, Random& random);
+// Of `tasks` tasks, or of as many as the seed says: mostly up to 8; 2 of a hundred schedules have
+// up to 64, and 1 of kLargeOneOf up to 10,000.
+inline constexpr int kLargeOneOf = 4000;
+inline constexpr int kManyTasks = 64;
+Schedule make_schedule(std::uint64_t seed, Random& random, std::optional<int> tasks = {});
 
 }  // namespace gangrun::simulation

@@ -61,6 +61,12 @@ class World {
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] std::size_t index_of(const job::TaskId& task) const { return index_.at(task); }
   [[nodiscard]] job::Policy policy_of(std::size_t task) const { return policies_[task]; }
+  // Trouble of one task or run. In a large gang it may be that of a few only: with thousands of
+  // failures at once every job ends in the same way.
+  bool strikes(int per_mille) {
+    if (!random_.chance(per_mille)) return false;
+    return schedule_.struck == 0 || random_.between(1, schedule_.tasks) <= schedule_.struck;
+  }
   void later(std::int64_t delay_ms, std::function<void()> action);
   void later_at(base::Instant at, std::function<void()> action);
   void say(const std::string& text) const;
@@ -72,7 +78,7 @@ class World {
   void connect(std::size_t agent);
   void disconnect(std::size_t agent);
   void send_to_master(std::size_t agent, std::string frame);
-  void send_to_agent(std::size_t connection, std::string frame);
+  void send_to_agent(std::size_t connection, const registry::Frame& frame);
   void close_by_master(std::size_t connection);
   void break_connection(std::size_t agent);
   void cut_link(std::size_t agent, std::int64_t ms);
@@ -104,6 +110,8 @@ class World {
     }
   };
 
+  using Message = std::shared_ptr<const registry::MasterMessage>;
+  Message decoded(const registry::Frame& frame);
   bool advance();
   void plan_trouble();
   void tell_cluster_event(std::size_t agent, const gang::Event& event);
@@ -139,7 +147,10 @@ class World {
   int next_port_ = 1024;
 
   std::deque<Agent> agents_;
+  std::map<std::pair<std::size_t, int>, std::size_t> newest_agent_;  // by task and attempt
   std::vector<Connection> connections_;
+  // By the frame, which lives as long: the starts of each generation.
+  std::map<const std::string*, std::pair<registry::Frame, Message>> large_messages_;
   std::deque<DiskFile> disk_;  // the segments
   std::unique_ptr<Master> master_;
   bool master_is_dying_ = false;
@@ -154,6 +165,8 @@ class World {
   std::vector<std::string> violations_;
   std::vector<bool> last_exit_ok_;
   std::vector<int> running_of_task_;
+  // All equal; they live in large_messages_, or are compared again.
+  std::set<const job::ClusterSpec*> running_specs_;
   job::ClusterSpec running_spec_;
   int running_ = 0;
   bool restarted_ = false;
