@@ -34,6 +34,8 @@ function(gangrun_add_room room uses libraries)
     elseif(library STREQUAL "openssl")
       # By name and not by file: the linker takes the archives for the static agent, else the shared ones.
       target_link_libraries(${target} ${kind} ssl crypto Threads::Threads)
+    elseif(library STREQUAL "zlib")
+      target_link_libraries(${target} ${kind} z)
     elseif(library STREQUAL "nlohmann")
       target_link_libraries(${target} ${kind} nlohmann_json::nlohmann_json)
     endif()

@@ -1,0 +1,310 @@
+// The roll call of one job: the master as it is shipped in one process, all agents' sessions over
+// TLS in another. Prints one JSON object:
+//
+//   roll_call AGENTS FRAMEWORK     (FRAMEWORK: all, or one that a job may name, as pytorch)
+//
+//   last_report_to_spec_ms   from the last agent's first byte to the spec being with every agent
+//   master_cpu_ms            of the master's process until then, and its memory above that at the
+//   start: master_bytes
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "job/spec_names.h"
+#include "master/master.h"
+#include "registry/agent_config.h"
+#include "registry/agent_session.h"
+
+namespace {
+
+using namespace gangrun;  // NOLINT(google-build-using-namespace): a program of one file
+
+constexpr std::chrono::minutes kLimit{5};
+// On a cluster every agent has a processor of its own for its handshake; here they share one, so
+// only so many are at it at once.
+constexpr int kAtOnce = 64;
+constexpr std::chrono::milliseconds kLook{5};
+
+// The pipes of one process from and to the other.
+struct Pipes {
+  int in = -1;
+  int out = -1;
+};
+
+// One end of the line between the two processes; a message is a line. Sending blocks.
+class Line {
+ public:
+  Line(net::EventLoop& loop, Pipes pipes, std::function<void(const std::string&)> on_line)
+      : pipes_(pipes),
+        on_line_(std::move(on_line)),
+        watch_(loop.watch_readable(pipes.in, [this] { read(); })) {}
+
+  void send(const std::string& line) const {
+    const auto sent = base::write_all(pipes_.out, line + "\n", "the line between the processes");
+    if (sent.ok()) return;
+    std::fputs((sent.error().message + "\n").c_str(), stderr);
+    std::_Exit(EXIT_FAILURE);
+  }
+
+ private:
+  void read() {
+    std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    const ssize_t count = ::read(pipes_.in, buffer.data(), buffer.size());
+    if (count <= 0) std::_Exit(count == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    rest_.append(buffer.data(), static_cast<std::size_t>(count));
+    std::size_t end = 0;
+    while ((end = rest_.find('\n')) != std::string::npos) {
+      const std::string line = rest_.substr(0, end);
+      rest_.erase(0, end + 1);
+      on_line_(line);
+    }
+  }
+
+  Pipes pipes_;
+  std::function<void(const std::string&)> on_line_;
+  std::string rest_;
+  net::EventLoop::Watch watch_;
+};
+
+class NullLogger final : public base::Logger {
+ public:
+  void write(base::LogLevel level, std::string_view message) override {
+    if (level < base::LogLevel::kWarning) return;
+    std::fputs((std::string(message) + "\n").c_str(), stderr);
+  }
+};
+
+class NullListener final : public master::Listener {
+ public:
+  void on_changed() override {}
+  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_warning(std::string_view sentence) override {
+    std::fputs((std::string(sentence) + "\n").c_str(), stderr);
+  }
+  void on_finished() override {}
+};
+
+// A place whose agents are sessions of the other process.
+class Sessions final : public cluster::Cluster {
+ public:
+  Sessions(net::EventLoop& loop, const Line& line) : loop_(loop), line_(line) {}
+
+  void on_event(std::function<void(cluster::Event)> listener) override {
+    listener_ = std::move(listener);
+  }
+  void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
+    // The other process needs the configuration once, and the port that is known by now.
+    if (!told_) line_.send(base::dump_json(launch.agent_config));
+    told_ = true;
+    line_.send(base::format("{}", task.index));
+    loop_.post([this, task, attempt] {
+      listener_(cluster::Allocated{task, attempt, "127.0.0.1", {}, {}});
+    });
+  }
+  void adopt(const job::TaskId&, int, const base::Json&) override {}
+  void release_others() override {}
+  void stop(const job::TaskId&, int, std::chrono::milliseconds) override {}
+  [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t pid) const override {
+    return pid;
+  }
+
+ private:
+  net::EventLoop& loop_;
+  const Line& line_;
+  std::function<void(cluster::Event)> listener_;
+  bool told_ = false;
+};
+
+// All agents of the job. The last one comes when the others have reported.
+class Agents {
+ public:
+  Agents(int count, Pipes pipes)
+      : count_(count), line_(loop_, pipes, [this](const std::string& line) { on_line(line); }) {}
+
+  void run() {
+    if (!loop_.run_until([this] { return have_spec_ == count_; }, loop_.now() + kLimit)) {
+      std::fputs(base::format("{} of {} agents had the spec in time\n", have_spec_, count_).c_str(),
+                 stderr);
+      std::_Exit(EXIT_FAILURE);
+    }
+    const auto taken = std::chrono::duration<double, std::milli>(loop_.now() - last_began_);
+    line_.send(base::format("{}", taken.count()));
+    loop_.run();  // until the line ends
+  }
+
+ private:
+  void on_line(const std::string& line) {
+    if (!config_) {
+      const auto json = base::parse_json(line, registry::kMaxAgentConfigBytes);
+      auto config = registry::agent_config_from_json(*json);
+      config_ = std::make_unique<registry::AgentConfig>(*std::move(config));
+      return;
+    }
+    waiting_.push_back(*base::parse_integer(line));
+    if (std::cmp_equal(waiting_.size(), count_)) open_more();
+  }
+
+  void open_more() {
+    int attached = 0;
+    for (const auto& session : sessions_) attached += session->is_attached() ? 1 : 0;
+    const int opened = static_cast<int>(sessions_.size());
+    const bool only_last_is_left = opened == count_ - 1;
+    if (only_last_is_left && attached == opened) last_began_ = loop_.now();
+    const int until = only_last_is_left ? (attached == opened ? count_ : opened)
+                                        : std::min(count_ - 1, attached + kAtOnce);
+    for (int next = opened; next < until; ++next) open(waiting_[static_cast<std::size_t>(next)]);
+    if (until < count_) timer_ = loop_.after(kLook, [this] { open_more(); });
+  }
+
+  void open(std::int64_t index) {
+    registry::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const registry::StartMessage&) { ++have_spec_; };
+    callbacks.on_stop = [](std::chrono::milliseconds) {};
+    callbacks.on_end = [](std::chrono::milliseconds) {};
+    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
+    callbacks.on_outdated_spec = [] { std::_Exit(EXIT_FAILURE); };
+    callbacks.on_lost = [](const std::string& reason) {
+      std::fputs(("lost: " + reason + "\n").c_str(), stderr);
+      std::_Exit(EXIT_FAILURE);
+    };
+    callbacks.on_refused = callbacks.on_lost;
+    const job::Address address{base::format("10.{}.{}.7", 10 + index / 250, index % 250),
+                               static_cast<std::uint16_t>(30'000 + (index * 7919) % 30'000)};
+    registry::AgentIdentity identity{{"worker", static_cast<int>(index)}, 1, address, 4100};
+    sessions_.push_back(std::make_unique<registry::AgentSession>(
+        loop_, net::Endpoint::on_tls("127.0.0.1", config_->master_port, config_->fingerprint),
+        config_->secret, identity, std::move(callbacks)));
+    sessions_.back()->open();
+  }
+
+  const int count_;
+  int have_spec_ = 0;
+  base::Instant last_began_;
+  net::EventLoop loop_;
+  Line line_;
+  std::unique_ptr<registry::AgentConfig> config_;
+  std::vector<std::int64_t> waiting_;
+  std::vector<std::unique_ptr<registry::AgentSession>> sessions_;
+  net::EventLoop::Timer timer_;
+};
+
+double cpu_ms() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto ms = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+  };
+  return ms(used.ru_utime) + ms(used.ru_stime);
+}
+
+// The largest that this process has been.
+std::int64_t peak_bytes() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss * std::int64_t{1024};
+}
+
+job::JobSpec spec_of(int agents, const std::string& framework) {
+  job::JobSpec spec;
+  spec.name = "roll-call";
+  job::TaskSpec worker;
+  worker.type = "worker";
+  worker.instances = agents;
+  spec.tasks = {worker};
+  spec.command.words = {"true"};
+  spec.success = "all";
+  spec.timeouts.roll_call = kLimit;
+  spec.hosts = {{"127.0.0.1", agents}};
+  if (framework != "all") spec.frameworks = {{*job::framework_from(framework)}};
+  return spec;
+}
+
+base::Result<> serve(int agents, const std::string& framework, Pipes pipes,
+                     const std::string& folder) {
+  const base::SystemClock clock;
+  NullLogger logger;
+  NullListener listener;
+  net::EventLoop loop;
+  double spec_ms = 0;
+  const Line line(loop, pipes, [&](const std::string& text) { spec_ms = std::stod(text); });
+  Sessions place(loop, line);
+  GANGRUN_ASSIGN(auto certificate, net::make_job_certificate("bench", std::chrono::hours(1)));
+  GANGRUN_ASSIGN(const auto journal, journal::Writer::create(folder, {.job_id = "bench",
+                                                                      .attempt = 1,
+                                                                      .started = clock.wall_now(),
+                                                                      .origin = clock.now()}));
+  master::Settings settings;
+  settings.spec = spec_of(agents, framework);
+  settings.job_id = "bench";
+  settings.folder = settings.log_folder = settings.working_folder = folder;
+  settings.socket_path = folder + "/socket";
+  settings.host = "127.0.0.1";
+  settings.secret = base::Secret::generate();
+  settings.certificate = std::make_unique<net::JobCertificate>(std::move(certificate));
+  settings.tls_port_file = folder + "/tls.port";
+  settings.commanded_at = clock.now();
+  settings.master_lost = std::chrono::minutes(1);
+  const double cpu_before = cpu_ms();
+  const std::int64_t bytes_before = peak_bytes();
+  master::Master master(loop, clock, logger, place, *journal, listener, std::move(settings));
+  GANGRUN_TRY(master.start());
+  if (!loop.run_until([&] { return spec_ms > 0; }, clock.now() + kLimit)) {
+    return base::deadline_exceeded("not all agents had the spec in time");
+  }
+  const base::Json figures = {{"agents", agents},
+                              {"last_report_to_spec_ms", spec_ms},
+                              {"master_cpu_ms", cpu_ms() - cpu_before},
+                              {"master_bytes", peak_bytes() - bytes_before}};
+  std::puts(base::dump_json(figures).c_str());
+  return {};
+}
+
+int run(int agents, const std::string& framework) {
+  std::array<int, 2> there{};
+  std::array<int, 2> back{};
+  if (::pipe(there.data()) != 0 || ::pipe(back.data()) != 0) return EXIT_FAILURE;
+  const pid_t child = ::fork();
+  if (child < 0) return EXIT_FAILURE;
+  if (child == 0) {
+    ::close(there[1]);
+    ::close(back[0]);
+    Agents(agents, {there[0], back[1]}).run();
+    std::_Exit(EXIT_SUCCESS);
+  }
+  ::close(there[0]);
+  ::close(back[1]);
+  std::string folder = (std::filesystem::temp_directory_path() / "roll-call-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) return EXIT_FAILURE;
+  const auto served = serve(agents, framework, {back[0], there[1]}, folder);
+  std::filesystem::remove_all(folder);
+  ::close(there[1]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!served.ok()) std::fputs((served.error().message + "\n").c_str(), stderr);
+  return served.ok() && status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto agents = argc == 3 ? base::parse_integer(argv[1]) : std::nullopt;
+  if (!agents || *agents < 2 || *agents > job::kMaxTasks) {
+    std::fputs("usage: roll_call AGENTS all|FRAMEWORK\n", stderr);
+    return 2;
+  }
+  return run(static_cast<int>(*agents), argv[2]);
+}
