@@ -164,11 +164,13 @@ class Script {
       }
       case 8: now_ += std::chrono::milliseconds(which * 10); return desk_.on_time(now_);
       case 9: return expect(static_cast<int>(which % 2), small);
-      case 10:
+      case 10: {
         if (!output_.attempts.contains(id)) return;
         output_.attempts[id] = std::max(output_.attempts[id], small);
-        desk_.send_start(id, output_.attempts[id], small, 0, R"({"generation":1,"tasks":{}})");
+        registry::Starts starts({small, {}}, which);
+        desk_.send_start(id, output_.attempts[id], 0, starts);
         return;
+      }
       default: (void)desk_.report_place(id, small, {"h", 9});
     }
   }

@@ -77,6 +77,8 @@ base::Result<Environment> own_variables(const Place& place) {
       {"GANGRUN_PROCESSES", number(place.spec.processes)},
       {"GANGRUN_RESTARTS", number(inputs.restarts)},
   };
+  // Its text would be the addresses that are not there.
+  if (inputs.cluster.is_outline) return environment;
   std::string cluster_spec = base::dump_json(to_json(place.visible));
   if (cluster_spec.size() <= kMaxClusterSpecInEnvironment) {
     environment.variables["GANGRUN_CLUSTER_SPEC"] = std::move(cluster_spec);
@@ -145,6 +147,13 @@ base::Result<> check(const job::JobSpec& job) {
         task.type, task.processes));
   }
   return {};
+}
+
+bool is_content_with_outline(const job::JobSpec& job) {
+  if (!job.frameworks || job.frameworks->empty()) return false;
+  return std::all_of(job.frameworks->begin(), job.frameworks->end(), [](job::Framework framework) {
+    return framework == job::Framework::kPytorch || framework == job::Framework::kJax;
+  });
 }
 
 bool is_reserved(std::string_view name) { return name.starts_with(kReservedPrefix); }

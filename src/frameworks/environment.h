@@ -55,6 +55,11 @@ base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId
 // field. To be asked before anything is started.
 base::Result<> check(const job::JobSpec& job);
 
+// Whether the tasks of the job read no more of a cluster spec than its outline says: how many there
+// are, and where the first is. Then a spec that would not fit into GANGRUN_CLUSTER_SPEC need not be
+// sent to each of them.
+[[nodiscard]] bool is_content_with_outline(const job::JobSpec& job);
+
 // A name of ours, which a job cannot set.
 [[nodiscard]] bool is_reserved(std::string_view name);
 

@@ -66,6 +66,36 @@ TEST(Environment, ByTheFrameworksThatAreNamed) {
   }
 }
 
+TEST(Environment, OfAnOutlineItHasAllButTheClusterSpec) {
+  auto job = job_of({task_of("chief", 1), task_of("worker", 100, 2)});
+  job.frameworks = {Framework::kPytorch, Framework::kJax};
+  EXPECT_TRUE(is_content_with_outline(job));
+  const job::TaskId task{"worker", 40};
+  const job::ClusterSpec whole = cluster_of(job);
+  const auto outline = job::cluster_spec_from_outline(job::outline_to_json(whole, task));
+  ASSERT_TRUE(outline.ok()) << outline.error().message;
+  auto expected = environment_of({.job = job, .cluster = whole, .job_id = "j1"}, task, 1);
+  const auto found = environment_of({.job = job, .cluster = *outline, .job_id = "j1"}, task, 1);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(expected->variables.erase("GANGRUN_CLUSTER_SPEC"), 1U);
+  EXPECT_EQ(*found, *expected);
+}
+
+TEST(Environment, OnlyWhoReadsNoAddressesIsContentWithAnOutline) {
+  auto job = job_of({task_of("worker", 2)});
+  EXPECT_FALSE(is_content_with_outline(job));  // the variables of all frameworks
+  for (const auto& [named, content] : std::vector<std::pair<std::vector<Framework>, bool>>{
+           {{}, false},
+           {{Framework::kPytorch}, true},
+           {{Framework::kJax}, true},
+           {{Framework::kTensorflow}, false},
+           {{Framework::kPytorch, Framework::kTensorflow}, false},
+           {{Framework::kHorovod}, false}}) {
+    job.frameworks = named;
+    EXPECT_EQ(is_content_with_outline(job), content);
+  }
+}
+
 // A spare, worker:4, has the place of worker:1, and worker:2 is not there: the process sees places.
 TEST(Environment, TheIndexIsThePlaceInTheGeneration) {
   auto spec = task_of("worker", 4);

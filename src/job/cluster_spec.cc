@@ -39,6 +39,48 @@ base::Result<> read_members(const base::Json& json, ClusterSpec& spec) {
   return {};
 }
 
+// {"worker": [10000, "host:port"]}: how many, and the first.
+base::Result<> read_outlined_types(const base::Json& types, ClusterSpec& spec) {
+  std::int64_t count = 0;
+  for (const auto& [type, pair] : types.items()) {
+    const auto wrong = [&type = type] {
+      return base::invalid_argument(
+          base::format("types: '{}' needs a type's name and [count, first address], with from 1 to "
+                       "{} tasks together",
+                       base::shorten(type, 80), kMaxTasks));
+    };
+    const bool has_form =
+        pair.is_array() && pair.size() == 2 && pair[0].is_number_integer() && pair[1].is_string();
+    if (!is_valid_type_name(type) || !has_form) return wrong();
+    const auto size = pair[0].get<std::int64_t>();
+    if (size < 1 || size > kMaxTasks - count) return wrong();
+    count += size;
+    GANGRUN_ASSIGN(Address first, parse_address(pair[1].get_ref<const std::string&>()));
+    std::vector<Address>& addresses = spec.tasks[type];
+    addresses.resize(static_cast<std::size_t>(size));
+    addresses.front() = std::move(first);
+  }
+  return {};
+}
+
+// Only where one task stands is known: no other has the index that may be asked for.
+base::Result<> read_own_place(const base::Json& json, ClusterSpec& spec) {
+  GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(json, "task"));
+  GANGRUN_ASSIGN(const TaskId task, parse_task_id(name));
+  GANGRUN_ASSIGN(const int place, base::json_member<int>(json, "place"));
+  GANGRUN_ASSIGN(const auto text, base::json_member<std::string>(json, "address"));
+  GANGRUN_ASSIGN(Address address, parse_address(text));
+  const auto own = spec.tasks.find(task.type);
+  if (own == spec.tasks.end() || place < 0 || std::cmp_greater_equal(place, own->second.size())) {
+    return base::invalid_argument(base::format("place {} is none of {}", place, to_string(task)));
+  }
+  own->second[static_cast<std::size_t>(place)] = std::move(address);
+  std::vector<int>& indexes = spec.members[task.type];
+  indexes.assign(own->second.size(), -1);
+  indexes[static_cast<std::size_t>(place)] = task.index;
+  return {};
+}
+
 }  // namespace
 
 std::string to_string(const Address& address) {
@@ -122,6 +164,33 @@ base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json) {
   if (const auto members = json.find("members"); members != json.end()) {
     GANGRUN_TRY(read_members(*members, spec));
   }
+  return spec;
+}
+
+base::Json outline_to_json(const ClusterSpec& spec, const TaskId& task) {
+  base::Json types = base::Json::object();
+  for (const auto& [type, addresses] : spec.tasks) {
+    if (!addresses.empty()) types[type] = {addresses.size(), to_string(addresses.front())};
+  }
+  base::Json json{{"generation", spec.generation}, {"types", std::move(types)}};
+  if (const auto place = spec.place_of(task)) {
+    json["task"] = to_string(task);
+    json["place"] = *place;
+    json["address"] = to_string(*spec.find(task));
+  }
+  return json;
+}
+
+base::Result<ClusterSpec> cluster_spec_from_outline(const base::Json& json) {
+  ClusterSpec spec;
+  spec.is_outline = true;
+  GANGRUN_ASSIGN(spec.generation, base::json_member<int>(json, "generation"));
+  const auto types = json.find("types");
+  if (types == json.end() || !types->is_object()) {
+    return base::invalid_argument("\"types\" must be an object of task types");
+  }
+  GANGRUN_TRY(read_outlined_types(*types, spec));
+  if (json.contains("task")) GANGRUN_TRY(read_own_place(json, spec));
   return spec;
 }
 

@@ -33,6 +33,9 @@ struct ClusterSpec {
   // Which tasks of a type are in this generation: their indexes in the order of their places. A
   // type that is absent here has place i taken by the task with index i.
   std::map<std::string, std::vector<int>> members{};
+  // Of each type only the first address is there, and the one of the task that was told; the others
+  // are empty. All counts are right.
+  bool is_outline = false;
 
   // The place that a task has in this generation, in which it is known to the others; none: it is
   // not part of it.
@@ -46,5 +49,11 @@ struct ClusterSpec {
 // where a type has them.
 base::Json to_json(const ClusterSpec& spec);
 base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json);
+
+// What one task is told of a spec that is too large to be sent to each: {"generation": 1, "types":
+// {"worker": [10000, "host:port"]}, "task": "worker:20", "place": 17, "address": "host:port"};
+// without a place of the task, the last three are absent. The spec itself must not be an outline.
+base::Json outline_to_json(const ClusterSpec& spec, const TaskId& task);
+base::Result<ClusterSpec> cluster_spec_from_outline(const base::Json& json);
 
 }  // namespace gangrun::job

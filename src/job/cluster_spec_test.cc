@@ -94,6 +94,53 @@ TEST(ClusterSpec, RefusesMembersThatAreNotOneForEachAddress) {
             "9999");
 }
 
+TEST(ClusterSpec, AnOutlineHasTheCountsTheFirstsAndTheOwnPlace) {
+  const base::Json json = outline_to_json(with_members(), {"worker", 4});
+  EXPECT_EQ(base::dump_json(json), R"({"generation":3,"types":{"ps":[1,"b:3"],"worker":[2,"a:1"]},)"
+                                   R"("task":"worker:4","place":1,"address":"[::1]:2"})");
+  const auto spec = cluster_spec_from_outline(json);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_TRUE(spec->is_outline);
+  EXPECT_EQ(spec->generation, 3);
+  EXPECT_EQ(spec->tasks.at("worker").size(), 2U);
+  EXPECT_EQ(spec->tasks.at("worker").front(), (Address{"a", 1}));
+  EXPECT_EQ(spec->tasks.at("ps"), (std::vector<Address>{{"b", 3}}));
+  EXPECT_EQ(spec->place_of({"worker", 4}), 1);
+  EXPECT_EQ(*spec->find({"worker", 4}), (Address{"::1", 2}));
+  EXPECT_EQ(spec->place_of({"worker", 0}), std::nullopt);
+}
+
+TEST(ClusterSpec, AnOutlineForATaskWithoutAPlaceHasTheCountsOnly) {
+  const base::Json json = outline_to_json(two_types(), {"tensorboard", 0});
+  EXPECT_EQ(base::dump_json(json),
+            R"({"generation":3,"types":{"ps":[1,"b:3"],"worker":[2,"a:1"]}})");
+  const auto spec = cluster_spec_from_outline(json);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_EQ(spec->tasks.at("worker")[1], Address{});
+  EXPECT_TRUE(spec->members.empty());
+}
+
+TEST(ClusterSpec, RefusesAMalformedOutline) {
+  const base::Json good = outline_to_json(two_types(), {"worker", 1});
+  for (const char* types :
+       {"[]", R"({"1": [1, "a:1"]})", R"({"w": [0, "a:1"]})", R"({"w": [10001, "a:1"]})",
+        R"({"w": [6000, "a:1"], "x": [6000, "a:1"]})", R"({"w": ["1", "a:1"]})",
+        R"({"w": [1, "a"]})", R"({"w": [1]})", R"({"w": 1})"}) {
+    base::Json json = good;
+    json["types"] = base::Json::parse(types);
+    json.erase("task");
+    EXPECT_FALSE(cluster_spec_from_outline(json).ok()) << types;
+  }
+  const std::pair<const char*, base::Json> wrong[] = {
+      {"generation", "3"}, {"types", nullptr}, {"task", "worker"}, {"task", "chief:0"},
+      {"place", 2},        {"place", -1},      {"place", "1"},     {"address", "a"}};
+  for (const auto& [key, value] : wrong) {
+    base::Json json = good;
+    json[key] = value;
+    EXPECT_FALSE(cluster_spec_from_outline(json).ok()) << key << " " << value;
+  }
+}
+
 TEST(ClusterSpec, RefusesWhatIsMalformed) {
   for (const char* text :
        {"[]", "{}", R"({"generation": 1})", R"({"generation": "1", "tasks": {}})",

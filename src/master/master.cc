@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "frameworks/environment.h"
 #include "gang/gang.h"
 #include "job/plan_json.h"
 #include "registry/agent_config.h"
@@ -51,8 +52,11 @@ class Master::Impl {
         gang_(settings_.past ? std::move(settings_.past->gang)
                              : gang::Gang(settings_.spec, gang_limits(settings_.master_lost))),
         submitted_(base::to_iso8601(settings_.past ? settings_.past->submitted : clock.wall_now())),
-        server_(loop, settings_.secret, {.master_lost = settings_.master_lost}, callbacks(),
-                logger) {}
+        server_(loop, settings_.secret,
+                {.heartbeat = registry::heartbeat_of(
+                     static_cast<int>(settings_.spec.task_ids().size()), settings_.master_lost),
+                 .master_lost = settings_.master_lost},
+                callbacks(), logger) {}
 
   base::Result<> start();
   void request_stop(std::string by, bool at_once) {
@@ -81,6 +85,7 @@ class Master::Impl {
   void on(const registry::PortLost& event);
   void on(const registry::SessionLost& event);
 
+  void publish(const job::ClusterSpec& spec);
   void allocate(const gang::Allocate& decision);
   void end(const gang::End& decision);
   void finish(const gang::Finish& decision);
@@ -147,7 +152,7 @@ void Master::Impl::resume() {
     if (settings_.past->generation < gang_.cluster_spec().generation) {
       record(journal_.generation(gang_.cluster_spec()));
     }
-    server_.publish(gang_.cluster_spec());
+    publish(gang_.cluster_spec());
   }
   for (const gang::Task& task : gang_.tasks()) {
     if (task.phase == gang::Phase::kAsked || task.phase == gang::Phase::kGone) continue;
@@ -212,7 +217,7 @@ void Master::Impl::carry_out(const gang::Decision& decision) {
   } else if (const auto* published = std::get_if<gang::Publish>(&decision)) {
     logger_.info("generation {} of the cluster spec is complete", published->spec.generation);
     record(journal_.generation(published->spec));
-    server_.publish(published->spec);
+    publish(published->spec);
   } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
     // Without a session the gang hears of its loss, and decides again when it is back.
     (void)server_.send_start(started->task, started->attempt, gang_.restarts_used());
@@ -229,6 +234,12 @@ void Master::Impl::carry_out(const gang::Decision& decision) {
   } else if (const auto* finished = std::get_if<gang::Finish>(&decision)) {
     finish(*finished);
   }
+}
+
+void Master::Impl::publish(const job::ClusterSpec& spec) {
+  server_.publish(spec, frameworks::is_content_with_outline(settings_.spec)
+                            ? frameworks::kMaxClusterSpecInEnvironment
+                            : registry::kNoOutline);
 }
 
 void Master::Impl::allocate(const gang::Allocate& decision) {

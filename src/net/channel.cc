@@ -202,7 +202,7 @@ void Channel::State::on_read(const ErrorCode& error) {
 
 void Channel::State::send(std::shared_ptr<const std::string> message) {
   if (end_ || farewell_) return;
-  queued_bytes_ += message->size();
+  queued_bytes_ += message->size() + kMessageOverheadBytes;
   if (queued_bytes_ > options_.max_queued_bytes) {
     return end({base::Code::kResourceExhausted,
                 base::format("the other side takes its messages too slowly: {} bytes wait, {} may",
@@ -222,7 +222,7 @@ void Channel::State::write() {
 
 void Channel::State::on_written(const ErrorCode& error) {
   writing_ = false;
-  queued_bytes_ -= queue_.front()->size();
+  queued_bytes_ -= queue_.front()->size() + kMessageOverheadBytes;
   queue_.pop_front();
   if (end_) return;
   if (error) {

@@ -14,12 +14,15 @@ namespace gangrun::net {
 
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxQueuedBytes = std::size_t{64} * 1024 * 1024;
+// What a message in the queue takes beside its text.
+inline constexpr std::size_t kMessageOverheadBytes = 64;
 // How long a closing channel may take to write what is queued and to hear the other side's
 // farewell.
 inline constexpr base::Duration kCloseTimeout = base::seconds(5);
 
 struct ChannelOptions {
   std::size_t max_message_bytes = kMaxMessageBytes;
+  // Each message counts for kMessageOverheadBytes more than it has.
   std::size_t max_queued_bytes = kMaxQueuedBytes;
   // Closed when nothing was heard for so long; asked for a sign of life after half of it.
   base::Duration idle_timeout = base::seconds(60);

@@ -12,8 +12,6 @@ namespace gangrun::registry {
 namespace {
 
 constexpr std::size_t kMaxLoggedBytes = 300;
-// Of one generation: tasks that were started again have other attempts than the rest.
-constexpr std::size_t kMaxKeptStarts = 8;
 
 // Fit for one line of a log, whatever a peer put into it.
 std::string one_line(std::string_view text) {
@@ -24,7 +22,19 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+constexpr std::chrono::milliseconds kShortestHeartbeat = std::chrono::seconds(1);
+constexpr int kMaxHeartbeatsPerSecond = 2000;
+constexpr int kHeartbeatsInALease = 10;
+
 }  // namespace
+
+std::chrono::milliseconds heartbeat_of(int sessions, std::chrono::milliseconds master_lost) {
+  const std::chrono::milliseconds affordable(std::int64_t{1000} * sessions /
+                                             kMaxHeartbeatsPerSecond);
+  const bool has_lease = master_lost.count() > 0;
+  const auto longest = has_lease ? master_lost / kHeartbeatsInALease : affordable;
+  return std::max(kShortestHeartbeat, std::min(affordable, longest));
+}
 
 Desk::Desk(DeskOptions options, DeskOutput& output, base::Logger& logger)
     : options_(options), output_(output), logger_(logger) {
@@ -308,8 +318,8 @@ base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
   return {};
 }
 
-bool Desk::send_start(const job::TaskId& task, int attempt, int generation, int restarts,
-                      std::string_view encoded_spec) {
+bool Desk::send_start(const job::TaskId& task, int attempt, int restarts, Starts& starts) {
+  const int generation = starts.generation();
   set_generation(generation);
   set_attempt(task, attempt);
   GANGRUN_CHECK(expected_.at(task).attempt == attempt, job::to_string(task), attempt);
@@ -322,19 +332,8 @@ bool Desk::send_start(const job::TaskId& task, int attempt, int generation, int 
   session->phase = Phase::kStarting;
   session->generation = generation;
   session->port_lost = false;
-  output_.send(id, start_frame(attempt, generation, restarts, encoded_spec));
+  output_.send(id, starts.message_for(task, attempt, restarts));
   return true;
-}
-
-Frame Desk::start_frame(int attempt, int generation, int restarts, std::string_view encoded_spec) {
-  const std::pair<int, int> of{generation, restarts};
-  if (of != starts_of_ || starts_.size() > kMaxKeptStarts) starts_.clear();
-  starts_of_ = of;
-  Frame& frame = starts_[attempt];
-  if (!frame) {
-    frame = std::make_shared<const std::string>(encode_start(attempt, restarts, encoded_spec));
-  }
-  return frame;
 }
 
 void Desk::send(SessionId id, const MasterMessage& message) {

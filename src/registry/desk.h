@@ -20,6 +20,7 @@
 #include "job/exit_report.h"
 #include "job/task_id.h"
 #include "registry/messages.h"
+#include "registry/starts.h"
 
 namespace gangrun::registry {
 
@@ -34,8 +35,6 @@ inline constexpr std::chrono::milliseconds kMaxLateness = std::chrono::seconds(1
 inline constexpr std::size_t kMaxLoggedOffences = 1000;
 
 using SessionId = std::uint64_t;
-// One encoded message. The starts of a generation are one and the same: each has all addresses.
-using Frame = std::shared_ptr<const std::string>;
 
 // How a run ended, at a time of this host's clock.
 struct Ended {
@@ -145,6 +144,10 @@ class DeskOutput {
   virtual void event(DeskEvent event) = 0;
 };
 
+// A second; more for more than some thousand sessions, so that one processor answers them all
+// beside its other work, but not so much that a few lost ones would cost an agent its lease.
+std::chrono::milliseconds heartbeat_of(int sessions, std::chrono::milliseconds master_lost);
+
 struct DeskOptions {
   std::chrono::milliseconds heartbeat{1000};
   std::chrono::milliseconds master_lost{0};
@@ -191,8 +194,7 @@ class Desk {
   // agent has it, or will have it by its session (a generation has one spec); false if there is no
   // session: after Reattached it is to be sent again, which is harmless. What the agent is known to
   // have already is not sent twice.
-  bool send_start(const job::TaskId& task, int attempt, int generation, int restarts,
-                  std::string_view encoded_spec);
+  bool send_start(const job::TaskId& task, int attempt, int restarts, Starts& starts);
   // To the session of a task; false if there is none. Where an agent was never told of the current
   // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
@@ -255,7 +257,6 @@ class Desk {
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
   void set_deadline(SessionId id, Session& session, base::Instant deadline);
   void send(SessionId id, const MasterMessage& message);
-  Frame start_frame(int attempt, int generation, int restarts, std::string_view encoded_spec);
   void refuse(SessionId id, const std::string& reason, bool retry);
   // Forgets a session; what it held, if the task still expects it.
   std::optional<SessionLost> remove(SessionId id);
@@ -271,8 +272,6 @@ class Desk {
   std::set<std::pair<base::Instant, SessionId>> deadlines_;
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
-  std::pair<int, int> starts_of_{0, 0};  // generation and restarts
-  std::map<int, Frame> starts_;          // by attempt
 };
 
 }  // namespace gangrun::registry

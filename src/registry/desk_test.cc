@@ -63,8 +63,8 @@ class DeskTest : public testing::Test {
     frame(session, message);
   }
   bool start(int generation) {
-    const job::ClusterSpec spec{generation, {{"worker", {kHome}}}};
-    return desk.send_start(kWorker, 2, generation, 0, encode_cluster_spec(spec));
+    Starts starts({generation, {{"worker", {kHome}}}});
+    return desk.send_start(kWorker, 2, 0, starts);
   }
 
   base::Instant now = base::Instant(seconds(1'000'000));
@@ -164,7 +164,8 @@ struct World {
     desk.on_closed(1);
     open(2);
     if (state != Was::kOpened) frame(2, encode(AgentMessage(report)));
-    if (state >= Was::kStarting) desk.send_start(kWorker, 2, 4, 0, encode_cluster_spec(spec));
+    Starts starts(spec);
+    if (state >= Was::kStarting) desk.send_start(kWorker, 2, 0, starts);
     if (state >= Was::kRunning) frame(2, encode(AgentMessage(StartedMessage{2, 4, 5})));
     if (state == Was::kEnded) frame(2, encode(AgentMessage(ExitedMessage{2, 4, {}})));
     out.clear();
@@ -293,24 +294,24 @@ TEST_F(DeskTest, ALaterAttemptRunsInTheSameAgent) {
   EXPECT_TRUE(start(1));
   frame(1, StartedMessage{2, 1, 5});
   frame(1, ExitedMessage{2, 1, {}});
-  const std::string spec = encode_cluster_spec({1, {{"worker", {kHome}}}});
+  Starts starts({1, {{"worker", {kHome}}}});
   desk.on_closed(1);
-  EXPECT_FALSE(desk.send_start(kWorker, 3, 1, 1, spec));
+  EXPECT_FALSE(desk.send_start(kWorker, 3, 1, starts));
   out.clear();
   attach(2, report(AgentState::kExited, 1));
   EXPECT_THAT(
       out.events,
       ElementsAre(DeskEvent(Reattached{kWorker, 3, kHome, 99, AgentState::kWaiting, 0, 0})));
   out.clear();
-  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, 1, spec));
-  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, 1, spec));
+  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, starts));
+  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, starts));
   EXPECT_EQ(out.sent.size(), 1U);
   frame(2, ExitedMessage{2, 1, {}});  // late
   EXPECT_THAT(out.events, IsEmpty());
   frame(2, StartedMessage{3, 1, 6});
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker, 3, 1, 6})));
   out.clear();
-  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, 1, spec));
+  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, starts));
   EXPECT_THAT(out.sent, IsEmpty());
 }
 
@@ -458,22 +459,14 @@ TEST_F(DeskTest, FramesOfAnotherProtocolAreToldBothVersions) {
               HasSubstr("the agent speaks protocol 2, the master 1"));
 }
 
-// Each start has the addresses of all tasks: ten thousand copies of ten thousand addresses.
-TEST_F(DeskTest, StartsOfOneGenerationAreOneFrame) {
-  const job::TaskId other{"worker", 1};
-  desk.expect(other, 2);
-  attach(1, report());
-  ReportMessage theirs = report();
-  theirs.task = other;
-  attach(2, theirs);
-  out.clear();
-  const std::string spec = encode_cluster_spec({1, {{"worker", {kHome, kElsewhere}}}});
-  ASSERT_TRUE(desk.send_start(kWorker, 2, 1, 0, spec));
-  ASSERT_TRUE(desk.send_start(other, 2, 1, 0, spec));
-  ASSERT_EQ(out.frames.size(), 2U);
-  EXPECT_EQ(out.frames[0], out.frames[1]);
-  ASSERT_TRUE(desk.send_start(other, 3, 2, 1, encode_cluster_spec({2, {{"worker", {kHome}}}})));
-  EXPECT_NE(out.frames[0], out.frames[2]);
+TEST(HeartbeatTest, IsLongerForThousandsOfSessionsAndFitsTheLeaseTenTimes) {
+  using std::chrono::minutes;
+  EXPECT_EQ(heartbeat_of(1, minutes(1)), milliseconds(1000));
+  EXPECT_EQ(heartbeat_of(2000, minutes(1)), milliseconds(1000));
+  EXPECT_EQ(heartbeat_of(10'000, minutes(1)), milliseconds(5000));
+  EXPECT_EQ(heartbeat_of(10'000, std::chrono::seconds(20)), milliseconds(2000));
+  EXPECT_EQ(heartbeat_of(10'000, std::chrono::seconds(2)), milliseconds(1000));
+  EXPECT_EQ(heartbeat_of(10'000, milliseconds(0)), milliseconds(5000));  // no lease
 }
 
 }  // namespace

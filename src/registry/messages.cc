@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "net/packing.h"
 
 namespace gangrun::registry {
 
@@ -224,15 +225,26 @@ Result<MasterMessage> read_alive(const Reader& in) {
   return MasterMessage(AliveMessage{});
 }
 
+// In one of its three forms.
+Result<job::ClusterSpec> read_cluster_spec(const Reader& in) {
+  const int forms =
+      (in.has("cluster_spec") ? 1 : 0) + (in.has("packed") ? 1 : 0) + (in.has("outline") ? 1 : 0);
+  if (forms != 1) return wrong(in.type(), "cluster_spec", "there, or \"packed\" or \"outline\"");
+  if (in.has("cluster_spec")) return job::cluster_spec_from_json(in.member("cluster_spec"));
+  if (in.has("outline")) return job::cluster_spec_from_outline(in.member("outline"));
+  GANGRUN_ASSIGN(const auto packed, in.get<std::string>("packed"));
+  GANGRUN_ASSIGN(const std::string text, net::unpack(packed, kMaxMasterMessageBytes));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(text, kMaxMasterMessageBytes));
+  return job::cluster_spec_from_json(json);
+}
+
 Result<MasterMessage> read_start(const Reader& in) {
-  GANGRUN_TRY(in.only({"attempt", "restarts", "cluster_spec"}));
+  GANGRUN_TRY(in.only({"attempt", "restarts", "cluster_spec", "packed", "outline"}));
   StartMessage out;
   GANGRUN_ASSIGN(out.attempt, in.attempt());
   GANGRUN_ASSIGN(const std::int64_t restarts, in.integer("restarts", 0, kMaxGeneration));
   out.restarts = static_cast<int>(restarts);
-  if (!in.has("cluster_spec")) return wrong(in.type(), "cluster_spec", "there");
-  GANGRUN_ASSIGN(out.cluster_spec,
-                 job::cluster_spec_from_json(in.member("cluster_spec")).context(in.type()));
+  GANGRUN_ASSIGN(out.cluster_spec, read_cluster_spec(in).context(in.type()));
   if (out.cluster_spec.generation < 1 || out.cluster_spec.generation > kMaxGeneration) {
     return wrong(in.type(), "generation", base::format("from 1 to {}", kMaxGeneration));
   }
@@ -340,11 +352,24 @@ Json write(const WelcomeMessage& message) {
 
 Json write(const AliveMessage&) { return {{"type", "alive"}}; }
 
+// The only one whose place an outline has.
+job::TaskId told_task(const job::ClusterSpec& outline) {
+  for (const auto& [type, indexes] : outline.members) {
+    const auto own = std::find_if(indexes.begin(), indexes.end(), [](int i) { return i >= 0; });
+    if (own != indexes.end()) return {type, *own};
+  }
+  return {};
+}
+
 Json write(const StartMessage& message) {
-  return {{"type", "start"},
-          {"attempt", message.attempt},
-          {"restarts", message.restarts},
-          {"cluster_spec", job::to_json(message.cluster_spec)}};
+  const job::ClusterSpec& spec = message.cluster_spec;
+  Json json = {{"type", "start"}, {"attempt", message.attempt}, {"restarts", message.restarts}};
+  if (spec.is_outline) {
+    json["outline"] = job::outline_to_json(spec, told_task(spec));
+  } else {
+    json["cluster_spec"] = job::to_json(spec);
+  }
+  return json;
 }
 
 Json write(const StopMessage& message) {
@@ -385,11 +410,6 @@ std::string encode(const MasterMessage& message) {
 
 std::string encode_cluster_spec(const job::ClusterSpec& spec) {
   return base::dump_json(job::to_json(spec));
-}
-
-std::string encode_start(int attempt, int restarts, std::string_view encoded_spec) {
-  return base::format(R"({{"type":"start","attempt":{},"restarts":{},"cluster_spec":{}}})", attempt,
-                      restarts, encoded_spec);
 }
 
 Result<AgentMessage> decode_agent_message(std::string_view frame) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -153,6 +154,9 @@ struct RefusedMessage {
   friend bool operator==(const RefusedMessage&, const RefusedMessage&) = default;
 };
 
+// One encoded message, which may go to many.
+using Frame = std::shared_ptr<const std::string>;
+
 using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
                                   LogMessage, PortLostMessage>;
 using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, StopMessage,
@@ -161,11 +165,9 @@ using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, S
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);
 
-// A cluster spec as it stands in a start message and in the answer of the REST interface. Made once
-// for a generation, however many tasks it is sent to.
+// A cluster spec as it stands in a start message and in the answer of the REST interface. For the
+// starts of a whole generation see starts.h.
 std::string encode_cluster_spec(const job::ClusterSpec& spec);
-// encode(StartMessage) around a spec that is encoded already.
-std::string encode_start(int attempt, int restarts, std::string_view encoded_spec);
 
 // kFailedPrecondition for a report of another protocol version, else kInvalidArgument or
 // kResourceExhausted; the message is fit to be sent back.

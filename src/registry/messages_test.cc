@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/format.h"
 #include "base/json.h"
+#include "net/packing.h"
 
 namespace gangrun::registry {
 namespace {
@@ -73,10 +75,32 @@ TEST(MessagesTest, EveryMasterMessageComesBackAsItWas) {
   }
 }
 
-TEST(MessagesTest, AStartAroundAnEncodedSpecIsTheSame) {
+TEST(MessagesTest, AnOutlineComesBackAsItWas) {
+  const job::ClusterSpec spec{5, {{"ps", {{"h1", 1}}}, {"worker", {{"h2", 2}, {"h3", 3}}}}};
+  for (const job::TaskId& task : {job::TaskId{"worker", 1}, job::TaskId{"tensorboard", 0}}) {
+    const auto outline = job::cluster_spec_from_outline(job::outline_to_json(spec, task));
+    ASSERT_TRUE(outline.ok()) << outline.error().message;
+    const MasterMessage message = StartMessage{2, 1, *outline};
+    const auto decoded = decode_master_message(encode(message));
+    ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+    EXPECT_EQ(*decoded, message);
+  }
+}
+
+TEST(MessagesTest, APackedSpecIsUnderstood) {
   const job::ClusterSpec spec{5, {{"worker", {{"h2", 2}, {"h3", 3}}}}};
-  EXPECT_EQ(encode_start(2, 1, encode_cluster_spec(spec)),
-            encode(MasterMessage(StartMessage{2, 1, spec})));
+  const auto packed = [](const std::string& text) {
+    return decode_master_message(base::format(
+        R"({{"type":"start","attempt":2,"restarts":1,"packed":"{}"}})", net::pack(text)));
+  };
+  const auto decoded = packed(encode_cluster_spec(spec));
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(*decoded, MasterMessage(StartMessage{2, 1, spec}));
+  EXPECT_FALSE(packed("[]").ok());
+  EXPECT_FALSE(packed("{").ok());
+  const auto huge = packed(std::string(kMaxMasterMessageBytes + 1, ' '));
+  ASSERT_FALSE(huge.ok());
+  EXPECT_THAT(huge.error().message, HasSubstr("start: packed: more than"));
 }
 
 TEST(MessagesTest, NoDirectionUnderstandsTheOther) {
@@ -200,6 +224,10 @@ TEST(MessagesTest, WrongMasterFramesAreToldByName) {
       {R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":{"generation":0,"tasks":{}}})",
        "\"generation\""},
       {R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":[]})", "start"},
+      {R"({"type":"start","attempt":1,"restarts":0})", "or \"packed\" or \"outline\""},
+      {R"({"type":"start","attempt":1,"restarts":0,"packed":"","outline":{}})", "or \"packed\""},
+      {R"({"type":"start","attempt":1,"restarts":0,"packed":"???"})", "not packed"},
+      {R"({"type":"start","attempt":1,"restarts":0,"outline":{"generation":1}})", "\"types\""},
       {R"({"type":"refused","reason":1,"retry":false})", "\"reason\""},
       {std::string(kMaxMasterMessageBytes + 1, ' '), "over the limit"},
   };
@@ -226,7 +254,7 @@ TEST(MessagesTest, LimitsOfLogMessagesAreExact) {
 TEST(MessagesTest, AStartForTheLargestGangFits) {
   job::ClusterSpec spec{1, {}};
   for (int i = 0; i < 10'000; ++i) spec.tasks["worker"].push_back({std::string(253, 'h'), 65535});
-  const std::string frame = encode_start(kMaxAttempt, 1, encode_cluster_spec(spec));
+  const std::string frame = encode(MasterMessage(StartMessage{kMaxAttempt, 1, spec}));
   EXPECT_LE(frame.size(), kMaxMasterMessageBytes);
   EXPECT_TRUE(decode_master_message(frame).ok());
 }

@@ -90,10 +90,14 @@ base::Result<int> query_number(const HttpRequest& request, const std::string& ke
   return static_cast<int>(*number);
 }
 
+// More waits only for an agent that does not read what it is told.
+constexpr std::size_t kMaxQueuedBytes = 2 * kMaxMasterMessageBytes;
+
 net::ServerOptions server_options() {
   net::ServerOptions options;
   options.max_body_bytes = kMaxRequestBytes;
   options.channel.max_message_bytes = kMaxAgentMessageBytes;
+  options.channel.max_queued_bytes = kMaxQueuedBytes;
   // The desk measures silence itself, and allows for a master that stood still.
   options.channel.idle_timeout = std::chrono::hours(24);
   return options;
@@ -131,12 +135,11 @@ base::Result<std::uint16_t> Server::listen_tls(const std::string& address, std::
   return server_.listen_tls(address, port, certificate);
 }
 
-void Server::publish(const job::ClusterSpec& spec) {
-  generation_ = spec.generation;
-  encoded_spec_ = encode_cluster_spec(spec);
-  desk_.set_generation(generation_);
+void Server::publish(const job::ClusterSpec& spec, std::size_t outline_above) {
+  starts_.emplace(spec, outline_above);
+  desk_.set_generation(generation());
   for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-    if (waiter->second.generation > generation_) {
+    if (waiter->second.generation > generation()) {
       ++waiter;
       continue;
     }
@@ -147,8 +150,8 @@ void Server::publish(const job::ClusterSpec& spec) {
 }
 
 bool Server::send_start(const job::TaskId& task, int attempt, int restarts) {
-  GANGRUN_CHECK(generation_ > 0, job::to_string(task), attempt);  // publish() comes first
-  return desk_.send_start(task, attempt, generation_, restarts, encoded_spec_);
+  GANGRUN_CHECK(starts_.has_value(), job::to_string(task), attempt);  // publish() comes first
+  return desk_.send_start(task, attempt, restarts, *starts_);
 }
 
 bool Server::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
@@ -237,7 +240,7 @@ void Server::on_cluster_spec(const HttpRequest& request, net::Responder responde
   if (!generation.ok()) return responder.answer(error_answer(generation.error()));
   const auto wait = query_number(request, "wait", 0, 0, static_cast<int>(kMaxSpecWait.count()));
   if (!wait.ok()) return responder.answer(error_answer(wait.error()));
-  if (generation_ >= *generation) return responder.answer(spec_response());
+  if (this->generation() >= *generation) return responder.answer(spec_response());
   if (*wait == 0) return responder.answer(json_response(204, ""));
   if (waiters_.size() >= kMaxSpecWaiters) {
     return responder.answer(error_answer(
@@ -254,7 +257,7 @@ void Server::on_cluster_spec(const HttpRequest& request, net::Responder responde
   waiters_.emplace(id, Waiter{*generation, std::move(responder), std::move(limit)});
 }
 
-HttpResponse Server::spec_response() const { return json_response(200, encoded_spec_); }
+HttpResponse Server::spec_response() const { return json_response(200, starts_->encoded_spec()); }
 
 HttpResponse Server::on_task(const HttpRequest& request) {
   const std::string_view place = std::string_view(request.path).substr(kTasksPath.size());

@@ -23,6 +23,7 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "registry/desk.h"
+#include "registry/starts.h"
 
 namespace gangrun::registry {
 
@@ -51,8 +52,9 @@ class Server final : private DeskOutput {
   // See Desk.
   void expect(const job::TaskId& task, int attempt) { desk_.expect(task, attempt); }
   void set_attempt(const job::TaskId& task, int current) { desk_.set_attempt(task, current); }
-  // Makes `spec` the one that starts carry and that everyone who waits for it gets.
-  void publish(const job::ClusterSpec& spec);
+  // Makes `spec` the one that starts carry and that everyone who waits for it gets. With
+  // `outline_above` as for Starts.
+  void publish(const job::ClusterSpec& spec, std::size_t outline_above = kNoOutline);
   // With the published spec.
   bool send_start(const job::TaskId& task, int attempt, int restarts);
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
@@ -88,8 +90,9 @@ class Server final : private DeskOutput {
   const ServerCallbacks callbacks_;
   base::Logger& logger_;
   Desk desk_;
-  int generation_ = 0;
-  std::string encoded_spec_;
+  [[nodiscard]] int generation() const { return starts_ ? starts_->generation() : 0; }
+
+  std::optional<Starts> starts_;  // of the published generation
   std::set<net::PeerKind> told_unauthorized_;
   SessionId next_session_ = 1;
   std::uint64_t next_waiter_ = 1;

@@ -70,7 +70,7 @@ void Master::step(const gang::Event& event) {
 }
 
 void Master::publish(const job::ClusterSpec& spec) {
-  encoded_spec_ = registry::encode_cluster_spec(spec);
+  starts_.emplace(spec);
   desk_.set_generation(spec.generation);
 }
 
@@ -83,8 +83,7 @@ void Master::carry_out(const gang::Decision& decision) {
     note(writer_->generation(published->spec));
     publish(published->spec);
   } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
-    (void)desk_.send_start(started->task, started->attempt, started->generation,
-                           gang_.restarts_used(), encoded_spec_);
+    (void)desk_.send_start(started->task, started->attempt, gang_.restarts_used(), *starts_);
   } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
     (void)desk_.send_stop(stopped->task, stopped->grace);
   } else if (const auto* ended = std::get_if<gang::End>(&decision)) {

@@ -57,7 +57,7 @@ class Master final : private registry::DeskOutput {
   gang::Gang gang_;
   registry::Desk desk_;
   std::unique_ptr<journal::Writer> writer_;
-  std::string encoded_spec_;
+  std::optional<registry::Starts> starts_;  // of the published generation
   std::deque<gang::Event> events_;
   bool handling_ = false;
   bool has_gap_ = false;

@@ -1,0 +1,168 @@
+// Agents that do not read, that read little or that talk all the time, beside others that go on as
+// ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/format.h"
+#include "net/certificate.h"
+#include "net/client.h"
+#include "registry/paths.h"
+#include "registry/server.h"
+#include "registry/test_support.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kPolite = 20;
+constexpr int kStalled = 5;
+constexpr int kFlooding = 3;
+constexpr int kAll = kPolite + kStalled + kFlooding;
+constexpr std::size_t kFloodBytes = std::size_t{1} << 20U;  // that wait to be sent, always
+
+class ServerLoadTest : public testing::Test {
+ protected:
+  struct Peer {
+    net::Connecting connecting;
+    std::unique_ptr<net::Channel> channel;
+    int starts = 0;
+    int alive = 0;
+    bool closed = false;
+  };
+
+  void SetUp() override {
+    auto certificate = net::make_job_certificate("test", std::chrono::hours(1));
+    ASSERT_TRUE(certificate.ok());
+    for (int index = 0; index < kAll; ++index) server.expect({"worker", index}, 1);
+    const auto port = server.listen_tls("127.0.0.1", 0, *certificate);
+    ASSERT_TRUE(port.ok()) << port.error().message;
+    endpoint = net::Endpoint::on_tls("127.0.0.1", *port, certificate->fingerprint);
+    for (int index = 0; index < kAll; ++index) open(index);
+    ASSERT_TRUE(wait([&] { return reported == kAll; }));
+  }
+
+  void open(int index) {
+    Peer& peer = peers[static_cast<std::size_t>(index)];
+    peer.connecting = net::connect_channel(
+        loop, endpoint, std::string(kAgentPath), net::Headers{{"Authorization", "Bearer secret"}},
+        test_deadline(), [this, index, &peer](auto channel) {
+          ASSERT_TRUE(channel.ok()) << channel.error().message;
+          peer.channel = *std::move(channel);
+          peer.channel->on_closed([&peer](const base::Error&) { peer.closed = true; });
+          ReportMessage report;
+          report.task = {"worker", index};
+          report.address = address_of(index);
+          report.pid = 1;
+          peer.channel->send(encode(AgentMessage(report)));
+          const bool reads = index < kPolite;
+          if (reads)
+            peer.channel->on_message([&peer](std::string_view frame) { read(peer, frame); });
+        });
+  }
+
+  static void read(Peer& peer, std::string_view frame) {
+    if (frame.starts_with(R"({"type":"start")")) ++peer.starts;
+    if (frame == R"({"type":"alive"})") ++peer.alive;
+  }
+
+  static job::Address address_of(int index) {
+    return {base::format("10.0.{}.{}", index / 250, index % 250), 4000};
+  }
+
+  // Of thousands, so that a start is long; the tasks of the test are its first.
+  static job::ClusterSpec spec(int generation) {
+    job::ClusterSpec spec{generation, {}};
+    for (int index = 0; index < 10'000; ++index) spec.tasks["worker"].push_back(address_of(index));
+    return spec;
+  }
+
+  void flood() {
+    for (int index = kPolite + kStalled; index < kAll; ++index) {
+      Peer& peer = peers[static_cast<std::size_t>(index)];
+      if (peer.closed) continue;
+      const std::string line(kMaxLogLineBytes, 'x');
+      const LogMessage lines{Stream::kOut, std::vector<std::string>(16, line), 0};
+      while (peer.channel->queued_bytes() < kFloodBytes) {
+        peer.channel->send(encode(AgentMessage(lines)));
+        peer.channel->send(encode(AgentMessage(HeartbeatMessage{})));
+      }
+    }
+    flooding = loop.after(milliseconds(1), [this] { flood(); });
+  }
+
+  bool polite_have(int starts) {
+    return std::all_of(peers.begin(), peers.begin() + kPolite,
+                       [starts](const Peer& peer) { return peer.starts == starts; });
+  }
+
+  void start_all(int generation) {
+    server.publish(spec(generation));
+    for (int index = 0; index < kAll; ++index) server.send_start({"worker", index}, 1, 0);
+  }
+
+  bool wait(const std::function<bool()>& done) { return loop.run_until(done, test_deadline()); }
+
+  net::EventLoop loop;
+  LogRecorder log;
+  net::Endpoint endpoint;
+  int reported = 0;
+  std::vector<job::TaskId> lost;
+  std::size_t flooded_lines = 0;
+  std::vector<Peer> peers{kAll};
+  net::Timer flooding;
+  Server server{loop, base::Secret("secret"), DeskOptions{seconds(60), seconds(600)},
+                ServerCallbacks{[] { return job::JobStatus{}; },
+                                [this](const DeskEvent& event) {
+                                  if (std::holds_alternative<Reported>(event)) ++reported;
+                                  if (const auto* gone = std::get_if<SessionLost>(&event)) {
+                                    lost.push_back(gone->task);
+                                  }
+                                  if (const auto* lines = std::get_if<LogLines>(&event)) {
+                                    flooded_lines += lines->lines.size();
+                                  }
+                                },
+                                [](bool, const std::string&) {}},
+                log};
+};
+
+TEST_F(ServerLoadTest, TheOthersAreToldAllTheSame) {
+  flood();
+  ASSERT_TRUE(wait([&] { return flooded_lines > 10'000; }));
+  start_all(1);
+  EXPECT_TRUE(wait([&] { return polite_have(1); }));
+  for (int index = 0; index < kPolite; ++index) {
+    peers[static_cast<std::size_t>(index)].channel->send(encode(AgentMessage(HeartbeatMessage{})));
+  }
+  EXPECT_TRUE(wait([&] {
+    return std::all_of(peers.begin(), peers.begin() + kPolite,
+                       [](const Peer& peer) { return peer.alive == 1; });
+  }));
+  EXPECT_TRUE(std::none_of(lost.begin(), lost.end(),
+                           [](const job::TaskId& task) { return task.index < kPolite; }));
+}
+
+// What waits for one who does not read is bounded: in the end the session is given up, and only
+// that.
+TEST_F(ServerLoadTest, WhoNeverReadsLosesItsSession) {
+  int generation = 0;
+  while (lost.size() < kStalled && generation < 1000) {
+    start_all(++generation);
+    ASSERT_TRUE(wait([&] { return polite_have(generation); })) << generation;
+    for (int index = 0; index < kAll; ++index) {
+      // The next generation is for a task that has ended.
+      Peer& peer = peers[static_cast<std::size_t>(index)];
+      if (!peer.closed) peer.channel->send(encode(AgentMessage(ExitedMessage{1, generation, {}})));
+    }
+  }
+  EXPECT_GE(lost.size(), static_cast<std::size_t>(kStalled));
+  for (const job::TaskId& task : lost) EXPECT_GE(task.index, kPolite) << job::to_string(task);
+}
+
+}  // namespace
+}  // namespace gangrun::registry
