@@ -15,7 +15,7 @@ build:  ## build the programs: build/release/src/gangrun and gangrun-agent
 	@tools/build release gangrun gangrun-agent
 
 test:  ## everything that passes or fails, cheap failures first; ends with "N passed, N failed"
-	@tools/install-deps build test demo bench
+	@tools/install-deps build test demo bench frameworks
 	@$(STAGE)
 
 quick:  ## the house rules and the rooms' tests only

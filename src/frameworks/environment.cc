@@ -58,6 +58,7 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
                .address = *address,
                .policy = job::effective_policy(inputs.job, *spec),
                .process = process,
+               .gpus = spec->resources_of(task.index).gpus,
                .visible = visible_to(placed, groups),
                .ranks = ranks_of(placed, process, groups)};
 }
@@ -132,6 +133,9 @@ base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId
   }
   if (is_wanted(inputs.job, job::Framework::kJax)) {
     environment.variables.merge(jax_variables(place));
+  }
+  if (is_named(inputs.job, job::Framework::kJax)) {
+    environment.variables.merge(jax_detected_variables(place));
   }
   return environment;
 }

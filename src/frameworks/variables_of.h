@@ -19,6 +19,7 @@ struct Place {
   job::Address address;
   job::Policy policy = job::Policy::kTracked;  // the effective one
   int process = 0;
+  int gpus = 0;  // of the task, for all its processes
   std::vector<Group> visible;
   std::optional<Ranks> ranks;
 };
@@ -36,7 +37,11 @@ Variables tf_spawner_variables(const Place& place);
 // As torchrun sets them; nothing for a task without a rank.
 Variables pytorch_variables(const Place& place);
 
-// What jax.distributed.initialize() reads; nothing for a task without a rank.
+// The coordinator's address and the ranks, by names that say so; nothing for a task without a rank.
 Variables jax_variables(const Place& place);
+// What jax.distributed.initialize() looks for when it is called without arguments: it knows only
+// other launchers, so these are the names of one of them. Programs that use MPI would
+// take them for real. Nothing for a task without a rank.
+Variables jax_detected_variables(const Place& place);
 
 }  // namespace gangrun::frameworks
