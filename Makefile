@@ -1,11 +1,11 @@
 # The few commands that a newcomer needs; the work is done by tools/.
-.PHONY: help demo build test quick tidy fuzz bench soak clean
+.PHONY: help demo build test quick tidy coverage fuzz bench soak clean
 .DEFAULT_GOAL := help
 
 STAGE = tools/run_tests $(if $(KEEP_GOING),--keep-going)
 
 help:  ## show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo:  ## install what is needed, build, and train a classifier as one gang on this machine
 	@tools/demo
@@ -25,6 +25,10 @@ quick:  ## the house rules and the rooms' tests only
 tidy:  ## the house rules and clang-tidy
 	@tools/install-deps build test
 	@$(STAGE) tidy lint
+
+coverage:  ## the lines of gang, journal and registry that their tests and the simulation run
+	@tools/install-deps build test
+	@$(STAGE) coverage
 
 fuzz:  ## every parser of outside bytes, half a minute each
 	@tools/install-deps build test
