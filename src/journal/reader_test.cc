@@ -150,6 +150,27 @@ TEST(ReaderTest, SegmentsMustBelongTogether) {
   expect_error(folder.path(), base::Code::kDataLoss, "it is segment 1");
 }
 
+TEST(ReaderTest, OtherFilesOfTheFolderAreNoSegments) {
+  const TestFolder folder;
+  write_content(segment_path(folder.path(), 1), segment_text(1, {}));
+  for (const char* name : {"000000.jsonl", "00000x.jsonl", "0000002.jsonl", "000002.json"}) {
+    write_content(folder.path() + "/" + name, "other");
+  }
+  const auto journal = read_journal(folder.path());
+  ASSERT_TRUE(journal.ok()) << journal.error().message;
+  EXPECT_EQ(journal->segments.size(), 1U);
+}
+
+TEST(ReaderTest, SegmentsHaveALimit) {
+  const TestFolder folder;
+  for (int number = 1; number <= kMaxSegments; ++number) {
+    write_content(segment_path(folder.path(), number), "");
+  }
+  EXPECT_TRUE(read_journal(folder.path()).ok());
+  write_content(segment_path(folder.path(), kMaxSegments + 1), "");
+  expect_error(folder.path(), base::Code::kResourceExhausted, "has more than");
+}
+
 TEST(ReaderTest, LineOverTheLimitIsRefusedWithoutReadingItAll) {
   const TestFolder folder;
   write_content(segment_path(folder.path(), 1),

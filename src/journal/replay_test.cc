@@ -99,6 +99,25 @@ TEST_F(ReplayTest, GoesOnThroughThePartsOfSeveralMasters) {
   EXPECT_TRUE(replayed()->gang == gang_);
 }
 
+// The next master calls the agents back at their places, whichever segment tells of them.
+TEST_F(ReplayTest, KnowsThePlaceOfEachAttempt) {
+  begin_segment(1);
+  ASSERT_TRUE(writer_->place(kFirst, 1, {{"pid", 11}}).ok());
+  ASSERT_TRUE(writer_->place(kSecond, 1, {{"pid", 12}}).ok());
+  run_all();
+  ASSERT_TRUE(writer_->status(sample_status(job::JobState::kFailed)).ok());
+  begin_segment(2);
+  ASSERT_TRUE(writer_->place(kFirst, 2, {{"pid", 13}}).ok());
+  ASSERT_TRUE(writer_->place(kSecond, 1, {{"pid", 14}}).ok());
+  const auto found = replayed();
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  const decltype(found->places) expected = {
+      {{kFirst, 1}, {{"pid", 11}}}, {{kFirst, 2}, {{"pid", 13}}}, {{kSecond, 1}, {{"pid", 14}}}};
+  EXPECT_EQ(found->places, expected);
+  EXPECT_TRUE(found->gang == gang_);
+  EXPECT_FALSE(found->verdict) << "a status is no verdict";
+}
+
 TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {
   begin_segment(1);
   run_all();

@@ -100,12 +100,15 @@ TEST(WriterTest, NamedWaysAppendTheirKinds) {
   ASSERT_TRUE((*writer)->generation({1, {{"worker", {{"host1", 4000}}}}}).ok());
   ASSERT_TRUE((*writer)->status(sample_status(job::JobState::kRunning)).ok());
   ASSERT_TRUE((*writer)->verdict(sample_status(job::JobState::kFailed)).ok());
+  const PlaceRecord place{{"worker", 0}, 2, {{"pid", 4711}}};
+  ASSERT_TRUE((*writer)->place(place.task, place.attempt, place.handle).ok());
   const auto records = records_in(folder.path());
-  ASSERT_EQ(records.size(), 4U);
+  ASSERT_EQ(records.size(), 5U);
   EXPECT_TRUE(std::holds_alternative<SpecRecord>(records[0]));
   EXPECT_TRUE(std::holds_alternative<GenerationRecord>(records[1]));
   EXPECT_TRUE(std::holds_alternative<StatusRecord>(records[2]));
   EXPECT_TRUE(std::holds_alternative<VerdictRecord>(records[3]));
+  EXPECT_EQ(records[4], Record(place));
 }
 
 // While it lives, no file of this process grows beyond `bytes`.
