@@ -34,7 +34,7 @@ class Child {
   // Sends `number` to the process. kFailedPrecondition once it is reaped: its number may then be
   // somebody else's.
   base::Result<> signal(int number);
-  // The same to its process group, of which it must be the leader (new_process_group).
+  // The same to its process group, of which it must be the leader (NewGroup::kGroup).
   base::Result<> signal_group(int number);
 
  private:
