@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "base/files.h"
@@ -25,6 +27,7 @@ namespace {
 // Groups inside a task's group are not followed deeper than this.
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
+constexpr std::string_view kPrefix = "gangrun-";
 
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
@@ -63,6 +66,24 @@ bool write_to(const std::string& path, std::string_view text) {
   const base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return fd.valid() &&
          ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+// Of the namespace in which our process number is ours; 0 where it is not known.
+std::int64_t own_pid_namespace() {
+  struct stat info {};
+  return ::stat("/proc/self/ns/pid", &info) == 0 ? static_cast<std::int64_t>(info.st_ino) : 0;
+}
+
+// Whether the folder's name tells of a maker that we can judge and that is no more.
+bool is_abandoned(const std::string& folder, std::int64_t pid_namespace) {
+  const std::string name = folder.substr(folder.rfind('/') + 1);
+  const auto fields = base::split(name, '.');
+  if (!name.starts_with(kPrefix) || fields.size() < 3) return false;
+  const auto makers_namespace = base::parse_integer(fields[fields.size() - 2]);
+  const auto maker = base::parse_integer(fields.back());
+  if (!makers_namespace || *makers_namespace != pid_namespace) return false;
+  if (!maker || *maker < 1 || *maker > std::numeric_limits<pid_t>::max()) return false;
+  return ::kill(static_cast<pid_t>(*maker), 0) != 0 && errno == ESRCH;
 }
 
 // mountinfo writes a blank as \040 and so on.
@@ -147,7 +168,8 @@ base::Result<TaskCgroup> TaskCgroup::create(const std::string& name) {
     return base::invalid_argument(fmt::format("'{}' cannot be part of a cgroup's name", name));
   }
   GANGRUN_ASSIGN(const std::string own, own_cgroup_folder());
-  std::string folder = fmt::format("{}/gangrun-{}", own, name);
+  std::string folder =
+      fmt::format("{}/{}{}.{}.{}", own, kPrefix, name, own_pid_namespace(), ::getpid());
   if (::mkdir(folder.c_str(), 0755) != 0) {
     return base::from_errno(errno, fmt::format("cannot make the cgroup {}", folder));
   }
@@ -198,6 +220,21 @@ base::Result<> TaskCgroup::remove(base::Instant deadline) const {
     ::poll(&changed, 1, kLongestWaitMs);
   }
   return {};
+}
+
+int remove_abandoned_cgroups() {
+  const auto own = own_cgroup_folder();
+  const std::int64_t pid_namespace = own_pid_namespace();
+  if (!own.ok() || pid_namespace == 0) return 0;
+  int removed = 0;
+  for (const std::string& folder : groups_below(*own)) {
+    if (!is_abandoned(folder, pid_namespace)) continue;
+    std::vector<pid_t> left;
+    add_processes(folder, 0, left);
+    // The kernel refuses to remove a group that somebody has entered since.
+    if (left.empty() && remove_tree(folder, 0)) ++removed;
+  }
+  return removed;
 }
 
 }  // namespace gangrun::process

@@ -34,7 +34,8 @@ base::Result<std::string> own_cgroup_folder(std::string_view controller = "");
 // removed on destruction: guardian and agent both hold one, and the last to go removes it.
 class TaskCgroup {
  public:
-  // Makes the folder gangrun-`name`. kAlreadyExists where there is one: names are not used twice.
+  // Makes the folder gangrun-`name`.`namespace`.`pid`, by which all can tell whether its maker,
+  // this process, is alive. kAlreadyExists where there is one: names are not used twice.
   static base::Result<TaskCgroup> create(const std::string& name);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -60,5 +61,9 @@ class TaskCgroup {
   std::string folder_;
   base::UniqueFd procs_;
 };
+
+// Removes the groups below our own one that are nobody's: empty, and their maker has ended. They
+// are left where guardian and agent were killed at once. Gives how many it removed.
+int remove_abandoned_cgroups();
 
 }  // namespace gangrun::process

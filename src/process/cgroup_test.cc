@@ -4,11 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
-#include "base/format.h"
 #include "process/levels.h"
 
 namespace gangrun::process {
@@ -60,7 +63,7 @@ TEST(Cgroup, RefusesNamesThatAreNoPartOfAFolderName) {
 // Where the host has no cgroup that we may use, create() must say why instead.
 class CgroupOnHost : public testing::Test {
  protected:
-  CgroupOnHost() : group(TaskCgroup::create(fmt::format("test-{}", ::getpid()))) {
+  CgroupOnHost() : group(TaskCgroup::create("test")) {
     if (group.ok()) return;
     const Abilities abilities = probe_levels();
     EXPECT_FALSE(abilities.cgroup.possible);
@@ -87,6 +90,12 @@ class CgroupOnHost : public testing::Test {
     ::close(ready[0]);
     ::close(ready[1]);
     return pid;
+  }
+  static void move_all(const std::string& from, const std::string& to) {
+    std::ifstream list(from + "/cgroup.procs");
+    std::vector<pid_t> pids;
+    for (pid_t pid = 0; list >> pid;) pids.push_back(pid);
+    for (const pid_t pid : pids) std::ofstream(to + "/cgroup.procs") << pid << std::flush;
   }
   static int status_of(pid_t pid) {
     int status = 0;
@@ -115,7 +124,7 @@ TEST_F(CgroupOnHost, KillsOneByOneWhereTheKernelIsOlder) {
 
 TEST_F(CgroupOnHost, ItsNameIsNotUsedTwice) {
   if (!group.ok()) return;
-  const auto again = TaskCgroup::create(fmt::format("test-{}", ::getpid()));
+  const auto again = TaskCgroup::create("test");
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, base::Code::kAlreadyExists);
 }
@@ -128,6 +137,61 @@ TEST_F(CgroupOnHost, IsNotRemovedWhileSomebodyIsInIt) {
   EXPECT_THAT(removed.error().message, HasSubstr(group->folder()));
   group->kill_all();
   status_of(pid);
+}
+
+// A task's guardian and agent were killed at once: its group stayed for ever.
+TEST_F(CgroupOnHost, IsRemovedWhenItsMakerHasEndedAndNobodyIsInIt) {
+  if (!group.ok()) return;
+  int told[2];
+  ASSERT_EQ(::pipe(told), 0);
+  const pid_t maker = ::fork();
+  if (maker == 0) {
+    const auto made = TaskCgroup::create("abandoned");
+    const std::string folder = made.ok() ? made->folder() : "";
+    if (::write(told[1], folder.data(), folder.size()) <= 0) ::_exit(1);
+    while (true) ::pause();
+  }
+  ::close(told[1]);
+  std::string left(4096, '\0');
+  left.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(told[0], left.data(), 4096))));
+  ::close(told[0]);
+  std::filesystem::create_directory(left + "/below");
+  remove_abandoned_cgroups();
+  EXPECT_TRUE(std::filesystem::exists(left + "/below")) << "its maker is alive";
+
+  const pid_t survivor = member();
+  move_all(group->folder(), left);
+  ::kill(maker, SIGKILL);
+  EXPECT_EQ(WTERMSIG(status_of(maker)), SIGKILL);
+  remove_abandoned_cgroups();
+  EXPECT_TRUE(std::filesystem::exists(left + "/below")) << "somebody is in it";
+
+  move_all(left, group->folder());
+  EXPECT_THAT(group->processes(), SizeIs(2));
+  remove_abandoned_cgroups();
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(group->folder()));
+  group->kill_all();
+  EXPECT_EQ(WTERMSIG(status_of(survivor)), SIGKILL);
+}
+
+TEST_F(CgroupOnHost, IsNotRemovedWhereItsMakerCannotBeJudged) {
+  if (!group.ok()) return;
+  const std::filesystem::path own = group->folder();
+  const std::string nobody = ".2147483647";  // more than any process's number
+  const std::string here = own.stem().extension();
+  const auto stays = [&](const std::string& name) {
+    const std::filesystem::path folder = own.parent_path() / name;
+    std::filesystem::create_directory(folder);
+    remove_abandoned_cgroups();
+    return std::filesystem::remove(folder);
+  };
+  EXPECT_FALSE(stays("gangrun-test" + here + nobody));
+  EXPECT_TRUE(stays("stranger" + here + nobody));
+  EXPECT_TRUE(stays("gangrun-test.1" + nobody)) << "of another PID namespace";
+  EXPECT_TRUE(stays("gangrun-test" + here + ".x"));
+  EXPECT_TRUE(stays("gangrun-test" + here + ".0"));
+  EXPECT_TRUE(stays("gangrun-test"));
 }
 
 }  // namespace

@@ -62,9 +62,7 @@ base::Result<GuardianState> prepare_guardian(const ContainOptions& options, pid_
   }
   // Last, as it leaves something behind.
   if (options.level == Level::kCgroup) {
-    // With our number, as an earlier attempt's group may not be removed yet.
-    const std::string name = fmt::format("{}.{}", options.name, ::getpid());
-    GANGRUN_ASSIGN(state.cgroup, TaskCgroup::create(name));
+    GANGRUN_ASSIGN(state.cgroup, TaskCgroup::create(options.name));
   }
   return state;
 }

@@ -73,7 +73,9 @@ Ability probe_pid_namespace() {
 }
 
 Ability probe_cgroup() {
-  const auto group = TaskCgroup::create(fmt::format("probe-{}", ::getpid()));
+  // Who is about to make groups clears away what is left of those that were killed.
+  (void)remove_abandoned_cgroups();
+  const auto group = TaskCgroup::create("probe");
   if (!group.ok()) return {.possible = false, .reason = group.error().message};
   const auto attempt = [&group]() -> pid_namespace::Failure {
     const bool joined = ::write(group->procs_fd(), "0", 1) == 1;
