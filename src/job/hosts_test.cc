@@ -75,6 +75,23 @@ TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
   EXPECT_EQ(error_of("h1:1,h2"), "");
 }
 
+TEST(Hosts, NeedSlotsForTheLeastThatASingleTypeGoesOnWith) {
+  const auto error = [](const std::string& tasks, const std::string& hosts) {
+    const auto draft =
+        parse_spec("tasks: {" + tasks + "}\ncommand: x\nhosts: [" + hosts + "]", "job.yaml");
+    if (!draft.ok()) return draft.error().message;
+    const auto spec = build(*draft, Flags{}, Defaults{});
+    return spec.ok() ? std::string() : spec.error().message;
+  };
+  const std::string worker = "worker: {instances: 4, min_instances: 2}";
+  EXPECT_EQ(error(worker, "'a:1', 'b:1'"), "");
+  EXPECT_THAT(error(worker, "'a:1'"),
+              HasSubstr("1 slots are fewer than the 2 tasks that it needs"));
+  // Workers that the gang can do without might take the slot that the ps needs.
+  EXPECT_THAT(error(worker + ", ps: {instances: 1}", "'a:4'"),
+              HasSubstr("4 slots are fewer than the 5 tasks;"));
+}
+
 TEST(Hosts, HaveALimit) {
   Flags flags = flags_with("h", "worker:1");
   for (int i = 0; i < 1000; ++i) flags.hosts.push_back("h" + std::to_string(i));

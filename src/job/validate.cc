@@ -276,6 +276,13 @@ Found check_name(const std::string& name, const std::string& path) {
                                     in_quotes(name), kMaxNameBytes - 1)};
 }
 
+// How many tasks must have room at once. Where there are several types all of them: a task that the
+// gang can do without may have taken the slot of one that it cannot.
+int slots_needed(const JobSpec& job) {
+  const bool may_shrink = job.tasks.size() == 1 && job.tasks.front().min_instances;
+  return may_shrink ? job.tasks.front().needed() : job.task_count();
+}
+
 Found check_hosts(const JobSpec& job) {
   if (job.hosts.empty()) return std::nullopt;
   if (job.hosts.size() > kMaxHosts) {
@@ -296,10 +303,12 @@ Found check_hosts(const JobSpec& job) {
     slots += host.slots.value_or(0);
     unlimited = unlimited || !host.slots;
   }
-  if (unlimited || slots >= job.task_count()) return std::nullopt;
-  return Problem{"hosts", base::format("{} slots are fewer than the {} tasks; allowed: at least as "
-                                       "many, or a host without a number, which takes any",
-                                       slots, job.task_count())};
+  const int needed = slots_needed(job);
+  if (unlimited || slots >= needed) return std::nullopt;
+  return Problem{"hosts",
+                 base::format("{} slots are fewer than the {} tasks{}; allowed: at least as "
+                              "many, or a host without a number, which takes any",
+                              slots, needed, needed < job.task_count() ? " that it needs" : "")};
 }
 
 }  // namespace

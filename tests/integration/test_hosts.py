@@ -214,6 +214,17 @@ def test_a_gang_over_two_hosts_talks_at_the_addresses_of_the_cluster_spec(run_ga
                                            "at": on_hosts[index], "spec": spec}
 
 
+def test_a_gang_starts_smaller_where_the_hosts_have_room_for_its_minimum_only(run_gangrun, hosts, tmp_path):
+    done = run_gangrun("run", "--json", "--logs", "--hosts", ",".join(f"{name}:1" for name in hosts.names),
+                       "-r", "worker:3", "--min-instances", "worker:2", "--timeout", "shrink=1s",
+                       "--", sys.executable, "-c", RING, cwd=tmp_path)
+    assert done.status == 0, done
+    events = list(map(json.loads, done.stdout.splitlines()))
+    said = {event["task"]: json.loads(event["line"]) for event in events if event["event"] == "line"}
+    assert sorted(one["heard"] for one in said.values()) == ["worker:0", "worker:1"]
+    assert {one["at"] for one in said.values()} == {hosts.address(name) for name in hosts.names}
+
+
 class Capture:
     """All packets on a link of this machine, as long as the `with` lasts."""
 
