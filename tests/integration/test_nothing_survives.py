@@ -19,7 +19,6 @@ STUBBORN = r"""
 trap '' TERM HUP INT
 setsid sh -c 'trap "" TERM HUP INT; sh -c "trap \"\" TERM HUP INT; exec tail -f /dev/null" & exec tail -f /dev/null' &
 echo $$ > "$OUT/pid.$GANGRUN_TASK_INDEX"
-: > "$OUT/up.$GANGRUN_TASK_INDEX"
 exec tail -f /dev/null
 """
 
@@ -64,7 +63,8 @@ def start_job(gangrun, home, tmp_path, marker, level, tasks=2, command=STUBBORN)
     )
     def all_up():
         assert process.poll() is None, process.stderr.read()
-        return len(list(tmp_path.glob("up.*"))) == tasks
+        # Three for each task; a shell that has not become one yet would be missed by those who look for it.
+        return len(user_processes(processes_of(marker))) == 3 * tasks
     wait_until(all_up, "all tasks to run")
     return process
 
@@ -73,8 +73,8 @@ def agents(processes: dict[int, list[str]]) -> list[int]:
     return sorted(pid for pid, words in processes.items() if words[0].endswith("gangrun-agent"))
 
 
-def user_process(processes: dict[int, list[str]]) -> int:
-    return min(pid for pid, words in processes.items() if words[0] == "tail")
+def user_processes(processes: dict[int, list[str]]) -> list[int]:
+    return sorted(pid for pid, words in processes.items() if words[0] == "tail")
 
 
 def guardians(processes: dict[int, list[str]], client: int) -> list[int]:
@@ -100,7 +100,7 @@ def test_sigkill(gangrun, home, tmp_path, marker, level, victim):
         "client": [process.pid],
         "guardian": guards[:1],
         "agent": inner[:1],
-        "user process": [user_process(alive)],
+        "user process": user_processes(alive)[:1],
         "agent and guardian of a task": [guards[0], inner[0]],
         "all": [process.pid, *guards, *inner],
     }[victim]
