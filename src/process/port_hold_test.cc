@@ -55,39 +55,47 @@ std::uint16_t port_of(const UniqueFd& socket) {
   return ntohs(address.sin_port);
 }
 
-PortHold hold_any() {
-  auto hold = PortHold::any("0.0.0.0");
+// The second holds the number for IPv4 too.
+constexpr const char* kAllAddresses[] = {"0.0.0.0", "::"};
+
+PortHold hold_any(const char* address = "0.0.0.0") {
+  auto hold = PortHold::any(address);
   EXPECT_TRUE(hold.ok());
   EXPECT_NE(hold->port(), 0);
   return *std::move(hold);
 }
 
 TEST(PortHold, NobodyWhoAsksForAnyPortGetsIt) {
-  const PortHold hold = hold_any();
-  for (const Options options : {Options{}, Options{.reuse_address = true},
-                                Options{.reuse_port = true}, Options{true, true}}) {
-    std::vector<UniqueFd> others;
-    for (int i = 0; i < 500; ++i) {
-      others.push_back(bind_beside(0, options));
-      ASSERT_TRUE(others.back().valid());
-      ASSERT_NE(port_of(others.back()), hold.port());
+  for (const char* address : kAllAddresses) {
+    const PortHold hold = hold_any(address);
+    for (const Options options : {Options{}, Options{.reuse_address = true},
+                                  Options{.reuse_port = true}, Options{true, true}}) {
+      std::vector<UniqueFd> others;
+      for (int i = 0; i < 500; ++i) {
+        others.push_back(bind_beside(0, options));
+        ASSERT_TRUE(others.back().valid());
+        ASSERT_NE(port_of(others.back()), hold.port()) << address;
+      }
     }
   }
 }
 
 TEST(PortHold, NotEvenWhereItIsTheOnlyPortLeft) {
-  const PortHold hold = hold_any();
-  // This socket may only be given the held port, where the kernel knows the option.
-  const std::uint32_t only_this =
-      (static_cast<std::uint32_t>(hold.port()) << 16U) | static_cast<std::uint32_t>(hold.port());
-  for (const Options options : {Options{}, Options{.reuse_address = true}}) {
-    const UniqueFd socket = bind_beside(0, options, only_this);
-    EXPECT_TRUE(!socket.valid() || port_of(socket) != hold.port());
+  for (const char* address : kAllAddresses) {
+    const PortHold hold = hold_any(address);
+    // This socket may only be given the held port, where the kernel knows the option.
+    const std::uint32_t only_this =
+        (static_cast<std::uint32_t>(hold.port()) << 16U) | static_cast<std::uint32_t>(hold.port());
+    for (const Options options : {Options{}, Options{.reuse_address = true}}) {
+      const UniqueFd socket = bind_beside(0, options, only_this);
+      EXPECT_TRUE(!socket.valid() || port_of(socket) != hold.port()) << address;
+    }
   }
 }
 
 TEST(PortHold, NoOutgoingConnectionGetsIt) {
   const PortHold hold = hold_any();
+  const PortHold hold_of_both = hold_any("::");
   const UniqueFd server = bind_beside(0, {});
   ASSERT_EQ(::listen(server.get(), 1000), 0);
   sockaddr_in address{};
@@ -100,15 +108,18 @@ TEST(PortHold, NoOutgoingConnectionGetsIt) {
     ASSERT_EQ(
         ::connect(clients.back().get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     ASSERT_NE(port_of(clients.back()), hold.port());
+    ASSERT_NE(port_of(clients.back()), hold_of_both.port());
   }
 }
 
 TEST(PortHold, WhoNamesItWithAnOptionTakesItOver) {
-  for (const Options options : {Options{.reuse_address = true}, Options{.reuse_port = true}}) {
-    const PortHold hold = hold_any();
-    const UniqueFd server = bind_beside(hold.port(), options);
-    ASSERT_TRUE(server.valid());
-    EXPECT_EQ(::listen(server.get(), 8), 0);
+  for (const char* address : kAllAddresses) {
+    for (const Options options : {Options{.reuse_address = true}, Options{.reuse_port = true}}) {
+      const PortHold hold = hold_any(address);
+      const UniqueFd server = bind_beside(hold.port(), options);
+      ASSERT_TRUE(server.valid()) << address;
+      EXPECT_EQ(::listen(server.get(), 8), 0) << address;
+    }
   }
 }
 
