@@ -2,6 +2,7 @@
 
 #include "net/asio_internal.h"
 //
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,7 +85,11 @@ base::Result<std::uint16_t> Server::Core::listen_ip(const std::string& address, 
   const int on = 1;
   sockaddr_storage got{};
   socklen_t size = sizeof got;
+  // "::" is all addresses, IPv4's too, whatever the host's default is.
+  const int off = 0;
+  const bool all = wanted.family() == AF_INET6 && address == "::";
   if (!listener.fd.valid() ||
+      (all && ::setsockopt(listener.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0) ||
       ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       ::bind(listener.fd.get(), wanted.get(), wanted.size) != 0 ||
       ::listen(listener.fd.get(), kMaxWaitingClients) != 0 ||
