@@ -2,12 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "frameworks/environment.h"
+#include "process/address_in_use.h"
 #include "process/listeners.h"
 #include "process/usage.h"
 
@@ -15,22 +16,12 @@ namespace gangrun::agent {
 
 namespace {
 
-// A hold on all addresses: which of them the user's program binds is its own affair.
-constexpr const char* kAnyAddress = "0.0.0.0";
 // A program that ends for its port does so when it starts.
 constexpr std::chrono::seconds kPortLossWindow(30);
 // What the last kill may take before the agent goes all the same, and its guardian goes on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
 // Less CPU time between two heartbeats is no progress: an idle Python uses as much.
 constexpr double kProgressCpuSeconds = 0.05;
-
-bool speaks_of_its_port(const std::vector<std::string>& lines) {
-  constexpr std::string_view kSigns[] = {"ddress already in use", "EADDRINUSE", "ddress in use"};
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return std::any_of(std::begin(kSigns), std::end(kSigns),
-                       [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
-  });
-}
 
 std::string words_of(const std::vector<int>& numbers) {
   return base::format("{}", base::join(numbers, ","));
@@ -47,7 +38,7 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       task_spec_(*config_.spec.find(config_.task.type)) {}
 
 base::Result<> Agent::start() {
-  GANGRUN_TRY(hold_port());
+  GANGRUN_TRY(hold_ports());
   guardian_watch_ = loop_.watch_readable(containment_.guardian_gone_fd(), [this] {
     guardian_watch_.reset();
     has_session_ = false;
@@ -59,24 +50,24 @@ base::Result<> Agent::start() {
 
 // A task that comes back wants its old address; where somebody else has that port now, any will do,
 // and the master makes a new generation of it.
-base::Result<> Agent::hold_port() {
-  if (config_.wanted_port) {
-    auto held = process::PortHold::exactly(kAnyAddress, *config_.wanted_port);
-    if (held.ok()) {
-      port_.emplace(std::move(*held));
-      return {};
-    }
-    logger_.info("{}", held.error().message);
-  }
-  GANGRUN_ASSIGN(auto held, process::PortHold::any(kAnyAddress));
-  port_.emplace(std::move(held));
+base::Result<> Agent::hold_ports() {
+  GANGRUN_ASSIGN(auto held, process::PortHolds::take(task_spec_.ports.count, config_.wanted_port));
+  ports_.emplace(std::move(held));
+  if (!ports_->not_wanted_because().empty()) logger_.info("{}", ports_->not_wanted_because());
   return {};
+}
+
+job::Address Agent::address() const { return {config_.host, ports_->numbers().front()}; }
+
+std::vector<std::uint16_t> Agent::more_ports() const {
+  return {ports_->numbers().begin() + 1, ports_->numbers().end()};
 }
 
 void Agent::open_session() {
   registry::AgentSessionCallbacks callbacks;
   callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
   callbacks.on_stop = [this](std::chrono::milliseconds grace) {
+    stopping_ = true;
     if (run_) run_->stop(grace);
   };
   callbacks.on_end = [this](std::chrono::milliseconds grace) { end(grace); };
@@ -96,8 +87,10 @@ void Agent::open_session() {
   registry::AgentIdentity identity;
   identity.task = config_.task;
   identity.attempt = config_.attempt;
-  identity.address = {config_.host, port_->port()};
+  identity.address = address();
   identity.pid = ::getpid();
+  identity.more_ports = more_ports();
+  identity.address_reason = config_.host_reason;
   session_ = std::make_unique<registry::AgentSession>(loop_, endpoint, config_.secret, identity,
                                                       std::move(callbacks));
   session_->open();
@@ -113,6 +106,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   report.code = 127;
   report.sentence = base::format("could not be started: {}", started.error().message);
   session_->exited(std::move(report));
+  if (!hold_ports_again()) session_->set_address(address(), more_ports());
 }
 
 base::Result<> Agent::start_run(const registry::StartMessage& message) {
@@ -122,14 +116,15 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
     processes.push_back(std::move(options));
   }
   UserRun::Callbacks callbacks;
-  callbacks.on_line = [this](bool is_error, std::string_view line) {
-    session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
-  };
+  callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
   callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
   run_ = std::make_unique<UserRun>(loop_, logger_, containment_, std::move(callbacks));
   run_started_at_ = loop_.now();
   output_seen_ = 0;
   cpu_seen_ = 0;
+  said_address_in_use_ = stopping_ = false;
+  // Not before everything else is ready, so that nobody can take them meanwhile.
+  if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
   return run_->start(std::move(processes), config_.log_prefix);
 }
 
@@ -142,8 +137,15 @@ base::Result<process::SpawnOptions> Agent::options_of(const registry::StartMessa
   for (const auto& [name, value] : variables) {
     options.environment.push_back(base::format("{}={}", name, value));
   }
-  // Only one process of a task can listen on the port of the spec.
-  if (process == 0) options.listen = {{port_->fd(), "gangrun"}};
+  // Only one process of a task can listen on its ports. What is let go of is not handed on: as long
+  // as anybody has a socket of it, a program without the options is refused.
+  if (process == 0 && task_spec_.ports.hold == job::Hold::kUntilBind) {
+    const std::vector<std::string>& names = task_spec_.ports.names;
+    for (const int fd : ports_->fds()) {
+      const std::size_t number = options.listen.size();
+      options.listen.push_back({fd, number < names.size() ? names[number] : "gangrun"});
+    }
+  }
   return options;
 }
 
@@ -166,7 +168,8 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
                                   .restarts = message.restarts,
                                   .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
                                   .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
-                                  .own_address = job::Address{config_.host, port_->port()}};
+                                  .own_address = address(),
+                                  .more_ports = more_ports()};
   GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
   if (!ours.cluster_spec_file_content.empty()) {
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
@@ -182,33 +185,67 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
   return variables;
 }
 
-bool Agent::port_was_lost(const job::ExitReport& report) const {
-  if (report.success || loop_.now() - run_started_at_ > kPortLossWindow) return false;
-  if (!speaks_of_its_port(report.last_lines)) return false;
-  const auto foreign = process::foreign_listener(port_->port(), {});
-  return foreign.ok() && foreign->has_value();
+void Agent::on_line(bool is_error, std::string_view line) {
+  const bool may_say_so =
+      is_error && !said_address_in_use_ && loop_.now() - run_started_at_ <= kPortLossWindow;
+  if (may_say_so) said_address_in_use_ = process::says_address_in_use(line);
+  session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
 }
 
-void Agent::take_another_port() {
-  auto held = process::PortHold::any(kAnyAddress);
-  if (!held.ok()) return logger_.error("{}", held.error().message);
-  port_.emplace(std::move(*held));
-  session_->set_address({config_.host, port_->port()});
+// It ended by itself (a program that gives up may call abort()), soon, and said why.
+bool Agent::ended_for_its_port(const job::ExitReport& report) const {
+  if (ending_ || report.success || report.could_not_start || report.out_of_memory) return false;
+  const bool by_itself = report.signal == 0 || report.signal == SIGABRT;
+  return by_itself && said_address_in_use_ && loop_.now() - run_started_at_ <= kPortLossWindow;
+}
+
+// Who has one of the ports, or what else it may be.
+std::string Agent::port_sentence() const {
+  for (const std::uint16_t port : ports_->numbers()) {
+    const auto foreign = process::foreign_listener(port, {});
+    if (!foreign.ok() || !foreign->has_value()) continue;
+    return base::format("port {} is in use by {}", port, process::listener_words(**foreign));
+  }
+  std::string sentence = "it found an address in use";
+  if (task_spec_.ports.hold == job::Hold::kUntilBind) {
+    sentence += base::format(
+        ", and port {} was held for it (a program that binds with neither SO_REUSEADDR nor "
+        "SO_REUSEPORT needs `ports: {{hold: until-exec}}`)",
+        base::join(ports_->numbers(), ", "));
+  }
+  return sentence;
+}
+
+void Agent::take_other_ports() {
+  auto others = ports_->others();
+  if (!others.ok()) return logger_.error("{}", others.error().message);
+  ports_.emplace(std::move(*others));
+}
+
+// Holds what was let go of for the run; false where others were taken, as somebody has one of them.
+bool Agent::hold_ports_again() {
+  if (task_spec_.ports.hold == job::Hold::kUntilBind || ending_) return true;
+  const base::Result<> held = ports_->hold_again();
+  if (held.ok()) return true;
+  logger_.info("{}", held.error().message);
+  take_other_ports();
+  return false;
 }
 
 // Everything of the run is dead by now.
-void Agent::on_run_ended(const job::ExitReport& report) {
-  const bool lost = !ending_ && port_was_lost(report);
+void Agent::on_run_ended(job::ExitReport report) {
+  const job::Address reported = address();
   run_.reset();
-  if (lost) {
-    session_->port_lost();
-    job::ExitReport with_loss = report;
-    with_loss.port_lost = true;
-    session_->exited(with_loss);
-    take_another_port();
-  } else {
-    session_->exited(report);
+  if (ended_for_its_port(report)) {
+    report.port_lost = true;
+    report.sentence = base::format("{}: {}", report.sentence, port_sentence());
+    take_other_ports();
+  } else if (!hold_ports_again()) {
+    // An end of its own counts as what it is; the others learn of the port when it starts again.
+    report.port_lost = stopping_;
   }
+  session_->exited(std::move(report));
+  if (address() != reported) session_->set_address(address(), more_ports());
   if (ending_) leave();
 }
 

@@ -6,19 +6,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "agent/user_run.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "net/event_loop.h"
 #include "process/containment.h"
-#include "process/port_hold.h"
+#include "process/port_holds.h"
 #include "registry/agent_config.h"
 #include "registry/agent_session.h"
 
 namespace gangrun::agent {
 
-// One task: holds its port, reports to the master, waits for the cluster spec, starts the user's
+// One task: holds its ports, reports to the master, waits for the cluster spec, starts the user's
 // command, watches it and reports its end. It ends when the master says so, when the master is lost
 // for longer than the lease, or when its guardian is gone; nothing of the task is alive then. Stops
 // the loop at its end.
@@ -29,7 +31,7 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Holds the port and begins to report; the rest happens in the loop.
+  // Holds the ports and begins to report; the rest happens in the loop.
   base::Result<> start();
 
   // Ends the run if there is one, then the agent. Asked again, the shorter grace counts.
@@ -38,7 +40,7 @@ class Agent {
   void end_by_signal();
 
  private:
-  base::Result<> hold_port();
+  base::Result<> hold_ports();
   void open_session();
   void on_start(const registry::StartMessage& message);
   base::Result<> start_run(const registry::StartMessage& message);
@@ -46,9 +48,14 @@ class Agent {
                                                  int process);
   base::Result<std::map<std::string, std::string>> variables_of(
       const registry::StartMessage& message, int process);
-  void on_run_ended(const job::ExitReport& report);
-  [[nodiscard]] bool port_was_lost(const job::ExitReport& report) const;
-  void take_another_port();
+  void on_run_ended(job::ExitReport report);
+  void on_line(bool is_error, std::string_view line);
+  [[nodiscard]] bool ended_for_its_port(const job::ExitReport& report) const;
+  [[nodiscard]] std::string port_sentence() const;
+  void take_other_ports();
+  bool hold_ports_again();
+  [[nodiscard]] job::Address address() const;
+  [[nodiscard]] std::vector<std::uint16_t> more_ports() const;
   [[nodiscard]] registry::HeartbeatMessage heartbeat();
   void leave();
 
@@ -57,9 +64,11 @@ class Agent {
   const process::Containment& containment_;
   const registry::AgentConfig config_;
   const job::TaskSpec& task_spec_;
-  std::optional<process::PortHold> port_;
+  std::optional<process::PortHolds> ports_;
   std::unique_ptr<UserRun> run_;
   base::Instant run_started_at_;
+  bool said_address_in_use_ = false;
+  bool stopping_ = false;  // the master has asked for the end of the run
   std::uint64_t output_seen_ = 0;
   double cpu_seen_ = 0;
   bool ending_ = false;

@@ -14,6 +14,7 @@ struct LocalLaunch {
   std::string agent_program;
   std::string working_folder;                                   // of the user's commands
   std::string host;                                             // by which tasks know this machine
+  std::string host_reason;                                      // why by this one
   std::vector<int> gpus;                                        // of this machine
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   bool serve_tls = false;

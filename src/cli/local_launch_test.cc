@@ -10,6 +10,7 @@ LocalLaunch sample() {
   return {.agent_program = "/opt/gangrun-agent",
           .working_folder = "/home/ana/wine",
           .host = "node1",
+          .host_reason = "as --host says",
           .gpus = {0, 2},
           .containment = job::Containment::kCgroup,
           .serve_tls = true,

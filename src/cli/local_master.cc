@@ -55,6 +55,7 @@ Result<cluster::LocalCluster::Options> cluster_options(const cluster::JobFolder&
   result.containment = options.launch.containment;
   result.agents_outlive_us = options.tasks_outlive_us;
   result.hosts = spec.hosts;
+  result.interface = spec.interface;
   const std::string& host = options.launch.host;
   if (!net::is_loopback_address(host)) result.master_address = host;
   return result;
@@ -81,6 +82,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.log_folder = paths.logs();
   settings.working_folder = options.launch.working_folder;
   settings.host = options.launch.host;
+  settings.host_reason = options.launch.host_reason;
   settings.secret = folder.secret();
   settings.containment = options.launch.containment;
   settings.commanded_at = options.commanded_at;

@@ -72,6 +72,12 @@ std::string resources_words(const job::Resources& resources) {
   return words;
 }
 
+std::string ports_words(const job::Ports& ports) {
+  std::string words = count_text(ports.count, "port");
+  if (!ports.names.empty()) words += base::format(" ({})", base::join(ports.names, ", "));
+  return base::format("{}, held {}", words, job::to_string(ports.hold));
+}
+
 void add_field(Lines& lines, std::string_view name, const std::string& value) {
   lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless(value)));
 }
@@ -93,6 +99,7 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   }
   if (task.spares > 0) add_field(lines, "spares", std::to_string(task.spares));
   if (task.processes > 1) add_field(lines, "processes", std::to_string(task.processes));
+  if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
   add_field(lines, "command", plan.spec.command_of(task).to_string());
   for (const auto& [name, value] : own_environment(plan.spec, task)) {
     add_field(lines, "env", base::format("{}={}", name, base::shell_quote(value)));
@@ -123,12 +130,18 @@ base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
                                                       const job::TaskSpec& task) {
   const job::ClusterSpec cluster = imagined_cluster(spec);
   const frameworks::Inputs inputs{
-      .job = spec, .cluster = cluster, .job_id = spec.name, .cluster_spec_file = "file"};
+      .job = spec,
+      .cluster = cluster,
+      .job_id = spec.name,
+      .cluster_spec_file = "file",
+      .more_ports = std::vector<std::uint16_t>(task.ports.count - 1U, kAnyPort)};
   GANGRUN_ASSIGN(const auto environment,
                  frameworks::environment_of(inputs, job::TaskId{task.type, 0}, 0));
   std::vector<std::string> names;
   for (const auto& [name, value] : environment.variables) names.push_back(name);
-  for (const std::string_view name : kSocketVariables) names.emplace_back(name);
+  if (task.ports.hold == job::Hold::kUntilBind) {
+    names.insert(names.end(), kSocketVariables.begin(), kSocketVariables.end());
+  }
   if (task.resources.gpus > 0) names.emplace_back("CUDA_VISIBLE_DEVICES");
   std::sort(names.begin(), names.end());
   return names;
@@ -165,6 +178,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
     for (const job::Host& host : spec.hosts) hosts.push_back(job::to_string(host));
     add_field(lines, "hosts", base::format("{}", base::join(hosts, ", ")));
   }
+  if (!spec.interface.empty()) add_field(lines, "interface", spec.interface);
   add_field(lines, "contained by", std::string(job::to_string(plan.containment)));
   add_field(lines, "not covered", uncovered_by(plan.containment));
   add_field(lines, "success", spec.success);

@@ -144,9 +144,25 @@ Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine&
   return check_programs(spec, environment, folder);
 }
 
-Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
-                                   base::Instant deadline) {
-  if (!wanted) return std::string(kLoopback);
+Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
+                                          const std::optional<std::string>& wanted,
+                                          base::Instant deadline) {
+  // Of hosts it is their own interface, which check_hosts_of() looks at.
+  const bool by_interface = !spec.interface.empty() && spec.hosts.empty();
+  if (by_interface && wanted) {
+    return base::invalid_argument(
+        base::format("--host: {} and interface {} are both given; allowed: one of them",
+                     job::in_quotes(*wanted), job::in_quotes(spec.interface)));
+  }
+  if (by_interface) {
+    auto chosen = net::choose_address(net::interface_addresses(), spec.interface);
+    if (!chosen.ok()) return as_bad_input(chosen.error().context("interface"));
+    return chosen;
+  }
+  if (!wanted) {
+    return net::ChosenAddress{std::string(kLoopback),
+                              "as all tasks are on this machine; --interface chooses another"};
+  }
   const auto addresses = net::resolve(*wanted, deadline);
   if (!addresses.ok()) {
     return base::invalid_argument(base::format("--host: {}", addresses.error().message));
@@ -156,7 +172,7 @@ Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
     return net::is_loopback_address(address) ||
            std::find(own.begin(), own.end(), address) != own.end();
   });
-  if (is_ours) return *wanted;
+  if (is_ours) return net::ChosenAddress{*wanted, "as --host says"};
   return base::invalid_argument(
       base::format("--host: {} is {}, which is not this machine; allowed: a name or address of "
                    "this machine ({})",
@@ -173,7 +189,7 @@ Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::strin
         "({})",
         job::in_quotes(*wanted), base::join(net::local_addresses(), ", ")));
   }
-  const Result<> checked = cluster::check_hosts(spec.hosts, wanted.value_or(""));
+  const Result<> checked = cluster::check_hosts(spec.hosts, wanted.value_or(""), spec.interface);
   return checked.ok() ? checked : as_bad_input(checked.error().context("hosts"));
 }
 

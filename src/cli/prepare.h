@@ -10,6 +10,7 @@
 #include "cli/run_options.h"
 #include "cluster/local/local_cluster.h"
 #include "job/spec.h"
+#include "net/interfaces.h"
 
 // Everything that is looked at before a job is started: what is wrong here is bad input.
 namespace gangrun::cli {
@@ -27,9 +28,11 @@ base::Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Ma
                                      const std::map<std::string, std::string>& environment,
                                      const std::string& folder);
 
-// The name by which the tasks know this machine: `wanted`, if it is one of this machine's.
-base::Result<std::string> host_for_tasks(const std::optional<std::string>& wanted,
-                                         base::Instant deadline);
+// The name or address by which the tasks of the job know this machine, and why: `wanted`, if it is
+// one of this machine's, or one of the job's interface.
+base::Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
+                                                const std::optional<std::string>& wanted,
+                                                base::Instant deadline);
 
 // Whether the hosts of the job can be used, from the master's address `wanted` where one is given.
 base::Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::string>& wanted);

@@ -88,11 +88,30 @@ TEST_F(PrepareTest, WhatTheMachineDoesNotHaveIsRefused) {
 
 TEST(HostForTasks, IsLoopbackOrOneOfThisMachine) {
   const base::Instant deadline = base::SystemClock().now() + base::seconds(10);
-  EXPECT_EQ(*host_for_tasks(std::nullopt, deadline), "127.0.0.1");
-  EXPECT_EQ(*host_for_tasks("127.0.0.2", deadline), "127.0.0.2");
-  const auto foreign = host_for_tasks("192.0.2.1", deadline);
+  EXPECT_EQ(host_for_tasks({}, std::nullopt, deadline)->address, "127.0.0.1");
+  EXPECT_EQ(host_for_tasks({}, "127.0.0.2", deadline)->address, "127.0.0.2");
+  const auto foreign = host_for_tasks({}, "192.0.2.1", deadline);
   ASSERT_FALSE(foreign.ok());
   EXPECT_THAT(foreign.error().message, HasSubstr("--host"));
+}
+
+TEST(HostForTasks, IsOfTheInterfaceThatTheJobNames) {
+  const base::Instant deadline = base::SystemClock().now() + base::seconds(10);
+  job::JobSpec spec;
+  spec.interface = "127.0.0.0/8";
+  const auto chosen = host_for_tasks(spec, std::nullopt, deadline);
+  ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+  EXPECT_EQ(*chosen, (net::ChosenAddress{"127.0.0.1", "of lo, in 127.0.0.0/8"}));
+  EXPECT_THAT(host_for_tasks(spec, "localhost", deadline).error().message,
+              HasSubstr("'localhost' and interface '127.0.0.0/8' are both given"));
+  spec.interface = "gangrun-none";
+  const auto none = host_for_tasks(spec, std::nullopt, deadline);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(none.error().message, HasSubstr("interface: no interface 'gangrun-none' is up"));
+  // Of the hosts, not of this machine.
+  spec.hosts = {{"h1", 1}};
+  EXPECT_EQ(host_for_tasks(spec, std::nullopt, deadline)->address, "127.0.0.1");
 }
 
 TEST_F(PrepareTest, TheAgentStandsBesideOrInLibexec) {

@@ -67,8 +67,10 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_TRY(
       check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
   GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
-  GANGRUN_ASSIGN(plan.launch.host,
-                 host_for_tasks(options.host, context.clock.now() + kResolveTimeout));
+  GANGRUN_ASSIGN(auto host,
+                 host_for_tasks(plan.spec, options.host, context.clock.now() + kResolveTimeout));
+  plan.launch.host = std::move(host.address);
+  plan.launch.host_reason = std::move(host.reason);
   GANGRUN_ASSIGN(plan.home, home_of(context));
   plan.launch.gpus = gpus_of_this_machine(context);
   plan.launch.working_folder = context.folder;
@@ -98,6 +100,11 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_list(command, "-c,--vcores", flags.vcores, "[TASK:]N", "Cores, in the same three forms");
   add_list(command, "--gpus", flags.gpus, "[TASK:]N", "GPUs, in the same three forms");
   add_list(command, "--processes", flags.processes, "[TYPE:]N", "Processes (ranks) in each task");
+  add_list(command, "--ports", flags.ports, "[TYPE:]N",
+           "How many ports each task gets, or their names (web:http+grpc)");
+  add_list(command, "--hold", flags.holds, "until-bind|until-exec",
+           "How long they are held, also of one type (web:until-exec); until-exec is for programs "
+           "that bind with neither SO_REUSEADDR nor SO_REUSEPORT");
   add_list(command, "--min-instances", flags.min_instances, "TYPE:N",
            "With how many tasks of a type the job goes on when others are lost");
   add_list(command, "--spares", flags.spares, "TYPE:N",
@@ -123,6 +130,8 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_value(command, "--on", flags.on, "local", "Where the tasks run; in this release: local");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
            "Network namespaces that the tasks run in, and how many in each");
+  add_value(command, "--interface", flags.interface, "NAME",
+            "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' addresses");
   add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
             "How surely everything that a task starts ends with it");
 }

@@ -1,5 +1,7 @@
 #include "cli/why.h"
 
+#include <map>
+
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/report.h"
@@ -33,9 +35,28 @@ std::vector<const job::TaskStatus*> tasks_in(const job::JobStatus& status, job::
   return found;
 }
 
-}  // namespace
+// Why the tasks are known by their addresses: a sentence for each host, with the tasks that it has.
+void add_addresses(const job::JobStatus& status, std::vector<std::string>& sentences) {
+  std::map<std::string, std::vector<const job::TaskStatus*>> by_address;
+  for (const job::TaskStatus& task : status.tasks) {
+    const std::size_t colon = task.address.rfind(':');
+    if (colon == std::string::npos || task.address_reason.empty()) continue;
+    by_address[base::format("{}, {}", task.address.substr(0, colon), task.address_reason)]
+        .push_back(&task);
+  }
+  std::size_t named = 0;
+  for (const auto& [address, tasks] : by_address) {
+    if (named++ == kMaxNamed) {
+      sentences.push_back(
+          base::format("The tasks have {} more addresses.", by_address.size() - kMaxNamed));
+      return;
+    }
+    sentences.push_back(base::format("{} {} known by the address {}.", names_of(tasks),
+                                     tasks.size() == 1 ? "is" : "are", harmless(address)));
+  }
+}
 
-std::vector<std::string> why(const job::JobStatus& status) {
+std::vector<std::string> reasons(const job::JobStatus& status) {
   std::vector<std::string> sentences = {verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
     if (status.cause) sentences.push_back(harmless(status.cause->sentence) + ".");
@@ -57,6 +78,14 @@ std::vector<std::string> why(const job::JobStatus& status) {
   }
   if (sentences.size() == 1)
     sentences.emplace_back("It is between two steps and waits for nothing.");
+  return sentences;
+}
+
+}  // namespace
+
+std::vector<std::string> why(const job::JobStatus& status) {
+  std::vector<std::string> sentences = reasons(status);
+  add_addresses(status, sentences);
   return sentences;
 }
 

@@ -30,6 +30,34 @@ TEST(Why, ARunningJobWaitsForItsTasks) {
   EXPECT_THAT(why(running(10)).back(), HasSubstr("worker:7 and 2 more"));
 }
 
+TEST(Why, TheAddressesHaveTheirReasonsAlsoAfterTheEnd) {
+  job::JobStatus status = running(3);
+  for (job::TaskStatus& task : status.tasks) {
+    task.address = "[fd00::5]:4000";
+    task.address_reason = "of eth0, in fd00::/8";
+  }
+  status.tasks[2].address = "h2:4000";
+  status.tasks[2].address_reason = "as --host says";
+  const std::vector<std::string> addresses = {
+      "worker:0, worker:1 are known by the address [fd00::5], of eth0, in fd00::/8.",
+      "worker:2 is known by the address h2, as --host says."};
+  for (const auto state : {job::JobState::kRunning, job::JobState::kFailed}) {
+    status.state = state;
+    const auto sentences = why(status);
+    EXPECT_THAT(std::vector(sentences.end() - 2, sentences.end()),
+                testing::ElementsAreArray(addresses));
+  }
+}
+
+TEST(Why, OfManyHostsSomeAreNamed) {
+  job::JobStatus status = running(12);
+  for (job::TaskStatus& task : status.tasks) {
+    task.address = "10.0.0." + std::to_string(task.task.index) + ":1";
+    task.address_reason = "as --host says";
+  }
+  EXPECT_EQ(why(status).back(), "The tasks have 4 more addresses.");
+}
+
 TEST(Why, ASidecarIsNotWaitedFor) {
   job::JobStatus status = running(2);
   status.tasks[1].policy = job::Policy::kSidecar;

@@ -63,6 +63,16 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
                .ranks = ranks_of(placed, process, groups)};
 }
 
+void add_ports(const Place& place, Variables& variables) {
+  std::vector<std::uint16_t> ports{place.address.port};
+  ports.insert(ports.end(), place.inputs.more_ports.begin(), place.inputs.more_ports.end());
+  variables["GANGRUN_PORTS"] = base::format("{}", base::join(ports, ","));
+  const std::vector<std::string>& names = place.spec.ports.names;
+  for (std::size_t i = 0; i < std::min(names.size(), ports.size()); ++i) {
+    variables[job::port_variable(names[i])] = base::format("{}", ports[i]);
+  }
+}
+
 base::Result<Environment> own_variables(const Place& place) {
   const Inputs& inputs = place.inputs;
   const auto number = [](auto value) { return base::format("{}", value); };
@@ -78,6 +88,7 @@ base::Result<Environment> own_variables(const Place& place) {
       {"GANGRUN_PROCESSES", number(place.spec.processes)},
       {"GANGRUN_RESTARTS", number(inputs.restarts)},
   };
+  add_ports(place, environment.variables);
   // Its text would be the addresses that are not there.
   if (inputs.cluster.is_outline) return environment;
   std::string cluster_spec = base::dump_json(to_json(place.visible));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct Inputs {
   bool inherits_omp_num_threads = false;
   // What the agent holds for the task. Only a sidecar needs it: it stands in no cluster spec.
   std::optional<job::Address> own_address{};
+  // Held for the task beside the port of its address, in the order of the job's names.
+  std::vector<std::uint16_t> more_ports{};
 };
 
 struct Environment {

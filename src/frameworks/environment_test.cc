@@ -31,12 +31,48 @@ TEST(Environment, WithFrameworkNoneItIsTheOwnPlaceAndNothingElse) {
                        {"GANGRUN_GENERATION", "7"},
                        {"GANGRUN_HOST", "h1"},
                        {"GANGRUN_PORT", "1001"},
+                       {"GANGRUN_PORTS", "1001"},
                        {"GANGRUN_PROCESS", "1"},
                        {"GANGRUN_PROCESSES", "2"},
                        {"GANGRUN_RESTARTS", "4"},
                        {"GANGRUN_CLUSTER_SPEC",
                         R"({"worker":["h1:1000","h1:1001"],"ps":["h3:3000"]})"}}));
   EXPECT_EQ(found->cluster_spec_file_content, "");
+}
+
+TEST(Environment, AllPortsOfTheTaskAndThoseThatHaveNames) {
+  auto job = job_of({task_of("web", 2)});
+  job.tasks[0].ports = {2, {"http", "grpc-web"}};
+  const auto cluster = cluster_of(job);
+  const Inputs inputs{.job = job, .cluster = cluster, .job_id = "j1", .more_ports = {4712}};
+  const auto found = environment_of(inputs, {"web", 1}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(only(found->variables, {"GANGRUN_PORT"}),
+            Variables({{"GANGRUN_PORT", "1001"},
+                       {"GANGRUN_PORTS", "1001,4712"},
+                       {"GANGRUN_PORT_HTTP", "1001"},
+                       {"GANGRUN_PORT_GRPC_WEB", "4712"}}));
+}
+
+// What needs "host:port" has brackets around an IPv6 address; what is an address alone has none.
+TEST(Environment, Ipv6AddressesAsEachFrameworkReadsThem) {
+  const auto job = job_of({task_of("worker", 2)});
+  const job::ClusterSpec cluster{.generation = 1,
+                                 .tasks = {{"worker", {{"fd00::5", 4000}, {"fd00::6", 4001}}}}};
+  const Inputs inputs{.job = job, .cluster = cluster, .job_id = "j1"};
+  const auto found = environment_of(inputs, {"worker", 1}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(
+      only(found->variables, {"GANGRUN_HOST", "GANGRUN_CLUSTER_SPEC", "TF_CONFIG", "MASTER",
+                              "JAX_COORD", "DTF_WORKER"}),
+      Variables({{"GANGRUN_HOST", "fd00::6"},
+                 {"GANGRUN_CLUSTER_SPEC", R"({"worker":["[fd00::5]:4000","[fd00::6]:4001"]})"},
+                 {"TF_CONFIG", R"({"cluster":{"worker":["[fd00::5]:4000","[fd00::6]:4001"]},)"
+                               R"("task":{"type":"worker","index":1}})"},
+                 {"MASTER_ADDR", "fd00::5"},
+                 {"MASTER_PORT", "4000"},
+                 {"JAX_COORDINATOR_ADDRESS", "[fd00::5]:4000"},
+                 {"DTF_WORKER_HOSTS", "[fd00::5]:4000,[fd00::6]:4001"}}));
 }
 
 TEST(Environment, ByTheFrameworksThatAreNamed) {

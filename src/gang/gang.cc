@@ -158,7 +158,7 @@ void Gang::on(const Reported& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
   if (task->phase != Phase::kAsked && task->phase != Phase::kAllocated) {
-    return reported_again(*task);
+    return reported_again(*task, event.address);
   }
   // Its port was lost: only a report of another one is new.
   if (task->has_run && event.address == task->address) return;
@@ -253,13 +253,30 @@ void Gang::on(const Exited& event) {
   }
   task->exit = event.report.sentence;
   if (event.report.success) return succeeded(*task);
-  // Its agent takes another port and reports anew; everything else about it stays.
-  const bool new_port = event.report.port_lost && task->policy != Policy::kSidecar;
-  enter(*task, new_port ? Phase::kAllocated : Phase::kIdle);
+  enter(*task, Phase::kIdle);
   Failure failure = failure_of(*task, event.report.sentence, event.ended_at);
   failure.cause.last_lines = event.report.last_lines;
   failure.cause.traceback = event.report.traceback;
-  failed(*task, failure, !event.report.port_lost, !event.report.could_not_start);
+  if (event.report.port_lost) return failed_for_its_port(*task, std::move(failure));
+  failed(*task, failure, true, !event.report.could_not_start);
+}
+
+// Its agent takes another port and reports anew; everything else about it stays.
+void Gang::failed_for_its_port(Task& task, Failure failure) {
+  const bool has_another = task.lost_ports < limits_.max_lost_ports;
+  if (has_another) {
+    ++task.lost_ports;
+  } else {
+    failure.cause.sentence += format("; so it did with {} other ports", task.lost_ports);
+  }
+  const bool ends = stage_ == Stage::kStopping || stage_ == Stage::kFinished;
+  if (task.policy == Policy::kSidecar && has_another && !ends) {
+    // Nobody knows its port: it alone starts anew.
+    decide(Warn{format("{}; it gets another port", failure.cause.sentence)});
+    return enter(task, Phase::kAllocated);
+  }
+  if (has_another && task.policy != Policy::kSidecar) enter(task, Phase::kAllocated);
+  failed(task, failure, false, has_another);
 }
 
 void Gang::on(const SessionLost& event) {

@@ -51,6 +51,7 @@ struct Task {
   job::Address address;  // port 0: has not reported
   std::string exit;      // how its last run ended, in words
   bool silent = false;   // no session; the deadline is the end of its lease
+  int lost_ports = 0;    // runs that ended because the task's port was in use
   bool killed = false;   // Kill was decided: the next deadline gives it up
   bool member = true;  // has a place in the generation; else a spare, or absent while it is smaller
   bool dropped = false;                          // given up for good: its phase stays kGone
@@ -73,6 +74,9 @@ class Gang {
     std::chrono::milliseconds kill_allowance{std::chrono::seconds(10)};
     // Restarts for reasons that do not count are limited too, so that no job restarts for ever.
     int max_uncounted_restarts = 100;
+    // How often one task may end for its port and get another: a program that would do so with any
+    // port ends the job.
+    int max_lost_ports = 5;
 
     friend bool operator==(const Limits&, const Limits&) = default;
   };
@@ -190,7 +194,7 @@ class Gang {
   void leave(Task& task, Outcome outcome);
   void fall_silent(Task& task);
   void resume(Task& task);
-  void reported_again(const Task& task);
+  void reported_again(Task& task, const job::Address& address);
 
   void publish_if_complete();
   [[nodiscard]] bool is_as_published(const Task& task) const;
@@ -217,6 +221,7 @@ class Gang {
   void succeeded(Task& task);
   void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
   [[nodiscard]] bool is_wanted(const Task& task) const;
+  void failed_for_its_port(Task& task, Failure failure);
   [[nodiscard]] bool may_restart(bool counts) const;
   bool note_trouble(const Task& task, bool is_trouble);
   void count_restart(const Failure& failure, bool counts);

@@ -55,8 +55,10 @@ void Gang::resume(Task& task) {
   }
 }
 
-// Who reports and is known already has met a new master: to its agent the two look the same.
-void Gang::reported_again(const Task& task) {
+// Who reports and is known already has met a new master: to its agent the two look the same. Or it
+// could not hold its old port again before the generation that it waits for.
+void Gang::reported_again(Task& task, const job::Address& address) {
+  if (task.phase == Phase::kRegistered || task.phase == Phase::kIdle) task.address = address;
   if (task.silent || task.phase == Phase::kEnding) on(Reattached{task.id, task.attempt});
 }
 

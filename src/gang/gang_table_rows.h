@@ -322,7 +322,7 @@ sidecar begin running running -
 sidecar cluster_gone ending stopping end c0 w0 w1 p0 e0 t0
 sidecar cluster_waiting running running -
 sidecar exited_failure idle running warn
-sidecar exited_port_lost idle running warn
+sidecar exited_port_lost allocated running warn
 sidecar exited_success idle running -
 sidecar progress running running -
 sidecar reattached running running -

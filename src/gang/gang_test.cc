@@ -173,6 +173,48 @@ TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
 
+TEST(GangTest, AProgramThatAlwaysLosesItsPortEndsTheJobWithOneCause) {
+  Driver driver = running(two_workers(100, job::RestartScope::kTask));
+  const int limit = Gang::Limits().max_lost_ports;
+  for (int port = 1; port <= limit; ++port) {
+    EXPECT_THAT(driver.port_lost(kWorker1), StartsWith("warn; stop w0"));
+    driver.exited(kWorker0, 143);
+    driver.reported(kWorker1, {"host-worker", static_cast<std::uint16_t>(50'000 + port)});
+    driver.started(kWorker0);
+    driver.started(kWorker1);
+  }
+  EXPECT_EQ(driver.gang().restarts_used(), 0);
+  EXPECT_EQ(driver.port_lost(kWorker1), "end w0; end-at-once w1");
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(), "worker:1 on host-worker lost its port; so it did with 5 other ports");
+}
+
+TEST(GangTest, ASidecarThatLosesItsPortAloneGetsAnother) {
+  Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
+  EXPECT_EQ(driver.port_lost(kTensorboard), "warn");
+  EXPECT_EQ(driver.warning(),
+            "tensorboard:0 on host-tensorboard lost its port; it gets another port");
+  EXPECT_EQ(driver.reported(kTensorboard, {"host-tensorboard", 50'000}), "start@1 t0#2");
+  driver.started(kTensorboard);
+  for (int port = 2; port <= Gang::Limits().max_lost_ports; ++port) {
+    driver.port_lost(kTensorboard);
+    driver.reported(kTensorboard, {"host-tensorboard", static_cast<std::uint16_t>(50'000 + port)});
+    driver.started(kTensorboard);
+  }
+  EXPECT_EQ(driver.port_lost(kTensorboard), "warn");
+  EXPECT_THAT(driver.warning(), HasSubstr("; so it did with 5 other ports; the job goes"));
+  EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
+}
+
+// Its agent could not hold the old port again after the stop, and says so before the others stop.
+TEST(GangTest, ANewAddressBeforeTheNextGenerationIsPublished) {
+  Driver driver = running(two_workers(1, job::RestartScope::kGang));
+  EXPECT_EQ(driver.exited(kWorker1, 1), "warn; stop w0");
+  EXPECT_EQ(driver.reported(kWorker1, {"host-worker", 50'000}), "");
+  EXPECT_EQ(driver.exited(kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.gang().cluster_spec().find(kWorker1)->port, 50'000);
+}
+
 // Found by the simulator: the address without a port to it was published again.
 TEST(GangTest, PortLostWhileStoppingForARestartIsAskedForAnew) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/merge.h"
+#include "job/ports.h"
 #include "job/spec_names.h"
 #include "job/validate.h"
 
@@ -90,6 +91,7 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
   task.min_instances = draft.min_instances;
   task.spares = draft.spares.value_or(0);
   task.processes = draft.processes.value_or(1);
+  task.ports = ports_of(draft.ports);
   task.resources = {draft.memory_mib.value_or(defaults.memory_mib),
                     draft.vcores.value_or(defaults.vcores), draft.gpus.value_or(defaults.gpus)};
   for (const auto& [index, own] : draft.overrides) {
@@ -140,6 +142,7 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   spec.files = draft.files;
   spec.on = draft.on.value_or(spec.on);
   spec.hosts = draft.hosts.value_or(spec.hosts);
+  spec.interface = draft.interface.value_or("");
   spec.containment = draft.containment.value_or(spec.containment);
   return spec;
 }

@@ -132,6 +132,27 @@ TEST(Build, ElasticTypesAndSpares) {
   EXPECT_EQ(flagged.timeouts.shrink, std::chrono::seconds(5));
 }
 
+TEST(Build, PortsAndHowLongTheyAreHeld) {
+  const char* file =
+      "tasks:\n"
+      "  web: {ports: {names: [http, grpc]}}\n"
+      "  worker: {ports: {n: 3, hold: until-exec}}\n"
+      "  ps:\n"
+      "command: x\ninterface: eth0\n";
+  const JobSpec spec = built(file, {});
+  EXPECT_EQ(spec.find("web")->ports, (Ports{2, {"http", "grpc"}, Hold::kUntilBind}));
+  EXPECT_EQ(spec.find("worker")->ports, (Ports{3, {}, Hold::kUntilExec}));
+  EXPECT_EQ(spec.find("ps")->ports, Ports{});
+  EXPECT_EQ(spec.interface, "eth0");
+  const JobSpec changed = built(file, {.ports = {"web:4,worker:a+b", "2"},
+                                       .holds = {"until-exec", "worker:until-bind"},
+                                       .interface = "10.0.0.0/8"});
+  EXPECT_EQ(changed.find("web")->ports, (Ports{4, {}, Hold::kUntilExec}));
+  EXPECT_EQ(changed.find("worker")->ports, (Ports{2, {"a", "b"}, Hold::kUntilBind}));
+  EXPECT_EQ(changed.find("ps")->ports, (Ports{2, {}, Hold::kUntilExec}));
+  EXPECT_EQ(changed.interface, "10.0.0.0/8");
+}
+
 TEST(Build, GpusAndProcessesForAllSkipThoseThatDoNotTrain) {
   const JobSpec spec = built("", {.roles = {"ps,worker,evaluator,tensorboard"},
                                   .gpus = {"2"},
@@ -271,6 +292,27 @@ TEST(Build, ErrorsSayWhereInTheFile) {
   EXPECT_EQ(error_of("", {}),
             "tasks.worker: worker has no command; give the job one, after -- or as `command`, or "
             "this task type its own");
+}
+
+TEST(Build, ErrorsOfNamesOfPorts) {
+  const std::string name =
+      " is not the name of a port; allowed: a letter, then at most 39 letters, digits, '_' or '-'";
+  const std::pair<std::string_view, std::string> cases[] = {
+      {"tasks: {w: {ports: {names: [a, 'b c']}}}\ncommand: x\n",
+       "job.yaml:1:28: tasks.w.ports.names: 'b c'" + name},
+      {"tasks: {w: {ports: {names: [\"\"]}}}\ncommand: x\n",
+       "job.yaml:1:28: tasks.w.ports.names: ''" + name},
+      {"tasks: {w: {ports: {names: [a-b, A_b]}}}\ncommand: x\n",
+       "job.yaml:1:28: tasks.w.ports.names: 'a-b' and 'A_b' would both be GANGRUN_PORT_A_B; "
+       "allowed: names that differ in more than case, '_' and '-'"},
+      {"tasks: {w: {ports: {n: 3, names: [a, b]}}}\ncommand: x\n",
+       "job.yaml:1:24: tasks.w.ports.n: 3 is not the number of the names, 2; allowed: either n or "
+       "names, or as many names as n"},
+  };
+  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file, {}), message);
+  EXPECT_EQ(error_of("", {.ports = {"worker:a+A"}, .command = {"x"}}),
+            "--ports: tasks.worker.ports.names: 'a' and 'A' would both be GANGRUN_PORT_A; allowed: "
+            "names that differ in more than case, '_' and '-'");
 }
 
 TEST(Build, AJobOfObserversOnlyIsAJob) {

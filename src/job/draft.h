@@ -11,6 +11,12 @@
 
 namespace gangrun::job {
 
+struct PortsDraft {
+  std::optional<int> count;
+  std::optional<std::vector<std::string>> names;
+  std::optional<Hold> hold;
+};
+
 // What a job file gives, before flags and defaults: an absent field was not given.
 struct TaskDraft {
   std::string type;
@@ -18,6 +24,7 @@ struct TaskDraft {
   std::optional<int> min_instances;
   std::optional<int> spares;
   std::optional<int> processes;
+  PortsDraft ports;
   std::optional<std::int64_t> memory_mib;
   std::optional<int> vcores;
   std::optional<int> gpus;
@@ -50,6 +57,7 @@ struct JobDraft {
   std::vector<std::string> files;
   std::optional<std::string> on;
   std::optional<std::vector<Host>> hosts;
+  std::optional<std::string> interface;
   std::optional<Containment> containment;
 
   // Where each field comes from, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or "-m: ".

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "job/hosts.h"
 #include "job/limits.h"
+#include "job/ports.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
@@ -210,6 +211,10 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   GANGRUN_ASSIGN(parsed.processes,
                  parse_assignments<int>("--processes", flags.processes, Forms::kGeneralOrType,
                                         count_parser(1, kMaxProcessesPerTask)));
+  GANGRUN_ASSIGN(parsed.ports, parse_assignments<PortsDraft>("--ports", flags.ports,
+                                                             Forms::kGeneralOrType, parse_ports));
+  GANGRUN_ASSIGN(parsed.holds,
+                 parse_assignments<Hold>("--hold", flags.holds, Forms::kGeneralOrType, hold_from));
   GANGRUN_ASSIGN(parsed.min_instances,
                  parse_assignments<int>("--min-instances", flags.min_instances, Forms::kTypeOnly,
                                         count_parser(1, kMaxTasks)));
@@ -231,6 +236,9 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   if (flags.containment) {
     GANGRUN_ASSIGN(parsed.containment,
                    containment_from(*flags.containment).context("--containment"));
+  }
+  if (flags.interface) {
+    GANGRUN_ASSIGN(parsed.interface, parse_interface(*flags.interface).context("--interface"));
   }
   if (!flags.hosts.empty()) {
     GANGRUN_ASSIGN(parsed.hosts, hosts_from(items_of(flags.hosts)).context("--hosts"));

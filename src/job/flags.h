@@ -21,6 +21,8 @@ struct Flags {
   std::vector<std::string> vcores{};         // -c, in the same three forms
   std::vector<std::string> gpus{};           // --gpus, in the same three forms
   std::vector<std::string> processes{};      // --processes "2", "worker:2"
+  std::vector<std::string> ports{};          // --ports "2", "worker:http+grpc"
+  std::vector<std::string> holds{};          // --hold "until-exec", "worker:until-exec"
   std::vector<std::string> min_instances{};  // --min-instances "worker:2"
   std::vector<std::string> spares{};         // --spares "worker:1"
   std::vector<std::string> env{};            // -e "NAME=value", "worker:NAME=value"
@@ -34,6 +36,7 @@ struct Flags {
   std::optional<std::string> restarts{};  // "3", "3:gang"
   std::optional<std::string> on{};
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
+  std::optional<std::string> interface {};
   std::optional<std::string> containment{};
   std::optional<std::string> tensorboard{};  // the folder that a tensorboard task shows
   std::vector<std::string> command{};        // what stands after "--"
@@ -64,6 +67,8 @@ struct ParsedFlags {
   std::vector<Assignment<int>> vcores;
   std::vector<Assignment<int>> gpus;
   std::vector<Assignment<int>> processes;
+  std::vector<Assignment<PortsDraft>> ports;
+  std::vector<Assignment<Hold>> holds;
   std::vector<Assignment<int>> min_instances;
   std::vector<Assignment<int>> spares;
   std::vector<Assignment<Variable>> env;
@@ -74,6 +79,7 @@ struct ParsedFlags {
   std::optional<Restarts> restarts;
   std::optional<Containment> containment;
   std::optional<std::vector<Host>> hosts;
+  std::optional<std::string> interface;
 };
 
 // The error is one line that begins with the flag: "-m: 'worker:4gg': '4gg' is not …; allowed: …".

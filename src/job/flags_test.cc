@@ -132,5 +132,28 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
   }
 }
 
+TEST(ParseFlags, ErrorsOfPortsAndInterfaces) {
+  const std::pair<Flags, std::string> cases[] = {
+      {{.ports = {"worker:0"}},
+       "--ports: 'worker:0': '0' is not allowed; allowed: a whole number from 1 to 64"},
+      {{.ports = {"worker:a+"}},
+       "--ports: 'worker:a+': '' is not the name of a port; allowed: a letter, then at most 39 "
+       "letters, digits, '_' or '-'"},
+      {{.ports = {"worker[0]:2"}},
+       "--ports: 'worker[0]:2': cannot be given to one task, only to a type"},
+      {{.holds = {"worker:exec"}},
+       "--hold: 'worker:exec': 'exec' is not a time until which ports are held; allowed: "
+       "until-bind, until-exec"},
+      {{.interface = ""},
+       "--interface: '' is neither an interface nor a network; allowed: a name as eth0, or a "
+       "network as 10.0.0.0/8 or fd00::/8"},
+  };
+  for (const auto& [flags, message] : cases) {
+    const auto parsed = parse_flags(flags);
+    ASSERT_FALSE(parsed.ok()) << message;
+    EXPECT_EQ(parsed.error().message, message);
+  }
+}
+
 }  // namespace
 }  // namespace gangrun::job

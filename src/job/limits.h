@@ -14,6 +14,9 @@ inline constexpr std::size_t kMaxHosts = 1000;
 inline constexpr std::size_t kMaxFiles = 10'000;
 inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type
 inline constexpr std::size_t kMaxNameBytes = 63;
+inline constexpr std::size_t kMaxPortNameBytes = 40;
+inline constexpr std::size_t kMaxInterfaceBytes =
+    64;  // an interface's name, or an address with /length
 inline constexpr std::size_t kMaxVariableNameBytes = 256;
 inline constexpr std::size_t kMaxCommandWords = 4096;
 inline constexpr std::size_t kMaxTextBytes = std::size_t{128} * 1024;  // Linux: MAX_ARG_STRLEN

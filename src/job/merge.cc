@@ -133,6 +133,40 @@ Result<> merge_count(const std::vector<Assignment<int>>& assignments, std::strin
   return {};
 }
 
+// The task types that a value is for: one, or all.
+Result<std::vector<TaskDraft*>> find_types(JobDraft& draft, const Target& target,
+                                           std::string_view flag, const std::string& text) {
+  std::vector<TaskDraft*> types;
+  if (target.type.empty()) {
+    for (TaskDraft& task : draft.tasks) types.push_back(&task);
+    return types;
+  }
+  GANGRUN_ASSIGN(types.emplace_back(), find_target(draft, target, flag, text));
+  return types;
+}
+
+Result<> merge_ports(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const auto& assignment : by_reach(parsed.ports)) {
+    GANGRUN_ASSIGN(const auto types,
+                   find_types(draft, assignment.target, "--ports", assignment.text));
+    for (TaskDraft* task : types) {
+      // A number takes the names' place, and the other way round.
+      task->ports.count = assignment.value.count;
+      task->ports.names = assignment.value.names;
+      draft.origins[base::format("tasks.{}.ports", task->type)] = "--ports: ";
+    }
+  }
+  for (const auto& assignment : by_reach(parsed.holds)) {
+    GANGRUN_ASSIGN(const auto types,
+                   find_types(draft, assignment.target, "--hold", assignment.text));
+    for (TaskDraft* task : types) {
+      task->ports.hold = assignment.value;
+      draft.origins[base::format("tasks.{}.ports.hold", task->type)] = "--hold: ";
+    }
+  }
+  return {};
+}
+
 Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
   for (const auto& assignment : parsed.policies) {
     GANGRUN_ASSIGN(TaskDraft * task,
@@ -147,6 +181,7 @@ Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
   }
   GANGRUN_TRY(merge_count(parsed.min_instances, "min_instances", &TaskDraft::min_instances, draft));
   GANGRUN_TRY(merge_count(parsed.spares, "spares", &TaskDraft::spares, draft));
+  GANGRUN_TRY(merge_ports(parsed, draft));
   for (const auto& assignment : by_reach(parsed.processes)) {
     if (!assignment.target.type.empty()) {
       GANGRUN_ASSIGN(TaskDraft * task,
@@ -199,6 +234,7 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(flags.success, draft.success, draft, "success", "--success");
   take(flags.on, draft.on, draft, "on", "--on");
   take(parsed.hosts, draft.hosts, draft, "hosts", "--hosts");
+  take(parsed.interface, draft.interface, draft, "interface", "--interface");
   take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
   take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
   take(parsed.containment, draft.containment, draft, "containment", "--containment");

@@ -36,11 +36,19 @@ Json overrides_json(const std::map<int, ResourceOverride>& overrides) {
   return json;
 }
 
+Json ports_json(const Ports& ports) {
+  Json json = {{"n", ports.count}};
+  if (!ports.names.empty()) json["names"] = ports.names;
+  json["hold"] = to_string(ports.hold);
+  return json;
+}
+
 Json task_json(const TaskSpec& task) {
   Json json = {{"instances", task.instances}};
   if (task.min_instances) json["min_instances"] = *task.min_instances;
   if (task.spares > 0) json["spares"] = task.spares;
   json["processes"] = task.processes;
+  json["ports"] = ports_json(task.ports);
   json["memory"] = memory_text(task.resources.memory_mib);
   json["vcores"] = task.resources.vcores;
   json["gpus"] = task.resources.gpus;
@@ -89,6 +97,7 @@ Json to_json(const JobSpec& spec) {
   if (!spec.hosts.empty()) {
     for (const Host& host : spec.hosts) json["hosts"].push_back(to_string(host));
   }
+  if (!spec.interface.empty()) json["interface"] = spec.interface;
   json["containment"] = to_string(spec.containment);
   return json;
 }

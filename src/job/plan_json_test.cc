@@ -13,11 +13,11 @@ constexpr const char* kFiles[] = {
     R"(name: wine
 tasks:
   chief:     {memory: 2 GiB, vcores: 0}
-  worker:    {instances: 2, min_instances: 1, spares: 3, memory: 1537, gpus: 1, processes: 3, env: {A: "1\n\t\"", B: ''}}
+  worker:    {instances: 2, min_instances: 1, spares: 3, memory: 1537, gpus: 1, processes: 3, ports: {n: 2, hold: until-exec}, env: {A: "1\n\t\"", B: ''}}
   ps:        {instances: 3, memory: 1 TiB, overrides: {0: {memory: 2 GiB}, 2: {vcores: 7, gpus: 0}}}
   evaluator: {grace: 1500 ms, command: [python, 'it''s', "", "\x7f\x01ü\u2028"]}
   tensorboard: {logdir: out/my model, grace: 5}
-  other: {policy: sidecar, command: "exec a # b: c"}
+  other: {policy: sidecar, ports: {names: [http, grpc-web]}, command: "exec a # b: c"}
 command: |
   set -e
   python train.py
@@ -26,6 +26,7 @@ framework: [jax, pytorch]
 success: chief
 restarts: {max: 3, scope: gang}
 timeouts: {allocation: 90 s, roll_call: 1 h, job: 2 d, stop: 1 ms, shrink: 2 ms, master_lost: 0}
+interface: fd00::/8
 files: [train.py, "- odd", "a: b", "#c"]
 containment: pid_namespace
 )",
@@ -69,6 +70,10 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
     "worker": {
       "instances": 1,
       "processes": 1,
+      "ports": {
+        "n": 1,
+        "hold": "until-bind"
+      },
       "memory": "2 GiB",
       "vcores": 1,
       "gpus": 0,
@@ -77,6 +82,10 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
     "evaluator": {
       "instances": 1,
       "processes": 1,
+      "ports": {
+        "n": 1,
+        "hold": "until-bind"
+      },
       "memory": "0 MiB",
       "vcores": 1,
       "gpus": 0,

@@ -37,6 +37,7 @@ struct Map {
 std::vector<Map> maps() {
   return {{"", job_keys()},
           {"/$defs/task", task_keys()},
+          {"/$defs/ports", ports_keys()},
           {"/$defs/override", override_keys()},
           {"/$defs/restarts", restarts_keys()},
           {"/$defs/timeouts", timeouts_keys()}};
@@ -61,6 +62,7 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
+  EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
   EXPECT_EQ(frameworks, framework_names());
@@ -74,8 +76,8 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("\n| `{}` |", key)));
     }
   }
-  for (const auto& names :
-       {policy_names(), restart_scope_names(), containment_names(), framework_names()}) {
+  for (const auto& names : {policy_names(), restart_scope_names(), containment_names(),
+                            hold_names(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

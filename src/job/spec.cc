@@ -46,6 +46,14 @@ std::string_view to_string(Containment containment) {
   return "auto";
 }
 
+std::string_view to_string(Hold hold) {
+  switch (hold) {
+    case Hold::kUntilBind: return "until-bind";
+    case Hold::kUntilExec: return "until-exec";
+  }
+  return "until-bind";
+}
+
 std::vector<std::string> Command::argv() const {
   if (!words.empty()) return words;
   return {"/bin/sh", "-c", shell_line};

@@ -24,13 +24,20 @@ enum class RestartScope { kNone, kTask, kGang };
 // How surely everything that a task started dies with it; kAuto is the best that the host permits.
 enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
 
+// How long the ports of a task are held for it: for as long as its agent lives, for programs that
+// bind with SO_REUSEADDR or SO_REUSEPORT (servers do) or take the inherited socket; or until its
+// command is executed, for programs that do neither.
+enum class Hold { kUntilBind, kUntilExec };
+
 std::string_view to_string(Policy policy);
 std::string_view to_string(Framework framework);
 std::string_view to_string(RestartScope scope);
 std::string_view to_string(Containment containment);
+std::string_view to_string(Hold hold);
 
 inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxProcessesPerTask = 256;
+inline constexpr int kMaxPortsPerTask = 64;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{1} << 20U;
 
 // Of one task. 0 is "not limited, not asked for".
@@ -65,6 +72,18 @@ struct Command {
   friend bool operator==(const Command&, const Command&) = default;
 };
 
+// The ports of one task. The first is the one in the cluster spec.
+struct Ports {
+  int count = 1;
+  std::vector<std::string> names;  // all different; as many as `count`, or none
+  Hold hold = Hold::kUntilBind;
+
+  friend bool operator==(const Ports&, const Ports&) = default;
+};
+
+// "grpc-web" is GANGRUN_PORT_GRPC_WEB.
+std::string port_variable(std::string_view name);
+
 struct TaskSpec {
   std::string type;
   int instances = 1;
@@ -73,6 +92,7 @@ struct TaskSpec {
   // Agents beside the instances that run nothing until they take the place of a lost one.
   int spares = 0;
   int processes = 1;  // ranks in each task
+  Ports ports;
   Resources resources;
   std::map<int, ResourceOverride> overrides;  // by task index
   std::map<std::string, std::string> environment;
@@ -135,6 +155,9 @@ struct JobSpec {
   std::vector<std::string> files;
   std::string on = "local";
   std::vector<Host> hosts;  // names are unique; empty: what the place decides
+  // Of which interface (by name), or network ("10.0.0.0/8"), a task's published address is; empty:
+  // what the place decides.
+  std::string interface;
   Containment containment = Containment::kAuto;
 
   [[nodiscard]] const TaskSpec* find(std::string_view type) const;

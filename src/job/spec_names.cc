@@ -16,6 +16,7 @@ constexpr std::array kPolicies = {Policy::kTracked, Policy::kService, Policy::kO
 constexpr std::array kScopes = {RestartScope::kTask, RestartScope::kGang, RestartScope::kNone};
 constexpr std::array kContainments = {Containment::kAuto, Containment::kPidNamespace,
                                       Containment::kCgroup, Containment::kSubreaper};
+constexpr std::array kHolds = {Hold::kUntilBind, Hold::kUntilExec};
 constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax};
 
 template <typename Values>
@@ -49,6 +50,8 @@ std::vector<std::string> policy_names() { return names_of(kPolicies); }
 std::vector<std::string> restart_scope_names() { return names_of(kScopes); }
 std::vector<std::string> containment_names() { return names_of(kContainments); }
 
+std::vector<std::string> hold_names() { return names_of(kHolds); }
+
 std::vector<std::string> framework_names() {
   std::vector<std::string> names = names_of(kFrameworks);
   names.emplace_back("none");
@@ -65,6 +68,10 @@ base::Result<RestartScope> restart_scope_from(std::string_view text) {
 
 base::Result<Containment> containment_from(std::string_view text) {
   return find_by_name(kContainments, text, "a containment");
+}
+
+base::Result<Hold> hold_from(std::string_view text) {
+  return find_by_name(kHolds, text, "a time until which ports are held");
 }
 
 base::Result<Framework> framework_from(std::string_view text) {

@@ -13,6 +13,7 @@ namespace gangrun::job {
 std::vector<std::string> policy_names();
 std::vector<std::string> restart_scope_names();
 std::vector<std::string> containment_names();
+std::vector<std::string> hold_names();
 // Those that this release can serve, and "none".
 std::vector<std::string> framework_names();
 
@@ -20,6 +21,7 @@ std::vector<std::string> framework_names();
 base::Result<Policy> policy_from(std::string_view text);
 base::Result<RestartScope> restart_scope_from(std::string_view text);
 base::Result<Containment> containment_from(std::string_view text);
+base::Result<Hold> hold_from(std::string_view text);
 // Reads "horovod" too, which validate() refuses.
 base::Result<Framework> framework_from(std::string_view text);
 

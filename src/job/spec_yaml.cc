@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "job/hosts.h"
 #include "job/limits.h"
+#include "job/ports.h"
 #include "job/spec_names.h"
 #include "job/units.h"
 #include "job/validate.h"
@@ -195,6 +196,27 @@ Result<> read_overrides(const Field& field, TaskDraft& task) {
   return {};
 }
 
+Result<> read_port_names(const Field& field, PortsDraft& ports) {
+  if (field.node.kind != Kind::kList) {
+    return field.error(
+        base::format("{} is not allowed; allowed: a list of names", shown(field.node)));
+  }
+  GANGRUN_ASSIGN(ports.names, read_list(field, "the name of a port"));
+  if (ports.names->empty()) return field.error("no port is named; allowed: one name or more");
+  return {};
+}
+
+constexpr KeyRow<PortsDraft> kPortsKeys[] = {
+    {"n", [](const Field& field,
+             PortsDraft& ports) { return read_count(field, 1, kMaxPortsPerTask, ports.count); }},
+    {"names", read_port_names},
+    {"hold",
+     [](const Field& field, PortsDraft& ports) {
+       return read_scalar(field, base::format("{}", base::join(hold_names(), ", ")), hold_from,
+                          ports.hold);
+     }},
+};
+
 constexpr KeyRow<TaskDraft> kTaskKeys[] = {
     {"instances", [](const Field& field,
                      TaskDraft& task) { return read_count(field, 1, kMaxTasks, task.instances); }},
@@ -208,6 +230,8 @@ constexpr KeyRow<TaskDraft> kTaskKeys[] = {
      [](const Field& field, TaskDraft& task) {
        return read_count(field, 1, kMaxProcessesPerTask, task.processes);
      }},
+    {"ports",
+     [](const Field& field, TaskDraft& task) { return read_map(field, kPortsKeys, task.ports); }},
     {"memory",
      [](const Field& field, TaskDraft& task) { return read_memory(field, task.memory_mib); }},
     {"vcores",
@@ -355,6 +379,11 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
     {"on", [](const Field& field,
               JobDraft& job) { return read_string(field, "the name of a place", job.on); }},
     {"hosts", read_hosts},
+    {"interface",
+     [](const Field& field, JobDraft& job) {
+       return read_scalar(field, "the name of an interface, or a network as 10.0.0.0/8",
+                          parse_interface, job.interface);
+     }},
     {"containment",
      [](const Field& field, JobDraft& job) {
        return read_scalar(field, base::format("{}", base::join(containment_names(), ", ")),
@@ -385,6 +414,7 @@ Result<JobDraft> draft_from_json(const base::Json& json) {
 
 std::vector<std::string> job_keys() { return names_of(kJobKeys); }
 std::vector<std::string> task_keys() { return names_of(kTaskKeys); }
+std::vector<std::string> ports_keys() { return names_of(kPortsKeys); }
 std::vector<std::string> override_keys() { return names_of(kOverrideKeys); }
 std::vector<std::string> restarts_keys() { return names_of(kRestartsKeys); }
 std::vector<std::string> timeouts_keys() { return names_of(kTimeoutsKeys); }

@@ -22,6 +22,7 @@ base::Result<JobDraft> draft_from_json(const base::Json& json);
 // compared with.
 std::vector<std::string> job_keys();
 std::vector<std::string> task_keys();
+std::vector<std::string> ports_keys();
 std::vector<std::string> override_keys();
 std::vector<std::string> restarts_keys();
 std::vector<std::string> timeouts_keys();

@@ -104,8 +104,8 @@ void expect_errors(const std::vector<Bad>& cases) {
 // P8: one line that names place, field, value and what is allowed.
 TEST(BadSpec, UnknownKeys) {
   const std::string task_keys =
-      "instances, min_instances, spares, processes, memory, vcores, gpus, overrides, env, command, "
-      "policy, grace, logdir";
+      "instances, min_instances, spares, processes, ports, memory, vcores, gpus, overrides, env, "
+      "command, policy, grace, logdir";
   expect_errors({
       {"tasks:\n  worker: {memmory: 2 GiB}\n",
        "job.yaml:2:12: tasks.worker: 'memmory' is not a known key; did you mean 'memory'? "
@@ -115,10 +115,13 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:18: tasks.worker: 'zzzzzz' is not a known key; allowed: " + task_keys},
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
-       "command, env, framework, success, restarts, timeouts, files, on, hosts, containment"},
+       "command, env, framework, success, restarts, timeouts, files, on, hosts, interface, "
+       "containment"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
        "allowed: memory, vcores, gpus"},
+      {"tasks: {w: {ports: {number: 2}}}\n",
+       "job.yaml:1:21: tasks.w.ports: 'number' is not a known key; allowed: n, names, hold"},
       {"tasks: {w: {}}\nrestarts: {maxx: 3}\n",
        "job.yaml:2:12: restarts: 'maxx' is not a known key; did you mean 'max'? allowed: max, "
        "scope"},
@@ -133,7 +136,8 @@ TEST(BadSpec, WrongTypes) {
       {"tasks: {worker: 3}\n",
        "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, "
        "min_instances, "
-       "spares, processes, memory, vcores, gpus, overrides, env, command, policy, grace, logdir"},
+       "spares, processes, ports, memory, vcores, gpus, overrides, env, command, policy, grace, "
+       "logdir"},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
        "{worker: {instances: 2}}"},
@@ -157,7 +161,30 @@ TEST(BadSpec, WrongTypes) {
        "words"},
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
-       "framework, success, restarts, timeouts, files, on, hosts, containment"},
+       "framework, success, restarts, timeouts, files, on, hosts, interface, "
+       "containment"},
+  });
+}
+
+TEST(BadSpec, Ports) {
+  expect_errors({
+      {"tasks: {w: {ports: 2}}\n",
+       "job.yaml:1:20: tasks.w.ports: '2' is not allowed; allowed: a map of n, names, hold"},
+      {"tasks: {w: {ports: {n: 0}}}\n",
+       "job.yaml:1:24: tasks.w.ports.n: '0' is not allowed; allowed: a whole number from 1 to 64"},
+      {"tasks: {w: {ports: {names: http}}}\n",
+       "job.yaml:1:28: tasks.w.ports.names: 'http' is not allowed; allowed: a list of names"},
+      {"tasks: {w: {ports: {names: []}}}\n",
+       "job.yaml:1:28: tasks.w.ports.names: no port is named; allowed: one name or more"},
+      {"tasks: {w: {ports: {hold: bind}}}\n",
+       "job.yaml:1:27: tasks.w.ports.hold: 'bind' is not a time until which ports are held; "
+       "allowed: until-bind, until-exec"},
+      {"tasks: {w: {}}\ninterface: [eth0]\n",
+       "job.yaml:2:12: interface: a list is not allowed; allowed: the name of an interface, or a "
+       "network as 10.0.0.0/8"},
+      {"tasks: {w: {}}\ninterface: 'eth 0'\n",
+       "job.yaml:2:12: interface: 'eth 0' is neither an interface nor a network; allowed: a name "
+       "as eth0, or a network as 10.0.0.0/8 or fd00::/8"},
   });
 }
 

@@ -33,6 +33,28 @@ base::Result<typename Values::value_type> state_from(const Values& values, std::
   return not_one_of(text, what, names);
 }
 
+base::Json ports_json(const std::vector<TaskPort>& ports) {
+  base::Json list = base::Json::array();
+  for (const TaskPort& port : ports) list.push_back({{"name", port.name}, {"port", port.port}});
+  return list;
+}
+
+base::Result<std::vector<TaskPort>> ports_from(const base::Json& json) {
+  const auto list = json.find("ports");
+  if (list == json.end() || !list->is_array() ||
+      list->size() > static_cast<std::size_t>(kMaxPortsPerTask)) {
+    return base::invalid_argument(
+        base::format("\"ports\" must be a list of at most {}", kMaxPortsPerTask));
+  }
+  std::vector<TaskPort> ports;
+  for (const base::Json& element : *list) {
+    TaskPort& port = ports.emplace_back();
+    GANGRUN_ASSIGN(port.name, text_member(element, "name", kMaxFieldBytes));
+    GANGRUN_ASSIGN(port.port, base::json_member<std::uint16_t>(element, "port"));
+  }
+  return ports;
+}
+
 base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   TaskStatus status;
   GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
@@ -43,6 +65,8 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.state, task_state_from(state));
   GANGRUN_ASSIGN(status.attempt, base::json_member<int>(json, "attempt"));
   GANGRUN_ASSIGN(status.address, text_member(json, "address", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.address_reason, text_member(json, "address_reason", kMaxSentenceBytes));
+  GANGRUN_ASSIGN(status.ports, ports_from(json));
   GANGRUN_ASSIGN(status.pid, base::json_member<std::int64_t>(json, "pid"));
   GANGRUN_ASSIGN(status.memory_bytes, base::json_member<std::int64_t>(json, "memory_bytes"));
   GANGRUN_ASSIGN(status.cpu_seconds, base::json_member<double>(json, "cpu_seconds"));
@@ -142,6 +166,8 @@ base::Json to_json(const TaskStatus& status) {
           {"state", to_string(status.state)},
           {"attempt", status.attempt},
           {"address", json_text(status.address, kMaxFieldBytes)},
+          {"address_reason", json_text(status.address_reason, kMaxSentenceBytes)},
+          {"ports", ports_json(status.ports)},
           {"pid", status.pid},
           {"memory_bytes", status.memory_bytes},
           {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},

@@ -59,13 +59,22 @@ struct Cause {
   friend bool operator==(const Cause&, const Cause&) = default;
 };
 
+struct TaskPort {
+  std::string name;  // empty: it has none
+  std::uint16_t port = 0;
+
+  friend bool operator==(const TaskPort&, const TaskPort&) = default;
+};
+
 struct TaskStatus {
   TaskId task;
   Policy policy = Policy::kTracked;
   TaskState state = TaskState::kWaiting;
   int attempt = 1;
-  std::string address;   // "host:port", empty until it has reported
-  std::int64_t pid = 0;  // of its first process, as the master's host sees it; 0: none
+  std::string address;          // "host:port", empty until it has reported
+  std::string address_reason;   // why this address and no other of its host
+  std::vector<TaskPort> ports;  // all that are held for it, that of the address first
+  std::int64_t pid = 0;         // of its first process, as the master's host sees it; 0: none
   std::int64_t memory_bytes = 0;
   double cpu_seconds = 0;
   std::string exit;       // "exited with status 3", empty while it runs

@@ -28,6 +28,8 @@ JobStatus full_status() {
   task.state = TaskState::kFailed;
   task.attempt = 2;
   task.address = "host7:4711";
+  task.address_reason = "of eth0";
+  task.ports = {{"http", 4711}, {"", 4712}};
   task.pid = 1234;
   task.memory_bytes = std::int64_t{5} << 32U;
   task.cpu_seconds = 1.1;

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
+#include "job/ports.h"
 #include "job/spec_names.h"
 #include "job/units.h"
 
@@ -148,6 +149,28 @@ Found check_elastic(const JobSpec& job, const TaskSpec& task, const std::string&
                               task.type, to_string(policy))};
 }
 
+Found check_ports(const Ports& ports, const std::string& path) {
+  if (auto found = check_range(ports.count, 1, kMaxPortsPerTask, path + ".n")) return found;
+  if (ports.names.empty()) return std::nullopt;
+  if (ports.names.size() != static_cast<std::size_t>(ports.count)) {
+    return Problem{path + ".n", base::format("{} is not the number of the names, {}; allowed: "
+                                             "either n or names, or as many names as n",
+                                             ports.count, ports.names.size())};
+  }
+  std::map<std::string, std::string> variables;
+  for (const std::string& name : ports.names) {
+    if (auto valid = check_port_name(name); !valid.ok()) {
+      return Problem{path + ".names", valid.error().message};
+    }
+    const auto [other, is_free] = variables.emplace(port_variable(name), name);
+    if (is_free) continue;
+    return Problem{path + ".names", base::format("'{}' and '{}' would both be {}; allowed: names "
+                                                 "that differ in more than case, '_' and '-'",
+                                                 other->second, name, other->first)};
+  }
+  return std::nullopt;
+}
+
 Found check_task(const JobSpec& job, const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (auto found = check_type_name(task.type, path)) return found;
@@ -155,6 +178,7 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_range(task.processes, 1, kMaxProcessesPerTask, path + ".processes")) {
     return found;
   }
+  if (auto found = check_ports(task.ports, path + ".ports")) return found;
   if (auto found = check_elastic(job, task, path)) return found;
   if (auto found = check_resources(task.resources, path)) return found;
   if (auto found = check_overrides(task, path)) return found;

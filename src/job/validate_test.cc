@@ -86,6 +86,17 @@ const std::pair<const char*, Change> kBadJobs[] = {
        job.tasks.resize(1);
        job.tasks[0].policy = Policy::kSidecar;
      }},
+    {"tasks.worker.ports.n", [](JobSpec& job) { job.tasks[0].ports.count = 0; }},
+    {"tasks.worker.ports.n", [](JobSpec& job) { job.tasks[0].ports.count = kMaxPortsPerTask + 1; }},
+    {"tasks.worker.ports.n",
+     [](JobSpec& job) {
+       job.tasks[0].ports.names = {"a", "b"};
+     }},
+    {"tasks.worker.ports.names",
+     [](JobSpec& job) {
+       job.tasks[0].ports = {2, {"a", "A"}};
+     }},
+    {"tasks.worker.ports.names", [](JobSpec& job) { job.tasks[0].ports.names = {"1"}; }},
     {"restarts.max", [](JobSpec& job) { job.restarts.max = kMaxRestarts + 1; }},
     {"restarts.max", [](JobSpec& job) { job.restarts.max = -1; }},
     {"timeouts.allocation",

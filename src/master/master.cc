@@ -1,5 +1,6 @@
 #include "master/master.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
@@ -28,6 +29,8 @@ struct Shown {
   std::int64_t memory_bytes = 0;
   double cpu_seconds = 0;
   std::string last_line;
+  std::vector<std::uint16_t> more_ports;
+  std::string address_reason;
 };
 
 }  // namespace
@@ -68,6 +71,7 @@ class Master::Impl {
  private:
   registry::ServerCallbacks callbacks();
 
+  base::Result<std::uint16_t> listen_tls();
   void resume();
   void handle(gang::Event event);
   void step(const gang::Event& event);
@@ -92,6 +96,8 @@ class Master::Impl {
   void note_all_started();
   void record(base::Result<> written);
   [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
+  [[nodiscard]] std::vector<job::TaskPort> ports_of(const gang::Task& task,
+                                                    const std::vector<std::uint16_t>& more) const;
   [[nodiscard]] std::string log_prefix(const job::TaskId& task) const {
     return base::format("{}/{}-{}", settings_.log_folder, task.type, task.index);
   }
@@ -129,8 +135,7 @@ registry::ServerCallbacks Master::Impl::callbacks() {
 base::Result<> Master::Impl::start() {
   GANGRUN_TRY(server_.listen_unix(settings_.socket_path));
   if (settings_.certificate) {
-    GANGRUN_ASSIGN(tls_port_,
-                   server_.listen_tls("0.0.0.0", settings_.tls_port, *settings_.certificate));
+    GANGRUN_ASSIGN(tls_port_, listen_tls());
     GANGRUN_TRY(
         base::write_file_atomically(settings_.tls_port_file, std::to_string(tls_port_), 0600));
   }
@@ -142,6 +147,13 @@ base::Result<> Master::Impl::start() {
     handle(gang::Begin{});
   }
   return {};
+}
+
+// For agents by IPv4 and IPv6; where the kernel has no IPv6, by IPv4.
+base::Result<std::uint16_t> Master::Impl::listen_tls() {
+  auto port = server_.listen_tls("::", settings_.tls_port, *settings_.certificate);
+  if (port.ok()) return port;
+  return server_.listen_tls("0.0.0.0", settings_.tls_port, *settings_.certificate);
 }
 
 // The agents of the dead master are found again by their places, and have to be heard of within
@@ -252,6 +264,7 @@ void Master::Impl::allocate(const gang::Allocate& decision) {
   config.attempt = decision.attempt;
   config.secret = settings_.secret;
   config.host = settings_.host;
+  config.host_reason = settings_.host_reason;
   if (settings_.spec.hosts.empty()) {
     config.socket_path = settings_.socket_path;
   } else {
@@ -310,10 +323,14 @@ void Master::Impl::on_desk(registry::DeskEvent event) {
 }
 
 void Master::Impl::on(const registry::Reported& event) {
+  shown_[event.task].more_ports = event.more_ports;
+  shown_[event.task].address_reason = event.address_reason;
   handle(gang::Reported{event.task, event.attempt, event.address});
 }
 
 void Master::Impl::on(const registry::Reattached& event) {
+  shown_[event.task].more_ports = event.more_ports;
+  shown_[event.task].address_reason = event.address_reason;
   if (event.user_pid != 0) shown_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
   handle(gang::Reattached{event.task, event.attempt});
 }
@@ -359,6 +376,16 @@ void Master::Impl::on(const registry::SessionLost& event) {
   handle(gang::SessionLost{event.task, event.attempt});
 }
 
+// All of them, the one in the cluster spec first.
+std::vector<job::TaskPort> Master::Impl::ports_of(const gang::Task& task,
+                                                  const std::vector<std::uint16_t>& more) const {
+  const std::vector<std::string>& names = settings_.spec.find(task.id.type)->ports.names;
+  std::vector<job::TaskPort> ports{{"", task.address.port}};
+  for (const std::uint16_t port : more) ports.push_back({"", port});
+  for (std::size_t i = 0; i < std::min(names.size(), ports.size()); ++i) ports[i].name = names[i];
+  return ports;
+}
+
 job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
   job::TaskStatus status;
   status.task = task.id;
@@ -374,6 +401,8 @@ job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
   status.memory_bytes = found->second.memory_bytes;
   status.cpu_seconds = found->second.cpu_seconds;
   status.last_line = found->second.last_line;
+  status.address_reason = found->second.address_reason;
+  if (task.address.port != 0) status.ports = ports_of(task, found->second.more_ports);
   return status;
 }
 

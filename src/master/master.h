@@ -43,6 +43,7 @@ struct Settings {
   std::string log_folder;      // of the tasks' output; must exist
   std::string working_folder;  // of the user's commands
   std::string host;            // by which the tasks know this machine
+  std::string host_reason;     // why by this one
   base::Secret secret;
   // With one, agents on other hosts are served by TLS too; without, only the Unix socket is.
   std::unique_ptr<net::JobCertificate> certificate;

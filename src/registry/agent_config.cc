@@ -12,6 +12,7 @@ base::Json to_json(const AgentConfig& config) {
                   {"attempt", config.attempt},
                   {"secret", config.secret.reveal()},
                   {"host", config.host},
+                  {"host_reason", config.host_reason},
                   {"working_folder", config.working_folder},
                   {"log_prefix", config.log_prefix}};
   if (!config.socket_path.empty()) {
@@ -59,6 +60,7 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(std::string secret, json_member<std::string>(json, "secret"));
   config.secret = base::Secret(std::move(secret));
   GANGRUN_ASSIGN(config.host, json_member<std::string>(json, "host"));
+  GANGRUN_ASSIGN(config.host_reason, json_member<std::string>(json, "host_reason"));
   GANGRUN_ASSIGN(config.working_folder, json_member<std::string>(json, "working_folder"));
   GANGRUN_ASSIGN(config.log_prefix, json_member<std::string>(json, "log_prefix"));
   GANGRUN_TRY(read_master(json, config));

@@ -29,7 +29,8 @@ struct AgentConfig {
   std::uint16_t master_port = 0;
   std::string fingerprint;
   base::Secret secret;
-  std::string host;  // by which the other tasks know this one's machine
+  std::string host;         // by which the other tasks know this one's machine
+  std::string host_reason;  // why by this one
   std::optional<std::uint16_t> wanted_port;
   std::string working_folder;
   std::string log_prefix;  // of the task's output: ".out" and ".err" are added

@@ -25,6 +25,7 @@ AgentConfig example() {
   config.socket_path = "/x/master.sock";
   config.secret = base::Secret("0123");
   config.host = "127.0.0.1";
+  config.host_reason = "as --host says";
   config.wanted_port = 4711;
   config.working_folder = "/x";
   config.log_prefix = "/x/logs/worker-1";
@@ -58,7 +59,8 @@ TEST(AgentConfig, OfAnotherHostNamesTheMastersCertificate) {
 
 TEST(AgentConfig, WithAMissingOrWrongMemberIsRefused) {
   const base::Json good = to_json(example());
-  for (const char* key : {"job_id", "spec", "task", "attempt", "secret", "host", "log_prefix"}) {
+  for (const char* key :
+       {"job_id", "spec", "task", "attempt", "secret", "host", "host_reason", "log_prefix"}) {
     base::Json bad = good;
     bad.erase(key);
     const auto read = agent_config_from_json(bad);

@@ -96,7 +96,9 @@ void AgentSession::exited(job::ExitReport report) {
 
 void AgentSession::port_lost() { side_.port_lost(); }
 
-void AgentSession::set_address(const job::Address& address) { side_.set_address(address); }
+void AgentSession::set_address(const job::Address& address, std::vector<std::uint16_t> more_ports) {
+  side_.set_address(address, std::move(more_ports));
+}
 
 void AgentSession::log(Stream stream, std::string_view line) {
   side_.log(stream, line, loop_.now());

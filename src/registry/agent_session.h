@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -37,8 +38,8 @@ class AgentSession final : private AgentSideOutput {
   void exited(job::ExitReport report);
   // The held port is somebody else's. A start that has not led to started() is off by that.
   void port_lost();
-  // Another port is held; only while nothing runs.
-  void set_address(const job::Address& address);
+  // Other ports are held; only while nothing runs.
+  void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   // One line of the task's output, without its end.
   void log(Stream stream, std::string_view line);
   // The last call: sends what is queued, says farewell, then calls `done` (within

@@ -30,7 +30,8 @@ AgentSide::AgentSide(AgentIdentity identity, AgentSessionCallbacks callbacks,
     : identity_(std::move(identity)),
       callbacks_(std::move(callbacks)),
       output_(output),
-      address_(identity_.address) {}
+      address_(identity_.address),
+      more_ports_(identity_.more_ports) {}
 
 void AgentSide::open(base::Instant now) {
   lease_end_ = now + kFirstContactTimeout;
@@ -175,7 +176,8 @@ void AgentSide::port_lost() {
   run_attempt_ = generation_ = 0;
 }
 
-void AgentSide::set_address(const job::Address& address) {
+void AgentSide::set_address(const job::Address& address, std::vector<std::uint16_t> more_ports) {
+  more_ports_ = std::move(more_ports);
   GANGRUN_CHECK(state_ == AgentState::kWaiting || state_ == AgentState::kExited, to_string(state_));
   if (state_ == AgentState::kExited) {
     moved_ = address;
@@ -209,9 +211,17 @@ void AgentSide::send(const AgentMessage& message) {
 
 void AgentSide::send_report(base::Instant now) {
   reported_at_ = now;
-  ReportMessage report{
-      identity_.task, identity_.attempt, address_, identity_.pid, state_, run_attempt_,
-      generation_,    user_pid_,         {}};
+  ReportMessage report{identity_.task,
+                       identity_.attempt,
+                       address_,
+                       identity_.pid,
+                       state_,
+                       run_attempt_,
+                       generation_,
+                       user_pid_,
+                       {},
+                       more_ports_,
+                       identity_.address_reason};
   if (state_ == AgentState::kExited) {
     const auto ago = std::chrono::duration_cast<milliseconds>(reported_at_ - ended_at_);
     report.exit = Ending{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
@@ -229,7 +239,9 @@ void AgentSide::send_new_address() {
                      0,
                      0,
                      0,
-                     {}});
+                     {},
+                     more_ports_,
+                     identity_.address_reason});
 }
 
 void AgentSide::send_heartbeat(base::Instant now) {

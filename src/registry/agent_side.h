@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "job/cluster_spec.h"
@@ -41,6 +42,8 @@ struct AgentIdentity {
   int attempt = 1;  // for which the agent was allocated
   job::Address address;
   std::int64_t pid = 0;  // of the agent
+  std::vector<std::uint16_t> more_ports{};
+  std::string address_reason{};
 };
 
 // All must be set. Called from the loop; each may call the session, none may destroy it. None is
@@ -103,7 +106,7 @@ class AgentSide {
   void started(std::int64_t user_pid);
   void exited(job::ExitReport report, base::Instant now);
   void port_lost();
-  void set_address(const job::Address& address);
+  void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   void log(Stream stream, std::string_view line, base::Instant now);
   // Sends what is queued. Nothing happens after it, and a connection stays open.
   void finish(base::Instant now);
@@ -147,6 +150,7 @@ class AgentSide {
   // The task. `address_` is the one of the run; `moved_` is held instead since its end.
   AgentState state_ = AgentState::kWaiting;
   job::Address address_;
+  std::vector<std::uint16_t> more_ports_;  // held now
   std::optional<job::Address> moved_;
   int run_attempt_ = 0;
   int generation_ = 0;

@@ -182,6 +182,25 @@ TEST_F(AgentSideTest, WelcomeDoesNotSayThatTheExitIsKnown) {
   EXPECT_EQ(side_.state(), AgentState::kWaiting);
 }
 
+TEST_F(AgentSideTest, EachReportHasThePortsThatAreHeldNow) {
+  attach();
+  side_.set_address(kMoved, {41, 42});
+  start(1, 1, kMoved);
+  side_.started(99);
+  side_.exited({}, now_);
+  side_.set_address(kHeld, {43});
+  const auto messages = sent();
+  ASSERT_THAT(messages, ::testing::SizeIs(4));
+  EXPECT_THAT(std::get<ReportMessage>(messages.front()).more_ports, ElementsAre(41, 42));
+  EXPECT_THAT(std::get<ReportMessage>(messages.back()).more_ports, ElementsAre(43));
+  side_.on_connection_lost("reset", now_);
+  expire();
+  side_.on_connected(now_);
+  for (const AgentMessage& message : sent()) {
+    EXPECT_THAT(std::get<ReportMessage>(message).more_ports, ElementsAre(43));
+  }
+}
+
 // The master that was told of the lost port may be dead: the next one sends the same start, and
 // must hear of it too.
 TEST_F(AgentSideTest, OutdatedSpecIsToldEachTime) {

@@ -182,9 +182,13 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   if (known) {
     output_.event(Reattached{message.task, current, message.address, message.pid,
                              is_current ? message.state : AgentState::kWaiting,
-                             is_current ? message.generation : 0, message.user_pid});
+                             is_current ? message.generation : 0, message.user_pid,
+                             message.more_ports, message.address_reason});
   }
-  if (moved) output_.event(Reported{message.task, current, message.address, message.pid});
+  if (moved) {
+    output_.event(Reported{message.task, current, message.address, message.pid, message.more_ports,
+                           message.address_reason});
+  }
   if (!is_current) return;
   if (message.state == AgentState::kRunning) {
     tell_started(Started{message.task, current, message.generation, message.user_pid});
@@ -226,7 +230,8 @@ void Desk::new_address(Session& session, const ReportMessage& message) {
   session.attempt = message.attempt;
   session.generation = 0;
   session.port_lost = false;
-  output_.event(Reported{message.task, expected.attempt, message.address, message.pid});
+  output_.event(Reported{message.task, expected.attempt, message.address, message.pid,
+                         message.more_ports, message.address_reason});
 }
 
 bool Desk::is_current(const Session& session, std::string_view what, int attempt, int generation) {

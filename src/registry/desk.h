@@ -53,6 +53,8 @@ struct Reported {
   int attempt = 1;
   job::Address address;
   std::int64_t pid = 0;  // of the agent
+  std::vector<std::uint16_t> more_ports{};
+  std::string address_reason{};
 
   friend bool operator==(const Reported&, const Reported&) = default;
 };
@@ -68,6 +70,8 @@ struct Reattached {
   AgentState state = AgentState::kWaiting;
   int generation = 0;
   std::int64_t user_pid = 0;
+  std::vector<std::uint16_t> more_ports{};
+  std::string address_reason{};
 
   friend bool operator==(const Reattached&, const Reattached&) = default;
 };

@@ -360,6 +360,27 @@ TEST_F(DeskTest, AMasterThatStoodStillGivesItsAgentsTime) {
   EXPECT_EQ(out.closed.size(), 1U);
 }
 
+TEST_F(DeskTest, PortsAndTheReasonOfTheAddressAreHandedOn) {
+  ReportMessage message = report();
+  message.more_ports = {7, 8};
+  message.address_reason = "of eth0";
+  attach(1, message);
+  EXPECT_THAT(out.events,
+              ElementsAre(DeskEvent(Reported{kWorker, 2, kHome, 99, {7, 8}, "of eth0"})));
+  out.clear();
+  message.address = kElsewhere;
+  message.more_ports = {9, 10};
+  frame(1, message);
+  EXPECT_THAT(out.events,
+              ElementsAre(DeskEvent(Reported{kWorker, 2, kElsewhere, 99, {9, 10}, "of eth0"})));
+  desk.on_closed(1);
+  out.clear();
+  attach(2, message);
+  EXPECT_THAT(out.events,
+              ElementsAre(DeskEvent(Reattached{
+                  kWorker, 2, kElsewhere, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"})));
+}
+
 TEST_F(DeskTest, ALostPortComesBackWithANewAddress) {
   attach(1, report());
   start(1);

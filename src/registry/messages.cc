@@ -123,6 +123,15 @@ Result<> check_members_fit(const Reader& in, const ReportMessage& out) {
   return {};
 }
 
+Result<std::vector<std::uint16_t>> read_more_ports(const Reader& in) {
+  GANGRUN_ASSIGN(auto ports, in.get<std::vector<std::uint16_t>>("more_ports"));
+  const bool valid =
+      ports.size() <= kMaxMorePorts && std::find(ports.begin(), ports.end(), 0) == ports.end();
+  if (valid) return ports;
+  return wrong(in.type(), "more_ports",
+               base::format("at most {} ports, none of them 0", kMaxMorePorts));
+}
+
 Result<AgentMessage> read_report(const Reader& in) {
   // The version comes first: the members of another version may have any form.
   GANGRUN_ASSIGN(const int protocol, in.get<int>("protocol"));
@@ -131,14 +140,17 @@ Result<AgentMessage> read_report(const Reader& in) {
         base::Code::kFailedPrecondition,
         base::format("the agent speaks protocol {}, the master {}", protocol, kProtocol)};
   }
-  GANGRUN_TRY(in.only({"protocol", "task", "attempt", "address", "pid", "state", "run_attempt",
-                       "generation", "user_pid", "exit", "ended_ms_ago"}));
+  GANGRUN_TRY(
+      in.only({"protocol", "task", "attempt", "address", "more_ports", "address_reason", "pid",
+               "state", "run_attempt", "generation", "user_pid", "exit", "ended_ms_ago"}));
   ReportMessage out;
   GANGRUN_ASSIGN(const std::string task, in.text("task", kMaxShownBytes));
   GANGRUN_ASSIGN(out.task, job::parse_task_id(task));
   GANGRUN_ASSIGN(out.attempt, in.attempt());
   GANGRUN_ASSIGN(const std::string address, in.get<std::string>("address"));
   GANGRUN_ASSIGN(out.address, job::parse_address(address));
+  GANGRUN_ASSIGN(out.more_ports, read_more_ports(in));
+  GANGRUN_ASSIGN(out.address_reason, in.text("address_reason", kMaxReasonBytes));
   GANGRUN_ASSIGN(out.pid, in.integer("pid", 0, kMaxPid));
   GANGRUN_ASSIGN(out.state, read_state(in));
   GANGRUN_ASSIGN(const std::int64_t run_attempt, in.integer("run_attempt", 0, kMaxAttempt));
@@ -303,6 +315,8 @@ Json write(const ReportMessage& message) {
                {"task", job::to_string(message.task)},
                {"attempt", message.attempt},
                {"address", job::to_string(message.address)},
+               {"more_ports", message.more_ports},
+               {"address_reason", base::shorten(message.address_reason, kMaxReasonBytes)},
                {"pid", message.pid},
                {"state", to_string(message.state)},
                {"run_attempt", message.run_attempt},

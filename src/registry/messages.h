@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
+#include "job/spec.h"
 #include "job/task_id.h"
 
 // What agents and the master say to each other in a session (docs/protocols/registry.md): one JSON
@@ -29,6 +30,7 @@ inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLogLines = 256;
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{4} << 10U;
 inline constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10U;
+inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
 inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
 inline constexpr int kMaxAttempt = 1'000'000;
 inline constexpr int kMaxGeneration = 1'000'000;
@@ -64,6 +66,9 @@ struct ReportMessage {
   int generation = 0;          // of the same run
   std::int64_t user_pid = 0;   // of the run that goes on, else 0
   std::optional<Ending> exit;  // exactly when the state is kExited
+  // What else is held for the task beside the port of its address, in the job's order.
+  std::vector<std::uint16_t> more_ports{};
+  std::string address_reason{};  // why this address and no other of its host
 
   friend bool operator==(const ReportMessage&, const ReportMessage&) = default;
 };

@@ -31,6 +31,8 @@ std::vector<AgentMessage> agent_messages() {
   running.run_attempt = 3;
   running.user_pid = 100;
   running.address = {"fe80::1", 1};
+  running.more_ports = {4712, 65535};
+  running.address_reason = "of eth0, in fe80::/10";
   ReportMessage exited = waiting;
   exited.state = AgentState::kExited;
   exited.generation = 4;
@@ -157,7 +159,8 @@ struct WrongFrame {
 
 TEST(MessagesTest, WrongAgentFramesAreToldByName) {
   const std::string report =
-      R"({"type":"report","protocol":1,"task":"worker:3","attempt":1,"address":"h:1","pid":1,)"
+      R"({"type":"report","protocol":1,"task":"worker:3","attempt":1,"address":"h:1",)"
+      R"("more_ports":[],"address_reason":"","pid":1,)"
       R"("state":"waiting","run_attempt":0,"generation":0,"user_pid":0})";
   ASSERT_TRUE(decode_agent_message(report).ok());
   const auto with = [&](const std::string& key, const base::Json& value) {
@@ -186,6 +189,11 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {with("address", "h"), "host:port"},
       {with("address", "h:0"), "host:port"},
       {with("address", "h:99999"), "host:port"},
+      {with("more_ports", 1), "\"more_ports\""},
+      {with("more_ports", {0}), "\"more_ports\""},
+      {with("more_ports", {65536}), "\"more_ports\""},
+      {with("more_ports", std::vector<int>(64, 1)), "\"more_ports\" must be at most 63 ports"},
+      {with("address_reason", std::string(1025, 'x')), "\"address_reason\""},
       {with("pid", -1), "\"pid\""},
       {with("state", "asleep"), "waiting, starting, running or exited"},
       {with("state", "running"), "\"run_attempt\""},

@@ -258,7 +258,8 @@ def master_port(pid):
     for fd in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
             inodes.update(re.findall(r"socket:\[(\d+)\]", os.readlink(fd)))
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    tables = [Path("/proc/net") / name for name in ("tcp", "tcp6")]
+    rows = [line.split() for table in tables for line in table.read_text().splitlines()[1:]]
     ports = [int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and row[9] in inodes]
     assert len(ports) == 1, ports
     return ports[0]
@@ -318,7 +319,7 @@ def test_an_agent_refuses_a_master_with_another_certificate(start, hosts, agent,
     job.wait_for_lives(0, 1)
     config = {"job_id": "x", "spec": {"name": "x", "tasks": {"worker": {}}, "command": "true"}, "task": "worker:0",
               "attempt": 1, "secret": (job.job_folder / "secret").read_text().strip(), "host": "127.0.0.1",
-              "working_folder": str(tmp_path), "log_prefix": str(tmp_path / "log"), "master_host": BRIDGE,
+              "host_reason": "", "working_folder": str(tmp_path), "log_prefix": str(tmp_path / "log"), "master_host": BRIDGE,
               "master_port": master_port(job.process.pid), "fingerprint": "0" * 64}
     (tmp_path / "config").write_text(json.dumps(config))
     with open(tmp_path / "config") as file:

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "net/hosts.h"
+#include "net/interfaces.h"
 #include "process/network_namespace.h"
 
 namespace gangrun::cluster {
@@ -13,8 +14,6 @@ namespace gangrun::cluster {
 namespace {
 
 using base::Result;
-
-bool is_ipv4(const std::string& address) { return address.find(':') == std::string::npos; }
 
 // Runs `look`, which must not wait for anybody, in a thread of the namespace's.
 template <typename T>
@@ -27,19 +26,27 @@ Result<T> look_inside(int name_space, const std::function<Result<T>()>& look) {
   return seen;
 }
 
-// The namespace's address from which packets to the master leave.
-Result<std::string> address_toward(int name_space, const std::string& master_address) {
-  return look_inside<std::string>(name_space, [&]() -> Result<std::string> {
-    GANGRUN_ASSIGN(std::string address, net::local_address_toward(master_address));
-    if (net::is_loopback_address(address) || !is_ipv4(address)) {
-      return base::unavailable(
-          base::format("its address toward {} is {}; allowed: an IPv4 address "
-                       "that is not loopback's",
-                       master_address, address));
-    }
-    if (net::has_link(address)) return address;
-    return base::unavailable(base::format("the link of its address {} is down", address));
-  });
+// In the namespace: the address that is asked for, or else the one from which packets to the master
+// leave.
+Result<net::ChosenAddress> find_address(const std::string& master_address,
+                                        const std::string& interface) {
+  net::ChosenAddress chosen;
+  if (interface.empty()) {
+    GANGRUN_ASSIGN(chosen.address, net::local_address_toward(master_address));
+    chosen.reason = base::format("from which it reaches {}", master_address);
+  } else {
+    auto found = net::choose_address(net::interface_addresses(), interface);
+    if (!found.ok()) return found.error().context("interface");
+    chosen = *std::move(found);
+  }
+  if (net::is_loopback_address(chosen.address)) {
+    return base::unavailable(
+        base::format("its address {} ({}) is loopback's; allowed: one by which "
+                     "the other hosts reach it",
+                     chosen.address, chosen.reason));
+  }
+  if (net::has_link(chosen.address)) return chosen;
+  return base::unavailable(base::format("the link of its address {} is down", chosen.address));
 }
 
 // The address of this machine from which packets to the namespace leave.
@@ -48,16 +55,16 @@ Result<std::string> find_master_address(int name_space) {
   GANGRUN_ASSIGN(const Addresses addresses,
                  look_inside<Addresses>(name_space, [] { return net::local_addresses(); }));
   for (const std::string& address : addresses) {
-    if (!is_ipv4(address)) continue;
     const auto ours = net::local_address_toward(address);
     if (ours.ok() && !net::is_loopback_address(*ours)) return *ours;
   }
-  return base::unavailable("it has no IPv4 address that this machine reaches");
+  return base::unavailable("it has no address that this machine reaches");
 }
 
 }  // namespace
 
-Result<HostNetwork> look_at_host(const std::string& name, const std::string& master_address) {
+Result<HostNetwork> look_at_host(const std::string& name, const std::string& master_address,
+                                 const std::string& interface) {
   HostNetwork network;
   GANGRUN_ASSIGN(network.name_space, process::open_network_namespace(name));
   const int fd = network.name_space.get();
@@ -65,13 +72,18 @@ Result<HostNetwork> look_at_host(const std::string& name, const std::string& mas
   if (master_address.empty()) {
     GANGRUN_ASSIGN(network.master_address, find_master_address(fd));
   }
-  GANGRUN_ASSIGN(network.address, address_toward(fd, network.master_address));
+  GANGRUN_ASSIGN(net::ChosenAddress chosen, look_inside<net::ChosenAddress>(fd, [&] {
+                   return find_address(network.master_address, interface);
+                 }));
+  network.address = std::move(chosen.address);
+  network.address_reason = base::format("of host {}, {}", name, chosen.reason);
   return network;
 }
 
-Result<> check_hosts(const std::vector<job::Host>& hosts, const std::string& master_address) {
+Result<> check_hosts(const std::vector<job::Host>& hosts, const std::string& master_address,
+                     const std::string& interface) {
   for (const job::Host& host : hosts) {
-    const auto network = look_at_host(host.name, master_address);
+    const auto network = look_at_host(host.name, master_address, interface);
     if (network.ok()) continue;
     return network.error().context(base::format("host {} cannot be used", host.name));
   }

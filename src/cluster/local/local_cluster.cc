@@ -203,7 +203,7 @@ std::string LocalCluster::take_host(Agent& agent) {
       passed_over = unusable;
       continue;
     }
-    auto network = look_at_host(*host, options_.master_address);
+    auto network = look_at_host(*host, options_.master_address, options_.interface);
     if (network.ok()) {
       host_of_address_[network->address] = *host;
       agent.host = *host;
@@ -244,6 +244,7 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
   if (agent.launch.wanted) config["wanted_port"] = agent.launch.wanted->port;
   if (agent.network) {
     config["host"] = agent.network->address;
+    config["host_reason"] = agent.network->address_reason;
     config["master_host"] = agent.network->master_address;
   }
   GANGRUN_ASSIGN(const base::UniqueFd config_file,

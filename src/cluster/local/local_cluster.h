@@ -47,6 +47,7 @@ class LocalCluster final : public Cluster {
     bool agents_outlive_us = false;
     // Network namespaces of this machine that the tasks are to be in; empty: that of the caller.
     std::vector<job::Host> hosts;
+    std::string interface;       // of which the hosts' addresses are; empty: that toward the master
     std::string master_address;  // by which the hosts reach the master; empty: found for each
   };
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "job/draft.h"
+#include "job/spec.h"
+
+namespace gangrun::job {
+
+// "2", how many, or "http+grpc", their names: what --ports has for a type.
+base::Result<PortsDraft> parse_ports(std::string_view text);
+
+// The ports that a draft asks for. What contradicts itself is left to find_problem().
+Ports ports_of(const PortsDraft& draft);
+
+// The name of an interface, or a network. Whether there is one, and an address in it, only the
+// place knows.
+base::Result<std::string> parse_interface(std::string_view text);
+
+// Whether a port can have this name, which is part of a variable's; the error says why not.
+base::Result<> check_port_name(std::string_view name);
+
+}  // namespace gangrun::job
