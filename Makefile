@@ -38,10 +38,11 @@ bench:  ## the speed claims, beside their peers
 	@tools/install-deps build bench
 	@$(STAGE) bench
 
-soak:  ## 500 jobs whose processes are killed at random; nothing may be left
+soak:  ## 500 jobs whose processes are killed at random, 200 gangs beside a thief of ports
 	@tools/install-deps build
 	@tools/build release gangrun gangrun-agent
 	@python3 tests/soak/soak.py --rounds 500
+	@python3 tests/soak/ports.py --gangs 200
 
 clean:  ## remove what was built here (caches outside the checkout stay)
 	rm -rf build
