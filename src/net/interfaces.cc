@@ -77,6 +77,7 @@ bool is_in(const Network& network, const std::string& address) {
 
 std::string words_of(const std::vector<InterfaceAddress>& addresses) {
   std::vector<std::string> words;
+  words.reserve(addresses.size());
   for (const auto& [interface, address] : addresses) {
     words.push_back(base::format("{} {}", interface, address));
   }
