@@ -74,6 +74,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   const cluster::JobPaths& paths = folder.paths();
   master::Settings settings;
   settings.master_lost = master_lost(spec, options);
+  settings.can_be_followed = options.tasks_outlive_us;
   const bool serves_tls = options.launch.serve_tls || !spec.hosts.empty();
   settings.spec = std::move(spec);
   settings.job_id = folder.id();

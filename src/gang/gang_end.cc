@@ -225,6 +225,11 @@ void Gang::hurry() {
 
 void Gang::on(const ClusterGone& event) {
   if (stage_ == Stage::kStopping) return;
+  if (stage_ == Stage::kNew) {
+    stage_ = Stage::kFinished;
+    verdict_ = job::JobState::kFailed;
+    return decide(Finish{verdict_, job::Cause{{}, {}, event.reason, {}, {}}});
+  }
   Failure failure;
   failure.cause.sentence = event.reason;
   failure.at = now_;

@@ -9,7 +9,7 @@ bool Gang::matters(const Event& event, base::Instant now) const {
   if (stage_ == Stage::kFinished) return false;
   if (stage_ == Stage::kNew) {
     return std::holds_alternative<Begin>(event) || std::holds_alternative<StopRequested>(event) ||
-           std::holds_alternative<Resumed>(event);
+           std::holds_alternative<Resumed>(event) || std::holds_alternative<ClusterGone>(event);
   }
   if (std::holds_alternative<TimePassed>(event)) {
     const auto deadline = next_deadline();

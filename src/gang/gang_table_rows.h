@@ -193,7 +193,7 @@ new agent_ended asked allocating -
 new agent_evicted asked allocating -
 new allocated asked allocating -
 new begin asked allocating allocate c0 w0 w1 p0 e0 t0
-new cluster_gone asked allocating -
+new cluster_gone asked failed finish failed
 new cluster_waiting asked allocating -
 new exited_failure asked allocating -
 new exited_port_lost asked allocating -

@@ -402,9 +402,15 @@ TEST(GangTest, CopiesGoOnAlike) {
 TEST(GangTest, NothingHappensBeforeItBegins) {
   Driver driver(two_workers(1, job::RestartScope::kTask));
   EXPECT_EQ(driver.reported(kWorker0), "");
-  EXPECT_EQ(driver.step(ClusterGone{"gone"}), "");
   EXPECT_FALSE(driver.gang().next_deadline());
   EXPECT_EQ(driver.step(Begin{}), "allocate w0 w1");
+  EXPECT_EQ(driver.step(Begin{}), "");
+}
+
+TEST(GangTest, AClusterThatIsGoneBeforeItBeginsEndsIt) {
+  Driver driver(two_workers(1, job::RestartScope::kTask));
+  EXPECT_EQ(driver.step(ClusterGone{"gone"}), "finish failed");
+  EXPECT_EQ(driver.cause(), "gone");
   EXPECT_EQ(driver.step(Begin{}), "");
 }
 

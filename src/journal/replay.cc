@@ -36,69 +36,69 @@ Result<const job::JobSpec*> spec_of(const Journal& journal) {
   return spec;
 }
 
-class Replay {
- public:
-  Replay(Replayed& replayed, base::Instant now, base::WallTime wall_now)
-      : replayed_(replayed), now_(now), wall_now_(wall_now), last_(base::Instant::min()) {}
-
-  Result<> segment(const Segment& segment) {
-    replayed_.last_segment = segment.number;
-    if (!segment.header) return {};
-    GANGRUN_ASSIGN(const base::WallTime started, base::parse_iso8601(segment.header->started));
-    if (replayed_.job_id.empty()) {
-      replayed_.job_id = segment.header->job_id;
-      replayed_.submitted = started;
-    }
-    origin_ = now_ - std::chrono::duration_cast<base::Duration>(wall_now_ - started);
-    for (const Record& record : segment.records)
-      std::visit([this](const auto& r) { on(r); }, record);
-    return {};
-  }
-
- private:
-  void on(const SpecRecord&) {}
-  void on(const StatusRecord&) {}
-  void on(const EventRecord& record) {
-    const base::Instant recorded = origin_ + record.offset;
-    last_ = std::min(std::max(recorded, last_), now_);
-    const gang::Event event = moved_by(origin_.time_since_epoch(), record.event);
-    for (gang::Decision& decision : replayed_.gang.step(event, last_)) {
-      auto* finish = std::get_if<gang::Finish>(&decision);
-      if (finish != nullptr) replayed_.finish = std::move(*finish);
-    }
-  }
-  void on(const PlaceRecord& record) {
-    replayed_.places[{record.task, record.attempt}] = record.handle;
-  }
-  void on(const GenerationRecord& record) { replayed_.generation = record.spec.generation; }
-  void on(const VerdictRecord& record) { replayed_.verdict = record.status; }
-
-  Replayed& replayed_;
-  base::Instant now_;
-  base::WallTime wall_now_;
-  base::Instant origin_;  // of the segment
-  base::Instant last_;    // when the gang handled something
-};
-
 }  // namespace
+
+Replayer::Replayer(const job::JobSpec& spec, gang::Gang::Limits limits)
+    : replayed_{.job_id = {},
+                .spec = spec,
+                .gang = gang::Gang(spec, limits),
+                .finish = {},
+                .warnings = {},
+                .generation = 0,
+                .last_segment = 0,
+                .submitted = {},
+                .places = {},
+                .verdict = {}} {}
+
+Result<> Replayer::segment(int number, const std::optional<Header>& header, base::Instant now,
+                           base::WallTime wall_now) {
+  replayed_.last_segment = number;
+  if (!header) return {};
+  GANGRUN_ASSIGN(const base::WallTime started, base::parse_iso8601(header->started));
+  if (replayed_.job_id.empty()) {
+    replayed_.job_id = header->job_id;
+    replayed_.submitted = started;
+  }
+  origin_ = now - std::chrono::duration_cast<base::Duration>(wall_now - started);
+  return {};
+}
+
+std::vector<gang::Decision> Replayer::record(const Record& record, base::Instant now) {
+  if (const auto* event = std::get_if<EventRecord>(&record)) return handle(*event, now);
+  if (const auto* place = std::get_if<PlaceRecord>(&record)) {
+    replayed_.places[{place->task, place->attempt}] = place->handle;
+  } else if (const auto* generation = std::get_if<GenerationRecord>(&record)) {
+    replayed_.generation = generation->spec.generation;
+  } else if (const auto* verdict = std::get_if<VerdictRecord>(&record)) {
+    replayed_.verdict = verdict->status;
+  }
+  return {};
+}
+
+std::vector<gang::Decision> Replayer::handle(const EventRecord& record, base::Instant now) {
+  last_ = std::min(std::max(origin_ + record.offset, last_), now);
+  const gang::Event event = moved_by(origin_.time_since_epoch(), record.event);
+  std::vector<gang::Decision> decisions = replayed_.gang.step(event, last_);
+  replayed_.warnings.clear();
+  for (const gang::Decision& decision : decisions) {
+    if (const auto* finish = std::get_if<gang::Finish>(&decision)) replayed_.finish = *finish;
+    if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
+      replayed_.warnings.push_back(warning->sentence);
+    }
+  }
+  return decisions;
+}
 
 Result<Replayed> replay(const Journal& journal, gang::Gang::Limits limits, base::Instant now,
                         base::WallTime wall_now) {
   GANGRUN_ASSIGN(const job::JobSpec* spec, spec_of(journal));
-  Replayed replayed{.job_id = {},
-                    .spec = *spec,
-                    .gang = gang::Gang(*spec, limits),
-                    .finish = {},
-                    .generation = 0,
-                    .last_segment = 0,
-                    .submitted = {},
-                    .places = {},
-                    .verdict = {}};
-  Replay replay(replayed, now, wall_now);
+  Replayer replayer(*spec, limits);
   for (const Segment& segment : journal.segments) {
-    GANGRUN_TRY(replay.segment(segment).context(base::format("segment {}", segment.number)));
+    GANGRUN_TRY(replayer.segment(segment.number, segment.header, now, wall_now)
+                    .context(base::format("segment {}", segment.number)));
+    for (const Record& record : segment.records) (void)replayer.record(record, now);
   }
-  return replayed;
+  return replayer.take();
 }
 
 }  // namespace gangrun::journal

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -23,6 +24,7 @@ struct Replayed {
   gang::Gang gang;
   // Decided by the last event: the verdict may still have to be recorded.
   std::optional<gang::Finish> finish;
+  std::vector<std::string> warnings;  // decided by the same event
   // Of the spec that was recorded last. The gang's own may be newer: then it was not published.
   int generation = 0;
   int last_segment = 0;
@@ -31,6 +33,26 @@ struct Replayed {
   std::map<std::pair<job::TaskId, int>, base::Json> places;
   // Once it is there, nothing is left to do.
   std::optional<job::JobStatus> verdict;
+};
+
+// Replays a journal record by record, also one that is still being written.
+class Replayer {
+ public:
+  Replayer(const job::JobSpec& spec, gang::Gang::Limits limits);
+  // What follows is of this segment. `now` and `wall_now` as in replay().
+  base::Result<> segment(int number, const std::optional<Header>& header, base::Instant now,
+                         base::WallTime wall_now);
+  // Returns what the gang decided.
+  std::vector<gang::Decision> record(const Record& record, base::Instant now);
+  [[nodiscard]] const Replayed& replayed() const { return replayed_; }
+  [[nodiscard]] Replayed take() { return std::move(replayed_); }
+
+ private:
+  std::vector<gang::Decision> handle(const EventRecord& record, base::Instant now);
+
+  Replayed replayed_;
+  base::Instant origin_;                       // of the segment
+  base::Instant last_ = base::Instant::min();  // when the gang handled something
 };
 
 // Hands everything that was recorded to a new gang. `now` and `wall_now` are the same moment: by

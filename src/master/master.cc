@@ -1,7 +1,6 @@
 #include "master/master.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <utility>
 #include <variant>
@@ -12,6 +11,7 @@
 #include "frameworks/environment.h"
 #include "gang/gang.h"
 #include "job/plan_json.h"
+#include "journal/recorded_gang.h"
 #include "registry/agent_config.h"
 #include "registry/server.h"
 
@@ -52,8 +52,11 @@ class Master::Impl {
         journal_(journal),
         listener_(listener),
         settings_(std::move(settings)),
-        gang_(settings_.past ? std::move(settings_.past->gang)
-                             : gang::Gang(settings_.spec, gang_limits(settings_.master_lost))),
+        recorded_(settings_.past ? std::move(settings_.past->gang)
+                                 : gang::Gang(settings_.spec, gang_limits(settings_.master_lost)),
+                  journal, settings_.can_be_followed),
+        gang_(recorded_.gang()),
+        state_(gang_.state()),
         submitted_(base::to_iso8601(settings_.past ? settings_.past->submitted : clock.wall_now())),
         server_(loop, settings_.secret,
                 {.heartbeat = registry::heartbeat_of(
@@ -73,8 +76,11 @@ class Master::Impl {
 
   base::Result<std::uint16_t> listen_tls();
   void resume();
-  void handle(gang::Event event);
-  void step(const gang::Event& event);
+  void handle(gang::Event event, std::optional<journal::PlaceRecord> place = {});
+  void act_upon(const journal::RecordedGang::Handled& handled);
+  void tell_of_journal();
+  void on_time();
+  void conclude();
   void carry_out(const gang::Decision& decision);
   void arm_timer();
 
@@ -94,7 +100,7 @@ class Master::Impl {
   void end(const gang::End& decision);
   void finish(const gang::Finish& decision);
   void note_all_started();
-  void record(base::Result<> written);
+  void record(const base::Result<>& written);
   [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
   [[nodiscard]] std::vector<job::TaskPort> ports_of(const gang::Task& task,
                                                     const std::vector<std::uint16_t>& more) const;
@@ -109,7 +115,9 @@ class Master::Impl {
   journal::Writer& journal_;
   Listener& listener_;
   Settings settings_;
-  gang::Gang gang_;
+  journal::RecordedGang recorded_;
+  const gang::Gang& gang_;
+  job::JobState state_;  // that was recorded last
   std::string submitted_;
   std::string ended_;
   std::optional<base::Instant> finished_at_;
@@ -117,8 +125,8 @@ class Master::Impl {
   std::int64_t all_started_ms_ = -1;
   std::uint16_t tls_port_ = 0;
   bool journal_failed_ = false;
+  bool was_behind_ = false;
   std::map<job::TaskId, Shown> shown_;
-  std::deque<gang::Event> events_;  // that came while one was handled
   bool handling_ = false;
   net::Timer timer_;
   registry::Server server_;
@@ -175,52 +183,68 @@ void Master::Impl::resume() {
     cluster_.adopt(task.id, task.allocated_attempt, known ? place->second : base::Json());
   }
   cluster_.release_others();
-  if (settings_.past->finish) return finish(*settings_.past->finish);
+  if (settings_.past->finish) {
+    // The dead one may not have come to it.
+    for (const std::string& warning : settings_.past->warnings) listener_.on_warning(warning);
+    finish(*settings_.past->finish);
+    return arm_timer();
+  }
   handle(gang::Resumed{});
 }
 
 // Carrying out a decision may bring the next event before it returns: events are handled one after
-// another.
-void Master::Impl::handle(gang::Event event) {
-  events_.push_back(std::move(event));
+// another, each when it is in the journal.
+void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord> place) {
+  recorded_.add(std::move(event), std::move(place));
   if (handling_) return;
   handling_ = true;
-  while (!events_.empty()) {
-    const gang::Event next = std::move(events_.front());
-    events_.pop_front();
-    step(next);
-  }
+  while (const auto handled = recorded_.next(clock_.now())) act_upon(*handled);
   handling_ = false;
+  tell_of_journal();
   arm_timer();
 }
 
-void Master::Impl::step(const gang::Event& event) {
-  const base::Instant now = clock_.now();
-  if (!gang_.matters(event, now)) return;
-  // On disk before it is acted upon.
-  record(journal_.event(event, now));
-  const job::JobState before = gang_.state();
-  for (const gang::Decision& decision : gang_.step(event, now)) carry_out(decision);
-  if (std::holds_alternative<gang::Started>(event)) note_all_started();
-  if (gang_.state() != before && !gang_.finished()) record(journal_.status(status()));
-  if (!gang_.finished()) listener_.on_changed();
+void Master::Impl::act_upon(const journal::RecordedGang::Handled& handled) {
+  for (const gang::Decision& decision : handled.decisions) carry_out(decision);
+  if (std::holds_alternative<gang::Started>(handled.event)) note_all_started();
+  if (gang_.finished()) return;
+  if (std::exchange(state_, gang_.state()) != gang_.state()) record(journal_.status(status()));
+  listener_.on_changed();
 }
 
-// The job goes on without its journal: losing training for a record of it would be the wrong way
-// round.
-void Master::Impl::record(base::Result<> written) {
-  if (written.ok() || journal_failed_) return;
-  journal_failed_ = true;
+// Lines that follow from events may be missing: a next master writes them again.
+void Master::Impl::record(const base::Result<>& written) {
+  if (!written.ok()) logger_.warning("not recorded: {}", written.error().message);
+}
+
+void Master::Impl::tell_of_journal() {
+  const bool is_behind = recorded_.is_behind();
+  if (is_behind != std::exchange(was_behind_, is_behind)) {
+    const std::string sentence =
+        is_behind ? base::format("nothing more is decided until it can be recorded: {}",
+                                 recorded_.trouble())
+                  : "the journal has room again, or is not waited for any more";
+    logger_.warning("{}", sentence);
+    if (is_behind) listener_.on_warning(sentence);
+    if (!finished_at_) listener_.on_changed();
+  }
+  if (!recorded_.is_incomplete() || std::exchange(journal_failed_, true)) return;
   const std::string sentence =
-      base::format("the journal is incomplete from here on: {}", written.error().message);
+      base::format("the journal is incomplete from here on: {}", recorded_.trouble());
   logger_.error("{}", sentence);
   listener_.on_warning(sentence);
 }
 
 void Master::Impl::arm_timer() {
-  const auto deadline = gang_.next_deadline();
+  const auto deadline = recorded_.next_deadline();
   timer_.reset();
-  if (deadline) timer_ = loop_.at(*deadline, [this] { handle(gang::TimePassed{}); });
+  if (deadline) timer_ = loop_.at(*deadline, [this] { on_time(); });
+}
+
+void Master::Impl::on_time() {
+  if (!finished_at_) return handle(gang::TimePassed{});
+  conclude();
+  arm_timer();
 }
 
 void Master::Impl::carry_out(const gang::Decision& decision) {
@@ -291,10 +315,15 @@ void Master::Impl::finish(const gang::Finish& decision) {
   cause_ = decision.cause;
   finished_at_ = clock_.now();
   ended_ = base::to_iso8601(clock_.wall_now());
-  timer_.reset();
-  record(journal_.verdict(status()));
   logger_.info("the job has {}", job::to_string(decision.state));
-  loop_.post([this] { listener_.on_finished(); });
+  conclude();
+}
+
+// The job has ended when that is recorded, or no room is waited for any more.
+void Master::Impl::conclude() {
+  const bool concluded = recorded_.verdict(status(), clock_.now());
+  tell_of_journal();
+  if (concluded) loop_.post([this] { listener_.on_finished(); });
 }
 
 void Master::Impl::note_all_started() {
@@ -307,9 +336,8 @@ void Master::Impl::on_cluster(const cluster::Event& event) {
   if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
     handle(gang::ClusterWaiting{waiting->reason});
   } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
-    // Before the gang, and with it the journal, counts on the agent.
-    record(journal_.place(allocated->task, allocated->attempt, allocated->handle));
-    handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host});
+    handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
+           journal::PlaceRecord{allocated->task, allocated->attempt, allocated->handle});
   } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
     handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
                             ended->counts, ended->out_of_memory});
@@ -420,7 +448,7 @@ job::JobStatus Master::Impl::status() const {
   status.elapsed_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(now - settings_.commanded_at).count();
   status.all_started_ms = all_started_ms_;
-  status.waiting_for = gang_.waiting_for(now);
+  status.waiting_for = recorded_.waiting_for(now);
   status.folder = settings_.folder;
   status.cause = cause_;
   for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));

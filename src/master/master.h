@@ -52,6 +52,9 @@ struct Settings {
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
   std::chrono::milliseconds master_lost{0};
+  // Whether another master may go on when this one dies: then nothing is given out that is not
+  // recorded. Else the job does not wait for its journal.
+  bool can_be_followed = false;
   // What the earlier masters of the job left; none: this is the first one.
   std::optional<journal::Replayed> past;
 };

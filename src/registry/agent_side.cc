@@ -108,10 +108,9 @@ void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {
 
 void AgentSide::handle(const AliveMessage&, base::Instant) {
   if (unanswered_.empty()) return;
-  const SentHeartbeat answered = unanswered_.front();
+  const base::Instant sent_at = unanswered_.front();
   unanswered_.pop_front();
-  if (has_lease()) lease_end_ = answered.at + master_lost_;
-  if (answered.confirms_exit) exit_is_known();
+  if (has_lease()) lease_end_ = sent_at + master_lost_;
 }
 
 void AgentSide::handle(const StartMessage& message, base::Instant) {
@@ -251,7 +250,7 @@ void AgentSide::send_heartbeat(base::Instant now) {
       return on_connection_lost("the master did not answer any more", now);
     }
   } else {
-    unanswered_.push_back({now, state_ == AgentState::kExited});
+    unanswered_.push_back(now);
     send(callbacks_.on_heartbeat());
   }
   heartbeat_at_ = now + heartbeat_;

@@ -115,10 +115,6 @@ class AgentSide {
   [[nodiscard]] AgentState state() const { return state_; }
 
  private:
-  struct SentHeartbeat {
-    base::Instant at;
-    bool confirms_exit = false;  // it was sent after the exit: its answer says that both arrived
-  };
   struct Line {
     Stream stream = Stream::kOut;
     std::string text;
@@ -169,7 +165,7 @@ class AgentSide {
   base::Instant reported_at_;
   std::optional<base::Instant> welcome_by_;
   std::optional<base::Instant> heartbeat_at_;
-  std::deque<SentHeartbeat> unanswered_;
+  std::deque<base::Instant> unanswered_;  // when each was sent
 
   // The lease. Without a welcome yet, the time for the first contact.
   bool welcomed_ = false;

@@ -164,8 +164,9 @@ TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
   EXPECT_EQ(said.exit, (Ending{report, seconds(3)}));
 }
 
-// A master may die between its welcome and its record of what the report said.
-TEST_F(AgentSideTest, WelcomeDoesNotSayThatTheExitIsKnown) {
+// A master may die between its answer and its record of what it was told; only the start of the
+// next run says that it has recorded the end of the one before.
+TEST_F(AgentSideTest, OnlyTheNextStartSaysThatTheExitIsKnown) {
   attach();
   start(1, 1, kHeld);
   side_.started(99);
@@ -179,7 +180,9 @@ TEST_F(AgentSideTest, WelcomeDoesNotSayThatTheExitIsKnown) {
   EXPECT_EQ(side_.state(), AgentState::kExited);
   expire();
   hear(AliveMessage{});
-  EXPECT_EQ(side_.state(), AgentState::kWaiting);
+  EXPECT_EQ(side_.state(), AgentState::kExited);
+  start(2, 2, kMoved);
+  EXPECT_EQ(side_.state(), AgentState::kStarting);
 }
 
 TEST_F(AgentSideTest, EachReportHasThePortsThatAreHeldNow) {
