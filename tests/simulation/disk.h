@@ -25,12 +25,17 @@ struct WriteFate {
 
 class VirtualFile final : public journal::File {
  public:
-  VirtualFile(DiskFile& file, std::function<WriteFate(std::size_t)> fate)
-      : file_(file), fate_(std::move(fate)) {}
+  // `on_line` is told of each line that has reached the disk as a whole.
+  VirtualFile(DiskFile& file, std::function<WriteFate(std::size_t)> fate,
+              std::function<void(std::string_view)> on_line)
+      : file_(file), fate_(std::move(fate)), on_line_(std::move(on_line)) {}
   base::Result<std::size_t> append(std::string_view bytes) override {
     const WriteFate fate = fate_(bytes.size());
     file_.content.append(bytes.substr(0, fate.written));
-    if (fate.written == bytes.size()) ++file_.whole;
+    if (fate.written == bytes.size()) {
+      ++file_.whole;
+      on_line_(bytes.substr(0, bytes.size() - 1));
+    }
     if (fate.disk_is_full && fate.written == 0) {
       return base::Error{base::Code::kResourceExhausted, "the disk is full"};
     }
@@ -46,6 +51,7 @@ class VirtualFile final : public journal::File {
  private:
   DiskFile& file_;
   std::function<WriteFate(std::size_t)> fate_;
+  std::function<void(std::string_view)> on_line_;
 };
 
 }  // namespace gangrun::simulation

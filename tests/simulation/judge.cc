@@ -15,6 +15,13 @@ namespace {
 // The gang remembers no more failures.
 constexpr int kMostFailures = 256;
 
+// What is given out must be known to whoever goes on.
+bool gives_out(const gang::Decision& decision) {
+  return std::holds_alternative<gang::Allocate>(decision) ||
+         std::holds_alternative<gang::Publish>(decision) ||
+         std::holds_alternative<gang::Start>(decision);
+}
+
 }  // namespace
 
 std::string describe(const gang::Decision& decision) {
@@ -63,9 +70,54 @@ bool World::has_settled(const Agent& agent) const {
          now_ - connection.opened > std::chrono::milliseconds(5 * kMaxLatencyMs);
 }
 
+// A line has reached the disk.
+void World::follow(std::string_view line) {
+  const int number = disk_.back().whole - 1;
+  if (number == 0) {
+    const auto header = journal::parse_header(line);
+    if (!header.ok()) return violated(format("P5: {}", header.error().message));
+    static_cast<void>(follower_.segment(masters(), *header, now_, wall_time(now_)));
+    return;
+  }
+  const auto record = journal::parse_record(line, number);
+  if (!record.ok()) return violated(format("P5: {}", record.error().message));
+  auto decisions = follower_.record(*record, now_);
+  if (std::holds_alternative<journal::EventRecord>(*record)) {
+    followers_choice_ = std::move(decisions);
+  }
+}
+
+// P5 after every step: whoever has read the journal so far has the same gang and would decide the
+// same. Of a large gang the whole state is compared now and then.
+void World::judge_follower(const std::vector<gang::Decision>& decisions) {
+  if (master_->recorded().is_incomplete()) return;  // what gives out nothing
+  if (!(followers_choice_ == decisions)) violated("P5: a replay decides something else");
+  const bool all = schedule_.tasks <= kManyTasks || ++steps_ % schedule_.tasks == 0;
+  if (all && !(follower_.replayed().gang == master_->gang())) {
+    violated("P5: the gang of a replay differs");
+  }
+}
+
+// P7: that it waits for its disk.
+void World::judge_wait() {
+  if (!master_->recorded().is_behind()) return behind_since_.reset();
+  if (!behind_since_) behind_since_ = now_;
+  if (now_ - *behind_since_ > journal::kRoomTimeout + std::chrono::seconds(5)) {
+    violated("P7: waits for its disk without end");
+  }
+  if (master_->recorded().waiting_for(now_).find("room for the journal") == std::string::npos) {
+    violated("P7: does not say that it waits for its disk");
+  }
+}
+
 // P7, and what follows from every step.
 void World::judge_step(const gang::Event& event, const std::vector<gang::Decision>& decisions) {
   const gang::Gang& gang = master_->gang();
+  judge_follower(decisions);
+  const bool unknown = master_->recorded().is_incomplete();
+  if (unknown && std::any_of(decisions.begin(), decisions.end(), gives_out)) {
+    violated("P5: gives out what no next master knows");
+  }
   if (over_ && !decisions.empty()) violated("P1: decided something after the end");
   stop_requested_ |= std::holds_alternative<gang::StopRequested>(event);
   const job::JobState state = gang.state();
@@ -89,8 +141,7 @@ void World::judge_step(const gang::Event& event, const std::vector<gang::Decisio
 
 // P3: complete, and counted by one.
 void World::judge_publish(const job::ClusterSpec& spec) {
-  // Without its journal a master cannot know what the one before it published.
-  if (!has_gap_ && spec.generation != published_ + 1) {
+  if (spec.generation != published_ + 1) {
     violated("P3: generations are not counted by one");
   }
   published_ = spec.generation;
@@ -135,8 +186,6 @@ void World::judge_process(const Agent& agent, const job::ClusterSpec& spec) {
     violated(format("P3: {} starts at {}, where the others do not know it",
                     job::to_string(agent.task), job::to_string(agent.address)));
   }
-  // A generation that no journal tells of is made a second time: only a master that dies while the
-  // disk is full does so.
   if (running_++ == 0) {
     running_spec_ = spec;
     running_specs_.clear();
@@ -144,7 +193,7 @@ void World::judge_process(const Agent& agent, const job::ClusterSpec& spec) {
   if (running_specs_.contains(&spec)) return;
   if (spec == running_spec_) {
     if (schedule_.tasks > kManyTasks) running_specs_.insert(&spec);
-  } else if (!has_gap_) {
+  } else {
     violated(format("P3: {} starts in generation {} while tasks of {} run",
                     job::to_string(agent.task), spec.generation, running_spec_.generation));
   }
@@ -161,8 +210,8 @@ void World::judge_exit(const Agent& agent, bool success) { last_exit_ok_[agent.i
 // P1. The master may have died before the verdict was recorded: then the next one says the same.
 void World::judge_finish(const gang::Finish& finish) {
   if (over_) violated("P1: ended twice");
-  if (finish_ && !has_gap_ && !(*finish_ == finish)) violated("P1: ended in two ways");
-  finish_ = finish;
+  if (recorded_finish_ && !(*recorded_finish_ == finish)) violated("P1: ended in two ways");
+  if (!master_->recorded().is_incomplete()) recorded_finish_ = finish;
   if (!job::is_final(finish.state)) violated("P1: the end is not final");
   const bool succeeded = finish.state == job::JobState::kSucceeded;
   if (succeeded == finish.cause.has_value()) violated("P1: a cause exactly where it failed");
@@ -183,8 +232,6 @@ void World::judge_finish(const gang::Finish& finish) {
     }
     const auto agent = find(task.id, task.allocated_attempt);
     const bool alive = agent && agents_[*agent].life == Agent::Life::kAlive;
-    // What its predecessors asked for, a master without their journal cannot know.
-    if (has_gap_) continue;
     if (alive && agents_[*agent].known && task.outcome != gang::Outcome::kLost) {
       violated(format("P2: {} is alive after the end", job::to_string(task.id)));
     }
@@ -197,7 +244,7 @@ void World::judge_finish(const gang::Finish& finish) {
 void World::judge_start_limit(const gang::Finish& finish) {
   const bool is_limit = finish.cause && finish.cause->task &&
                         finish.cause->sentence.find(" did not start within ") != std::string::npos;
-  if (!is_limit || has_gap_ || !verdict_at_) return;
+  if (!is_limit || !verdict_at_) return;
   const auto number =
       find(*finish.cause->task, master_->gang().find(*finish.cause->task)->allocated_attempt);
   if (!number) return;
@@ -211,7 +258,7 @@ void World::judge_first_cause(const gang::Finish& finish) {
   const bool has_observer = schedule_.spec.find("evaluator") != nullptr;
   if (finish.state != job::JobState::kFailed || restarted_ || has_observer) return;
   // What happened between two masters is heard of late or never.
-  if (masters() > 1 || has_gap_) return;
+  if (masters() > 1) return;
   if (finish.cause->sentence.find("was not heard of") != std::string::npos) return;
   const auto is_flexible = [](const job::TaskSpec& t) { return t.slots() > t.needed(); };
   // What ran nothing is no cause of anything.
@@ -261,8 +308,7 @@ std::optional<journal::Replayed> World::judge_replay() {
     violated(format("P5: {}", found.error().message));
     return std::nullopt;
   }
-  const gang::Gang& expected = left_ ? *left_ : master_->gang();
-  if (!has_gap_ && !(found->gang == expected)) violated("P5: the replayed gang differs");
+  if (!(found->gang == follower_.replayed().gang)) violated("P5: the replayed gang differs");
   return *std::move(found);
 }
 

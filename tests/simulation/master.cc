@@ -12,55 +12,52 @@ using std::chrono::milliseconds;
 
 Master::Master(World& world, gang::Gang gang, std::unique_ptr<journal::Writer> writer)
     : world_(world),
-      gang_(std::move(gang)),
       desk_({.heartbeat = milliseconds(world.schedule().heartbeat_ms),
              .master_lost = milliseconds(world.schedule().lease_ms)},
             *this, log_),
-      writer_(std::move(writer)) {}
+      writer_(std::move(writer)),
+      recorded_(std::move(gang), *writer_, true) {}
 
 void Master::begin(bool stops_at_once) {
-  note(writer_->spec(world_.schedule().spec));
+  (void)writer_->spec(world_.schedule().spec);
   if (stops_at_once) return handle(gang::StopRequested{"nobody", false});
   handle(gang::Begin{});
 }
 
 void Master::resume() {
-  for (const gang::Task& task : gang_.tasks()) {
+  for (const gang::Task& task : gang().tasks()) {
     desk_.expect(task.id, task.allocated_attempt);
     desk_.set_attempt(task.id, task.attempt);
   }
   // What the dead one decided to publish counts as published.
-  world_.published_ = gang_.cluster_spec().generation;
-  world_.published_spec_ = gang_.cluster_spec();
-  if (world_.published_ > 0) publish(gang_.cluster_spec());
+  world_.published_ = gang().cluster_spec().generation;
+  world_.published_spec_ = gang().cluster_spec();
+  if (world_.published_ > 0) publish(gang().cluster_spec());
   handle(gang::Resumed{});
 }
 
 void Master::handle(gang::Event event) {
-  events_.push_back(std::move(event));
+  recorded_.add(std::move(event));
   if (handling_) return;
   handling_ = true;
-  while (!events_.empty() && !world_.master_is_dying_) {
-    const gang::Event next = std::move(events_.front());
-    events_.pop_front();
-    step(next);
+  while (!world_.master_is_dying_) {
+    const int whole = world_.disk_.back().whole;
+    const auto handled = recorded_.next(world_.now());
+    // It dies with the whole record on the disk or with none; only the first counts as happened.
+    if (!handled || (world_.master_is_dying_ && world_.disk_.back().whole == whole)) break;
+    act_upon(*handled);
   }
   handling_ = false;
+  if (!world_.master_is_dying_) world_.judge_wait();
 }
 
-void Master::step(const gang::Event& event) {
-  const base::Instant now = world_.now();
-  if (!gang_.matters(event, now)) return;
-  const int whole = world_.disk_.back().whole;
-  note(writer_->event(event, now));
-  // It dies with the whole record on the disk or with none; only the first counts as happened.
-  if (world_.master_is_dying_ && world_.disk_.back().whole == whole) return;
-  const std::vector<gang::Decision> decisions = gang_.step(event, now);
-  world_.records_.push_back({event, now});
-  if (world_.is_verbose())
-    world_.say(format("<- {}", base::dump_json(gang::to_json(event, world_.origin_))));
-  world_.judge_step(event, decisions);
-  for (const gang::Decision& decision : decisions) {
+void Master::act_upon(const journal::RecordedGang::Handled& handled) {
+  world_.records_.push_back({handled.event, world_.now()});
+  if (world_.is_verbose()) {
+    world_.say(format("<- {}", base::dump_json(gang::to_json(handled.event, world_.origin_))));
+  }
+  world_.judge_step(handled.event, handled.decisions);
+  for (const gang::Decision& decision : handled.decisions) {
     if (!world_.master_is_dying_ && world_.master_dies_here())
       world_.kill_master("between decisions");
     if (world_.master_is_dying_) return;
@@ -80,10 +77,10 @@ void Master::carry_out(const gang::Decision& decision) {
     world_.start_agent(*asked);
   } else if (const auto* published = std::get_if<gang::Publish>(&decision)) {
     world_.judge_publish(published->spec);
-    note(writer_->generation(published->spec));
+    (void)writer_->generation(published->spec);
     publish(published->spec);
   } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
-    (void)desk_.send_start(started->task, started->attempt, gang_.restarts_used(), *starts_);
+    (void)desk_.send_start(started->task, started->attempt, gang().restarts_used(), *starts_);
   } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
     (void)desk_.send_stop(stopped->task, stopped->grace);
   } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
@@ -99,16 +96,22 @@ void Master::carry_out(const gang::Decision& decision) {
 }
 
 void Master::end(const gang::Finish& finish) {
-  world_.has_gap_ |= has_gap_;
   world_.judge_finish(finish);
+  finish_ = finish;
+  conclude();
+}
+
+void Master::conclude() {
   job::JobStatus status;
   status.id = "simulated-1";
   status.name = "simulated";
-  status.state = finish.state;
-  status.cause = finish.cause;
+  status.state = finish_->state;
+  status.cause = finish_->cause;
   status.submitted = status.ended = "2026-01-31T12:00:00.000Z";
-  note(writer_->verdict(status));
-  if (!world_.master_is_dying_) world_.over_ = true;
+  const bool concluded = recorded_.verdict(status, world_.now());
+  if (world_.master_is_dying_ || !concluded) return;
+  world_.over_ = true;
+  world_.finish_ = finish_;
 }
 
 void Master::on_opened(std::size_t connection) { desk_.on_opened(connection, world_.now()); }
@@ -118,7 +121,7 @@ void Master::on_frame(std::size_t connection, std::string_view frame) {
 void Master::on_closed(std::size_t connection) { desk_.on_closed(connection); }
 
 std::optional<base::Instant> Master::next_deadline() const {
-  const auto ours = gang_.next_deadline();
+  const auto ours = recorded_.next_deadline();
   const auto desks = desk_.next_deadline();
   if (!ours || !desks) return ours ? ours : desks;
   return std::min(*ours, *desks);
@@ -126,7 +129,10 @@ std::optional<base::Instant> Master::next_deadline() const {
 
 void Master::on_time() {
   desk_.on_time(world_.now());
-  if (!world_.master_is_dying_) handle(gang::TimePassed{});
+  if (world_.master_is_dying_) return;
+  if (!finish_) return handle(gang::TimePassed{});
+  if (!world_.over_) conclude();
+  if (!world_.master_is_dying_) world_.judge_wait();
 }
 
 void Master::send(registry::SessionId session, registry::Frame frame) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "base/log.h"
 #include "gang/gang.h"
+#include "journal/recorded_gang.h"
 #include "journal/writer.h"
 #include "registry/desk.h"
 
@@ -39,28 +39,27 @@ class Master final : private registry::DeskOutput {
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   void on_time();
 
-  [[nodiscard]] const gang::Gang& gang() const { return gang_; }
-  [[nodiscard]] bool has_gap() const { return has_gap_; }
+  [[nodiscard]] const gang::Gang& gang() const { return recorded_.gang(); }
+  [[nodiscard]] const journal::RecordedGang& recorded() const { return recorded_; }
 
  private:
   void send(registry::SessionId session, registry::Frame frame) override;
   void close(registry::SessionId session, std::string_view reason) override;
   void event(registry::DeskEvent event) override;
 
-  void step(const gang::Event& event);
+  void act_upon(const journal::RecordedGang::Handled& handled);
+  void conclude();
   void carry_out(const gang::Decision& decision);
   void publish(const job::ClusterSpec& spec);
-  void note(const base::Result<>& written) { has_gap_ |= !written.ok(); }
 
   World& world_;
   NoLog log_;
-  gang::Gang gang_;
   registry::Desk desk_;
   std::unique_ptr<journal::Writer> writer_;
+  journal::RecordedGang recorded_;
   std::optional<registry::Starts> starts_;  // of the published generation
-  std::deque<gang::Event> events_;
+  std::optional<gang::Finish> finish_;
   bool handling_ = false;
-  bool has_gap_ = false;
 };
 
 }  // namespace gangrun::simulation

@@ -28,9 +28,11 @@ std::unique_ptr<journal::Writer> World::new_segment() {
   opening.attempt = masters();
   opening.started = wall_time(now_);
   opening.origin = now_;
-  auto writer = journal::Writer::create_on(
-      std::make_unique<VirtualFile>(file, [this](std::size_t n) { return fate_of_write(n); }),
-      base::format("segment {}", masters()), opening);
+  auto writer =
+      journal::Writer::create_on(std::make_unique<VirtualFile>(
+                                     file, [this](std::size_t n) { return fate_of_write(n); },
+                                     [this](std::string_view line) { follow(line); }),
+                                 base::format("segment {}", masters()), opening);
   if (writer.ok()) return *std::move(writer);
   disk_.pop_back();
   return nullptr;
@@ -65,8 +67,6 @@ void World::kill_master(const std::string& how) {
 
 // Its sessions are gone too, which agents notice at their own times.
 void World::bury_master() {
-  has_gap_ |= master_->has_gap();
-  left_ = master_->gang();
   master_.reset();
   master_is_dying_ = false;
   const std::int64_t notice = schedule_.lease_ms == 0 ? kNoticeAtOnceMs : kMaxNoticeMs;
@@ -103,7 +103,6 @@ void World::replace_master() {
   auto writer = new_segment();
   if (!writer) return later(kRetryMs, [this] { replace_master(); });
   master_ = std::make_unique<Master>(*this, std::move(found->gang), std::move(writer));
-  left_.reset();
   say(base::format("master {} goes on", masters()));
   if (master_is_dying_) return;
   if (found->finish) return master_->end(*found->finish);

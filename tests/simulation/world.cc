@@ -28,7 +28,8 @@ World::World(Schedule schedule, Random random, bool verbose)
       random_(random),
       verbose_(verbose),
       now_(base::Duration(random_.between(0, 1'000'000'000'000))),
-      origin_(now_) {
+      origin_(now_),
+      follower_(schedule_.spec, schedule_.limits) {
   const gang::Gang gang(schedule_.spec, schedule_.limits);
   for (const gang::Task& task : gang.tasks()) {
     index_[task.id] = policies_.size();
@@ -49,10 +50,7 @@ std::vector<std::string> World::run() {
   begin();
   while (!over_ && violations_.empty() && advance()) {
   }
-  if (master_ && violations_.empty() && random_.chance(250)) {
-    has_gap_ |= master_->has_gap();
-    (void)judge_replay();
-  }
+  if (master_ && violations_.empty() && random_.chance(250)) (void)judge_replay();
   // The master ends, and with it all sessions.
   if (master_) bury_master();
   const base::Instant end = now_ + kAftermath;
@@ -91,7 +89,6 @@ bool World::advance() {
     action();
   }
   if (master_ && !master_is_dying_ && random_.chance(schedule_.mischief.replay)) {
-    has_gap_ |= master_->has_gap();
     (void)judge_replay();
   }
   return true;
@@ -127,7 +124,8 @@ void World::plan_trouble() {
   }
   if (random_.chance(bad.disk_full)) {
     disk_full_from_ = now_ + milliseconds(random_.between(0, 100'000));
-    disk_full_until_ = disk_full_from_ + milliseconds(random_.between(0, 100'000));
+    disk_full_until_ = disk_full_from_ +
+                       milliseconds(random_.between(0, random_.chance(700) ? 100'000 : 1'000'000));
   }
 }
 

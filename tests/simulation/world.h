@@ -93,6 +93,8 @@ class World {
   [[nodiscard]] bool master_dies_here();
 
   // judge.cc
+  void follow(std::string_view line);
+  void judge_wait();
   void judge_step(const gang::Event& event, const std::vector<gang::Decision>& decisions);
   void judge_publish(const job::ClusterSpec& spec);
   void judge_process(const Agent& agent, const job::ClusterSpec& spec);
@@ -129,6 +131,7 @@ class World {
   void adopt();
 
   [[nodiscard]] bool has_settled(const Agent& agent) const;
+  void judge_follower(const std::vector<gang::Decision>& decisions);
   void judge_sizes(const job::ClusterSpec& spec);
   void judge_start_limit(const gang::Finish& finish);
   void judge_first_cause(const gang::Finish& finish);
@@ -154,14 +157,16 @@ class World {
   std::deque<DiskFile> disk_;  // the segments
   std::unique_ptr<Master> master_;
   bool master_is_dying_ = false;
-  std::optional<gang::Gang> left_;  // the state in which the dead master was
-  bool over_ = false;               // the verdict is recorded
-  bool has_gap_ = false;            // of the journal: the disk was full
+  bool over_ = false;  // the verdict is recorded
   base::Instant disk_full_from_;
   base::Instant disk_full_until_;
 
   // What the judge remembers.
   std::vector<Record> records_;
+  journal::Replayer follower_;                    // replays each line as it is written
+  std::vector<gang::Decision> followers_choice_;  // by the last event
+  int steps_ = 0;
+  std::optional<base::Instant> behind_since_;
   std::vector<std::string> violations_;
   std::vector<bool> last_exit_ok_;
   std::vector<int> running_of_task_;
@@ -174,7 +179,8 @@ class World {
   std::optional<base::Instant> verdict_at_;
   int published_ = 0;
   job::ClusterSpec published_spec_;
-  std::optional<gang::Finish> finish_;
+  std::optional<gang::Finish> finish_;           // as it was told
+  std::optional<gang::Finish> recorded_finish_;  // that every next master must come to
   friend class Master;
 };
 
