@@ -139,7 +139,9 @@ class Round:
         """The states that are right, and the tasks that may be the first cause of a failure."""
         tasks = {candidates[name][1] for name in victims} - {None}
         if not self.detached and "client" in victims:
-            return {"lost"}, set()
+            # One is killed after another: the client may still tell of what died before it.
+            earlier = {candidates[name][1] for name in victims[:victims.index("client")]} - {None}
+            return ({"lost", "failed"} if earlier else {"lost"}), earlier
         nobody_left = {"supervise", "master"} <= set(victims)
         dead = {name.split()[1] for name in victims if name.split()[0] in ("agent", "guardian")}
         if nobody_left and len(dead) == self.tasks:
