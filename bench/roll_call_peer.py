@@ -1,6 +1,6 @@
 """The same roll call by a peer, for bench/roll_call.py: one process is the server, another has all clients.
 
-    python roll_call_peer.py reservation|tcpstore CLIENTS
+    python -c "import roll_call_peer; roll_call_peer.main()" reservation|tcpstore CLIENTS
 
 Prints one JSON object with the figures of bench/roll_call.cc. All clients but one register first; the time
 counts from the last one's connection until every client has all addresses. Nothing is encrypted.
@@ -139,7 +139,3 @@ def main() -> None:
     print(json.dumps({"agents": count, "last_report_to_spec_ms": float(taken),
                       "master_cpu_ms": cpu_now - cpu, "master_bytes": size_now - size}), flush=True)
     os._exit(0)  # their servers' threads do not end
-
-
-if __name__ == "__main__":
-    main()
