@@ -77,19 +77,23 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-std::string to_string(const SocketAddress& address) {
+std::string numeric(const sockaddr* address) {
+  const void* bytes = nullptr;
+  if (address->sa_family == AF_INET) {
+    bytes = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
+  } else if (address->sa_family == AF_INET6) {
+    bytes = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  } else {
+    return {};
+  }
   std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.family() == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address.storage);
-    ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
-    return host_port(text.data(), ntohs(v4.sin_port));
-  }
-  if (address.family() == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address.storage);
-    ::inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
-    return host_port(text.data(), ntohs(v6.sin6_port));
-  }
-  return {};
+  if (::inet_ntop(address->sa_family, bytes, text.data(), text.size()) == nullptr) return {};
+  return text.data();
+}
+
+std::string to_string(const SocketAddress& address) {
+  const std::string host = numeric(address.get());
+  return host.empty() ? host : host_port(host, port_of(address.storage));
 }
 
 }  // namespace gangrun::net

@@ -24,6 +24,9 @@ struct SocketAddress {
 // `address` is numeric, IPv4 or IPv6.
 base::Result<SocketAddress> ip_address(const std::string& address, std::uint16_t port);
 
+// An IPv4 or IPv6 address without its port, as text; "" for others.
+std::string numeric(const sockaddr* address);
+
 // A path longer than what fits into a socket address is reached through its opened folder.
 base::Result<SocketAddress> unix_address(const std::string& path);
 

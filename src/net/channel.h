@@ -61,7 +61,7 @@ class Channel {
   // kUnavailable.
   void close(std::string_view reason, base::Code code = base::Code::kUnavailable);
 
-  // Bytes that wait to be written.
+  // Bytes that wait to be written, and kMessageOverheadBytes for each message that does.
   [[nodiscard]] std::size_t queued_bytes() const;
   [[nodiscard]] const Peer& peer() const;
 

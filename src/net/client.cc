@@ -2,26 +2,18 @@
 
 #include "net/asio_internal.h"
 //
-#include <array>
-#include <boost/asio/write.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <optional>
 
 #include "base/format.h"
 #include "net/channel_internal.h"
 #include "net/connector_internal.h"
+#include "net/exchange_internal.h"
 #include "net/hosts.h"
 #include "net/http_wire_internal.h"
 
 namespace gangrun::net {
 
-namespace http = boost::beast::http;
-
 namespace {
-
-constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
-constexpr std::size_t kMaxResponseHeaderBytes = std::size_t{32} * 1024;
 
 std::string host_field(const Endpoint& endpoint) {
   return endpoint.unix_path.empty() ? to_string(endpoint) : "localhost";
@@ -134,91 +126,6 @@ Connecting connect_channel(EventLoop& loop, Endpoint endpoint, std::string path,
   return Connecting(std::move(state));
 }
 
-namespace {
-
-// One request and its answer on one stream, in a loop of its own.
-class Exchange : public std::enable_shared_from_this<Exchange> {
- public:
-  Exchange(Stream stream, std::string bytes, bool head)
-      : stream_(std::move(stream)), request_(std::move(bytes)) {
-    parser_.eager(true);
-    parser_.skip(head);
-    parser_.body_limit(kMaxResponseBytes);
-    parser_.header_limit(kMaxResponseHeaderBytes);
-  }
-
-  void start() {
-    asio::async_write(stream_, asio::buffer(request_),
-                      [self = shared_from_this()](const ErrorCode& error, std::size_t) {
-                        // A server may answer before it has read all; the answer says more.
-                        if (error) self->write_error_ = error;
-                      });
-    read();
-  }
-
-  void close() { stream_.close(); }
-  [[nodiscard]] bool done() const { return result_.has_value(); }
-  base::Result<HttpResponse> take() { return std::move(*result_); }
-
- private:
-  void read() {
-    stream_.async_read_some(asio::buffer(chunk_),
-                            [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
-                              self->on_read(error, size);
-                            });
-  }
-
-  void on_read(ErrorCode error, std::size_t size) {
-    in_.append(chunk_.data(), size);
-    if (error) {
-      // The end of the connection ends a body of unknown length.
-      if (parser_.is_header_done()) parser_.put_eof(error);
-      if (parser_.is_done() && !error) return finish();
-      result_ = to_error(write_error_ ? write_error_ : error, "waiting for the answer");
-      return;
-    }
-    while (!in_.empty() && !parser_.is_done()) {
-      const std::size_t used = parser_.put(asio::buffer(in_), error);
-      in_.erase(0, used);
-      if (error == http::error::need_more) break;
-      if (error) {
-        const bool too_large =
-            error == http::error::body_limit || error == http::error::header_limit;
-        result_ =
-            base::Error{too_large ? base::Code::kResourceExhausted : base::Code::kInvalidArgument,
-                        "the answer is not understood: " + error.message()};
-        return;
-      }
-      if (used == 0) break;
-    }
-    if (parser_.is_done()) return finish();
-    read();
-  }
-
-  void finish() {
-    const auto& message = parser_.get();
-    HttpResponse response;
-    response.status = static_cast<int>(message.result_int());
-    response.content_type.clear();
-    for (const auto& field : message) {
-      if (field.name() == http::field::content_type) response.content_type = field.value();
-      response.headers.add(field.name_string(), field.value());
-    }
-    response.body = std::move(parser_.get().body());
-    result_ = std::move(response);
-  }
-
-  Stream stream_;
-  std::string request_;
-  ErrorCode write_error_;
-  std::array<char, kReadBytes> chunk_{};
-  std::string in_;
-  http::response_parser<http::string_body> parser_;
-  std::optional<base::Result<HttpResponse>> result_;
-};
-
-}  // namespace
-
 base::Result<HttpResponse> request(const Endpoint& endpoint, const HttpRequest& request,
                                    base::Instant deadline) {
   GANGRUN_TRY(check_endpoint(endpoint));
@@ -236,8 +143,9 @@ base::Result<HttpResponse> request(const Endpoint& endpoint, const HttpRequest& 
   while (!loop.run_until([&] { return stream.has_value(); }, base::Instant::max())) {
   }
   if (!stream->ok()) return std::move(*stream).error();
-  const auto exchange =
-      std::make_shared<Exchange>(std::move(**stream), std::move(bytes), request.method == "HEAD");
+  const auto exchange = std::make_shared<Exchange>(
+      std::move(**stream), std::move(bytes),
+      ExchangeOptions{request.method == "HEAD", kMaxResponseBytes, {}, {}});
   exchange->start();
   const bool answered = loop.run_until([&] { return exchange->done(); }, deadline);
   exchange->close();

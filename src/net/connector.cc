@@ -18,20 +18,24 @@ constexpr base::Duration kFullQueuePause = base::milliseconds(5);
 
 }  // namespace
 
-base::Result<> check_endpoint(const Endpoint& endpoint) {
+base::Result<> check_endpoint(const Endpoint& endpoint, Trust::Kind trust) {
   if (!endpoint.unix_path.empty()) return {};
   if (endpoint.host.empty() || endpoint.port == 0) {
     return base::invalid_argument("the endpoint has neither a socket's path nor a host and a port");
   }
-  if (endpoint.fingerprint.empty()) {
+  if (trust == Trust::Kind::kPinned && endpoint.fingerprint.empty()) {
     return base::invalid_argument(
         base::format("no certificate is known for {}", to_string(endpoint)));
   }
   return {};
 }
 
-Connector::Connector(EventLoop& loop, Endpoint endpoint, base::Instant deadline)
-    : loop_(loop), endpoint_(std::move(endpoint)), deadline_(deadline), socket_(context_of(loop)) {}
+Connector::Connector(EventLoop& loop, Endpoint endpoint, base::Instant deadline, Trust trust)
+    : loop_(loop),
+      endpoint_(std::move(endpoint)),
+      deadline_(deadline),
+      trust_(std::move(trust)),
+      socket_(context_of(loop)) {}
 
 void Connector::start(Done done, std::vector<std::string> addresses) {
   done_ = std::move(done);
@@ -46,7 +50,7 @@ void Connector::start(Done done, std::vector<std::string> addresses) {
   loop_.post([weak] {
     const auto self = weak.lock();
     if (self == nullptr || !self->done_) return;
-    if (auto checked = check_endpoint(self->endpoint_); !checked.ok()) {
+    if (auto checked = check_endpoint(self->endpoint_, self->trust_.kind); !checked.ok()) {
       return self->finish(std::move(checked).error());
     }
     if (!self->endpoint_.unix_path.empty()) return self->connect_unix();
@@ -142,11 +146,20 @@ void Connector::on_connected(const ErrorCode& error) {
 }
 
 void Connector::greet() {
-  if (unix_address_) return finish(Stream(std::move(socket_)));
-  auto context = client_tls();
+  if (unix_address_ || trust_.kind == Trust::Kind::kNone) {
+    return finish(Stream(std::move(socket_)));
+  }
+  const bool pinned = trust_.kind == Trust::Kind::kPinned;
+  base::Result<std::shared_ptr<asio::ssl::context>> context(trust_.context);
+  if (pinned) context = client_tls();
   if (!context.ok()) return finish(std::move(context).error());
   waits_for_ = "the TLS handshake with";
   stream_.emplace(std::move(socket_), *context);
+  if (!pinned) {
+    if (auto set = stream_->expect_host(endpoint_.host); !set.ok()) {
+      return finish(std::move(set).error());
+    }
+  }
   stream_->handshake(Stream::Role::kClient, [self = shared_from_this()](const ErrorCode& error) {
     if (self->done_) self->on_greeted(error);
   });
@@ -154,10 +167,12 @@ void Connector::greet() {
 
 void Connector::on_greeted(const ErrorCode& error) {
   if (error) {
-    return finish(to_error(error, base::format("TLS handshake with {}", to_string(endpoint_))));
+    const std::string distrust = stream_->distrust();
+    return finish(to_error(error, base::format("TLS handshake with {}{}{}", to_string(endpoint_),
+                                               distrust.empty() ? "" : ": ", distrust)));
   }
   const std::string shown = stream_->fingerprint();
-  if (shown != endpoint_.fingerprint) {
+  if (trust_.kind == Trust::Kind::kPinned && shown != endpoint_.fingerprint) {
     return finish(base::Error{
         base::Code::kUnauthenticated,
         base::format("{} shows another certificate than the job's: its SHA-256 is {}, not {}",

@@ -17,13 +17,24 @@
 
 namespace gangrun::net {
 
+// How a TCP endpoint has to show who it is.
+struct Trust {
+  enum class Kind {
+    kPinned,       // TLS, by the endpoint's fingerprint
+    kAuthorities,  // TLS, by those whom `context` trusts, for the endpoint's host
+    kNone,         // not at all: plain
+  };
+  Kind kind = Kind::kPinned;
+  std::shared_ptr<asio::ssl::context> context;
+};
+
 // One attempt to get a connected stream to an endpoint: resolve, connect, TLS handshake, comparison
 // of the certificate. Each address of a host gets its share of the time.
 class Connector : public std::enable_shared_from_this<Connector> {
  public:
   using Done = std::function<void(base::Result<Stream>)>;
 
-  Connector(EventLoop& loop, Endpoint endpoint, base::Instant deadline);
+  Connector(EventLoop& loop, Endpoint endpoint, base::Instant deadline, Trust trust = {});
 
   // `done` is called once, later. Without `addresses` the host is resolved on a thread.
   void start(Done done, std::vector<std::string> addresses = {});
@@ -43,6 +54,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
   EventLoop& loop_;
   const Endpoint endpoint_;
   const base::Instant deadline_;
+  const Trust trust_;
   Done done_;
   std::string waits_for_ = "the connection to";
   Timer limit_;
@@ -57,6 +69,6 @@ class Connector : public std::enable_shared_from_this<Connector> {
 };
 
 // What is wrong with `endpoint`, if it can never be connected to.
-base::Result<> check_endpoint(const Endpoint& endpoint);
+base::Result<> check_endpoint(const Endpoint& endpoint, Trust::Kind trust = Trust::Kind::kPinned);
 
 }  // namespace gangrun::net

@@ -1,10 +1,6 @@
 #include "net/hosts.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <nss.h>
 #include <resolv.h>
 #include <sys/socket.h>
@@ -20,6 +16,7 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "net/address_internal.h"
+#include "net/interfaces.h"
 
 namespace gangrun::net {
 
@@ -35,19 +32,6 @@ constexpr std::array kAnywhere{"192.0.2.1", "2001:db8::1"};
 struct AddressesFreer {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
-struct InterfacesFreer {
-  void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
-};
-
-std::string numeric(const sockaddr* address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* bytes =
-      address->sa_family == AF_INET
-          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr)
-          : &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
-  if (::inet_ntop(address->sa_family, bytes, text.data(), text.size()) == nullptr) return {};
-  return text.data();
-}
 
 // The name service has no deadline of its own; the resolver of this thread gets one try per name
 // server, short enough for the deadline.
@@ -69,13 +53,6 @@ std::string reason(int error, const std::string& host) {
     default:
       return base::format("the host name \"{}\" does not resolve: {}", host, ::gai_strerror(error));
   }
-}
-
-bool is_link_local(const sockaddr* address) {
-  if (address->sa_family == AF_INET6) {
-    return IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
-  }
-  return numeric(address).starts_with("169.254.");
 }
 
 }  // namespace
@@ -115,34 +92,6 @@ std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
   return name.data();
-}
-
-std::vector<std::string> local_addresses() {
-  ifaddrs* found = nullptr;
-  if (::getifaddrs(&found) != 0) return {};
-  const std::unique_ptr<ifaddrs, InterfacesFreer> list(found);
-  std::vector<std::string> out;
-  for (const int family : {AF_INET, AF_INET6}) {
-    for (const ifaddrs* item = list.get(); item != nullptr; item = item->ifa_next) {
-      if (item->ifa_addr == nullptr || item->ifa_addr->sa_family != family) continue;
-      if ((item->ifa_flags & IFF_UP) == 0 || (item->ifa_flags & IFF_LOOPBACK) != 0) continue;
-      if (!is_link_local(item->ifa_addr)) out.push_back(numeric(item->ifa_addr));
-    }
-  }
-  return out;
-}
-
-bool has_link(std::string_view address) {
-  ifaddrs* found = nullptr;
-  if (::getifaddrs(&found) != 0) return false;
-  const std::unique_ptr<ifaddrs, InterfacesFreer> list(found);
-  for (const ifaddrs* item = list.get(); item != nullptr; item = item->ifa_next) {
-    if (item->ifa_addr == nullptr) continue;
-    const int family = item->ifa_addr->sa_family;
-    if ((family != AF_INET && family != AF_INET6) || numeric(item->ifa_addr) != address) continue;
-    if ((item->ifa_flags & IFF_UP) != 0 && (item->ifa_flags & IFF_RUNNING) != 0) return true;
-  }
-  return false;
 }
 
 bool is_numeric_address(std::string_view text) {

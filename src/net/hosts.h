@@ -20,13 +20,6 @@ base::Result<std::vector<std::string>> resolve(const std::string& host, base::In
 // The name of this machine.
 std::string host_name();
 
-// The numeric addresses of this machine's interfaces that are up, IPv4 first, without loopback and
-// link-local ones.
-std::vector<std::string> local_addresses();
-
-// Whether the interface with this address of ours is up and has somebody at its other end.
-[[nodiscard]] bool has_link(std::string_view address);
-
 [[nodiscard]] bool is_numeric_address(std::string_view text);
 [[nodiscard]] bool is_loopback_address(std::string_view address);
 

@@ -46,21 +46,28 @@ std::string serialise(const HttpResponse& response, bool without_body, bool last
   return out;
 }
 
-base::Result<std::string> serialise(const HttpRequest& request, const std::string& host) {
-  if (!is_name(request.method)) {
-    return base::invalid_argument(base::format("\"{}\" is no HTTP method", request.method));
+base::Result<std::string> serialise_head(const RequestLine& line, const Headers& headers,
+                                         std::uint64_t body_bytes) {
+  if (!is_name(line.method)) {
+    return base::invalid_argument(base::format("\"{}\" is no HTTP method", line.method));
   }
-  GANGRUN_TRY(check_headers(request.headers));
-  std::string out =
-      base::format("{} {} HTTP/1.1\r\n", request.method, make_target(request.path, request.query));
-  append_field(out, "Host", host);
+  GANGRUN_TRY(check_headers(headers));
+  std::string out = base::format("{} {} HTTP/1.1\r\n", line.method, line.target);
+  append_field(out, "Host", line.host);
   append_field(out, "Connection", "close");
-  if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
-    append_field(out, "Content-Length", std::to_string(request.body.size()));
+  if (body_bytes > 0 || line.method == "POST" || line.method == "PUT") {
+    append_field(out, "Content-Length", std::to_string(body_bytes));
   }
-  for (const auto& [name, value] : request.headers.fields()) append_field(out, name, value);
-  out.append("\r\n").append(request.body);
+  for (const auto& [name, value] : headers.fields()) append_field(out, name, value);
+  out.append("\r\n");
   return out;
+}
+
+base::Result<std::string> serialise(const HttpRequest& request, const std::string& host) {
+  const std::string target = make_target(request.path, request.query);
+  GANGRUN_ASSIGN(std::string out, serialise_head({request.method, target, host}, request.headers,
+                                                 request.body.size()));
+  return out.append(request.body);
 }
 
 base::Result<> check_headers(const Headers& headers) {

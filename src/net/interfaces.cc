@@ -5,14 +5,18 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "net/address_internal.h"
+#include "net/hosts.h"
 
 namespace gangrun::net {
 
@@ -92,32 +96,67 @@ bool is_link_local(const sockaddr* address) {
   return (ip >> 16U) == 0xA9FEU;  // 169.254.0.0/16
 }
 
-std::string numeric(const sockaddr* address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* bytes =
-      address->sa_family == AF_INET
-          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr)
-          : &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
-  if (::inet_ntop(address->sa_family, bytes, text.data(), text.size()) == nullptr) return {};
-  return text.data();
+// What an interface of this machine has as an IP address.
+struct Seen {
+  InterfaceAddress of;  // an IPv4 alias has a name of its own, "eth0:1"
+  unsigned flags = 0;
+  bool is_link_local = false;
+
+  [[nodiscard]] bool is_up() const { return (flags & IFF_UP) != 0; }
+};
+
+// All of them, those that are down too; IPv4 first, else in the kernel's order.
+std::vector<Seen> look() {
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) return {};
+  const std::unique_ptr<ifaddrs, InterfacesFreer> list(found);
+  std::vector<Seen> out;
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const ifaddrs* item = list.get(); item != nullptr; item = item->ifa_next) {
+      if (item->ifa_addr == nullptr || item->ifa_addr->sa_family != family) continue;
+      out.push_back({{item->ifa_name, numeric(item->ifa_addr)},
+                     item->ifa_flags,
+                     is_link_local(item->ifa_addr)});
+    }
+  }
+  return out;
 }
 
 }  // namespace
 
 std::vector<InterfaceAddress> interface_addresses() {
-  ifaddrs* found = nullptr;
-  if (::getifaddrs(&found) != 0) return {};
-  const std::unique_ptr<ifaddrs, InterfacesFreer> list(found);
   std::vector<InterfaceAddress> out;
-  for (const int family : {AF_INET, AF_INET6}) {
-    for (const ifaddrs* item = list.get(); item != nullptr; item = item->ifa_next) {
-      if (item->ifa_addr == nullptr || item->ifa_addr->sa_family != family) continue;
-      if ((item->ifa_flags & IFF_UP) == 0 || is_link_local(item->ifa_addr)) continue;
-      // An IPv4 alias has a name of its own, "eth0:1".
-      out.push_back({item->ifa_name, numeric(item->ifa_addr)});
+  for (Seen& seen : look()) {
+    if (seen.is_up() && !seen.is_link_local) out.push_back(std::move(seen.of));
+  }
+  return out;
+}
+
+std::vector<std::string> local_addresses() {
+  std::vector<std::string> out;
+  for (Seen& seen : look()) {
+    const bool is_loopback = (seen.flags & IFF_LOOPBACK) != 0;
+    if (seen.is_up() && !is_loopback && !seen.is_link_local) {
+      out.push_back(std::move(seen.of.address));
     }
   }
   return out;
+}
+
+bool has_link(std::string_view address) {
+  const std::vector<Seen> all = look();
+  return std::any_of(all.begin(), all.end(), [&](const Seen& seen) {
+    return seen.of.address == address && seen.is_up() && (seen.flags & IFF_RUNNING) != 0;
+  });
+}
+
+std::string interface_of(std::string_view address) {
+  const bool is_loopback = is_loopback_address(address);
+  for (const Seen& seen : look()) {
+    const std::string& own = seen.of.address;
+    if (own == address || (is_loopback && is_loopback_address(own))) return seen.of.interface;
+  }
+  return {};
 }
 
 base::Result<ChosenAddress> choose_address(const std::vector<InterfaceAddress>& addresses,

@@ -70,5 +70,25 @@ TEST(InterfaceAddresses, HaveLoopbackAndNoLinkLocalOnes) {
   }
 }
 
+TEST(LocalAddresses, AreThoseThatOthersMayReach) {
+  std::vector<std::string> reachable;
+  for (const auto& [interface, address] : interface_addresses()) {
+    if (interface != "lo") reachable.push_back(address);
+  }
+  EXPECT_EQ(local_addresses(), reachable);
+}
+
+TEST(HasLink, OnlyWhereTheAddressIsOurs) {
+  EXPECT_TRUE(has_link("127.0.0.1"));
+  EXPECT_FALSE(has_link("192.0.2.77"));
+}
+
+TEST(InterfaceOf, IsFoundByTheAddress) {
+  EXPECT_EQ(interface_of("127.0.0.1"), "lo");
+  EXPECT_EQ(interface_of("127.0.0.77"), "lo");
+  EXPECT_EQ(interface_of("192.0.2.77"), "");
+  EXPECT_EQ(interface_of("not-an-address"), "");
+}
+
 }  // namespace
 }  // namespace gangrun::net

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "net/compression.h"
 
 namespace gangrun::net {
 
@@ -16,43 +17,10 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr std::size_t kBase64Group = 4;
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 base::Error not_packed(std::string_view why) {
   return base::invalid_argument(base::format("not packed: {}", why));
 }
-
-// zlib's decompressor; it wants its object to stay where it is.
-class Inflater {
- public:
-  Inflater() { GANGRUN_CHECK(::inflateInit(&stream_) == Z_OK, "no memory"); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  ~Inflater() { ::inflateEnd(&stream_); }
-
-  base::Result<std::string> run(Bytes compressed, std::size_t max_bytes) {
-    stream_.next_in = compressed.data();
-    stream_.avail_in = static_cast<uInt>(compressed.size());
-    std::string text;
-    Bytes piece(kPieceBytes);
-    int status = Z_OK;
-    while (status == Z_OK) {
-      stream_.next_out = piece.data();
-      stream_.avail_out = static_cast<uInt>(piece.size());
-      status = ::inflate(&stream_, Z_NO_FLUSH);
-      text.append(piece.begin(), piece.end() - stream_.avail_out);
-      if (text.size() > max_bytes) {
-        return base::Error{base::Code::kResourceExhausted,
-                           base::format("packed: more than {} bytes", max_bytes)};
-      }
-    }
-    if (status != Z_STREAM_END || stream_.avail_in != 0) return not_packed("zlib cannot read it");
-    return text;
-  }
-
- private:
-  z_stream stream_{};
-};
 
 base::Result<Bytes> from_base64(std::string_view text) {
   if (text.size() % kBase64Group != 0) return not_packed("it is no base64");
@@ -84,8 +52,22 @@ std::string pack(std::string_view text) {
 }
 
 base::Result<std::string> unpack(std::string_view packed, std::size_t max_bytes) {
-  GANGRUN_ASSIGN(Bytes compressed, from_base64(packed));
-  return Inflater().run(std::move(compressed), max_bytes);
+  GANGRUN_ASSIGN(const Bytes compressed, from_base64(packed));
+  std::string text;
+  bool too_large = false;
+  Inflater inflater;
+  const auto taken =
+      inflater.put({reinterpret_cast<const char*>(compressed.data()), compressed.size()},
+                   [&](std::string_view piece) -> base::Result<> {
+                     text.append(piece);
+                     if (text.size() <= max_bytes) return {};
+                     too_large = true;
+                     return base::Error{base::Code::kResourceExhausted,
+                                        base::format("packed: more than {} bytes", max_bytes)};
+                   });
+  if (too_large) return taken.error();
+  if (!taken.ok() || !inflater.done()) return not_packed("zlib cannot read it");
+  return text;
 }
 
 }  // namespace gangrun::net

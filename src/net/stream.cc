@@ -11,6 +11,7 @@
 
 #include "base/format.h"
 #include "net/address_internal.h"
+#include "net/hosts.h"
 #include "net/stream_internal.h"
 #include "net/tls_internal.h"
 
@@ -81,6 +82,23 @@ void Stream::write_some(const WritePieces& pieces, IoHandler handler) {
   } else {
     state_->socket.async_write_some(pieces, std::move(kept));
   }
+}
+
+base::Result<> Stream::expect_host(std::string host) {
+  SSL* const native = state_->tls->native_handle();
+  // A server of several names is told a name, never an address (RFC 6066).
+  const bool set = is_numeric_address(host)
+                       ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(native), host.c_str()) == 1
+                       : SSL_set1_host(native, host.c_str()) == 1 &&
+                             SSL_ctrl(native, SSL_CTRL_SET_TLSEXT_HOSTNAME,
+                                      TLSEXT_NAMETYPE_host_name, host.data()) == 1;
+  if (!set) return base::internal("TLS does not take a host: " + take_openssl_error());
+  return {};
+}
+
+std::string Stream::distrust() const {
+  const long result = state_->tls ? SSL_get_verify_result(state_->tls->native_handle()) : X509_V_OK;
+  return result == X509_V_OK ? std::string() : X509_verify_cert_error_string(result);
 }
 
 void Stream::handshake(Role role, std::function<void(const ErrorCode&)> done) {

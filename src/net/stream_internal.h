@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "net/http.h"
 
 namespace gangrun::net {
@@ -106,6 +107,12 @@ class Stream {
     }
     write_some(pieces, IoHandler(std::forward<Handler>(handler)));
   }
+
+  // Before the handshake of a client whose context knows authorities: the certificate must be one
+  // for `host`, a name or a numeric address.
+  base::Result<> expect_host(std::string host);
+  // Why the certificate was not accepted; "" when it was, or none has been shown.
+  [[nodiscard]] std::string distrust() const;
 
   enum class Role { kServer, kClient };
   // The TLS handshake; at once a success on a plain stream.

@@ -3,13 +3,24 @@
 #include <openssl/ssl.h>
 
 #include "base/format.h"
+#include "net/digests.h"
 #include "net/tls_internal.h"
 
 namespace gangrun::net {
 
 namespace {
 
-base::Result<std::shared_ptr<asio::ssl::context>> tls_context() {
+// Where distributions keep the certificates that they trust: a static program's OpenSSL knows only
+// the place of the distribution that it was built on.
+constexpr std::array kSystemAuthorities{
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+};
+
+base::Result<std::shared_ptr<asio::ssl::context>> tls_context(int oldest) {
   initialise_openssl();
   std::shared_ptr<asio::ssl::context> context;
   try {
@@ -18,8 +29,8 @@ base::Result<std::shared_ptr<asio::ssl::context>> tls_context() {
     return base::internal(base::format("TLS cannot be used: {}", error.what()));
   }
   SSL_CTX* const native = context->native_handle();
-  if (SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION) != 1) {
-    return base::internal(base::format("TLS 1.3 cannot be used: {}", take_openssl_error()));
+  if (SSL_CTX_set_min_proto_version(native, oldest) != 1) {
+    return base::internal(base::format("TLS cannot be used: {}", take_openssl_error()));
   }
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
@@ -39,14 +50,11 @@ std::string take_openssl_error() {
 }
 
 std::string to_hex(const Sha256& digest) {
-  std::string out;
-  out.reserve(digest.size() * 2);
-  for (const std::uint8_t byte : digest) out += base::format("{:02x}", byte);
-  return out;
+  return to_hex(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
 base::Result<std::shared_ptr<asio::ssl::context>> server_tls(const JobCertificate& certificate) {
-  GANGRUN_ASSIGN(auto context, tls_context());
+  GANGRUN_ASSIGN(auto context, tls_context(TLS1_3_VERSION));
   const std::string& key = certificate.key_pem.reveal();
   ErrorCode error;
   context->use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem,
@@ -59,8 +67,28 @@ base::Result<std::shared_ptr<asio::ssl::context>> server_tls(const JobCertificat
 }
 
 base::Result<std::shared_ptr<asio::ssl::context>> client_tls() {
-  GANGRUN_ASSIGN(auto context, tls_context());
+  GANGRUN_ASSIGN(auto context, tls_context(TLS1_3_VERSION));
   SSL_CTX_set_verify(context->native_handle(), SSL_VERIFY_NONE, nullptr);
+  return context;
+}
+
+base::Result<std::shared_ptr<asio::ssl::context>> authorities_tls(
+    const std::string& authorities_file) {
+  GANGRUN_ASSIGN(auto context, tls_context(TLS1_2_VERSION));
+  SSL_CTX* const native = context->native_handle();
+  SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
+  if (!authorities_file.empty()) {
+    if (SSL_CTX_load_verify_file(native, authorities_file.c_str()) != 1) {
+      return base::invalid_argument(base::format("no certificates can be read from {}: {}",
+                                                 authorities_file, take_openssl_error()));
+    }
+    return context;
+  }
+  SSL_CTX_set_default_verify_paths(native);
+  for (const char* const path : kSystemAuthorities) {
+    if (SSL_CTX_load_verify_file(native, path) == 1) break;
+  }
+  ERR_clear_error();
   return context;
 }
 

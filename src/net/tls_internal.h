@@ -28,6 +28,10 @@ std::string to_hex(const Sha256& digest);
 base::Result<std::shared_ptr<asio::ssl::context>> server_tls(const JobCertificate& certificate);
 // For clients that compare the fingerprint themselves, after the handshake.
 base::Result<std::shared_ptr<asio::ssl::context>> client_tls();
+// For clients of servers that are not ours: TLS 1.2 and newer, and somebody must vouch for the
+// server: those in `authorities_file` (PEM), or those whom the system trusts when it is empty.
+base::Result<std::shared_ptr<asio::ssl::context>> authorities_tls(
+    const std::string& authorities_file);
 
 // SHA-256 of the certificate that the other side has shown; "" when it showed none.
 std::string peer_fingerprint(SSL* tls);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "process/test_bind.h"
 
 namespace gangrun::process {
 namespace {
@@ -16,37 +17,6 @@ using base::Code;
 using base::UniqueFd;
 using testing::AnyOf;
 using testing::HasSubstr;
-
-#ifndef IP_LOCAL_PORT_RANGE
-constexpr int IP_LOCAL_PORT_RANGE = 51;  // Linux 6.3, not yet in every libc
-#endif
-
-struct Options {
-  bool reuse_address = false;
-  bool reuse_port = false;
-};
-
-// Binds 0.0.0.0:port as a program would; invalid where that is refused.
-UniqueFd bind_beside(std::uint16_t port, Options options, std::uint32_t port_range = 0) {
-  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int one = 1;
-  if (options.reuse_address) {
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  }
-  if (options.reuse_port) {
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
-  }
-  if (port_range != 0) {
-    ::setsockopt(socket.get(), IPPROTO_IP, IP_LOCAL_PORT_RANGE, &port_range, sizeof port_range);
-  }
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    socket.reset();
-  }
-  return socket;
-}
 
 std::uint16_t port_of(const UniqueFd& socket) {
   sockaddr_in address{};
@@ -68,8 +38,8 @@ PortHold hold_any(const char* address = "0.0.0.0") {
 TEST(PortHold, NobodyWhoAsksForAnyPortGetsIt) {
   for (const char* address : kAllAddresses) {
     const PortHold hold = hold_any(address);
-    for (const Options options : {Options{}, Options{.reuse_address = true},
-                                  Options{.reuse_port = true}, Options{true, true}}) {
+    for (const BindOptions options : {BindOptions{}, BindOptions{.reuse_address = true},
+                                      BindOptions{.reuse_port = true}, BindOptions{true, true}}) {
       std::vector<UniqueFd> others;
       for (int i = 0; i < 500; ++i) {
         others.push_back(bind_beside(0, options));
@@ -86,7 +56,7 @@ TEST(PortHold, NotEvenWhereItIsTheOnlyPortLeft) {
     // This socket may only be given the held port, where the kernel knows the option.
     const std::uint32_t only_this =
         (static_cast<std::uint32_t>(hold.port()) << 16U) | static_cast<std::uint32_t>(hold.port());
-    for (const Options options : {Options{}, Options{.reuse_address = true}}) {
+    for (const BindOptions options : {BindOptions{}, BindOptions{.reuse_address = true}}) {
       const UniqueFd socket = bind_beside(0, options, only_this);
       EXPECT_TRUE(!socket.valid() || port_of(socket) != hold.port()) << address;
     }
@@ -114,7 +84,8 @@ TEST(PortHold, NoOutgoingConnectionGetsIt) {
 
 TEST(PortHold, WhoNamesItWithAnOptionTakesItOver) {
   for (const char* address : kAllAddresses) {
-    for (const Options options : {Options{.reuse_address = true}, Options{.reuse_port = true}}) {
+    for (const BindOptions options :
+         {BindOptions{.reuse_address = true}, BindOptions{.reuse_port = true}}) {
       const PortHold hold = hold_any(address);
       const UniqueFd server = bind_beside(hold.port(), options);
       ASSERT_TRUE(server.valid()) << address;
@@ -141,7 +112,7 @@ TEST(PortHold, ComesBackAtItsOldNumber) {
 }
 
 TEST(PortHold, SaysWhoHasThePortThatIsWanted) {
-  for (const Options options : {Options{}, Options{true, true}}) {
+  for (const BindOptions options : {BindOptions{}, BindOptions{true, true}}) {
     const UniqueFd server = bind_beside(0, options);
     ASSERT_EQ(::listen(server.get(), 8), 0);
     const auto hold = PortHold::exactly("0.0.0.0", port_of(server));

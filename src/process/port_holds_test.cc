@@ -1,10 +1,10 @@
 #include "process/port_holds.h"
 
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <set>
+
+#include "process/test_bind.h"
 
 namespace gangrun::process {
 namespace {
@@ -12,18 +12,6 @@ namespace {
 using base::UniqueFd;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-// Binds as a program does that sets no option; invalid where that is refused.
-UniqueFd bind_plainly(std::uint16_t port) {
-  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    socket.reset();
-  }
-  return socket;
-}
 
 std::set<std::uint16_t> as_set(const PortHolds& holds) {
   return {holds.numbers().begin(), holds.numbers().end()};
@@ -34,7 +22,7 @@ TEST(PortHolds, AreAllDifferentAndHeld) {
   ASSERT_TRUE(holds.ok()) << holds.error().message;
   EXPECT_THAT(as_set(*holds), SizeIs(64));
   EXPECT_THAT(holds->fds(), SizeIs(64));
-  for (const std::uint16_t port : holds->numbers()) EXPECT_FALSE(bind_plainly(port).valid());
+  for (const std::uint16_t port : holds->numbers()) EXPECT_FALSE(bind_beside(port, {}).valid());
 }
 
 TEST(PortHolds, TheFirstIsTheWantedOneOrSaysWhyNot) {
@@ -50,7 +38,7 @@ TEST(PortHolds, TheFirstIsTheWantedOneOrSaysWhyNot) {
   auto other = PortHolds::take(1, std::nullopt);
   const std::uint16_t taken = other->numbers().front();
   other->release();
-  const UniqueFd server = bind_plainly(taken);
+  const UniqueFd server = bind_beside(taken, {});
   ASSERT_TRUE(server.valid());
   const auto without = PortHolds::take(1, taken);
   ASSERT_TRUE(without.ok());
@@ -79,17 +67,17 @@ TEST(PortHolds, AfterReleaseAPlainBindSucceedsAndHoldingAgainIsAllOrNothing) {
   EXPECT_THAT(holds->fds(), SizeIs(0));
   EXPECT_EQ(holds->numbers(), numbers);
   {
-    const UniqueFd server = bind_plainly(numbers[1]);
+    const UniqueFd server = bind_beside(numbers[1], {});
     ASSERT_TRUE(server.valid());
     const auto refused = holds->hold_again();
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(holds->fds(), SizeIs(0));
-    EXPECT_TRUE(bind_plainly(numbers[0]).valid()) << "a half hold is none";
+    EXPECT_TRUE(bind_beside(numbers[0], {}).valid()) << "a half hold is none";
   }
   const auto held = holds->hold_again();
   ASSERT_TRUE(held.ok()) << held.error().message;
   EXPECT_THAT(holds->fds(), SizeIs(2));
-  EXPECT_FALSE(bind_plainly(numbers[0]).valid());
+  EXPECT_FALSE(bind_beside(numbers[0], {}).valid());
 }
 
 }  // namespace

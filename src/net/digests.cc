@@ -1,0 +1,110 @@
+#include "net/digests.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <array>
+
+#include "base/check.h"
+
+namespace gangrun::net {
+
+namespace {
+
+constexpr std::size_t kMd5Bytes = 16;
+constexpr std::size_t kMd5BlockBytes = 64;
+constexpr std::size_t kSha256Bytes = 32;
+
+const unsigned char* raw(std::string_view bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
+
+unsigned char* raw(std::string& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
+
+}  // namespace
+
+base::Result<> check_md5() {
+  std::array<unsigned char, kMd5Bytes> digest{};
+  if (EVP_Digest("", 0, digest.data(), nullptr, EVP_md5(), nullptr) == 1) return {};
+  return base::Error{base::Code::kFailedPrecondition,
+                     "this machine's OpenSSL has no MD5 (FIPS rules?), which Hadoop's tokens need"};
+}
+
+std::string md5(std::string_view bytes) {
+  std::string digest(kMd5Bytes, '\0');
+  const int done = EVP_Digest(bytes.data(), bytes.size(), raw(digest), nullptr, EVP_md5(), nullptr);
+  GANGRUN_CHECK(done == 1, done);
+  return digest;
+}
+
+// RFC 2104 by hand: OpenSSL's own is deprecated in one form and a page long in the other.
+std::string hmac_md5(std::string_view key, std::string_view bytes) {
+  std::string padded = key.size() > kMd5BlockBytes ? md5(key) : std::string(key);
+  padded.resize(kMd5BlockBytes, '\0');
+  std::string inner;
+  inner.reserve(kMd5BlockBytes + bytes.size());
+  std::string outer;
+  for (const char byte : padded) {
+    inner += static_cast<char>(byte ^ 0x36);
+    outer += static_cast<char>(byte ^ 0x5c);
+  }
+  inner += bytes;
+  outer += md5(inner);
+  std::string digest = md5(outer);
+  OPENSSL_cleanse(padded.data(), padded.size());
+  OPENSSL_cleanse(inner.data(), inner.size());
+  OPENSSL_cleanse(outer.data(), outer.size());
+  return digest;
+}
+
+struct Sha256Stream::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
+  const int done = EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr);
+  GANGRUN_CHECK(done == 1, done);
+}
+
+Sha256Stream::~Sha256Stream() { EVP_MD_CTX_free(state_->context); }
+
+void Sha256Stream::put(std::string_view bytes) {
+  const int done = EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+  GANGRUN_CHECK(done == 1, done);
+}
+
+std::string Sha256Stream::finish() {
+  std::string digest(kSha256Bytes, '\0');
+  const int done = EVP_DigestFinal_ex(state_->context, raw(digest), nullptr);
+  GANGRUN_CHECK(done == 1, done);
+  return digest;
+}
+
+std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += kDigits[value >> 4U];
+    text += kDigits[value & 0xfU];
+  }
+  return text;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and a final zero
+  const int length = EVP_EncodeBlock(raw(text), raw(bytes), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::string random_bytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  const int done = RAND_bytes(raw(bytes), static_cast<int>(count));
+  GANGRUN_CHECK(done == 1, done);
+  return bytes;
+}
+
+}  // namespace gangrun::net
