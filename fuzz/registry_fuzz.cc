@@ -1,9 +1,10 @@
 // What comes to the registry from outside: frames of both directions, and a desk that is fed any
 // sequence of sessions, frames and pauses.
 //
-// The first byte of an input chooses: 0 decodes the rest in both directions, anything else runs the
-// rest as a script for a desk. A script is a row of steps of two bytes, what and which; "frame from
-// the input" takes the bytes up to the next newline.
+// The first byte of an input chooses: 0 decodes the rest in both directions, 2 has the rest as
+// requests to a rendezvous, anything else runs the rest as a script for a desk. A script is a row
+// of steps of two bytes, what and which; "frame from the input" takes the bytes up to the next
+// newline.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include "base/log.h"
 #include "registry/desk.h"
 #include "registry/messages.h"
+#include "registry/rendezvous_relay.h"
 
 namespace {
 
@@ -109,7 +111,7 @@ class Script {
       const auto what = static_cast<unsigned char>(bytes_[0]);
       const auto which = static_cast<unsigned char>(bytes_[1]);
       bytes_.remove_prefix(2);
-      step(what % 12, which);
+      step(what % 13, which);
     }
   }
 
@@ -171,8 +173,20 @@ class Script {
         desk_.send_start(id, output_.attempts[id], 0, starts);
         return;
       }
+      case 11: return frame(session, rendezvous(which));
       default: (void)desk_.report_place(id, small, {"h", 9});
     }
+  }
+
+  static registry::RendezvousMessage rendezvous(unsigned which) {
+    registry::RendezvousMessage message;
+    message.attempt = 1 + static_cast<int>((which >> 2U) % 2);
+    message.generation = 1 + static_cast<int>((which >> 3U) % 2);
+    message.id = which;
+    message.action = static_cast<registry::RendezvousAction>((which >> 4U) % 3);
+    message.key = (which >> 6U) % 2 == 0 ? "global/0" : "global/rank_0";
+    if (message.action == registry::RendezvousAction::kPut) message.value = "x";
+    return message;
   }
 
   std::string_view bytes_;
@@ -183,6 +197,58 @@ class Script {
       {std::chrono::milliseconds(100), std::chrono::milliseconds(1000)}, output_, log_};
 };
 
+// Requests of processes through a relay to a master that answers some: each is "METHOD PATH BODY"
+// up to the next newline, or one byte for what else may happen. Every request is answered once.
+class Requests final : public registry::RendezvousRelayOutput {
+ public:
+  void run(std::string_view bytes) {
+    registry::RendezvousTicket ticket = 0;
+    while (!bytes.empty()) {
+      const std::string_view line = bytes.substr(0, bytes.find('\n'));
+      bytes.remove_prefix(std::min(bytes.size(), line.size() + 1));
+      if (line.size() == 1) {
+        happen(line.front());
+        continue;
+      }
+      const std::size_t path = std::min(line.find(' '), line.size() - 1) + 1;
+      const std::size_t body = std::min(line.find(' ', path), line.size());
+      open_.insert(++ticket);
+      relay_.request(ticket, line.substr(0, path - 1), line.substr(path, body - path),
+                     std::string(line.substr(body)), now_);
+    }
+    while (const auto next = relay_.next_deadline()) {
+      now_ = std::max(now_, *next);
+      relay_.on_time(now_);
+    }
+    GANGRUN_CHECK(open_.empty(), open_.size());
+  }
+
+  void send(registry::RendezvousMessage message) override {
+    message.attempt = message.generation = 1;
+    const std::string frame = registry::encode(registry::AgentMessage(message));
+    const auto decoded = registry::decode_agent_message(frame);
+    GANGRUN_CHECK(decoded.ok(), frame);
+    last_ = message;
+  }
+  void answer(registry::RendezvousTicket ticket, int status, const std::string&) override {
+    GANGRUN_CHECK(open_.erase(ticket) == 1, ticket, status);
+  }
+
+ private:
+  void happen(char what) {
+    if (what == 'a') return relay_.on_attached();
+    if (what == 'o') return relay_.on_answer({1, last_.id, last_.value, ""});
+    if (what == 'r') return relay_.on_answer({1, last_.id, "", "full"});
+    now_ += std::chrono::seconds(1);
+    relay_.on_time(now_);
+  }
+
+  base::Instant now_ = base::Instant(std::chrono::hours(1));
+  registry::RendezvousMessage last_;
+  std::set<registry::RendezvousTicket> open_;
+  registry::RendezvousRelay relay_{*this};
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -190,6 +256,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (input.empty()) return 0;
   if (input.front() == 0) {
     decode_both(input.substr(1));
+  } else if (input.front() == 2) {
+    Requests().run(input.substr(1));
   } else {
     Script(input.substr(1)).run();
   }

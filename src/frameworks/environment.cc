@@ -19,8 +19,10 @@ bool is_named(const job::JobSpec& job, job::Framework framework) {
                                job.frameworks->end();
 }
 
-// A job that names no framework gets the variables of all: none of them is read by another.
+// A job that names no framework gets the variables of all but Horovod: none of them is read by
+// another. Where HOROVOD_RANK is set, PyTorch Lightning takes Horovod for the launcher.
 bool is_wanted(const job::JobSpec& job, job::Framework framework) {
+  if (framework == job::Framework::kHorovod) return is_named(job, framework);
   return !job.frameworks || is_named(job, framework);
 }
 
@@ -52,6 +54,7 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
   GANGRUN_ASSIGN(const std::vector<Group> groups, groups_of(inputs.job, inputs.cluster));
   const int index = inputs.cluster.place_of(task).value_or(task.index);
   const job::TaskId placed{task.type, index};
+  const auto ranks = ranks_of(placed, process, groups);
   return Place{.inputs = inputs,
                .task = placed,
                .spec = *spec,
@@ -60,7 +63,8 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
                .process = process,
                .gpus = spec->resources_of(task.index).gpus,
                .visible = visible_to(placed, groups),
-               .ranks = ranks_of(placed, process, groups)};
+               .ranks = ranks,
+               .groups = groups};
 }
 
 void add_ports(const Place& place, Variables& variables) {
@@ -148,6 +152,9 @@ base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId
   if (is_named(inputs.job, job::Framework::kJax)) {
     environment.variables.merge(jax_detected_variables(place));
   }
+  if (is_wanted(inputs.job, job::Framework::kHorovod)) {
+    environment.variables.merge(horovod_variables(place));
+  }
   return environment;
 }
 
@@ -169,6 +176,12 @@ bool is_content_with_outline(const job::JobSpec& job) {
   return std::all_of(job.frameworks->begin(), job.frameworks->end(), [](job::Framework framework) {
     return framework == job::Framework::kPytorch || framework == job::Framework::kJax;
   });
+}
+
+bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task) {
+  const job::TaskSpec* spec = job.find(task.type);
+  return is_wanted(job, job::Framework::kHorovod) && spec != nullptr &&
+         job::effective_policy(job, *spec) == job::Policy::kTracked;
 }
 
 bool is_reserved(std::string_view name) { return name.starts_with(kReservedPrefix); }

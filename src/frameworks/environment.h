@@ -36,6 +36,10 @@ struct Inputs {
   std::optional<job::Address> own_address{};
   // Held for the task beside the port of its address, in the order of the job's names.
   std::vector<std::uint16_t> more_ports{};
+  // Of Horovod: the port of 127.0.0.1 at which the agent serves its rendezvous, and the interface
+  // of this machine that has the task's address.
+  std::optional<std::uint16_t> rendezvous_port{};
+  std::string interface {};
 };
 
 struct Environment {
@@ -62,6 +66,10 @@ base::Result<> check(const job::JobSpec& job);
 // are, and where the first is. Then a spec that would not fit into GANGRUN_CLUSTER_SPEC need not be
 // sent to each of them.
 [[nodiscard]] bool is_content_with_outline(const job::JobSpec& job);
+
+// Whether the processes of `task` meet by Horovod's rendezvous, which the agent then has to serve:
+// only in a job that names it.
+[[nodiscard]] bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task);
 
 // A name of ours, which a job cannot set.
 [[nodiscard]] bool is_reserved(std::string_view name);

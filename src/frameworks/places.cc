@@ -1,6 +1,8 @@
 #include "frameworks/places.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/format.h"
@@ -79,6 +81,33 @@ std::optional<Ranks> ranks_of(const job::TaskId& task, int process,
     ranks.world_size += tasks * processes;
   }
   if (!found) return std::nullopt;
+  return ranks;
+}
+
+HostRanks host_ranks_of(int rank, const std::vector<Group>& groups) {
+  std::vector<const std::string*> hosts;  // in the order of their first rank
+  std::map<std::string_view, int> sizes;
+  HostRanks ranks;
+  std::string_view own;
+  int next_rank = 0;
+  for (const Group& group : groups) {
+    if (group.policy != job::Policy::kTracked) continue;
+    for (const job::Address& address : *group.addresses) {
+      int& size = sizes[address.host];
+      if (size == 0) hosts.push_back(&address.host);
+      if (rank >= next_rank && rank < next_rank + group.spec->processes) {
+        own = address.host;
+        ranks.local_rank = size + rank - next_rank;
+      }
+      size += group.spec->processes;
+      next_rank += group.spec->processes;
+    }
+  }
+  ranks.local_size = sizes[own];
+  for (const std::string* host : hosts) {
+    if (*host == own) ranks.cross_rank = ranks.cross_size;
+    if (sizes[*host] > ranks.local_rank) ++ranks.cross_size;
+  }
   return ranks;
 }
 

@@ -50,4 +50,19 @@ struct Ranks {
 std::optional<Ranks> ranks_of(const job::TaskId& task, int process,
                               const std::vector<Group>& groups);
 
+// The same place as Horovod counts it: "local" among the processes on the same host, whatever their
+// task; "cross" among the hosts that have a process of this local rank, in the order of their
+// ranks.
+struct HostRanks {
+  int local_rank = 0;
+  int local_size = 0;
+  int cross_rank = 0;
+  int cross_size = 0;
+
+  friend bool operator==(const HostRanks&, const HostRanks&) = default;
+};
+
+// Of the process with this rank of ranks_of().
+HostRanks host_ranks_of(int rank, const std::vector<Group>& groups);
+
 }  // namespace gangrun::frameworks

@@ -5,19 +5,14 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "frameworks/variables_of.h"
+#include "job/units.h"
 
 namespace gangrun::frameworks {
 
 namespace {
 
-// "parameter-server" is DTF_PARAMETER_SERVER_HOSTS: a variable's name has no '-'.
 std::string hosts_variable(const std::string& type) {
-  std::string upper = type;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
-    if (c == '-') return '_';
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return base::format("DTF_{}_HOSTS", upper);
+  return base::format("DTF_{}_HOSTS", job::in_variable(type));
 }
 
 std::string comma_separated(const std::vector<job::Address>& addresses) {

@@ -22,6 +22,7 @@ struct Place {
   int gpus = 0;  // of the task, for all its processes
   std::vector<Group> visible;
   std::optional<Ranks> ranks;
+  std::vector<Group> groups;  // all of them
 };
 
 // TF_CONFIG; nothing for a sidecar, for a job that trains nothing (observers only), and for a gang
@@ -43,5 +44,8 @@ Variables jax_variables(const Place& place);
 // other launchers, so these are the names of one of them. Programs that use MPI would
 // take them for real. Nothing for a task without a rank.
 Variables jax_detected_variables(const Place& place);
+
+// As `horovodrun --gloo` sets them; nothing for a task without a rank.
+Variables horovod_variables(const Place& place);
 
 }  // namespace gangrun::frameworks

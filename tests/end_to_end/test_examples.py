@@ -5,14 +5,16 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
+from waiting import wait_until
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gangrun"
+WAIT_S = 200
 
 
 @pytest.fixture
@@ -93,16 +95,6 @@ def steps_of(run_gangrun, job, task):
     return [(int(step), float(loss)) for step, loss in re.findall(r"^step (\d+), loss ([\d.]+)$", lines, re.M)]
 
 
-def wait_until(condition, what, seconds=200):
-    """Polls: what is waited for happens in other processes that tell nobody."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        if value := condition():
-            return value
-        os.sched_yield()
-    raise AssertionError(f"waited {seconds} s for {what}")
-
-
 def test_wine_does_not_notice_the_death_of_its_master(example, run_gangrun):
     """Kills the master of the detached job in the middle: same processes, and the loss keeps falling."""
     folder = example("wine")
@@ -113,13 +105,13 @@ def test_wine_does_not_notice_the_death_of_its_master(example, run_gangrun):
         status = json.loads(run_gangrun("status", "--json", job).stdout)
         return {task["task"]: task["pid"] for task in status["tasks"] if task["state"] == "running"}
 
-    wait_until(lambda: len(steps_of(run_gangrun, job, "chief:0")) >= 2, "the training to begin")
-    before = wait_until(lambda: len(p := pids()) == 6 and p, "all tasks")
+    wait_until(lambda: len(steps_of(run_gangrun, job, "chief:0")) >= 2, "the training to begin", WAIT_S)
+    before = wait_until(lambda: len(p := pids()) == 6 and p, "all tasks", WAIT_S)
     steps_before = steps_of(run_gangrun, job, "chief:0")
     masters = subprocess.run(["pgrep", "-f", f"gangrun master .*{job}"], capture_output=True, text=True).stdout.split()
     os.kill(min(map(int, masters)), 9)
-    wait_until(lambda: pids() == before, "news of the same processes")
-    wait_until(lambda: len(steps_of(run_gangrun, job, "chief:0")) > len(steps_before), "the training to go on")
+    wait_until(lambda: pids() == before, "news of the same processes", WAIT_S)
+    wait_until(lambda: len(steps_of(run_gangrun, job, "chief:0")) > len(steps_before), "the training to go on", WAIT_S)
     assert run_gangrun("wait", job, timeout=280).status == 0
     status = json.loads(run_gangrun("status", "--json", job).stdout)
     assert (status["restarts_used"], status["generation"]) == (0, 1)

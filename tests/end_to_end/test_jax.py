@@ -11,7 +11,8 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gangrun"
-LIMIT_S = 200
+# A gang that met too late (below) starts anew only when JAX has ended its processes, which took 200 s.
+LIMIT_S = 280
 
 # Only the command line says what is different; what JAX finds is what the example finds.
 NAMED_BY_HAND = """
@@ -42,7 +43,10 @@ def test_jax_finds_the_gang_without_arguments(run_gangrun, environment, tmp_path
     assert done.status == 0, done.stderr
     size = tasks * processes
     joined = re.findall(r"process (\d) of (\d): 1 device here, (\d) together", done.stdout)
-    assert sorted(joined) == [(str(rank), str(size), str(size)) for rank in range(size)]
+    # Processes that come to their first collective more than 30 s apart are given up by gloo: on a busy machine the job needs
+    # the restart that its file allows.
+    assert len(joined) == size or "Gloo context initialization failed" in done.stderr, done
+    assert sorted(joined[-size:]) == [(str(rank), str(size), str(size)) for rank in range(size)]
     sums = re.findall(r"sum of all process numbers (\d+)$", done.stdout, re.M)
     assert sums == [str(sum(range(size)))] * size
     losses = [float(loss) for loss in re.findall(r"step \d+, loss ([\d.]+)$", done.stdout, re.M)]

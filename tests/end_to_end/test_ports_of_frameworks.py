@@ -3,14 +3,16 @@
 import json
 import os
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from waiting import wait_until
+
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gangrun"
 TENSORFLOW = f"{CACHE / 'tensorflow-2.15/bin'}:{os.environ['PATH']}"
+JAX = f"{CACHE / 'jax-0.10/bin'}:{os.environ['PATH']}"
 LIMIT_S = 240
 
 # Runs an operation on the other one's server, which so has to listen at its published port.
@@ -42,6 +44,14 @@ dist.all_reduce(sum)
 print("rank", dist.get_rank(), "of", dist.get_world_size(), "has", int(sum), flush=True)
 """
 
+# Process 0 serves the coordinator at its task's port; without it nobody would know of the others.
+COORDINATOR = """
+import jax
+from jax.experimental import multihost_utils
+jax.distributed.initialize()
+numbers = multihost_utils.process_allgather(jax.numpy.array([jax.process_index()]))
+print("process", jax.process_index(), "of", jax.process_count(), "has", int(numbers.sum()), flush=True)
+"""
 
 FLAGS = {"ipv4": [], "ipv6": ["--interface", "::1"], "until-exec": ["--hold", "until-exec"]}
 
@@ -75,14 +85,11 @@ def test_pytorchs_store(run_gangrun, tmp_path, flags):
     assert sorted(line for line in lines if line.startswith("rank")) == [f"rank {rank} of 3 has 3" for rank in range(3)]
 
 
-def wait_until(condition, what):
-    """Polls: what is waited for happens in other processes that tell nobody."""
-    limit = time.monotonic() + LIMIT_S
-    while time.monotonic() < limit:
-        if value := condition():
-            return value
-        os.sched_yield()
-    raise AssertionError(f"waited {LIMIT_S} s for {what}")
+@ways("ipv4", "ipv6", "until-exec")
+def test_jaxs_coordinator(run_gangrun, tmp_path, flags):
+    lines = run(run_gangrun, tmp_path, JAX, "-r", "worker:3", "--framework", "jax", *flags, "--", "python", "-c", COORDINATOR)
+    assert sorted(line for line in lines if line.startswith("process")) == [
+        f"process {number} of 3 has 3" for number in range(3)]
 
 
 @ways("ipv4", "until-exec")
@@ -99,7 +106,7 @@ def test_tensorboard(gangrun, home, tmp_path, flags):
         event = json.loads(process.stdout.readline())
         board = event.get("status", {"tasks": [{}]})["tasks"][-1]
     log, port = Path(board["log_path"] + ".err"), board["ports"][0]["port"]
-    wait_until(lambda: log.exists() and f"http://127.0.0.1:{port}/" in log.read_text(), "TensorBoard")
+    wait_until(lambda: log.exists() and f"http://127.0.0.1:{port}/" in log.read_text(), "TensorBoard", LIMIT_S)
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/data/plugins_listing", timeout=60) as answer:
         assert "scalars" in json.load(answer)
     (tmp_path / "seen").write_text("yes\n")

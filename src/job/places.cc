@@ -1,0 +1,189 @@
+#include "job/places.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/hosts.h"
+#include "job/limits.h"
+#include "job/shipped_files.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+bool is_visible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F; }
+
+bool is_label(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return text.size() <= kMaxLabelBytes && is_plain(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_plain(c) || c == '_' || c == '-'; });
+}
+
+Found check_queue(const std::string& queue) {
+  const bool fits = queue.size() <= kMaxQueueBytes && base::is_valid_utf8(queue) &&
+                    std::all_of(queue.begin(), queue.end(), is_visible);
+  if (fits) return std::nullopt;
+  return Problem{"yarn.queue",
+                 base::format("{} is not the name of a queue; allowed: a text without blanks, at "
+                              "most {} bytes, for example root.research",
+                              in_quotes(queue), kMaxQueueBytes)};
+}
+
+Found check_tags(const std::vector<std::string>& tags) {
+  if (tags.size() > kMaxTags) {
+    return Problem{"yarn.tags",
+                   base::format("{} tags are more than the limit of {}", tags.size(), kMaxTags)};
+  }
+  std::set<std::string> seen;
+  for (const std::string& tag : tags) {
+    const bool fits = !tag.empty() && tag.size() <= kMaxTagBytes &&
+                      std::all_of(tag.begin(), tag.end(), [](char c) {
+                        return is_visible(c) && static_cast<unsigned char>(c) < 0x7F && c != ',';
+                      });
+    if (!fits) {
+      return Problem{"yarn.tags",
+                     base::format("{} is not a tag; allowed: ASCII without blanks and ',', 1 to {} "
+                                  "characters",
+                                  in_quotes(tag), kMaxTagBytes)};
+    }
+    if (!seen.insert(tag).second) {
+      return Problem{"yarn.tags", base::format("{} is given twice", in_quotes(tag))};
+    }
+  }
+  return std::nullopt;
+}
+
+Found check_acl(const std::string& acl, const std::string& path) {
+  if (auto found = check_text(acl, path)) return found;
+  const bool is_line =
+      std::all_of(acl.begin(), acl.end(), [](char c) { return c == ' ' || is_visible(c); });
+  if (is_line) return std::nullopt;
+  return Problem{
+      path, base::format("{} has a control character; allowed: \"user,user group,group\", or *",
+                         in_quotes(acl))};
+}
+
+// A value that another place would take.
+Problem refuse(const std::string& path, std::string_view value, std::string_view place,
+               std::string_view other) {
+  return {path, base::format("{} is not allowed with `on: {}`; allowed with `on: {}`",
+                             in_quotes(value), place, other)};
+}
+
+Problem only_on_yarn(const std::string& path, std::string_view value) {
+  return refuse(path, value, kLocal, kYarn);
+}
+
+Found find_others(const std::map<std::string, std::int64_t>& others, const std::string& path) {
+  if (others.empty()) return std::nullopt;
+  const auto& [name, amount] = *others.begin();
+  return only_on_yarn(base::format("{}.resources.{}", path, name), std::to_string(amount));
+}
+
+// The first thing of a task type that this machine does not have.
+Found find_cluster_only(const TaskSpec& task) {
+  const std::string path = "tasks." + task.type;
+  if (task.label) return only_on_yarn(path + ".label", *task.label);
+  if (task.one_per_node) return only_on_yarn(path + ".one_per_node", "true");
+  if (auto found = find_others(task.resources.others, path)) return found;
+  for (const auto& [index, own] : task.overrides) {
+    if (auto found = find_others(own.others, base::format("{}.overrides.{}", path, index))) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+Found find_cluster_only(const YarnOptions& yarn) {
+  const YarnOptions none;
+  if (yarn.queue != none.queue) return only_on_yarn("yarn.queue", yarn.queue);
+  if (yarn.priority) return only_on_yarn("yarn.priority", std::to_string(*yarn.priority));
+  if (!yarn.tags.empty()) {
+    return only_on_yarn("yarn.tags", base::format("{}", base::join(yarn.tags, ", ")));
+  }
+  if (yarn.master.memory_mib != none.master.memory_mib) {
+    return only_on_yarn("yarn.master.memory", memory_text(yarn.master.memory_mib));
+  }
+  if (yarn.master.vcores != none.master.vcores) {
+    return only_on_yarn("yarn.master.vcores", std::to_string(yarn.master.vcores));
+  }
+  if (yarn.master_label) return only_on_yarn("yarn.master.label", *yarn.master_label);
+  if (yarn.view_acl != none.view_acl) return only_on_yarn("yarn.view_acl", yarn.view_acl);
+  if (yarn.modify_acl != none.modify_acl) return only_on_yarn("yarn.modify_acl", yarn.modify_acl);
+  if (yarn.max_attempts != none.max_attempts) {
+    return only_on_yarn("yarn.max_attempts", std::to_string(yarn.max_attempts));
+  }
+  return std::nullopt;
+}
+
+Found check_local(const JobSpec& job) {
+  for (const TaskSpec& task : job.tasks) {
+    if (auto found = find_cluster_only(task)) return found;
+  }
+  if (auto found = find_cluster_only(job.yarn)) return found;
+  for (std::size_t i = 0; i < job.files.size(); ++i) {
+    if (!is_cluster_url(job.files[i])) continue;
+    return only_on_yarn(base::format("files.{}", i), job.files[i]);
+  }
+  return std::nullopt;
+}
+
+Found check_on_yarn(const JobSpec& job) {
+  if (!job.hosts.empty()) return refuse("hosts", to_string(job.hosts.front()), kYarn, kLocal);
+  for (std::size_t i = 0; i < job.files.size(); ++i) {
+    if (!has_scheme(job.files[i])) continue;
+    const auto file = cluster_file(job.files[i]);
+    if (!file.ok()) return Problem{base::format("files.{}", i), file.error().message};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> place_names() { return {std::string(kLocal), std::string(kYarn)}; }
+
+Found check_label(const std::optional<std::string>& label, const std::string& path) {
+  if (!label || label->empty() || is_label(*label)) return std::nullopt;
+  return Problem{path, base::format("{} is not a node label; allowed: a letter or digit, then at "
+                                    "most {} letters, digits, '_' or '-'; nothing for the nodes "
+                                    "without one",
+                                    in_quotes(*label), kMaxLabelBytes - 1)};
+}
+
+Found check_yarn(const YarnOptions& yarn) {
+  if (auto found = check_queue(yarn.queue)) return found;
+  if (auto found = check_range(yarn.priority.value_or(0), 0, kMaxPriority, "yarn.priority")) {
+    return found;
+  }
+  if (auto found = check_tags(yarn.tags)) return found;
+  const Resources& master = yarn.master;
+  if (auto found = check_range(master.memory_mib, 1, kMaxMemoryMib, "yarn.master.memory")) {
+    return found;
+  }
+  if (auto found = check_range(master.vcores, 1, kMaxVcoresPerTask, "yarn.master.vcores")) {
+    return found;
+  }
+  if (master.gpus != 0 || !master.others.empty()) {
+    return Problem{"yarn.master", "has more than memory and vcores; allowed: these two"};
+  }
+  if (auto found = check_label(yarn.master_label, "yarn.master.label")) return found;
+  if (auto found = check_acl(yarn.view_acl, "yarn.view_acl")) return found;
+  if (auto found = check_acl(yarn.modify_acl, "yarn.modify_acl")) return found;
+  return check_range(yarn.max_attempts, 0, kMaxMasterAttempts, "yarn.max_attempts");
+}
+
+Found check_place(const JobSpec& job) {
+  if (job.on == kLocal) return check_local(job);
+  if (job.on == kYarn) return check_on_yarn(job);
+  return std::nullopt;
+}
+
+}  // namespace gangrun::job

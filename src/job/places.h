@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/problem.h"
+#include "job/spec.h"
+
+// What the places of a job are told, and what each of them does not know.
+namespace gangrun::job {
+
+// What `on` may name, in the order in which errors list them.
+std::vector<std::string> place_names();
+
+// TaskSpec::label or YarnOptions::master_label.
+Found check_label(const std::optional<std::string>& label, const std::string& path);
+
+Found check_yarn(const YarnOptions& yarn);
+
+// What the place of this job would have to leave out: what only a cluster has, on this machine;
+// what only this machine has, on a cluster.
+Found check_place(const JobSpec& job);
+
+}  // namespace gangrun::job

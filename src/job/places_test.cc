@@ -1,0 +1,326 @@
+#include "job/places.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "base/format.h"
+#include "job/build.h"
+#include "job/limits.h"
+#include "job/spec_yaml.h"
+#include "job/units.h"
+#include "job/validate.h"
+
+namespace gangrun::job {
+namespace {
+
+base::Result<JobSpec> build_from(std::string_view yaml, const Flags& flags) {
+  std::optional<JobDraft> draft;
+  if (!yaml.empty()) {
+    GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml"));
+  }
+  return build(draft, flags, {draft ? "job.yaml" : "", place_names()});
+}
+
+JobSpec built(std::string_view yaml, const Flags& flags) {
+  auto spec = build_from(yaml, flags);
+  EXPECT_TRUE(spec.ok()) << spec.error().message;
+  return spec.value_or(JobSpec{});
+}
+
+std::string error_of(std::string_view yaml, const Flags& flags = {}) {
+  const auto spec = build_from(yaml, flags);
+  return spec.ok() ? "" : spec.error().message;
+}
+
+constexpr std::string_view kOnYarn = R"(tasks:
+  worker: {instances: 2, label: gpu, resources: {yarn.io/fpga: 1}, overrides: {1: {resources: {yarn.io/fpga: 3, disk: 2}}}}
+  ps: {one_per_node: true}
+command: x
+on: yarn
+timeouts: {hold: 30 s}
+yarn:
+  queue: root.research
+  priority: 3
+  tags: [night, wine]
+  master: {memory: 512, vcores: 2, label: fast}
+  view_acl: "ann,bob research"
+  modify_acl: "*"
+  max_attempts: 4
+)";
+
+TEST(Places, AFileSaysWhatAClusterIsTold) {
+  const JobSpec spec = built(kOnYarn, {});
+  const TaskSpec& worker = *spec.find("worker");
+  using Others = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(worker.label, "gpu");
+  EXPECT_EQ(worker.resources_of(0).others, (Others{{"yarn.io/fpga", 1}}));
+  EXPECT_EQ(worker.resources_of(1).others, (Others{{"disk", 2}, {"yarn.io/fpga", 3}}));
+  EXPECT_FALSE(worker.one_per_node);
+  EXPECT_TRUE(spec.find("ps")->one_per_node);
+  EXPECT_FALSE(spec.find("ps")->label.has_value());
+  EXPECT_EQ(spec.timeouts.hold, std::chrono::seconds(30));
+  YarnOptions expected;
+  expected.queue = "root.research";
+  expected.priority = 3;
+  expected.tags = {"night", "wine"};
+  expected.master = {.memory_mib = 512, .vcores = 2};
+  expected.master_label = "fast";
+  expected.view_acl = "ann,bob research";
+  expected.modify_acl = "*";
+  expected.max_attempts = 4;
+  EXPECT_EQ(spec.yarn, expected);
+}
+
+TEST(Places, FlagsWinOverTheFile) {
+  const JobSpec spec = built(kOnYarn, {.resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
+                                       .labels = {"ps:"},
+                                       .one_per_node = {"worker,ps"},
+                                       .timeouts = {"hold=5s"},
+                                       .queue = "b",
+                                       .priority = "0",
+                                       .tags = {"day,red", "sweet"},
+                                       .master_memory = "1g",
+                                       .master_vcores = "1"});
+  const TaskSpec& worker = *spec.find("worker");
+  using Others = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(worker.resources_of(0).others, (Others{{"disk", 9}, {"yarn.io/fpga", 5}}));
+  EXPECT_EQ(worker.resources_of(1).others, (Others{{"disk", 2}, {"yarn.io/fpga", 5}}));
+  EXPECT_EQ(spec.find("ps")->resources.others, (Others{{"yarn.io/fpga", 5}}));
+  EXPECT_EQ(worker.label, "gpu");
+  EXPECT_EQ(spec.find("ps")->label, "");
+  EXPECT_TRUE(worker.one_per_node);
+  EXPECT_EQ(spec.timeouts.hold, std::chrono::seconds(5));
+  EXPECT_EQ(spec.yarn.queue, "b");
+  EXPECT_EQ(spec.yarn.priority, 0);
+  EXPECT_THAT(spec.yarn.tags, testing::ElementsAre("day", "red", "sweet"));
+  EXPECT_EQ(spec.yarn.master, (Resources{.memory_mib = 1024, .vcores = 1}));
+  EXPECT_EQ(spec.yarn.master_label, "fast");
+}
+
+TEST(Places, TheMoreSpecificFlagWins) {
+  const JobSpec spec = built("", {.roles = {"ps:2,worker:2"},
+                                  .resources = {"ps[1]:a=3", "ps:a=2", "a=1"},
+                                  .labels = {"worker:gpu", "cpu"},
+                                  .on = "yarn",
+                                  .command = {"x"}});
+  EXPECT_EQ(spec.find("worker")->resources.others.at("a"), 1);
+  EXPECT_EQ(spec.find("ps")->resources_of(0).others.at("a"), 2);
+  EXPECT_EQ(spec.find("ps")->resources_of(1).others.at("a"), 3);
+  EXPECT_EQ(spec.find("worker")->label, "gpu");
+  EXPECT_EQ(spec.find("ps")->label, "cpu");
+}
+
+TEST(Places, DefaultsOfACluster) {
+  const JobSpec spec = built("", {.on = "yarn", .command = {"x"}});
+  EXPECT_EQ(spec.yarn, YarnOptions{});
+  EXPECT_EQ(spec.yarn.master, (Resources{.memory_mib = 256, .vcores = 1}));
+  EXPECT_EQ(spec.timeouts.hold, std::chrono::minutes(1));
+}
+
+// P8: what this machine would have to leave out.
+TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
+  const std::string refused = " is not allowed with `on: local`; allowed with `on: yarn`";
+  const std::pair<const char*, std::string> files[] = {
+      {"tasks: {w: {label: gpu}}\ncommand: x\n", "job.yaml:1:20: tasks.w.label: 'gpu'"},
+      {"tasks: {w: {one_per_node: true}}\ncommand: x\non: local\n",
+       "job.yaml:1:27: tasks.w.one_per_node: 'true'"},
+      {"tasks: {w: {resources: {yarn.io/fpga: 2}}}\ncommand: x\n",
+       "job.yaml:1:39: tasks.w.resources.yarn.io/fpga: '2'"},
+      {"tasks: {w: {overrides: {0: {resources: {a: 2}}}}}\ncommand: x\n",
+       "job.yaml:1:44: tasks.w.overrides.0.resources.a: '2'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {queue: a}\n", "job.yaml:3:15: yarn.queue: 'a'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {priority: 1}\n", "job.yaml:3:18: yarn.priority: '1'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {tags: [a, b]}\n", "job.yaml:3:14: yarn.tags: 'a, b'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {master: {memory: 1g}}\n",
+       "job.yaml:3:25: yarn.master.memory: '1 GiB'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {master: {vcores: 2}}\n",
+       "job.yaml:3:25: yarn.master.vcores: '2'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {master: {label: ''}}\n",
+       "job.yaml:3:24: yarn.master.label: ''"},
+      {"tasks: {w: }\ncommand: x\nyarn: {view_acl: a}\n", "job.yaml:3:18: yarn.view_acl: 'a'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {modify_acl: a}\n", "job.yaml:3:20: yarn.modify_acl: 'a'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {max_attempts: 1}\n",
+       "job.yaml:3:22: yarn.max_attempts: '1'"},
+      {"tasks: {w: }\ncommand: x\nfiles: [a, 'hdfs:///b']\n", "job.yaml:3:8: files.1: 'hdfs:///b'"},
+  };
+  for (const auto& [file, message] : files) EXPECT_EQ(error_of(file), message + refused);
+  const std::pair<Flags, std::string> flags[] = {
+      {{.resources = {"worker[0]:a=1"}}, "--resource: tasks.worker.overrides.0.resources.a: '1'"},
+      {{.resources = {"a=1"}}, "--resource: tasks.worker.resources.a: '1'"},
+      {{.labels = {"gpu"}}, "--label: tasks.worker.label: 'gpu'"},
+      {{.one_per_node = {"worker"}}, "--one-per-node: tasks.worker.one_per_node: 'true'"},
+      {{.queue = "a"}, "--queue: yarn.queue: 'a'"},
+      {{.priority = "1"}, "--priority: yarn.priority: '1'"},
+      {{.tags = {"a"}}, "--tag: yarn.tags: 'a'"},
+      {{.master_memory = "2g"}, "--master-memory: yarn.master.memory: '2 GiB'"},
+      {{.master_vcores = "2"}, "--master-vcores: yarn.master.vcores: '2'"},
+      {{.files = {"webhdfs://a/b"}}, "-f: files.0: 'webhdfs://a/b'"},
+  };
+  for (const auto& [given, message] : flags) {
+    EXPECT_EQ(error_of("tasks: {worker: }\ncommand: x\n", given), message + refused);
+  }
+  EXPECT_EQ(error_of("tasks: {w: {one_per_node: false, resources: }}\ncommand: x\nyarn:\n"
+                     "timeouts: {hold: 3 s}\n"),
+            "");
+}
+
+TEST(Places, AClusterRefusesWhatOnlyThisMachineHas) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"tasks: {w: }\ncommand: x\non: yarn\nhosts: [h1:2, h2]\n",
+       "job.yaml:4:8: hosts: 'h1:2' is not allowed with `on: yarn`; allowed with `on: local`"},
+      {"tasks: {w: }\ncommand: x\non: yarn\nfiles: ['s3a://b/c']\n",
+       "job.yaml:4:8: files.0: 's3a://b/c' is not in a file system of a cluster; allowed: paths, "
+       "and URLs of hdfs, viewfs, webhdfs"},
+      {"tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/']\n",
+       "job.yaml:4:8: files.0: 'hdfs://nn/' gives the file no name; allowed: a URL that ends in a "
+       "file's name, or in #name without '/'"},
+      {"tasks: {w: }\ncommand: x\non: yarnn\n",
+       "job.yaml:3:5: on: 'yarnn' is not a place; did you mean 'yarn'? allowed: local, yarn"},
+  };
+  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file), message);
+  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/a', b, 'c://']\n"),
+            "job.yaml:4:8: files.2: 'c://' is not in a file system of a cluster; allowed: paths, "
+            "and URLs of hdfs, viewfs, webhdfs");
+}
+
+TEST(Places, ErrorsInAFileSayWhereTheyStand) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"tasks: {w: {one_per_node: yes}}\n",
+       "job.yaml:1:27: tasks.w.one_per_node: 'yes' is not allowed; allowed: true or false"},
+      {"tasks: {w: {label: [a]}}\n",
+       "job.yaml:1:20: tasks.w.label: a list is not allowed; allowed: a node label; nodes without "
+       "one are \"\""},
+      {"tasks: {w: {label: 'a b'}}\ncommand: x\non: yarn\n",
+       "job.yaml:1:20: tasks.w.label: 'a b' is not a node label; allowed: a letter or digit, then "
+       "at most 254 letters, digits, '_' or '-'; nothing for the nodes without one"},
+      {"tasks: {w: {resources: 2}}\n",
+       "job.yaml:1:24: tasks.w.resources: '2' is not allowed; allowed: a map of resources to "
+       "numbers, for example {yarn.io/fpga: 1}"},
+      {"tasks: {w: {resources: {yarn.io/gpu: 1}}}\n",
+       "job.yaml:1:25: tasks.w.resources: 'yarn.io/gpu' has a key of its own: gpus"},
+      {"tasks: {w: {resources: {a: [1]}}}\n",
+       "job.yaml:1:28: tasks.w.resources.a: a list is not allowed; allowed: a whole number"},
+      {"tasks: {w: {resources: {a: 1Gi}}}\n",
+       "job.yaml:1:28: tasks.w.resources.a: '1Gi' is not allowed; allowed: a whole number from 0 "
+       "to 1125899906842624"},
+      {"tasks: {w: }\nyarn: {queues: a}\n",
+       "job.yaml:2:8: yarn: 'queues' is not a known key; did you mean 'queue'? allowed: queue, "
+       "priority, tags, master, view_acl, modify_acl, max_attempts"},
+      {"tasks: {w: }\nyarn: {master: {gpus: 1}}\n",
+       "job.yaml:2:17: yarn.master: 'gpus' is not a known key; allowed: memory, vcores, label"},
+      {"tasks: {w: }\nyarn: {master: {vcores: 0}}\n",
+       "job.yaml:2:25: yarn.master.vcores: '0' is not allowed; allowed: a whole number from 1 to "
+       "4096"},
+      {"tasks: {w: }\ncommand: x\non: yarn\nyarn: {master: {memory: 0}}\n",
+       "job.yaml:4:25: yarn.master.memory: 0 is not allowed; allowed: 1 to 67108864"},
+      {"tasks: {w: }\nyarn: {priority: -1}\n",
+       "job.yaml:2:18: yarn.priority: '-1' is not allowed; allowed: a whole number from 0 to "
+       "1000000"},
+      {"tasks: {w: }\nyarn: {tags: a}\n",
+       "job.yaml:2:14: yarn.tags: 'a' is not allowed; allowed: a list of texts"},
+      {"tasks: {w: }\ncommand: x\non: yarn\nyarn: {tags: [a, 'b c']}\n",
+       "job.yaml:4:14: yarn.tags: 'b c' is not a tag; allowed: ASCII without blanks and ',', 1 to "
+       "100 characters"},
+      {"tasks: {w: }\ncommand: x\non: yarn\nyarn: {queue: 'a b'}\n",
+       "job.yaml:4:15: yarn.queue: 'a b' is not the name of a queue; allowed: a text without "
+       "blanks, at most 1024 bytes, for example root.research"},
+      {"tasks: {w: }\ncommand: x\non: yarn\ntimeouts: {hold: 0}\n",
+       "job.yaml:4:18: timeouts.hold: '0 s' is not allowed; allowed: more than 0 s, at most 365 "
+       "d"},
+  };
+  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file), message) << file;
+}
+
+TEST(Places, ErrorsOfFlagsBeginWithThem) {
+  const std::string number = "; allowed: a whole number from ";
+  const std::pair<Flags, std::string> cases[] = {
+      {{.resources = {"a"}},
+       "--resource: 'a': has no '='; it is written NAME=number, type:NAME=number or "
+       "type[index]:NAME=number"},
+      {{.resources = {"vcores=1"}},
+       "--resource: 'vcores=1': 'vcores' has a key of its own: vcores"},
+      {{.resources = {"a=x"}},
+       "--resource: 'a=x': 'x' is not allowed" + number + "0 to 1125899906842624"},
+      {{.resources = {"wroker:a=1"}},
+       "--resource: 'wroker:a=1': unknown task type 'wroker'; did you mean 'worker'? this job has: "
+       "worker"},
+      {{.resources = {"worker[1]:a=1"}},
+       "--resource: 'worker[1]:a=1': there is no worker:1; worker has 1 task, with index 0"},
+      {{.labels = {"ps:a"}}, "--label: 'ps:a': unknown task type 'ps'; this job has: worker"},
+      {{.labels = {"worker[0]:a"}},
+       "--label: 'worker[0]:a': cannot be given to one task, only to a type"},
+      {{.labels = {"*"}},
+       "--label: tasks.worker.label: '*' is not a node label; allowed: a letter or digit, then at "
+       "most 254 letters, digits, '_' or '-'; nothing for the nodes without one"},
+      {{.one_per_node = {"ps"}},
+       "--one-per-node: 'ps': unknown task type 'ps'; this job has: worker"},
+      {{.one_per_node = {"worker:1"}},
+       "--one-per-node: 'worker:1': 'worker:1' is not a task type; allowed: a letter, then at most "
+       "39 letters, digits, '_' or '-'"},
+      {{.priority = "high"}, "--priority: 'high' is not allowed" + number + "0 to 1000000"},
+      {{.tags = {"a,a"}}, "--tag: yarn.tags: 'a' is given twice"},
+      {{.master_memory = "x"},
+       "--master-memory: 'x' is not an amount of memory; allowed: a number with MiB "
+       "(or "
+       "m), GiB (g) or TiB (t), at most 64 TiB, for example 2 GiB; a bare number is in MiB"},
+      {{.master_vcores = "0"}, "--master-vcores: '0' is not allowed" + number + "1 to 4096"},
+  };
+  for (const auto& [flags, message] : cases) {
+    Flags on_yarn = flags;
+    on_yarn.on = "yarn";
+    EXPECT_EQ(error_of("tasks: {worker: }\ncommand: x\n", on_yarn), message);
+  }
+}
+
+using Change = std::function<void(JobSpec&)>;
+const std::pair<const char*, Change> kBadJobs[] = {
+    {"tasks.worker.label", [](JobSpec& job) { job.tasks[0].label = "-a"; }},
+    {"tasks.worker.label", [](JobSpec& job) { job.tasks[0].label = std::string(256, 'a'); }},
+    {"tasks.worker.resources", [](JobSpec& job) { job.tasks[0].resources.others["1"] = 1; }},
+    {"tasks.worker.resources.a", [](JobSpec& job) { job.tasks[0].resources.others["a"] = -1; }},
+    {"tasks.worker.overrides.0.resources.a",
+     [](JobSpec& job) { job.tasks[0].overrides[0].others["a"] = kMaxResourceAmount + 1; }},
+    {"tasks.worker.resources",
+     [](JobSpec& job) {
+       for (std::size_t i = 0; i <= kMaxOtherResources; ++i) {
+         job.tasks[0].resources.others[base::format("a{}", i)] = 1;
+       }
+     }},
+    {"timeouts.hold", [](JobSpec& job) { job.timeouts.hold = std::chrono::milliseconds(0); }},
+    {"yarn.queue", [](JobSpec& job) { job.yarn.queue = "a\nb"; }},
+    {"yarn.queue", [](JobSpec& job) { job.yarn.queue = "\xff"; }},
+    {"yarn.queue", [](JobSpec& job) { job.yarn.queue = std::string(kMaxQueueBytes + 1, 'a'); }},
+    {"yarn.priority", [](JobSpec& job) { job.yarn.priority = -1; }},
+    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {""}; }},
+    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {"a,b"}; }},
+    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {"\xc3\xbc"}; }},
+    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {std::string(kMaxTagBytes + 1, 'a')}; }},
+    {"yarn.tags",
+     [](JobSpec& job) {
+       for (std::size_t i = 0; i <= kMaxTags; ++i) job.yarn.tags.push_back(std::to_string(i));
+     }},
+    {"yarn.master.memory", [](JobSpec& job) { job.yarn.master.memory_mib = kMaxMemoryMib + 1; }},
+    {"yarn.master.vcores", [](JobSpec& job) { job.yarn.master.vcores = 0; }},
+    {"yarn.master", [](JobSpec& job) { job.yarn.master.gpus = 1; }},
+    {"yarn.master", [](JobSpec& job) { job.yarn.master.others["a"] = 1; }},
+    {"yarn.master.label", [](JobSpec& job) { job.yarn.master_label = "a b"; }},
+    {"yarn.view_acl", [](JobSpec& job) { job.yarn.view_acl = "a\tb"; }},
+    {"yarn.modify_acl", [](JobSpec& job) { job.yarn.modify_acl = "\xff"; }},
+    {"yarn.max_attempts", [](JobSpec& job) { job.yarn.max_attempts = -1; }},
+};
+
+// As for all of a spec: the rules hold for one that is built by hand too.
+TEST(Places, FindEachProblemWithItsPath) {
+  for (const auto& [path, change] : kBadJobs) {
+    JobSpec job = built("", {.on = "yarn", .command = {"x"}});
+    ASSERT_FALSE(find_problem(job).has_value());
+    change(job);
+    const auto problem = find_problem(job);
+    ASSERT_TRUE(problem.has_value()) << path;
+    EXPECT_EQ(problem->path, path) << problem->text;
+  }
+}
+
+}  // namespace
+}  // namespace gangrun::job

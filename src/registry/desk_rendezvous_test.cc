@@ -1,0 +1,155 @@
+// What the desk does with a rendezvous: between sessions, runs and generations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/format.h"
+#include "registry/desk.h"
+#include "registry/starts.h"
+#include "registry/test_support.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// "7: value" or "7: refused, why" for each answer, with its session before it.
+class Answers final : public DeskOutput {
+ public:
+  void send(SessionId session, Frame frame) override {
+    const auto message = decode_master_message(*frame);
+    ASSERT_TRUE(message.ok()) << *frame;
+    const auto* answer = std::get_if<RendezvousAnswerMessage>(&*message);
+    if (answer == nullptr) return;
+    const std::string value = answer->value.empty() ? "done" : answer->value;
+    const std::string what = answer->refused.empty() ? value : "refused, " + answer->refused;
+    told.push_back(base::format("{} to {}: {}", answer->id, session, what));
+  }
+  void close(SessionId, std::string_view) override {}
+  void event(DeskEvent) override {}
+  std::vector<std::string> take() { return std::exchange(told, {}); }
+
+  std::vector<std::string> told;
+};
+
+// Two workers, each with the session of its number, that run generation 1.
+class DeskRendezvousTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const SessionId session : {1, 2}) {
+      desk.expect(task(session), 1);
+      attach(session, AgentState::kWaiting, 0, 0);
+    }
+    start(1, 1);
+  }
+
+  static job::TaskId task(SessionId session) { return {"worker", static_cast<int>(session) - 1}; }
+  void frame(SessionId session, const AgentMessage& message) {
+    desk.on_frame(session, encode(message), now);
+  }
+  void attach(SessionId session, AgentState state, int run, int generation) {
+    desk.on_opened(session, now);
+    frame(session, ReportMessage{task(session), 1, {"h", 1}, 9, state, run, generation, 0, {}});
+  }
+  void start_one(SessionId session, int attempt, int generation) {
+    Starts starts({generation, {}});
+    desk.send_start(task(session), attempt, 0, starts);
+    frame(session, StartedMessage{attempt, generation, 5});
+  }
+  void start(int attempt, int generation) {
+    for (const SessionId session : {1, 2}) start_one(session, attempt, generation);
+  }
+  void ask(SessionId session, std::int64_t id, RendezvousAction action, std::string value = "",
+           int run = 1) {
+    frame(session, RendezvousMessage{run, run, id, action, "global/0", std::move(value)});
+  }
+
+  base::Instant now = base::Instant(std::chrono::seconds(1000));
+  Answers out;
+  LogRecorder log;
+  Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
+};
+
+constexpr auto kGet = RendezvousAction::kGet;
+constexpr auto kPut = RendezvousAction::kPut;
+constexpr auto kDelete = RendezvousAction::kDelete;
+
+TEST_F(DeskRendezvousTest, AGetIsAnsweredWhenTheKeyIsThere) {
+  ask(2, 7, kGet);
+  EXPECT_THAT(out.take(), IsEmpty());
+  ask(1, 3, kPut, "x");
+  EXPECT_THAT(out.take(), ElementsAre("3 to 1: done", "7 to 2: x"));
+  ask(2, 8, kGet);
+  EXPECT_THAT(out.take(), ElementsAre("8 to 2: x"));
+  ask(1, 4, kDelete);
+  ask(2, 9, kGet);
+  EXPECT_THAT(out.take(), ElementsAre("4 to 1: done"));
+}
+
+TEST_F(DeskRendezvousTest, ANewGenerationDoesNotSeeTheKeysOfTheOneBefore) {
+  ask(1, 3, kPut, "old");
+  ask(2, 7, kGet, "", 1);
+  start(2, 2);
+  out.take();
+  ask(2, 1, kGet, "", 2);
+  EXPECT_THAT(out.take(), IsEmpty());
+  ask(1, 1, kPut, "new", 2);
+  EXPECT_THAT(out.take(), ElementsAre("1 to 1: done", "1 to 2: new"));
+}
+
+// The spec of generation 2 is out, and a process of generation 1 has not been stopped yet.
+TEST_F(DeskRendezvousTest, AProcessOfAnOldGenerationIsRefused) {
+  desk.set_generation(2);
+  ask(1, 3, kPut, "old");
+  EXPECT_THAT(out.take(), ElementsAre("3 to 1: refused, generation 1 is over"));
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("worker:0: generation 1 is over")));
+}
+
+TEST_F(DeskRendezvousTest, ATaskThatComesBackInItsGenerationStartsWithoutItsOldKeys) {
+  ask(1, 3, kPut, "of the dead process");
+  frame(1, ExitedMessage{1, 1, {}});
+  start_one(1, 2, 1);
+  out.take();
+  ask(2, 7, kGet);
+  EXPECT_THAT(out.take(), IsEmpty());
+}
+
+TEST_F(DeskRendezvousTest, AnotherRunThanTheCurrentOneIsNotHeard) {
+  frame(1, RendezvousMessage{2, 1, 3, kPut, "global/0", "x"});
+  frame(1, RendezvousMessage{1, 2, 3, kPut, "global/0", "x"});
+  EXPECT_THAT(out.take(), IsEmpty());
+  EXPECT_EQ(log.lines.size(), 2U);
+}
+
+TEST_F(DeskRendezvousTest, WhoHasGoneIsNotAnswered) {
+  ask(2, 7, kGet);
+  desk.on_closed(2);
+  ask(1, 3, kPut, "x");
+  EXPECT_THAT(out.take(), ElementsAre("3 to 1: done"));
+}
+
+// After the death of a master the next one knows no key; the agents put theirs again.
+TEST_F(DeskRendezvousTest, ASuccessorLearnsTheKeysFromTheAgents) {
+  Desk next{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
+  next.set_generation(1);
+  const auto reattach = [&](SessionId session) {
+    next.expect(task(session), 1);
+    next.on_opened(session, now);
+    next.on_frame(
+        session,
+        encode(ReportMessage{task(session), 1, {"h", 1}, 9, AgentState::kRunning, 1, 1, 5, {}}),
+        now);
+  };
+  reattach(2);
+  next.on_frame(2, encode(RendezvousMessage{1, 1, 7, kGet, "global/0", ""}), now);
+  reattach(1);
+  next.on_frame(1, encode(RendezvousMessage{1, 1, 9, kPut, "global/0", "x"}), now);
+  EXPECT_THAT(out.take(), ElementsAre("9 to 1: done", "7 to 2: x"));
+}
+
+}  // namespace
+}  // namespace gangrun::registry

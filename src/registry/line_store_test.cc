@@ -1,0 +1,57 @@
+#include "registry/line_store.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::registry {
+namespace {
+
+const job::TaskId kWorker{"worker", 0};
+
+TEST(LineStore, GivesWhatCameSince) {
+  LineStore store;
+  store.add(kWorker, false, "one");
+  store.add(kWorker, true, "two");
+  const KeptLines all = store.from(0);
+  EXPECT_EQ(all.lines, (std::vector<KeptLine>{{kWorker, false, "one"}, {kWorker, true, "two"}}));
+  EXPECT_EQ(all.next, 2);
+  EXPECT_EQ(store.from(1).lines.size(), 1U);
+  EXPECT_TRUE(store.from(2).lines.empty());
+  EXPECT_EQ(store.from(99).next, 2);
+}
+
+TEST(LineStore, DropsTheOldestAndSaysHowMany) {
+  LineStore store;
+  const std::string text(100'000, 'x');
+  for (int i = 0; i < 100; ++i) store.add(kWorker, false, text);
+  const KeptLines kept = store.from(0);
+  EXPECT_GT(kept.missed, 50);
+  EXPECT_EQ(kept.missed + static_cast<std::int64_t>(kept.lines.size()), kept.next);
+  EXPECT_EQ(store.next(), 100);
+}
+
+TEST(LineStore, AnAnswerIsBoundedAndTheRestComesWithTheNext) {
+  LineStore store;
+  for (int i = 0; i < 20; ++i) store.add(kWorker, false, std::string(100'000, 'x'));
+  std::int64_t next = 0;
+  int answers = 0;
+  std::size_t lines = 0;
+  while (next < 20 && answers < 100) {
+    const KeptLines part = store.from(next);
+    lines += part.lines.size();
+    next = part.next;
+    ++answers;
+  }
+  EXPECT_EQ(lines, 20U);
+  EXPECT_GT(answers, 3);
+}
+
+TEST(LineStore, ComesBackFromJson) {
+  LineStore store;
+  store.add(kWorker, true, "\"quoted\" \xc3\xa4");
+  const KeptLines kept = store.from(0);
+  EXPECT_EQ(kept_lines_from_json(to_json(kept)).value(), kept);
+  EXPECT_FALSE(kept_lines_from_json({{"next", 1}}).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::registry
