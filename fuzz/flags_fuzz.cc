@@ -28,9 +28,12 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 'm': flags.memory.push_back(std::move(value)); break;
     case 'c': flags.vcores.push_back(std::move(value)); break;
     case 'g': flags.gpus.push_back(std::move(value)); break;
+    case 'y': flags.resources.push_back(std::move(value)); break;
     case 'p': flags.processes.push_back(std::move(value)); break;
     case 'i': flags.min_instances.push_back(std::move(value)); break;
     case 'S': flags.spares.push_back(std::move(value)); break;
+    case 'l': flags.labels.push_back(std::move(value)); break;
+    case '1': flags.one_per_node.push_back(std::move(value)); break;
     case 'e': flags.env.push_back(std::move(value)); break;
     case 'P': flags.policies.push_back(std::move(value)); break;
     case 'G': flags.graces.push_back(std::move(value)); break;
@@ -41,6 +44,11 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 's': flags.success = std::move(value); break;
     case 'R': flags.restarts = std::move(value); break;
     case 'o': flags.on = std::move(value); break;
+    case 'q': flags.queue = std::move(value); break;
+    case 'Q': flags.priority = std::move(value); break;
+    case 'N': flags.tags.push_back(std::move(value)); break;
+    case 'M': flags.master_memory = std::move(value); break;
+    case 'V': flags.master_vcores = std::move(value); break;
     case 'H': flags.hosts.push_back(std::move(value)); break;
     case 'C': flags.containment = std::move(value); break;
     case 'T': flags.tensorboard = std::move(value); break;

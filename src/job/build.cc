@@ -93,10 +93,13 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
   task.processes = draft.processes.value_or(1);
   task.ports = ports_of(draft.ports);
   task.resources = {draft.memory_mib.value_or(defaults.memory_mib),
-                    draft.vcores.value_or(defaults.vcores), draft.gpus.value_or(defaults.gpus)};
+                    draft.vcores.value_or(defaults.vcores), draft.gpus.value_or(defaults.gpus),
+                    draft.others};
   for (const auto& [index, own] : draft.overrides) {
     if (own != ResourceOverride{}) task.overrides.emplace(index, own);
   }
+  task.label = draft.label;
+  task.one_per_node = draft.one_per_node.value_or(false);
   task.environment = draft.environment;
   task.policy = draft.policy.value_or(default_policy(draft.type));
   task.grace = draft.grace.value_or(
@@ -116,11 +119,24 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
 
 void complete_timeouts(const TimeoutsDraft& draft, Timeouts& timeouts) {
   timeouts.allocation = draft.allocation.value_or(timeouts.allocation);
+  timeouts.hold = draft.hold.value_or(timeouts.hold);
   timeouts.roll_call = draft.roll_call.value_or(timeouts.roll_call);
   timeouts.job = draft.job.value_or(timeouts.job);
   timeouts.stop = draft.stop.value_or(timeouts.stop);
   timeouts.shrink = draft.shrink.value_or(timeouts.shrink);
   timeouts.master_lost = draft.master_lost;
+}
+
+void complete_yarn(const YarnDraft& draft, YarnOptions& yarn) {
+  yarn.queue = draft.queue.value_or("");
+  yarn.priority = draft.priority;
+  yarn.tags = draft.tags.value_or(yarn.tags);
+  yarn.master.memory_mib = draft.master_memory_mib.value_or(yarn.master.memory_mib);
+  yarn.master.vcores = draft.master_vcores.value_or(yarn.master.vcores);
+  yarn.master_label = draft.master_label;
+  yarn.view_acl = draft.view_acl.value_or("");
+  yarn.modify_acl = draft.modify_acl.value_or("");
+  yarn.max_attempts = draft.max_attempts.value_or(yarn.max_attempts);
 }
 
 Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
@@ -141,6 +157,7 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   complete_timeouts(draft.timeouts, spec.timeouts);
   spec.files = draft.files;
   spec.on = draft.on.value_or(spec.on);
+  complete_yarn(draft.yarn, spec.yarn);
   spec.hosts = draft.hosts.value_or(spec.hosts);
   spec.interface = draft.interface.value_or("");
   spec.containment = draft.containment.value_or(spec.containment);

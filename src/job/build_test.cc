@@ -239,9 +239,6 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
        "--name: name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
        "digits, '.', '_' or '-'"},
       {{.on = "yran"}, "--on: on: 'yran' is not a place; allowed: local"},
-      {{.framework = "horovod"},
-       "--framework: framework: horovod: its rendezvous is not in this release; allowed: "
-       "tensorflow, pytorch, jax, none"},
       {{.files = {""}}, "-f: files.0: the path is empty"},
       {{.command = {""}}, "after --: command: the command is empty"},
       {{.command = {std::string("a\0b", 3)}}, "after --: command: has a NUL character"},

@@ -28,7 +28,10 @@ struct TaskDraft {
   std::optional<std::int64_t> memory_mib;
   std::optional<int> vcores;
   std::optional<int> gpus;
+  std::map<std::string, std::int64_t> others;
   std::map<int, ResourceOverride> overrides;
+  std::optional<std::string> label;
+  std::optional<bool> one_per_node;
   std::map<std::string, std::string> environment;
   std::optional<Command> command;
   std::optional<Policy> policy;
@@ -38,11 +41,24 @@ struct TaskDraft {
 
 struct TimeoutsDraft {
   std::optional<std::chrono::milliseconds> allocation;
+  std::optional<std::chrono::milliseconds> hold;
   std::optional<std::chrono::milliseconds> roll_call;
   std::optional<std::chrono::milliseconds> job;
   std::optional<std::chrono::milliseconds> stop;
   std::optional<std::chrono::milliseconds> shrink;
   std::optional<std::chrono::milliseconds> master_lost;
+};
+
+struct YarnDraft {
+  std::optional<std::string> queue;
+  std::optional<int> priority;
+  std::optional<std::vector<std::string>> tags;
+  std::optional<std::int64_t> master_memory_mib;
+  std::optional<int> master_vcores;
+  std::optional<std::string> master_label;
+  std::optional<std::string> view_acl;
+  std::optional<std::string> modify_acl;
+  std::optional<int> max_attempts;
 };
 
 struct JobDraft {
@@ -56,6 +72,7 @@ struct JobDraft {
   TimeoutsDraft timeouts;
   std::vector<std::string> files;
   std::optional<std::string> on;
+  YarnDraft yarn;
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   std::optional<Containment> containment;

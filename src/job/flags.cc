@@ -7,8 +7,10 @@
 #include "job/hosts.h"
 #include "job/limits.h"
 #include "job/ports.h"
+#include "job/resources.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
+#include "job/task_id.h"
 #include "job/units.h"
 #include "job/validate.h"
 
@@ -34,9 +36,7 @@ base::Error flag_error(std::string_view flag, std::string_view item, std::string
 Result<std::string> parse_type(std::string_view text) {
   if (is_valid_type_name(text)) return std::string(text);
   return base::invalid_argument(
-      base::format("{} is not a task type; allowed: a letter, then at most 39 letters, digits, '_' "
-                   "or '-'",
-                   in_quotes(text)));
+      base::format("{} is not a task type; allowed: {}", in_quotes(text), kTypeNameForm));
 }
 
 // "worker" or "worker[0]".
@@ -150,6 +150,7 @@ Result<TimeoutsDraft> parse_timeouts(const std::vector<std::string>& texts) {
   using Field = std::optional<std::chrono::milliseconds> TimeoutsDraft::*;
   constexpr std::pair<std::string_view, Field> kFields[] = {
       {"allocation", &TimeoutsDraft::allocation},
+      {"hold", &TimeoutsDraft::hold},
       {"roll_call", &TimeoutsDraft::roll_call},
       {"job", &TimeoutsDraft::job},
       {"stop", &TimeoutsDraft::stop},
@@ -194,10 +195,55 @@ Result<Restarts> parse_restarts(std::string_view text) {
   return restarts;
 }
 
-}  // namespace
+// "yarn.io/fpga=1".
+Result<OtherResource> parse_other_resource(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    return base::invalid_argument(
+        "has no '='; it is written NAME=number, type:NAME=number or type[index]:NAME=number");
+  }
+  OtherResource other;
+  other.name = text.substr(0, equals);
+  GANGRUN_TRY(check_resource_name(other.name));
+  GANGRUN_ASSIGN(other.amount, parse_resource_amount(text.substr(equals + 1)));
+  return other;
+}
 
-Result<ParsedFlags> parse_flags(const Flags& flags) {
-  ParsedFlags parsed;
+// What only a cluster has.
+Result<> parse_cluster_flags(const Flags& flags, ParsedFlags& parsed) {
+  GANGRUN_ASSIGN(parsed.others,
+                 parse_assignments<OtherResource>("--resource", flags.resources,
+                                                  Forms::kGeneralTypeOrTask, parse_other_resource));
+  const auto as_it_is = [](std::string_view text) {
+    return Result<std::string>(std::string(text));
+  };
+  GANGRUN_ASSIGN(parsed.labels, parse_assignments<std::string>("--label", flags.labels,
+                                                               Forms::kGeneralOrType, as_it_is));
+  for (const std::string& item : items_of(flags.one_per_node)) {
+    auto type = parse_type(item);
+    if (!type.ok()) return flag_error("--one-per-node", item, type.error().message);
+    parsed.one_per_node.push_back(std::move(*type));
+  }
+  parsed.yarn.queue = flags.queue;
+  if (flags.priority) {
+    GANGRUN_ASSIGN(parsed.yarn.priority,
+                   parse_count(*flags.priority, 0, kMaxPriority).context("--priority"));
+  }
+  if (!flags.tags.empty()) parsed.yarn.tags = items_of(flags.tags);
+  if (flags.master_memory) {
+    GANGRUN_ASSIGN(parsed.yarn.master_memory_mib,
+                   parse_memory_mib(*flags.master_memory).context("--master-memory"));
+  }
+  if (flags.master_vcores) {
+    GANGRUN_ASSIGN(
+        parsed.yarn.master_vcores,
+        parse_count(*flags.master_vcores, 1, kMaxVcoresPerTask).context("--master-vcores"));
+  }
+  return {};
+}
+
+// What is given for task types.
+Result<> parse_task_flags(const Flags& flags, ParsedFlags& parsed) {
   GANGRUN_ASSIGN(parsed.roles, parse_roles(flags.roles));
   GANGRUN_ASSIGN(parsed.memory,
                  parse_assignments<std::int64_t>("-m", flags.memory, Forms::kGeneralTypeOrTask,
@@ -225,6 +271,14 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
                                                             Forms::kTypeOnly, policy_from));
   GANGRUN_ASSIGN(parsed.graces, parse_assignments<std::chrono::milliseconds>(
                                     "--grace", flags.graces, Forms::kTypeOnly, parse_duration));
+  return {};
+}
+
+}  // namespace
+
+Result<ParsedFlags> parse_flags(const Flags& flags) {
+  ParsedFlags parsed;
+  GANGRUN_TRY(parse_task_flags(flags, parsed));
   GANGRUN_ASSIGN(parsed.timeouts, parse_timeouts(flags.timeouts));
   if (flags.framework) {
     GANGRUN_ASSIGN(parsed.frameworks,
@@ -243,6 +297,7 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   if (!flags.hosts.empty()) {
     GANGRUN_ASSIGN(parsed.hosts, hosts_from(items_of(flags.hosts)).context("--hosts"));
   }
+  GANGRUN_TRY(parse_cluster_flags(flags, parsed));
   return parsed;
 }
 

@@ -20,11 +20,14 @@ struct Flags {
   std::vector<std::string> memory{};         // -m "4g", "ps:2g", "worker[0]:8g"
   std::vector<std::string> vcores{};         // -c, in the same three forms
   std::vector<std::string> gpus{};           // --gpus, in the same three forms
+  std::vector<std::string> resources{};      // --resource "NAME=1", "ps:NAME=1", "ps[0]:NAME=1"
   std::vector<std::string> processes{};      // --processes "2", "worker:2"
   std::vector<std::string> ports{};          // --ports "2", "worker:http+grpc"
   std::vector<std::string> holds{};          // --hold "until-exec", "worker:until-exec"
   std::vector<std::string> min_instances{};  // --min-instances "worker:2"
   std::vector<std::string> spares{};         // --spares "worker:1"
+  std::vector<std::string> labels{};         // --label "gpu", "worker:gpu"
+  std::vector<std::string> one_per_node{};   // --one-per-node "ps,chief"
   std::vector<std::string> env{};            // -e "NAME=value", "worker:NAME=value"
   std::vector<std::string> policies{};       // --policy "evaluator:sidecar"
   std::vector<std::string> graces{};         // --grace "evaluator:5m"
@@ -35,6 +38,11 @@ struct Flags {
   std::optional<std::string> success{};
   std::optional<std::string> restarts{};  // "3", "3:gang"
   std::optional<std::string> on{};
+  std::optional<std::string> queue{};
+  std::optional<std::string> priority{};
+  std::vector<std::string> tags{};  // --tag "night,wine"
+  std::optional<std::string> master_memory{};
+  std::optional<std::string> master_vcores{};
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
   std::optional<std::string> interface {};
   std::optional<std::string> containment{};
@@ -55,6 +63,12 @@ struct Assignment {
   std::string text;  // as the user wrote it
 };
 
+// Of one of Resources::others.
+struct OtherResource {
+  std::string name;
+  std::int64_t amount = 0;
+};
+
 struct Variable {
   std::string name;
   std::string value;
@@ -66,11 +80,14 @@ struct ParsedFlags {
   std::vector<Assignment<std::int64_t>> memory;
   std::vector<Assignment<int>> vcores;
   std::vector<Assignment<int>> gpus;
+  std::vector<Assignment<OtherResource>> others;
   std::vector<Assignment<int>> processes;
   std::vector<Assignment<PortsDraft>> ports;
   std::vector<Assignment<Hold>> holds;
   std::vector<Assignment<int>> min_instances;
   std::vector<Assignment<int>> spares;
+  std::vector<Assignment<std::string>> labels;
+  std::vector<std::string> one_per_node;  // types
   std::vector<Assignment<Variable>> env;
   std::vector<Assignment<Policy>> policies;
   std::vector<Assignment<std::chrono::milliseconds>> graces;
@@ -80,6 +97,7 @@ struct ParsedFlags {
   std::optional<Containment> containment;
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
+  YarnDraft yarn;
 };
 
 // The error is one line that begins with the flag: "-m: 'worker:4gg': '4gg' is not …; allowed: …".

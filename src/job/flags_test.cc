@@ -113,10 +113,10 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
        "--timeout: '10m': has no '='; it is written name=time, for example job=2h"},
       {{.timeouts = {"jobs=2h"}},
        "--timeout: 'jobs=2h': 'jobs' is not a time limit; did you mean 'job'? allowed: allocation, "
-       "roll_call, job, stop, shrink, master_lost"},
+       "hold, roll_call, job, stop, shrink, master_lost"},
       {{.framework = "pytroch"},
        "--framework: 'pytroch' is not a framework; did you mean 'pytorch'? allowed: tensorflow, "
-       "pytorch, jax, none"},
+       "pytorch, jax, horovod, none"},
       {{.restarts = "many"},
        "--restarts: 'many' is not allowed; allowed: a whole number from 0 to 1000, or "
        "number:scope, for example 3:gang"},

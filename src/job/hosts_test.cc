@@ -90,6 +90,17 @@ TEST(Hosts, NeedSlotsForTheLeastThatASingleTypeGoesOnWith) {
   // Workers that the gang can do without might take the slot that the ps needs.
   EXPECT_THAT(error(worker + ", ps: {instances: 1}", "'a:4'"),
               HasSubstr("4 slots are fewer than the 5 tasks;"));
+  EXPECT_EQ(error("worker: {instances: 2, spares: 1}", "'a:2'"), "");
+}
+
+// The agents are placed type by type: the spare had the only slot that was left for the worker.
+TEST(Hosts, ASpareDoesNotTakeTheSlotOfAnotherType) {
+  const auto draft = parse_spec(
+      "tasks: {ps: {instances: 1, spares: 1}, worker: {}}\ncommand: x\nhosts: ['a:2']", "job.yaml");
+  const auto spec = build(*draft, Flags{}, Defaults{});
+  ASSERT_FALSE(spec.ok());
+  EXPECT_THAT(spec.error().message,
+              HasSubstr("2 slots are fewer than the 3 tasks with their spares; allowed: at least"));
 }
 
 TEST(Hosts, HaveALimit) {

@@ -1,20 +1,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // What no job may have more of. Asking for more is refused with the limit in the error.
 namespace gangrun::job {
 
 inline constexpr int kMaxVcoresPerTask = 4096;
 inline constexpr int kMaxGpusPerTask = 1024;
+inline constexpr std::size_t kMaxOtherResources = 64;  // of one task
+inline constexpr std::size_t kMaxResourceNameBytes = 255;
+inline constexpr std::int64_t kMaxResourceAmount = std::int64_t{1} << 50U;
 inline constexpr int kMaxProcesses = 100'000;  // of all tasks together
 inline constexpr int kMaxTaskTypes = 256;
 inline constexpr int kMaxRestarts = 1000;
+inline constexpr int kMaxMasterAttempts = 1000;
+inline constexpr int kMaxPriority = 1'000'000;
+inline constexpr std::size_t kMaxTags = 100;
+inline constexpr std::size_t kMaxTagBytes = 100;
+inline constexpr std::size_t kMaxLabelBytes = 255;
+inline constexpr std::size_t kMaxQueueBytes = 1024;
 inline constexpr std::size_t kMaxHosts = 1000;
 inline constexpr std::size_t kMaxFiles = 10'000;
 inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type
 inline constexpr std::size_t kMaxNameBytes = 63;
-inline constexpr std::size_t kMaxPortNameBytes = 40;
 inline constexpr std::size_t kMaxInterfaceBytes =
     64;  // an interface's name, or an address with /length
 inline constexpr std::size_t kMaxVariableNameBytes = 256;

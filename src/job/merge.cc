@@ -86,6 +86,36 @@ Result<> merge_resource(const std::vector<Assignment<T>>& assignments,
   return {};
 }
 
+// Others than memory, vcores and GPUs: by name, else as merge_resource().
+Result<> merge_others(const std::vector<Assignment<OtherResource>>& assignments, JobDraft& draft) {
+  constexpr std::string_view kFlag = "--resource";
+  const auto note = [&](const TaskDraft& task, std::string_view level, const std::string& name) {
+    draft.origins[base::format("tasks.{}.{}resources.{}", task.type, level, name)] =
+        base::format("{}: ", kFlag);
+  };
+  const auto set_type = [&](TaskDraft& task, const OtherResource& other) {
+    task.others[other.name] = other.amount;
+    for (auto& [index, own] : task.overrides) own.others.erase(other.name);
+    note(task, "", other.name);
+  };
+  for (const auto& assignment : by_reach(assignments)) {
+    const OtherResource& other = assignment.value;
+    if (assignment.target.type.empty()) {
+      for (TaskDraft& task : draft.tasks) set_type(task, other);
+      continue;
+    }
+    GANGRUN_ASSIGN(TaskDraft * task, find_target(draft, assignment.target, kFlag, assignment.text));
+    if (assignment.target.index) {
+      const int index = *assignment.target.index;
+      task->overrides[index].others[other.name] = other.amount;
+      note(*task, base::format("overrides.{}.", index), other.name);
+    } else {
+      set_type(*task, other);
+    }
+  }
+  return {};
+}
+
 TaskDraft& find_or_add(JobDraft& draft, const std::string& type, const std::string& origin) {
   if (TaskDraft* known = draft.find(type)) return *known;
   TaskDraft& added = draft.tasks.emplace_back();
@@ -116,8 +146,9 @@ Result<> merge_resources(const ParsedFlags& parsed, JobDraft& draft) {
       draft));
   GANGRUN_TRY(merge_resource<int>(
       parsed.vcores, {"-c", "vcores", &TaskDraft::vcores, &ResourceOverride::vcores, all}, draft));
-  return merge_resource<int>(
-      parsed.gpus, {"--gpus", "gpus", &TaskDraft::gpus, &ResourceOverride::gpus, trains}, draft);
+  GANGRUN_TRY(merge_resource<int>(
+      parsed.gpus, {"--gpus", "gpus", &TaskDraft::gpus, &ResourceOverride::gpus, trains}, draft));
+  return merge_others(parsed.others, draft);
 }
 
 // A number of a type, by a flag that has the name of its key.
@@ -167,6 +198,25 @@ Result<> merge_ports(const ParsedFlags& parsed, JobDraft& draft) {
   return {};
 }
 
+// On which nodes of a cluster the tasks of a type may be.
+Result<> merge_nodes(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const auto& assignment : by_reach(parsed.labels)) {
+    GANGRUN_ASSIGN(const auto types,
+                   find_types(draft, assignment.target, "--label", assignment.text));
+    for (TaskDraft* task : types) {
+      task->label = assignment.value;
+      draft.origins[base::format("tasks.{}.label", task->type)] = "--label: ";
+    }
+  }
+  for (const std::string& type : parsed.one_per_node) {
+    GANGRUN_ASSIGN(TaskDraft * task,
+                   find_target(draft, {type, std::nullopt}, "--one-per-node", type));
+    task->one_per_node = true;
+    draft.origins[base::format("tasks.{}.one_per_node", type)] = "--one-per-node: ";
+  }
+  return {};
+}
+
 Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
   for (const auto& assignment : parsed.policies) {
     GANGRUN_ASSIGN(TaskDraft * task,
@@ -182,6 +232,7 @@ Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
   GANGRUN_TRY(merge_count(parsed.min_instances, "min_instances", &TaskDraft::min_instances, draft));
   GANGRUN_TRY(merge_count(parsed.spares, "spares", &TaskDraft::spares, draft));
   GANGRUN_TRY(merge_ports(parsed, draft));
+  GANGRUN_TRY(merge_nodes(parsed, draft));
   for (const auto& assignment : by_reach(parsed.processes)) {
     if (!assignment.target.type.empty()) {
       GANGRUN_ASSIGN(TaskDraft * task,
@@ -229,6 +280,16 @@ void take(const std::optional<T>& value, std::optional<T>& field, JobDraft& draf
   draft.origins[path] = flag + ": ";
 }
 
+void merge_yarn(const YarnDraft& flags, JobDraft& draft) {
+  take(flags.queue, draft.yarn.queue, draft, "yarn.queue", "--queue");
+  take(flags.priority, draft.yarn.priority, draft, "yarn.priority", "--priority");
+  take(flags.tags, draft.yarn.tags, draft, "yarn.tags", "--tag");
+  take(flags.master_memory_mib, draft.yarn.master_memory_mib, draft, "yarn.master.memory",
+       "--master-memory");
+  take(flags.master_vcores, draft.yarn.master_vcores, draft, "yarn.master.vcores",
+       "--master-vcores");
+}
+
 void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(flags.name, draft.name, draft, "name", "--name");
   take(flags.success, draft.success, draft, "success", "--success");
@@ -242,11 +303,13 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
     take(parsed.timeouts.*field, draft.timeouts.*field, draft, "timeouts." + name, "--timeout");
   };
   take_timeout(&TimeoutsDraft::allocation, "allocation");
+  take_timeout(&TimeoutsDraft::hold, "hold");
   take_timeout(&TimeoutsDraft::roll_call, "roll_call");
   take_timeout(&TimeoutsDraft::job, "job");
   take_timeout(&TimeoutsDraft::stop, "stop");
   take_timeout(&TimeoutsDraft::shrink, "shrink");
   take_timeout(&TimeoutsDraft::master_lost, "master_lost");
+  merge_yarn(parsed.yarn, draft);
   for (const std::string& file : flags.files) {
     draft.origins[base::format("files.{}", draft.files.size())] = "-f: ";
     draft.files.push_back(file);

@@ -31,6 +31,7 @@ Json overrides_json(const std::map<int, ResourceOverride>& overrides) {
     if (own.memory_mib) fields["memory"] = memory_text(*own.memory_mib);
     if (own.vcores) fields["vcores"] = *own.vcores;
     if (own.gpus) fields["gpus"] = *own.gpus;
+    if (!own.others.empty()) fields["resources"] = own.others;
     json[std::to_string(index)] = std::move(fields);
   }
   return json;
@@ -52,7 +53,10 @@ Json task_json(const TaskSpec& task) {
   json["memory"] = memory_text(task.resources.memory_mib);
   json["vcores"] = task.resources.vcores;
   json["gpus"] = task.resources.gpus;
+  if (!task.resources.others.empty()) json["resources"] = task.resources.others;
   if (!task.overrides.empty()) json["overrides"] = overrides_json(task.overrides);
+  if (task.label) json["label"] = *task.label;
+  if (task.one_per_node) json["one_per_node"] = true;
   if (!task.environment.empty()) json["env"] = environment_json(task.environment);
   if (!task.command.empty()) json["command"] = command_json(task.command);
   json["policy"] = to_string(task.policy);
@@ -72,11 +76,26 @@ Json frameworks_json(const std::vector<Framework>& frameworks) {
 
 Json timeouts_json(const Timeouts& timeouts) {
   Json json = {{"allocation", duration_text(timeouts.allocation)},
+               {"hold", duration_text(timeouts.hold)},
                {"roll_call", duration_text(timeouts.roll_call)},
                {"job", duration_text(timeouts.job)},
                {"stop", duration_text(timeouts.stop)},
                {"shrink", duration_text(timeouts.shrink)}};
   if (timeouts.master_lost) json["master_lost"] = duration_text(*timeouts.master_lost);
+  return json;
+}
+
+Json yarn_json(const YarnOptions& yarn) {
+  Json json = Json::object();
+  if (!yarn.queue.empty()) json["queue"] = yarn.queue;
+  if (yarn.priority) json["priority"] = *yarn.priority;
+  if (!yarn.tags.empty()) json["tags"] = yarn.tags;
+  json["master"] = {{"memory", memory_text(yarn.master.memory_mib)},
+                    {"vcores", yarn.master.vcores}};
+  if (yarn.master_label) json["master"]["label"] = *yarn.master_label;
+  if (!yarn.view_acl.empty()) json["view_acl"] = yarn.view_acl;
+  if (!yarn.modify_acl.empty()) json["modify_acl"] = yarn.modify_acl;
+  json["max_attempts"] = yarn.max_attempts;
   return json;
 }
 
@@ -94,6 +113,7 @@ Json to_json(const JobSpec& spec) {
   json["timeouts"] = timeouts_json(spec.timeouts);
   if (!spec.files.empty()) json["files"] = spec.files;
   json["on"] = spec.on;
+  if (spec.on == kYarn || spec.yarn != YarnOptions{}) json["yarn"] = yarn_json(spec.yarn);
   if (!spec.hosts.empty()) {
     for (const Host& host : spec.hosts) json["hosts"].push_back(to_string(host));
   }

@@ -31,6 +31,17 @@ files: [train.py, "- odd", "a: b", "#c"]
 containment: pid_namespace
 )",
     "tasks: {evaluator: {}}\ncommand: [a]\nframework: none\nrestarts: {scope: none}\n",
+    R"(tasks:
+  worker: {instances: 3, label: gpu_v100, one_per_node: true, resources: {yarn.io/fpga: 2, disk: 0}, overrides: {2: {resources: {disk: 7}}}}
+  ps: {label: "", one_per_node: false, resources: }
+command: x
+timeouts: {hold: 90}
+files: ["hdfs://nn:8020/a b#c", x]
+on: yarn
+yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3}
+)",
+    "tasks: {worker: }\ncommand: x\non: yarn\n",
+    "tasks: {worker: }\ncommand: x\non: yarn\nyarn: {master: {label: a}}\n",
 };
 
 TEST(PlanJson, ReadsBackAsTheSameJobAlsoAsAJobFile) {
@@ -104,6 +115,7 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
   },
   "timeouts": {
     "allocation": "10 min",
+    "hold": "1 min",
     "roll_call": "2 min",
     "job": "0 s",
     "stop": "30 s",

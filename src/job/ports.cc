@@ -5,36 +5,25 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
+#include "job/task_id.h"
 #include "job/units.h"
 
 namespace gangrun::job {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
 std::string port_variable(std::string_view name) {
-  std::string variable = "GANGRUN_PORT_";
-  for (const char c : name) {
-    const bool is_small = c >= 'a' && c <= 'z';
-    variable += is_small ? static_cast<char>(c - 'a' + 'A') : c == '-' ? '_' : c;
-  }
-  return variable;
+  return base::format("GANGRUN_PORT_{}", in_variable(name));
 }
 
 base::Result<> check_port_name(std::string_view name) {
-  const bool fits = !name.empty() && name.size() <= kMaxPortNameBytes && is_letter(name.front()) &&
-                    std::all_of(name.begin(), name.end(), [](char c) {
-                      return is_letter(c) || is_digit(c) || c == '_' || c == '-';
-                    });
-  if (fits) return {};
+  if (is_valid_type_name(name)) return {};
   return base::invalid_argument(
-      base::format("{} is not the name of a port; allowed: a letter, then at most {} letters, "
-                   "digits, '_' or '-'",
-                   in_quotes(name), kMaxPortNameBytes - 1));
+      base::format("{} is not the name of a port; allowed: {}", in_quotes(name), kTypeNameForm));
 }
 
 base::Result<std::string> parse_interface(std::string_view text) {

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "job/places.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
 
@@ -40,7 +41,9 @@ std::vector<Map> maps() {
           {"/$defs/ports", ports_keys()},
           {"/$defs/override", override_keys()},
           {"/$defs/restarts", restarts_keys()},
-          {"/$defs/timeouts", timeouts_keys()}};
+          {"/$defs/timeouts", timeouts_keys()},
+          {"/$defs/yarn", yarn_keys()},
+          {"/$defs/yarn_master", yarn_master_keys()}};
 }
 
 TEST(Schema, HasTheKeysOfTheParserAndNoOthers) {
@@ -63,6 +66,7 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
   EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
+  EXPECT_EQ(choices("/properties/on/enum"), place_names());
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
   EXPECT_EQ(frameworks, framework_names());

@@ -76,6 +76,7 @@ Resources TaskSpec::resources_of(int index) const {
   own.memory_mib = found->second.memory_mib.value_or(own.memory_mib);
   own.vcores = found->second.vcores.value_or(own.vcores);
   own.gpus = found->second.gpus.value_or(own.gpus);
+  for (const auto& [name, amount] : found->second.others) own.others[name] = amount;
   return own;
 }
 

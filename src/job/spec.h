@@ -45,6 +45,8 @@ struct Resources {
   std::int64_t memory_mib = 0;
   int vcores = 1;
   int gpus = 0;
+  // What else a cluster counts, by the name and in the unit that it has there ("yarn.io/fpga").
+  std::map<std::string, std::int64_t> others{};
 
   friend bool operator==(const Resources&, const Resources&) = default;
 };
@@ -54,6 +56,7 @@ struct ResourceOverride {
   std::optional<std::int64_t> memory_mib;
   std::optional<int> vcores;
   std::optional<int> gpus;
+  std::map<std::string, std::int64_t> others{};  // the names that differ
 
   friend bool operator==(const ResourceOverride&, const ResourceOverride&) = default;
 };
@@ -95,6 +98,10 @@ struct TaskSpec {
   Ports ports;
   Resources resources;
   std::map<int, ResourceOverride> overrides;  // by task index
+  // The label of the nodes that a cluster may choose; empty: those without one. Absent: what the
+  // queue says.
+  std::optional<std::string> label;
+  bool one_per_node = false;  // never two of this type on one node of a cluster
   std::map<std::string, std::string> environment;
   Command command;  // empty: the job's
   Policy policy = Policy::kTracked;
@@ -130,6 +137,8 @@ struct Restarts {
 // Zero is "no limit" for `job` only.
 struct Timeouts {
   std::chrono::milliseconds allocation{std::chrono::minutes(10)};
+  // How long a cluster's containers that were given are held while others are missing.
+  std::chrono::milliseconds hold{std::chrono::minutes(1)};
   std::chrono::milliseconds roll_call{std::chrono::minutes(2)};
   std::chrono::milliseconds job{0};
   std::chrono::milliseconds stop{std::chrono::seconds(30)};
@@ -142,6 +151,26 @@ struct Timeouts {
   friend bool operator==(const Timeouts&, const Timeouts&) = default;
 };
 
+// What YARN is told of a job beside its tasks.
+struct YarnOptions {
+  std::string queue;            // empty: "default"
+  std::optional<int> priority;  // a larger number goes first; absent: what the queue says
+  std::vector<std::string> tags;
+  Resources master{.memory_mib = 256};      // without GPUs and others; all at least 1
+  std::optional<std::string> master_label;  // as TaskSpec::label
+  // Who may look at the job and who may end it, as YARN writes it: "user,user group,group", or "*".
+  // Empty: its user, and who the cluster says.
+  std::string view_acl;
+  std::string modify_acl;
+  int max_attempts = 0;  // how often a master is started; 0: as often as the cluster allows
+
+  friend bool operator==(const YarnOptions&, const YarnOptions&) = default;
+};
+
+// The places that `on` may name.
+inline constexpr std::string_view kLocal = "local";
+inline constexpr std::string_view kYarn = "yarn";
+
 struct JobSpec {
   std::string name;
   std::vector<TaskSpec> tasks;  // in the user's order; types are unique
@@ -153,7 +182,8 @@ struct JobSpec {
   Restarts restarts;
   Timeouts timeouts;
   std::vector<std::string> files;
-  std::string on = "local";
+  std::string on{kLocal};
+  YarnOptions yarn;         // of use on YARN only
   std::vector<Host> hosts;  // names are unique; empty: what the place decides
   // Of which interface (by name), or network ("10.0.0.0/8"), a task's published address is; empty:
   // what the place decides.

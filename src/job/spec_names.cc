@@ -17,7 +17,8 @@ constexpr std::array kScopes = {RestartScope::kTask, RestartScope::kGang, Restar
 constexpr std::array kContainments = {Containment::kAuto, Containment::kPidNamespace,
                                       Containment::kCgroup, Containment::kSubreaper};
 constexpr std::array kHolds = {Hold::kUntilBind, Hold::kUntilExec};
-constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax};
+constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax,
+                                    Framework::kHorovod};
 
 template <typename Values>
 std::vector<std::string> names_of(const Values& values) {
@@ -78,7 +79,6 @@ base::Result<Framework> framework_from(std::string_view text) {
   for (const auto framework : kFrameworks) {
     if (to_string(framework) == text) return framework;
   }
-  if (text == to_string(Framework::kHorovod)) return Framework::kHorovod;
   return not_one_of(text, "a framework", framework_names());
 }
 

@@ -14,7 +14,7 @@ std::vector<std::string> policy_names();
 std::vector<std::string> restart_scope_names();
 std::vector<std::string> containment_names();
 std::vector<std::string> hold_names();
-// Those that this release can serve, and "none".
+// All of them, and "none".
 std::vector<std::string> framework_names();
 
 // The inverse of to_string(). The error gives the text, what is allowed, and a near name.
@@ -22,7 +22,6 @@ base::Result<Policy> policy_from(std::string_view text);
 base::Result<RestartScope> restart_scope_from(std::string_view text);
 base::Result<Containment> containment_from(std::string_view text);
 base::Result<Hold> hold_from(std::string_view text);
-// Reads "horovod" too, which validate() refuses.
 base::Result<Framework> framework_from(std::string_view text);
 
 // All of them; {"none"} is the empty list, and "none" beside another an error, as is a double.

@@ -1,7 +1,5 @@
 #include "job/spec_yaml.h"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "base/format.h"
@@ -9,7 +7,10 @@
 #include "job/hosts.h"
 #include "job/limits.h"
 #include "job/ports.h"
+#include "job/resources.h"
+#include "job/spec_field.h"
 #include "job/spec_names.h"
+#include "job/task_id.h"
 #include "job/units.h"
 #include "job/validate.h"
 #include "job/yaml_tree.h"
@@ -20,125 +21,10 @@ namespace {
 
 using base::Result;
 using Kind = YamlNode::Kind;
-using Origins = std::map<std::string, std::string>;
-
-// One value on its way into the draft: what it is, and what errors about it begin with.
-struct Field {
-  const YamlNode& node;
-  std::string path;
-  const std::string& source;
-  Origins& origins;
-
-  [[nodiscard]] base::Error error(std::string_view text) const { return error_at(node.mark, text); }
-  [[nodiscard]] base::Error error_at(Mark mark, std::string_view text) const {
-    return base::invalid_argument(base::format("{}{}{}{}", position_text(source, mark), path,
-                                               path.empty() ? "" : ": ", text));
-  }
-  [[nodiscard]] base::Error error(const base::Error& cause) const { return error(cause.message); }
-  [[nodiscard]] Field child(std::size_t i, const std::string& name) const {
-    return {node.children[i], path.empty() ? name : base::format("{}.{}", path, name), source,
-            origins};
-  }
-};
-
-std::string shown(const YamlNode& node) {
-  switch (node.kind) {
-    case Kind::kNull: return "nothing";
-    case Kind::kScalar: return in_quotes(node.text);
-    case Kind::kList: return "a list";
-    case Kind::kMap: return "a map";
-  }
-  return "";
-}
-
-template <typename Draft>
-struct KeyRow {
-  std::string_view name;
-  Result<> (*read)(const Field&, Draft&);
-};
-
-template <typename Draft, std::size_t kRows>
-std::vector<std::string> names_of(const KeyRow<Draft> (&rows)[kRows]) {
-  std::vector<std::string> names;
-  for (const auto& row : rows) names.emplace_back(row.name);
-  return names;
-}
-
-// Every key of the map by its row; an unknown one is an error that says which there are.
-template <typename Draft, std::size_t kRows>
-Result<> read_map(const Field& field, const KeyRow<Draft> (&rows)[kRows], Draft& draft) {
-  if (field.node.kind == Kind::kNull) return {};
-  if (field.node.kind != Kind::kMap) {
-    return field.error(base::format("{} is not allowed; allowed: a map of {}", shown(field.node),
-                                    base::join(names_of(rows), ", ")));
-  }
-  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
-    const YamlNode::Key& key = field.node.keys[i];
-    const auto row = std::find_if(std::begin(rows), std::end(rows),
-                                  [&](const KeyRow<Draft>& r) { return r.name == key.name; });
-    if (row == std::end(rows)) {
-      return field.error_at(key.mark, not_one_of(key.name, "a known key", names_of(rows)).message);
-    }
-    const Field child = field.child(i, key.name);
-    field.origins[child.path] = position_text(field.source, child.node.mark);
-    GANGRUN_TRY(row->read(child, draft));
-  }
-  return {};
-}
-
-Result<std::string> read_text(const Field& field, std::string_view allowed) {
-  if (field.node.kind != Kind::kScalar) {
-    return field.error(base::format("{} is not allowed; allowed: {}", shown(field.node), allowed));
-  }
-  return field.node.text;
-}
-
-// A scalar by `parse`, whose error gets position and path.
-template <typename T, typename Parse>
-Result<> read_scalar(const Field& field, std::string_view allowed, Parse parse,
-                     std::optional<T>& out) {
-  GANGRUN_ASSIGN(const std::string text, read_text(field, allowed));
-  auto value = parse(text);
-  if (!value.ok()) return field.error(value.error());
-  out = std::move(*value);
-  return {};
-}
-
-Result<> read_memory(const Field& field, std::optional<std::int64_t>& out) {
-  return read_scalar(field, "an amount of memory, for example 2 GiB", parse_memory_mib, out);
-}
-
-Result<> read_duration(const Field& field, std::optional<std::chrono::milliseconds>& out) {
-  return read_scalar(field, "a time, for example 10 min", parse_duration, out);
-}
-
-Result<> read_count(const Field& field, int min, int max, std::optional<int>& out) {
-  return read_scalar(
-      field, base::format("a whole number from {} to {}", min, max),
-      [&](std::string_view text) { return parse_count(text, min, max); }, out);
-}
-
-Result<> read_string(const Field& field, std::string_view allowed,
-                     std::optional<std::string>& out) {
-  GANGRUN_ASSIGN(out, read_text(field, allowed));
-  return {};
-}
-
-Result<std::vector<std::string>> read_list(const Field& field, std::string_view element) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < field.node.children.size(); ++i) {
-    GANGRUN_ASSIGN(auto text, read_text(field.child(i, std::to_string(i)), element));
-    texts.push_back(std::move(text));
-  }
-  return texts;
-}
 
 Result<> read_environment(const Field& field, std::map<std::string, std::string>& out) {
   if (field.node.kind == Kind::kNull) return {};
-  if (field.node.kind != Kind::kMap) {
-    return field.error(
-        base::format("{} is not allowed; allowed: a map of variables to texts", shown(field.node)));
-  }
+  if (field.node.kind != Kind::kMap) return field.not_allowed("a map of variables to texts");
   for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
     const YamlNode::Key& key = field.node.keys[i];
     if (auto valid = check_variable_name(key.name); !valid.ok()) {
@@ -154,13 +40,33 @@ Result<> read_environment(const Field& field, std::map<std::string, std::string>
 Result<> read_command(const Field& field, std::optional<Command>& out) {
   Command command;
   if (field.node.kind == Kind::kList) {
-    GANGRUN_ASSIGN(command.words, read_list(field, "a text, one word of the command"));
+    GANGRUN_ASSIGN(command.words, read_list(field, "words", "a text, one word of the command"));
   } else {
     GANGRUN_ASSIGN(command.shell_line,
                    read_text(field, "a line for the shell, or a list of words"));
   }
   if (command.empty()) return field.error("the command is empty");
   out = std::move(command);
+  return {};
+}
+
+// Names are looked at here, so that an error says where the name stands.
+Result<> read_resources(const Field& field, std::map<std::string, std::int64_t>& out) {
+  if (field.node.kind == Kind::kNull) return {};
+  if (field.node.kind != Kind::kMap) {
+    return field.not_allowed("a map of resources to numbers, for example {yarn.io/fpga: 1}");
+  }
+  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
+    const YamlNode::Key& key = field.node.keys[i];
+    if (auto valid = check_resource_name(key.name); !valid.ok()) {
+      return field.error_at(key.mark, valid.error().message);
+    }
+    const Field child = field.child(i, key.name);
+    field.origins[child.path] = position_text(field.source, child.node.mark);
+    std::optional<std::int64_t> amount;
+    GANGRUN_TRY(read_scalar(child, "a whole number", parse_resource_amount, amount));
+    out[key.name] = *amount;
+  }
   return {};
 }
 
@@ -173,13 +79,15 @@ constexpr KeyRow<ResourceOverride> kOverrideKeys[] = {
      }},
     {"gpus", [](const Field& field,
                 ResourceOverride& own) { return read_count(field, 0, kMaxGpusPerTask, own.gpus); }},
+    {"resources",
+     [](const Field& field, ResourceOverride& own) { return read_resources(field, own.others); }},
 };
 
 Result<> read_overrides(const Field& field, TaskDraft& task) {
   if (field.node.kind == Kind::kNull) return {};
   if (field.node.kind != Kind::kMap) {
-    return field.error(base::format("{} is not allowed; allowed: a map of task indexes to {}",
-                                    shown(field.node), base::join(names_of(kOverrideKeys), ", ")));
+    return field.not_allowed(
+        base::format("a map of task indexes to {}", base::join(names_of(kOverrideKeys), ", ")));
   }
   for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
     const YamlNode::Key& key = field.node.keys[i];
@@ -197,11 +105,7 @@ Result<> read_overrides(const Field& field, TaskDraft& task) {
 }
 
 Result<> read_port_names(const Field& field, PortsDraft& ports) {
-  if (field.node.kind != Kind::kList) {
-    return field.error(
-        base::format("{} is not allowed; allowed: a list of names", shown(field.node)));
-  }
-  GANGRUN_ASSIGN(ports.names, read_list(field, "the name of a port"));
+  GANGRUN_ASSIGN(ports.names, read_list(field, "names", "the name of a port"));
   if (ports.names->empty()) return field.error("no port is named; allowed: one name or more");
   return {};
 }
@@ -240,7 +144,15 @@ constexpr KeyRow<TaskDraft> kTaskKeys[] = {
      }},
     {"gpus", [](const Field& field,
                 TaskDraft& task) { return read_count(field, 0, kMaxGpusPerTask, task.gpus); }},
+    {"resources",
+     [](const Field& field, TaskDraft& task) { return read_resources(field, task.others); }},
     {"overrides", read_overrides},
+    {"label",
+     [](const Field& field, TaskDraft& task) {
+       return read_string(field, "a node label; nodes without one are \"\"", task.label);
+     }},
+    {"one_per_node",
+     [](const Field& field, TaskDraft& task) { return read_choice(field, task.one_per_node); }},
     {"env",
      [](const Field& field, TaskDraft& task) { return read_environment(field, task.environment); }},
     {"command",
@@ -259,18 +171,13 @@ constexpr KeyRow<TaskDraft> kTaskKeys[] = {
 
 Result<> read_tasks(const Field& field, JobDraft& job) {
   if (field.node.kind != Kind::kMap) {
-    return field.error(
-        base::format("{} is not allowed; allowed: a map of task types, for example {{worker: "
-                     "{{instances: 2}}}}",
-                     shown(field.node)));
+    return field.not_allowed("a map of task types, for example {worker: {instances: 2}}");
   }
   for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
     const YamlNode::Key& key = field.node.keys[i];
     if (!is_valid_type_name(key.name)) {
-      return field.error_at(key.mark,
-                            base::format("{} is not a task type; allowed: a letter, then at most "
-                                         "39 letters, digits, '_' or '-'",
-                                         in_quotes(key.name)));
+      return field.error_at(key.mark, base::format("{} is not a task type; allowed: {}",
+                                                   in_quotes(key.name), kTypeNameForm));
     }
     TaskDraft task;
     task.type = key.name;
@@ -286,7 +193,7 @@ Result<> read_tasks(const Field& field, JobDraft& job) {
 Result<> read_framework(const Field& field, JobDraft& job) {
   std::vector<std::string> names;
   if (field.node.kind == Kind::kList) {
-    GANGRUN_ASSIGN(names, read_list(field, "the name of a framework"));
+    GANGRUN_ASSIGN(names, read_list(field, "names", "the name of a framework"));
   } else {
     GANGRUN_ASSIGN(names.emplace_back(), read_text(field, "a name, or a list of names"));
   }
@@ -328,6 +235,7 @@ Result<> read_restarts(const Field& field, JobDraft& job) {
 constexpr KeyRow<TimeoutsDraft> kTimeoutsKeys[] = {
     {"allocation",
      [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.allocation); }},
+    {"hold", [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.hold); }},
     {"roll_call",
      [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.roll_call); }},
     {"job", [](const Field& field, TimeoutsDraft& t) { return read_duration(field, t.job); }},
@@ -338,25 +246,60 @@ constexpr KeyRow<TimeoutsDraft> kTimeoutsKeys[] = {
 };
 
 Result<> read_files(const Field& field, JobDraft& job) {
-  if (field.node.kind != Kind::kList) {
-    return field.error(
-        base::format("{} is not allowed; allowed: a list of paths", shown(field.node)));
-  }
-  GANGRUN_ASSIGN(job.files, read_list(field, "a path"));
+  GANGRUN_ASSIGN(job.files, read_list(field, "paths", "a path"));
   return {};
 }
 
 Result<> read_hosts(const Field& field, JobDraft& job) {
-  if (field.node.kind != Kind::kList) {
-    return field.error(base::format("{} is not allowed; allowed: a list of NAME or NAME:SLOTS",
-                                    shown(field.node)));
-  }
-  GANGRUN_ASSIGN(const auto texts, read_list(field, "a host, NAME or NAME:SLOTS"));
+  GANGRUN_ASSIGN(const auto texts,
+                 read_list(field, "NAME or NAME:SLOTS", "a host, NAME or NAME:SLOTS"));
   auto hosts = hosts_from(texts);
   if (!hosts.ok()) return field.error(hosts.error());
   job.hosts = std::move(*hosts);
   return {};
 }
+
+constexpr KeyRow<YarnDraft> kMasterKeys[] = {
+    {"memory", [](const Field& field,
+                  YarnDraft& yarn) { return read_memory(field, yarn.master_memory_mib); }},
+    {"vcores",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_count(field, 1, kMaxVcoresPerTask, yarn.master_vcores);
+     }},
+    {"label",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_string(field, "a node label; nodes without one are \"\"", yarn.master_label);
+     }},
+};
+
+Result<> read_tags(const Field& field, YarnDraft& yarn) {
+  GANGRUN_ASSIGN(yarn.tags, read_list(field, "texts", "a tag, a text"));
+  return {};
+}
+
+constexpr KeyRow<YarnDraft> kYarnKeys[] = {
+    {"queue",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_string(field, "the name of a queue", yarn.queue);
+     }},
+    {"priority", [](const Field& field,
+                    YarnDraft& yarn) { return read_count(field, 0, kMaxPriority, yarn.priority); }},
+    {"tags", read_tags},
+    {"master",
+     [](const Field& field, YarnDraft& yarn) { return read_map(field, kMasterKeys, yarn); }},
+    {"view_acl",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_string(field, "users and groups, \"user,user group,group\"", yarn.view_acl);
+     }},
+    {"modify_acl",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_string(field, "users and groups, \"user,user group,group\"", yarn.modify_acl);
+     }},
+    {"max_attempts",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_count(field, 0, kMaxMasterAttempts, yarn.max_attempts);
+     }},
+};
 
 constexpr KeyRow<JobDraft> kJobKeys[] = {
     {"name",
@@ -378,6 +321,8 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
     {"files", read_files},
     {"on", [](const Field& field,
               JobDraft& job) { return read_string(field, "the name of a place", job.on); }},
+    {"yarn",
+     [](const Field& field, JobDraft& job) { return read_map(field, kYarnKeys, job.yarn); }},
     {"hosts", read_hosts},
     {"interface",
      [](const Field& field, JobDraft& job) {
@@ -418,5 +363,7 @@ std::vector<std::string> ports_keys() { return names_of(kPortsKeys); }
 std::vector<std::string> override_keys() { return names_of(kOverrideKeys); }
 std::vector<std::string> restarts_keys() { return names_of(kRestartsKeys); }
 std::vector<std::string> timeouts_keys() { return names_of(kTimeoutsKeys); }
+std::vector<std::string> yarn_keys() { return names_of(kYarnKeys); }
+std::vector<std::string> yarn_master_keys() { return names_of(kMasterKeys); }
 
 }  // namespace gangrun::job

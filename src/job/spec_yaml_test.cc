@@ -104,8 +104,8 @@ void expect_errors(const std::vector<Bad>& cases) {
 // P8: one line that names place, field, value and what is allowed.
 TEST(BadSpec, UnknownKeys) {
   const std::string task_keys =
-      "instances, min_instances, spares, processes, ports, memory, vcores, gpus, overrides, env, "
-      "command, policy, grace, logdir";
+      "instances, min_instances, spares, processes, ports, memory, vcores, gpus, resources, "
+      "overrides, label, one_per_node, env, command, policy, grace, logdir";
   expect_errors({
       {"tasks:\n  worker: {memmory: 2 GiB}\n",
        "job.yaml:2:12: tasks.worker: 'memmory' is not a known key; did you mean 'memory'? "
@@ -115,11 +115,11 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:18: tasks.worker: 'zzzzzz' is not a known key; allowed: " + task_keys},
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
-       "command, env, framework, success, restarts, timeouts, files, on, hosts, interface, "
+       "command, env, framework, success, restarts, timeouts, files, on, yarn, hosts, interface, "
        "containment"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
-       "allowed: memory, vcores, gpus"},
+       "allowed: memory, vcores, gpus, resources"},
       {"tasks: {w: {ports: {number: 2}}}\n",
        "job.yaml:1:21: tasks.w.ports: 'number' is not a known key; allowed: n, names, hold"},
       {"tasks: {w: {}}\nrestarts: {maxx: 3}\n",
@@ -127,7 +127,7 @@ TEST(BadSpec, UnknownKeys) {
        "scope"},
       {"tasks: {w: {}}\ntimeouts: {rollcall: 3}\n",
        "job.yaml:2:12: timeouts: 'rollcall' is not a known key; did you mean 'roll_call'? allowed: "
-       "allocation, roll_call, job, stop, shrink, master_lost"},
+       "allocation, hold, roll_call, job, stop, shrink, master_lost"},
   });
 }
 
@@ -136,8 +136,8 @@ TEST(BadSpec, WrongTypes) {
       {"tasks: {worker: 3}\n",
        "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, "
        "min_instances, "
-       "spares, processes, ports, memory, vcores, gpus, overrides, env, command, policy, grace, "
-       "logdir"},
+       "spares, processes, ports, memory, vcores, gpus, resources, overrides, label, "
+       "one_per_node, env, command, policy, grace, logdir"},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
        "{worker: {instances: 2}}"},
@@ -161,7 +161,7 @@ TEST(BadSpec, WrongTypes) {
        "words"},
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
-       "framework, success, restarts, timeouts, files, on, hosts, interface, "
+       "framework, success, restarts, timeouts, files, on, yarn, hosts, interface, "
        "containment"},
   });
 }
@@ -233,12 +233,13 @@ TEST(BadSpec, UnitsAndChoices) {
        "tracked, service, observer, sidecar"},
       {"tasks: {w: {}}\nframework: tensorflo\n",
        "job.yaml:2:12: framework: 'tensorflo' is not a framework; did you mean 'tensorflow'? "
-       "allowed: tensorflow, pytorch, jax, none"},
+       "allowed: tensorflow, pytorch, jax, horovod, none"},
       {"tasks: {w: {}}\nframework: [jax, none]\n",
        "job.yaml:2:12: framework: 'none' stands alone or not at all"},
       {"tasks: {w: {}}\nframework: [jax, jax]\n", "job.yaml:2:12: framework: 'jax' is named twice"},
       {"tasks: {w: {}}\nframework: []\n",
-       "job.yaml:2:12: framework: no framework is named; allowed: tensorflow, pytorch, jax, none"},
+       "job.yaml:2:12: framework: no framework is named; allowed: tensorflow, pytorch, jax, "
+       "horovod, none"},
       {"tasks: {w: {}}\ncontainment: docker\n",
        "job.yaml:2:14: containment: 'docker' is not a containment; allowed: auto, pid_namespace, "
        "cgroup, subreaper"},

@@ -22,9 +22,9 @@ std::string to_string(const TaskId& task);
 // "worker:3" to a TaskId; whether the job has such a task is not checked.
 base::Result<TaskId> parse_task_id(std::string_view text);
 
-// A name that can stand in file names, variables and host names: a letter, then at most 39 letters,
-// digits,
-// '_' or '-'.
+// The name of a task type or a port: it can stand in file names, variables and host names.
+inline constexpr std::string_view kTypeNameForm =
+    "a letter, then at most 39 letters, digits, '_' or '-'";
 [[nodiscard]] bool is_valid_type_name(std::string_view name);
 
 }  // namespace gangrun::job

@@ -156,4 +156,13 @@ std::string in_quotes(std::string_view text) {
   return base::format("'{}'", shown);
 }
 
+std::string in_variable(std::string_view name) {
+  std::string upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+    if (c == '-') return '_';
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return upper;
+}
+
 }  // namespace gangrun::job

@@ -30,4 +30,8 @@ std::string duration_text(std::chrono::milliseconds duration);
 // `text` in quotes as an error shows it: shortened, control characters replaced.
 std::string in_quotes(std::string_view text);
 
+// A name of the user's as a part of a variable's name: in capitals, '-' as '_'. "data-server" is
+// DATA_SERVER.
+std::string in_variable(std::string_view name);
+
 }  // namespace gangrun::job

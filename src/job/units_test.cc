@@ -116,6 +116,11 @@ TEST(Count, StaysInItsRange) {
   }
 }
 
+TEST(InVariable, IsInCapitalsAndHasNoHyphen) {
+  EXPECT_EQ(in_variable("data-server_2b"), "DATA_SERVER_2B");
+  EXPECT_EQ(in_variable(""), "");
+}
+
 TEST(InQuotes, IsShortAndOneLine) {
   EXPECT_EQ(in_quotes("a\nb\x1b[1m"), "'a?b?[1m'");
   EXPECT_LT(in_quotes(std::string(1000, 'x')).size(), 70U);

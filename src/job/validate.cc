@@ -1,44 +1,29 @@
 #include "job/validate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
+#include "job/places.h"
 #include "job/ports.h"
+#include "job/resources.h"
 #include "job/spec_names.h"
+#include "job/task_id.h"
 #include "job/units.h"
 
 namespace gangrun::job {
 
 namespace {
 
-using Found = std::optional<Problem>;
 using std::chrono::milliseconds;
 
 std::string indexes_text(const TaskSpec& task) {
   if (task.slots() == 1) return "one task, with index 0";
   return base::format("{} tasks{}, with indexes 0 to {}", task.slots(),
                       task.spares == 0 ? "" : " with its spares", task.slots() - 1);
-}
-
-Found check_range(std::int64_t value, std::int64_t min, std::int64_t max, const std::string& path) {
-  if (value >= min && value <= max) return std::nullopt;
-  return Problem{path, base::format("{} is not allowed; allowed: {} to {}", value, min, max)};
-}
-
-// A text that can be an argument or a variable of a process and stand in JSON.
-Found check_text(const std::string& text, const std::string& path) {
-  if (text.find('\0') != std::string::npos) return Problem{path, "has a NUL character"};
-  if (!base::is_valid_utf8(text)) {
-    return Problem{path, "is not valid UTF-8"};
-  }
-  if (text.size() >= kMaxTextBytes) {
-    return Problem{path, base::format("{} bytes are more than the limit of {}", text.size(),
-                                      kMaxTextBytes - 1)};
-  }
-  return std::nullopt;
 }
 
 Found check_environment(const std::map<std::string, std::string>& environment,
@@ -81,7 +66,20 @@ Found check_resources(const Resources& resources, const std::string& path) {
   if (auto found = check_range(resources.vcores, 0, kMaxVcoresPerTask, path + ".vcores")) {
     return found;
   }
-  return check_range(resources.gpus, 0, kMaxGpusPerTask, path + ".gpus");
+  if (auto found = check_range(resources.gpus, 0, kMaxGpusPerTask, path + ".gpus")) return found;
+  const std::string others_path = path + ".resources";
+  if (resources.others.size() > kMaxOtherResources) {
+    return Problem{others_path, base::format("{} resources are more than the limit of {}",
+                                             resources.others.size(), kMaxOtherResources)};
+  }
+  for (const auto& [name, amount] : resources.others) {
+    if (auto valid = check_resource_name(name); !valid.ok()) {
+      return Problem{others_path, valid.error().message};
+    }
+    const std::string own_path = base::format("{}.{}", others_path, name);
+    if (auto found = check_range(amount, 0, kMaxResourceAmount, own_path)) return found;
+  }
+  return std::nullopt;
 }
 
 Found check_overrides(const TaskSpec& task, const std::string& path) {
@@ -121,10 +119,8 @@ Found check_grace_and_logdir(const TaskSpec& task, const std::string& path) {
 
 Found check_type_name(const std::string& type, const std::string& path) {
   if (!is_valid_type_name(type)) {
-    return Problem{"tasks",
-                   base::format("{} is not a task type; allowed: a letter, then at most 39 "
-                                "letters, digits, '_' or '-'",
-                                in_quotes(type))};
+    return Problem{"tasks", base::format("{} is not a task type; allowed: {}", in_quotes(type),
+                                         kTypeNameForm)};
   }
   if (type == "all") return Problem{path, "'all' cannot be a task type; `success: all` needs it"};
   return std::nullopt;
@@ -182,6 +178,7 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_elastic(job, task, path)) return found;
   if (auto found = check_resources(task.resources, path)) return found;
   if (auto found = check_overrides(task, path)) return found;
+  if (auto found = check_label(task.label, path + ".label")) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
   if (auto found = check_grace_and_logdir(task, path)) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
@@ -241,11 +238,6 @@ Found check_frameworks(const JobSpec& job) {
   if (!job.frameworks) return std::nullopt;
   std::set<Framework> seen;
   for (const Framework framework : *job.frameworks) {
-    if (framework == Framework::kHorovod) {
-      return Problem{"framework", base::format("horovod: its rendezvous is not in this release; "
-                                               "allowed: {}",
-                                               base::join(framework_names(), ", "))};
-    }
     if (!seen.insert(framework).second) {
       return Problem{"framework", base::format("'{}' is named twice", to_string(framework))};
     }
@@ -265,6 +257,7 @@ Found check_timeouts(const Timeouts& timeouts) {
   const milliseconds any(0);
   const milliseconds some(1);
   if (auto found = check_duration(timeouts.allocation, some, "timeouts.allocation")) return found;
+  if (auto found = check_duration(timeouts.hold, some, "timeouts.hold")) return found;
   if (auto found = check_duration(timeouts.roll_call, some, "timeouts.roll_call")) return found;
   if (auto found = check_duration(timeouts.job, any, "timeouts.job")) return found;
   if (auto found = check_duration(timeouts.stop, some, "timeouts.stop")) return found;
@@ -300,11 +293,12 @@ Found check_name(const std::string& name, const std::string& path) {
                                     in_quotes(name), kMaxNameBytes - 1)};
 }
 
-// How many tasks must have room at once. Where there are several types all of them: a task that the
-// gang can do without may have taken the slot of one that it cannot.
+// How many tasks must have room at once. Where there are several types all of them, with their
+// spares: one that the gang can do without may have taken the slot of one that it cannot.
 int slots_needed(const JobSpec& job) {
-  const bool may_shrink = job.tasks.size() == 1 && job.tasks.front().min_instances;
-  return may_shrink ? job.tasks.front().needed() : job.task_count();
+  if (job.tasks.size() == 1) return job.tasks.front().needed();
+  return std::accumulate(job.tasks.begin(), job.tasks.end(), 0,
+                         [](int sum, const TaskSpec& task) { return sum + task.slots(); });
 }
 
 Found check_hosts(const JobSpec& job) {
@@ -329,10 +323,13 @@ Found check_hosts(const JobSpec& job) {
   }
   const int needed = slots_needed(job);
   if (unlimited || slots >= needed) return std::nullopt;
+  const std::string_view which = needed < job.task_count()   ? " that it needs"
+                                 : needed > job.task_count() ? " with their spares"
+                                                             : "";
   return Problem{"hosts",
                  base::format("{} slots are fewer than the {} tasks{}; allowed: at least as "
                               "many, or a host without a number, which takes any",
-                              slots, needed, needed < job.task_count() ? " that it needs" : "")};
+                              slots, needed, which)};
 }
 
 }  // namespace
@@ -350,7 +347,9 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   if (auto found = check_timeouts(spec.timeouts)) return found;
   if (auto found = check_files(spec.files)) return found;
   if (auto found = check_name(spec.on, "on")) return found;
-  return check_hosts(spec);
+  if (auto found = check_hosts(spec)) return found;
+  if (auto found = check_yarn(spec.yarn)) return found;
+  return check_place(spec);
 }
 
 base::Result<> check_variable_name(std::string_view name) {

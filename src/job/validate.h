@@ -1,19 +1,13 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "job/problem.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
-
-// What is wrong with one field of a spec; `path` as in "tasks.worker.memory", empty for the whole.
-struct Problem {
-  std::string path;
-  std::string text;
-};
 
 // The first thing that is wrong with a complete spec, whoever made it: counts, names, policies,
 // commands, limits. Whether files exist and the place has such resources is not known here.

@@ -1,0 +1,26 @@
+#include "job/problem.h"
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/limits.h"
+
+namespace gangrun::job {
+
+Found check_range(std::int64_t value, std::int64_t min, std::int64_t max, const std::string& path) {
+  if (value >= min && value <= max) return std::nullopt;
+  return Problem{path, base::format("{} is not allowed; allowed: {} to {}", value, min, max)};
+}
+
+Found check_text(const std::string& text, const std::string& path) {
+  if (text.find('\0') != std::string::npos) return Problem{path, "has a NUL character"};
+  if (!base::is_valid_utf8(text)) {
+    return Problem{path, "is not valid UTF-8"};
+  }
+  if (text.size() >= kMaxTextBytes) {
+    return Problem{path, base::format("{} bytes are more than the limit of {}", text.size(),
+                                      kMaxTextBytes - 1)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gangrun::job

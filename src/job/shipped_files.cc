@@ -1,0 +1,143 @@
+#include "job/shipped_files.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using base::Result;
+
+constexpr std::array<std::string_view, 3> kClusterSchemes = {"hdfs", "viewfs", "webhdfs"};
+
+std::string_view scheme_of(std::string_view path) {
+  const std::size_t end = path.find("://");
+  if (end == std::string_view::npos || end == 0) return {};
+  const std::string_view scheme = path.substr(0, end);
+  const bool fits = std::all_of(scheme.begin(), scheme.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '.' || c == '-';
+  });
+  return fits ? scheme : std::string_view();
+}
+
+// Absolute, without ".", ".." and a slash at the end.
+std::string normal_path(const std::string& folder, const std::string& path) {
+  // An absolute path takes the place of the folder.
+  std::string normal = (std::filesystem::path(folder) / path).lexically_normal().string();
+  while (normal.size() > 1 && normal.back() == '/') normal.pop_back();
+  return normal;
+}
+
+// The files so far, by their names.
+class Names {
+ public:
+  // Whether the file is new; an error if another one has its name, or would lie where it does.
+  Result<bool> add(const std::string& name, const std::string& source) {
+    const auto [entry, is_new] = sources_.emplace(name, source);
+    if (!is_new) {
+      if (entry->second == source) return false;
+      return clash(name, entry->second, source);
+    }
+    for (std::size_t slash = name.find('/'); slash != std::string::npos;
+         slash = name.find('/', slash + 1)) {
+      const auto outer = sources_.find(name.substr(0, slash));
+      if (outer == sources_.end()) continue;
+      if (outer->second + name.substr(slash) == source) return false;
+      return clash(name, outer->second, source);
+    }
+    return true;
+  }
+
+ private:
+  static base::Error clash(const std::string& name, const std::string& one,
+                           const std::string& other) {
+    return base::invalid_argument(
+        base::format("files: {} and {} would both be {} in the tasks' folder; allowed: one of "
+                     "each name",
+                     in_quotes(one), in_quotes(other), in_quotes(name)));
+  }
+
+  std::map<std::string, std::string> sources_;
+};
+
+}  // namespace
+
+bool has_scheme(std::string_view path) { return !scheme_of(path).empty(); }
+
+bool is_cluster_url(std::string_view path) {
+  const std::string_view scheme = scheme_of(path);
+  return std::find(kClusterSchemes.begin(), kClusterSchemes.end(), scheme) != kClusterSchemes.end();
+}
+
+Result<ClusterFile> cluster_file(std::string_view url) {
+  if (!is_cluster_url(url)) {
+    return base::invalid_argument(
+        base::format("{} is not in a file system of a cluster; allowed: paths, and URLs of {}",
+                     in_quotes(url), base::join(kClusterSchemes, ", ")));
+  }
+  ClusterFile file;
+  const std::size_t hash = url.find('#');
+  file.url = url.substr(0, hash);
+  if (hash != std::string_view::npos) {
+    file.name = url.substr(hash + 1);
+  } else {
+    const std::string_view rest = url.substr(url.find("://") + 3);
+    const std::size_t slash = rest.rfind('/');
+    if (slash != std::string_view::npos) file.name = rest.substr(slash + 1);
+  }
+  const bool fits = !file.name.empty() && file.name != "." && file.name != ".." &&
+                    file.name.find('/') == std::string::npos;
+  if (fits) return file;
+  return base::invalid_argument(
+      base::format("{} gives the file no name; allowed: a URL that ends in a file's name, or in "
+                   "#name without '/'",
+                   in_quotes(url)));
+}
+
+Result<ShippedFiles> shipped_files(
+    const JobSpec& spec, const std::string& folder,
+    const std::function<FileKind(const std::string& path)>& kind_of) {
+  ShippedFiles shipped;
+  Names names;
+  for (const std::string& text : spec.files) {
+    if (is_cluster_url(text)) {
+      GANGRUN_ASSIGN(ClusterFile file, cluster_file(text));
+      GANGRUN_ASSIGN(const bool is_new, names.add(file.name, file.url));
+      if (is_new) shipped.there.push_back(std::move(file));
+      continue;
+    }
+    LocalFile file;
+    file.path = normal_path(folder, text);
+    file.name = file.path.substr(file.path.rfind('/') + 1);
+    if (file.name.empty() || kind_of(file.path) == FileKind::kNone) {
+      return base::invalid_argument(
+          base::format("files: {}: there is no such file or folder", in_quotes(text)));
+    }
+    GANGRUN_ASSIGN(const bool is_new, names.add(file.name, file.path));
+    if (is_new) shipped.local.push_back(std::move(file));
+  }
+  const std::string inside = normal_path(folder, "") + "/";
+  for (const TaskSpec& task : spec.tasks) {
+    for (const std::string& word : spec.command_of(task).words) {
+      if (word.empty() || word.front() == '/') continue;
+      LocalFile file;
+      file.path = normal_path(folder, word);
+      if (!file.path.starts_with(inside) || kind_of(file.path) != FileKind::kFile) continue;
+      file.name = file.path.substr(inside.size());
+      GANGRUN_ASSIGN(const bool is_new, names.add(file.name, file.path));
+      if (is_new) shipped.local.push_back(std::move(file));
+    }
+  }
+  return shipped;
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "job/spec.h"
+
+// Which files a job on a cluster needs beside its tasks, and what they are called there.
+namespace gangrun::job {
+
+// A file or folder, with all in it, that has to be brought to the cluster.
+struct LocalFile {
+  std::string path;  // absolute, without "." and ".."
+  std::string name;  // in a task's working folder; may have folders in it: "src/train.py"
+
+  friend bool operator==(const LocalFile&, const LocalFile&) = default;
+};
+
+// A file of a cluster's file system, which is there already.
+struct ClusterFile {
+  std::string url;   // without the fragment
+  std::string name;  // in a task's working folder
+
+  friend bool operator==(const ClusterFile&, const ClusterFile&) = default;
+};
+
+// The names of all of them are different, and none lies in a folder that is another.
+struct ShippedFiles {
+  std::vector<LocalFile> local;
+  std::vector<ClusterFile> there;
+};
+
+enum class FileKind { kNone, kFile, kFolder };
+
+// Whether it begins like "hdfs://".
+bool has_scheme(std::string_view path);
+// Whether the scheme is one of a cluster's file system.
+bool is_cluster_url(std::string_view path);
+
+// "hdfs://name/data/wine.csv" is wine.csv, "hdfs://name/data/wine.csv#wines" is wines.
+base::Result<ClusterFile> cluster_file(std::string_view url);
+
+// All `files` by their own names, and the words of commands that are relative paths of regular
+// files inside `folder` by these paths; a line for the shell is not looked into. `folder` is where
+// the command was called, absolute; `kind_of` says what there is at an absolute path. Two different
+// files of one name are an error that names both.
+base::Result<ShippedFiles> shipped_files(
+    const JobSpec& spec, const std::string& folder,
+    const std::function<FileKind(const std::string& path)>& kind_of);
+
+}  // namespace gangrun::job
