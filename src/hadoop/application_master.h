@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "hadoop/records.h"
+
+namespace gangrun::hadoop {
+
+class Configuration;
+
+struct Registered {
+  Resource largest;
+  std::string queue;
+  std::vector<ResourceType> resource_types;
+  // Those of earlier attempts that live, and the tokens of their nodes.
+  std::vector<Container> containers;
+  std::vector<NodeToken> node_tokens;
+};
+
+struct AllocateRequest {
+  std::vector<ResourceRequest> asks{};
+  std::vector<SchedulingRequest> constrained_asks{};
+  std::vector<ContainerId> releases{};
+  std::vector<std::string> denied_hosts{};
+  std::vector<std::string> hosts_allowed_again{};
+  float progress = 0;  // 0 to 1
+};
+
+// Containers that the cluster wants back. Strict: it takes them whatever is done.
+struct Preemption {
+  std::vector<ContainerId> strict;
+  std::vector<ContainerId> candidates;
+};
+
+struct AllocateResponse {
+  std::vector<Container> allocated;
+  std::vector<ContainerStatus> completed;
+  // Of earlier attempts, that a NodeManager has told of only now.
+  std::vector<Container> from_earlier_attempts;
+  std::vector<NodeToken> node_tokens;
+  std::vector<NodeReport> updated_nodes;
+  std::vector<SchedulingRequest> rejected;
+  Resource headroom;
+  std::int32_t nodes = 0;  // of the cluster
+  Preemption preemption;
+};
+
+// YARN's scheduler service: ApplicationMasterProtocol, with the token of kind "YARN_AM_RM_TOKEN"
+// from the credentials of the master's container. Calls block until `deadline` at most and connect
+// when they need to, to the active one of a high-availability pair; a rolled token is put to use by
+// a new connection. One thread at a time.
+//
+// Errors: kUnavailable, kDeadlineExceeded: nobody answers; call again. kFailedPrecondition: the
+// ResourceManager has been restarted and does not know us: register again, then allocate with all
+// that is still asked for and released. kNotFound: this attempt is not wanted any more (killed,
+// expired, another one has taken its place): end. kInvalidArgument: an ask that can never be
+// granted; the whole call had no effect.
+class ApplicationMasterClient {
+ public:
+  // kNotFound where the credentials have no such token.
+  static base::Result<std::unique_ptr<ApplicationMasterClient>> create(
+      const Configuration& configuration, const Credentials& credentials);
+  ApplicationMasterClient(const ApplicationMasterClient&) = delete;
+  ApplicationMasterClient& operator=(const ApplicationMasterClient&) = delete;
+  ~ApplicationMasterClient();
+
+  // `host` and `port` are shown to clients by the application's report. Being registered already is
+  // no error. The next allocate() begins anew with its numbers.
+  base::Result<Registered> register_master(const std::string& host, std::int32_t port,
+                                           const std::string& tracking_url, base::Instant deadline);
+  // The request is the change since the last successful call. After an error nothing of it had an
+  // effect, or the same answer comes when it is sent again.
+  base::Result<AllocateResponse> allocate(const AllocateRequest& request, base::Instant deadline);
+  // Repeats the call until the ResourceManager has recorded the end.
+  base::Result<> finish(FinalStatus status, const std::string& diagnostics,
+                        const std::string& tracking_url, base::Instant deadline);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+
+ public:
+  explicit ApplicationMasterClient(std::unique_ptr<Impl> impl);  // for create()
+};
+
+}  // namespace gangrun::hadoop

@@ -1,0 +1,271 @@
+#include "hadoop/digest_md5.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "net/digests.h"
+
+namespace gangrun::hadoop {
+
+namespace {
+
+constexpr std::size_t kMaxChallengeBytes = std::size_t{64} << 10U;
+constexpr std::size_t kMacBytes = 10;
+constexpr std::string_view kMessageType("\x00\x01", 2);
+constexpr std::size_t kSequenceBytes = 4;
+constexpr std::size_t kTrailerBytes = kMacBytes + kMessageType.size() + kSequenceBytes;
+// What a server takes at once where it does not say, and what we take of what it says.
+constexpr std::int64_t kDefaultMaxBuffer = 65536;
+constexpr std::int64_t kMinMaxBuffer = 256;
+constexpr std::string_view kNonceCount = "00000001";  // a login is done once for each connection
+constexpr std::size_t kClientNonceBytes = 24;
+
+base::Error wrong(std::string_view what) {
+  return base::Error{base::Code::kUnauthenticated, base::format("DIGEST-MD5: {}", what)};
+}
+
+std::string_view name_of(Protection protection) {
+  switch (protection) {
+    case Protection::kIntegrity: return "auth-int";
+    case Protection::kPrivacy: return "auth-conf";
+    case Protection::kAuthentication: break;
+  }
+  return "auth";
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char character : text) {
+    if (character == '"' || character == '\\') out += '\\';
+    out += character;
+  }
+  return out + '"';
+}
+
+std::string big_endian(std::uint32_t number) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(number >> shift);
+  return out;
+}
+
+// Reads the directives of a challenge one after the other.
+class DirectiveReader {
+ public:
+  explicit DirectiveReader(std::string_view text) : rest_(text) {}
+
+  bool at_end() {
+    while (!rest_.empty() && (rest_.front() == ',' || is_space(rest_.front()))) {
+      rest_.remove_prefix(1);
+    }
+    return rest_.empty();
+  }
+
+  base::Result<std::pair<std::string, std::string>> next() {
+    const std::size_t equals = rest_.find('=');
+    if (equals == std::string_view::npos) return wrong("the challenge has a name without value");
+    std::string name(base::trim(rest_.substr(0, equals)));
+    rest_.remove_prefix(equals + 1);
+    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+    if (!rest_.starts_with('"')) {
+      const std::size_t end = std::min(rest_.find(','), rest_.size());
+      std::string value(base::trim(rest_.substr(0, end)));
+      rest_.remove_prefix(end);
+      return std::pair(std::move(name), std::move(value));
+    }
+    GANGRUN_ASSIGN(std::string value, quoted_value());
+    return std::pair(std::move(name), std::move(value));
+  }
+
+ private:
+  static bool is_space(char character) {
+    return character == ' ' || character == '\t' || character == '\r' || character == '\n';
+  }
+
+  base::Result<std::string> quoted_value() {
+    std::string value;
+    for (std::size_t i = 1; i < rest_.size(); ++i) {
+      if (rest_[i] == '"') {
+        rest_.remove_prefix(i + 1);
+        return value;
+      }
+      if (rest_[i] == '\\' && ++i == rest_.size()) break;
+      value += rest_[i];
+    }
+    return wrong("the challenge has an open quote");
+  }
+
+  std::string_view rest_;
+};
+
+std::string value_of(const std::map<std::string, std::string>& directives, const char* name) {
+  const auto found = directives.find(name);
+  return found == directives.end() ? "" : found->second;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  const std::vector<std::string> parts = base::split(list, ',');
+  return std::ranges::any_of(parts,
+                             [word](const std::string& part) { return base::trim(part) == word; });
+}
+
+}  // namespace
+
+base::Result<std::map<std::string, std::string>> parse_digest_directives(std::string_view text) {
+  if (text.size() > kMaxChallengeBytes) return wrong("the challenge is too long");
+  std::map<std::string, std::string> directives;
+  DirectiveReader reader(text);
+  while (!reader.at_end()) {
+    GANGRUN_ASSIGN(auto directive, reader.next());
+    directives.insert(std::move(directive));
+  }
+  return directives;
+}
+
+// The first level that the server offers: it knows what its cluster wants.
+base::Result<> DigestMd5::choose_protection(const std::map<std::string, std::string>& challenge) {
+  const std::string offered = challenge.contains("qop") ? challenge.at("qop") : "auth";
+  for (const std::string& part : base::split(offered, ',')) {
+    const std::string_view name = base::trim(part);
+    if (name == "auth") {
+      protection_ = Protection::kAuthentication;
+      return {};
+    }
+    if (name == "auth-int") {
+      protection_ = Protection::kIntegrity;
+      return {};
+    }
+    if (name == "auth-conf" && has_word(value_of(challenge, "cipher"), "rc4")) {
+      protection_ = Protection::kPrivacy;
+      return {};
+    }
+  }
+  return wrong(
+      base::format("the server wants protection \"{}\" with cipher \"{}\"; known are auth, "
+                   "auth-int and auth-conf with rc4",
+                   offered, value_of(challenge, "cipher")));
+}
+
+void DigestMd5::derive_keys(std::string_view challenge_nonce, std::string_view realm) {
+  nonce_ = challenge_nonce;
+  const base::Secret user_hash(
+      net::md5(base::format("{}:{}:{}", identity_.user, realm, identity_.password.reveal())));
+  session_hash_ = base::Secret(
+      net::md5(base::format("{}:{}:{}", user_hash.reveal(), nonce_, identity_.client_nonce)));
+}
+
+DigestMd5::Guard DigestMd5::guard(std::string_view direction) const {
+  Guard guard;
+  guard.signing_key = base::Secret(net::md5(base::format(
+      "{}Digest session key to {} signing key magic constant", session_hash_.reveal(), direction)));
+  if (protection_ == Protection::kPrivacy) {
+    const base::Secret sealing(net::md5(base::format(
+        "{}Digest H(A1) to {} sealing key magic constant", session_hash_.reveal(), direction)));
+    guard.cipher.emplace(sealing.reveal());
+  }
+  return guard;
+}
+
+// What proves that the password is known: with "AUTHENTICATE" to the server, without to the client.
+std::string DigestMd5::proof(std::string_view verb) const {
+  std::string what = base::format("{}:{}", verb, identity_.digest_uri);
+  if (protection_ != Protection::kAuthentication) what += ":" + std::string(32, '0');
+  return net::to_hex(net::md5(base::format("{}:{}:{}:{}:{}:{}", net::to_hex(session_hash_.reveal()),
+                                           nonce_, kNonceCount, identity_.client_nonce,
+                                           name_of(protection_), net::to_hex(net::md5(what)))));
+}
+
+base::Result<std::string> DigestMd5::respond(std::string_view challenge) {
+  if (responded_) return wrong("the server asks again");
+  GANGRUN_TRY(net::check_md5());
+  GANGRUN_ASSIGN(const auto directives, parse_digest_directives(challenge));
+  const std::string nonce = value_of(directives, "nonce");
+  if (nonce.empty()) return wrong("the challenge has no nonce");
+  if (value_of(directives, "algorithm") != "md5-sess") {
+    return wrong(base::format("the algorithm is \"{}\"; md5-sess is known",
+                              value_of(directives, "algorithm")));
+  }
+  GANGRUN_TRY(choose_protection(directives));
+  const std::int64_t max_buffer =
+      base::parse_integer(value_of(directives, "maxbuf")).value_or(kDefaultMaxBuffer);
+  max_piece_bytes_ = static_cast<std::size_t>(
+      std::clamp(max_buffer, kMinMaxBuffer, kDefaultMaxBuffer) - std::ssize(kMessageType) -
+      static_cast<std::int64_t>(kMacBytes + kSequenceBytes));
+  const std::string realm = value_of(directives, "realm");
+  derive_keys(nonce, realm);
+  outgoing_ = guard("client-to-server");
+  incoming_ = guard("server-to-client");
+  responded_ = true;
+  return base::format(
+      "charset=utf-8,username={},realm={},nonce={},nc={},cnonce={},digest-uri={},maxbuf={},"
+      "response={},qop={}{}",
+      in_quotes(identity_.user), in_quotes(realm), in_quotes(nonce), kNonceCount,
+      in_quotes(identity_.client_nonce), in_quotes(identity_.digest_uri), kDefaultMaxBuffer,
+      proof("AUTHENTICATE"), name_of(protection_),
+      protection_ == Protection::kPrivacy ? ",cipher=\"rc4\"" : "");
+}
+
+base::Result<> DigestMd5::finish(std::string_view token) {
+  if (!responded_) return wrong("the server is content without an answer");
+  GANGRUN_ASSIGN(const auto directives, parse_digest_directives(token));
+  const base::Secret expected(proof(""));
+  if (!expected.matches(value_of(directives, "rspauth"))) {
+    return wrong("the server does not prove that it knows the token");
+  }
+  return {};
+}
+
+base::Result<std::string> DigestMd5::wrap(std::string_view piece) {
+  const std::string sequence = big_endian(outgoing_.sequence++);
+  const std::string mac =
+      net::hmac_md5(outgoing_.signing_key.reveal(), sequence + std::string(piece))
+          .substr(0, kMacBytes);
+  std::string guarded = std::string(piece) + mac;
+  if (outgoing_.cipher) guarded = outgoing_.cipher->apply(guarded);
+  return guarded.append(kMessageType).append(sequence);
+}
+
+base::Result<std::string> DigestMd5::unwrap(std::string_view token) {
+  if (token.size() < kTrailerBytes) return wrong("a guarded piece is too short");
+  const std::string sequence = big_endian(incoming_.sequence++);
+  const std::string_view trailer = token.substr(token.size() - kTrailerBytes + kMacBytes);
+  if (trailer != std::string(kMessageType) + sequence) {
+    return wrong("a guarded piece is out of its order");
+  }
+  std::string guarded(token.substr(0, token.size() - trailer.size()));
+  if (incoming_.cipher) guarded = incoming_.cipher->apply(guarded);
+  const std::string mac = guarded.substr(guarded.size() - kMacBytes);
+  guarded.resize(guarded.size() - kMacBytes);
+  const base::Secret expected(
+      net::hmac_md5(incoming_.signing_key.reveal(), sequence + guarded).substr(0, kMacBytes));
+  if (!expected.matches(mac)) return wrong("a guarded piece was changed on its way");
+  return guarded;
+}
+
+base::Result<std::unique_ptr<SaslMechanism>> start_digest_md5(const Token& token,
+                                                              const SaslOffer& offer) {
+  if (offer.mechanism != "DIGEST-MD5") {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("the server wants tokens by {}; DIGEST-MD5 is known",
+                                    base::shorten(offer.mechanism, 64))};
+  }
+  return std::unique_ptr<SaslMechanism>(std::make_unique<DigestMd5>(DigestMd5::Identity{
+      .user = net::to_base64(token.identifier),
+      .password = base::Secret(net::to_base64(token.password.reveal())),
+      .digest_uri =
+          base::format("{}/{}", offer.protocol.value_or(""), offer.server_id.value_or("")),
+      .client_nonce = net::to_base64(net::random_bytes(kClientNonceBytes))}));
+}
+
+Login simple_login(std::string user) { return Login{.user = std::move(user)}; }
+
+Login token_login(const Token& token) {
+  Login login;
+  login.methods["TOKEN"] = [token](const SaslOffer& offer) {
+    return start_digest_md5(token, offer);
+  };
+  return login;
+}
+
+}  // namespace gangrun::hadoop

@@ -1,0 +1,92 @@
+#include "hadoop/file_system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hadoop/configuration.h"
+
+namespace gangrun::hadoop {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Configuration with(const std::map<std::string, std::string>& values) {
+  Configuration out;
+  for (const auto& [name, value] : values) out.set(name, value);
+  return out;
+}
+
+TEST(FileSystem, OneNameNode) {
+  const auto plain = find_file_system(with({{"fs.defaultFS", "hdfs://nn:8021/"}}), "");
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  EXPECT_EQ(*plain, (FileSystem{"hdfs", "nn", 8021, {"http://nn:9870"}}));
+  EXPECT_EQ(to_string(*plain), "hdfs://nn:8021");
+  const auto everywhere = find_file_system(
+      with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "0.0.0.0:50070"}}), "");
+  EXPECT_EQ(*everywhere, (FileSystem{"hdfs", "nn", -1, {"http://nn:50070"}}));
+  EXPECT_EQ(to_string(*everywhere), "hdfs://nn");
+  const auto elsewhere = find_file_system(
+      with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}}), "");
+  EXPECT_THAT(elsewhere->addresses, ElementsAre("http://web:1"));
+}
+
+TEST(FileSystem, TlsWhereNothingElseIsServed) {
+  const auto found = find_file_system(with({{"fs.defaultFS", "hdfs://[::1]:8020"},
+                                            {"dfs.http.policy", "HTTPS_ONLY"},
+                                            {"dfs.namenode.http-address", "web:1"}}),
+                                      "");
+  EXPECT_EQ(*found, (FileSystem{"hdfs", "::1", 8020, {"https://[::1]:9871"}}));
+  EXPECT_EQ(to_string(*found), "hdfs://[::1]:8020");
+}
+
+const std::map<std::string, std::string> kPair{
+    {"fs.defaultFS", "hdfs://mine"},
+    {"dfs.nameservices", "mine, other"},
+    {"dfs.ha.namenodes.mine", "a,b"},
+    {"dfs.namenode.http-address.mine.a", "one:9870"},
+    {"dfs.namenode.http-address.mine.b", "0.0.0.0:50070"},
+    {"dfs.namenode.rpc-address.mine.b", "two:8020"},
+    {"dfs.namenode.rpc-address.other", "three:8020"},
+};
+
+TEST(FileSystem, AHighAvailabilityPair) {
+  const auto found = find_file_system(with(kPair), "");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(*found, (FileSystem{"hdfs", "mine", -1, {"http://one:9870", "http://two:50070"}}));
+}
+
+TEST(FileSystem, AnotherThanTheDefaultOne) {
+  EXPECT_EQ(*find_file_system(with(kPair), "hdfs://other"),
+            (FileSystem{"hdfs", "other", -1, {"http://three:9870"}}));
+  // What the configuration says of its own NameNode does not count for another one.
+  const auto config = with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
+  EXPECT_EQ(*find_file_system(config, "hdfs://far:8020/x"),
+            (FileSystem{"hdfs", "far", 8020, {"http://far:9870"}}));
+}
+
+TEST(FileSystem, AnHttpAddressOfItsOwn) {
+  EXPECT_EQ(*find_file_system({}, "webhdfs://nn"),
+            (FileSystem{"webhdfs", "nn", 9870, {"http://nn:9870"}}));
+  EXPECT_EQ(*find_file_system({}, "http://nn:1"),
+            (FileSystem{"webhdfs", "nn", 1, {"http://nn:1"}}));
+  EXPECT_EQ(*find_file_system({}, "swebhdfs://nn"),
+            (FileSystem{"swebhdfs", "nn", 9871, {"https://nn:9871"}}));
+}
+
+TEST(FileSystem, WhatIsNoHdfsIsSaid) {
+  const auto none = find_file_system({}, "");
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().message, HasSubstr("fs.defaultFS is \"file:///\""));
+  for (const std::string url : {"file:///x", "s3a://bucket/", "viewfs://x", "hdfs://", "nn:8020",
+                                "hdfs://a b", "hdfs://nn:x"}) {
+    EXPECT_EQ(find_file_system({}, url).error().code, base::Code::kInvalidArgument) << url;
+  }
+  const auto untold =
+      find_file_system(with({{"fs.defaultFS", "hdfs://mine"}, {"dfs.nameservices", "mine"}}), "");
+  ASSERT_FALSE(untold.ok());
+  EXPECT_THAT(untold.error().message, HasSubstr("dfs.ha.namenodes.mine"));
+}
+
+}  // namespace
+}  // namespace gangrun::hadoop

@@ -1,0 +1,108 @@
+#include "hadoop/node_manager.h"
+
+#include <proto/hadoop/yarn_node.pb.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+#include "hadoop/messages_internal.h"
+#include "hadoop/rpc_round.h"
+
+namespace gangrun::hadoop {
+
+namespace {
+
+constexpr std::string_view kProtocol = "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB";
+
+base::Error to_error(const yarn::SerializedExceptionProto& exception, const ContainerId& id) {
+  const RpcError error =
+      remote_error(RpcError::Kind::kRemote, exception.class_name(), exception.message());
+  return hadoop::to_error(error, base::format("the NodeManager, of {},", to_string(id)));
+}
+
+}  // namespace
+
+class NodeManagerClient::Impl {
+ public:
+  Impl(const NodeId& node, const Token& token)
+      : round_("the NodeManager", {{.host = node.host, .port = node.port}}, std::string(kProtocol),
+               token_login(token)) {}
+
+  template <typename Response>
+  base::Result<Response> call(std::string_view method, const google::protobuf::MessageLite& request,
+                              base::Instant deadline) {
+    const RpcOutcome outcome = round_.call(method, request.SerializeAsString(), deadline);
+    if (outcome.error) return round_.to_error(*outcome.error);
+    return parse_answer<Response>(outcome.body, method);
+  }
+
+ private:
+  RpcRound round_;
+};
+
+NodeManagerClient::NodeManagerClient(const NodeId& node, const Token& token)
+    : impl_(std::make_unique<Impl>(node, token)) {}
+
+NodeManagerClient::~NodeManagerClient() = default;
+
+base::Result<std::vector<base::Result<>>> NodeManagerClient::start_containers(
+    const std::vector<Start>& starts, base::Instant deadline) {
+  yarn::StartContainersRequestProto request;
+  for (const Start& start : starts) {
+    yarn::StartContainerRequestProto& entry = *request.add_start_container_request();
+    write(start.context, *entry.mutable_container_launch_context());
+    write(start.container_token, *entry.mutable_container_token());
+  }
+  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::StartContainersResponseProto>(
+                                          "startContainers", request, deadline));
+  std::map<ContainerId, base::Result<>> results;
+  for (const yarn::ContainerIdProto& id : response.succeeded_requests()) {
+    results.emplace(read(id), base::Result<>());
+  }
+  for (const yarn::ContainerExceptionMapProto& failed : response.failed_requests()) {
+    const ContainerId id = read(failed.container_id());
+    results.insert_or_assign(id, to_error(failed.exception(), id));
+  }
+  std::vector<base::Result<>> in_order;
+  for (const Start& start : starts) {
+    const auto found = results.find(start.id);
+    in_order.push_back(
+        found == results.end()
+            ? base::Error{base::Code::kDataLoss,
+                          base::format("the NodeManager says nothing of {}", to_string(start.id))}
+            : found->second);
+  }
+  return in_order;
+}
+
+base::Result<> NodeManagerClient::stop_container(const ContainerId& id, base::Instant deadline) {
+  yarn::StopContainersRequestProto request;
+  write(id, *request.add_container_id());
+  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::StopContainersResponseProto>(
+                                          "stopContainers", request, deadline));
+  if (response.failed_requests().empty()) return {};
+  return to_error(response.failed_requests(0).exception(), id);
+}
+
+base::Result<ContainerStatus> NodeManagerClient::status(const ContainerId& id,
+                                                        base::Instant deadline) {
+  yarn::GetContainerStatusesRequestProto request;
+  write(id, *request.add_container_id());
+  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetContainerStatusesResponseProto>(
+                                          "getContainerStatuses", request, deadline));
+  if (!response.status().empty()) return read(response.status(0));
+  if (response.failed_requests().empty()) {
+    return base::not_found(base::format("the NodeManager says nothing of {}", to_string(id)));
+  }
+  const yarn::SerializedExceptionProto& exception = response.failed_requests(0).exception();
+  base::Error error = to_error(exception, id);
+  // "Container … is not handled by this NodeManager", or was long ago.
+  if (exception.message().find("is not handled by this NodeManager") != std::string::npos) {
+    error.code = base::Code::kNotFound;
+  }
+  return error;
+}
+
+}  // namespace gangrun::hadoop

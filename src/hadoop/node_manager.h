@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "hadoop/records.h"
+
+namespace gangrun::hadoop {
+
+// One NodeManager's ContainerManagementProtocol, with the token that the ResourceManager gave for
+// this node. Calls block until `deadline` at most and connect when they need to. One thread at a
+// time.
+//
+// Errors: kUnavailable, kDeadlineExceeded: it does not answer, or is not ready yet; call again.
+// kFailedPrecondition: it refuses (started already, token expired), with its words. kNotFound: no
+// such container here.
+class NodeManagerClient {
+ public:
+  NodeManagerClient(const NodeId& node, const Token& token);
+  NodeManagerClient(const NodeManagerClient&) = delete;
+  NodeManagerClient& operator=(const NodeManagerClient&) = delete;
+  ~NodeManagerClient();
+
+  // Has been taken on when this returns; the container starts later. Several at once: one result
+  // each, in their order; an error as a whole where the call itself failed.
+  struct Start {
+    Token container_token;
+    LaunchContext context;
+    ContainerId id;
+  };
+  base::Result<std::vector<base::Result<>>> start_containers(const std::vector<Start>& starts,
+                                                             base::Instant deadline);
+  // SIGTERM, and SIGKILL after the node's own delay (250 ms by default).
+  base::Result<> stop_container(const ContainerId& id, base::Instant deadline);
+  base::Result<ContainerStatus> status(const ContainerId& id, base::Instant deadline);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gangrun::hadoop

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "hadoop/records.h"
+
+namespace gangrun::hadoop {
+
+class Configuration;
+
+// YARN's client service: ApplicationClientProtocol. Calls block until `deadline` at most, connect
+// when they need to and go round the ResourceManagers of a high-availability pair until one
+// answers. One thread at a time.
+//
+// Errors: kUnavailable and kDeadlineExceeded (nobody answers, with the addresses that were tried),
+// kUnauthenticated, kPermissionDenied, kNotFound (no such application, queue), kInvalidArgument
+// (what YARN refuses: a resource over the maximum, an unknown label), else kFailedPrecondition with
+// the daemon's words.
+class ResourceManagerClient {
+ public:
+  // `user` is who the cluster is to take us for where it believes what it is told.
+  ResourceManagerClient(const Configuration& configuration, std::string user);
+  ResourceManagerClient(const ResourceManagerClient&) = delete;
+  ResourceManagerClient& operator=(const ResourceManagerClient&) = delete;
+  ~ResourceManagerClient();
+
+  base::Result<NewApplication> new_application(base::Instant deadline);
+  // Submitting an id that exists already does nothing.
+  base::Result<> submit(const Submission& submission, base::Instant deadline);
+  base::Result<ApplicationReport> report(const ApplicationId& id, base::Instant deadline);
+  struct Filter {
+    std::vector<std::string> types;
+    std::vector<ApplicationState> states;  // empty: all
+    bool own_only = false;
+    std::int64_t limit = 0;  // 0: none
+  };
+  base::Result<std::vector<ApplicationReport>> applications(const Filter& filter,
+                                                            base::Instant deadline);
+  // True when the application has ended: to be called again until then.
+  base::Result<bool> kill(const ApplicationId& id, const std::string& diagnostics,
+                          base::Instant deadline);
+  base::Result<std::vector<AttemptReport>> attempts(const ApplicationId& id,
+                                                    base::Instant deadline);
+  base::Result<std::vector<ContainerReport>> containers(const AttemptId& id,
+                                                        base::Instant deadline);
+  // Nodes that are NodeState::kRunning.
+  base::Result<std::vector<NodeReport>> running_nodes(base::Instant deadline);
+  // kNotFound for an unknown one; with its children, recursively.
+  base::Result<QueueInfo> queue(const std::string& name, base::Instant deadline);
+  // Names of the queues to which the user may submit.
+  base::Result<std::vector<std::string>> own_queues(base::Instant deadline);
+  base::Result<std::vector<std::string>> node_labels(base::Instant deadline);
+  base::Result<std::vector<ResourceType>> resource_types(base::Instant deadline);
+
+  // "host:port" of the ResourceManager that answered last; empty before.
+  [[nodiscard]] std::string address() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gangrun::hadoop

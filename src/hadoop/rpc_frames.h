@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "hadoop/sasl.h"
+
+// The bytes of Hadoop's RPC (docs/protocols/hadoop-rpc.md), without a socket.
+namespace gangrun::hadoop {
+
+// As large as a stock server takes.
+constexpr std::size_t kMaxFrameBytes = std::size_t{128} << 20U;
+
+constexpr std::int32_t kSaslCallId = -33;
+
+std::string encode_preamble(bool with_sasl);
+// `user` is left out where it is empty: after a token or a ticket the server knows it.
+std::string encode_context(std::string_view client_id, std::string_view protocol,
+                           std::string_view user);
+// `request` is the request's message.
+std::string encode_call(std::string_view client_id, std::int32_t call_id, std::string_view protocol,
+                        std::string_view method, std::string_view request);
+
+struct SaslMessage {
+  enum class State {
+    kSuccess = 0,
+    kNegotiate = 1,
+    kInitiate = 2,
+    kChallenge = 3,
+    kResponse = 4,
+    kWrap = 5,
+  };
+  State state = State::kNegotiate;
+  std::optional<std::string> token{};
+  std::vector<SaslOffer> offers{};
+
+  friend bool operator==(const SaslMessage&, const SaslMessage&) = default;
+};
+
+std::string encode_sasl(const SaslMessage& message);
+
+struct RpcResponse {
+  enum class Status { kSuccess, kError, kFatal };  // kFatal: the connection ends
+  std::int32_t call_id = 0;
+  Status status = Status::kSuccess;
+  std::string exception_class{};
+  std::string error_text{};  // with the stack trace
+  std::string body{};        // the message, where it is a success
+};
+
+// Takes a stream apart into frames.
+class FrameReader {
+ public:
+  void feed(std::string_view bytes) { buffer_ += bytes; }
+  // The next whole frame without its length; none until more is fed.
+  base::Result<std::optional<std::string>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t taken_ = 0;
+};
+
+// kDataLoss where the frame is none of a server.
+base::Result<RpcResponse> parse_response(std::string_view frame);
+// The body of a response whose call is kSaslCallId.
+base::Result<SaslMessage> parse_sasl(std::string_view body);
+
+}  // namespace gangrun::hadoop

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "hadoop/rpc_frames.h"
+#include "hadoop/sasl.h"
+
+namespace gangrun::hadoop {
+
+// The client's side of the login that comes before the first call: messages in, messages out.
+class SaslHandshake {
+ public:
+  // `login` must outlive it.
+  explicit SaslHandshake(const Login& login) : login_(login) {}
+
+  static SaslMessage first_message() { return {.state = SaslMessage::State::kNegotiate}; }
+
+  // What to answer; nothing where the server awaits nothing more. An error where we cannot or must
+  // not log in.
+  base::Result<std::optional<SaslMessage>> on_message(const SaslMessage& message);
+  [[nodiscard]] bool done() const { return done_; }
+
+  // When it is done: what guards the stream from now on; null where nothing does.
+  std::unique_ptr<SaslMechanism> take_guard();
+
+ private:
+  base::Result<SaslMessage> choose(const std::vector<SaslOffer>& offers);
+  base::Result<std::optional<SaslMessage>> on_success(const SaslMessage& message);
+
+  const Login& login_;
+  std::unique_ptr<SaslMechanism> mechanism_;
+  int rounds_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace gangrun::hadoop

@@ -1,0 +1,129 @@
+#include "hadoop/sasl_handshake.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::hadoop {
+namespace {
+
+using State = SaslMessage::State;
+using testing::HasSubstr;
+
+// Says "mine:" and the challenge, and is content with "proof".
+class FakeMechanism final : public SaslMechanism {
+ public:
+  explicit FakeMechanism(Protection protection) : protection_(protection) {}
+  base::Result<std::string> respond(std::string_view challenge) override {
+    return "mine:" + std::string(challenge);
+  }
+  base::Result<> finish(std::string_view token) override {
+    if (token == "proof") return {};
+    return base::Error{base::Code::kUnauthenticated, "no proof"};
+  }
+  [[nodiscard]] Protection protection() const override { return protection_; }
+  [[nodiscard]] std::size_t max_piece_bytes() const override { return 10; }
+  base::Result<std::string> wrap(std::string_view piece) override { return std::string(piece); }
+  base::Result<std::string> unwrap(std::string_view token) override { return std::string(token); }
+
+ private:
+  Protection protection_;
+};
+
+Login login(Protection protection = Protection::kAuthentication) {
+  Login login;
+  login.methods["KERBEROS"] = [protection](const SaslOffer&) {
+    return base::Result<std::unique_ptr<SaslMechanism>>(
+        std::make_unique<FakeMechanism>(protection));
+  };
+  return login;
+}
+
+const SaslOffer kToken{.method = "TOKEN", .mechanism = "DIGEST-MD5", .challenge = "c"};
+const SaslOffer kKerberos{.method = "KERBEROS", .mechanism = "GSSAPI", .protocol = "rm"};
+
+TEST(SaslHandshake, GoesFromTheOfferToTheProof) {
+  const Login who = login(Protection::kPrivacy);
+  SaslHandshake handshake(who);
+  EXPECT_EQ(SaslHandshake::first_message().state, State::kNegotiate);
+  const auto initiate =
+      handshake.on_message({.state = State::kNegotiate, .offers = {kToken, kKerberos}});
+  ASSERT_TRUE(initiate.ok()) << initiate.error().message;
+  EXPECT_EQ(**initiate,
+            (SaslMessage{.state = State::kInitiate, .token = "mine:", .offers = {kKerberos}}));
+  const auto response = handshake.on_message({.state = State::kChallenge, .token = "x"});
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(**response, (SaslMessage{.state = State::kResponse, .token = "mine:x"}));
+  EXPECT_FALSE(handshake.done());
+  const auto end = handshake.on_message({.state = State::kSuccess, .token = "proof"});
+  ASSERT_TRUE(end.ok());
+  EXPECT_FALSE(end->has_value());
+  EXPECT_TRUE(handshake.done());
+  EXPECT_NE(handshake.take_guard(), nullptr);
+}
+
+TEST(SaslHandshake, TheOfferIsRepeatedWithoutItsChallenge) {
+  const Login who =
+      token_login({.identifier = "i", .password = base::Secret("p"), .kind = "k", .service = ""});
+  SaslHandshake handshake(who);
+  SaslOffer offer = kToken;
+  offer.protocol = "";
+  offer.server_id = "default";
+  offer.challenge = "realm=\"default\",nonce=\"n\",qop=\"auth\",algorithm=md5-sess";
+  const auto initiate = handshake.on_message({.state = State::kNegotiate, .offers = {offer}});
+  ASSERT_TRUE(initiate.ok()) << initiate.error().message;
+  offer.challenge.reset();
+  EXPECT_THAT((*initiate)->offers, testing::ElementsAre(offer));
+  EXPECT_THAT(*(*initiate)->token, HasSubstr("digest-uri=\"/default\""));
+}
+
+TEST(SaslHandshake, WithoutProtectionNothingIsGuarded) {
+  const Login who = login();
+  SaslHandshake handshake(who);
+  ASSERT_TRUE(handshake.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
+  ASSERT_TRUE(handshake.on_message({.state = State::kSuccess, .token = "proof"}).ok());
+  EXPECT_EQ(handshake.take_guard(), nullptr);
+}
+
+TEST(SaslHandshake, WhatNobodyHasIsToldWithBothSides) {
+  const Login who = login();
+  SaslHandshake handshake(who);
+  const auto answer = handshake.on_message({.state = State::kNegotiate, .offers = {kToken}});
+  EXPECT_EQ(answer.error().message, "it accepts TOKEN; we have KERBEROS");
+  EXPECT_EQ(answer.error().code, base::Code::kUnauthenticated);
+}
+
+TEST(SaslHandshake, AServerThatProvesNothingIsNotBelieved) {
+  const Login who = login();
+  SaslHandshake early(who);
+  EXPECT_FALSE(early.on_message({.state = State::kSuccess}).ok());
+  SaslHandshake handshake(who);
+  ASSERT_TRUE(handshake.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
+  EXPECT_FALSE(handshake.on_message({.state = State::kSuccess, .token = "other"}).ok());
+  EXPECT_FALSE(handshake.done());
+}
+
+TEST(SaslHandshake, WhatIsOutOfItsOrderIsRefused) {
+  const Login who = login();
+  for (const State state :
+       {State::kChallenge, State::kInitiate, State::kResponse, State::kWrap, State::kSuccess}) {
+    SaslHandshake handshake(who);
+    EXPECT_FALSE(handshake.on_message({.state = state}).ok()) << static_cast<int>(state);
+  }
+  SaslHandshake twice(who);
+  ASSERT_TRUE(twice.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
+  EXPECT_FALSE(twice.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
+}
+
+TEST(SaslHandshake, ALoginWithoutEndIsEnded) {
+  const Login who = login();
+  SaslHandshake handshake(who);
+  ASSERT_TRUE(handshake.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
+  int rounds = 0;
+  while (rounds < 100 && handshake.on_message({.state = State::kChallenge, .token = "x"}).ok()) {
+    ++rounds;
+  }
+  EXPECT_LT(rounds, 20);
+}
+
+}  // namespace
+}  // namespace gangrun::hadoop
