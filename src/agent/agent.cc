@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "frameworks/environment.h"
+#include "net/interfaces.h"
 #include "process/address_in_use.h"
 #include "process/listeners.h"
 #include "process/usage.h"
@@ -16,6 +17,8 @@ namespace gangrun::agent {
 
 namespace {
 
+// What a shell says of a process that a signal has ended, plus the signal's number.
+constexpr int kSignalStatus = 128;
 // A program that ends for its port does so when it starts.
 constexpr std::chrono::seconds kPortLossWindow(30);
 // What the last kill may take before the agent goes all the same, and its guardian goes on.
@@ -44,6 +47,7 @@ base::Result<> Agent::start() {
     has_session_ = false;
     end(std::chrono::milliseconds(0));
   });
+  serve_control();
   open_session();
   return {};
 }
@@ -63,6 +67,21 @@ std::vector<std::uint16_t> Agent::more_ports() const {
   return {ports_->numbers().begin() + 1, ports_->numbers().end()};
 }
 
+// Without it, the agent goes on as long as its master stays where it is.
+void Agent::serve_control() {
+  if (!config_.serves_control) return;
+  const auto on_master = [this](const job::Address& master) {
+    session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
+  };
+  control_ = std::make_unique<registry::ControlServer>(loop_, config_.secret, on_master, logger_);
+  auto address = control_->listen(config_.host);
+  if (!address.ok()) {
+    return logger_.warning("a master that moves will not find this agent: {}",
+                           address.error().message);
+  }
+  control_address_ = *std::move(address);
+}
+
 void Agent::open_session() {
   registry::AgentSessionCallbacks callbacks;
   callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
@@ -73,6 +92,12 @@ void Agent::open_session() {
   callbacks.on_end = [this](std::chrono::milliseconds grace) { end(grace); };
   callbacks.on_heartbeat = [this] { return heartbeat(); };
   callbacks.on_outdated_spec = [this] { logger_.info("a start with an address that is not held"); };
+  callbacks.on_attached = [this] {
+    if (rendezvous_) rendezvous_->on_attached();
+  };
+  callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
+    if (rendezvous_) rendezvous_->on_answer(answer);
+  };
   const auto over = [this](const std::string& reason) {
     logger_.warning("{}", reason);
     has_session_ = false;
@@ -91,6 +116,7 @@ void Agent::open_session() {
   identity.pid = ::getpid();
   identity.more_ports = more_ports();
   identity.address_reason = config_.host_reason;
+  identity.control = control_address_;
   session_ = std::make_unique<registry::AgentSession>(loop_, endpoint, config_.secret, identity,
                                                       std::move(callbacks));
   session_->open();
@@ -101,6 +127,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   const base::Result<> started = start_run(message);
   if (started.ok()) return session_->started(run_->first_pid());
   run_.reset();
+  rendezvous_.reset();
   job::ExitReport report;
   report.could_not_start = true;
   report.code = 127;
@@ -110,6 +137,7 @@ void Agent::on_start(const registry::StartMessage& message) {
 }
 
 base::Result<> Agent::start_run(const registry::StartMessage& message) {
+  GANGRUN_TRY(serve_rendezvous());
   std::vector<process::SpawnOptions> processes;
   for (int process = 0; process < task_spec_.processes; ++process) {
     GANGRUN_ASSIGN(auto options, options_of(message, process));
@@ -126,6 +154,16 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
   return run_->start(std::move(processes), config_.log_prefix);
+}
+
+// Each run has its own, at its own port: what an earlier one has asked or put is not its affair.
+base::Result<> Agent::serve_rendezvous() {
+  if (!frameworks::needs_rendezvous(config_.spec, config_.task)) return {};
+  rendezvous_ = std::make_unique<Rendezvous>(
+      loop_, logger_,
+      [this](registry::RendezvousMessage message) { session_->rendezvous(std::move(message)); });
+  GANGRUN_ASSIGN(rendezvous_port_, rendezvous_->listen());
+  return {};
 }
 
 base::Result<process::SpawnOptions> Agent::options_of(const registry::StartMessage& message,
@@ -169,7 +207,9 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
                                   .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
                                   .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
                                   .own_address = address(),
-                                  .more_ports = more_ports()};
+                                  .more_ports = more_ports(),
+                                  .rendezvous_port = rendezvous_port_,
+                                  .interface = net::interface_of(config_.host)};
   GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
   if (!ours.cluster_spec_file_content.empty()) {
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
@@ -236,6 +276,7 @@ bool Agent::hold_ports_again() {
 void Agent::on_run_ended(job::ExitReport report) {
   const job::Address reported = address();
   run_.reset();
+  rendezvous_.reset();
   if (ended_for_its_port(report)) {
     report.port_lost = true;
     report.sentence = base::format("{}: {}", report.sentence, port_sentence());
@@ -244,8 +285,10 @@ void Agent::on_run_ended(job::ExitReport report) {
     // An end of its own counts as what it is; the others learn of the port when it starts again.
     report.port_lost = stopping_;
   }
-  session_->exited(std::move(report));
-  if (address() != reported) session_->set_address(address(), more_ports());
+  if (session_) {
+    session_->exited(std::move(report));
+    if (address() != reported) session_->set_address(address(), more_ports());
+  }
   if (ending_) leave();
 }
 
@@ -269,7 +312,16 @@ void Agent::end(std::chrono::milliseconds grace) {
   leave();
 }
 
-void Agent::end_by_signal() { end(config_.spec.timeouts.stop); }
+void Agent::end_by_signal(int number) {
+  if (config_.place_tells_end) {
+    // What the task does now is no end of its own.
+    exit_status_ = kSignalStatus + number;
+    has_session_ = false;
+    rendezvous_.reset();
+    session_.reset();
+  }
+  end(config_.spec.timeouts.stop);
+}
 
 void Agent::leave() {
   // Also where nothing runs: what the containment itself has made goes with it.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/rendezvous.h"
 #include "agent/user_run.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -17,6 +18,7 @@
 #include "process/port_holds.h"
 #include "registry/agent_config.h"
 #include "registry/agent_session.h"
+#include "registry/control.h"
 
 namespace gangrun::agent {
 
@@ -37,13 +39,17 @@ class Agent {
   // Ends the run if there is one, then the agent. Asked again, the shorter grace counts.
   void end(std::chrono::milliseconds grace);
   // What a signal to end means: the grace of the job.
-  void end_by_signal();
+  void end_by_signal(int number);
+  // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
+  [[nodiscard]] int exit_status() const { return exit_status_; }
 
  private:
   base::Result<> hold_ports();
+  void serve_control();
   void open_session();
   void on_start(const registry::StartMessage& message);
   base::Result<> start_run(const registry::StartMessage& message);
+  base::Result<> serve_rendezvous();
   base::Result<process::SpawnOptions> options_of(const registry::StartMessage& message,
                                                  int process);
   base::Result<std::map<std::string, std::string>> variables_of(
@@ -66,15 +72,22 @@ class Agent {
   const job::TaskSpec& task_spec_;
   std::optional<process::PortHolds> ports_;
   std::unique_ptr<UserRun> run_;
+  // Of the same run, where its framework needs it.
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::optional<std::uint16_t> rendezvous_port_;
   base::Instant run_started_at_;
   bool said_address_in_use_ = false;
   bool stopping_ = false;  // the master has asked for the end of the run
   std::uint64_t output_seen_ = 0;
   double cpu_seen_ = 0;
   bool ending_ = false;
+  int exit_status_ = 0;
   bool has_session_ = true;
   net::Watch guardian_watch_;
-  std::unique_ptr<registry::AgentSession> session_;  // last: its callbacks use the others
+  std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others
+  // Where the master may come back at another address.
+  std::unique_ptr<registry::ControlServer> control_;
+  std::optional<registry::ControlAddress> control_address_;
 };
 
 }  // namespace gangrun::agent

@@ -78,20 +78,28 @@ Result<Record> parse_place(const Json& json) {
   return Record(std::move(record));
 }
 
+Result<Record> parse_spec(const Json& json) {
+  GANGRUN_TRY(only(json, 3));
+  GANGRUN_ASSIGN(const Json* content, member(json, "spec"));
+  SpecRecord record;
+  GANGRUN_ASSIGN(record.spec, job::job_spec_from_json(*content));
+  return Record(std::move(record));
+}
+
+Result<Record> parse_generation(const Json& json) {
+  GANGRUN_TRY(only(json, 3));
+  GANGRUN_ASSIGN(const Json* content, member(json, "cluster_spec"));
+  GenerationRecord record;
+  GANGRUN_ASSIGN(record.spec, job::cluster_spec_from_json(*content));
+  return Record(std::move(record));
+}
+
 Result<Record> parse_kind(const Json& json, std::string_view kind) {
   if (kind == kEvent) return parse_event(json);
   if (kind == kPlace) return parse_place(json);
+  if (kind == kSpec) return parse_spec(json);
+  if (kind == kGeneration) return parse_generation(json);
   GANGRUN_TRY(only(json, 3));
-  if (kind == kSpec) {
-    GANGRUN_ASSIGN(const Json* content, member(json, "spec"));
-    GANGRUN_ASSIGN(auto spec, job::job_spec_from_json(*content));
-    return Record(SpecRecord{std::move(spec)});
-  }
-  if (kind == kGeneration) {
-    GANGRUN_ASSIGN(const Json* content, member(json, "cluster_spec"));
-    GANGRUN_ASSIGN(auto spec, job::cluster_spec_from_json(*content));
-    return Record(GenerationRecord{std::move(spec)});
-  }
   if (kind != kStatus && kind != kVerdict) {
     return invalid_argument(
         format("\"{}\" is not a kind of record", job::json_text(kind, 40).get<std::string>()));

@@ -164,6 +164,25 @@ TEST_F(ReplayTest, SegmentsWithoutAHeaderHoldNothing) {
   EXPECT_EQ(found->last_segment, 2);
 }
 
+// What is learned of an agent later is written as another place.
+TEST_F(ReplayTest, TheLastPlaceOfAnAgentCounts) {
+  begin_segment(1);
+  ASSERT_TRUE(writer_->place(kFirst, 1, {{"container", 7}}).ok());
+  ASSERT_TRUE(writer_->place(kSecond, 1, {{"container", 8}}).ok());
+  run_all();
+  ASSERT_TRUE(writer_->place(kFirst, 1, {{"container", 7}, {"control", 1}}).ok());
+  begin_segment(2);
+  ASSERT_TRUE(writer_->place(kFirst, 2, {{"container", 9}}).ok());
+  ASSERT_TRUE(writer_->place(kSecond, 1, {{"container", 8}, {"control", 2}}).ok());
+  const auto found = replayed();
+  ASSERT_TRUE(found.ok());
+  const std::map<std::pair<job::TaskId, int>, base::Json> places{
+      {{kFirst, 1}, {{"container", 7}, {"control", 1}}},
+      {{kFirst, 2}, {{"container", 9}}},
+      {{kSecond, 1}, {{"container", 8}, {"control", 2}}}};
+  EXPECT_EQ(found->places, places);
+}
+
 TEST_F(ReplayTest, WithoutASpecThereIsNoJob) {
   write_content(folder_.path() + "/000001.jsonl", "");
   EXPECT_EQ(replayed().error().code, base::Code::kNotFound);

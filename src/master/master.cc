@@ -12,6 +12,9 @@
 #include "gang/gang.h"
 #include "job/plan_json.h"
 #include "journal/recorded_gang.h"
+#include "master/agent_places.h"
+#include "master/call_back.h"
+#include "master/decision_gate.h"
 #include "registry/agent_config.h"
 #include "registry/server.h"
 
@@ -57,12 +60,15 @@ class Master::Impl {
                   journal, settings_.can_be_followed),
         gang_(recorded_.gang()),
         state_(gang_.state()),
+        gate_(settings_.far_copy, [this](const gang::Decision& decision) { carry_out(decision); }),
+        places_(settings_.past ? std::move(settings_.past->places) : AgentPlaces::Places()),
         submitted_(base::to_iso8601(settings_.past ? settings_.past->submitted : clock.wall_now())),
         server_(loop, settings_.secret,
                 {.heartbeat = registry::heartbeat_of(
                      static_cast<int>(settings_.spec.task_ids().size()), settings_.master_lost),
                  .master_lost = settings_.master_lost},
-                callbacks(), logger) {}
+                callbacks(), logger),
+        call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {}
 
   base::Result<> start();
   void request_stop(std::string by, bool at_once) {
@@ -70,6 +76,7 @@ class Master::Impl {
   }
   [[nodiscard]] job::JobStatus status() const;
   [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
+  [[nodiscard]] bool lines_are_told() const { return server_.lines_are_told(); }
 
  private:
   registry::ServerCallbacks callbacks();
@@ -118,6 +125,8 @@ class Master::Impl {
   journal::RecordedGang recorded_;
   const gang::Gang& gang_;
   job::JobState state_;  // that was recorded last
+  DecisionGate gate_;
+  AgentPlaces places_;
   std::string submitted_;
   std::string ended_;
   std::optional<base::Instant> finished_at_;
@@ -130,6 +139,7 @@ class Master::Impl {
   bool handling_ = false;
   net::Timer timer_;
   registry::Server server_;
+  CallBack call_back_;
 };
 
 registry::ServerCallbacks Master::Impl::callbacks() {
@@ -141,11 +151,13 @@ registry::ServerCallbacks Master::Impl::callbacks() {
 }
 
 base::Result<> Master::Impl::start() {
-  GANGRUN_TRY(server_.listen_unix(settings_.socket_path));
+  if (!settings_.socket_path.empty()) GANGRUN_TRY(server_.listen_unix(settings_.socket_path));
   if (settings_.certificate) {
     GANGRUN_ASSIGN(tls_port_, listen_tls());
-    GANGRUN_TRY(
-        base::write_file_atomically(settings_.tls_port_file, std::to_string(tls_port_), 0600));
+    if (!settings_.tls_port_file.empty()) {
+      GANGRUN_TRY(
+          base::write_file_atomically(settings_.tls_port_file, std::to_string(tls_port_), 0600));
+    }
   }
   if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
   cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
@@ -178,9 +190,7 @@ void Master::Impl::resume() {
     if (task.phase == gang::Phase::kAsked || task.phase == gang::Phase::kGone) continue;
     server_.expect(task.id, task.allocated_attempt);
     server_.set_attempt(task.id, task.attempt);
-    const auto place = settings_.past->places.find({task.id, task.allocated_attempt});
-    const bool known = place != settings_.past->places.end();
-    cluster_.adopt(task.id, task.allocated_attempt, known ? place->second : base::Json());
+    cluster_.adopt(task.id, task.allocated_attempt, places_.handle(task));
   }
   cluster_.release_others();
   if (settings_.past->finish) {
@@ -189,6 +199,8 @@ void Master::Impl::resume() {
     finish(*settings_.past->finish);
     return arm_timer();
   }
+  call_back_.begin({settings_.secret, {settings_.host, tls_port_}, settings_.attempt},
+                   places_.controls(gang_), clock_.now() + settings_.master_lost);
   handle(gang::Resumed{});
 }
 
@@ -205,7 +217,7 @@ void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord>
 }
 
 void Master::Impl::act_upon(const journal::RecordedGang::Handled& handled) {
-  for (const gang::Decision& decision : handled.decisions) carry_out(decision);
+  gate_.pass(handled.decisions);
   if (std::holds_alternative<gang::Started>(handled.event)) note_all_started();
   if (gang_.finished()) return;
   if (std::exchange(state_, gang_.state()) != gang_.state()) record(journal_.status(status()));
@@ -289,12 +301,13 @@ void Master::Impl::allocate(const gang::Allocate& decision) {
   config.secret = settings_.secret;
   config.host = settings_.host;
   config.host_reason = settings_.host_reason;
-  if (settings_.spec.hosts.empty()) {
+  if (!settings_.agents_come_by_tls) {
     config.socket_path = settings_.socket_path;
   } else {
     // By which address is the cluster's knowledge.
     config.master_port = tls_port_;
     config.fingerprint = settings_.certificate->fingerprint;
+    config.serves_control = settings_.can_be_followed && settings_.may_move;
   }
   config.working_folder = settings_.working_folder;
   config.log_prefix = log_prefix(decision.task);
@@ -323,7 +336,13 @@ void Master::Impl::finish(const gang::Finish& decision) {
 void Master::Impl::conclude() {
   const bool concluded = recorded_.verdict(status(), clock_.now());
   tell_of_journal();
-  if (concluded) loop_.post([this] { listener_.on_finished(); });
+  if (!concluded) return;
+  const auto tell = [this] { listener_.on_finished(); };
+  if (settings_.far_copy != nullptr) {
+    settings_.far_copy->copy(tell);
+  } else {
+    loop_.post(tell);
+  }
 }
 
 void Master::Impl::note_all_started() {
@@ -337,7 +356,7 @@ void Master::Impl::on_cluster(const cluster::Event& event) {
     handle(gang::ClusterWaiting{waiting->reason});
   } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
     handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
-           journal::PlaceRecord{allocated->task, allocated->attempt, allocated->handle});
+           places_.started(allocated->task, allocated->attempt, allocated->handle));
   } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
     handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
                             ended->counts, ended->out_of_memory});
@@ -353,14 +372,16 @@ void Master::Impl::on_desk(registry::DeskEvent event) {
 void Master::Impl::on(const registry::Reported& event) {
   shown_[event.task].more_ports = event.more_ports;
   shown_[event.task].address_reason = event.address_reason;
-  handle(gang::Reported{event.task, event.attempt, event.address});
+  handle(gang::Reported{event.task, event.attempt, event.address},
+         places_.reported(*gang_.find(event.task), event.address, event.control));
 }
 
 void Master::Impl::on(const registry::Reattached& event) {
   shown_[event.task].more_ports = event.more_ports;
   shown_[event.task].address_reason = event.address_reason;
   if (event.user_pid != 0) shown_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
-  handle(gang::Reattached{event.task, event.attempt});
+  handle(gang::Reattached{event.task, event.attempt},
+         places_.reported(*gang_.find(event.task), event.address, event.control));
 }
 
 void Master::Impl::on(const registry::Started& event) {
@@ -386,8 +407,12 @@ void Master::Impl::on(registry::LogLines& event) {
   if (event.dropped > 0) {
     const std::string told = base::format("({} lines are only in the log file)", event.dropped);
     listener_.on_line(event.task, is_error, told);
+    if (settings_.keeps_lines) server_.add_line(event.task, is_error, told);
   }
-  for (const std::string& line : event.lines) listener_.on_line(event.task, is_error, line);
+  for (const std::string& line : event.lines) {
+    listener_.on_line(event.task, is_error, line);
+    if (settings_.keeps_lines) server_.add_line(event.task, is_error, line);
+  }
   if (!event.lines.empty()) {
     shown_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
   }
@@ -439,7 +464,9 @@ job::JobStatus Master::Impl::status() const {
   job::JobStatus status;
   status.id = settings_.job_id;
   status.name = settings_.spec.name;
-  status.state = gang_.state();
+  // Final together with its cause, not while the end waits to be known elsewhere.
+  const bool has_ended = finished_at_ || !job::is_final(gang_.state());
+  status.state = has_ended ? gang_.state() : job::JobState::kStopping;
   status.generation = gang_.cluster_spec().generation;
   status.restarts_used = gang_.restarts_used();
   status.restarts_max = settings_.spec.restarts.max;
@@ -467,6 +494,7 @@ void Master::request_stop(std::string by, bool at_once) {
   impl_->request_stop(std::move(by), at_once);
 }
 job::JobStatus Master::status() const { return impl_->status(); }
+bool Master::lines_are_told() const { return impl_->lines_are_told(); }
 std::uint16_t Master::tls_port() const { return impl_->tls_port(); }
 
 }  // namespace gangrun::master

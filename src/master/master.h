@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "job/spec.h"
 #include "job/status.h"
+#include "journal/far_copy.h"
 #include "journal/replay.h"
 #include "journal/writer.h"
 #include "net/certificate.h"
@@ -38,8 +39,8 @@ class Listener {
 struct Settings {
   job::JobSpec spec;  // validated
   std::string job_id;
-  std::string folder;  // the job's own: holds socket_path and the logs
-  std::string socket_path;
+  std::string folder;          // the job's own: holds socket_path and the logs
+  std::string socket_path;     // empty: nobody on this machine is served by a socket
   std::string log_folder;      // of the tasks' output; must exist
   std::string working_folder;  // of the user's commands
   std::string host;            // by which the tasks know this machine
@@ -47,14 +48,24 @@ struct Settings {
   base::Secret secret;
   // With one, agents on other hosts are served by TLS too; without, only the Unix socket is.
   std::unique_ptr<net::JobCertificate> certificate;
+  // Whether agents come by TLS, to an address that the cluster knows; else by the socket.
+  bool agents_come_by_tls = false;
+  // Whether the tasks' output is kept for clients on other machines.
+  bool keeps_lines = false;
   std::uint16_t tls_port = 0;  // where the agents know their master to be; 0: any
-  std::string tls_port_file;   // the port is written here before any agent is told of it
+  std::string tls_port_file;  // the port is written here before any agent is told of it; empty: not
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
   std::chrono::milliseconds master_lost{0};
   // Whether another master may go on when this one dies: then nothing is given out that is not
   // recorded. Else the job does not wait for its journal.
   bool can_be_followed = false;
+  // With one, what gives out something new (a generation, a start) and the verdict wait until the
+  // journal is known there too. Outlives the master.
+  journal::FarCopy* far_copy = nullptr;
+  // Whether that other master may be at another address; then it has to find the agents.
+  bool may_move = false;
+  int attempt = 1;  // the number of this master, counted from the job's first one
   // What the earlier masters of the job left; none: this is the first one.
   std::optional<journal::Replayed> past;
 };
@@ -79,6 +90,8 @@ class Master {
   // Asks for the end of the job; a second time, or at_once: without any grace.
   void request_stop(std::string by, bool at_once);
   [[nodiscard]] job::JobStatus status() const;
+  // Whether a client that reads the tasks' output has been given all of it.
+  [[nodiscard]] bool lines_are_told() const;
   // The port on which agents of other hosts are served; 0 without a certificate.
   [[nodiscard]] std::uint16_t tls_port() const;
 

@@ -21,8 +21,10 @@ base::Json to_json(const AgentConfig& config) {
     json["master_host"] = config.master_host;
     json["master_port"] = config.master_port;
     json["fingerprint"] = config.fingerprint;
+    if (config.serves_control) json["serves_control"] = true;
   }
   if (config.wanted_port) json["wanted_port"] = *config.wanted_port;
+  if (config.place_tells_end) json["place_tells_end"] = true;
   if (config.gpus) json["gpus"] = *config.gpus;
   return json;
 }
@@ -32,11 +34,13 @@ namespace {
 // Where the master is: a socket's file, or an address and who answers there.
 base::Result<> read_master(const base::Json& json, AgentConfig& config) {
   using base::json_member;
-  GANGRUN_ASSIGN(config.socket_path, base::json_member_or<std::string>(json, "socket_path", ""));
+  using base::json_member_or;
+  GANGRUN_ASSIGN(config.socket_path, json_member_or<std::string>(json, "socket_path", ""));
   if (config.socket_path.empty()) {
     GANGRUN_ASSIGN(config.master_host, json_member<std::string>(json, "master_host"));
     GANGRUN_ASSIGN(config.master_port, json_member<std::uint16_t>(json, "master_port"));
     GANGRUN_ASSIGN(config.fingerprint, json_member<std::string>(json, "fingerprint"));
+    GANGRUN_ASSIGN(config.serves_control, json_member_or<bool>(json, "serves_control", false));
   }
   return {};
 }
@@ -66,6 +70,9 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   GANGRUN_TRY(read_master(json, config));
   if (json.contains("wanted_port")) {
     GANGRUN_ASSIGN(config.wanted_port, json_member<std::uint16_t>(json, "wanted_port"));
+  }
+  if (json.contains("place_tells_end")) {
+    GANGRUN_ASSIGN(config.place_tells_end, json_member<bool>(json, "place_tells_end"));
   }
   if (json.contains("gpus")) {
     GANGRUN_ASSIGN(config.gpus, json_member<std::vector<int>>(json, "gpus"));

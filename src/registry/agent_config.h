@@ -28,12 +28,17 @@ struct AgentConfig {
   std::string master_host;
   std::uint16_t master_port = 0;
   std::string fingerprint;
+  // Whether the master may come back at another address, and has to find the agent then
+  // (control.h). Only for a host and port.
+  bool serves_control = false;
   base::Secret secret;
   std::string host;         // by which the other tasks know this one's machine
   std::string host_reason;  // why by this one
   std::optional<std::uint16_t> wanted_port;
   std::string working_folder;
   std::string log_prefix;  // of the task's output: ".out" and ".err" are added
+  // Whether who ends the agent by a signal tells the master why: then the agent does not.
+  bool place_tells_end = false;
   // The GPUs that are this task's alone; absent where the machine has none.
   std::optional<std::vector<int>> gpus;
 };

@@ -33,6 +33,13 @@ void AgentSession::open() {
   wait_for_time();
 }
 
+void AgentSession::set_endpoint(net::Endpoint endpoint) {
+  const bool is_elsewhere = endpoint != endpoint_;
+  endpoint_ = std::move(endpoint);
+  side_.connect_now(is_elsewhere);
+  wait_for_time();
+}
+
 void AgentSession::connect() {
   const base::Instant deadline = loop_.now() + kConnectTimeout;
   connecting_ = net::connect_channel(
@@ -104,6 +111,8 @@ void AgentSession::log(Stream stream, std::string_view line) {
   side_.log(stream, line, loop_.now());
   wait_for_time();
 }
+
+void AgentSession::rendezvous(RendezvousMessage message) { side_.rendezvous(std::move(message)); }
 
 void AgentSession::finish(std::function<void()> done) {
   side_.finish(loop_.now());

@@ -32,6 +32,9 @@ class AgentSession final : private AgentSideOutput {
   ~AgentSession() override;
 
   void open();
+  // The master is there now, by its own word: connects at once, unless there is a connection to
+  // that place already or one is being made. Only after open().
+  void set_endpoint(net::Endpoint endpoint);
 
   // The run that on_start() asked for.
   void started(std::int64_t user_pid);
@@ -42,6 +45,8 @@ class AgentSession final : private AgentSideOutput {
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   // One line of the task's output, without its end.
   void log(Stream stream, std::string_view line);
+  // Asks the master for the present run; not sent, and never answered, where no session is open.
+  void rendezvous(RendezvousMessage message);
   // The last call: sends what is queued, says farewell, then calls `done` (within
   // net::kCloseTimeout, from the loop).
   void finish(std::function<void()> done);
@@ -59,7 +64,7 @@ class AgentSession final : private AgentSideOutput {
   void wait_for_time();
 
   net::EventLoop& loop_;
-  const net::Endpoint endpoint_;
+  net::Endpoint endpoint_;
   const base::Secret secret_;
   AgentSide side_;
   // At most one of the two.

@@ -52,6 +52,13 @@ void AgentSide::on_not_connected(const std::string& reason, bool is_refusal, bas
   on_connection_lost(reason, now);
 }
 
+void AgentSide::connect_now(bool is_elsewhere) {
+  if (over_ || (!is_elsewhere && !connect_at_)) return;
+  disconnect();
+  pause_ = kFirstPause;
+  output_.connect();
+}
+
 std::optional<base::Instant> AgentSide::next_deadline() const {
   std::optional<base::Instant> next;
   for (const auto& deadline : {connect_at_, welcome_by_, heartbeat_at_, lease_end_, flush_at_}) {
@@ -104,6 +111,7 @@ void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {
   if (has_lease()) lease_end_ = reported_at_ + master_lost_;
   heartbeat_at_ = now + heartbeat_;
   flush_log(now);
+  if (callbacks_.on_attached) callbacks_.on_attached();
 }
 
 void AgentSide::handle(const AliveMessage&, base::Instant) {
@@ -147,6 +155,18 @@ void AgentSide::handle(const EndMessage& message, base::Instant) {
 void AgentSide::handle(const RefusedMessage& message, base::Instant now) {
   if (!message.retry) return give_up(message.reason, callbacks_.on_refused);
   on_connection_lost(message.reason, now);
+}
+
+void AgentSide::handle(const RendezvousAnswerMessage& message, base::Instant) {
+  const bool is_current = state_ == AgentState::kRunning && message.attempt == run_attempt_;
+  if (is_current && callbacks_.on_rendezvous) callbacks_.on_rendezvous(message);
+}
+
+void AgentSide::rendezvous(RendezvousMessage message) {
+  if (!attached_ || state_ != AgentState::kRunning) return;
+  message.attempt = run_attempt_;
+  message.generation = generation_;
+  send(std::move(message));
 }
 
 void AgentSide::started(std::int64_t user_pid) {
@@ -220,7 +240,8 @@ void AgentSide::send_report(base::Instant now) {
                        user_pid_,
                        {},
                        more_ports_,
-                       identity_.address_reason};
+                       identity_.address_reason,
+                       identity_.control};
   if (state_ == AgentState::kExited) {
     const auto ago = std::chrono::duration_cast<milliseconds>(reported_at_ - ended_at_);
     report.exit = Ending{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
@@ -240,7 +261,8 @@ void AgentSide::send_new_address() {
                      0,
                      {},
                      more_ports_,
-                     identity_.address_reason});
+                     identity_.address_reason,
+                     identity_.control});
 }
 
 void AgentSide::send_heartbeat(base::Instant now) {
@@ -256,7 +278,6 @@ void AgentSide::send_heartbeat(base::Instant now) {
   heartbeat_at_ = now + heartbeat_;
 }
 
-// A report of the present state has no need to tell of the exit again, once the port has changed.
 // A report of the present state has no need to tell of the exit again, once the port has changed.
 void AgentSide::exit_is_known() {
   if (state_ != AgentState::kExited || !moved_) return;

@@ -44,10 +44,11 @@ struct AgentIdentity {
   std::int64_t pid = 0;  // of the agent
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
+  std::optional<ControlAddress> control{};
 };
 
-// All must be set. Called from the loop; each may call the session, none may destroy it. None is
-// called after on_lost, on_refused or finish().
+// All but the last two must be set. Called from the loop; each may call the session, none may
+// destroy it. None is called after on_lost, on_refused or finish().
 struct AgentSessionCallbacks {
   // The next attempt begins. Never called twice for one attempt and generation.
   std::function<void(const StartMessage&)> on_start;
@@ -62,6 +63,10 @@ struct AgentSessionCallbacks {
   std::function<void(const std::string& reason)> on_lost;
   // The master does not want this agent; the same end.
   std::function<void(const std::string& reason)> on_refused;
+  // A session has begun: what the master was asked before is forgotten, perhaps with the master.
+  std::function<void()> on_attached;
+  // Of the present run.
+  std::function<void(const RendezvousAnswerMessage&)> on_rendezvous;
 };
 
 // The connection to the master, as the agent's side wants it.
@@ -98,6 +103,10 @@ class AgentSide {
   void on_message(const MasterMessage& message, base::Instant now);
   // The connection is gone. Harmless where there is none.
   void on_connection_lost(const std::string& reason, base::Instant now);
+  // The master is said to be there now: what is awaited only for a next try is tried at once. At
+  // another place than before, a connection, or the attempt to make one, is given up for it. The
+  // lease goes on as it was.
+  void connect_now(bool is_elsewhere);
   // When on_time() has something to do next, if ever.
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   void on_time(base::Instant now);
@@ -108,6 +117,7 @@ class AgentSide {
   void port_lost();
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   void log(Stream stream, std::string_view line, base::Instant now);
+  void rendezvous(RendezvousMessage message);
   // Sends what is queued. Nothing happens after it, and a connection stays open.
   void finish(base::Instant now);
 
@@ -126,6 +136,7 @@ class AgentSide {
   void handle(const StopMessage& message, base::Instant now);
   void handle(const EndMessage& message, base::Instant now);
   void handle(const RefusedMessage& message, base::Instant now);
+  void handle(const RendezvousAnswerMessage& message, base::Instant now);
 
   void send(const AgentMessage& message);
   void send_report(base::Instant now);

@@ -221,6 +221,48 @@ TEST_F(AgentSideTest, OutdatedSpecIsToldEachTime) {
   }
 }
 
+// The master has come back somewhere else, and says so.
+TEST_F(AgentSideTest, ConnectsAtOnceToWhereTheMasterIsNow) {
+  attach();
+  const auto lease_end = [this] {
+    base::Instant end = now_;
+    while (told_.empty()) {
+      side_.on_not_connected("nobody is there", false, now_);
+      expire();
+      end = now_;
+    }
+    return end;
+  };
+  const base::Instant reported_at = now_;
+  now_ += seconds(5);
+  side_.connect_now(true);  // while connected
+  EXPECT_EQ(std::pair(connects_, disconnects_), std::pair(2, 1));
+  EXPECT_FALSE(side_.is_attached());
+  side_.connect_now(true);  // while it connects
+  EXPECT_EQ(std::pair(connects_, disconnects_), std::pair(3, 2));
+  side_.on_not_connected("nobody is there yet", false, now_);
+  side_.connect_now(true);  // in the pause
+  EXPECT_EQ(std::pair(connects_, disconnects_), std::pair(4, 4));
+  EXPECT_THAT(sent(), IsEmpty());
+  side_.on_connected(now_);
+  EXPECT_THAT(sent(), ::testing::SizeIs(1));
+  // It has not been heard of: the old lease goes on.
+  EXPECT_EQ(lease_end(), reported_at + seconds(60));
+  side_.connect_now(true);
+  EXPECT_EQ(side_.next_deadline(), std::nullopt);
+}
+
+TEST_F(AgentSideTest, IsNotDisturbedWhereItIsAboutToFindTheMaster) {
+  side_.connect_now(false);  // while it connects
+  attach();
+  side_.connect_now(false);  // while connected
+  EXPECT_EQ(std::pair(connects_, disconnects_), std::pair(1, 0));
+  EXPECT_TRUE(side_.is_attached());
+  side_.on_connection_lost("reset", now_);
+  side_.connect_now(false);  // in the pause
+  EXPECT_EQ(connects_, 2);
+}
+
 TEST_F(AgentSideTest, SlowConnectionHoldsTheLinesBack) {
   attach();
   unsent_ = kMaxUnsentBytes + 1;

@@ -57,7 +57,11 @@ void Desk::set_attempt(const job::TaskId& task, int current) {
   found->second.attempt = std::max(found->second.attempt, current);
 }
 
-void Desk::set_generation(int newest) { newest_generation_ = std::max(newest_generation_, newest); }
+void Desk::set_generation(int newest) {
+  if (newest <= newest_generation_) return;
+  newest_generation_ = newest;
+  rendezvous_.clear();
+}
 
 void Desk::on_opened(SessionId session, base::Instant now) {
   const auto [entry, inserted] = sessions_.try_emplace(session);
@@ -183,11 +187,11 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
     output_.event(Reattached{message.task, current, message.address, message.pid,
                              is_current ? message.state : AgentState::kWaiting,
                              is_current ? message.generation : 0, message.user_pid,
-                             message.more_ports, message.address_reason});
+                             message.more_ports, message.address_reason, message.control});
   }
   if (moved) {
     output_.event(Reported{message.task, current, message.address, message.pid, message.more_ports,
-                           message.address_reason});
+                           message.address_reason, message.control});
   }
   if (!is_current) return;
   if (message.state == AgentState::kRunning) {
@@ -231,7 +235,7 @@ void Desk::new_address(Session& session, const ReportMessage& message) {
   session.generation = 0;
   session.port_lost = false;
   output_.event(Reported{message.task, expected.attempt, message.address, message.pid,
-                         message.more_ports, message.address_reason});
+                         message.more_ports, message.address_reason, message.control});
 }
 
 bool Desk::is_current(const Session& session, std::string_view what, int attempt, int generation) {
@@ -297,6 +301,45 @@ void Desk::handle(SessionId, Session& session, const PortLostMessage& message, b
   output_.event(PortLost{session.task, expected_.at(session.task).attempt, message.generation});
 }
 
+void Desk::handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant) {
+  if (!is_current(session, "rendezvous", message.attempt, message.generation)) return;
+  const base::Result<> done = rendezvous(id, session, message);
+  if (done.ok()) return;
+  log_once(Offence::kRendezvous, job::to_string(session.task), done.error().message);
+  send(id, RendezvousAnswerMessage{message.attempt, message.id, "", done.error().message});
+}
+
+base::Result<> Desk::rendezvous(SessionId id, const Session& session, RendezvousMessage& message) {
+  if (message.generation != newest_generation_) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("generation {} is over", message.generation)};
+  }
+  RendezvousAnswerMessage answer{message.attempt, message.id, "", ""};
+  switch (message.action) {
+    case RendezvousAction::kGet: {
+      const std::string* value = rendezvous_.find(message.key);
+      if (value == nullptr) return rendezvous_.wait(message.key, {id, message.attempt, message.id});
+      answer.value = *value;
+      send(id, answer);
+      return {};
+    }
+    case RendezvousAction::kPut: {
+      GANGRUN_ASSIGN(const auto readers, rendezvous_.put(session.task, message.key, message.value));
+      send(id, answer);
+      for (const RendezvousStore::Reader& reader : readers) {
+        send(reader.session, RendezvousAnswerMessage{reader.attempt, reader.id, message.value, ""});
+      }
+      return {};
+    }
+    case RendezvousAction::kDelete: {
+      rendezvous_.erase(message.key);
+      send(id, answer);
+      return {};
+    }
+  }
+  return {};
+}
+
 base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
                                   const job::Address& address) {
   const std::string who = job::to_string(task);
@@ -333,6 +376,7 @@ bool Desk::send_start(const job::TaskId& task, int attempt, int restarts, Starts
   const bool has_it = session->phase != Phase::kWaiting && session->attempt == attempt &&
                       session->generation == generation;
   if (has_it) return true;
+  rendezvous_.forget_owner(task);
   session->attempt = attempt;
   session->phase = Phase::kStarting;
   session->generation = generation;
@@ -398,6 +442,7 @@ std::optional<SessionLost> Desk::remove(SessionId id) {
   const Session session = std::move(found->second);
   deadlines_.erase({session.deadline, id});
   sessions_.erase(found);
+  rendezvous_.forget_readers(id);
   if (session.phase == Phase::kOpened) return std::nullopt;
   const auto expected = expected_.find(session.task);
   if (expected == expected_.end() || expected->second.session != id) return std::nullopt;

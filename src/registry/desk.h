@@ -20,6 +20,7 @@
 #include "job/exit_report.h"
 #include "job/task_id.h"
 #include "registry/messages.h"
+#include "registry/rendezvous_store.h"
 #include "registry/starts.h"
 
 namespace gangrun::registry {
@@ -33,8 +34,6 @@ inline constexpr int kMissedHeartbeats = 10;
 inline constexpr std::chrono::milliseconds kMaxLateness = std::chrono::seconds(1);
 // Kinds of wrong messages, by task, that are told in the log; later new ones are not.
 inline constexpr std::size_t kMaxLoggedOffences = 1000;
-
-using SessionId = std::uint64_t;
 
 // How a run ended, at a time of this host's clock.
 struct Ended {
@@ -55,6 +54,7 @@ struct Reported {
   std::int64_t pid = 0;  // of the agent
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
+  std::optional<ControlAddress> control{};
 
   friend bool operator==(const Reported&, const Reported&) = default;
 };
@@ -72,6 +72,7 @@ struct Reattached {
   std::int64_t user_pid = 0;
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
+  std::optional<ControlAddress> control{};
 
   friend bool operator==(const Reattached&, const Reattached&) = default;
 };
@@ -211,7 +212,16 @@ class Desk {
   // kOpened: has not reported. The others: what its agent does, as far as it said so; kStarting:
   // it was told to start and has not answered.
   enum class Phase { kOpened, kWaiting, kStarting, kRunning, kEnded };
-  enum class Offence { kMalformed, kUnknown, kLate, kDuplicate, kGeneration, kUnexpected, kSilent };
+  enum class Offence {
+    kMalformed,
+    kUnknown,
+    kLate,
+    kDuplicate,
+    kGeneration,
+    kUnexpected,
+    kSilent,
+    kRendezvous
+  };
 
   struct Session {
     Phase phase = Phase::kOpened;
@@ -241,6 +251,7 @@ class Desk {
   void handle(SessionId id, Session& session, const HeartbeatMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, LogMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, const PortLostMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant now);
 
   void first_report(SessionId id, Session& session, const ReportMessage& message,
                     base::Instant now);
@@ -256,6 +267,8 @@ class Desk {
   void tell_started(Started event);
   void tell_exited(Exited event);
   void new_address(Session& session, const ReportMessage& message);
+  // Why the store did not do it, or nothing; a get that waits is not answered.
+  base::Result<> rendezvous(SessionId id, const Session& session, RendezvousMessage& message);
   // Whether a message of this attempt and generation is about the run that the session was told to
   // start; logs where not.
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
@@ -276,6 +289,7 @@ class Desk {
   std::set<std::pair<base::Instant, SessionId>> deadlines_;
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
+  RendezvousStore rendezvous_;  // of the newest generation
 };
 
 }  // namespace gangrun::registry

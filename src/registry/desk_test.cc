@@ -360,25 +360,27 @@ TEST_F(DeskTest, AMasterThatStoodStillGivesItsAgentsTime) {
   EXPECT_EQ(out.closed.size(), 1U);
 }
 
-TEST_F(DeskTest, PortsAndTheReasonOfTheAddressAreHandedOn) {
+TEST_F(DeskTest, WhatIsSaidOfTheAddressIsHandedOn) {
+  const ControlAddress control{8, std::string(kFingerprintDigits, 'f')};
   ReportMessage message = report();
   message.more_ports = {7, 8};
   message.address_reason = "of eth0";
+  message.control = control;
   attach(1, message);
-  EXPECT_THAT(out.events,
-              ElementsAre(DeskEvent(Reported{kWorker, 2, kHome, 99, {7, 8}, "of eth0"})));
+  const Reported reported{kWorker, 2, kHome, 99, {7, 8}, "of eth0", control};
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(reported)));
   out.clear();
   message.address = kElsewhere;
   message.more_ports = {9, 10};
   frame(1, message);
-  EXPECT_THAT(out.events,
-              ElementsAre(DeskEvent(Reported{kWorker, 2, kElsewhere, 99, {9, 10}, "of eth0"})));
+  const Reported moved{kWorker, 2, kElsewhere, 99, {9, 10}, "of eth0", control};
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(moved)));
   desk.on_closed(1);
   out.clear();
   attach(2, message);
-  EXPECT_THAT(out.events,
-              ElementsAre(DeskEvent(Reattached{
-                  kWorker, 2, kElsewhere, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"})));
+  Reattached back{kWorker, 2, kElsewhere, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"};
+  back.control = control;
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(back)));
 }
 
 TEST_F(DeskTest, ALostPortComesBackWithANewAddress) {

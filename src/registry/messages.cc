@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "net/packing.h"
@@ -75,6 +76,14 @@ class Reader {
     return value;
   }
 
+  // Any bytes, written in hexadecimal digits.
+  Result<std::string> bytes(std::string_view key, std::size_t max_bytes) const {
+    GANGRUN_ASSIGN(const auto digits, text(key, max_bytes * 2));
+    auto value = base::from_hex(digits);
+    if (!value) return wrong(type_, key, "pairs of hexadecimal digits");
+    return *std::move(value);
+  }
+
   [[nodiscard]] bool has(std::string_view key) const { return json_.contains(key); }
   [[nodiscard]] const Json& member(std::string_view key) const { return json_.at(key); }
   [[nodiscard]] std::string_view type() const { return type_; }
@@ -132,18 +141,22 @@ Result<std::vector<std::uint16_t>> read_more_ports(const Reader& in) {
                base::format("at most {} ports, none of them 0", kMaxMorePorts));
 }
 
-Result<AgentMessage> read_report(const Reader& in) {
-  // The version comes first: the members of another version may have any form.
-  GANGRUN_ASSIGN(const int protocol, in.get<int>("protocol"));
-  if (protocol != kProtocol) {
-    return base::Error{
-        base::Code::kFailedPrecondition,
-        base::format("the agent speaks protocol {}, the master {}", protocol, kProtocol)};
+// Both members or none.
+Result<std::optional<ControlAddress>> read_control(const Reader& in) {
+  if (!in.has("control_port") && !in.has("control_fingerprint")) return {std::nullopt};
+  ControlAddress out;
+  GANGRUN_ASSIGN(const std::int64_t port, in.integer("control_port", 1, 65535));
+  out.port = static_cast<std::uint16_t>(port);
+  GANGRUN_ASSIGN(out.fingerprint, in.text("control_fingerprint", kFingerprintDigits));
+  if (out.fingerprint.size() != kFingerprintDigits || !base::from_hex(out.fingerprint)) {
+    return wrong(in.type(), "control_fingerprint",
+                 base::format("{} hexadecimal digits", kFingerprintDigits));
   }
-  GANGRUN_TRY(
-      in.only({"protocol", "task", "attempt", "address", "more_ports", "address_reason", "pid",
-               "state", "run_attempt", "generation", "user_pid", "exit", "ended_ms_ago"}));
-  ReportMessage out;
+  return {std::move(out)};
+}
+
+// Who reports, and where it is reached.
+Result<> read_sender(const Reader& in, ReportMessage& out) {
   GANGRUN_ASSIGN(const std::string task, in.text("task", kMaxShownBytes));
   GANGRUN_ASSIGN(out.task, job::parse_task_id(task));
   GANGRUN_ASSIGN(out.attempt, in.attempt());
@@ -152,6 +165,23 @@ Result<AgentMessage> read_report(const Reader& in) {
   GANGRUN_ASSIGN(out.more_ports, read_more_ports(in));
   GANGRUN_ASSIGN(out.address_reason, in.text("address_reason", kMaxReasonBytes));
   GANGRUN_ASSIGN(out.pid, in.integer("pid", 0, kMaxPid));
+  GANGRUN_ASSIGN(out.control, read_control(in));
+  return {};
+}
+
+Result<AgentMessage> read_report(const Reader& in) {
+  // The version comes first: the members of another version may have any form.
+  GANGRUN_ASSIGN(const int protocol, in.get<int>("protocol"));
+  if (protocol != kProtocol) {
+    return base::Error{
+        base::Code::kFailedPrecondition,
+        base::format("the agent speaks protocol {}, the master {}", protocol, kProtocol)};
+  }
+  GANGRUN_TRY(in.only({"protocol", "task", "attempt", "address", "more_ports", "address_reason",
+                       "pid", "control_port", "control_fingerprint", "state", "run_attempt",
+                       "generation", "user_pid", "exit", "ended_ms_ago"}));
+  ReportMessage out;
+  GANGRUN_TRY(read_sender(in, out));
   GANGRUN_ASSIGN(out.state, read_state(in));
   GANGRUN_ASSIGN(const std::int64_t run_attempt, in.integer("run_attempt", 0, kMaxAttempt));
   out.run_attempt = static_cast<int>(run_attempt);
@@ -223,6 +253,27 @@ Result<AgentMessage> read_port_lost(const Reader& in) {
   return AgentMessage(out);
 }
 
+Result<AgentMessage> read_rendezvous(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "generation", "id", "action", "key", "value"}));
+  RendezvousMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.generation, in.generation(1));
+  GANGRUN_ASSIGN(out.id, in.integer("id", 0, std::numeric_limits<std::int64_t>::max()));
+  GANGRUN_ASSIGN(const std::string action, in.text("action", kMaxShownBytes));
+  const auto all = {RendezvousAction::kGet, RendezvousAction::kPut, RendezvousAction::kDelete};
+  const auto* const found = std::find_if(
+      all.begin(), all.end(), [&](RendezvousAction one) { return action == to_string(one); });
+  if (found == all.end()) return wrong(in.type(), "action", "get, put or delete");
+  out.action = *found;
+  GANGRUN_ASSIGN(out.key, in.text("key", kMaxRendezvousKeyBytes));
+  if (out.action == RendezvousAction::kPut) {
+    GANGRUN_ASSIGN(out.value, in.bytes("value", kMaxRendezvousValueBytes));
+  } else if (in.has("value")) {
+    return wrong(in.type(), "value", "there exactly when the action is put");
+  }
+  return AgentMessage(std::move(out));
+}
+
 Result<MasterMessage> read_welcome(const Reader& in) {
   GANGRUN_TRY(in.only({"heartbeat_ms", "master_lost_ms"}));
   WelcomeMessage out;
@@ -279,18 +330,33 @@ Result<MasterMessage> read_refused(const Reader& in) {
   return MasterMessage(std::move(out));
 }
 
+Result<MasterMessage> read_rendezvous_answer(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "id", "value", "refused"}));
+  RendezvousAnswerMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.id, in.integer("id", 0, std::numeric_limits<std::int64_t>::max()));
+  GANGRUN_ASSIGN(out.value, in.bytes("value", kMaxRendezvousValueBytes));
+  GANGRUN_ASSIGN(out.refused, in.text("refused", kMaxReasonBytes));
+  return MasterMessage(std::move(out));
+}
+
 template <typename Message>
 struct Row {
   std::string_view type;
   Result<Message> (*read)(const Reader&);
 };
 
-constexpr Row<AgentMessage> kAgentRows[] = {{"report", read_report}, {"started", read_started},
-                                            {"exited", read_exited}, {"heartbeat", read_heartbeat},
-                                            {"log", read_log},       {"port_lost", read_port_lost}};
-constexpr Row<MasterMessage> kMasterRows[] = {
-    {"welcome", read_welcome},         {"alive", read_alive},           {"start", read_start},
-    {"stop", read_grace<StopMessage>}, {"end", read_grace<EndMessage>}, {"refused", read_refused}};
+constexpr Row<AgentMessage> kAgentRows[] = {
+    {"report", read_report},        {"started", read_started}, {"exited", read_exited},
+    {"heartbeat", read_heartbeat},  {"log", read_log},         {"port_lost", read_port_lost},
+    {"rendezvous", read_rendezvous}};
+constexpr Row<MasterMessage> kMasterRows[] = {{"welcome", read_welcome},
+                                              {"alive", read_alive},
+                                              {"start", read_start},
+                                              {"stop", read_grace<StopMessage>},
+                                              {"end", read_grace<EndMessage>},
+                                              {"refused", read_refused},
+                                              {"rendezvous", read_rendezvous_answer}};
 
 template <typename Message, std::size_t N>
 Result<Message> decode(std::string_view frame, std::size_t max_bytes,
@@ -302,102 +368,6 @@ Result<Message> decode(std::string_view frame, std::size_t max_bytes,
   }
   return base::invalid_argument(
       base::format("unknown message \"{}\"", base::shorten(type, kMaxShownBytes)));
-}
-
-void put_ending(Json& json, const Ending& ending) {
-  json["exit"] = job::to_json(ending.report);
-  json["ended_ms_ago"] = ending.ago.count();
-}
-
-Json write(const ReportMessage& message) {
-  Json json = {{"type", "report"},
-               {"protocol", kProtocol},
-               {"task", job::to_string(message.task)},
-               {"attempt", message.attempt},
-               {"address", job::to_string(message.address)},
-               {"more_ports", message.more_ports},
-               {"address_reason", base::shorten(message.address_reason, kMaxReasonBytes)},
-               {"pid", message.pid},
-               {"state", to_string(message.state)},
-               {"run_attempt", message.run_attempt},
-               {"generation", message.generation},
-               {"user_pid", message.user_pid}};
-  if (message.exit) put_ending(json, *message.exit);
-  return json;
-}
-
-Json write(const StartedMessage& message) {
-  return {{"type", "started"},
-          {"attempt", message.attempt},
-          {"generation", message.generation},
-          {"pid", message.pid}};
-}
-
-Json write(const ExitedMessage& message) {
-  Json json = {
-      {"type", "exited"}, {"attempt", message.attempt}, {"generation", message.generation}};
-  put_ending(json, message.exit);
-  return json;
-}
-
-Json write(const HeartbeatMessage& message) {
-  return {{"type", "heartbeat"},
-          {"memory_bytes", message.memory_bytes},
-          {"cpu_seconds", message.cpu_seconds},
-          {"progress", message.progress}};
-}
-
-Json write(const LogMessage& message) {
-  return {{"type", "log"},
-          {"stream", to_string(message.stream)},
-          {"lines", message.lines},
-          {"dropped", message.dropped}};
-}
-
-Json write(const PortLostMessage& message) {
-  return {{"type", "port_lost"}, {"attempt", message.attempt}, {"generation", message.generation}};
-}
-
-Json write(const WelcomeMessage& message) {
-  return {{"type", "welcome"},
-          {"heartbeat_ms", message.heartbeat.count()},
-          {"master_lost_ms", message.master_lost.count()}};
-}
-
-Json write(const AliveMessage&) { return {{"type", "alive"}}; }
-
-// The only one whose place an outline has.
-job::TaskId told_task(const job::ClusterSpec& outline) {
-  for (const auto& [type, indexes] : outline.members) {
-    const auto own = std::find_if(indexes.begin(), indexes.end(), [](int i) { return i >= 0; });
-    if (own != indexes.end()) return {type, *own};
-  }
-  return {};
-}
-
-Json write(const StartMessage& message) {
-  const job::ClusterSpec& spec = message.cluster_spec;
-  Json json = {{"type", "start"}, {"attempt", message.attempt}, {"restarts", message.restarts}};
-  if (spec.is_outline) {
-    json["outline"] = job::outline_to_json(spec, told_task(spec));
-  } else {
-    json["cluster_spec"] = job::to_json(spec);
-  }
-  return json;
-}
-
-Json write(const StopMessage& message) {
-  return {{"type", "stop"}, {"grace_ms", message.grace.count()}};
-}
-
-Json write(const EndMessage& message) {
-  return {{"type", "end"}, {"grace_ms", message.grace.count()}};
-}
-
-Json write(const RefusedMessage& message) {
-  return {{"type", "refused"},
-          {"reason", base::shorten(message.reason, kMaxReasonBytes)},
-          {"retry", message.retry}};
 }
 
 }  // namespace
@@ -414,16 +384,13 @@ std::string_view to_string(AgentState state) {
 
 std::string_view to_string(Stream stream) { return stream == Stream::kOut ? "out" : "err"; }
 
-std::string encode(const AgentMessage& message) {
-  return std::visit([](const auto& value) { return base::dump_json(write(value)); }, message);
-}
-
-std::string encode(const MasterMessage& message) {
-  return std::visit([](const auto& value) { return base::dump_json(write(value)); }, message);
-}
-
-std::string encode_cluster_spec(const job::ClusterSpec& spec) {
-  return base::dump_json(job::to_json(spec));
+std::string_view to_string(RendezvousAction action) {
+  switch (action) {
+    case RendezvousAction::kGet: return "get";
+    case RendezvousAction::kPut: return "put";
+    case RendezvousAction::kDelete: return "delete";
+  }
+  return "";
 }
 
 Result<AgentMessage> decode_agent_message(std::string_view frame) {

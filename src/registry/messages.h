@@ -23,6 +23,9 @@ namespace gangrun::registry {
 
 inline constexpr int kProtocol = 1;
 
+// One connection of an agent, to the master.
+using SessionId = std::uint64_t;
+
 // Frames over these are refused unread. A start for 10,000 tasks with the longest host names fits.
 inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
@@ -32,6 +35,9 @@ inline constexpr std::size_t kMaxLogLineBytes = std::size_t{4} << 10U;
 inline constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
 inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
+inline constexpr std::size_t kFingerprintDigits = 64;
+inline constexpr std::size_t kMaxRendezvousKeyBytes = 512;  // "SCOPE/NAME"
+inline constexpr std::size_t kMaxRendezvousValueBytes = std::size_t{256} << 10U;
 inline constexpr int kMaxAttempt = 1'000'000;
 inline constexpr int kMaxGeneration = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);
@@ -53,6 +59,15 @@ struct Ending {
   friend bool operator==(const Ending&, const Ending&) = default;
 };
 
+// Where an agent can be told that its master is at another place now (control.h), on the host of
+// its address.
+struct ControlAddress {
+  std::uint16_t port = 0;
+  std::string fingerprint;  // of the agent's certificate
+
+  friend bool operator==(const ControlAddress&, const ControlAddress&) = default;
+};
+
 // The first message of every session, and again when a task that is not running holds a new port.
 // An agent serves several runs of its task, one after the other; each run is an attempt of its own,
 // and the agent is known by the attempt for which it was allocated.
@@ -69,6 +84,7 @@ struct ReportMessage {
   // What else is held for the task beside the port of its address, in the job's order.
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};  // why this address and no other of its host
+  std::optional<ControlAddress> control{};
 
   friend bool operator==(const ReportMessage&, const ReportMessage&) = default;
 };
@@ -112,6 +128,22 @@ struct PortLostMessage {
   int generation = 0;
 
   friend bool operator==(const PortLostMessage&, const PortLostMessage&) = default;
+};
+
+enum class RendezvousAction { kGet, kPut, kDelete };
+std::string_view to_string(RendezvousAction action);
+
+// What a process asks of its agent's key-value store (docs/protocols/rendezvous.md), which the
+// master keeps for the whole gang. The `id` comes back in the answer.
+struct RendezvousMessage {
+  int attempt = 1;
+  int generation = 1;
+  std::int64_t id = 0;
+  RendezvousAction action = RendezvousAction::kGet;
+  std::string key;
+  std::string value;  // of a put, any bytes
+
+  friend bool operator==(const RendezvousMessage&, const RendezvousMessage&) = default;
 };
 
 // The answer to a report that counts.
@@ -159,13 +191,23 @@ struct RefusedMessage {
   friend bool operator==(const RefusedMessage&, const RefusedMessage&) = default;
 };
 
+// The answer to one RendezvousMessage. A get of a key that is not there is answered when it is.
+struct RendezvousAnswerMessage {
+  int attempt = 1;
+  std::int64_t id = 0;
+  std::string value;    // of a get that was not refused
+  std::string refused;  // why nothing was done; empty where it was
+
+  friend bool operator==(const RendezvousAnswerMessage&, const RendezvousAnswerMessage&) = default;
+};
+
 // One encoded message, which may go to many.
 using Frame = std::shared_ptr<const std::string>;
 
 using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
-                                  LogMessage, PortLostMessage>;
+                                  LogMessage, PortLostMessage, RendezvousMessage>;
 using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, StopMessage,
-                                   EndMessage, RefusedMessage>;
+                                   EndMessage, RefusedMessage, RendezvousAnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

@@ -33,6 +33,7 @@ std::vector<AgentMessage> agent_messages() {
   running.address = {"fe80::1", 1};
   running.more_ports = {4712, 65535};
   running.address_reason = "of eth0, in fe80::/10";
+  running.control = ControlAddress{4713, std::string(kFingerprintDigits, 'a')};
   ReportMessage exited = waiting;
   exited.state = AgentState::kExited;
   exited.generation = 4;
@@ -46,7 +47,11 @@ std::vector<AgentMessage> agent_messages() {
           HeartbeatMessage{1 << 30, 12.5, true},
           LogMessage{Stream::kErr, {"a", "", "\x01\t"}, 7},
           LogMessage{Stream::kOut, {}, 0},
-          PortLostMessage{2, 0}};
+          PortLostMessage{2, 0},
+          RendezvousMessage{2, 4, 7, RendezvousAction::kGet, "global/0", ""},
+          RendezvousMessage{2, 4, 8, RendezvousAction::kPut, "global/0", {"\0\xff\n", 3}},
+          RendezvousMessage{2, 4, 9, RendezvousAction::kPut, "global/0", ""},
+          RendezvousMessage{2, 4, 10, RendezvousAction::kDelete, "local_h/0", ""}};
 }
 
 std::vector<MasterMessage> master_messages() {
@@ -56,7 +61,10 @@ std::vector<MasterMessage> master_messages() {
           StartMessage{2, 1, spec},
           StopMessage{milliseconds(30000)},
           EndMessage{milliseconds(0)},
-          RefusedMessage{"the task has an open session already", true}};
+          RefusedMessage{"the task has an open session already", true},
+          RendezvousAnswerMessage{2, 7, std::string("\0\xff", 2), ""},
+          RendezvousAnswerMessage{2, 8, "", ""},
+          RendezvousAnswerMessage{2, 9, "", "generation 4 is over"}};
 }
 
 TEST(MessagesTest, EveryAgentMessageComesBackAsItWas) {
@@ -195,6 +203,9 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {with("more_ports", std::vector<int>(64, 1)), "\"more_ports\" must be at most 63 ports"},
       {with("address_reason", std::string(1025, 'x')), "\"address_reason\""},
       {with("pid", -1), "\"pid\""},
+      {with("control_port", 1), "\"control_fingerprint\""},
+      {with("control_fingerprint", std::string(64, 'a')), "\"control_port\""},
+      {with("control_port", 0), "\"control_port\" must be from 1 to 65535"},
       {with("state", "asleep"), "waiting, starting, running or exited"},
       {with("state", "running"), "\"run_attempt\""},
       {with("run_attempt", 1), "\"run_attempt\""},
@@ -222,6 +233,39 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
   }
 }
 
+TEST(MessagesTest, ACertificateIsKnownByAllDigitsOfItsFingerprint) {
+  ReportMessage report{{"worker", 3}, 1, {"h", 1}, 1, AgentState::kWaiting, 0, 0, 0, {}};
+  for (const std::string& fingerprint : {std::string(), std::string(63, 'a'), std::string(65, 'a'),
+                                         std::string(64, 'A'), std::string(64, 'x')}) {
+    report.control = ControlAddress{1, fingerprint};
+    const auto decoded = decode_agent_message(encode(AgentMessage(report)));
+    ASSERT_FALSE(decoded.ok()) << fingerprint;
+    EXPECT_THAT(decoded.error().message, HasSubstr("\"control_fingerprint\"")) << fingerprint;
+  }
+}
+
+TEST(MessagesTest, WrongFramesOfARendezvousAreToldByName) {
+  const WrongFrame table[] = {
+      {R"({"type":"rendezvous","attempt":1,"generation":1,"id":1,"action":"push","key":"a/b"})",
+       "\"action\""},
+      {R"({"type":"rendezvous","attempt":1,"generation":1,"id":-1,"action":"get","key":"a/b"})",
+       "\"id\""},
+      {R"({"type":"rendezvous","attempt":1,"generation":1,"id":1,"action":"put","key":"a/b"})",
+       "\"value\""},
+      {R"({"type":"rendezvous","attempt":1,"generation":1,"id":1,"action":"get","key":"a/b",)"
+       R"("value":""})",
+       "\"value\""},
+      {R"({"type":"rendezvous","attempt":1,"generation":1,"id":1,"action":"put","key":"a/b",)"
+       R"("value":"0"})",
+       "hexadecimal"},
+  };
+  for (const WrongFrame& row : table) {
+    const auto decoded = decode_agent_message(row.frame);
+    ASSERT_FALSE(decoded.ok()) << row.frame;
+    EXPECT_THAT(decoded.error().message, HasSubstr(row.told)) << row.frame;
+  }
+}
+
 TEST(MessagesTest, WrongMasterFramesAreToldByName) {
   const WrongFrame table[] = {
       {R"({"type":"report"})", "unknown message"},
@@ -237,6 +281,8 @@ TEST(MessagesTest, WrongMasterFramesAreToldByName) {
       {R"({"type":"start","attempt":1,"restarts":0,"packed":"???"})", "not packed"},
       {R"({"type":"start","attempt":1,"restarts":0,"outline":{"generation":1}})", "\"types\""},
       {R"({"type":"refused","reason":1,"retry":false})", "\"reason\""},
+      {R"({"type":"rendezvous","attempt":1,"id":1,"value":1,"refused":""})", "\"value\""},
+      {R"({"type":"rendezvous","attempt":1,"id":1,"value":"xy","refused":""})", "hexadecimal"},
       {std::string(kMaxMasterMessageBytes + 1, ' '), "over the limit"},
   };
   for (const WrongFrame& row : table) {
@@ -257,6 +303,18 @@ TEST(MessagesTest, LimitsOfLogMessagesAreExact) {
   const std::size_t full = kMaxLogBytes / kMaxLogLineBytes;
   EXPECT_TRUE(accepted(std::vector<std::string>(full, std::string(kMaxLogLineBytes, '\x01'))));
   EXPECT_FALSE(accepted(std::vector<std::string>(full + 1, std::string(kMaxLogLineBytes, 'x'))));
+}
+
+TEST(MessagesTest, LimitsOfARendezvousAreExactAndFitIntoAFrame) {
+  const auto frame = [](std::size_t key_bytes, std::size_t value_bytes) {
+    return encode(
+        AgentMessage(RendezvousMessage{1, 1, 1, RendezvousAction::kPut, std::string(key_bytes, 'k'),
+                                       std::string(value_bytes, '\xff')}));
+  };
+  EXPECT_LE(frame(kMaxRendezvousKeyBytes, kMaxRendezvousValueBytes).size(), kMaxAgentMessageBytes);
+  EXPECT_TRUE(decode_agent_message(frame(kMaxRendezvousKeyBytes, kMaxRendezvousValueBytes)).ok());
+  EXPECT_FALSE(decode_agent_message(frame(kMaxRendezvousKeyBytes + 1, 1)).ok());
+  EXPECT_FALSE(decode_agent_message(frame(1, kMaxRendezvousValueBytes + 1)).ok());
 }
 
 TEST(MessagesTest, AStartForTheLargestGangFits) {

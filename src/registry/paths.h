@@ -12,10 +12,17 @@ inline constexpr std::string_view kStatusPath = "/v1/status";
 inline constexpr std::string_view kClusterSpecPath = "/v1/cluster-spec";
 inline constexpr std::string_view kTasksPath = "/v1/tasks/";
 inline constexpr std::string_view kStopPath = "/v1/stop";
+inline constexpr std::string_view kLinesPath = "/v1/lines";
+// Of an agent.
+inline constexpr std::string_view kMasterPath = "/v1/master";
 
 // The longest wait of one request for the cluster spec, and how many may wait at once.
 inline constexpr std::chrono::seconds kMaxSpecWait{60};
 inline constexpr std::size_t kMaxSpecWaiters = 20'000;
+// The same for the tasks' output; what came meanwhile is answered together.
+inline constexpr std::chrono::seconds kMaxLinesWait{30};
+inline constexpr std::size_t kMaxLinesWaiters = 100;
+inline constexpr std::chrono::milliseconds kLinesDelay{50};
 // Of the bodies that are sent to the registry.
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
 // Of the name of who asks for a stop.

@@ -61,6 +61,22 @@ base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& s
   return {};
 }
 
+base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::Secret& secret,
+                                    std::int64_t from, base::Instant wait_until,
+                                    base::Instant deadline) {
+  using std::chrono::milliseconds;
+  const auto left = std::chrono::duration_cast<milliseconds>(
+      std::min(wait_until, deadline - kAnswerAllowance) - std::chrono::steady_clock::now());
+  const milliseconds wait = std::clamp(left, milliseconds(0), milliseconds(kMaxLinesWait));
+  HttpRequest request;
+  request.path = kLinesPath;
+  request.query["from"] = std::to_string(from);
+  request.query["wait_ms"] = std::to_string(wait.count());
+  GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
+  return kept_lines_from_json(json).context("the lines of the job");
+}
+
 base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
                                                   const base::Secret& secret, int generation,
                                                   base::Instant deadline) {
@@ -83,6 +99,18 @@ base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
           base::format("gave up waiting for generation {} of the cluster spec", generation));
     }
   }
+}
+
+base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
+                         const job::Address& master, int attempt, base::Instant deadline) {
+  HttpRequest request;
+  request.method = "PUT";
+  request.path = kMasterPath;
+  request.headers.add("Content-Type", "application/json");
+  request.body =
+      base::dump_json(Json{{"host", master.host}, {"port", master.port}, {"attempt", attempt}});
+  GANGRUN_TRY(ask(agent, secret, std::move(request), deadline));
+  return {};
 }
 
 }  // namespace gangrun::registry

@@ -8,9 +8,11 @@
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "net/client.h"
+#include "registry/line_store.h"
 
-// What the commands ask of a job's registry. Each blocks until `deadline` at most. Errors are those
-// of net::request(), and what the registry answered: kUnauthenticated for a wrong secret, …
+// What the commands ask of a job's registry, and a master of its agents. Each blocks until
+// `deadline` at most. Errors are those of net::request(), and what the registry answered:
+// kUnauthenticated for a wrong secret, …
 namespace gangrun::registry {
 
 base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const base::Secret& secret,
@@ -20,10 +22,21 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
                             const std::string& by, base::Instant deadline);
 
+// The output of all tasks from this line on, as far as the master keeps it; there is none if no new
+// line has come by `wait_until`.
+base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::Secret& secret,
+                                    std::int64_t from, base::Instant wait_until,
+                                    base::Instant deadline);
+
 // The cluster spec of this generation or a later one, as soon as it is complete; kDeadlineExceeded
 // when that is not before `deadline`.
 base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
                                                   const base::Secret& secret, int generation,
                                                   base::Instant deadline);
+
+// Tells an agent, at its control address, where its master is now: the one with this number, whose
+// certificate is the job's as before. kAlreadyExists: the agent knows of a later master.
+base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
+                         const job::Address& master, int attempt, base::Instant deadline);
 
 }  // namespace gangrun::registry

@@ -1,8 +1,7 @@
 #include "registry/server.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "registry/answers.h"
 #include "registry/messages.h"
 #include "registry/paths.h"
 
@@ -20,63 +20,6 @@ namespace {
 using base::Json;
 using net::HttpRequest;
 using net::HttpResponse;
-
-HttpResponse json_response(int status, std::string body) {
-  HttpResponse response;
-  response.status = status;
-  response.headers.add("Cache-Control", "no-store");
-  response.body = std::move(body);
-  return response;
-}
-
-HttpResponse error_answer(int status, std::string_view code, std::string_view message) {
-  const Json json = {{"error", {{"code", code}, {"message", message}}}};
-  return json_response(status, base::dump_json(json));
-}
-
-HttpResponse error_answer(const base::Error& error) {
-  // 409 for what the present state forbids, whichever way.
-  const bool conflict =
-      error.code == base::Code::kAlreadyExists || error.code == base::Code::kFailedPrecondition;
-  return error_answer(conflict ? 409 : net::status_of(error.code), base::to_string(error.code),
-                      error.message);
-}
-
-HttpResponse method_not_allowed(std::string_view allowed) {
-  HttpResponse response =
-      error_answer(405, "method_not_allowed", base::format("this path takes only {}", allowed));
-  response.headers.add("Allow", std::string(allowed));
-  return response;
-}
-
-HttpResponse unauthorized() {
-  HttpResponse response = error_answer(401, "unauthenticated", "not authorized");
-  response.headers.add("WWW-Authenticate", "Bearer");
-  return response;
-}
-
-std::string_view to_string(net::PeerKind kind) {
-  switch (kind) {
-    case net::PeerKind::kUnix: return "the Unix socket";
-    case net::PeerKind::kTls: return "TLS";
-    case net::PeerKind::kTcp: return "the loopback interface";
-  }
-  return "";
-}
-
-// The body of a request: an object with none but these members.
-base::Result<Json> parse_body(const std::string& body, const std::vector<std::string>& members) {
-  GANGRUN_ASSIGN(Json json, base::parse_json(body, kMaxRequestBytes));
-  if (!json.is_object()) return base::invalid_argument("the body must be a JSON object");
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(members.begin(), members.end(), key) == members.end()) {
-      return base::invalid_argument(base::format("unknown member \"{}\"; allowed are {}",
-                                                 base::shorten(key, 80),
-                                                 base::join(members, ", ")));
-    }
-  }
-  return json;
-}
 
 base::Result<int> query_number(const HttpRequest& request, const std::string& key, int fallback,
                                int least, int most) {
@@ -108,16 +51,15 @@ net::ServerOptions server_options() {
 Server::Server(net::EventLoop& loop, base::Secret secret, DeskOptions options,
                ServerCallbacks callbacks, base::Logger& logger)
     : loop_(loop),
-      secret_(std::move(secret)),
       callbacks_(std::move(callbacks)),
-      logger_(logger),
+      gatekeeper_(std::move(secret), "registry", logger),
       desk_(options, *this, logger),
       server_(loop, server_options()) {
   server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));
   });
   server_.on_channel_request([this](const HttpRequest& request) -> std::optional<HttpResponse> {
-    if (!is_authorized(request)) return unauthorized();
+    if (!gatekeeper_.admits(request)) return unauthorized();
     if (request.path != kAgentPath) return error_answer(404, "not_found", "no such path");
     return std::nullopt;
   });
@@ -174,18 +116,6 @@ void Server::close(SessionId session, std::string_view reason) {
 
 void Server::event(DeskEvent event) { callbacks_.event(std::move(event)); }
 
-bool Server::is_authorized(const HttpRequest& request) {
-  const bool knows_secret = secret_.matches(request.bearer_token());
-  const bool is_permitted = request.peer.kind != net::PeerKind::kUnix ||
-                            request.peer.uid == ::geteuid() || request.peer.uid == 0;
-  if (knows_secret && is_permitted) return true;
-  if (told_unauthorized_.insert(request.peer.kind).second) {
-    logger_.warning("registry: refused a request by {} from {} without the job's secret or rights",
-                    to_string(request.peer.kind), request.peer.address);
-  }
-  return false;
-}
-
 void Server::on_channel(std::unique_ptr<net::Channel> channel) {
   const SessionId session = next_session_++;
   net::Channel& opened = *channels_.emplace(session, std::move(channel)).first->second;
@@ -216,7 +146,7 @@ void Server::wait_for_time() {
 }
 
 void Server::on_request(const HttpRequest& request, net::Responder responder) {
-  if (!is_authorized(request)) return responder.answer(unauthorized());
+  if (!gatekeeper_.admits(request)) return responder.answer(unauthorized());
   if (request.path == kClusterSpecPath) return on_cluster_spec(request, std::move(responder));
   if (request.path == kStatusPath) {
     if (request.method != "GET") return responder.answer(method_not_allowed("GET"));
@@ -226,6 +156,7 @@ void Server::on_request(const HttpRequest& request, net::Responder responder) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_stop(request.body));
   }
+  if (request.path == kLinesPath) return on_lines(request, std::move(responder));
   if (request.path.starts_with(kTasksPath)) return responder.answer(on_task(request));
   if (request.path == kAgentPath) {
     return responder.answer(
@@ -255,6 +186,46 @@ void Server::on_cluster_spec(const HttpRequest& request, net::Responder responde
   });
   responder.on_gone([this, id] { waiters_.erase(id); });
   waiters_.emplace(id, Waiter{*generation, std::move(responder), std::move(limit)});
+}
+
+void Server::add_line(const job::TaskId& task, bool is_error, std::string_view text) {
+  lines_.add(task, is_error, text);
+  if (lines_waiters_.empty() || lines_timer_.pending()) return;
+  lines_timer_ = loop_.after(kLinesDelay, [this] {
+    while (!lines_waiters_.empty()) answer_lines(lines_waiters_.begin()->first);
+  });
+}
+
+void Server::on_lines(const HttpRequest& request, net::Responder responder) {
+  if (request.method != "GET") return responder.answer(method_not_allowed("GET"));
+  const auto from = query_number(request, "from", 0, 0, std::numeric_limits<int>::max());
+  if (!from.ok()) return responder.answer(error_answer(from.error()));
+  const int most = static_cast<int>(std::chrono::milliseconds(kMaxLinesWait).count());
+  const auto wait = query_number(request, "wait_ms", 0, 0, most);
+  if (!wait.ok()) return responder.answer(error_answer(wait.error()));
+  // A number of which we do not know comes from another master's time.
+  if (lines_.next() != *from || *wait == 0 || lines_waiters_.size() >= kMaxLinesWaiters) {
+    return responder.answer(lines_response(*from));
+  }
+  lines_given_ = *from;
+  const std::uint64_t id = next_waiter_++;
+  net::Timer limit =
+      loop_.after(std::chrono::milliseconds(*wait), [this, id] { answer_lines(id); });
+  responder.on_gone([this, id] { lines_waiters_.erase(id); });
+  lines_waiters_.emplace(id, LinesWaiter{*from, std::move(responder), std::move(limit)});
+}
+
+void Server::answer_lines(std::uint64_t waiter) {
+  const auto found = lines_waiters_.find(waiter);
+  LinesWaiter waiting = std::move(found->second);
+  lines_waiters_.erase(found);
+  waiting.responder.answer(lines_response(waiting.from));
+}
+
+HttpResponse Server::lines_response(std::int64_t from) {
+  const KeptLines lines = lines_.from(from);
+  lines_given_ = lines.next;
+  return json_response(200, base::dump_json(to_json(lines)));
 }
 
 HttpResponse Server::spec_response() const { return json_response(200, starts_->encoded_spec()); }

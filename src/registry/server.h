@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,7 +21,9 @@
 #include "net/event_loop.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "registry/answers.h"
 #include "registry/desk.h"
+#include "registry/line_store.h"
 #include "registry/starts.h"
 
 namespace gangrun::registry {
@@ -60,6 +61,18 @@ class Server final : private DeskOutput {
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
 
+  // Keeps a line of a task's output for who asks for it by REST.
+  void add_line(const job::TaskId& task, bool is_error, std::string_view text);
+  // Whether who asked last for lines has been given all; true where nobody has asked.
+  [[nodiscard]] bool lines_are_told() const {
+    return !lines_given_ || *lines_given_ >= lines_.next();
+  }
+
+  // Whether the task's agent has a session now.
+  [[nodiscard]] bool is_connected(const job::TaskId& task) const {
+    const auto place = desk_.place(task);
+    return place && place->connected;
+  }
   [[nodiscard]] std::size_t session_count() const { return desk_.session_count(); }
 
  private:
@@ -69,16 +82,24 @@ class Server final : private DeskOutput {
     net::Timer limit;
   };
 
+  struct LinesWaiter {
+    std::int64_t from = 0;
+    net::Responder responder;
+    net::Timer limit;
+  };
+
   void send(SessionId session, Frame frame) override;
   void close(SessionId session, std::string_view reason) override;
   void event(DeskEvent event) override;
 
-  [[nodiscard]] bool is_authorized(const net::HttpRequest& request);
   void on_request(const net::HttpRequest& request, net::Responder responder);
   void on_channel(std::unique_ptr<net::Channel> channel);
   void on_session_end(SessionId session);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
+  void on_lines(const net::HttpRequest& request, net::Responder responder);
+  void answer_lines(std::uint64_t waiter);
+  [[nodiscard]] net::HttpResponse lines_response(std::int64_t from);
   [[nodiscard]] net::HttpResponse spec_response() const;
   [[nodiscard]] net::HttpResponse put_task(const job::TaskId& task, const std::string& body);
   [[nodiscard]] net::HttpResponse get_task(const job::TaskId& task) const;
@@ -86,18 +107,20 @@ class Server final : private DeskOutput {
   [[nodiscard]] net::HttpResponse on_stop(const std::string& body);
 
   net::EventLoop& loop_;
-  const base::Secret secret_;
   const ServerCallbacks callbacks_;
-  base::Logger& logger_;
+  Gatekeeper gatekeeper_;
   Desk desk_;
   [[nodiscard]] int generation() const { return starts_ ? starts_->generation() : 0; }
 
   std::optional<Starts> starts_;  // of the published generation
-  std::set<net::PeerKind> told_unauthorized_;
   SessionId next_session_ = 1;
   std::uint64_t next_waiter_ = 1;
   std::map<SessionId, std::unique_ptr<net::Channel>> channels_;
   std::map<std::uint64_t, Waiter> waiters_;
+  LineStore lines_;
+  std::optional<std::int64_t> lines_given_;  // up to this number, to who asked last
+  std::map<std::uint64_t, LinesWaiter> lines_waiters_;
+  net::Timer lines_timer_;
   net::Timer timer_;
   std::optional<base::Instant> timer_at_;
   net::Server server_;  // last: its callbacks use the others

@@ -94,7 +94,7 @@ class ServerTest : public testing::Test {
 
 TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   for (const std::string path : {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop",
-                                 "/v1/agent", "/", "/x"}) {
+                                 "/v1/lines", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
                {}, "", "wrong", kSecret + "0", kSecret.substr(1)}) {
@@ -112,6 +112,38 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
   EXPECT_THAT(log.lines[0], Not(HasSubstr(kSecret)));
+}
+
+TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
+  server.add_line(kWorker, false, "one");
+  server.add_line(kWorker, true, "two");
+  const auto lines = while_serving(
+      loop, [&] { return fetch_lines(endpoint, base::Secret(kSecret), 1, {}, test_deadline()); });
+  ASSERT_TRUE(lines.ok()) << lines.error().message;
+  EXPECT_EQ(lines->next, 2);
+  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{kWorker, true, "two"}));
+  EXPECT_TRUE(server.lines_are_told());
+  server.add_line(kWorker, false, "three");
+  EXPECT_FALSE(server.lines_are_told());
+  EXPECT_EQ(ask("POST", "/v1/lines").status, 405);
+  EXPECT_EQ(ask("GET", "/v1/lines", "", {{"from", "-1"}}).status, 400);
+  EXPECT_EQ(ask("GET", "/v1/lines", "", {{"wait_ms", "99999999"}}).status, 400);
+}
+
+TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
+  const net::Timer late =
+      loop.after(milliseconds(50), [this] { server.add_line(kWorker, false, "late"); });
+  const auto lines = while_serving(loop, [&] {
+    return fetch_lines(endpoint, base::Secret(kSecret), 0, test_deadline(),
+                       test_deadline() + seconds(2));
+  });
+  ASSERT_TRUE(lines.ok()) << lines.error().message;
+  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{kWorker, false, "late"}));
+  // In vain, and with a number from another master's time.
+  EXPECT_THAT(ask("GET", "/v1/lines", "", {{"from", "1"}, {"wait_ms", "20"}}).body,
+              HasSubstr(R"("lines":[])"));
+  EXPECT_THAT(ask("GET", "/v1/lines", "", {{"from", "9"}, {"wait_ms", "20000"}}).body,
+              HasSubstr(R"("next":1)"));
 }
 
 TEST_F(ServerTest, ChannelsAreForAgentsOnly) {

@@ -1,0 +1,237 @@
+#include "master/master.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cluster/cluster.h"
+#include "journal/writer.h"
+#include "master/past.h"
+#include "master/test_support.h"
+#include "net/server.h"
+#include "registry/agent_config.h"
+#include "registry/agent_session.h"
+#include "registry/control.h"
+
+namespace gangrun::master {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::IsEmpty;
+
+constexpr int kWorkers = 3;
+
+// An agent whose task is only said to run. It outlives masters.
+class Agent {
+ public:
+  Agent(net::EventLoop& loop, base::Logger& logger, registry::AgentConfig config)
+      : loop_(loop),
+        config_(std::move(config)),
+        control_(
+            loop, config_.secret,
+            [this](const job::Address& master) { session_->set_endpoint(endpoint(master)); },
+            logger) {}
+
+  void open(std::function<void()> on_ended) {
+    registry::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const registry::StartMessage&) {
+      ++starts;
+      session_->started(4711);
+    };
+    callbacks.on_stop = [](milliseconds) {};
+    callbacks.on_end = [this, on_ended = std::move(on_ended)](milliseconds) {
+      session_->finish(on_ended);
+    };
+    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
+    callbacks.on_outdated_spec = [this] { ends.emplace_back("outdated"); };
+    callbacks.on_lost = [this](const std::string& reason) { ends.push_back(reason); };
+    callbacks.on_refused = [this](const std::string& reason) { ends.push_back(reason); };
+    registry::AgentIdentity identity{
+        config_.task, config_.attempt, {"127.0.0.1", 40'000}, 99, {}, {}, {}};
+    identity.address.port += static_cast<std::uint16_t>(config_.task.index);
+    if (config_.serves_control) identity.control = *control_.listen("127.0.0.1");
+    session_ = std::make_unique<registry::AgentSession>(
+        loop_, endpoint({"127.0.0.1", config_.master_port}), config_.secret, identity,
+        std::move(callbacks));
+    session_->open();
+  }
+  void succeed() {
+    job::ExitReport report;
+    report.success = true;
+    session_->exited(report);
+  }
+  [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
+
+  int starts = 0;
+  std::vector<std::string> ends;
+
+ private:
+  [[nodiscard]] net::Endpoint endpoint(const job::Address& master) const {
+    return net::Endpoint::on_tls(master.host, master.port, config_.fingerprint);
+  }
+
+  net::EventLoop& loop_;
+  const registry::AgentConfig config_;
+  std::unique_ptr<registry::AgentSession> session_;
+  registry::ControlServer control_;
+};
+
+using Agents = std::map<job::TaskId, std::unique_ptr<Agent>>;
+
+// Starts agents in this process, one for each task.
+class FakeCluster final : public cluster::Cluster {
+ public:
+  FakeCluster(net::EventLoop& loop, base::Logger& logger, Agents& agents)
+      : loop_(loop), logger_(logger), agents_(agents) {}
+
+  void on_event(std::function<void(cluster::Event)> listener) override {
+    listener_ = std::move(listener);
+  }
+  void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
+    auto config = registry::agent_config_from_json([&] {
+      launch.agent_config["master_host"] = "127.0.0.1";
+      return launch.agent_config;
+    }());
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    agents_[task] = std::make_unique<Agent>(loop_, logger_, *std::move(config));
+    agents_[task]->open([this, task, attempt] { end(task, attempt); });
+    loop_.post([this, task, attempt] {
+      listener_(cluster::Allocated{task, attempt, "h1", {}, {{"container", task.index}}});
+    });
+  }
+  void adopt(const job::TaskId& task, int, const base::Json& handle) override {
+    adopted[task] = handle;
+  }
+  void release_others() override {}
+  void stop(const job::TaskId& task, int, milliseconds) override { stopped.push_back(task); }
+  [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
+  // Of an agent, whichever master had it started.
+  void end(const job::TaskId& task, int attempt) {
+    listener_(cluster::Ended{task, attempt, "its agent ended", loop_.now()});
+  }
+
+  std::map<job::TaskId, base::Json> adopted;
+  std::vector<job::TaskId> stopped;
+
+ private:
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  Agents& agents_;
+  std::function<void(cluster::Event)> listener_;
+};
+
+class MasterTest : public testing::Test, private Listener {
+ protected:
+  static job::JobSpec spec() {
+    job::JobSpec spec;
+    spec.name = "wine";
+    spec.success = "all";
+    spec.command.words = {"true"};
+    job::TaskSpec worker;
+    worker.type = "worker";
+    worker.instances = kWorkers;
+    spec.tasks = {worker};
+    return spec;
+  }
+
+  // The one after those that the journal tells of, known to agents by `host`.
+  void start_master(const std::string& host) {
+    Settings settings;
+    settings.spec = spec();
+    settings.job_id = "wine-1";
+    settings.folder = settings.log_folder = settings.working_folder = folder_.path();
+    settings.socket_path = folder_.path() + "/socket";
+    settings.host = host;
+    settings.secret = base::Secret("0123");
+    settings.certificate = std::make_unique<net::JobCertificate>(certificate_);
+    settings.tls_port_file = folder_.path() + "/port";
+    settings.commanded_at = clock_.now();
+    settings.master_lost = seconds(60);
+    settings.agents_come_by_tls = settings.can_be_followed = settings.may_move = true;
+    auto past = past_of(folder_.path(), settings.master_lost, clock_);
+    ASSERT_TRUE(past.ok()) << past.error().message;
+    settings.past = std::move(past->replayed);
+    settings.attempt = past->segments + 1;
+    journal_ = *journal::Writer::create(folder_.path(), {.job_id = "wine-1",
+                                                         .attempt = settings.attempt,
+                                                         .started = clock_.wall_now(),
+                                                         .origin = clock_.now()});
+    Listener& listener = *this;
+    master_ = std::make_unique<Master>(loop_, clock_, log_, cluster_, *journal_, listener,
+                                       std::move(settings));
+    const auto started = master_->start();
+    ASSERT_TRUE(started.ok()) << started.error().message;
+  }
+  void wait(const std::string& what, const std::function<bool()>& done) {
+    ASSERT_TRUE(loop_.run_until(done, test_deadline())) << "waited for: " << what;
+  }
+  void wait_until_all(const std::string& what, const std::function<bool(const Agent&)>& is_so) {
+    wait(what, [&] {
+      return agents_.size() == kWorkers &&
+             std::all_of(agents_.begin(), agents_.end(),
+                         [&](const auto& entry) { return is_so(*entry.second); });
+    });
+  }
+  [[nodiscard]] int running() const {
+    const auto tasks = master_->status().tasks;
+    return static_cast<int>(std::count_if(tasks.begin(), tasks.end(), [](const auto& task) {
+      return task.state == job::TaskState::kRunning;
+    }));
+  }
+
+  void on_changed() override {}
+  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
+  void on_finished() override { finished_ = true; }
+
+  TestFolder folder_;
+  net::EventLoop loop_;
+  base::SystemClock clock_;
+  LogRecorder log_;
+  const net::JobCertificate certificate_ =
+      *net::make_job_certificate("test", std::chrono::hours(1));
+  std::vector<std::string> warnings_;
+  bool finished_ = false;
+  Agents agents_;
+  FakeCluster cluster_{loop_, log_, agents_};
+  std::unique_ptr<journal::Writer> journal_;
+  std::unique_ptr<Master> master_;
+};
+
+// Twice: the second one to come knows the agents by what the first had recorded, not by reports.
+TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  wait("the record of it", [this] { return running() == kWorkers; });
+  for (const std::string host : {"127.0.0.2", "127.0.0.3"}) {
+    const std::uint16_t old_port = master_->tls_port();
+    master_.reset();
+    // Whoever has the old place by now is not their master.
+    net::Server other(loop_);
+    (void)other.listen_tls("127.0.0.1", old_port, certificate_);
+    wait_until_all("the loss", [](const Agent& agent) { return !agent.is_attached(); });
+    start_master(host);
+    wait_until_all("the sessions", [](const Agent& agent) { return agent.is_attached(); });
+    wait("the tasks", [this] { return running() == kWorkers; });
+    ASSERT_EQ(cluster_.adopted.size(), std::size_t{kWorkers});
+    for (const auto& [task, handle] : cluster_.adopted) {
+      EXPECT_EQ(handle.at("container"), task.index);
+      EXPECT_EQ(handle.at("control").at("host"), "127.0.0.1");
+    }
+  }
+  for (const auto& [task, agent] : agents_) {
+    EXPECT_EQ(agent->starts, 1);
+    EXPECT_THAT(agent->ends, IsEmpty());
+    agent->succeed();
+  }
+  wait("the end of the job", [this] { return finished_; });
+  EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
+  EXPECT_EQ(master_->status().restarts_used, 0);
+  EXPECT_THAT(cluster_.stopped, IsEmpty());
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gangrun::master
