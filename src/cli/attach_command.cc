@@ -8,7 +8,9 @@
 #include "cli/display_flags.h"
 #include "cli/ending_signals.h"
 #include "cli/flags.h"
+#include "cli/hadoop_access.h"
 #include "cli/job_display.h"
+#include "cli/yarn_session.h"
 #include "cluster/local/job_folder.h"
 #include "net/event_loop.h"
 
@@ -89,7 +91,12 @@ ExitStatus Attached::wait() {
 ExitStatus attach(const Options& options, Context& context) {
   const auto good = check(options.display);
   if (!good.ok()) return fail(context, good.error());
-  const auto site = site_of(context);
+  if (is_on_yarn(options.job)) {
+    const auto access = hadoop_access(context);
+    if (!access.ok()) return fail(context, access.error());
+    return show_yarn_job(**access, options.job, false, options.display, context);
+  }
+  const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   Attached attached(**site, options, context);
   const auto started = attached.start();

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/format.h"
 #include "cli/detached.h"
+#include "cli/hadoop_access.h"
 #include "cluster/local/job_folder.h"
 #include "cluster/local/local_site.h"
 
@@ -12,7 +14,23 @@ base::Result<std::string> home_of(const Context& context) {
   return cluster::gangrun_home(context.variable("GANGRUN_HOME"), context.variable("HOME"));
 }
 
-base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context) {
+bool is_on_yarn(const std::string& job) { return job.starts_with("application_"); }
+
+base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
+                                                     const std::string& job) {
+  return site_at(context, std::string(is_on_yarn(job) ? job::kYarn : job::kLocal));
+}
+
+base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
+                                                     const std::string& place) {
+  if (place == job::kYarn) {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
+  }
+  if (place != job::kLocal) {
+    return base::invalid_argument(
+        base::format("--on: {} is no place; allowed: {}, {}", place, job::kLocal, job::kYarn));
+  }
   GANGRUN_ASSIGN(std::string home, home_of(context));
   const auto revived = [program = context.program](const cluster::JobPaths& paths,
                                                    base::Instant deadline) {

@@ -34,9 +34,15 @@ void add_doctor(CLI::App& app, Request& request);
 void add_completion(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
-// Where the jobs of this machine are.
+// Where the jobs of this machine are kept, and where the job of this name is.
 base::Result<std::string> home_of(const Context& context);
-base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context);
+base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
+                                                     const std::string& job);
+// The jobs of this machine, or of the YARN cluster of HADOOP_CONF_DIR.
+base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
+                                                     const std::string& place);
+// Whether the id is one of YARN's.
+bool is_on_yarn(const std::string& job);
 
 // Tells the error and gives the status for it.
 ExitStatus fail(Context& context, const base::Error& error);

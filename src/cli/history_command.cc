@@ -11,6 +11,7 @@ namespace gangrun::cli {
 namespace {
 
 struct Options {
+  std::optional<std::string> on;
   std::optional<std::string> since;
   std::optional<std::string> state;
   bool json = false;
@@ -19,7 +20,7 @@ struct Options {
 ExitStatus history(const Options& options, Context& context) {
   const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
   if (!filter.ok()) return fail(context, filter.error());
-  const auto site = site_of(context);
+  const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
@@ -46,6 +47,8 @@ void add_history(CLI::App& app, Request& request) {
             "Only jobs submitted since: a time before now (2d) or a day in UTC (2026-01-31)");
   add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
             "Only jobs that ended in this state");
+  add_value(*command, "--on", options->on, "local|yarn",
+            "Whose jobs: this machine's, or those of the YARN cluster of HADOOP_CONF_DIR");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");
   on_chosen(*command, [&request, options] {

@@ -86,9 +86,11 @@ bool JobDisplay::show_lines() {
   return !lines->empty();
 }
 
+bool JobDisplay::is_behind() const { return context_.console.queued() > kMaxQueuedBytes; }
+
 void JobDisplay::read_lines() {
   if (stopped_) return;
-  if (context_.console.queued() > kMaxQueuedBytes) return logs_watch_.reset();
+  if (is_behind()) return logs_watch_.reset();
   arm_logs();
   if (show_lines()) loop_.post([this] { read_lines(); });
 }

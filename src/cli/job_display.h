@@ -36,6 +36,12 @@ class JobDisplay {
   // Nobody is to be waited for any more.
   void give_up() { given_up_ = true; }
 
+  // Lines that do not come from log files here.
+  void lines(const std::vector<cluster::LogLine>& lines) { view_->lines(lines); }
+  [[nodiscard]] bool wants_lines() const { return view_->wants_lines(); }
+  // Whether a slow reader has more to read than should wait for it.
+  [[nodiscard]] bool is_behind() const;
+
   void warning(const std::string& sentence) { view_->warning(sentence); }
   void notice(const std::string& sentence) { view_->notice(sentence); }
 

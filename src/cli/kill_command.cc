@@ -21,7 +21,7 @@ std::string user_name(const Context& context) {
 }
 
 ExitStatus kill_job(const Options& options, Context& context) {
-  const auto site = site_of(context);
+  const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const std::string by = base::format("gangrun kill by {}", user_name(context));
   const auto stopped = (*site)->stop(options.job, options.now, by);

@@ -8,8 +8,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "journal/reader.h"
-#include "journal/replay.h"
+#include "master/past.h"
 #include "net/hosts.h"
 
 namespace gangrun::cli {
@@ -76,6 +75,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.master_lost = master_lost(spec, options);
   settings.can_be_followed = options.tasks_outlive_us;
   const bool serves_tls = options.launch.serve_tls || !spec.hosts.empty();
+  settings.agents_come_by_tls = !spec.hosts.empty();
   settings.spec = std::move(spec);
   settings.job_id = folder.id();
   settings.folder = paths.folder;
@@ -95,29 +95,6 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   return settings;
 }
 
-struct Past {
-  int segments = 0;
-  // None where no master came so far as to record what was asked for.
-  std::optional<journal::Replayed> replayed;
-};
-
-Result<Past> past_of(const std::string& journal_folder, std::chrono::milliseconds lease,
-                     const base::Clock& clock) {
-  Past past;
-  const auto journal = journal::read_journal(journal_folder);
-  if (!journal.ok() && journal.error().code == base::Code::kNotFound) return past;
-  if (!journal.ok()) return journal.error();
-  past.segments = journal->segments.back().number;
-  auto replayed =
-      journal::replay(*journal, master::gang_limits(lease), clock.now(), clock.wall_now());
-  if (replayed.ok()) {
-    past.replayed = std::move(*replayed);
-  } else if (replayed.error().code != base::Code::kNotFound) {
-    return replayed.error();
-  }
-  return past;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
@@ -128,14 +105,15 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
   const auto level = options.launch.verbose ? base::LogLevel::kDebug : base::LogLevel::kInfo;
   GANGRUN_ASSIGN(made->logger_, base::file_logger(paths.master_log(), level));
   GANGRUN_ASSIGN(master::Settings settings, master_settings(folder, spec, options));
-  GANGRUN_ASSIGN(Past past, past_of(paths.journal(), settings.master_lost, clock));
+  GANGRUN_ASSIGN(master::Past past, master::past_of(paths.journal(), settings.master_lost, clock));
   if (past.replayed) {
     made->has_verdict_ = past.replayed->verdict.has_value();
     settings.commanded_at = clock.now() - (clock.wall_now() - past.replayed->submitted);
   }
   settings.past = std::move(past.replayed);
+  settings.attempt = past.segments + 1;
   const journal::Opening opening{.job_id = folder.id(),
-                                 .attempt = past.segments + 1,
+                                 .attempt = settings.attempt,
                                  .started = clock.wall_now(),
                                  .origin = clock.now()};
   GANGRUN_ASSIGN(made->journal_, journal::Writer::create(paths.journal(), opening));

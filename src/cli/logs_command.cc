@@ -80,7 +80,7 @@ base::Result<> show(cluster::Site& site, const Options& options, const cluster::
 ExitStatus logs(const Options& options, Context& context) {
   const auto request = request_of(options);
   if (!request.ok()) return fail(context, request.error());
-  const auto site = site_of(context);
+  const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show(**site, options, *request, context);
   return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());

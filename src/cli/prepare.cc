@@ -17,6 +17,8 @@
 #include "cluster/local/this_machine.h"
 #include "frameworks/environment.h"
 #include "job/build.h"
+#include "job/places.h"
+#include "job/shipped_files.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
 #include "net/hosts.h"
@@ -27,7 +29,6 @@ namespace {
 
 using base::Result;
 
-constexpr std::string_view kThisPlace = "local";
 constexpr std::string_view kLoopback = "127.0.0.1";
 constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
@@ -118,7 +119,9 @@ Result<job::JobDraft> read_draft(const std::string& spec_path) {
   if (!text.ok()) return as_bad_input(text.error());
   GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path));
   const std::string folder = std::filesystem::path(spec_path).parent_path().string();
-  for (std::string& file : draft.files) file = in_folder(folder, file);
+  for (std::string& file : draft.files) {
+    if (!job::has_scheme(file)) file = in_folder(folder, file);
+  }
   return draft;
 }
 
@@ -127,7 +130,7 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
   if (!options.spec_path.empty()) {
     GANGRUN_ASSIGN(draft, read_draft(in_folder(folder, options.spec_path)));
   }
-  const job::Defaults defaults{.spec_path = options.spec_path, .places = {std::string(kThisPlace)}};
+  const job::Defaults defaults{.spec_path = options.spec_path, .places = job::place_names()};
   auto spec = job::build(draft, options.flags, defaults);
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);
@@ -135,12 +138,31 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
   return spec;
 }
 
+Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec) {
+  if (spec.on == job::kLocal) return {};
+  const auto refuse = [&](std::string_view flag) {
+    return base::invalid_argument(
+        base::format("{} is not allowed with `on: {}`, where the master "
+                     "is not on this machine; allowed with `on: {}`",
+                     flag, spec.on, job::kLocal));
+  };
+  if (options.host) return refuse(base::format("--host: {}", job::in_quotes(*options.host)));
+  if (options.serve_tls) return refuse("--serve-tls");
+  return {};
+}
+
+Result<> check_files(const job::JobSpec& spec, const std::string& folder) {
+  for (const std::string& file : spec.files) {
+    if (!job::is_cluster_url(file)) GANGRUN_TRY(check_file(file, folder));
+  }
+  return {};
+}
+
 Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine& machine,
                                const std::map<std::string, std::string>& environment,
                                const std::string& folder) {
   const Result<> fits = cluster::check_fits(spec, machine);
   if (!fits.ok()) return as_bad_input(fits.error());
-  for (const std::string& file : spec.files) GANGRUN_TRY(check_file(file, folder));
   return check_programs(spec, environment, folder);
 }
 

@@ -22,8 +22,15 @@ base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string
 // A job file as a draft, its `files` as said above.
 base::Result<job::JobDraft> read_draft(const std::string& spec_path);
 
-// Whether this machine has what the job needs: resources, files that can be read, programs that can
-// be executed.
+// Whether the options of the command make sense for the place of the job.
+base::Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec);
+
+// Whether the files that the job needs can be read. Those of a cluster's file system are not looked
+// for.
+base::Result<> check_files(const job::JobSpec& spec, const std::string& folder);
+
+// Whether this machine has what the job needs to run on it: resources, programs that can be
+// executed.
 base::Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine& machine,
                                      const std::map<std::string, std::string>& environment,
                                      const std::string& folder);

@@ -46,14 +46,52 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
               ElementsAre(test_.folder() + "/jobs/data.csv"));
 }
 
+// On a cluster: what is there already is neither looked for here nor relative to anything.
+TEST_F(PrepareTest, FilesOfAClusterAreTakenAsTheyAre) {
+  write("jobs/job.yaml",
+        "tasks: {worker: }\ncommand: [no-such-program]\non: yarn\n"
+        "files: ['hdfs://nn//a/../b.csv#c', data.csv]\n");
+  RunOptions options;
+  options.spec_path = "jobs/job.yaml";
+  const auto spec = read_job(options, test_.folder());
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(spec->files,
+              ElementsAre("hdfs://nn//a/../b.csv#c", test_.folder() + "/jobs/data.csv"));
+  EXPECT_THAT(check_files(*spec, test_.folder()).error().message,
+              HasSubstr("jobs/data.csv': there is no such file or folder"));
+  write("jobs/data.csv", "1\n");
+  EXPECT_TRUE(check_files(*spec, test_.folder()).ok());
+}
+
+TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
+  job::JobSpec spec;
+  RunOptions options;
+  options.host = "127.0.0.1";
+  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  spec.on = job::kYarn;
+  EXPECT_EQ(check_options_of_place(options, spec).error().message,
+            "--host: '127.0.0.1' is not allowed with `on: yarn`, where the master is not on this "
+            "machine; allowed with `on: local`");
+  options.host.reset();
+  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  options.serve_tls = true;
+  EXPECT_EQ(check_options_of_place(options, spec).error().message,
+            "--serve-tls is not allowed with `on: yarn`, where the master is not on this machine; "
+            "allowed with `on: local`");
+}
+
 TEST_F(PrepareTest, FilesAndProgramsAreLookedFor) {
   write("job.yaml", kJob);
   RunOptions options;
   options.spec_path = "job.yaml";
   const auto spec = read_job(options, test_.folder());
   ASSERT_TRUE(spec.ok());
-  EXPECT_THAT(check(*spec).error().message, HasSubstr("data.csv"));
+  const auto missing = check_files(*spec, test_.folder());
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(missing.error().message, HasSubstr("data.csv"));
   write("data.csv", "1\n");
+  EXPECT_TRUE(check_files(*spec, test_.folder()).ok());
   EXPECT_THAT(check(*spec).error().message, HasSubstr("there is no"));
   write("run", "#!/bin/sh\n");
   EXPECT_THAT(check(*spec).error().message, HasSubstr("not an executable file"));

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -11,6 +12,7 @@ namespace gangrun::cli {
 namespace {
 
 struct Options {
+  std::optional<std::string> on;
   bool all = false;
   bool json = false;
 };
@@ -19,7 +21,7 @@ struct Options {
 constexpr std::size_t kShownEnded = 20;
 
 ExitStatus ps(const Options& options, Context& context) {
-  const auto site = site_of(context);
+  const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
@@ -45,6 +47,8 @@ void add_ps(CLI::App& app, Request& request) {
   const auto options = std::make_shared<Options>();
   add_flag(*command, "-a,--all", options->all,
            base::format("Show all ended jobs, not only the last {}", kShownEnded));
+  add_value(*command, "--on", options->on, "local|yarn",
+            "Whose jobs: this machine's, or those of the YARN cluster of HADOOP_CONF_DIR");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun ps --json\n");
   on_chosen(*command, [&request, options] {

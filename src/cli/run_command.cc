@@ -13,6 +13,7 @@
 #include "cli/plan.h"
 #include "cli/prepare.h"
 #include "cli/run_session.h"
+#include "cli/yarn_run.h"
 #include "process/levels.h"
 
 namespace gangrun::cli {
@@ -64,6 +65,9 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   RunPlan plan;
   GANGRUN_TRY(check(options.display));
   GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
+  GANGRUN_TRY(check_options_of_place(options, plan.spec));
+  GANGRUN_TRY(check_files(plan.spec, context.folder));
+  if (plan.spec.on == job::kYarn) return plan;
   GANGRUN_TRY(
       check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
   GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
@@ -82,6 +86,7 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
 ExitStatus run(const RunOptions& options, Context& context) {
   auto plan = settle_input(options, context);
   if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  if (plan->spec.on == job::kYarn) return run_on_yarn(plan->spec, options, context);
   const auto containment = containment_of(plan->spec.containment);
   if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
   plan->launch.containment = *containment;
@@ -99,6 +104,8 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
            "Memory of all tasks, of a type (ps:2g) or of one task (worker[0]:8g)");
   add_list(command, "-c,--vcores", flags.vcores, "[TASK:]N", "Cores, in the same three forms");
   add_list(command, "--gpus", flags.gpus, "[TASK:]N", "GPUs, in the same three forms");
+  add_list(command, "--resource", flags.resources, "[TASK:]NAME=N",
+           "What else a cluster counts (yarn.io/fpga=1), in the same three forms");
   add_list(command, "--processes", flags.processes, "[TYPE:]N", "Processes (ranks) in each task");
   add_list(command, "--ports", flags.ports, "[TYPE:]N",
            "How many ports each task gets, or their names (web:http+grpc)");
@@ -112,7 +119,7 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_list(command, "-e,--env", flags.env, "[TYPE:]NAME=VALUE",
            "A variable of all tasks, or of a type");
   add_value(command, "--framework", flags.framework, "NAME,...",
-            "Whose variables the tasks get: tensorflow, pytorch, jax, none");
+            "Whose variables the tasks get: tensorflow, pytorch, jax, horovod, none");
   add_value(command, "--success", flags.success, "all|TYPE", "Whose success is the job's success");
   add_list(command, "--policy", flags.policies, "TYPE:POLICY",
            "tracked, service, observer or sidecar");
@@ -121,19 +128,34 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
             "Restarts after failures; scope task or gang");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
-           "Time limits: allocation, roll_call, job, stop, shrink,"
-           " master_lost");
+           "Time limits: allocation, hold, roll_call, job, stop, shrink, master_lost");
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
             "Run TensorBoard beside the job, on this folder");
   add_value(command, "--name", flags.name, "NAME", "The job's name");
-  add_value(command, "--on", flags.on, "local", "Where the tasks run; in this release: local");
+  add_value(command, "--on", flags.on, "local|yarn",
+            "Where the tasks run: this machine, or the YARN cluster of HADOOP_CONF_DIR");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
            "Network namespaces that the tasks run in, and how many in each");
   add_value(command, "--interface", flags.interface, "NAME",
             "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' addresses");
   add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
             "How surely everything that a task starts ends with it");
+}
+
+void add_cluster_flags(CLI::App& command, job::Flags& flags) {
+  add_list(command, "--label", flags.labels, "[TYPE:]LABEL",
+           "The label of a cluster's nodes to run on");
+  add_list(command, "--one-per-node", flags.one_per_node, "TYPE,...",
+           "Never two tasks of a type on one node of a cluster");
+  add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN");
+  add_value(command, "--priority", flags.priority, "N",
+            "The priority on YARN; a larger one goes first");
+  add_list(command, "--tag", flags.tags, "TAG,...", "A tag by which the job is found on YARN");
+  add_value(command, "--master-memory", flags.master_memory, "SIZE",
+            "Memory of the job's master on YARN (256m)");
+  add_value(command, "--master-vcores", flags.master_vcores, "N",
+            "Cores of the job's master on YARN (1)");
 }
 
 void add_run_flags(CLI::App& command, RunOptions& options) {
@@ -155,6 +177,7 @@ void add_run(CLI::App& app, Request& request) {
   const auto options = std::make_shared<RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
   add_job_flags(*command, options->flags);
+  add_cluster_flags(*command, options->flags);
   add_run_flags(*command, *options);
   add_footer(
       *command,

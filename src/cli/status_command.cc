@@ -16,7 +16,7 @@ struct Options {
 };
 
 ExitStatus status(const Options& options, Context& context) {
-  const auto site = site_of(context);
+  const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto found = (*site)->status(options.job);
   if (!found.ok()) return fail(context, found.error());

@@ -48,7 +48,7 @@ ExitStatus wait(const Options& options, Context& context) {
     if (!limit.ok()) return fail(context, limit.error().context("--timeout"));
     deadline = context.commanded_at + *limit;
   }
-  const auto site = site_of(context);
+  const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto status = wait_for_end(**site, options.job, deadline, context.clock);
   if (!status.ok()) return fail(context, status.error());

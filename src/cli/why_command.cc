@@ -15,7 +15,7 @@ struct Options {
 };
 
 ExitStatus tell_why(const Options& options, Context& context) {
-  const auto site = site_of(context);
+  const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto status = (*site)->status(options.job);
   if (!status.ok()) return fail(context, status.error());

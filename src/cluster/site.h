@@ -26,11 +26,11 @@ struct LogLine {
 
 // Which lines are wanted.
 struct LogRequest {
-  std::optional<job::TaskId> task;  // none: all tasks
+  std::optional<job::TaskId> task{};  // none: all tasks
   bool output = true;
   bool errors = true;
   // Of each stream of each task only so many of the lines that are there now; none: all.
-  std::optional<std::int64_t> tail;
+  std::optional<std::int64_t> tail{};
 };
 
 // The output of a job's tasks, from its beginning on.

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "cli/context.h"
+#include "cli/run_options.h"
+#include "job/spec.h"
+
+namespace gangrun::cli {
+
+// Submits a job to the YARN cluster of HADOOP_CONF_DIR and shows it until it ends; with `detach`
+// returns when YARN has recorded it.
+ExitStatus run_on_yarn(const job::JobSpec& spec, const RunOptions& options, Context& context);
+
+}  // namespace gangrun::cli

@@ -1,0 +1,97 @@
+#include "cluster/yarn/container_end.h"
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxDiagnostics = 400;
+constexpr std::int32_t kSignalBase = 128;
+// What a NodeManager says that came back and found a container gone
+// (ContainerExecutor.ExitCode.LOST).
+constexpr std::int32_t kExitLost = 154;
+
+// What of the diagnostics is for people: without the leading "[2026-01-31 12:00:00.000]", on one
+// line.
+std::string first_words(std::string_view diagnostics) {
+  if (diagnostics.starts_with('[')) {
+    const std::size_t end = diagnostics.find(']');
+    if (end != std::string_view::npos && end < 40) diagnostics.remove_prefix(end + 1);
+  }
+  std::string line;
+  for (const char c : diagnostics) {
+    if (c == '\n' && !line.empty()) break;
+    if (c != '\n') line += c;
+  }
+  return base::shorten(std::string(base::trim(line)), kMaxDiagnostics);
+}
+
+// "Current usage: 70.1 MB of 64 MB physical memory used; 200 MB of 134.4 MB virtual memory used."
+std::string memory_words(std::string_view diagnostics, bool is_virtual) {
+  const std::string_view mark = "Current usage: ";
+  const std::size_t start = diagnostics.find(mark);
+  if (start == std::string_view::npos) return "it used more memory than it had asked for";
+  std::string_view usage = diagnostics.substr(start + mark.size());
+  const std::size_t separator = usage.find("; ");
+  if (is_virtual && separator != std::string_view::npos) {
+    usage.remove_prefix(separator + 2);
+    return std::string(usage.substr(0, usage.find(" used") + 5));
+  }
+  return std::string(usage.substr(0, separator));
+}
+
+std::string with_words(std::string sentence, std::string_view diagnostics) {
+  const std::string words = first_words(diagnostics);
+  return words.empty() || words == "N/A" ? sentence : base::format("{}: {}", sentence, words);
+}
+
+ContainerEnd by_the_cluster(std::string sentence) { return {std::move(sentence), false, false}; }
+
+ContainerEnd of_a_process(std::int32_t status) {
+  if (status == 0) return {"its agent ended", true, false};
+  if (status > kSignalBase && status < kSignalBase + NSIG) {
+    return {base::format("its agent was killed by signal {}", status - kSignalBase), true, false};
+  }
+  return {base::format("its agent exited with status {}", status), true, false};
+}
+
+}  // namespace
+
+ContainerEnd explain_end(const hadoop::ContainerStatus& status) {
+  const std::string& words = status.diagnostics;
+  switch (status.exit_status) {
+    case hadoop::kExitInvalid:
+      return {with_words("its container could not be started", words), false, false};
+    case hadoop::kExitAborted:
+      if (words.find("lost") != std::string::npos) return by_the_cluster("its node was lost");
+      return by_the_cluster(with_words("YARN took its container back", words));
+    case hadoop::kExitDisksFailed: return by_the_cluster("the disks of its node failed");
+    case hadoop::kExitPreempted: return by_the_cluster("it was preempted by YARN's scheduler");
+    case hadoop::kExitOverVirtualMemory:
+    case hadoop::kExitOverPhysicalMemory: {
+      const bool is_virtual = status.exit_status == hadoop::kExitOverVirtualMemory;
+      return {base::format("YARN killed its container: {}", memory_words(words, is_virtual)), true,
+              true};
+    }
+    case hadoop::kExitKilledByMaster: return by_the_cluster("its container was stopped");
+    case hadoop::kExitKilledByResourceManager:
+      return by_the_cluster(with_words("the ResourceManager killed its container", words));
+    case hadoop::kExitAfterApplication:
+      return by_the_cluster("its container was killed after the application's end");
+    case hadoop::kExitOverLogLimit:
+      return {with_words("YARN killed its container for its log files", words), true, false};
+    case kExitLost: return by_the_cluster("its container ended while its NodeManager was away");
+    default: break;
+  }
+  if (status.exit_status >= 0) return of_a_process(status.exit_status);
+  return by_the_cluster(with_words(
+      base::format("YARN ended its container with status {}", status.exit_status), words));
+}
+
+}  // namespace gangrun::cluster

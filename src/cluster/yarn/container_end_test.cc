@@ -1,0 +1,58 @@
+#include "cluster/yarn/container_end.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+ContainerEnd end_of(std::int32_t exit_status, std::string diagnostics = {}) {
+  hadoop::ContainerStatus status;
+  status.state = hadoop::ContainerState::kComplete;
+  status.exit_status = exit_status;
+  status.diagnostics = std::move(diagnostics);
+  return explain_end(status);
+}
+
+TEST(ContainerEnd, TheProcessItself) {
+  EXPECT_EQ(end_of(0).sentence, "its agent ended");
+  EXPECT_EQ(end_of(3).sentence, "its agent exited with status 3");
+  EXPECT_EQ(end_of(137).sentence, "its agent was killed by signal 9");
+  EXPECT_TRUE(end_of(137).counts);
+}
+
+TEST(ContainerEnd, MemoryIsToldWithUseAndLimit) {
+  const std::string words =
+      "[2026-01-31 12:00:00.000]Container [pid=7,containerID=c] is running 6396313B beyond the "
+      "'PHYSICAL' memory limit. Current usage: 70.1 MB of 64 MB physical memory used; 200 MB of "
+      "134.4 MB virtual memory used. Killing container.\nDump of the process-tree";
+  const ContainerEnd physical = end_of(hadoop::kExitOverPhysicalMemory, words);
+  EXPECT_EQ(physical.sentence, "YARN killed its container: 70.1 MB of 64 MB physical memory used");
+  EXPECT_TRUE(physical.out_of_memory);
+  EXPECT_TRUE(physical.counts);
+  EXPECT_EQ(end_of(hadoop::kExitOverVirtualMemory, words).sentence,
+            "YARN killed its container: 200 MB of 134.4 MB virtual memory used");
+  EXPECT_EQ(end_of(hadoop::kExitOverPhysicalMemory).sentence,
+            "YARN killed its container: it used more memory than it had asked for");
+}
+
+TEST(ContainerEnd, WhatTheClusterDoesDoesNotCount) {
+  EXPECT_EQ(end_of(hadoop::kExitAborted, "Container released on a *lost* node").sentence,
+            "its node was lost");
+  EXPECT_EQ(end_of(hadoop::kExitPreempted, "Container preempted by scheduler").sentence,
+            "it was preempted by YARN's scheduler");
+  for (const std::int32_t status :
+       {hadoop::kExitAborted, hadoop::kExitDisksFailed, hadoop::kExitPreempted,
+        hadoop::kExitKilledByResourceManager, hadoop::kExitInvalid, -108, 154}) {
+    EXPECT_FALSE(end_of(status).counts) << status;
+  }
+}
+
+TEST(ContainerEnd, AFailedLocalisationSaysWhy) {
+  EXPECT_EQ(end_of(hadoop::kExitInvalid,
+                   "[2026-01-31 12:00:00.000]File does not exist: hdfs://nn:8020/x\njava.io.File")
+                .sentence,
+            "its container could not be started: File does not exist: hdfs://nn:8020/x");
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "hadoop/records.h"
+#include "job/spec.h"
+
+namespace gangrun::cluster {
+
+// As the application's type, by which gangrun's jobs are told from others.
+inline constexpr const char* kApplicationType = "GANGRUN";
+inline constexpr std::size_t kMaxJobAccessBytes = std::size_t{4} << 20U;
+
+// Where gangrun keeps what it has on the cluster's file system, below the user's home folder. All
+// of it is the user's own (0700), but for the public part of the cache.
+struct YarnPaths {
+  std::string home;
+
+  [[nodiscard]] std::string root() const { return home + "/.gangrun"; }
+  // What all users may read, by its contents: the agent.
+  [[nodiscard]] std::string shared() const { return root() + "/public"; }
+  // Files of jobs by their contents.
+  [[nodiscard]] std::string cache() const { return root() + "/cache"; }
+  // Of one job, while it lives.
+  [[nodiscard]] std::string staging(const hadoop::ApplicationId& id) const {
+    return root() + "/jobs/" + hadoop::to_string(id);
+  }
+  // What is left of it.
+  [[nodiscard]] std::string history(const hadoop::ApplicationId& id) const {
+    return root() + "/history/" + hadoop::to_string(id);
+  }
+};
+
+inline constexpr const char* kAccessFile = "/access.json";
+inline constexpr const char* kJournalFolder = "/journal";
+inline constexpr const char* kStatusFile = "/status.json";
+
+// What a command on another machine needs to speak to a job's master: who may read the file
+// (its user, 0600) has the rights over the job.
+struct JobAccess {
+  base::Secret secret;
+  std::string fingerprint;  // of the master's certificate
+  job::JobSpec spec;
+};
+
+base::Json to_json(const JobAccess& access);
+base::Result<JobAccess> job_access_from_json(const base::Json& json);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,122 @@
+#include "cluster/yarn/submission_checks.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+bool contains(const std::vector<std::string>& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+std::string allowed(const std::vector<std::string>& names) {
+  return names.empty() ? std::string("none") : base::format("{}", base::join(names, ", "));
+}
+
+base::Error over(const std::string& who, const std::string& what, std::int64_t asked,
+                 std::int64_t largest, const std::string& unit) {
+  return base::invalid_argument(
+      base::format("{}: {} {}{} is more than the cluster gives to one container; allowed: up to "
+                   "{}{}",
+                   who, what, asked, unit, largest, unit));
+}
+
+Result<> check_resource(const ClusterFacts& facts, const std::string& who,
+                        const hadoop::Resource& asked) {
+  const hadoop::Resource& largest = facts.largest;
+  if (asked.memory_mib > largest.memory_mib) {
+    return over(who, "memory", asked.memory_mib, largest.memory_mib, " MiB");
+  }
+  if (asked.vcores > largest.vcores) {
+    return over(who, "vcores", asked.vcores, largest.vcores, "");
+  }
+  for (const auto& [name, count] : asked.others) {
+    if (count == 0) continue;
+    std::vector<std::string> known;
+    for (const auto& type : facts.resource_types) known.push_back(type.name);
+    // YARN drops what it does not know without a word.
+    if (!contains(known, name)) {
+      return base::invalid_argument(base::format(
+          "{}: resource {} is not known to the cluster; allowed: {}", who, name, allowed(known)));
+    }
+    const auto most = largest.others.find(name);
+    const std::int64_t limit = most == largest.others.end() ? 0 : most->second;
+    if (count > limit) return over(who, name, count, limit, "");
+  }
+  return {};
+}
+
+Result<> check_label(const ClusterFacts& facts, const std::string& who,
+                     const std::optional<std::string>& label) {
+  if (!label || label->empty()) return {};
+  if (!contains(facts.labels, *label)) {
+    return base::invalid_argument(
+        base::format("{}: label {} is not known to the cluster; allowed: {}", who, *label,
+                     allowed(facts.labels)));
+  }
+  const auto& permitted = facts.queue.labels;
+  if (contains(permitted, *label) || contains(permitted, "*")) return {};
+  return base::invalid_argument(
+      base::format("{}: label {} is not open to queue {}; allowed there: {}", who, *label,
+                   facts.queue.name, allowed(permitted)));
+}
+
+Result<> check_queue(const ClusterFacts& facts) {
+  const std::string& name = facts.queue.name;
+  if (!facts.queue.children.empty()) {
+    std::vector<std::string> leaves;
+    for (const auto& child : facts.queue.children) leaves.push_back(child.name);
+    return base::invalid_argument(
+        base::format("yarn.queue: {} has queues below it and takes no jobs itself; allowed: {}",
+                     name, allowed(leaves)));
+  }
+  if (!facts.queue.is_running) {
+    return base::invalid_argument(
+        base::format("yarn.queue: {} is stopped and takes no jobs", name));
+  }
+  const bool is_permitted =
+      std::any_of(facts.own_queues.begin(), facts.own_queues.end(),
+                  [&](const std::string& own) { return own == name || own == facts.queue.path; });
+  if (is_permitted) return {};
+  return base::invalid_argument(base::format(
+      "yarn.queue: this user may not submit to {}; allowed: {}", name, allowed(facts.own_queues)));
+}
+
+}  // namespace
+
+hadoop::Resource resource_of(const job::Resources& resources) {
+  hadoop::Resource resource;
+  resource.memory_mib = resources.memory_mib > 0 ? resources.memory_mib : kDefaultMemoryMib;
+  resource.vcores = resources.vcores;
+  resource.others = resources.others;
+  if (resources.gpus > 0) resource.others[kGpuResource] = resources.gpus;
+  return resource;
+}
+
+Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {
+  GANGRUN_TRY(check_queue(facts));
+  GANGRUN_TRY(check_resource(facts, "yarn.master", resource_of(spec.yarn.master)));
+  GANGRUN_TRY(check_label(facts, "yarn.master", spec.yarn.master_label));
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (int index = 0; index < task.slots(); ++index) {
+      GANGRUN_TRY(check_resource(facts, job::to_string(job::TaskId{task.type, index}),
+                                 resource_of(task.resources_of(index))));
+    }
+    GANGRUN_TRY(check_label(facts, task.type, task.label));
+    if (task.one_per_node && !facts.places_by_constraints) {
+      return base::invalid_argument(base::format(
+          "{}: one_per_node needs a cluster whose "
+          "yarn.resourcemanager.placement-constraints.handler is placement-processor or scheduler",
+          task.type));
+    }
+  }
+  return {};
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hadoop/records.h"
+#include "job/spec.h"
+
+namespace gangrun::cluster {
+
+// What a cluster says of itself, as far as it bears on whether a job can ever run there.
+struct ClusterFacts {
+  hadoop::Resource largest;  // container
+  std::vector<hadoop::ResourceType> resource_types;
+  std::vector<std::string> labels;
+  hadoop::QueueInfo queue;
+  std::vector<std::string> own_queues;  // to which this user may submit
+  bool places_by_constraints = false;   // whether it knows "not two on one node"
+};
+
+// What YARN would refuse, forget or leave waiting for ever, as one error that names field, value
+// and what is allowed.
+base::Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec);
+
+// Of a task that does not say: YARN has no container without a limit.
+inline constexpr std::int64_t kDefaultMemoryMib = 1024;
+
+// The container of a task.
+hadoop::Resource resource_of(const job::Resources& resources);
+
+inline constexpr const char* kGpuResource = "yarn.io/gpu";
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,113 @@
+#include "cluster/yarn/submission_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+ClusterFacts facts() {
+  ClusterFacts facts;
+  facts.largest = {.memory_mib = 4096, .vcores = 4, .others = {{"yarn.io/gpu", 2}}};
+  facts.resource_types = {{"memory-mb", "Mi"}, {"vcores", ""}, {"yarn.io/gpu", ""}};
+  facts.labels = {"gpu", "fast"};
+  facts.queue.name = "default";
+  facts.queue.path = "root.default";
+  facts.queue.labels = {"gpu"};
+  facts.own_queues = {"default", "ml"};
+  return facts;
+}
+
+job::JobSpec spec() {
+  job::JobSpec spec;
+  job::TaskSpec worker;
+  worker.type = "worker";
+  worker.instances = 2;
+  worker.resources.memory_mib = 1024;
+  spec.tasks.push_back(worker);
+  return spec;
+}
+
+std::string refusal(const ClusterFacts& facts, const job::JobSpec& spec) {
+  const auto checked = check_against(facts, spec);
+  return checked.ok() ? std::string() : checked.error().message;
+}
+
+TEST(SubmissionChecks, WhatFitsIsTaken) { EXPECT_EQ(refusal(facts(), spec()), ""); }
+
+TEST(SubmissionChecks, TooMuchIsToldWithBothNumbers) {
+  job::JobSpec big = spec();
+  big.tasks[0].overrides[1].memory_mib = 5000;
+  EXPECT_EQ(refusal(facts(), big),
+            "worker:1: memory 5000 MiB is more than the cluster gives to one container; allowed: "
+            "up to 4096 MiB");
+  big = spec();
+  big.tasks[0].resources.vcores = 9;
+  EXPECT_THAT(refusal(facts(), big), HasSubstr("worker:0: vcores 9"));
+  big = spec();
+  big.tasks[0].resources.gpus = 3;
+  EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.io/gpu 3"));
+  big = spec();
+  big.yarn.master.memory_mib = 9999;
+  EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.master: memory 9999 MiB"));
+}
+
+TEST(SubmissionChecks, WhatATaskAsksForIsItsContainer) {
+  const hadoop::Resource resource =
+      resource_of({.memory_mib = 2048, .vcores = 2, .gpus = 1, .others = {{"fpga", 3}}});
+  EXPECT_EQ(resource,
+            (hadoop::Resource{
+                .memory_mib = 2048, .vcores = 2, .others = {{"fpga", 3}, {"yarn.io/gpu", 1}}}));
+  EXPECT_EQ(resource_of({}).memory_mib, kDefaultMemoryMib);
+}
+
+TEST(SubmissionChecks, AResourceThatYarnWouldDropIsRefused) {
+  job::JobSpec asking = spec();
+  asking.tasks[0].resources.others["fpga"] = 1;
+  EXPECT_EQ(refusal(facts(), asking),
+            "worker:0: resource fpga is not known to the cluster; allowed: memory-mb, vcores, "
+            "yarn.io/gpu");
+}
+
+TEST(SubmissionChecks, Labels) {
+  job::JobSpec labelled = spec();
+  labelled.tasks[0].label = "gpu";
+  EXPECT_EQ(refusal(facts(), labelled), "");
+  labelled.tasks[0].label = "fast";
+  EXPECT_EQ(refusal(facts(), labelled),
+            "worker: label fast is not open to queue default; allowed there: gpu");
+  labelled.tasks[0].label = "none";
+  EXPECT_EQ(refusal(facts(), labelled),
+            "worker: label none is not known to the cluster; allowed: gpu, fast");
+  labelled.tasks[0].label = "";
+  EXPECT_EQ(refusal(facts(), labelled), "");
+}
+
+TEST(SubmissionChecks, Queues) {
+  ClusterFacts of_others = facts();
+  of_others.own_queues = {"ml"};
+  EXPECT_EQ(refusal(of_others, spec()),
+            "yarn.queue: this user may not submit to default; allowed: ml");
+  ClusterFacts stopped = facts();
+  stopped.queue.is_running = false;
+  EXPECT_THAT(refusal(stopped, spec()), HasSubstr("stopped"));
+  ClusterFacts parent = facts();
+  hadoop::QueueInfo leaf;
+  leaf.name = "leaf";
+  parent.queue.children.push_back(leaf);
+  EXPECT_THAT(refusal(parent, spec()), HasSubstr("allowed: leaf"));
+}
+
+TEST(SubmissionChecks, OnePerNodeNeedsAClusterThatKnowsConstraints) {
+  job::JobSpec apart = spec();
+  apart.tasks[0].one_per_node = true;
+  EXPECT_THAT(refusal(facts(), apart), HasSubstr("placement-constraints.handler"));
+  ClusterFacts able = facts();
+  able.places_by_constraints = true;
+  EXPECT_EQ(refusal(able, apart), "");
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

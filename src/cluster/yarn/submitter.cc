@@ -1,0 +1,177 @@
+#include "cluster/yarn/submitter.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "cluster/yarn/pause.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+constexpr std::chrono::hours kCertificateValidity(24 * 366);
+// One question to the cluster.
+constexpr std::chrono::seconds kAnswerTimeout(20);
+constexpr int kDefaultAttempts = 2;
+// An attempt that failed longer ago does not count: a job of weeks may outlive several masters.
+constexpr std::chrono::milliseconds kFailuresValidity = std::chrono::hours(1);
+constexpr std::uint32_t kOwnFolder = 0700;
+constexpr std::uint32_t kOwnFile = 0600;
+// Passable, so that the nodes find what is public below it; what else is there is the user's own.
+constexpr std::uint32_t kRootFolder = 0711;
+
+// The parts of Hadoop's configuration that the master needs.
+bool is_for_master(const std::string& name) {
+  constexpr std::array<std::string_view, 6> kPrefixes{"fs.defaultFS",     "dfs.namenode.",
+                                                      "dfs.nameservices", "dfs.ha.",
+                                                      "dfs.http",         "yarn.resourcemanager."};
+  return name.starts_with("hadoop.") ||
+         std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::map<std::string, std::string> for_master(const hadoop::Configuration& configuration) {
+  std::map<std::string, std::string> values;
+  for (const std::string& name : configuration.names()) {
+    if (is_for_master(name)) values[name] = configuration.get_or(name, "");
+  }
+  return values;
+}
+
+}  // namespace
+
+YarnSubmitter::YarnSubmitter(const hadoop::Configuration& configuration,
+                             hadoop::FileSystem file_system, std::string user,
+                             const base::Clock& clock, Uploads::Progress progress)
+    : configuration_(configuration),
+      clock_(clock),
+      user_(std::move(user)),
+      progress_(std::move(progress)),
+      resource_manager_(configuration, user_),
+      files_(std::move(file_system), {.user = user_}) {}
+
+base::Instant YarnSubmitter::soon() const { return clock_.now() + kAnswerTimeout; }
+
+Result<> YarnSubmitter::check(const job::JobSpec& spec) {
+  ClusterFacts facts;
+  GANGRUN_ASSIGN(const hadoop::NewApplication application,
+                 resource_manager_.new_application(soon()));
+  facts.largest = application.largest;
+  GANGRUN_ASSIGN(facts.resource_types, resource_manager_.resource_types(soon()));
+  GANGRUN_ASSIGN(facts.labels, resource_manager_.node_labels(soon()));
+  GANGRUN_ASSIGN(facts.own_queues, resource_manager_.own_queues(soon()));
+  const std::string name = spec.yarn.queue.empty() ? "default" : spec.yarn.queue;
+  auto queue = resource_manager_.queue(name, soon());
+  if (!queue.ok() && queue.error().code == base::Code::kNotFound) {
+    return base::invalid_argument(base::format("yarn.queue: there is no queue {}; allowed: {}",
+                                               name, base::join(facts.own_queues, ", ")));
+  }
+  if (!queue.ok()) return queue.error();
+  facts.queue = std::move(*queue);
+  const std::string handler =
+      configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
+  facts.places_by_constraints = handler != "disabled";
+  return check_against(facts, spec);
+}
+
+Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
+                                                        const hadoop::ApplicationId& id) {
+  const base::Instant deadline = clock_.now() + kUploadTimeout;
+  Uploads uploads(configuration_, files_, paths_, user_, clock_, progress_);
+  YarnMasterConfig config;
+  GANGRUN_ASSIGN(config.files, uploads.put(job.agent_program, job.files, deadline));
+  config.spec = job.spec;
+  config.secret = base::Secret::generate();
+  GANGRUN_ASSIGN(config.certificate,
+                 net::make_job_certificate(hadoop::to_string(id), kCertificateValidity));
+  config.submitted = job.submitted;
+  config.hadoop = for_master(configuration_);
+  config.user = user_;
+  config.staging_folder = paths_.staging(id);
+  config.history_folder = paths_.history(id);
+  GANGRUN_ASSIGN(config.nodes, resource_manager_.running_nodes(soon()));
+  const JobAccess access{config.secret, config.certificate.fingerprint, job.spec};
+  GANGRUN_TRY(files_.make_folders(config.staging_folder, kOwnFolder, soon()));
+  GANGRUN_TRY(files_.create(config.staging_folder + kAccessFile, base::dump_json(to_json(access)),
+                            {.overwrite = true, .permission = kOwnFile}, soon()));
+  std::string text = base::dump_json(to_json(config));
+  if (text.size() > kMaxMasterConfigBytes) {
+    return base::invalid_argument(
+        base::format("the job's spec makes a submission of {} bytes; allowed: up to {}",
+                     text.size(), kMaxMasterConfigBytes));
+  }
+  hadoop::Submission submission;
+  submission.id = id;
+  submission.name = job.spec.name;
+  if (!job.spec.yarn.queue.empty()) submission.queue = job.spec.yarn.queue;
+  submission.priority = job.spec.yarn.priority;
+  submission.type = kApplicationType;
+  submission.tags = job.spec.yarn.tags;
+  submission.master_resource = resource_of(job.spec.yarn.master);
+  submission.master_node_label = job.spec.yarn.master_label;
+  submission.max_attempts =
+      job.spec.yarn.max_attempts > 0 ? job.spec.yarn.max_attempts : kDefaultAttempts;
+  submission.attempt_failures_validity_ms = kFailuresValidity.count();
+  hadoop::LaunchContext& master = submission.master;
+  master.local_resources[kAgentLink] = config.files.at(kAgentLink);
+  master.command = {"exec", base::format("./{}", kAgentLink), "master", "1><LOG_DIR>/stdout",
+                    "2><LOG_DIR>/stderr"};
+  master.credentials.secrets[kMasterConfigSecret] = base::Secret(std::move(text));
+  master.view_acl = job.spec.yarn.view_acl;
+  master.modify_acl = job.spec.yarn.modify_acl;
+  return submission;
+}
+
+Result<hadoop::ApplicationId> YarnSubmitter::submit(const Submitting& job) {
+  if (paths_.home.empty()) {
+    GANGRUN_ASSIGN(paths_.home, files_.home_folder(soon()));
+  }
+  GANGRUN_TRY(files_.make_folders(paths_.root(), kRootFolder, soon()));
+  GANGRUN_ASSIGN(const hadoop::NewApplication application,
+                 resource_manager_.new_application(soon()));
+  auto submission = submission_of(job, application.id);
+  Result<> done = submission.ok() ? resource_manager_.submit(*submission, soon())
+                                  : Result<>(submission.error());
+  if (done.ok()) done = wait_until_recorded(*submission);
+  if (done.ok()) return application.id;
+  // What is left of it would be nobody's.
+  (void)files_.remove(paths_.staging(application.id), true, soon());
+  return done.error();
+}
+
+// YARN records an application before it says so; a ResourceManager that fails before that has
+// forgotten it (hadoop.yarn.client.api.YarnClient does the same).
+Result<> YarnSubmitter::wait_until_recorded(const hadoop::Submission& submission) {
+  const base::Instant deadline = clock_.now() + kSubmitTimeout;
+  std::chrono::milliseconds pause(5);
+  while (clock_.now() < deadline) {
+    const auto report = resource_manager_.report(submission.id, soon());
+    if (report.ok()) {
+      using State = hadoop::ApplicationState;
+      const bool is_recorded = report->state != State::kNew && report->state != State::kNewSaving;
+      if (report->state == State::kFailed || report->state == State::kKilled) {
+        return base::Error{base::Code::kFailedPrecondition,
+                           base::format("YARN has refused the job: {}", report->diagnostics)};
+      }
+      if (is_recorded) return {};
+    } else if (report.error().code == base::Code::kNotFound) {
+      GANGRUN_TRY(resource_manager_.submit(submission, soon()));
+    } else if (report.error().code != base::Code::kUnavailable) {
+      return report.error();
+    }
+    pause_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(200));
+  }
+  return base::deadline_exceeded(base::format("YARN has not recorded {} within {}",
+                                              hadoop::to_string(submission.id),
+                                              base::to_words(kSubmitTimeout)));
+}
+
+}  // namespace gangrun::cluster

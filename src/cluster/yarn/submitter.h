@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cluster/yarn/job_access.h"
+#include "cluster/yarn/master_config.h"
+#include "cluster/yarn/submission_checks.h"
+#include "cluster/yarn/uploads.h"
+#include "hadoop/configuration.h"
+#include "hadoop/records.h"
+#include "hadoop/resource_manager.h"
+#include "hadoop/web_hdfs.h"
+#include "job/spec.h"
+
+namespace gangrun::cluster {
+
+// One upload may take so long; everything else is a question to the cluster.
+inline constexpr std::chrono::hours kUploadTimeout{2};
+// From the submission until YARN has recorded it.
+inline constexpr std::chrono::minutes kSubmitTimeout{1};
+
+struct Submitting {
+  job::JobSpec spec;
+  job::ShippedFiles files;
+  std::string agent_program;
+  base::WallTime submitted;
+};
+
+// Brings a job to YARN: looks whether it can run there, uploads what the cluster does not have yet,
+// and submits it. Every call is bounded in time.
+class YarnSubmitter {
+ public:
+  // `configuration` outlives it.
+  YarnSubmitter(const hadoop::Configuration& configuration, hadoop::FileSystem file_system,
+                std::string user, const base::Clock& clock, Uploads::Progress progress);
+
+  // What the job meets there; kInvalidArgument where it can never run.
+  base::Result<> check(const job::JobSpec& spec);
+  // Returns when YARN has recorded the job. On an error nothing of it is left on the cluster but
+  // what other jobs can use too.
+  base::Result<hadoop::ApplicationId> submit(const Submitting& job);
+
+ private:
+  base::Result<hadoop::Submission> submission_of(const Submitting& job,
+                                                 const hadoop::ApplicationId& id);
+  base::Result<> wait_until_recorded(const hadoop::Submission& submission);
+  [[nodiscard]] base::Instant soon() const;
+
+  const hadoop::Configuration& configuration_;
+  const base::Clock& clock_;
+  const std::string user_;
+  const Uploads::Progress progress_;
+  hadoop::ResourceManagerClient resource_manager_;
+  hadoop::WebHdfs files_;
+  YarnPaths paths_;
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,182 @@
+#include "cluster/yarn/yarn_logs.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "cluster/yarn/line_filter.h"
+#include "cluster/yarn/yarn_site.h"
+#include "hadoop/aggregated_logs.h"
+#include "registry/rest_client.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+// Of all output that is shown at once, and for the reading of it.
+constexpr std::size_t kMaxEndedLogBytes = std::size_t{256} << 20U;
+constexpr std::chrono::minutes kEndedLogsTimeout(5);
+
+class LiveLogs final : public LogReader {
+ public:
+  LiveLogs(hadoop::ResourceManagerClient& resource_manager, hadoop::ApplicationId id,
+           const JobAccess& access, LogRequest request, const base::Clock& clock)
+      : resource_manager_(resource_manager),
+        id_(id),
+        access_(access),
+        request_(std::move(request)),
+        clock_(clock) {}
+
+  Result<std::vector<LogLine>> next(base::Instant deadline) override;
+  std::vector<LogLine> rest() override { return {}; }
+
+ private:
+  Result<registry::KeptLines> ask(base::Instant deadline);
+
+  hadoop::ResourceManagerClient& resource_manager_;
+  const hadoop::ApplicationId id_;
+  const JobAccess& access_;
+  const LogRequest request_;
+  const base::Clock& clock_;
+  std::optional<net::Endpoint> endpoint_;
+  std::int64_t from_ = 0;
+  bool is_first_ = true;
+};
+
+Result<registry::KeptLines> LiveLogs::ask(base::Instant deadline) {
+  if (!endpoint_) {
+    GANGRUN_ASSIGN(const auto report,
+                   resource_manager_.report(id_, clock_.now() + kQuestionTimeout));
+    endpoint_ = endpoint_of(report, access_.fingerprint);
+    if (!endpoint_) return base::unavailable("the job has no master at the moment");
+  }
+  // One that is asked to wait for lines answers with what it has in time.
+  auto lines = registry::fetch_lines(*endpoint_, access_.secret, from_, deadline,
+                                     clock_.now() + kQuestionTimeout);
+  if (!lines.ok()) endpoint_.reset();
+  return lines;
+}
+
+Result<std::vector<LogLine>> LiveLogs::next(base::Instant deadline) {
+  std::vector<LogLine> wanted;
+  while (true) {
+    auto lines = ask(deadline);
+    // Between two masters there is nothing to be had; whether another comes, the status tells.
+    if (!lines.ok()) return wanted;
+    const bool is_of_another_master = lines->next < from_;
+    from_ = is_of_another_master ? 0 : lines->next;
+    for (registry::KeptLine& line : lines->lines) {
+      if (!is_wanted(request_, line.task, line.is_error)) continue;
+      wanted.push_back({line.task, line.is_error, std::move(line.text)});
+    }
+    // The tail is of what is there at the beginning: all of that comes first.
+    const bool is_all = lines->lines.empty() && !is_of_another_master;
+    const bool collects_tail = is_first_ && request_.tail;
+    if (is_all || (!collects_tail && !wanted.empty()) || clock_.now() >= deadline) break;
+  }
+  if (std::exchange(is_first_, false)) return last_lines(std::move(wanted), request_);
+  return wanted;
+}
+
+// The lines of an ended job, read whole.
+class EndedLogs final : public LogReader {
+ public:
+  explicit EndedLogs(std::vector<LogLine> lines) : lines_(std::move(lines)) {}
+
+  Result<std::vector<LogLine>> next(base::Instant) override { return std::exchange(lines_, {}); }
+  std::vector<LogLine> rest() override { return {}; }
+
+ private:
+  std::vector<LogLine> lines_;
+};
+
+// "worker-0.err" is what worker:0 wrote to its standard error.
+std::optional<std::pair<job::TaskId, bool>> stream_of(std::string_view file) {
+  const bool is_error = file.ends_with(".err");
+  if (!is_error && !file.ends_with(".out")) return std::nullopt;
+  std::string name(file.substr(0, file.size() - 4));
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos) return std::nullopt;
+  name[dash] = ':';
+  const auto task = job::parse_task_id(name);
+  if (!task.ok()) return std::nullopt;
+  return std::pair{*task, is_error};
+}
+
+// Takes the tasks' output out of the logs of all containers, container by container.
+class TaskLines final : public hadoop::LogSink {
+ public:
+  explicit TaskLines(const LogRequest& request) : request_(request) {}
+
+  Result<bool> begin(const hadoop::AggregatedLog& log) override {
+    const auto stream = stream_of(log.file);
+    if (!stream || !is_wanted(request_, stream->first, stream->second)) return false;
+    task_ = stream->first;
+    is_error_ = stream->second;
+    return true;
+  }
+  Result<> content(std::string_view piece) override {
+    part_ += piece;
+    std::size_t start = 0;
+    for (std::size_t end = 0; (end = part_.find('\n', start)) != std::string::npos;
+         start = end + 1) {
+      add(part_.substr(start, end - start));
+    }
+    part_.erase(0, start);
+    if (bytes_ <= kMaxEndedLogBytes) return {};
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("the output is over {} MiB; --tail or one task shows a part",
+                                    kMaxEndedLogBytes >> 20U)};
+  }
+  Result<> end() override {
+    if (!part_.empty()) add(std::exchange(part_, {}));
+    return {};
+  }
+  std::vector<LogLine> take() { return std::move(lines_); }
+
+ private:
+  void add(std::string text) {
+    bytes_ += text.size();
+    lines_.push_back({task_, is_error_, std::move(text)});
+  }
+
+  const LogRequest& request_;
+  job::TaskId task_;
+  bool is_error_ = false;
+  std::string part_;
+  std::size_t bytes_ = 0;
+  std::vector<LogLine> lines_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<LogReader>> open_aggregated_logs(
+    const hadoop::Configuration& configuration, hadoop::WebHdfs& files,
+    const hadoop::ApplicationReport& report, const LogRequest& request, const base::Clock& clock) {
+  const base::Instant deadline = clock.now() + kEndedLogsTimeout;
+  GANGRUN_ASSIGN(const auto folders, hadoop::log_folders(configuration, report.user, report.id));
+  GANGRUN_ASSIGN(auto nodes, hadoop::find_node_logs(files, folders, deadline));
+  TaskLines lines(request);
+  for (const hadoop::NodeLogs& node : nodes) {
+    GANGRUN_TRY(hadoop::read_node_logs(files, node, lines, deadline));
+  }
+  std::vector<LogLine> all = lines.take();
+  // Each node tells of its own containers; a task may have run on several.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const LogLine& one, const LogLine& other) { return one.task < other.task; });
+  return std::unique_ptr<LogReader>(
+      std::make_unique<EndedLogs>(last_lines(std::move(all), request)));
+}
+
+std::unique_ptr<LogReader> open_live_logs(hadoop::ResourceManagerClient& resource_manager,
+                                          const hadoop::ApplicationId& id, const JobAccess& access,
+                                          const LogRequest& request, const base::Clock& clock) {
+  return std::make_unique<LiveLogs>(resource_manager, id, access, request, clock);
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,254 @@
+#include "cluster/yarn/yarn_site.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "cluster/yarn/pause.h"
+#include "cluster/yarn/yarn_logs.h"
+#include "registry/rest_client.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMaxWords = 300;
+// Of "[Sun Jan 31 12:00:00 +0000 2026] ", with room.
+constexpr std::size_t kTimeLength = 40;
+
+std::string time_text(std::int64_t milliseconds) {
+  if (milliseconds <= 0) return {};
+  return base::to_iso8601(base::WallTime(std::chrono::milliseconds(milliseconds)));
+}
+
+// YARN's own words, on one line, without when it said them and without its whole bookkeeping.
+std::string words_of(const std::string& diagnostics) {
+  std::string line;
+  for (const char c : diagnostics) line += c == '\n' || c == '\t' ? ' ' : c;
+  std::string_view words = base::trim(line);
+  if (words.starts_with('[') && words.find("] ") < kTimeLength) {
+    words.remove_prefix(words.find("] ") + 2);
+  }
+  words = words.substr(0, words.find("  Last Node "));
+  const std::string text(base::trim(words));
+  return text == "N/A" ? std::string() : base::shorten(text, kMaxWords);
+}
+
+job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTime now) {
+  job::JobStatus status;
+  status.id = hadoop::to_string(report.id);
+  status.name = report.name;
+  status.state = state_of(report);
+  status.submitted = time_text(report.start_time);
+  status.ended = time_text(report.finish_time);
+  const std::int64_t now_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  const std::int64_t end = report.finish_time > 0 ? report.finish_time : now_ms;
+  status.elapsed_ms = std::max<std::int64_t>(end - report.start_time, 0);
+  if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
+    job::Cause cause;
+    cause.sentence = words_of(report.diagnostics);
+    status.cause = std::move(cause);
+  }
+  return status;
+}
+
+}  // namespace
+
+job::JobState state_of(const hadoop::ApplicationReport& report) {
+  using State = hadoop::ApplicationState;
+  switch (report.state) {
+    case State::kFinished:
+      switch (report.final_status) {
+        case hadoop::FinalStatus::kSucceeded: return job::JobState::kSucceeded;
+        case hadoop::FinalStatus::kKilled: return job::JobState::kKilled;
+        default: return job::JobState::kFailed;
+      }
+    case State::kFailed: return job::JobState::kFailed;
+    case State::kKilled: return job::JobState::kKilled;
+    case State::kRunning: return job::JobState::kRunning;
+    default: return job::JobState::kAllocating;
+  }
+}
+
+std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue) {
+  using State = hadoop::ApplicationState;
+  const std::string words = words_of(report.diagnostics);
+  if (report.state == State::kNew || report.state == State::kNewSaving) {
+    return "YARN is recording the application";
+  }
+  if (report.state == State::kRunning) return "the master has registered and does not answer yet";
+  std::string sentence = base::format("queue {} has no container for the master yet", report.queue);
+  if (ahead_in_queue > 0) {
+    sentence += base::format("; {} {} before this one", ahead_in_queue,
+                             ahead_in_queue == 1 ? "application waits" : "applications wait");
+  }
+  return words.empty() ? sentence : base::format("{}; YARN says: {}", sentence, words);
+}
+
+std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report,
+                                         const std::string& fingerprint) {
+  const bool is_there = report.state == hadoop::ApplicationState::kRunning &&
+                        !report.host.empty() && report.host != "N/A" && report.rpc_port > 0 &&
+                        report.rpc_port <= UINT16_MAX;
+  if (!is_there) return std::nullopt;
+  return net::Endpoint::on_tls(report.host, static_cast<std::uint16_t>(report.rpc_port),
+                               fingerprint);
+}
+
+YarnSite::YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
+                   std::string user, const base::Clock& clock)
+    : configuration_(std::move(configuration)),
+      clock_(clock),
+      user_(std::move(user)),
+      resource_manager_(configuration_, user_),
+      files_(std::move(file_system), {.user = user_}) {}
+
+Result<YarnPaths> YarnSite::paths() {
+  if (home_.empty()) {
+    GANGRUN_ASSIGN(home_, files_.home_folder(soon()));
+  }
+  return YarnPaths{home_};
+}
+
+Result<hadoop::ApplicationId> YarnSite::find(std::string_view job) {
+  if (job != "last") return hadoop::application_id_from(job);
+  hadoop::ResourceManagerClient::Filter filter;
+  filter.types = {kApplicationType};
+  filter.own_only = true;
+  GANGRUN_ASSIGN(const auto applications, resource_manager_.applications(filter, soon()));
+  const auto newest =
+      std::max_element(applications.begin(), applications.end(),
+                       [](const auto& one, const auto& other) { return one.id < other.id; });
+  if (newest == applications.end()) return base::not_found("the cluster has no job of yours");
+  return newest->id;
+}
+
+Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationId& id) {
+  const auto known = access_.find(id);
+  if (known != access_.end()) return &known->second;
+  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
+  GANGRUN_ASSIGN(const std::string text,
+                 files_.read(paths.staging(id) + kAccessFile, kMaxJobAccessBytes, soon()));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxJobAccessBytes));
+  GANGRUN_ASSIGN(access_[id], job_access_from_json(json));
+  return &access_[id];
+}
+
+Result<std::vector<job::JobStatus>> YarnSite::list() {
+  hadoop::ResourceManagerClient::Filter filter;
+  filter.types = {kApplicationType};
+  GANGRUN_ASSIGN(auto applications, resource_manager_.applications(filter, soon()));
+  std::sort(applications.begin(), applications.end(),
+            [](const auto& one, const auto& other) { return one.id > other.id; });
+  std::vector<job::JobStatus> jobs;
+  jobs.reserve(applications.size());
+  for (const auto& report : applications) jobs.push_back(status_from(report, clock_.wall_now()));
+  return jobs;
+}
+
+Result<job::JobStatus> YarnSite::status(std::string_view job) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+  if (hadoop::is_final(report.state)) return ended_status(report);
+  const auto access = this->access(id);
+  if (access.ok()) {
+    if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
+      auto status = registry::fetch_status(*endpoint, (*access)->secret, soon());
+      // A master that is just going, or coming back, is YARN's to tell of.
+      if (status.ok()) return status;
+    }
+  }
+  return waiting_status(report);
+}
+
+// As the master left it; where it could not, as YARN has it.
+Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& report) {
+  const auto paths = this->paths();
+  if (paths.ok()) {
+    const auto text = files_.read(paths->history(report.id) + kStatusFile, kMaxStatusBytes, soon());
+    if (text.ok()) {
+      GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxStatusBytes));
+      return job::job_status_from_json(json);
+    }
+  }
+  return status_from(report, clock_.wall_now());
+}
+
+Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport& report) {
+  job::JobStatus status = status_from(report, clock_.wall_now());
+  int ahead = 0;
+  if (report.state == hadoop::ApplicationState::kAccepted) {
+    hadoop::ResourceManagerClient::Filter filter;
+    filter.states = {hadoop::ApplicationState::kAccepted};
+    const auto waiting = resource_manager_.applications(filter, soon());
+    if (waiting.ok()) {
+      ahead =
+          static_cast<int>(std::count_if(waiting->begin(), waiting->end(), [&](const auto& one) {
+            return one.queue == report.queue && one.id < report.id;
+          }));
+    }
+  }
+  status.waiting_for = waiting_words(report, ahead);
+  const auto access = this->access(report.id);
+  if (!access.ok()) return status;
+  const job::JobSpec& spec = (*access)->spec;
+  status.restarts_max = spec.restarts.max;
+  for (const job::TaskId& task : spec.task_ids()) {
+    job::TaskStatus waiting;
+    waiting.task = task;
+    waiting.policy = job::effective_policy(spec, *spec.find(task.type));
+    status.tasks.push_back(std::move(waiting));
+  }
+  return status;
+}
+
+Result<std::unique_ptr<LogReader>> YarnSite::logs(std::string_view job, const LogRequest& request) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+  if (hadoop::is_final(report.state)) {
+    return open_aggregated_logs(configuration_, files_, report, request, clock_);
+  }
+  GANGRUN_ASSIGN(const JobAccess* access, this->access(id));
+  return open_live_logs(resource_manager_, report.id, *access, request, clock_);
+}
+
+Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& by) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+  if (hadoop::is_final(report.state)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has ended already", hadoop::to_string(id))};
+  }
+  const auto access = this->access(id);
+  if (access.ok()) {
+    if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
+      const auto asked = registry::request_stop(*endpoint, (*access)->secret, at_once, by, soon());
+      if (asked.ok()) return asked;
+    }
+  }
+  // Nobody is there to end it in order: YARN ends it.
+  const base::Instant deadline = soon();
+  while (true) {
+    GANGRUN_ASSIGN(const bool ended, resource_manager_.kill(id, by, deadline));
+    if (ended) return {};
+    if (clock_.now() > deadline) {
+      return base::deadline_exceeded(
+          base::format("YARN has not ended {} yet", hadoop::to_string(id)));
+    }
+    GANGRUN_TRY(wait_for_change(job, deadline));
+  }
+}
+
+Result<> YarnSite::wait_for_change(std::string_view, base::Instant deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.now());
+  const auto pause = std::clamp(left, std::chrono::milliseconds(0), kLookAtYarn);
+  pause_for(pause);
+  return {};
+}
+
+}  // namespace gangrun::cluster

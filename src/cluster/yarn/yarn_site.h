@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/site.h"
+#include "cluster/yarn/job_access.h"
+#include "hadoop/configuration.h"
+#include "hadoop/records.h"
+#include "hadoop/resource_manager.h"
+#include "hadoop/web_hdfs.h"
+#include "net/client.h"
+
+namespace gangrun::cluster {
+
+// How long one question to the cluster, or to a job's master, may take.
+inline constexpr std::chrono::seconds kQuestionTimeout{10};
+// YARN tells nobody of a change: so often it is asked.
+inline constexpr std::chrono::milliseconds kLookAtYarn{300};
+
+// The jobs on a YARN cluster, seen from any machine with its configuration. A job is
+// "application_1700000000000_0001", or "last": the user's newest.
+class YarnSite final : public Site {
+ public:
+  YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system, std::string user,
+           const base::Clock& clock);
+
+  base::Result<std::vector<job::JobStatus>> list() override;
+  base::Result<job::JobStatus> status(std::string_view job) override;
+  base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
+                                                const LogRequest& request) override;
+  base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
+  base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
+
+ private:
+  base::Result<hadoop::ApplicationId> find(std::string_view job);
+  // Of a job of this user; kept, since it never changes.
+  base::Result<const JobAccess*> access(const hadoop::ApplicationId& id);
+  base::Result<YarnPaths> paths();
+  base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
+  base::Result<job::JobStatus> waiting_status(const hadoop::ApplicationReport& report);
+  [[nodiscard]] base::Instant soon() const { return clock_.now() + kQuestionTimeout; }
+
+  const hadoop::Configuration configuration_;
+  const base::Clock& clock_;
+  const std::string user_;
+  hadoop::ResourceManagerClient resource_manager_;
+  hadoop::WebHdfs files_;
+  std::string home_;
+  std::map<hadoop::ApplicationId, JobAccess> access_;
+};
+
+// The state of a job as far as YARN itself knows it.
+job::JobState state_of(const hadoop::ApplicationReport& report);
+// What its application waits for, in words, as long as it has no master.
+std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue);
+// Where the job's master serves commands; none: it has not registered yet.
+std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report,
+                                         const std::string& fingerprint);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,101 @@
+#include "node/container.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "cluster/yarn/uploads.h"
+#include "cluster/yarn/yarn_cluster.h"
+
+namespace gangrun::node {
+
+namespace {
+
+using base::Result;
+
+constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
+
+Result<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value != nullptr && *value != '\0') return std::string(value);
+  return base::not_found(base::format("{} is not set: this is no container of YARN", name));
+}
+
+Result<std::string> current_folder() {
+  std::error_code failed;
+  std::string folder = std::filesystem::current_path(failed).string();
+  if (failed) return base::from_errno(failed.value(), "the current folder");
+  return folder;
+}
+
+// A link to each of the user's files, where nothing of that name is there.
+Result<> link_files(const std::string& folder) {
+  std::error_code failed;
+  const std::filesystem::path files = std::filesystem::path(folder) / cluster::kFilesLink;
+  if (!std::filesystem::is_directory(files, failed)) return {};
+  for (const auto& entry : std::filesystem::directory_iterator(files, failed)) {
+    const std::filesystem::path link = std::filesystem::path(folder) / entry.path().filename();
+    if (std::filesystem::exists(std::filesystem::symlink_status(link))) continue;
+    std::filesystem::create_symlink(entry.path(), link, failed);
+    if (failed) return base::from_errno(failed.value(), base::format("link {}", link.string()));
+  }
+  if (failed) return base::from_errno(failed.value(), base::format("list {}", files.string()));
+  return {};
+}
+
+void put_before(const char* name, const std::string& value) {
+  const char* old = std::getenv(name);
+  const bool is_set = old != nullptr && *old != '\0';
+  ::setenv(name, is_set ? base::format("{}:{}", value, old).c_str() : value.c_str(), 1);
+}
+
+}  // namespace
+
+Result<hadoop::Credentials> container_credentials() {
+  GANGRUN_ASSIGN(const std::string path, variable(kTokenFileVariable));
+  GANGRUN_ASSIGN(const std::string bytes, base::read_file(path, hadoop::kMaxCredentialsBytes));
+  return hadoop::parse_credentials(bytes).context(path);
+}
+
+Result<registry::AgentConfig> agent_config_of_container() {
+  GANGRUN_ASSIGN(const hadoop::Credentials credentials, container_credentials());
+  const auto secret = credentials.secrets.find(cluster::YarnCluster::kAgentConfigSecret);
+  if (secret == credentials.secrets.end()) {
+    return base::not_found("the container's credentials hold no agent's configuration");
+  }
+  GANGRUN_ASSIGN(base::Json json,
+                 base::parse_json(secret->second.reveal(), registry::kMaxAgentConfigBytes));
+  GANGRUN_ASSIGN(const std::string folder, current_folder());
+  GANGRUN_ASSIGN(const std::string log_folders, variable("LOG_DIRS"));
+  json["working_folder"] = folder;
+  const auto prefix = base::json_member<std::string>(json, "log_prefix");
+  const std::string name =
+      prefix.ok() ? std::filesystem::path(*prefix).filename().string() : std::string("task");
+  json["log_prefix"] = base::format("{}/{}", base::split(log_folders, ',').front(), name);
+  return registry::agent_config_from_json(json).context("in the agent's configuration");
+}
+
+Result<> prepare_container() {
+  GANGRUN_ASSIGN(const std::string folder, current_folder());
+  GANGRUN_TRY(link_files(folder));
+  put_before("PYTHONPATH", folder);
+  GANGRUN_ASSIGN(hadoop::Credentials credentials, container_credentials());
+  credentials.secrets.erase(cluster::YarnCluster::kAgentConfigSecret);
+  if (credentials.tokens.empty() && credentials.secrets.empty()) {
+    ::unsetenv(kTokenFileVariable);
+    return {};
+  }
+  const std::string path = folder + "/user_tokens";
+  GANGRUN_TRY(base::write_file_atomically(path, hadoop::encode_credentials(credentials), 0600));
+  ::setenv(kTokenFileVariable, path.c_str(), 1);
+  return {};
+}
+
+}  // namespace gangrun::node

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "hadoop/credentials.h"
+#include "registry/agent_config.h"
+
+// What a program finds when YARN has started it in a container: its environment and its folder.
+namespace gangrun::node {
+
+// From the file that HADOOP_TOKEN_FILE_LOCATION names.
+base::Result<hadoop::Credentials> container_credentials();
+
+// The configuration of the agent in this container, with what only the container knows: its
+// folders.
+base::Result<registry::AgentConfig> agent_config_of_container();
+
+// Makes the container's folder what the user's command expects: the user's files are in it, modules
+// beside them can be imported, and of the credentials those are left that are the user's affair.
+base::Result<> prepare_container();
+
+}  // namespace gangrun::node

@@ -1,0 +1,254 @@
+#include "node/yarn_master.h"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cluster/yarn/job_access.h"
+#include "cluster/yarn/journal_copy.h"
+#include "cluster/yarn/master_config.h"
+#include "cluster/yarn/yarn_cluster.h"
+#include "hadoop/configuration.h"
+#include "hadoop/web_hdfs.h"
+#include "journal/segments.h"
+#include "journal/writer.h"
+#include "master/master.h"
+#include "master/past.h"
+#include "net/event_loop.h"
+#include "net/hosts.h"
+#include "node/container.h"
+
+namespace gangrun::node {
+
+namespace {
+
+using base::Result;
+
+constexpr std::chrono::seconds kDefaultMasterLost(60);
+constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
+// How long YARN is told about the end before we go without.
+constexpr std::chrono::minutes kFinishTimeout(2);
+constexpr std::chrono::seconds kLastLinesTimeout(3);
+constexpr std::chrono::seconds kFetchTimeout(60);
+constexpr const char* kLocalJournal = "journal";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+double random_fraction() {
+  std::uint32_t bits = 0;
+  if (::getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) return 0.5;
+  return static_cast<double>(bits) / 4294967296.0;
+}
+
+class YarnMaster final : public master::Listener {
+ public:
+  YarnMaster(const base::Clock& clock, base::Logger& logger) : clock_(clock), logger_(logger) {}
+
+  Result<> start();
+  Result<> wait();
+
+  void on_changed() override {}
+  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_warning(std::string_view) override {}  // the log has it
+  void on_finished() override { finished_ = true; }
+
+ private:
+  Result<> read_config();
+  Result<> make_cluster();
+  Result<> fetch_past();
+  Result<master::Settings> settings();
+  void keep_history();
+  [[nodiscard]] std::string far_journal() const {
+    return config_.staging_folder + cluster::kJournalFolder;
+  }
+  [[nodiscard]] std::chrono::milliseconds master_lost() const {
+    return config_.spec.timeouts.master_lost.value_or(kDefaultMasterLost);
+  }
+
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  // In the order in which they are made; the later ones use the earlier ones.
+  net::EventLoop loop_;
+  net::Watch signals_;
+  hadoop::Credentials credentials_;
+  cluster::YarnMasterConfig config_;
+  hadoop::Configuration hadoop_;
+  hadoop::ContainerId container_;
+  std::string host_;
+  std::unique_ptr<hadoop::WebHdfs> files_;
+  std::unique_ptr<journal::Writer> journal_;
+  std::unique_ptr<cluster::JournalCopy> journal_copy_;
+  std::unique_ptr<cluster::YarnCluster> cluster_;
+  std::unique_ptr<master::Master> master_;
+  bool finished_ = false;
+  bool told_to_end_ = false;
+};
+
+Result<> YarnMaster::read_config() {
+  GANGRUN_ASSIGN(credentials_, container_credentials());
+  const auto secret = credentials_.secrets.find(cluster::kMasterConfigSecret);
+  if (secret == credentials_.secrets.end()) {
+    return base::not_found("the container's credentials hold no master's configuration");
+  }
+  GANGRUN_ASSIGN(const base::Json json,
+                 base::parse_json(secret->second.reveal(), hadoop::kMaxCredentialsBytes));
+  GANGRUN_ASSIGN(config_, cluster::yarn_master_config_from_json(json));
+  for (const auto& [name, value] : config_.hadoop) hadoop_.set(name, value);
+  GANGRUN_ASSIGN(container_, hadoop::container_id_from(variable("CONTAINER_ID")));
+  host_ = variable("NM_HOST");
+  if (host_.empty()) return base::not_found("NM_HOST is not set: this is no container of YARN");
+  return {};
+}
+
+Result<> YarnMaster::make_cluster() {
+  GANGRUN_ASSIGN(auto resource_manager,
+                 hadoop::ApplicationMasterClient::create(hadoop_, credentials_));
+  cluster::YarnCluster::Options options;
+  options.spec = config_.spec;
+  options.job_id = hadoop::to_string(container_.attempt.application);
+  options.host = host_;
+  options.nodes = config_.nodes;
+  options.files = config_.files;
+  options.agent_command = {"exec",
+                           "./gangrun-agent",
+                           "task",
+                           "--containment",
+                           "auto",
+                           "--name",
+                           "{name}",
+                           "--outlive",
+                           "--container",
+                           "1><LOG_DIR>/stdout",
+                           "2><LOG_DIR>/stderr"};
+  options.random = random_fraction;
+  // Where a cluster believes names, a container's process has that of its NodeManager's user.
+  options.environment["HADOOP_USER_NAME"] = config_.user;
+  options.credentials = credentials_;
+  options.credentials.secrets.erase(cluster::kMasterConfigSecret);
+  std::erase_if(options.credentials.tokens,
+                [](const auto& entry) { return entry.second.kind == hadoop::kMasterTokenKind; });
+  cluster_ = std::make_unique<cluster::YarnCluster>(loop_, logger_, std::move(resource_manager),
+                                                    std::move(options));
+  return {};
+}
+
+// What earlier masters left: on another host perhaps, so from the cluster's file system.
+Result<> YarnMaster::fetch_past() {
+  GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(hadoop_, ""));
+  files_ = std::make_unique<hadoop::WebHdfs>(std::move(system),
+                                             hadoop::WebHdfsOptions{.user = config_.user});
+  if (::mkdir(kLocalJournal, 0700) != 0 && errno != EEXIST) {
+    return base::from_errno(errno, base::format("make the folder {}", kLocalJournal));
+  }
+  const base::Instant deadline = clock_.now() + kFetchTimeout;
+  if (container_.attempt.attempt == 1) return files_->make_folders(far_journal(), 0700, deadline);
+  return cluster::fetch_journal(*files_, far_journal(), kLocalJournal, deadline);
+}
+
+Result<master::Settings> YarnMaster::settings() {
+  master::Settings settings;
+  settings.spec = config_.spec;
+  settings.job_id = hadoop::to_string(container_.attempt.application);
+  settings.folder = config_.staging_folder;
+  settings.host = host_;
+  settings.host_reason = "as YARN calls its node";
+  settings.secret = config_.secret;
+  settings.certificate = std::make_unique<net::JobCertificate>(config_.certificate);
+  settings.agents_come_by_tls = true;
+  settings.keeps_lines = true;
+  settings.master_lost = master_lost();
+  settings.can_be_followed = true;
+  settings.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);
+  GANGRUN_ASSIGN(master::Past past, master::past_of(kLocalJournal, master_lost(), clock_));
+  settings.past = std::move(past.replayed);
+  const journal::Opening opening{.job_id = settings.job_id,
+                                 .attempt = past.segments + 1,
+                                 .started = clock_.wall_now(),
+                                 .origin = clock_.now()};
+  settings.may_move = true;
+  settings.attempt = opening.attempt;
+  GANGRUN_ASSIGN(journal_, journal::Writer::create(kLocalJournal, opening));
+  cluster::JournalCopy::Options copy{
+      .segment_path = journal::segment_path(kLocalJournal, opening.attempt),
+      .segment = opening.attempt,
+      .folder = far_journal(),
+      .warn = [](const std::string&) {}};
+  journal_copy_ = std::make_unique<cluster::JournalCopy>(loop_, logger_, *files_, std::move(copy));
+  settings.far_copy = journal_copy_.get();
+  return settings;
+}
+
+// The job's own folder goes, also when the job has failed; what is worth keeping is the user's.
+void YarnMaster::keep_history() {
+  const base::Instant deadline = clock_.now() + kFetchTimeout;
+  const auto moved = [&]() -> Result<> {
+    GANGRUN_TRY(files_->make_folders(config_.history_folder, 0700, deadline));
+    GANGRUN_TRY(files_->create(config_.history_folder + cluster::kStatusFile,
+                               base::dump_json(job::to_json(master_->status())),
+                               {.overwrite = true, .permission = 0600}, deadline));
+    GANGRUN_TRY(
+        files_->rename(far_journal(), config_.history_folder + cluster::kJournalFolder, deadline));
+    GANGRUN_TRY(files_->remove(config_.staging_folder, true, deadline));
+    return {};
+  }();
+  if (!moved.ok()) logger_.warning("the job's history: {}", moved.error().message);
+}
+
+Result<> YarnMaster::start() {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals({SIGTERM, SIGINT, SIGHUP},
+                                               [this](int) { told_to_end_ = true; }));
+  GANGRUN_TRY(read_config());
+  GANGRUN_TRY(fetch_past());
+  GANGRUN_ASSIGN(master::Settings for_master, settings());
+  GANGRUN_TRY(make_cluster());
+  master_ = std::make_unique<master::Master>(loop_, clock_, logger_, *cluster_, *journal_, *this,
+                                             std::move(for_master));
+  GANGRUN_TRY(master_->start());
+  cluster_->begin(master_->tls_port());
+  return {};
+}
+
+Result<> YarnMaster::wait() {
+  (void)loop_.run_until([this] { return finished_ || told_to_end_ || cluster_->is_unwanted(); },
+                        clock_.now() + kLongestJob);
+  if (!finished_) return base::unavailable("YARN has ended this attempt");
+  keep_history();
+  const job::JobStatus status = master_->status();
+  const bool succeeded = status.state == job::JobState::kSucceeded;
+  const bool killed = status.state == job::JobState::kKilled;
+  std::optional<Result<>> told;
+  cluster_->finish(succeeded ? hadoop::FinalStatus::kSucceeded
+                   : killed  ? hadoop::FinalStatus::kKilled
+                             : hadoop::FinalStatus::kFailed,
+                   status.cause ? status.cause->sentence : std::string(),
+                   [&told](Result<> result) { told = std::move(result); });
+  (void)loop_.run_until([&told] { return told.has_value(); }, clock_.now() + kFinishTimeout);
+  // Whoever follows the output gets its end from us: the nodes put their logs together later.
+  (void)loop_.run_until([this] { return master_->lines_are_told(); },
+                        clock_.now() + kLastLinesTimeout);
+  if (!told) return base::deadline_exceeded("YARN could not be told of the end of the job");
+  return *told;
+}
+
+}  // namespace
+
+Result<> run_yarn_master(const base::Clock& clock, base::Logger& logger) {
+  net::use_static_name_service();
+  YarnMaster master(clock, logger);
+  GANGRUN_TRY(master.start());
+  return master.wait();
+}
+
+}  // namespace gangrun::node
