@@ -1,11 +1,18 @@
 """What the tests that start the programs share. GANGRUN_BIN is the folder of the programs."""
 
+import contextlib
 import dataclasses
+import json
 import os
 import pathlib
+import signal
+import string
 import subprocess
 
 import pytest
+
+from clusters.hadoop.fixtures import hadoop, hadoop_cluster  # noqa: F401: fixtures of all tests below
+from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEFAULT_TIMEOUT_S = 60
@@ -39,9 +46,124 @@ def agent():
 
 
 @pytest.fixture
-def home(tmp_path_factory):
+def home(tmp_path_factory, survivors):
     """A folder for gangrun's own files, of this test only. Its path is short: sockets lie in it."""
-    return tmp_path_factory.mktemp("h")
+    folder = tmp_path_factory.mktemp("h")
+    yield folder
+
+    # A test that failed on its way may have left a job. One process at a time, so that the others answer its death and
+    # end what they have started.
+    def end():
+        left = survivors(f"GANGRUN_HOME={folder}")
+        for pid, _ in left[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not left
+
+    wait_until(end, "the end of what a test has left")
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], check=True, capture_output=True, text=True, timeout=30).stdout
+
+
+class Hosts:
+    """Network namespaces of this machine, and a bridge for each network that joins them with it.
+
+    The network number n ("10.214.7" or "fd21:3779") is that of their interface eth<n>, in which the address of this
+    machine ends in 1 and theirs in 11, 12 and so on. Making them needs the rights of root.
+    """
+
+    def __init__(self, count, networks):
+        mark = f"{os.getpid() % 100000}"
+        self.networks = networks
+        self.own_address = self.address_in(networks[0], 1)
+        self.names = [f"gt{mark}{letter}" for letter in string.ascii_lowercase[:count]]
+        self.bridges = [f"gtb{number}{mark}" for number in range(len(networks))]
+
+    def make(self):
+        for bridge, network in zip(self.bridges, self.networks):
+            ip("link", "add", bridge, "type", "bridge")
+            self.give(self.address_in(network, 1), bridge)
+            ip("link", "set", bridge, "up")
+        for name in self.names:
+            self.add(name)
+
+    @staticmethod
+    def address_in(network, number):
+        return f"{network}::{number}" if ":" in network else f"{network}.{number}"
+
+    def address(self, name):
+        return self.address_in(self.networks[0], 11 + self.names.index(name))
+
+    @staticmethod
+    def link(name, number=0):
+        """This machine's end of the interface eth<number>."""
+        return f"v{number}{name}"
+
+    def add(self, name):
+        ip("netns", "add", name)
+        ip("-n", name, "link", "set", "lo", "up")
+        for number, (bridge, network) in enumerate(zip(self.bridges, self.networks)):
+            ip("link", "add", self.link(name, number), "type", "veth", "peer", "name", f"eth{number}", "netns", name)
+            ip("link", "set", self.link(name, number), "master", bridge, "up")
+            self.give(self.address_in(network, 11 + self.names.index(name)), f"eth{number}", "-n", name)
+            ip("-n", name, "link", "set", f"eth{number}", "up")
+        for number in range(len(self.networks)):
+            wait_until(lambda: self.has_link(name, f"eth{number}"), f"the link of eth{number} in {name}")
+
+    @staticmethod
+    def give(address, device, *where):
+        # Whether somebody else has an address of IPv6 is not asked for first, which would take a second.
+        rest = ["/64", "nodad"] if ":" in address else ["/24"]
+        ip(*where, "address", "add", address + rest[0], "dev", device, *rest[1:])
+
+    @staticmethod
+    def has_link(name, device):
+        (shown,) = json.loads(ip("-j", "-n", name, "link", "show", "dev", device))
+        return "LOWER_UP" in shown["flags"] and shown["operstate"] == "UP"
+
+    def cut(self, name):
+        ip("link", "set", self.link(name), "down")
+
+    def mend(self, name):
+        ip("link", "set", self.link(name), "up")
+
+    def remove(self, name):
+        for number in range(len(self.networks)):
+            # The link would live as long as a process in the namespace does.
+            with contextlib.suppress(subprocess.CalledProcessError):
+                ip("link", "del", self.link(name, number))
+        ip("netns", "del", name)
+
+    def remove_all(self):
+        for name in set(self.names) & set(os.listdir("/run/netns")):
+            self.remove(name)
+        for bridge in set(self.bridges) & set(os.listdir("/sys/class/net")):
+            ip("link", "del", bridge)
+
+
+@pytest.fixture
+def make_hosts():
+    """make_hosts(count, networks), once a test; what a test that fails has left of them is removed too."""
+    made = []
+
+    def make(count=2, networks=None):
+        assert not made
+        # Of several runs at once each has its own.
+        made.append(Hosts(count, networks or [f"10.214.{os.getpid() % 256}"]))
+        made[0].make()
+        return made[0]
+
+    yield make
+    for hosts in made:
+        hosts.remove_all()
+
+
+@pytest.fixture
+def hosts(make_hosts):
+    """Two, of one network."""
+    return make_hosts()
 
 
 @pytest.fixture

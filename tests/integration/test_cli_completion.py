@@ -39,6 +39,7 @@ def test_bash_completes_flags_of_the_command(complete):
 
 def test_bash_completes_choices(complete):
     assert complete("gangrun", "run", "--containment", "") == {"auto", "pid_namespace", "cgroup", "subreaper"}
+    assert complete("gangrun", "run", "--on", "") == {"local", "yarn"}
     assert complete("gangrun", "completion", "z") == {"zsh"}
 
 

@@ -4,26 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
+from waiting import wait_until
+
 WAIT_S = 60
 FOREVER = "exec tail -f /dev/null"
-
-
-def eventually(condition, what, seconds=WAIT_S):
-    """Waits for a condition by asking, with a deadline; the pause is a wait for nothing that never comes."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        try:
-            signal.sigtimedwait([], 0.05)
-        except InterruptedError:
-            continue
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 @pytest.fixture
@@ -127,7 +114,7 @@ def test_logs_follow_until_the_job_ends(gangrun, run_gangrun, start, status, hom
     flag = tmp_path / "go"
     os.mkfifo(flag)
     start("-r", "worker:1", "--", "sh", "-c", f'echo before; cat "{flag}"; echo after')
-    eventually(is_running(status), "the job to run")
+    wait_until(is_running(status), "the job to run")
     follower = subprocess.Popen([str(gangrun), "logs", "-f", "last"], env=os.environ | {"GANGRUN_HOME": str(home)},
                                 stdout=subprocess.PIPE, text=True)
     assert follower.stdout.readline() == "worker:0 | before\n"
@@ -139,7 +126,7 @@ def test_logs_follow_until_the_job_ends(gangrun, run_gangrun, start, status, hom
 
 def test_kill_ends_a_job_with_a_status_of_its_own(run_gangrun, start, status):
     process = start("-r", "worker:2", "--", "sh", "-c", FOREVER)
-    job = eventually(is_running(status), "the job to run")
+    job = wait_until(is_running(status), "the job to run")
     assert run_gangrun("wait", "--timeout", "100ms", job["id"]).status == 124
     assert run_gangrun("kill", job["id"]).status == 0
     assert run_gangrun("wait", job["id"]).status == 5
@@ -150,8 +137,8 @@ def test_kill_ends_a_job_with_a_status_of_its_own(run_gangrun, start, status):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_job_cleanly(start, status, number):
-    process = start("-r", "worker:1", "--", "sh", "-c", 'trap "echo stopped; exit 0" TERM; tail -f /dev/null & wait')
-    eventually(is_running(status), "the job to run")
+    process = start("-r", "worker:1", "--", "sh", "-c", 'trap "echo stopped; exit 0" TERM; echo ready; tail -f /dev/null & wait')
+    assert process.stdout.readline() == "worker:0 | ready\n"  # a task that runs may not have set its trap yet
     process.send_signal(number)
     out, err = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
@@ -160,10 +147,10 @@ def test_a_signal_ends_the_job_cleanly(start, status, number):
 
 
 def test_a_second_signal_ends_the_job_at_once(start, status):
-    process = start("--timeout", "stop=10min", "-r", "worker:1", "--", "sh", "-c", f'trap "" TERM; {FOREVER}')
-    eventually(is_running(status), "the job to run")
+    process = start("--timeout", "stop=10min", "-r", "worker:1", "--", "sh", "-c", f'trap "" TERM; echo ready; {FOREVER}')
+    assert process.stdout.readline() == "worker:0 | ready\n"
     process.send_signal(signal.SIGINT)
-    eventually(lambda: status()["state"] == "stopping", "the job to stop")
+    wait_until(lambda: status()["state"] == "stopping", "the job to stop")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
@@ -172,7 +159,7 @@ def test_a_second_signal_ends_the_job_at_once(start, status):
 def test_an_ignored_signal_stays_ignored(start, status, run_gangrun):
     process = start("-r", "worker:1", "--", "sh", "-c", FOREVER,
                     preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    eventually(is_running(status), "the job to run")
+    wait_until(is_running(status), "the job to run")
     process.send_signal(signal.SIGHUP)
     assert run_gangrun("wait", "--timeout", "300ms", "last").status == 124
     assert process.poll() is None
@@ -180,7 +167,7 @@ def test_an_ignored_signal_stays_ignored(start, status, run_gangrun):
 
 def test_a_job_whose_client_was_killed_is_lost(run_gangrun, start, status):
     process = start("-r", "worker:1", "--", "sh", "-c", FOREVER)
-    eventually(is_running(status), "the job to run")
+    wait_until(is_running(status), "the job to run")
     process.kill()
     process.wait(timeout=WAIT_S)
     lost = status()
@@ -203,7 +190,7 @@ def test_a_reader_that_goes_does_not_end_the_job(start, status, tmp_path):
 def test_a_reader_that_takes_nothing_does_not_hold_the_job_up(start, status, tmp_path):
     """The master lives in this process: a pipe that is full must not stop it."""
     process = start("-r", "worker:1", "--", "sh", "-c", f'seq 1000000; seq 100000 >&2; echo done > "{tmp_path}/done"')
-    eventually(lambda: (status() or {}).get("state") == "succeeded", "the job to end")
+    wait_until(lambda: (status() or {}).get("state") == "succeeded", "the job to end")
     assert (tmp_path / "done").exists() and process.poll() is None
     out, err = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0
@@ -224,7 +211,7 @@ def test_json_is_one_object_a_line(run_gangrun):
 
 def test_a_registry_served_by_tls_has_a_private_certificate(start, status, home):
     process = start("--serve-tls", "-r", "worker:1", "--", "sh", "-c", FOREVER)
-    job = eventually(is_running(status), "the job to run")
+    job = wait_until(is_running(status), "the job to run")
     folder = home / "jobs" / job["id"]
     for name in ("key.pem", "certificate.pem", "secret"):
         assert (folder / name).stat().st_mode & 0o777 == 0o600

@@ -7,10 +7,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from waiting import wait_until
 
 WAIT_S = 60
 
@@ -20,17 +21,6 @@ n=0
 echo $$ >> "$OUT/pids.$GANGRUN_TASK_INDEX"
 while [ ! -e "$OUT/done" ]; do n=$((n + 1)); echo "step $n"; echo $n > "$OUT/step.$GANGRUN_TASK_INDEX"; sleep 0.05; done
 """
-
-
-def wait_until(condition, what, seconds=WAIT_S):
-    """Polls: what is waited for happens in other processes that tell nobody."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        value = condition()
-        if value:
-            return value
-        os.sched_yield()
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 def processes(*words):

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-BRIDGE = "10.213.77.1"
+from waiting import wait_until
+
 LIMIT_S = 60
 
 # Every task tells the next one its name at the address of the cluster spec, and hears of the one before.
@@ -60,71 +61,6 @@ with open(f"life.{name}", "a", buffering=1) as life:
         time_limit = time.monotonic() + 0.02
         while time.monotonic() < time_limit: os.sched_yield()
 """
-
-
-def wait_until(condition, what, seconds=LIMIT_S):
-    """Polls: what is waited for happens in other processes that tell nobody."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        if value := condition():
-            return value
-        os.sched_yield()
-    raise AssertionError(f"waited {seconds} s for {what}")
-
-
-def ip(*words):
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True, timeout=30)
-
-
-class Hosts:
-    """Two namespaces and the bridge between them and this machine. Making them needs the rights of root."""
-
-    def __init__(self):
-        self.mark = f"{os.getpid() % 100000}"
-        self.bridge = f"gtb{self.mark}"
-        self.names = [f"gt{self.mark}a", f"gt{self.mark}b"]
-        ip("link", "add", self.bridge, "type", "bridge")
-        ip("address", "add", f"{BRIDGE}/24", "dev", self.bridge)
-        ip("link", "set", self.bridge, "up")
-        for name in self.names:
-            self.add(name)
-
-    def address(self, name):
-        return f"10.213.77.{11 + self.names.index(name)}"
-
-    def add(self, name):
-        ip("netns", "add", name)
-        ip("link", "add", f"v{name}", "type", "veth", "peer", "name", "eth0", "netns", name)
-        ip("link", "set", f"v{name}", "master", self.bridge, "up")
-        ip("-n", name, "address", "add", f"{self.address(name)}/24", "dev", "eth0")
-        ip("-n", name, "link", "set", "lo", "up")
-        ip("-n", name, "link", "set", "eth0", "up")
-
-    def cut(self, name):
-        ip("link", "set", f"v{name}", "down")
-
-    def mend(self, name):
-        ip("link", "set", f"v{name}", "up")
-
-    def remove(self, name):
-        # The link would live as long as a process in the namespace does.
-        with contextlib.suppress(subprocess.CalledProcessError):
-            ip("link", "del", f"v{name}")
-        ip("netns", "del", name)
-
-    def remove_all(self):
-        existing = set(os.listdir("/run/netns"))
-        for name in self.names:
-            if name in existing:
-                self.remove(name)
-        ip("link", "del", self.bridge)
-
-
-@pytest.fixture
-def hosts():
-    made = Hosts()
-    yield made
-    made.remove_all()
 
 
 class Job:
@@ -275,7 +211,7 @@ def answer(connection, token):
 
 
 def test_nothing_of_the_job_is_readable_between_agents_and_master(start, hosts):
-    with Capture(f"v{hosts.names[0]}") as capture:
+    with Capture(hosts.link(hosts.names[0])) as capture:
         job = start("--hosts", hosts.names[0], "-r", "worker:2")
         job.wait_for_lives(1, 1)
         wait_until(lambda: "the-line-of-the-task" in job.said(), "a line of a task")
@@ -285,7 +221,7 @@ def test_nothing_of_the_job_is_readable_between_agents_and_master(start, hosts):
 
         plain = b""
         with contextlib.suppress(ConnectionResetError):
-            plain = answer(socket.create_connection((BRIDGE, port), timeout=LIMIT_S), b"")
+            plain = answer(socket.create_connection((hosts.own_address, port), timeout=LIMIT_S), b"")
         assert b"worker" not in plain and b"HTTP" not in plain
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -293,7 +229,7 @@ def test_nothing_of_the_job_is_readable_between_agents_and_master(start, hosts):
         context.load_verify_locations(cadata=certificate)
 
         def by_tls(token):
-            return answer(context.wrap_socket(socket.create_connection((BRIDGE, port), timeout=LIMIT_S)), token)
+            return answer(context.wrap_socket(socket.create_connection((hosts.own_address, port), timeout=LIMIT_S)), token)
 
         for token in (b"", b"Authorization: Bearer " + b"0" * 64 + b"\r\n"):
             refused = by_tls(token)
@@ -305,7 +241,7 @@ def test_nothing_of_the_job_is_readable_between_agents_and_master(start, hosts):
         old.verify_mode = ssl.CERT_NONE
         old.maximum_version = ssl.TLSVersion.TLSv1_2
         with pytest.raises((ssl.SSLError, ConnectionResetError)):
-            old.wrap_socket(socket.create_connection((BRIDGE, port), timeout=LIMIT_S))
+            old.wrap_socket(socket.create_connection((hosts.own_address, port), timeout=LIMIT_S))
         job.finish()
     assert len(capture.packets) > 20
     seen = b"\0".join(capture.packets)
@@ -319,7 +255,7 @@ def test_an_agent_refuses_a_master_with_another_certificate(start, hosts, agent,
     job.wait_for_lives(0, 1)
     config = {"job_id": "x", "spec": {"name": "x", "tasks": {"worker": {}}, "command": "true"}, "task": "worker:0",
               "attempt": 1, "secret": (job.job_folder / "secret").read_text().strip(), "host": "127.0.0.1",
-              "host_reason": "", "working_folder": str(tmp_path), "log_prefix": str(tmp_path / "log"), "master_host": BRIDGE,
+              "host_reason": "", "working_folder": str(tmp_path), "log_prefix": str(tmp_path / "log"), "master_host": hosts.own_address,
               "master_port": master_port(job.process.pid), "fingerprint": "0" * 64}
     (tmp_path / "config").write_text(json.dumps(config))
     with open(tmp_path / "config") as file:
@@ -431,7 +367,7 @@ def test_hosts_need_the_rights_of_root(gangrun, hosts, tmp_path):
 
 def test_the_address_of_the_master_can_be_given(run_gangrun, hosts, tmp_path):
     flags = ["--hosts", hosts.names[0], "-r", "worker:1"]
-    done = run_gangrun("run", *flags, "--host", BRIDGE, "--", "true", cwd=tmp_path)
+    done = run_gangrun("run", *flags, "--host", hosts.own_address, "--", "true", cwd=tmp_path)
     assert done.status == 0, done
     for wrong in ("127.0.0.1", "localhost"):
         done = run_gangrun("run", *flags, "--host", wrong, "--", "true", cwd=tmp_path)

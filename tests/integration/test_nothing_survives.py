@@ -7,10 +7,13 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+
+from waiting import wait_until
 
 LEVELS = ["pid_namespace", "cgroup", "subreaper"]
 
@@ -21,17 +24,6 @@ setsid sh -c 'trap "" TERM HUP INT; sh -c "trap \"\" TERM HUP INT; exec tail -f 
 echo $$ > "$OUT/pid.$GANGRUN_TASK_INDEX"
 exec tail -f /dev/null
 """
-
-
-def wait_until(condition, what: str, seconds: float = 30):
-    """Polls: what is waited for happens in other processes that tell nobody."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        value = condition()
-        if value:
-            return value
-        os.sched_yield()
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 def processes_of(marker: str) -> dict[int, list[str]]:
@@ -142,3 +134,22 @@ def test_ordinary_end_takes_what_was_left_behind(gangrun, home, tmp_path, marker
     )
     assert done.returncode == (0 if status == 0 else 1), done.stderr
     assert_nothing_left(marker)
+
+
+FAILS = """
+import os, subprocess
+def test_fails(gangrun, home):
+    job = subprocess.Popen([gangrun, "run", "-r", "worker:2", "--", "sh", "-c", "echo ready; exec tail -f /dev/null"],
+                           env=os.environ | {"GANGRUN_HOME": str(home)}, stdout=subprocess.PIPE)
+    assert job.stdout.readline() == b"nothing like that"
+"""
+
+
+def test_a_test_that_fails_leaves_no_job_either(tmp_path, marker):
+    (tmp_path / "test_fails.py").write_text(FAILS)
+    environment = os.environ | {"MARKER": marker, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider", "test_fails.py"],
+                          cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert "worker:0 | ready" in done.stdout or "worker:1 | ready" in done.stdout, done.stdout + done.stderr
+    assert "1 failed" in done.stdout and "error" not in done.stdout
+    assert processes_of(marker) == {}

@@ -1,0 +1,158 @@
+"""What dies on the way: a user's process, an agent, the client, a node with all on it, the ResourceManager."""
+
+import os
+import re
+import signal
+
+import pytest
+from waiting import wait_until
+from yarn.jobs import Jobs
+from yarn.processes import master_of, processes
+
+# Ends when the file that it is given is there.
+UNTIL = """
+import os, select, sys
+print("pid", os.getpid(), "on", os.environ["NM_HOST"], flush=True)
+while not os.path.exists(sys.argv[1]):
+    select.select([], [], [], 0.05)
+"""
+PID = re.compile(r"(\w+:\d+)\s*\| pid (\d+) on (\S+)")
+
+
+class Waiting:
+    """A detached job whose tasks wait for a file; they are processes of this machine."""
+
+    def __init__(self, jobs, *words):
+        self.jobs, self.file = jobs, jobs.folder / "end"
+        jobs.write("until.py", UNTIL)
+        memory = () if "-m" in words else ("-m", "128m")
+        self.id = jobs.submit(*memory, *words, "--", "python3", "until.py", str(self.file))
+
+    def status(self):
+        return self.jobs.status(self.id)
+
+    def told(self):
+        """(task, pid, node) of each start, in the order in which they were told."""
+        done = self.jobs.order("logs", self.id)
+        return [(task, int(pid), node) for task, pid, node in PID.findall(done.stdout)]
+
+    def starts(self, count):
+        return wait_until(lambda: len(self.told()) >= count and self.told(), f"{count} starts", 90, pause_s=0.25)
+
+    def end(self, state="succeeded"):
+        self.file.touch()
+        return self.jobs.wait_for_state(self.id, state)
+
+
+def pids_of(job):
+    """The processes of a job's tasks as this machine numbers them, whatever they call themselves."""
+    return set(processes(str(job.file)))
+
+
+@pytest.fixture
+def own_cluster(hadoop_cluster, gangrun, agent, home, tmp_path):
+    """Jobs on a cluster of the test's own, whose daemons it may kill."""
+    jobs = Jobs(gangrun, hadoop_cluster(nodes=2, nm_expiry_ms=5000), tmp_path, home)
+    yield jobs
+    jobs.end_all()
+
+
+def test_a_killed_process_comes_back_in_its_place(jobs):
+    job = Waiting(jobs, "-r", "worker:2", "--restarts", "1:task")
+    job.starts(2)
+    before = pids_of(job)
+    os.kill(min(before), signal.SIGKILL)
+    job.starts(3)
+    assert len(pids_of(job) & before) == 1
+    assert job.end()["restarts_used"] == 1
+
+
+def test_a_killed_agent_takes_its_task_with_it_and_the_gang_comes_back(jobs):
+    job = Waiting(jobs, "-r", "worker:2", "--restarts", "1:gang")
+    job.starts(2)
+    before = pids_of(job)
+    name = f"{job.id}/worker:0"
+    for pid in processes(name):
+        os.kill(pid, signal.SIGKILL)
+    job.starts(4)
+    assert not pids_of(job) & before
+    assert job.end()["generation"] == 2
+
+
+def test_the_job_outlives_its_client(jobs, hadoop):
+    jobs.write("until.py", UNTIL)
+    file = jobs.folder / "end"
+    known = {app["id"] for app in hadoop.applications()}
+    with jobs.running("-r", "worker:1", "-m", "128m", "--", "python3", "until.py", str(file)) as client:
+        job, = wait_until(lambda: {app["id"] for app in hadoop.applications()} - known, "the job", pause_s=0.1)
+        jobs.started.append(job)
+        jobs.wait_for_state(job, "running")
+        client.kill()
+        client.wait()
+    assert jobs.status(job)["state"] == "running"
+    file.touch()
+    jobs.wait_for_state(job, "succeeded")
+
+
+def test_no_task_notices_that_the_master_is_killed(jobs, hadoop):
+    job = Waiting(jobs, "-r", "worker:2")
+    job.starts(2)
+    before = pids_of(job)
+    killed = master_of(job.id)
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: master_of(job.id) not in (None, killed), "the next master", pause_s=0.1)
+    jobs.wait_for_state(job.id, "running")
+    assert pids_of(job) == before
+    ended = job.end()
+    assert (ended["restarts_used"], ended["generation"]) == (0, 1)
+    # The end is recorded, and seen by status, before the ResourceManager is told.
+    assert hadoop.wait_for_application(job.id)["finalStatus"] == "SUCCEEDED"
+    listing = hadoop.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
+    assert f"/history/{job.id}/journal/000002.00001" in listing
+
+
+def test_no_task_notices_a_restart_of_the_resource_manager(own_cluster):
+    job = Waiting(own_cluster, "-r", "worker:2")
+    job.starts(2)
+    before = pids_of(job)
+    own_cluster.hadoop.restart("rm", hard=True)
+    wait_until(lambda: job.status()["state"] == "running", "the job to be seen again", 90, pause_s=0.5)
+    assert pids_of(job) == before
+    ended = job.end()
+    assert (ended["restarts_used"], ended["generation"]) == (0, 1)
+
+
+def test_what_is_lost_with_a_node_comes_back_and_uses_up_no_restart(own_cluster):
+    hadoop = own_cluster.hadoop
+    # Too large for two on one node, but small enough for one beside the master.
+    job = Waiting(own_cluster, "-r", "worker:2", "-m", "9g")
+    nodes = {node for _, _, node in job.starts(2)}
+    addresses = {task["address"].rpartition(":")[0] for task in job.status()["tasks"]}
+    assert addresses == nodes
+    master, = nodes & {hadoop.application(job.id)["amHostHttpAddress"].split(":")[0]}
+    lost, = nodes - {master}
+    before = pids_of(job)
+    hadoop.kill("nm", int(lost.rpartition(".")[2]) - 1, containers=True)
+    hadoop.start("nm", int(lost.rpartition(".")[2]) - 1)
+    job.starts(3)
+    assert len(pids_of(job) & before) == 1
+    assert job.end()["restarts_used"] == 0
+
+
+def test_two_jobs_that_fit_alone_but_not_together_both_end_well(hadoop_cluster, gangrun, agent, home, tmp_path):
+    # Room for one master with four tasks, and for no more than two masters with two.
+    cluster = hadoop_cluster(nodes=1, memory_mb=1536, vcores=16,
+                             set=["yarn.scheduler.capacity.maximum-am-resource-percent=1.0"])
+    jobs = Jobs(gangrun, cluster, tmp_path, home)
+    words = ("-r", "worker:4", "-m", "256m", "--timeout", "hold=2s,allocation=5m", "--", "true")
+    with jobs.running(*words) as one, jobs.running(*words) as other:
+        assert one.wait(timeout=180) == 0, one.stderr.read()
+        assert other.wait(timeout=180) == 0, other.stderr.read()
+
+
+def test_a_task_over_its_memory_is_told_with_use_and_limit(hadoop_cluster, gangrun, agent, home, tmp_path):
+    jobs = Jobs(gangrun, hadoop_cluster(nodes=1, enforce_memory=True), tmp_path, home)
+    jobs.write("eat.py", "import signal\neaten = bytearray(400 << 20)\nsignal.pause()\n")
+    done = jobs.run("-r", "worker:1", "-m", "128m", "--", "python3", "eat.py")
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"worker:0.*memory used", done.stderr), done.stderr
