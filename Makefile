@@ -35,7 +35,7 @@ fuzz:  ## every parser of outside bytes, half a minute each
 	@$(STAGE) fuzz
 
 bench:  ## the speed claims, beside their peers
-	@tools/install-deps build bench
+	@tools/install-deps build bench hadoop
 	@$(STAGE) bench
 
 soak:  ## 500 jobs whose processes are killed at random, 200 gangs beside a thief of ports

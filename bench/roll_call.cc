@@ -362,6 +362,7 @@ base::Result<> serve(int agents, const std::string& framework, Pipes pipes,
   settings.host = "127.0.0.1";
   settings.secret = base::Secret::generate();
   settings.certificate = std::make_unique<net::JobCertificate>(std::move(certificate));
+  settings.agents_come_by_tls = true;
   settings.tls_port_file = folder + "/tls.port";
   settings.commanded_at = clock.now();
   settings.master_lost = std::chrono::minutes(1);
