@@ -69,7 +69,16 @@ std::string resources_words(const job::Resources& resources) {
                           : job::memory_text(resources.memory_mib) + " of memory";
   words += base::format(", {}", count_text(resources.vcores, "vcore"));
   if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
+  for (const auto& [name, count] : resources.others) words += base::format(", {} {}", count, name);
   return words;
+}
+
+// What the task asks of a cluster's nodes besides.
+std::string placement_words(const job::TaskSpec& task) {
+  std::vector<std::string> words;
+  if (task.label) words.push_back(task.label->empty() ? "no label" : "label " + *task.label);
+  if (task.one_per_node) words.emplace_back("one on a node");
+  return base::format("{}", base::join(words, ", "));
 }
 
 std::string ports_words(const job::Ports& ports) {
@@ -80,6 +89,21 @@ std::string ports_words(const job::Ports& ports) {
 
 void add_field(Lines& lines, std::string_view name, const std::string& value) {
   lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless(value)));
+}
+
+void add_yarn(const job::JobSpec& spec, Lines& lines) {
+  const job::YarnOptions& yarn = spec.yarn;
+  add_field(lines, "queue", yarn.queue.empty() ? "default" : yarn.queue);
+  if (yarn.priority) add_field(lines, "priority", std::to_string(*yarn.priority));
+  if (!yarn.tags.empty()) {
+    add_field(lines, "tags", base::format("{}", base::join(yarn.tags, ", ")));
+  }
+  std::string master = resources_words(yarn.master);
+  if (yarn.master_label) master += ", label " + *yarn.master_label;
+  add_field(lines, "master", master);
+  add_field(lines, "holds",
+            "what it has for up to " + job::duration_text(spec.timeouts.hold) +
+                " until the rest is there, then asks anew");
 }
 
 base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines& lines) {
@@ -93,6 +117,9 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   for (const auto& [index, own] : task.overrides) {
     add_field(lines, base::format("{}:{}", task.type, index),
               resources_words(task.resources_of(index)));
+  }
+  if (const std::string placement = placement_words(task); !placement.empty()) {
+    add_field(lines, "placed", placement);
   }
   if (task.min_instances) {
     add_field(lines, "at least", count_text(*task.min_instances, "task"));
@@ -184,6 +211,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   add_field(lines, "success", spec.success);
   add_field(lines, "restarts",
             base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));
+  if (spec.on == job::kYarn) add_yarn(spec, lines);
   add_field(lines, "time limits",
             base::format("allocation {}, roll call {}, job {}, stop {}, shrink {}",
                          job::duration_text(spec.timeouts.allocation),

@@ -47,6 +47,7 @@ Replayer::Replayer(const job::JobSpec& spec, gang::Gang::Limits limits)
                 .generation = 0,
                 .last_segment = 0,
                 .submitted = {},
+                .all_started = {},
                 .places = {},
                 .verdict = {}} {}
 
@@ -79,6 +80,10 @@ std::vector<gang::Decision> Replayer::handle(const EventRecord& record, base::In
   last_ = std::min(std::max(origin_ + record.offset, last_), now);
   const gang::Event event = moved_by(origin_.time_since_epoch(), record.event);
   std::vector<gang::Decision> decisions = replayed_.gang.step(event, last_);
+  const bool is_start = std::holds_alternative<gang::Started>(event);
+  if (is_start && !replayed_.all_started && replayed_.gang.all_started()) {
+    replayed_.all_started = last_;
+  }
   replayed_.warnings.clear();
   for (const gang::Decision& decision : decisions) {
     if (const auto* finish = std::get_if<gang::Finish>(&decision)) replayed_.finish = *finish;

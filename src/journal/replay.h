@@ -28,7 +28,8 @@ struct Replayed {
   // Of the spec that was recorded last. The gang's own may be newer: then it was not published.
   int generation = 0;
   int last_segment = 0;
-  base::WallTime submitted;  // when the first master began
+  base::WallTime submitted;                  // when the first master began
+  std::optional<base::Instant> all_started;  // when every task ran for the first time
   // How the cluster finds the agents again, by task and the attempt for which each was started.
   std::map<std::pair<job::TaskId, int>, base::Json> places;
   // Once it is there, nothing is left to do.

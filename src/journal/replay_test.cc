@@ -80,6 +80,19 @@ TEST_F(ReplayTest, IsTheGangThatTheMasterHad) {
             base::to_iso8601(wall() - seconds(41) - base::Duration(5 * 1'234'567)));
   EXPECT_FALSE(found->finish);
   EXPECT_FALSE(found->verdict);
+  ASSERT_TRUE(found->all_started);
+  EXPECT_EQ(*found->all_started, now_ - seconds(41));
+}
+
+// A restart much later is no start of the job.
+TEST_F(ReplayTest, KnowsWhenAllRanForTheFirstTime) {
+  begin_segment(1);
+  run_all();
+  const base::Instant all_started = now_;
+  now_ += seconds(41);
+  step(gang::Exited{kFirst, 1, failure(), now_});
+  now_ += seconds(1);
+  EXPECT_EQ(replayed()->all_started, all_started);
 }
 
 TEST_F(ReplayTest, GoesOnThroughThePartsOfSeveralMasters) {

@@ -15,6 +15,7 @@
 #include "master/agent_places.h"
 #include "master/call_back.h"
 #include "master/decision_gate.h"
+#include "master/task_facts.h"
 #include "registry/agent_config.h"
 #include "registry/server.h"
 
@@ -26,15 +27,9 @@ namespace {
 constexpr std::chrono::seconds kLeaseAllowance(5);
 constexpr std::size_t kMaxLastLineBytes = 400;
 
-// What the gang does not need to know of a task, and people want to see.
-struct Shown {
-  std::int64_t pid = 0;
-  std::int64_t memory_bytes = 0;
-  double cpu_seconds = 0;
-  std::string last_line;
-  std::vector<std::uint16_t> more_ports;
-  std::string address_reason;
-};
+std::int64_t to_milliseconds(base::Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
 
 }  // namespace
 
@@ -109,8 +104,6 @@ class Master::Impl {
   void note_all_started();
   void record(const base::Result<>& written);
   [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
-  [[nodiscard]] std::vector<job::TaskPort> ports_of(const gang::Task& task,
-                                                    const std::vector<std::uint16_t>& more) const;
   [[nodiscard]] std::string log_prefix(const job::TaskId& task) const {
     return base::format("{}/{}-{}", settings_.log_folder, task.type, task.index);
   }
@@ -135,7 +128,7 @@ class Master::Impl {
   std::uint16_t tls_port_ = 0;
   bool journal_failed_ = false;
   bool was_behind_ = false;
-  std::map<job::TaskId, Shown> shown_;
+  std::map<job::TaskId, TaskFacts> facts_;
   bool handling_ = false;
   net::Timer timer_;
   registry::Server server_;
@@ -180,6 +173,9 @@ base::Result<std::uint16_t> Master::Impl::listen_tls() {
 // their lease.
 void Master::Impl::resume() {
   logger_.info("goes on from the journal of an earlier master");
+  if (const auto& all_started = settings_.past->all_started) {
+    all_started_ms_ = to_milliseconds(*all_started - settings_.commanded_at);
+  }
   if (gang_.cluster_spec().generation > 0) {
     if (settings_.past->generation < gang_.cluster_spec().generation) {
       record(journal_.generation(gang_.cluster_spec()));
@@ -347,8 +343,7 @@ void Master::Impl::conclude() {
 
 void Master::Impl::note_all_started() {
   if (all_started_ms_ >= 0 || !gang_.all_started()) return;
-  const auto passed = clock_.now() - settings_.commanded_at;
-  all_started_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(passed).count();
+  all_started_ms_ = to_milliseconds(clock_.now() - settings_.commanded_at);
 }
 
 void Master::Impl::on_cluster(const cluster::Event& event) {
@@ -370,35 +365,35 @@ void Master::Impl::on_desk(registry::DeskEvent event) {
 }
 
 void Master::Impl::on(const registry::Reported& event) {
-  shown_[event.task].more_ports = event.more_ports;
-  shown_[event.task].address_reason = event.address_reason;
+  facts_[event.task].more_ports = event.more_ports;
+  facts_[event.task].address_reason = event.address_reason;
   handle(gang::Reported{event.task, event.attempt, event.address},
          places_.reported(*gang_.find(event.task), event.address, event.control));
 }
 
 void Master::Impl::on(const registry::Reattached& event) {
-  shown_[event.task].more_ports = event.more_ports;
-  shown_[event.task].address_reason = event.address_reason;
-  if (event.user_pid != 0) shown_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
+  facts_[event.task].more_ports = event.more_ports;
+  facts_[event.task].address_reason = event.address_reason;
+  if (event.user_pid != 0) facts_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
   handle(gang::Reattached{event.task, event.attempt},
          places_.reported(*gang_.find(event.task), event.address, event.control));
 }
 
 void Master::Impl::on(const registry::Started& event) {
-  shown_[event.task].pid = cluster_.pid_here(event.task, event.pid);
+  facts_[event.task].pid = cluster_.pid_here(event.task, event.pid);
   handle(gang::Started{event.task, event.attempt});
 }
 
 void Master::Impl::on(const registry::Exited& event) {
-  shown_[event.task].pid = 0;
-  shown_[event.task].memory_bytes = 0;
+  facts_[event.task].pid = 0;
+  facts_[event.task].memory_bytes = 0;
   handle(gang::Exited{event.task, event.attempt, event.exit.report, event.exit.at});
 }
 
 void Master::Impl::on(const registry::Heartbeat& event) {
-  Shown& shown = shown_[event.task];
-  shown.memory_bytes = event.memory_bytes;
-  shown.cpu_seconds = event.cpu_seconds;
+  TaskFacts& facts = facts_[event.task];
+  facts.memory_bytes = event.memory_bytes;
+  facts.cpu_seconds = event.cpu_seconds;
   if (event.progress) handle(gang::Progress{event.task, event.attempt});
 }
 
@@ -414,7 +409,7 @@ void Master::Impl::on(registry::LogLines& event) {
     if (settings_.keeps_lines) server_.add_line(event.task, is_error, line);
   }
   if (!event.lines.empty()) {
-    shown_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
+    facts_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
   }
 }
 
@@ -429,33 +424,11 @@ void Master::Impl::on(const registry::SessionLost& event) {
   handle(gang::SessionLost{event.task, event.attempt});
 }
 
-// All of them, the one in the cluster spec first.
-std::vector<job::TaskPort> Master::Impl::ports_of(const gang::Task& task,
-                                                  const std::vector<std::uint16_t>& more) const {
-  const std::vector<std::string>& names = settings_.spec.find(task.id.type)->ports.names;
-  std::vector<job::TaskPort> ports{{"", task.address.port}};
-  for (const std::uint16_t port : more) ports.push_back({"", port});
-  for (std::size_t i = 0; i < std::min(names.size(), ports.size()); ++i) ports[i].name = names[i];
-  return ports;
-}
-
 job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
-  job::TaskStatus status;
-  status.task = task.id;
-  status.policy = task.policy;
-  status.state = gang::state_of(task);
-  status.attempt = task.attempt;
-  if (task.address.port != 0) status.address = job::to_string(task.address);
-  status.exit = task.exit;
+  const auto facts = facts_.find(task.id);
+  job::TaskStatus status = master::status_of(task, facts == facts_.end() ? nullptr : &facts->second,
+                                             settings_.spec.find(task.id.type)->ports.names);
   status.log_path = log_prefix(task.id);
-  const auto found = shown_.find(task.id);
-  if (found == shown_.end()) return status;
-  status.pid = found->second.pid;
-  status.memory_bytes = found->second.memory_bytes;
-  status.cpu_seconds = found->second.cpu_seconds;
-  status.last_line = found->second.last_line;
-  status.address_reason = found->second.address_reason;
-  if (task.address.port != 0) status.ports = ports_of(task, found->second.more_ports);
   return status;
 }
 
@@ -472,8 +445,7 @@ job::JobStatus Master::Impl::status() const {
   status.restarts_max = settings_.spec.restarts.max;
   status.submitted = submitted_;
   status.ended = ended_;
-  status.elapsed_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now - settings_.commanded_at).count();
+  status.elapsed_ms = to_milliseconds(now - settings_.commanded_at);
   status.all_started_ms = all_started_ms_;
   status.waiting_for = recorded_.waiting_for(now);
   status.folder = settings_.folder;

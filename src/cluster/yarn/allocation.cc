@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/yarn/waiting.h"
 
 namespace gangrun::cluster {
 
@@ -12,13 +13,6 @@ namespace {
 
 // One for all: the tasks are told apart by their numbers, and a gang's are equally urgent.
 constexpr std::int32_t kPriority = 10;
-
-std::string describe(const hadoop::Resource& resource) {
-  std::string text = base::format("{} MiB, {} {}", resource.memory_mib, resource.vcores,
-                                  resource.vcores == 1 ? "vcore" : "vcores");
-  for (const auto& [name, value] : resource.others) text += base::format(", {} {}", value, name);
-  return text;
-}
 
 }  // namespace
 
@@ -242,7 +236,7 @@ std::string Allocation::waiting_for(base::Instant now) const {
   std::map<std::string, int> missing;
   for (const auto& [number, wish] : wishes_) {
     if (held_.contains(number)) continue;
-    std::string text = describe(wish.wish.resource);
+    std::string text = resource_words(wish.wish.resource);
     if (wish.wish.label && !wish.wish.label->empty()) {
       text += base::format(", label {}", *wish.wish.label);
     }

@@ -1,11 +1,13 @@
 #include "cluster/yarn/yarn_site.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/yarn/pause.h"
+#include "cluster/yarn/waiting.h"
 #include "cluster/yarn/yarn_logs.h"
 #include "registry/rest_client.h"
 
@@ -16,26 +18,12 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
-constexpr std::size_t kMaxWords = 300;
-// Of "[Sun Jan 31 12:00:00 +0000 2026] ", with room.
-constexpr std::size_t kTimeLength = 40;
+// What is left of the nodes of a label changes slowly, and is many nodes' answer.
+constexpr std::chrono::seconds kLookAtLabels{2};
 
 std::string time_text(std::int64_t milliseconds) {
   if (milliseconds <= 0) return {};
   return base::to_iso8601(base::WallTime(std::chrono::milliseconds(milliseconds)));
-}
-
-// YARN's own words, on one line, without when it said them and without its whole bookkeeping.
-std::string words_of(const std::string& diagnostics) {
-  std::string line;
-  for (const char c : diagnostics) line += c == '\n' || c == '\t' ? ' ' : c;
-  std::string_view words = base::trim(line);
-  if (words.starts_with('[') && words.find("] ") < kTimeLength) {
-    words.remove_prefix(words.find("] ") + 2);
-  }
-  words = words.substr(0, words.find("  Last Node "));
-  const std::string text(base::trim(words));
-  return text == "N/A" ? std::string() : base::shorten(text, kMaxWords);
 }
 
 job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTime now) {
@@ -51,7 +39,7 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   status.elapsed_ms = std::max<std::int64_t>(end - report.start_time, 0);
   if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
     job::Cause cause;
-    cause.sentence = words_of(report.diagnostics);
+    cause.sentence = words_of_yarn(report.diagnostics);
     status.cause = std::move(cause);
   }
   return status;
@@ -73,21 +61,6 @@ job::JobState state_of(const hadoop::ApplicationReport& report) {
     case State::kRunning: return job::JobState::kRunning;
     default: return job::JobState::kAllocating;
   }
-}
-
-std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue) {
-  using State = hadoop::ApplicationState;
-  const std::string words = words_of(report.diagnostics);
-  if (report.state == State::kNew || report.state == State::kNewSaving) {
-    return "YARN is recording the application";
-  }
-  if (report.state == State::kRunning) return "the master has registered and does not answer yet";
-  std::string sentence = base::format("queue {} has no container for the master yet", report.queue);
-  if (ahead_in_queue > 0) {
-    sentence += base::format("; {} {} before this one", ahead_in_queue,
-                             ahead_in_queue == 1 ? "application waits" : "applications wait");
-  }
-  return words.empty() ? sentence : base::format("{}; YARN says: {}", sentence, words);
 }
 
 std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report,
@@ -159,6 +132,10 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
       auto status = registry::fetch_status(*endpoint, (*access)->secret, soon());
+      if (status.ok() && status->state == job::JobState::kAllocating &&
+          !status->waiting_for.empty()) {
+        status->waiting_for += label_words_of((*access)->spec);
+      }
       // A master that is just going, or coming back, is YARN's to tell of.
       if (status.ok()) return status;
     }
@@ -197,6 +174,12 @@ Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport&
   const auto access = this->access(report.id);
   if (!access.ok()) return status;
   const job::JobSpec& spec = (*access)->spec;
+  if (status.state == job::JobState::kAllocating) {
+    status.waiting_for += base::format("; it will ask for {}", asked_words(spec));
+    const auto queue = resource_manager_.queue(report.queue, soon());
+    if (queue.ok()) status.waiting_for += "; " + queue_words(*queue);
+    status.waiting_for += label_words_of(spec);
+  }
   status.restarts_max = spec.restarts.max;
   for (const job::TaskId& task : spec.task_ids()) {
     job::TaskStatus waiting;
@@ -205,6 +188,21 @@ Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport&
     status.tasks.push_back(std::move(waiting));
   }
   return status;
+}
+
+// The master is told by YARN what its queue has left, but not what the nodes of a label have.
+std::string YarnSite::label_words_of(const job::JobSpec& spec) {
+  const std::set<std::string> labels = labels_of(spec);
+  if (labels.empty()) return {};
+  if (!nodes_seen_ || clock_.now() - *nodes_seen_ > kLookAtLabels) {
+    nodes_seen_ = clock_.now();
+    auto nodes = resource_manager_.running_nodes(soon());
+    nodes_ = nodes.ok() ? std::move(*nodes) : std::vector<hadoop::NodeReport>();
+  }
+  if (nodes_.empty()) return {};
+  std::string words;
+  for (const std::string& label : labels) words += "; " + label_words(label, nodes_);
+  return words;
 }
 
 Result<std::unique_ptr<LogReader>> YarnSite::logs(std::string_view job, const LogRequest& request) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,8 @@ class YarnSite final : public Site {
   base::Result<YarnPaths> paths();
   base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
   base::Result<job::JobStatus> waiting_status(const hadoop::ApplicationReport& report);
+  // "; label gpu has …" for each label that the job names; empty: none, or nobody can say.
+  std::string label_words_of(const job::JobSpec& spec);
   [[nodiscard]] base::Instant soon() const { return clock_.now() + kQuestionTimeout; }
 
   const hadoop::Configuration configuration_;
@@ -52,12 +55,12 @@ class YarnSite final : public Site {
   hadoop::WebHdfs files_;
   std::string home_;
   std::map<hadoop::ApplicationId, JobAccess> access_;
+  std::vector<hadoop::NodeReport> nodes_;
+  std::optional<base::Instant> nodes_seen_;
 };
 
 // The state of a job as far as YARN itself knows it.
 job::JobState state_of(const hadoop::ApplicationReport& report);
-// What its application waits for, in words, as long as it has no master.
-std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue);
 // Where the job's master serves commands; none: it has not registered yet.
 std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report,
                                          const std::string& fingerprint);

@@ -1,13 +1,11 @@
 #include "cluster/yarn/yarn_site.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gangrun::cluster {
 namespace {
 
 using hadoop::ApplicationState;
-using testing::HasSubstr;
 
 hadoop::ApplicationReport report(ApplicationState state) {
   hadoop::ApplicationReport report;
@@ -30,17 +28,6 @@ TEST(YarnSite, TheStateIsYarnsWhereTheMasterCannotBeAsked) {
   EXPECT_EQ(state_of(finished), job::JobState::kSucceeded);
   finished.final_status = hadoop::FinalStatus::kKilled;
   EXPECT_EQ(state_of(finished), job::JobState::kKilled);
-}
-
-TEST(YarnSite, WaitingIsToldWithWhatYarnSays) {
-  auto waiting = report(ApplicationState::kAccepted);
-  EXPECT_EQ(waiting_words(waiting, 0), "queue root.ml has no container for the master yet");
-  waiting.diagnostics =
-      "[Sun Jan 31 12:00:00 +0000 2026] Queue's AM resource limit\n exceeded.  Last Node which was";
-  EXPECT_EQ(waiting_words(waiting, 2),
-            "queue root.ml has no container for the master yet; 2 applications wait before this "
-            "one; YARN says: Queue's AM resource limit  exceeded.");
-  EXPECT_THAT(waiting_words(report(ApplicationState::kNewSaving), 0), HasSubstr("recording"));
 }
 
 TEST(YarnSite, TheMasterIsWhereItHasRegistered) {

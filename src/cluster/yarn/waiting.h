@@ -1,0 +1,29 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hadoop/records.h"
+#include "job/spec.h"
+
+namespace gangrun::cluster {
+
+// What a job waits for on YARN, in words. Pure.
+
+// "2048 MiB, 1 vcore, 1 yarn.io/gpu".
+std::string resource_words(const hadoop::Resource& resource);
+// "2 of 2048 MiB, 1 vcore; 1 of 4096 MiB, 2 vcores, label gpu": of all tasks together.
+std::string asked_words(const job::JobSpec& spec);
+// The node labels that the job's tasks name.
+std::set<std::string> labels_of(const job::JobSpec& spec);
+// "queue ml has 4096 MiB and 2 vcores left".
+std::string queue_words(const hadoop::QueueInfo& queue);
+// "label gpu has 4096 MiB and 2 vcores left on 3 nodes".
+std::string label_words(const std::string& label, const std::vector<hadoop::NodeReport>& nodes);
+// As long as the application has no master.
+std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue);
+// YARN's own diagnostics: on one line, without when it said them and without its whole bookkeeping.
+std::string words_of_yarn(const std::string& diagnostics);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,41 @@
+#include "master/task_facts.h"
+
+#include <algorithm>
+
+namespace gangrun::master {
+
+namespace {
+
+// All of them, the one in the cluster spec first.
+std::vector<job::TaskPort> ports_of(std::uint16_t first, const std::vector<std::uint16_t>& more,
+                                    const std::vector<std::string>& names) {
+  std::vector<job::TaskPort> ports{{"", first}};
+  for (const std::uint16_t port : more) ports.push_back({"", port});
+  for (std::size_t i = 0; i < std::min(names.size(), ports.size()); ++i) ports[i].name = names[i];
+  return ports;
+}
+
+}  // namespace
+
+job::TaskStatus status_of(const gang::Task& task, const TaskFacts* facts,
+                          const std::vector<std::string>& port_names) {
+  job::TaskStatus status;
+  status.task = task.id;
+  status.policy = task.policy;
+  status.state = gang::state_of(task);
+  status.attempt = task.attempt;
+  if (task.address.port != 0) status.address = job::to_string(task.address);
+  status.exit = task.exit;
+  if (facts == nullptr) return status;
+  status.pid = facts->pid;
+  status.memory_bytes = facts->memory_bytes;
+  status.cpu_seconds = facts->cpu_seconds;
+  status.last_line = facts->last_line;
+  status.address_reason = facts->address_reason;
+  if (task.address.port != 0) {
+    status.ports = ports_of(task.address.port, facts->more_ports, port_names);
+  }
+  return status;
+}
+
+}  // namespace gangrun::master
