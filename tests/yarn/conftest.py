@@ -9,3 +9,11 @@ def jobs(gangrun, agent, hadoop, home, tmp_path):
     jobs = Jobs(gangrun, hadoop, tmp_path, home)
     yield jobs
     jobs.end_all()
+
+
+@pytest.fixture
+def own_cluster(hadoop_cluster, gangrun, agent, home, tmp_path):
+    """Jobs on a cluster of the test's own, whose daemons it may kill."""
+    jobs = Jobs(gangrun, hadoop_cluster(nodes=2, nm_expiry_ms=5000), tmp_path, home)
+    yield jobs
+    jobs.end_all()

@@ -2,12 +2,21 @@
 
 import contextlib
 import json
+import re
 import signal
 import subprocess
 
 from waiting import wait_until
 
 RUN_LIMIT_S = 180
+# Ends when the file that it is given is there.
+UNTIL = """
+import os, select, sys
+print("pid", os.getpid(), "on", os.environ["NM_HOST"], flush=True)
+while not os.path.exists(sys.argv[1]):
+    select.select([], [], [], 0.05)
+"""
+PID = re.compile(r"(\w+:\d+)\s*\| pid (\d+) on (\S+)")
 
 
 class Jobs:
@@ -70,3 +79,28 @@ class Jobs:
     def end_all(self):
         for job in self.started:
             self.order("kill", job, "--now")
+
+
+class Waiting:
+    """A detached job whose tasks wait for a file; they are processes of this machine."""
+
+    def __init__(self, jobs, *words):
+        self.jobs, self.file = jobs, jobs.folder / "end"
+        jobs.write("until.py", UNTIL)
+        memory = () if "-m" in words else ("-m", "128m")
+        self.id = jobs.submit(*memory, *words, "--", "python3", "until.py", str(self.file))
+
+    def status(self):
+        return self.jobs.status(self.id)
+
+    def told(self):
+        """(task, pid, node) of each start, in the order in which they were told."""
+        done = self.jobs.order("logs", self.id)
+        return [(task, int(pid), node) for task, pid, node in PID.findall(done.stdout)]
+
+    def starts(self, count):
+        return wait_until(lambda: len(self.told()) >= count and self.told(), f"{count} starts", 90, pause_s=0.25)
+
+    def end(self, state="succeeded"):
+        self.file.touch()
+        return self.jobs.wait_for_state(self.id, state)

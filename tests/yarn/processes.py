@@ -28,3 +28,8 @@ def master_of(job):
     found = [pid for pid in processes("./gangrun-agent") if pid in processes("master")
              and job.removeprefix("application_").encode() in environment(pid)]
     return found[0] if found else None
+
+
+def pids_of(job):
+    """The processes of a job's tasks as this machine numbers them, whatever they call themselves."""
+    return set(processes(str(job.file)))

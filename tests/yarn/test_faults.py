@@ -1,60 +1,11 @@
 """What dies on the way: a user's process, an agent, the client, a node with all on it, the ResourceManager."""
 
 import os
-import re
 import signal
 
-import pytest
 from waiting import wait_until
-from yarn.jobs import Jobs
-from yarn.processes import master_of, processes
-
-# Ends when the file that it is given is there.
-UNTIL = """
-import os, select, sys
-print("pid", os.getpid(), "on", os.environ["NM_HOST"], flush=True)
-while not os.path.exists(sys.argv[1]):
-    select.select([], [], [], 0.05)
-"""
-PID = re.compile(r"(\w+:\d+)\s*\| pid (\d+) on (\S+)")
-
-
-class Waiting:
-    """A detached job whose tasks wait for a file; they are processes of this machine."""
-
-    def __init__(self, jobs, *words):
-        self.jobs, self.file = jobs, jobs.folder / "end"
-        jobs.write("until.py", UNTIL)
-        memory = () if "-m" in words else ("-m", "128m")
-        self.id = jobs.submit(*memory, *words, "--", "python3", "until.py", str(self.file))
-
-    def status(self):
-        return self.jobs.status(self.id)
-
-    def told(self):
-        """(task, pid, node) of each start, in the order in which they were told."""
-        done = self.jobs.order("logs", self.id)
-        return [(task, int(pid), node) for task, pid, node in PID.findall(done.stdout)]
-
-    def starts(self, count):
-        return wait_until(lambda: len(self.told()) >= count and self.told(), f"{count} starts", 90, pause_s=0.25)
-
-    def end(self, state="succeeded"):
-        self.file.touch()
-        return self.jobs.wait_for_state(self.id, state)
-
-
-def pids_of(job):
-    """The processes of a job's tasks as this machine numbers them, whatever they call themselves."""
-    return set(processes(str(job.file)))
-
-
-@pytest.fixture
-def own_cluster(hadoop_cluster, gangrun, agent, home, tmp_path):
-    """Jobs on a cluster of the test's own, whose daemons it may kill."""
-    jobs = Jobs(gangrun, hadoop_cluster(nodes=2, nm_expiry_ms=5000), tmp_path, home)
-    yield jobs
-    jobs.end_all()
+from yarn.jobs import UNTIL, Waiting
+from yarn.processes import master_of, pids_of, processes
 
 
 def test_a_killed_process_comes_back_in_its_place(jobs):
