@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -13,6 +14,7 @@
 #include "base/strings.h"
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
+#include "hadoop/class_path.h"
 
 namespace gangrun::node {
 
@@ -50,10 +52,34 @@ Result<> link_files(const std::string& folder) {
   return {};
 }
 
+std::optional<std::string> variable_of_node(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
 void put_before(const char* name, const std::string& value) {
-  const char* old = std::getenv(name);
-  const bool is_set = old != nullptr && *old != '\0';
-  ::setenv(name, is_set ? base::format("{}:{}", value, old).c_str() : value.c_str(), 1);
+  const auto old = variable_of_node(name);
+  ::setenv(name, old ? base::format("{}:{}", value, *old).c_str() : value.c_str(), 1);
+}
+
+void put_behind(const char* name, const std::string& value) {
+  const auto old = variable_of_node(name);
+  ::setenv(name, old ? base::format("{}:{}", *old, value).c_str() : value.c_str(), 1);
+}
+
+// What programs that load a Java virtual machine need, as far as the node has it. It comes last, so
+// that it hides nothing.
+Result<> find_hadoop() {
+  if (const auto java_home = variable_of_node("JAVA_HOME")) {
+    const auto folder = hadoop::jvm_library_folder(*java_home);
+    if (folder) put_behind("LD_LIBRARY_PATH", *folder);
+  }
+  const auto property = variable_of_node(cluster::YarnCluster::kClassPathVariable);
+  if (!property || variable_of_node("CLASSPATH")) return {};
+  GANGRUN_ASSIGN(const std::string path, hadoop::class_path(*property, variable_of_node));
+  if (!path.empty()) ::setenv("CLASSPATH", path.c_str(), 1);
+  return {};
 }
 
 }  // namespace
@@ -82,10 +108,14 @@ Result<registry::AgentConfig> agent_config_of_container() {
   return registry::agent_config_from_json(json).context("in the agent's configuration");
 }
 
-Result<> prepare_container() {
+Result<> prepare_container(base::Logger& logger) {
   GANGRUN_ASSIGN(const std::string folder, current_folder());
   GANGRUN_TRY(link_files(folder));
   put_before("PYTHONPATH", folder);
+  // Most tasks need no Java.
+  if (const auto found = find_hadoop(); !found.ok()) {
+    logger.warning("CLASSPATH is not set: {}", found.error().message);
+  }
   GANGRUN_ASSIGN(hadoop::Credentials credentials, container_credentials());
   credentials.secrets.erase(cluster::YarnCluster::kAgentConfigSecret);
   if (credentials.tokens.empty() && credentials.secrets.empty()) {

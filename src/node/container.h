@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "hadoop/credentials.h"
 #include "registry/agent_config.h"
@@ -16,8 +17,9 @@ base::Result<hadoop::Credentials> container_credentials();
 // folders.
 base::Result<registry::AgentConfig> agent_config_of_container();
 
-// Makes the container's folder what the user's command expects: the user's files are in it, modules
-// beside them can be imported, and of the credentials those are left that are the user's affair.
-base::Result<> prepare_container();
+// Makes the container what the user's command expects: the user's files are in its folder, modules
+// beside them can be imported, a Java virtual machine that is loaded as a library finds itself and
+// Hadoop, and of the credentials those are left that are the user's affair.
+base::Result<> prepare_container(base::Logger& logger);
 
 }  // namespace gangrun::node

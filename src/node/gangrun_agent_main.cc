@@ -102,12 +102,12 @@ base::Result<> enter_network(int fd) {
   return entered;
 }
 
-base::Result<registry::AgentConfig> read_config(const Arguments& arguments) {
+base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger) {
   if (!arguments.in_container) {
     return registry::read_agent_config(base::format("/proc/self/fd/{}", arguments.config_fd));
   }
   GANGRUN_ASSIGN(auto config, node::agent_config_of_container());
-  GANGRUN_TRY(node::prepare_container());
+  GANGRUN_TRY(node::prepare_container(logger));
   return config;
 }
 
@@ -125,7 +125,7 @@ int run(const Arguments& arguments, base::Logger& logger) {
     logger.error("{}", containment.error().message);
     return 1;
   }
-  auto config = read_config(arguments);
+  auto config = read_config(arguments, logger);
   if (!config.ok()) {
     logger.error("{}", config.error().message);
     return 1;

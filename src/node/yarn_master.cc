@@ -17,6 +17,7 @@
 #include "cluster/yarn/journal_copy.h"
 #include "cluster/yarn/master_config.h"
 #include "cluster/yarn/yarn_cluster.h"
+#include "hadoop/class_path.h"
 #include "hadoop/configuration.h"
 #include "hadoop/web_hdfs.h"
 #include "journal/segments.h"
@@ -135,6 +136,8 @@ Result<> YarnMaster::make_cluster() {
   options.random = random_fraction;
   // Where a cluster believes names, a container's process has that of its NodeManager's user.
   options.environment["HADOOP_USER_NAME"] = config_.user;
+  options.environment[cluster::YarnCluster::kClassPathVariable] =
+      hadoop_.get_or(hadoop::kClassPathProperty, std::string(hadoop::kDefaultClassPath));
   options.credentials = credentials_;
   options.credentials.secrets.erase(cluster::kMasterConfigSecret);
   std::erase_if(options.credentials.tokens,

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "cluster/yarn/pause.h"
+#include "hadoop/class_path.h"
 
 namespace gangrun::cluster {
 
@@ -29,9 +30,9 @@ constexpr std::uint32_t kRootFolder = 0711;
 
 // The parts of Hadoop's configuration that the master needs.
 bool is_for_master(const std::string& name) {
-  constexpr std::array<std::string_view, 6> kPrefixes{"fs.defaultFS",     "dfs.namenode.",
-                                                      "dfs.nameservices", "dfs.ha.",
-                                                      "dfs.http",         "yarn.resourcemanager."};
+  constexpr std::array<std::string_view, 8> kPrefixes{
+      "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
+      "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty};
   return name.starts_with("hadoop.") ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&name](std::string_view prefix) { return name.starts_with(prefix); });

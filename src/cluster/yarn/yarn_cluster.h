@@ -56,6 +56,9 @@ class YarnCluster final : public Cluster {
   };
   // Under which the agent finds its configuration among the container's credentials.
   static constexpr const char* kAgentConfigSecret = "gangrun.agent";
+  // Of the container: yarn.application.classpath as it is configured, for the agent to make the
+  // task's CLASSPATH of what the node has.
+  static constexpr const char* kClassPathVariable = "GANGRUN_APPLICATION_CLASSPATH";
 
   YarnCluster(net::EventLoop& loop, base::Logger& logger,
               std::unique_ptr<hadoop::ApplicationMasterClient> resource_manager, Options options);
