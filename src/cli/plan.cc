@@ -63,10 +63,11 @@ Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
   return json;
 }
 
-std::string resources_words(const job::Resources& resources) {
-  std::string words = resources.memory_mib == 0
-                          ? std::string("no memory limit")
-                          : job::memory_text(resources.memory_mib) + " of memory";
+// `unlimited`: where no memory is asked for.
+std::string resources_words(const job::Resources& resources,
+                            const std::string& unlimited = "no memory limit") {
+  std::string words =
+      resources.memory_mib == 0 ? unlimited : job::memory_text(resources.memory_mib) + " of memory";
   words += base::format(", {}", count_text(resources.vcores, "vcore"));
   if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
   for (const auto& [name, count] : resources.others) words += base::format(", {} {}", count, name);
@@ -113,10 +114,12 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   title.add(base::format("  {} ({})", count_text(task.instances, "task"),
                          job::to_string(job::effective_policy(plan.spec, task))));
   lines.push_back(std::move(title));
-  add_field(lines, "resources", resources_words(task.resources));
+  const std::string unlimited =
+      plan.spec.on == job::kYarn ? "the default memory (1 GiB)" : "no memory limit";
+  add_field(lines, "resources", resources_words(task.resources, unlimited));
   for (const auto& [index, own] : task.overrides) {
     add_field(lines, base::format("{}:{}", task.type, index),
-              resources_words(task.resources_of(index)));
+              resources_words(task.resources_of(index), unlimited));
   }
   if (const std::string placement = placement_words(task); !placement.empty()) {
     add_field(lines, "placed", placement);

@@ -58,7 +58,7 @@ Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
                    const HadoopAccess& access, const RunOptions& options, Context& context) {
   const Plan plan{.spec = spec,
                   .working_folder = "the container's",
-                  .job_folder = base::format("{}/.gangrun/jobs/<application>",
+                  .job_folder = base::format("~/.gangrun/jobs/<application> on {}",
                                              hadoop::to_string(access.file_system)),
                   .host = "as YARN calls each node",
                   .containment = job::Containment::kAuto};
@@ -75,8 +75,10 @@ Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
     return {};
   }
   GANGRUN_ASSIGN(Lines lines, plan_lines(plan));
-  lines.emplace_back("");
-  lines.emplace_back("files in each task's folder");
+  if (!files.local.empty() || !files.there.empty()) {
+    lines.emplace_back("");
+    lines.emplace_back("files in each task's folder");
+  }
   for (const auto& file : files.local) {
     lines.emplace_back(base::format("  {}  from {}", file.name, file.path));
   }

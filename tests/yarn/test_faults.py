@@ -1,6 +1,7 @@
 """What dies on the way: a user's process, an agent, the client, a node with all on it, the ResourceManager."""
 
 import os
+import re
 import signal
 
 from waiting import wait_until

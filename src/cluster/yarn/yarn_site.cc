@@ -18,6 +18,7 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
+constexpr std::uint32_t kHistoryMode = 0700;
 // What is left of the nodes of a label changes slowly, and is many nodes' answer.
 constexpr std::chrono::seconds kLookAtLabels{2};
 
@@ -152,8 +153,21 @@ Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& r
       GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxStatusBytes));
       return job::job_status_from_json(json);
     }
+    if (text.error().code == base::Code::kNotFound) clear_away(report.id, *paths);
   }
   return status_from(report, clock_.wall_now());
+}
+
+// A master that YARN has ended could not: its journal goes where that of others is, the rest away.
+// For another user's job it fails, and for one that has been cleared away already.
+void YarnSite::clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths) {
+  const std::string journal = paths.staging(id) + kJournalFolder;
+  if (files_.status(journal, soon()).ok()) {
+    const bool is_kept = files_.make_folders(paths.history(id), kHistoryMode, soon()).ok() &&
+                         files_.rename(journal, paths.history(id) + kJournalFolder, soon()).ok();
+    if (!is_kept) return;
+  }
+  (void)files_.remove(paths.staging(id), true, soon());
 }
 
 Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport& report) {

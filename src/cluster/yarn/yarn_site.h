@@ -43,6 +43,7 @@ class YarnSite final : public Site {
   base::Result<const JobAccess*> access(const hadoop::ApplicationId& id);
   base::Result<YarnPaths> paths();
   base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
+  void clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths);
   base::Result<job::JobStatus> waiting_status(const hadoop::ApplicationReport& report);
   // "; label gpu has …" for each label that the job names; empty: none, or nobody can say.
   std::string label_words_of(const job::JobSpec& spec);

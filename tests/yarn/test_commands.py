@@ -1,0 +1,88 @@
+"""What a user sees and does between the submission of a job and its end."""
+
+import json
+import re
+import signal
+import subprocess
+
+from waiting import wait_until
+from yarn.jobs import Waiting
+
+PLACED = """
+on: yarn
+yarn: {queue: ml, priority: 7, tags: [wine, red], master: {memory: 512m, vcores: 2}}
+tasks:
+  worker: {instances: 2, memory: 2g, gpus: 1, label: gpu, resources: {fpga: 3}}
+  ps: {instances: 1, one_per_node: true}
+timeouts: {hold: 20s}
+command: "true"
+"""
+
+
+def test_a_dry_run_tells_what_would_be_asked_and_starts_nothing(jobs, hadoop):
+    jobs.write("job.yaml", PLACED)
+    before = len(hadoop.applications())
+    done = jobs.order("run", "job.yaml", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    for words in ("queue         ml", "priority      7", "tags          wine, red",
+                  "master        512 MiB of memory, 2 vcores", "up to 20 s",
+                  "2 GiB of memory, 1 vcore, 1 GPU, 3 fpga", "the default memory (1 GiB)",
+                  "label gpu", "one on a node"):
+        assert words in done.stdout, done.stdout
+    told = json.loads(jobs.order("run", "job.yaml", "--dry-run", "--json").stdout)
+    assert told["job"]["yarn"]["queue"] == "ml"
+    assert told["job"]["tasks"]["worker"]["label"] == "gpu"
+    assert told["job"]["timeouts"]["hold"] == "20 s"
+    assert len(hadoop.applications()) == before
+
+
+def attached(jobs, job):
+    return subprocess.Popen([jobs.gangrun, "attach", job.id], cwd=jobs.folder, env=jobs.environment,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_attach_shows_a_job_and_leaves_it_alone(jobs):
+    job = Waiting(jobs, "-r", "worker:2")
+    job.starts(2)
+    leaves, stays = attached(jobs, job), attached(jobs, job)
+    try:
+        told = {leaves.stdout.readline().split()[0] for _ in range(2)}
+        assert told == {"worker:0", "worker:1"}
+        leaves.send_signal(signal.SIGINT)
+        _, err = leaves.communicate(timeout=60)
+        assert leaves.returncode == 130 and "goes on" in err, err
+        assert job.status()["state"] == "running"
+        job.end()
+        out, err = stays.communicate(timeout=60)
+        assert stays.returncode == 0, err
+        assert out.count("pid ") == 2
+        assert "succeeded" in err
+    finally:
+        for process in (leaves, stays):
+            process.kill()
+            process.wait()
+
+
+def test_while_a_job_waits_it_is_told_for_what_and_what_there_is(jobs):
+    
+    job = jobs.submit("-r", "worker:40", "-m", "1g", "--", "true")
+    def waiting():
+        words = jobs.status(job)["waiting_for"]
+        return words if "missing" in words else None
+
+    words = wait_until(waiting, "the master to tell what is missing", pause_s=0.2)
+    assert re.search(r"\d+ of 40 containers are there; missing: \d+ of 1024 MiB, 1 vcore", words)
+    assert re.search(r"queue \S+ has \d+ MiB and \d+ vcores left", words)
+
+
+def test_what_a_job_that_yarn_has_ended_leaves_is_cleared_away(jobs, hadoop):
+    job = Waiting(jobs, "-r", "worker:1")
+    job.starts(1)
+    killed = hadoop.run("yarn", "application", "-kill", job.id)
+    assert "Killed application" in killed.stdout + killed.stderr
+    hadoop.wait_for_application(job.id)
+    status = jobs.wait_for_state(job.id, "killed")
+    assert "killed" in status["cause"]["sentence"].lower()
+    listing = hadoop.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
+    assert f"/jobs/{job.id}" not in listing
+    assert f"/history/{job.id}/journal/" in listing
