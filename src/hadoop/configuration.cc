@@ -214,20 +214,25 @@ std::map<std::string, std::string, std::less<>> variables_of_this_process() {
 
 base::Result<Configuration> load_configuration(
     const std::string& folder, std::map<std::string, std::string, std::less<>> variables) {
+  const auto wrong = [](const std::string& what) {
+    return base::invalid_argument(
+        base::format("HADOOP_CONF_DIR: {}; expected the folder with the cluster's core-site.xml "
+                     "and yarn-site.xml",
+                     what));
+  };
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) {
+    if (errno == ENOENT) return wrong(base::format("there is no {}", folder));
     return base::from_errno(errno, base::format("HADOOP_CONF_DIR: {}", folder));
   }
-  if (!S_ISDIR(status.st_mode)) {
-    return base::invalid_argument(base::format("HADOOP_CONF_DIR: {} is no folder", folder));
-  }
+  if (!S_ISDIR(status.st_mode)) return wrong(base::format("{} is no folder", folder));
   Configuration configuration(std::move(variables));
   for (const std::string name : {"core-site.xml", "hdfs-site.xml", "yarn-site.xml"}) {
     const std::string path = base::format("{}/{}", folder, name);
     const base::Result<std::string> text = base::read_file(path, kMaxSiteFileBytes);
     if (!text.ok() && text.error().code == base::Code::kNotFound) {
       if (name != "yarn-site.xml") continue;
-      return base::not_found(base::format("HADOOP_CONF_DIR: {} has no {}", folder, name));
+      return wrong(base::format("{} has no {}", folder, name));
     }
     if (!text.ok()) return text.error().context("HADOOP_CONF_DIR");
     GANGRUN_ASSIGN(const std::vector<Property> properties,

@@ -164,17 +164,22 @@ TEST_F(ConfigurationFolder, TheFilesAreReadOneAfterTheOther) {
 
 TEST_F(ConfigurationFolder, AFolderWithoutYarnIsRefused) {
   write("core-site.xml", "");
-  EXPECT_EQ(error(), base::format("HADOOP_CONF_DIR: {} has no yarn-site.xml", folder_));
+  EXPECT_EQ(error(),
+            base::format("HADOOP_CONF_DIR: {} has no yarn-site.xml; expected the folder with the "
+                         "cluster's core-site.xml and yarn-site.xml",
+                         folder_));
 }
 
 TEST_F(ConfigurationFolder, WhatIsNoFolderIsRefused) {
   write("file", "");
   const auto file = load_configuration(folder_ + "/file", {});
   ASSERT_FALSE(file.ok());
-  EXPECT_EQ(file.error().message, base::format("HADOOP_CONF_DIR: {}/file is no folder", folder_));
+  EXPECT_THAT(file.error().message,
+              HasSubstr(base::format("HADOOP_CONF_DIR: {}/file is no folder; expected", folder_)));
   const auto missing = load_configuration(folder_ + "/none", {});
   ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().code, base::Code::kNotFound);
+  EXPECT_THAT(missing.error().message,
+              HasSubstr(base::format("there is no {}/none; expected", folder_)));
 }
 
 TEST_F(ConfigurationFolder, ABrokenFileIsNamedWithItsPath) {

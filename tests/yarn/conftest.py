@@ -1,6 +1,16 @@
+import getpass
+
 import pytest
 
+from clusters.hadoop.fixtures import Hadoop
 from yarn.jobs import Jobs
+
+# A node is sick when the script says ERROR; it is told so by the process of its NodeManager.
+HEALTH = """\
+#!/bin/sh
+[ "$(cat {sick} 2>/dev/null)" != "$PPID" ] || echo ERROR the test says so
+"""
+QUEUE = "yarn.scheduler.capacity.root"
 
 
 @pytest.fixture
@@ -11,9 +21,38 @@ def jobs(gangrun, agent, hadoop, home, tmp_path):
     jobs.end_all()
 
 
+@pytest.fixture(scope="session")
+def strict_hadoop(tmp_path_factory):
+    """A small cluster that several files of tests share: queues have owners, nodes may be sick, and little fits.
+
+    Who writes the number of a NodeManager's process to `sick` makes that node sick.
+    """
+    folder = tmp_path_factory.mktemp("health")
+    script, sick = folder / "health.sh", folder / "sick"
+    script.write_text(HEALTH.format(sick=sick))
+    script.chmod(0o755)
+    own = getpass.getuser()
+    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, memory_mb=1024, nm_expiry_ms=8000, set=[
+        "yarn.acl.enable=true", f"yarn.admin.acl={own}", f"{QUEUE}.acl_administer_queue={own}",
+        f"{QUEUE}.acl_submit_applications={own}", f"{QUEUE}.ml-gpu.acl_submit_applications=alice",
+        "yarn.scheduler.capacity.maximum-am-resource-percent=1.0",
+        f"yarn.nodemanager.health-checker.script.path={script}", "yarn.nodemanager.health-checker.interval-ms=500"])
+    cluster.sick = sick
+    yield cluster
+    cluster.down()
+
+
 @pytest.fixture
 def own_cluster(hadoop_cluster, gangrun, agent, home, tmp_path):
     """Jobs on a cluster of the test's own, whose daemons it may kill."""
     jobs = Jobs(gangrun, hadoop_cluster(nodes=2, nm_expiry_ms=5000), tmp_path, home)
     yield jobs
     jobs.end_all()
+
+
+@pytest.fixture(scope="session")
+def hadoop_pair(tmp_path_factory):
+    """Two NameNodes and two ResourceManagers; which of them are active is nobody's business to put back."""
+    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, ha=True)
+    yield cluster
+    cluster.down()

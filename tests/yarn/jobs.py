@@ -1,6 +1,7 @@
 """Jobs on a real YARN cluster, started by the real programs."""
 
 import contextlib
+import copy
 import json
 import re
 import signal
@@ -26,6 +27,12 @@ class Jobs:
         self.gangrun, self.hadoop, self.folder = gangrun, hadoop, folder
         self.environment = hadoop.environment | {"GANGRUN_HOME": str(home)}
         self.started = []
+
+    def of(self, user):
+        """The same, of another user, whom a cluster without Kerberos believes to be who he says."""
+        other = copy.copy(self)
+        other.environment = self.environment | {"HADOOP_USER_NAME": user}
+        return other
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -84,8 +91,8 @@ class Jobs:
 class Waiting:
     """A detached job whose tasks wait for a file; they are processes of this machine."""
 
-    def __init__(self, jobs, *words):
-        self.jobs, self.file = jobs, jobs.folder / "end"
+    def __init__(self, jobs, *words, file="end"):
+        self.jobs, self.file = jobs, jobs.folder / file
         jobs.write("until.py", UNTIL)
         memory = () if "-m" in words else ("-m", "128m")
         self.id = jobs.submit(*memory, *words, "--", "python3", "until.py", str(self.file))

@@ -11,6 +11,12 @@ namespace {
 
 using base::Result;
 
+// The oldest release that jobs have been run on.
+constexpr int kOldestMajor = 3;
+constexpr int kOldestMinor = 3;
+
+constexpr const char* kRootQueue = "root";
+
 bool contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
@@ -84,8 +90,9 @@ Result<> check_queue(const ClusterFacts& facts) {
       std::any_of(facts.own_queues.begin(), facts.own_queues.end(),
                   [&](const std::string& own) { return own == name || own == facts.queue.path; });
   if (is_permitted) return {};
-  return base::invalid_argument(base::format(
-      "yarn.queue: this user may not submit to {}; allowed: {}", name, allowed(facts.own_queues)));
+  return base::invalid_argument(base::format("yarn.queue: {} may not submit to {}; allowed: {}",
+                                             facts.user, name,
+                                             allowed(leaves_of(facts.own_queues))));
 }
 
 }  // namespace
@@ -97,6 +104,26 @@ hadoop::Resource resource_of(const job::Resources& resources) {
   resource.others = resources.others;
   if (resources.gpus > 0) resource.others[kGpuResource] = resources.gpus;
   return resource;
+}
+
+std::vector<std::string> leaves_of(const std::vector<std::string>& queues) {
+  std::vector<std::string> leaves;
+  for (const std::string& queue : queues) {
+    const bool is_parent =
+        queue == kRootQueue ||
+        std::any_of(queues.begin(), queues.end(), [below = queue + "."](const std::string& other) {
+          return other.starts_with(below);
+        });
+    if (!is_parent) leaves.push_back(queue);
+  }
+  return leaves;
+}
+
+Result<> check_release(const std::optional<hadoop::Release>& release) {
+  if (!release || release->is_at_least(kOldestMajor, kOldestMinor)) return {};
+  return base::invalid_argument(
+      base::format("the cluster runs Hadoop {}; gangrun needs {}.{} or newer", release->text,
+                   kOldestMajor, kOldestMinor));
 }
 
 Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {

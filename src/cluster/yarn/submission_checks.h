@@ -1,23 +1,32 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "hadoop/records.h"
+#include "hadoop/release.h"
 #include "job/spec.h"
 
 namespace gangrun::cluster {
 
 // What a cluster says of itself, as far as it bears on whether a job can ever run there.
 struct ClusterFacts {
+  std::string user;          // whom the job would be of
   hadoop::Resource largest;  // container
   std::vector<hadoop::ResourceType> resource_types;
   std::vector<std::string> labels;
   hadoop::QueueInfo queue;
-  std::vector<std::string> own_queues;  // to which this user may submit
+  std::vector<std::string> own_queues;  // to which the user may submit
   bool places_by_constraints = false;   // whether it knows "not two on one node"
 };
+
+// kInvalidArgument where it is older than what gangrun speaks to; one that does not tell is taken.
+base::Result<> check_release(const std::optional<hadoop::Release>& release);
+
+// Without those that have queues below them: these take no jobs.
+std::vector<std::string> leaves_of(const std::vector<std::string>& queues);
 
 // What YARN would refuse, forget or leave waiting for ever, as one error that names field, value
 // and what is allowed.

@@ -10,6 +10,7 @@ using testing::HasSubstr;
 
 ClusterFacts facts() {
   ClusterFacts facts;
+  facts.user = "ana";
   facts.largest = {.memory_mib = 4096, .vcores = 4, .others = {{"yarn.io/gpu", 2}}};
   facts.resource_types = {{"memory-mb", "Mi"}, {"vcores", ""}, {"yarn.io/gpu", ""}};
   facts.labels = {"gpu", "fast"};
@@ -85,11 +86,27 @@ TEST(SubmissionChecks, Labels) {
   EXPECT_EQ(refusal(facts(), labelled), "");
 }
 
+TEST(SubmissionChecks, AnOldReleaseIsToldWithWhatIsNeeded) {
+  EXPECT_TRUE(check_release(std::nullopt).ok());
+  EXPECT_TRUE(check_release(hadoop::parse_release("3.3.6")).ok());
+  const auto refused = check_release(hadoop::parse_release("2.10.2"));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "the cluster runs Hadoop 2.10.2; gangrun needs 3.3 or newer");
+}
+
+TEST(SubmissionChecks, OnlyQueuesThatTakeJobsAreOffered) {
+  using testing::ElementsAre;
+  EXPECT_THAT(leaves_of({"root", "root.a", "root.a.b", "root.ab"}),
+              ElementsAre("root.a.b", "root.ab"));
+  EXPECT_THAT(leaves_of({"root", "default"}), ElementsAre("default"));
+}
+
 TEST(SubmissionChecks, Queues) {
   ClusterFacts of_others = facts();
   of_others.own_queues = {"ml"};
-  EXPECT_EQ(refusal(of_others, spec()),
-            "yarn.queue: this user may not submit to default; allowed: ml");
+  EXPECT_EQ(refusal(of_others, spec()), "yarn.queue: ana may not submit to default; allowed: ml");
+  of_others.own_queues = {};
+  EXPECT_EQ(refusal(of_others, spec()), "yarn.queue: ana may not submit to default; allowed: none");
   ClusterFacts stopped = facts();
   stopped.queue.is_running = false;
   EXPECT_THAT(refusal(stopped, spec()), HasSubstr("stopped"));

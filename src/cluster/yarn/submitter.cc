@@ -61,7 +61,10 @@ YarnSubmitter::YarnSubmitter(const hadoop::Configuration& configuration,
 base::Instant YarnSubmitter::soon() const { return clock_.now() + kAnswerTimeout; }
 
 Result<> YarnSubmitter::check(const job::JobSpec& spec) {
+  GANGRUN_TRY(
+      check_release(hadoop::find_release(configuration_, clock_.now() + hadoop::kReleaseTimeout)));
   ClusterFacts facts;
+  facts.user = user_;
   GANGRUN_ASSIGN(const hadoop::NewApplication application,
                  resource_manager_.new_application(soon()));
   facts.largest = application.largest;
@@ -72,7 +75,8 @@ Result<> YarnSubmitter::check(const job::JobSpec& spec) {
   auto queue = resource_manager_.queue(name, soon());
   if (!queue.ok() && queue.error().code == base::Code::kNotFound) {
     return base::invalid_argument(base::format("yarn.queue: there is no queue {}; allowed: {}",
-                                               name, base::join(facts.own_queues, ", ")));
+                                               name,
+                                               base::join(leaves_of(facts.own_queues), ", ")));
   }
   if (!queue.ok()) return queue.error();
   facts.queue = std::move(*queue);
@@ -134,7 +138,9 @@ Result<hadoop::ApplicationId> YarnSubmitter::submit(const Submitting& job) {
   if (paths_.home.empty()) {
     GANGRUN_ASSIGN(paths_.home, files_.home_folder(soon()));
   }
-  GANGRUN_TRY(files_.make_folders(paths_.root(), kRootFolder, soon()));
+  GANGRUN_TRY(files_.make_folders(paths_.root(), kRootFolder, soon())
+                  .context(base::format("{} must be able to make {} on the cluster's file system",
+                                        user_, paths_.root())));
   GANGRUN_ASSIGN(const hadoop::NewApplication application,
                  resource_manager_.new_application(soon()));
   auto submission = submission_of(job, application.id);

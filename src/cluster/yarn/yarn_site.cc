@@ -46,6 +46,12 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   return status;
 }
 
+base::Error only_for(const hadoop::ApplicationReport& report) {
+  return base::Error{base::Code::kPermissionDenied,
+                     base::format("{} is a job of {}, to whom alone its master answers",
+                                  hadoop::to_string(report.id), report.user)};
+}
+
 }  // namespace
 
 job::JobState state_of(const hadoop::ApplicationReport& report) {
@@ -102,13 +108,17 @@ Result<hadoop::ApplicationId> YarnSite::find(std::string_view job) {
   return newest->id;
 }
 
-Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationId& id) {
+Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationReport& report) {
+  const hadoop::ApplicationId& id = report.id;
   const auto known = access_.find(id);
   if (known != access_.end()) return &known->second;
   GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  GANGRUN_ASSIGN(const std::string text,
-                 files_.read(paths.staging(id) + kAccessFile, kMaxJobAccessBytes, soon()));
-  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxJobAccessBytes));
+  const auto text = files_.read(paths.staging(id) + kAccessFile, kMaxJobAccessBytes, soon());
+  if (!text.ok()) {
+    const bool is_other_s = text.error().code == base::Code::kNotFound && report.user != user_;
+    return is_other_s ? only_for(report) : text.error();
+  }
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxJobAccessBytes));
   GANGRUN_ASSIGN(access_[id], job_access_from_json(json));
   return &access_[id];
 }
@@ -129,7 +139,7 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
   GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
   GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
   if (hadoop::is_final(report.state)) return ended_status(report);
-  const auto access = this->access(id);
+  const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
       auto status = registry::fetch_status(*endpoint, (*access)->secret, soon());
@@ -185,8 +195,14 @@ Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport&
     }
   }
   status.waiting_for = waiting_words(report, ahead);
-  const auto access = this->access(report.id);
-  if (!access.ok()) return status;
+  const auto access = this->access(report);
+  if (!access.ok()) {
+    const bool is_other_s = access.error().code == base::Code::kPermissionDenied;
+    if (is_other_s && status.state == job::JobState::kRunning) {
+      status.waiting_for = access.error().message;
+    }
+    return status;
+  }
   const job::JobSpec& spec = (*access)->spec;
   if (status.state == job::JobState::kAllocating) {
     status.waiting_for += base::format("; it will ask for {}", asked_words(spec));
@@ -225,7 +241,7 @@ Result<std::unique_ptr<LogReader>> YarnSite::logs(std::string_view job, const Lo
   if (hadoop::is_final(report.state)) {
     return open_aggregated_logs(configuration_, files_, report, request, clock_);
   }
-  GANGRUN_ASSIGN(const JobAccess* access, this->access(id));
+  GANGRUN_ASSIGN(const JobAccess* access, this->access(report));
   return open_live_logs(resource_manager_, report.id, *access, request, clock_);
 }
 
@@ -236,7 +252,7 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has ended already", hadoop::to_string(id))};
   }
-  const auto access = this->access(id);
+  const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
       const auto asked = registry::request_stop(*endpoint, (*access)->secret, at_once, by, soon());

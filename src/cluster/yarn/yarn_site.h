@@ -40,7 +40,7 @@ class YarnSite final : public Site {
  private:
   base::Result<hadoop::ApplicationId> find(std::string_view job);
   // Of a job of this user; kept, since it never changes.
-  base::Result<const JobAccess*> access(const hadoop::ApplicationId& id);
+  base::Result<const JobAccess*> access(const hadoop::ApplicationReport& report);
   base::Result<YarnPaths> paths();
   base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
   void clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths);

@@ -17,7 +17,7 @@ SERVERS = ("hadoop-common", "hadoop-hdfs", "hadoop-hdfs-client", "hadoop-yarn-se
            "hadoop-yarn-server-nodemanager", "hadoop-yarn-client", "hadoop-yarn-server-timelineservice")
 # DistributedShell is taken from another release where there is none of the same version ...
 DISTRIBUTED_SHELL = "hadoop-yarn-applications-distributedshell"
-DISTRIBUTED_SHELL_VERSION = {"3.5.0": "3.4.2"}
+DISTRIBUTED_SHELL_VERSION = {"3.5.0": "3.4.2", "3.3.6": "3.4.2"}
 # ... and then needs a class of Jersey 1.
 JERSEY_1_CLIENT = ("com.sun.jersey", "jersey-client", "1.19.4", True)
 # Carries the libhadoop.so of Hadoop 3.3.5 (Apache's jars carry none).

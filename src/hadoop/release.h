@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "hadoop/configuration.h"
+
+namespace gangrun::hadoop {
+
+// Who asks the web server of a ResourceManager waits no longer than this: it may be out of reach
+// where the rest of a cluster is not.
+inline constexpr base::milliseconds kReleaseTimeout(500);
+
+// A release of Hadoop as its servers name it: "3.3.6", "3.1.1.7.1.7-1" of a distribution.
+struct Release {
+  int major = 0;
+  int minor = 0;
+  std::string text;
+
+  [[nodiscard]] bool is_at_least(int wanted_major, int wanted_minor) const {
+    return major != wanted_major ? major > wanted_major : minor >= wanted_minor;
+  }
+};
+
+// None where the text does not begin with two numbers.
+std::optional<Release> parse_release(std::string_view text);
+
+// Of the ResourceManager, which tells it nowhere but on the web; none where that does not answer,
+// wants a login first, or says something else.
+std::optional<Release> find_release(const Configuration& configuration, base::Instant deadline);
+
+}  // namespace gangrun::hadoop

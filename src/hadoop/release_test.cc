@@ -1,0 +1,71 @@
+#include "hadoop/release.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "hadoop/test_server.h"
+
+namespace gangrun::hadoop {
+namespace {
+
+base::Instant soon() { return base::SystemClock().now() + base::seconds(20); }
+
+// The web server of a ResourceManager that answers everything with this.
+TestServer::Script answering(const std::string& status, const std::string& body) {
+  return [status, body](TestPeer& peer) {
+    std::string request;
+    while (!request.ends_with("\r\n\r\n")) {
+      const std::string byte = peer.take(1);
+      if (byte.empty()) return;
+      request += byte;
+    }
+    EXPECT_TRUE(request.starts_with("GET /ws/v1/cluster/info HTTP/1.1\r\n")) << request;
+    peer.give(base::format(
+        "HTTP/1.1 {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", status,
+        body.size(), body));
+  };
+}
+
+Configuration configuration_of(const TestServer& server) {
+  Configuration configuration;
+  configuration.set("yarn.resourcemanager.webapp.address",
+                    base::format("127.0.0.1:{}", server.port()));
+  return configuration;
+}
+
+TEST(Release, ItsNumbers) {
+  const auto release = parse_release(" 3.3.6 ");
+  ASSERT_TRUE(release);
+  EXPECT_EQ(release->text, "3.3.6");
+  EXPECT_TRUE(release->is_at_least(3, 3));
+  EXPECT_TRUE(release->is_at_least(2, 10));
+  EXPECT_FALSE(release->is_at_least(3, 4));
+  EXPECT_FALSE(release->is_at_least(4, 0));
+  EXPECT_EQ(parse_release("3.5-SNAPSHOT")->minor, 5);
+  EXPECT_EQ(parse_release("3.1.1.7.1.7.0-551")->minor, 1);
+  for (const char* wrong : {"", "3", "three.four", "3.x", "-1.2", "3.99999999999"}) {
+    EXPECT_FALSE(parse_release(wrong)) << wrong;
+  }
+}
+
+TEST(Release, AsTheResourceManagerTellsIt) {
+  const TestServer server(answering("200 OK", R"({"clusterInfo":{"hadoopVersion":"2.10.2"}})"));
+  const auto release = find_release(configuration_of(server), soon());
+  ASSERT_TRUE(release);
+  EXPECT_EQ(release->text, "2.10.2");
+}
+
+TEST(Release, IsUnknownWhereNobodyTellsIt) {
+  for (const char* body : {"", "[]", "{}", R"({"clusterInfo":1})", R"({"clusterInfo":{}})"}) {
+    const TestServer server(answering("200 OK", body));
+    EXPECT_FALSE(find_release(configuration_of(server), soon())) << body;
+  }
+  const TestServer secured(answering("401 Unauthorized", "{}"));
+  EXPECT_FALSE(find_release(configuration_of(secured), soon()));
+  Configuration wrong;
+  wrong.set("yarn.resourcemanager.webapp.address", "no address");
+  EXPECT_FALSE(find_release(wrong, soon()));
+}
+
+}  // namespace
+}  // namespace gangrun::hadoop
