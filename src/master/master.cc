@@ -26,6 +26,7 @@ namespace {
 // How much longer than an agent's own lease the master waits before it takes the agent for dead.
 constexpr std::chrono::seconds kLeaseAllowance(5);
 constexpr std::size_t kMaxLastLineBytes = 400;
+constexpr std::chrono::milliseconds kAtOnce(0);
 
 std::int64_t to_milliseconds(base::Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -187,6 +188,10 @@ void Master::Impl::resume() {
     server_.expect(task.id, task.allocated_attempt);
     server_.set_attempt(task.id, task.attempt);
     cluster_.adopt(task.id, task.allocated_attempt, places_.handle(task));
+    // It has been told nothing yet, knows only where the old master was, and nobody knows where it
+    // is: another one is quicker than its time-out.
+    const bool is_out_of_reach = task.address.port == 0 && settings_.may_move;
+    if (is_out_of_reach) cluster_.stop(task.id, task.allocated_attempt, kAtOnce);
   }
   cluster_.release_others();
   if (settings_.past->finish) {
@@ -271,7 +276,7 @@ void Master::Impl::carry_out(const gang::Decision& decision) {
     end(*ended);
   } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
     logger_.warning("{} does not end: killed", job::to_string(killed->task));
-    cluster_.stop(killed->task, killed->attempt, std::chrono::milliseconds(0));
+    cluster_.stop(killed->task, killed->attempt, kAtOnce);
   } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
     logger_.warning("{}", warning->sentence);
     listener_.on_warning(warning->sentence);

@@ -96,7 +96,7 @@ class FakeCluster final : public cluster::Cluster {
     }());
     ASSERT_TRUE(config.ok()) << config.error().message;
     agents_[task] = std::make_unique<Agent>(loop_, logger_, *std::move(config));
-    agents_[task]->open([this, task, attempt] { end(task, attempt); });
+    if (!agents_are_slow) agents_[task]->open([this, task, attempt] { end(task, attempt); });
     loop_.post([this, task, attempt] {
       listener_(cluster::Allocated{task, attempt, "h1", {}, {{"container", task.index}}});
     });
@@ -111,7 +111,11 @@ class FakeCluster final : public cluster::Cluster {
   void end(const job::TaskId& task, int attempt) {
     listener_(cluster::Ended{task, attempt, "its agent ended", loop_.now()});
   }
+  void take_away(const job::TaskId& task, int attempt) {
+    listener_(cluster::Ended{task, attempt, "its container was stopped", loop_.now(), false});
+  }
 
+  bool agents_are_slow = false;  // they do not come to report
   std::map<job::TaskId, base::Json> adopted;
   std::vector<job::TaskId> stopped;
 
@@ -174,11 +178,10 @@ class MasterTest : public testing::Test, private Listener {
                          [&](const auto& entry) { return is_so(*entry.second); });
     });
   }
-  [[nodiscard]] int running() const {
+  [[nodiscard]] int count_of(job::TaskState state) const {
     const auto tasks = master_->status().tasks;
-    return static_cast<int>(std::count_if(tasks.begin(), tasks.end(), [](const auto& task) {
-      return task.state == job::TaskState::kRunning;
-    }));
+    return static_cast<int>(std::count_if(
+        tasks.begin(), tasks.end(), [state](const auto& task) { return task.state == state; }));
   }
 
   void on_changed() override {}
@@ -204,7 +207,7 @@ class MasterTest : public testing::Test, private Listener {
 TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  wait("the record of it", [this] { return running() == kWorkers; });
+  wait("the record of it", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
   for (const std::string host : {"127.0.0.2", "127.0.0.3"}) {
     const std::uint16_t old_port = master_->tls_port();
     master_.reset();
@@ -214,7 +217,7 @@ TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
     wait_until_all("the loss", [](const Agent& agent) { return !agent.is_attached(); });
     start_master(host);
     wait_until_all("the sessions", [](const Agent& agent) { return agent.is_attached(); });
-    wait("the tasks", [this] { return running() == kWorkers; });
+    wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
     ASSERT_EQ(cluster_.adopted.size(), std::size_t{kWorkers});
     for (const auto& [task, handle] : cluster_.adopted) {
       EXPECT_EQ(handle.at("container"), task.index);
@@ -231,6 +234,21 @@ TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
   EXPECT_EQ(master_->status().restarts_used, 0);
   EXPECT_THAT(cluster_.stopped, IsEmpty());
   EXPECT_THAT(warnings_, IsEmpty());
+}
+
+// Where they are was not known yet, and they know only the old one: they could not meet.
+TEST_F(MasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
+  cluster_.agents_are_slow = true;
+  start_master("127.0.0.1");
+  wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kWorkers; });
+  master_.reset();
+  start_master("127.0.0.2");
+  ASSERT_EQ(cluster_.adopted.size(), std::size_t{kWorkers});
+  ASSERT_EQ(cluster_.stopped.size(), std::size_t{kWorkers});
+  cluster_.agents_are_slow = false;
+  for (const job::TaskId& task : cluster_.stopped) cluster_.take_away(task, 1);
+  wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
+  EXPECT_EQ(master_->status().restarts_used, 0);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ import signal
 import subprocess
 
 from waiting import wait_until
-from yarn.jobs import Waiting
+from yarn.jobs import UNTIL, Waiting
+from yarn.processes import processes
 
 PLACED = """
 on: yarn
@@ -41,7 +42,7 @@ def attached(jobs, job):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_attach_shows_a_job_and_leaves_it_alone(jobs):
+def test_attach_shows_a_job_and_leaves_it_alone(jobs, tmp_path):
     job = Waiting(jobs, "-r", "worker:2")
     job.starts(2)
     leaves, stays = attached(jobs, job), attached(jobs, job)
@@ -53,6 +54,10 @@ def test_attach_shows_a_job_and_leaves_it_alone(jobs):
         assert leaves.returncode == 130 and "goes on" in err, err
         assert job.status()["state"] == "running"
         job.end()
+        # From another machine that has the configuration, too.
+        elsewhere = {"GANGRUN_HOME": str(tmp_path / "elsewhere")}
+        assert jobs.order("wait", job.id, env=elsewhere).returncode == 0
+        assert job.id in jobs.order("history", "--on", "yarn", env=elsewhere).stdout
         out, err = stays.communicate(timeout=60)
         assert stays.returncode == 0, err
         assert out.count("pid ") == 2
@@ -86,3 +91,17 @@ def test_what_a_job_that_yarn_has_ended_leaves_is_cleared_away(jobs, hadoop):
     listing = hadoop.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
     assert f"/jobs/{job.id}" not in listing
     assert f"/history/{job.id}/journal/" in listing
+
+
+def test_ctrl_c_ends_the_job(jobs, hadoop):
+    jobs.write("until.py", UNTIL)
+    words = ("-r", "worker:2", "-m", "128m", "--", "python3", "until.py", str(jobs.folder / "end"))
+    with jobs.running(*words) as client:
+        told = {client.stdout.readline().split()[0] for _ in range(2)}
+        assert told == {"worker:0", "worker:1"}
+        client.send_signal(signal.SIGINT)
+        _, err = client.communicate(timeout=120)
+    assert client.returncode == 130, err
+    job, = {found[1] for found in re.finditer(r"(application_\d+_\d+)", err)}
+    assert hadoop.wait_for_application(job)["finalStatus"] == "KILLED"
+    assert not processes(str(jobs.folder / "end"))
