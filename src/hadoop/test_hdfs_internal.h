@@ -48,7 +48,12 @@ class FakeHdfs {
     server_.on_request([this](const net::HttpRequest& request, net::Responder responder) {
       const std::lock_guard lock(mutex_);
       seen_.push_back(request);
-      responder.answer(answer(request));
+      auto query = request.query;
+      net::HttpResponse response = answer(request);
+      if (never_closes_ && query["op"] == "CREATE" && !query.contains("noredirect")) {
+        return unanswered_.push_back(std::move(responder));
+      }
+      responder.answer(std::move(response));
     });
     nodes_["/"] = {true, {}, 0755, 1};
     thread_ = std::thread([this] { loop_.run(); });
@@ -68,6 +73,11 @@ class FakeHdfs {
   void on_call(std::function<std::optional<net::HttpResponse>(const net::HttpRequest&)> hook) {
     const std::lock_guard lock(mutex_);
     hook_ = std::move(hook);
+  }
+  // What is created is there, and the DataNode does not say so.
+  void never_close() {
+    const std::lock_guard lock(mutex_);
+    never_closes_ = true;
   }
   [[nodiscard]] std::vector<net::HttpRequest> seen() {
     const std::lock_guard lock(mutex_);
@@ -220,6 +230,8 @@ class FakeHdfs {
   std::uint16_t port_ = 0;
   std::mutex mutex_;
   std::function<std::optional<net::HttpResponse>(const net::HttpRequest&)> hook_;
+  bool never_closes_ = false;
+  std::vector<net::Responder> unanswered_;
   std::vector<net::HttpRequest> seen_;
   std::map<std::string, Node> nodes_;
   std::int64_t time_ = 1000;

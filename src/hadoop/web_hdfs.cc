@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "net/digests.h"
 #include "net/url.h"
 
 namespace gangrun::hadoop {
@@ -10,6 +11,7 @@ namespace gangrun::hadoop {
 namespace {
 
 const std::string kRoot = "/";
+constexpr std::size_t kSuffixBytes = 8;
 
 std::string octal(std::uint32_t permission) { return base::format("{:o}", permission); }
 
@@ -95,6 +97,7 @@ base::Result<net::HttpResponse> WebHdfs::transfer(const Call& call, const Transf
   net::FetchOptions options = fetch_options(deadline);
   if (transfer.progress != nullptr) options.progress = *transfer.progress;
   if (transfer.sink != nullptr) options.sink = *transfer.sink;
+  options.is_done = transfer.is_done;
   if (transfer.max_bytes > 0) options.max_response_bytes = transfer.max_bytes;
   auto done = net::fetch(request, options).context("from the DataNode that was named");
   if (!done.ok()) return done;
@@ -192,6 +195,30 @@ base::Result<> WebHdfs::create_from(const std::string& path, const net::FileSlic
                          {"permission", octal(options.permission)}}},
                        bytes, deadline));
   return {};
+}
+
+base::Result<> WebHdfs::replace(const std::string& path, std::string_view content,
+                                std::uint32_t permission, base::Instant deadline) {
+  // A name that nobody has used: what has its length there is this.
+  const std::string unfinished =
+      base::format("{}.unfinished-{}", path, net::to_hex(net::random_bytes(kSuffixBytes)));
+  Transfer bytes;
+  bytes.content = content;
+  if (!content.empty()) {
+    bytes.is_done = [&] {
+      const auto there = status(unfinished, deadline);
+      return there.ok() && there->length == content.size();
+    };
+  }
+  const std::map<std::string, std::string> parameters{{"overwrite", "false"},
+                                                      {"permission", octal(permission)}};
+  GANGRUN_TRY(transfer({"PUT", "CREATE", unfinished, parameters}, bytes, deadline));
+  auto renamed = rename(unfinished, path, deadline);
+  if (!renamed.ok() && renamed.error().code == base::Code::kAlreadyExists) {
+    GANGRUN_TRY(remove(path, false, deadline));
+    renamed = rename(unfinished, path, deadline);
+  }
+  return renamed;
 }
 
 base::Result<> WebHdfs::append(const std::string& path, std::string_view content,

@@ -74,6 +74,11 @@ class WebHdfs {
                              const CreateOptions& options,
                              const std::function<void(std::uint64_t sent)>& progress,
                              base::Instant deadline);
+  // All of it or nothing, in place of what may be there. Returns when HDFS has the bytes for good,
+  // which is often long before it has closed the file: a DataNode that asks the NameNode for that
+  // before all is recorded there asks again only after 0.4 s.
+  base::Result<> replace(const std::string& path, std::string_view content,
+                         std::uint32_t permission, base::Instant deadline);
   base::Result<> append(const std::string& path, std::string_view content, base::Instant deadline);
 
   // The whole file; kResourceExhausted where it has more than `max_bytes`.
@@ -109,6 +114,7 @@ class WebHdfs {
     const std::function<void(std::uint64_t)>* progress = nullptr;
     const net::ByteSink* sink = nullptr;
     std::uint64_t max_bytes = 0;
+    std::function<bool()> is_done{};
   };
 
   // The answer of the active NameNode, a success.

@@ -38,6 +38,28 @@ TEST(WebHdfs, AFileFromItsCreationToItsEnd) {
   for (const auto& request : hdfs.seen()) EXPECT_EQ(request.query.at("user.name"), "alice");
 }
 
+TEST(WebHdfs, AFileIsReplacedWhole) {
+  FakeHdfs hdfs;
+  WebHdfs client = hdfs.client();
+  ASSERT_TRUE(client.replace("/f/a", "first", 0600, test_deadline()).ok());
+  EXPECT_EQ(hdfs.nodes()["/f/a"].permission, 0600U);
+  ASSERT_TRUE(client.replace("/f/a", "second", 0640, test_deadline()).ok());
+  ASSERT_TRUE(client.replace("/f/empty", "", 0600, test_deadline()).ok());
+  const auto files = client.list("/f", test_deadline());
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  ASSERT_EQ(files->size(), 2U);
+  EXPECT_EQ(*client.read("/f/a", 100, test_deadline()), "second");
+}
+
+// A DataNode that asks the NameNode too soon to close a file waits 0.4 s before it asks again.
+TEST(WebHdfs, NobodyWaitsForADataNodeToCloseWhatIsThere) {
+  FakeHdfs hdfs;
+  hdfs.never_close();
+  WebHdfs client = hdfs.client();
+  ASSERT_TRUE(client.replace("/f/a", "content", 0600, test_deadline()).ok());
+  EXPECT_EQ(*client.read("/f/a", 100, test_deadline()), "content");
+}
+
 TEST(WebHdfs, FoldersAreListedByName) {
   FakeHdfs hdfs;
   WebHdfs client = hdfs.client();

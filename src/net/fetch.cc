@@ -24,6 +24,9 @@ namespace gangrun::net {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{256} * 1024;
+// Between two looks whether the server has done all: the first one, doubled up to the other.
+constexpr base::milliseconds kFirstLook{4};
+constexpr base::milliseconds kLongestLook{250};
 
 // Reads a part of a file piece by piece.
 class FileReader {
@@ -88,8 +91,18 @@ base::Result<Stream> connect(EventLoop& loop, const Url& url, const FetchOptions
 base::Result<HttpResponse> run(EventLoop& loop, Exchange& exchange, const FetchOptions& options) {
   exchange.start();
   const auto done = [&exchange] { return exchange.done(); };
-  while (!loop.run_until(done, std::min(options.deadline, exchange.moved() + options.idle_limit))) {
+  base::milliseconds pause = kFirstLook;
+  base::Instant look = options.is_done ? loop.now() + pause : base::Instant::max();
+  const auto limit = [&] {
+    return std::min({options.deadline, exchange.moved() + options.idle_limit, look});
+  };
+  while (!loop.run_until(done, limit())) {
     const base::Instant now = loop.now();
+    if (now >= look) {
+      if (options.is_done()) return HttpResponse{202, {}, {}, {}};
+      pause = std::min(pause * 2, kLongestLook);
+      look = loop.now() + pause;
+    }
     if (now >= options.deadline) {
       return base::deadline_exceeded("gave up waiting for the whole answer");
     }

@@ -45,6 +45,10 @@ struct FetchOptions {
   // error of its own ends the transfer and is returned.
   ByteSink sink;
   std::function<void(std::uint64_t sent)> progress;  // of FetchRequest::file, so far
+  // Asked now and then while no answer has come, and may block a little: true where it is known
+  // from elsewhere that the server has done all. Then the answer is not waited for and taken to be
+  // an empty 202.
+  std::function<bool()> is_done;
 };
 
 // One request on a connection of its own. Blocks, never beyond the deadline (see resolve() for

@@ -88,6 +88,26 @@ struct FileOnDisk {
   base::UniqueFd fd;
 };
 
+TEST(Fetch, AnAnswerIsNotWaitedForWhenAllIsKnownToBeDone) {
+  const RawServer server("");
+  FetchOptions how = options();
+  int looks = 0;
+  how.is_done = [&looks] { return ++looks == 3; };
+  const auto answer = fetch(server.request(), how);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 202);
+  EXPECT_EQ(looks, 3);
+}
+
+TEST(Fetch, WhatIsNeverDoneEndsWithTheDeadline) {
+  const RawServer server("");
+  FetchOptions how = options(milliseconds(50));
+  how.is_done = [] { return false; };
+  const auto answer = fetch(server.request(), how);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::kDeadlineExceeded);
+}
+
 TEST(Fetch, AnyCompleteAnswerIsAValue) {
   PlainFixture fixture;
   FetchRequest question{"POST", fixture.url("/a%20b?x=1"), {{"X-Own", "y"}}, "body", {}};

@@ -198,9 +198,8 @@ void YarnMaster::keep_history() {
   const base::Instant deadline = clock_.now() + kFetchTimeout;
   const auto moved = [&]() -> Result<> {
     GANGRUN_TRY(files_->make_folders(config_.history_folder, 0700, deadline));
-    GANGRUN_TRY(files_->create(config_.history_folder + cluster::kStatusFile,
-                               base::dump_json(job::to_json(master_->status())),
-                               {.overwrite = true, .permission = 0600}, deadline));
+    GANGRUN_TRY(files_->replace(config_.history_folder + cluster::kStatusFile,
+                                base::dump_json(job::to_json(master_->status())), 0600, deadline));
     GANGRUN_TRY(
         files_->rename(far_journal(), config_.history_folder + cluster::kJournalFolder, deadline));
     GANGRUN_TRY(files_->remove(config_.staging_folder, true, deadline));

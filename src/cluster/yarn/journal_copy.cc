@@ -21,7 +21,6 @@ namespace {
 
 using base::Result;
 
-constexpr const char* kUnfinished = ".unfinished";
 constexpr std::uint32_t kOwnFile = 0600;
 
 std::string part_name(int segment, int part) { return base::format("{:06}.{:05}", segment, part); }
@@ -42,20 +41,6 @@ Result<std::string> read_part(const std::string& path, std::uint64_t from, std::
     got += static_cast<std::size_t>(count);
   }
   return bytes;
-}
-
-// A try before may have come through without our knowing.
-Result<> store(hadoop::WebHdfs& files, const std::string& path, const std::string& bytes) {
-  const base::Instant deadline = std::chrono::steady_clock::now() + kPartTimeout;
-  const std::string unfinished = path + kUnfinished;
-  GANGRUN_TRY(
-      files.create(unfinished, bytes, {.overwrite = true, .permission = kOwnFile}, deadline));
-  auto renamed = files.rename(unfinished, path, deadline);
-  if (!renamed.ok() && renamed.error().code == base::Code::kAlreadyExists) {
-    GANGRUN_TRY(files.remove(path, false, deadline));
-    renamed = files.rename(unfinished, path, deadline);
-  }
-  return renamed;
 }
 
 }  // namespace
@@ -92,7 +77,9 @@ void JournalCopy::work() {
        path = base::format("{}/{}", options_.folder,
                            part_name(options_.segment, next_part_))]() -> Result<> {
         GANGRUN_ASSIGN(const std::string bytes, read_part(local, from, end));
-        return store(*files, path, bytes);
+        // A try before may have come through without our knowing.
+        return files->replace(path, bytes, kOwnFile,
+                              std::chrono::steady_clock::now() + kPartTimeout);
       },
       [this, end](const Result<>& stored) { on_part(end, stored); });
   if (!submitted.ok()) on_part(end, submitted.error());

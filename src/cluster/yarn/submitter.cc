@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <string_view>
 #include <utility>
 
@@ -60,14 +61,32 @@ YarnSubmitter::YarnSubmitter(const hadoop::Configuration& configuration,
 
 base::Instant YarnSubmitter::soon() const { return clock_.now() + kAnswerTimeout; }
 
+// All are asked at the same time: none needs another's answer.
 Result<> YarnSubmitter::check(const job::JobSpec& spec) {
-  GANGRUN_TRY(
-      check_release(hadoop::find_release(configuration_, clock_.now() + hadoop::kReleaseTimeout)));
+  auto release = std::async(std::launch::async, [this] {
+    return hadoop::find_release(configuration_, clock_.now() + hadoop::kReleaseTimeout);
+  });
+  auto prepared = std::async(std::launch::async, [this] { return prepare_root(); });
+  const auto facts = ask_resource_manager(spec);
+  const auto is_prepared = prepared.get();
+  GANGRUN_TRY(check_release(release.get()));
+  if (!facts.ok()) return facts.error();
+  GANGRUN_TRY(check_against(*facts, spec));
+  return is_prepared;
+}
+
+Result<> YarnSubmitter::prepare_root() {
+  GANGRUN_ASSIGN(paths_.home, files_.home_folder(soon()));
+  return files_.make_folders(paths_.root(), kRootFolder, soon())
+      .context(base::format("{} must be able to make {} on the cluster's file system", user_,
+                            paths_.root()));
+}
+
+Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spec) {
   ClusterFacts facts;
   facts.user = user_;
-  GANGRUN_ASSIGN(const hadoop::NewApplication application,
-                 resource_manager_.new_application(soon()));
-  facts.largest = application.largest;
+  GANGRUN_ASSIGN(application_, resource_manager_.new_application(soon()));
+  facts.largest = application_.largest;
   GANGRUN_ASSIGN(facts.resource_types, resource_manager_.resource_types(soon()));
   GANGRUN_ASSIGN(facts.labels, resource_manager_.node_labels(soon()));
   GANGRUN_ASSIGN(facts.own_queues, resource_manager_.own_queues(soon()));
@@ -83,7 +102,8 @@ Result<> YarnSubmitter::check(const job::JobSpec& spec) {
   const std::string handler =
       configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
   facts.places_by_constraints = handler != "disabled";
-  return check_against(facts, spec);
+  GANGRUN_ASSIGN(nodes_, resource_manager_.running_nodes(soon()));
+  return facts;
 }
 
 Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
@@ -101,11 +121,11 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   config.user = user_;
   config.staging_folder = paths_.staging(id);
   config.history_folder = paths_.history(id);
-  GANGRUN_ASSIGN(config.nodes, resource_manager_.running_nodes(soon()));
+  config.nodes = nodes_;
   const JobAccess access{config.secret, config.certificate.fingerprint, job.spec};
   GANGRUN_TRY(files_.make_folders(config.staging_folder, kOwnFolder, soon()));
-  GANGRUN_TRY(files_.create(config.staging_folder + kAccessFile, base::dump_json(to_json(access)),
-                            {.overwrite = true, .permission = kOwnFile}, soon()));
+  GANGRUN_TRY(files_.replace(config.staging_folder + kAccessFile, base::dump_json(to_json(access)),
+                             kOwnFile, soon()));
   std::string text = base::dump_json(to_json(config));
   if (text.size() > kMaxMasterConfigBytes) {
     return base::invalid_argument(
@@ -135,21 +155,13 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
 }
 
 Result<hadoop::ApplicationId> YarnSubmitter::submit(const Submitting& job) {
-  if (paths_.home.empty()) {
-    GANGRUN_ASSIGN(paths_.home, files_.home_folder(soon()));
-  }
-  GANGRUN_TRY(files_.make_folders(paths_.root(), kRootFolder, soon())
-                  .context(base::format("{} must be able to make {} on the cluster's file system",
-                                        user_, paths_.root())));
-  GANGRUN_ASSIGN(const hadoop::NewApplication application,
-                 resource_manager_.new_application(soon()));
-  auto submission = submission_of(job, application.id);
+  auto submission = submission_of(job, application_.id);
   Result<> done = submission.ok() ? resource_manager_.submit(*submission, soon())
                                   : Result<>(submission.error());
   if (done.ok()) done = wait_until_recorded(*submission);
-  if (done.ok()) return application.id;
+  if (done.ok()) return application_.id;
   // What is left of it would be nobody's.
-  (void)files_.remove(paths_.staging(application.id), true, soon());
+  (void)files_.remove(paths_.staging(application_.id), true, soon());
   return done.error();
 }
 

@@ -40,13 +40,15 @@ class YarnSubmitter {
   YarnSubmitter(const hadoop::Configuration& configuration, hadoop::FileSystem file_system,
                 std::string user, const base::Clock& clock, Uploads::Progress progress);
 
-  // What the job meets there; kInvalidArgument where it can never run.
+  // What the job meets there; kInvalidArgument where it can never run. Comes before submit().
   base::Result<> check(const job::JobSpec& spec);
   // Returns when YARN has recorded the job. On an error nothing of it is left on the cluster but
   // what other jobs can use too.
   base::Result<hadoop::ApplicationId> submit(const Submitting& job);
 
  private:
+  base::Result<ClusterFacts> ask_resource_manager(const job::JobSpec& spec);
+  base::Result<> prepare_root();
   base::Result<hadoop::Submission> submission_of(const Submitting& job,
                                                  const hadoop::ApplicationId& id);
   base::Result<> wait_until_recorded(const hadoop::Submission& submission);
@@ -58,7 +60,10 @@ class YarnSubmitter {
   const Uploads::Progress progress_;
   hadoop::ResourceManagerClient resource_manager_;
   hadoop::WebHdfs files_;
+  // What the check has brought besides: submit() needs not ask again.
   YarnPaths paths_;
+  hadoop::NewApplication application_;
+  std::vector<hadoop::NodeReport> nodes_;
 };
 
 }  // namespace gangrun::cluster
