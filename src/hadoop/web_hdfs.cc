@@ -212,7 +212,12 @@ base::Result<> WebHdfs::replace(const std::string& path, std::string_view conten
   }
   const std::map<std::string, std::string> parameters{{"overwrite", "false"},
                                                       {"permission", octal(permission)}};
-  GANGRUN_TRY(transfer({"PUT", "CREATE", unfinished, parameters}, bytes, deadline));
+  const auto sent = transfer({"PUT", "CREATE", unfinished, parameters}, bytes, deadline);
+  if (!sent.ok()) {
+    (void)remove(unfinished, false,
+                 deadline);  // where there is no room a name is left, and nothing in it
+    return sent.error();
+  }
   auto renamed = rename(unfinished, path, deadline);
   if (!renamed.ok() && renamed.error().code == base::Code::kAlreadyExists) {
     GANGRUN_TRY(remove(path, false, deadline));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace gangrun::journal {
 
@@ -11,6 +12,10 @@ class FarCopy {
   // Calls `done` from the loop when everything that has been recorded by now is there, or is not
   // waited for any more. The calls of `done` come in the order of those of copy().
   virtual void copy(std::function<void()> done) = 0;
+  // The job has ended: what cannot be copied now is not waited for long.
+  virtual void hurry() {}
+  // What keeps the copy from being made; empty while all is well.
+  [[nodiscard]] virtual std::string trouble() const { return {}; }
 };
 
 }  // namespace gangrun::journal

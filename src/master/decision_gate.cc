@@ -26,6 +26,7 @@ void DecisionGate::pass(const std::vector<gang::Decision>& decisions) {
       carry_out_(decision);
       continue;
     }
+    if (std::holds_alternative<gang::Finish>(decision)) far_copy_->hurry();
     held_.push_back(decision);
     ++holding;
   }

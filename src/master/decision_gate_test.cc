@@ -15,7 +15,9 @@ class Copy final : public journal::FarCopy {
     waiting.pop_front();
     done();
   }
+  void hurry() override { hurried = true; }
   std::deque<std::function<void()>> waiting;
+  bool hurried = false;
 };
 
 struct Recorder {
@@ -44,6 +46,16 @@ TEST(DecisionGate, WhatAsksForPlacesGoesAtOnce) {
   gate.pass({gang::Allocate{}, gang::Allocate{}});
   EXPECT_EQ(recorder.seen, "AA");
   EXPECT_TRUE(copy.waiting.empty());
+}
+
+TEST(DecisionGate, OnlyTheEndIsInAHurry) {
+  Recorder recorder;
+  Copy copy;
+  DecisionGate gate(&copy, std::ref(recorder));
+  gate.pass({gang::Start{}});
+  EXPECT_FALSE(copy.hurried);
+  gate.pass({gang::Finish{}});
+  EXPECT_TRUE(copy.hurried);
 }
 
 TEST(DecisionGate, AStartWaitsAndWhatFollowsItToo) {

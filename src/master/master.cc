@@ -453,6 +453,12 @@ job::JobStatus Master::Impl::status() const {
   status.elapsed_ms = to_milliseconds(now - settings_.commanded_at);
   status.all_started_ms = all_started_ms_;
   status.waiting_for = recorded_.waiting_for(now);
+  const std::string trouble = settings_.far_copy == nullptr ? "" : settings_.far_copy->trouble();
+  if (!trouble.empty()) {
+    // First: all else waits for it too.
+    status.waiting_for =
+        status.waiting_for.empty() ? trouble : base::format("{}; {}", trouble, status.waiting_for);
+  }
   status.folder = settings_.folder;
   status.cause = cause_;
   for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));

@@ -196,16 +196,20 @@ Result<master::Settings> YarnMaster::settings() {
 // The job's own folder goes, also when the job has failed; what is worth keeping is the user's.
 void YarnMaster::keep_history() {
   const base::Instant deadline = clock_.now() + kFetchTimeout;
-  const auto moved = [&]() -> Result<> {
-    GANGRUN_TRY(files_->make_folders(config_.history_folder, 0700, deadline));
-    GANGRUN_TRY(files_->replace(config_.history_folder + cluster::kStatusFile,
-                                base::dump_json(job::to_json(master_->status())), 0600, deadline));
-    GANGRUN_TRY(
-        files_->rename(far_journal(), config_.history_folder + cluster::kJournalFolder, deadline));
-    GANGRUN_TRY(files_->remove(config_.staging_folder, true, deadline));
-    return {};
-  }();
-  if (!moved.ok()) logger_.warning("the job's history: {}", moved.error().message);
+  const auto note = [this](const Result<>& done) {
+    if (!done.ok()) logger_.warning("the job's history: {}", done.error().message);
+    return done.ok();
+  };
+  if (!note(files_->make_folders(config_.history_folder, 0700, deadline))) return;
+  // For what is told of the job there may be no room; what there was room for moves all the same.
+  note(files_->replace(config_.history_folder + cluster::kStatusFile,
+                       base::dump_json(job::to_json(master_->status())), 0600, deadline));
+  if (!note(files_->rename(far_journal(), config_.history_folder + cluster::kJournalFolder,
+                           deadline))) {
+    return;
+  }
+  const auto removed = files_->remove(config_.staging_folder, true, deadline);
+  note(removed.ok() ? Result<>() : Result<>(removed.error()));
 }
 
 Result<> YarnMaster::start() {

@@ -9,7 +9,7 @@ from clusters.hadoop.fixtures import Hadoop
 from waiting import wait_until
 from yarn.jobs import Jobs, Waiting
 from yarn.processes import master_of, pids_of
-from yarn.test_hadoop_wire import talk
+from yarn.test_hadoop_wire import CLIENT, MASTER, talk
 
 RELEASE = os.environ.get("HADOOP_RELEASE", "3.4.2")
 SHOW = """
@@ -34,7 +34,10 @@ def old_jobs(old_hadoop, gangrun, agent, home, tmp_path):
 
 
 def test_client_and_master(old_hadoop, tmp_path):
-    talk(old_hadoop, tmp_path)
+    tells_paths = not RELEASE.startswith("3.3.")
+    client = CLIENT | ({} if tells_paths else {"queue.default": ""})
+    master = MASTER | ({} if tells_paths else {"queue": "default"})
+    talk(old_hadoop, tmp_path, client_says=client, master_says=master)
 
 
 def test_a_gang_and_its_logs_after_the_end(old_jobs, old_hadoop):

@@ -91,10 +91,15 @@ void JournalCopy::on_part(std::uint64_t end, const Result<>& stored) {
   if (stored.ok()) {
     stored_ = end;
     ++next_part_;
+    if (failing_since_) logger_.info("the journal can be copied again");
     failing_since_.reset();
+    trouble_.clear();
     release();
     return work();
   }
+  trouble_ = base::format(
+      "room for the journal on the cluster's file system, before which nothing new is started: {}",
+      stored.error().message);
   if (!failing_since_) {
     failing_since_ = now;
     const std::string sentence = base::format(
@@ -104,11 +109,13 @@ void JournalCopy::on_part(std::uint64_t end, const Result<>& stored) {
     logger_.warning("{}", sentence);
     options_.warn(sentence);
   }
-  if (now - *failing_since_ > kCopyTimeout) {
+  const std::chrono::seconds limit = hurried_ ? kLastCopyTimeout : kCopyTimeout;
+  if (now - *failing_since_ > limit) {
     given_up_ = true;
+    trouble_.clear();
     const std::string sentence =
         base::format("the journal is not copied any more after {}; a next master cannot go on",
-                     base::to_words(kCopyTimeout));
+                     base::to_words(limit));
     logger_.error("{}", sentence);
     options_.warn(sentence);
     return release();

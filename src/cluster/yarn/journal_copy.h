@@ -23,6 +23,8 @@ namespace gangrun::cluster {
 inline constexpr std::chrono::seconds kPartTimeout{20};
 inline constexpr std::chrono::seconds kPartPause{1};
 inline constexpr std::chrono::minutes kCopyTimeout{5};
+// The same once the job has ended.
+inline constexpr std::chrono::seconds kLastCopyTimeout{30};
 inline constexpr std::size_t kMaxPartBytes = std::size_t{16} << 20U;
 inline constexpr std::size_t kMaxCopiedBytes = std::size_t{1} << 30U;
 
@@ -42,6 +44,8 @@ class JournalCopy final : public journal::FarCopy {
   JournalCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs files, Options options);
 
   void copy(std::function<void()> done) override;
+  void hurry() override { hurried_ = true; }
+  [[nodiscard]] std::string trouble() const override { return trouble_; }
 
  private:
   struct Waiter {
@@ -63,6 +67,8 @@ class JournalCopy final : public journal::FarCopy {
   int next_part_ = 1;
   bool busy_ = false;
   std::optional<base::Instant> failing_since_;
+  std::string trouble_;
+  bool hurried_ = false;
   bool given_up_ = false;
   net::Timer timer_;
   net::Workers worker_;  // last: what runs on it uses the others

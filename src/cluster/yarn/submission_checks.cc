@@ -86,9 +86,12 @@ Result<> check_queue(const ClusterFacts& facts) {
     return base::invalid_argument(
         base::format("yarn.queue: {} is stopped and takes no jobs", name));
   }
+  // Hadoop 3.3 does not tell a queue's path, but names the own ones by theirs.
+  const bool has_path = !facts.queue.path.empty();
   const bool is_permitted =
-      std::any_of(facts.own_queues.begin(), facts.own_queues.end(),
-                  [&](const std::string& own) { return own == name || own == facts.queue.path; });
+      std::any_of(facts.own_queues.begin(), facts.own_queues.end(), [&](const std::string& own) {
+        return own == name || (has_path ? own == facts.queue.path : own.ends_with("." + name));
+      });
   if (is_permitted) return {};
   return base::invalid_argument(base::format("yarn.queue: {} may not submit to {}; allowed: {}",
                                              facts.user, name,

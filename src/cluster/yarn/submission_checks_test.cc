@@ -107,6 +107,12 @@ TEST(SubmissionChecks, Queues) {
   EXPECT_EQ(refusal(of_others, spec()), "yarn.queue: ana may not submit to default; allowed: ml");
   of_others.own_queues = {};
   EXPECT_EQ(refusal(of_others, spec()), "yarn.queue: ana may not submit to default; allowed: none");
+  ClusterFacts old = facts();
+  old.queue.path = "";
+  old.own_queues = {"root.default", "root.ml"};
+  EXPECT_EQ(refusal(old, spec()), "");
+  old.own_queues = {"root.ml", "root.notdefault"};
+  EXPECT_THAT(refusal(old, spec()), HasSubstr("may not submit to default"));
   ClusterFacts stopped = facts();
   stopped.queue.is_running = false;
   EXPECT_THAT(refusal(stopped, spec()), HasSubstr("stopped"));

@@ -159,11 +159,11 @@ Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& r
   const auto paths = this->paths();
   if (paths.ok()) {
     const auto text = files_.read(paths->history(report.id) + kStatusFile, kMaxStatusBytes, soon());
-    if (text.ok()) {
-      GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxStatusBytes));
-      return job::job_status_from_json(json);
-    }
-    if (text.error().code == base::Code::kNotFound) clear_away(report.id, *paths);
+    const auto json =
+        text.ok() ? base::parse_json(*text, kMaxStatusBytes) : Result<base::Json>(text.error());
+    if (json.ok()) return job::job_status_from_json(*json);
+    const bool is_missing = !text.ok() && text.error().code == base::Code::kNotFound;
+    if (is_missing) clear_away(report.id, *paths);
   }
   return status_from(report, clock_.wall_now());
 }
