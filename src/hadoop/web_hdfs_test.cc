@@ -60,6 +60,23 @@ TEST(WebHdfs, NobodyWaitsForADataNodeToCloseWhatIsThere) {
   EXPECT_EQ(*client.read("/f/a", 100, test_deadline()), "content");
 }
 
+// A full file system keeps the name of what it has no room for.
+TEST(WebHdfs, WhatFoundNoRoomLeavesNoNameBehind) {
+  FakeHdfs hdfs;
+  hdfs.on_call([](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+    const bool is_upload =
+        request.query.at("op") == "CREATE" && !request.query.contains("noredirect");
+    if (!is_upload) return std::nullopt;
+    return exception_answer(403, "DSQuotaExceededException", "The DiskSpace quota is exceeded");
+  });
+  WebHdfs client = hdfs.client();
+  const auto replaced = client.replace("/f/a", "content", 0600, test_deadline());
+  ASSERT_FALSE(replaced.ok());
+  EXPECT_EQ(replaced.error().code, Code::kResourceExhausted);
+  EXPECT_EQ(hdfs.count("DELETE"), 1);
+  EXPECT_TRUE(hdfs.seen().back().path.starts_with("/webhdfs/v1/f/a.unfinished-"));
+}
+
 TEST(WebHdfs, FoldersAreListedByName) {
   FakeHdfs hdfs;
   WebHdfs client = hdfs.client();

@@ -45,6 +45,8 @@ constexpr std::array kExceptions{
     ExceptionRow{"UnsupportedOperationException", Code::kInvalidArgument},
 };
 
+constexpr std::string_view kNoDataNode = "Failed to find datanode";
+
 struct PhraseRow {
   std::string_view phrase;  // in the message of an exception whose class says nothing
   Code code;
@@ -56,7 +58,7 @@ constexpr std::array kPhrases{
     PhraseRow{"There is not enough space", Code::kResourceExhausted},
     PhraseRow{"is in safe mode", Code::kUnavailable},
     PhraseRow{"Operation category", Code::kUnavailable},
-    PhraseRow{"Failed to find datanode", Code::kUnavailable},
+    PhraseRow{kNoDataNode, Code::kUnavailable},
     PhraseRow{"is non empty", Code::kFailedPrecondition},
     PhraseRow{"out of the range", Code::kInvalidArgument},
 };
@@ -231,6 +233,9 @@ base::Error error_of_answer(const net::HttpResponse& response) {
   const auto exception = exception_of(response);
   std::string said = exception ? first_line(exception->message) : std::string();
   if (exception && said.empty()) said = first_line(exception->name);
+  if (said.find(kNoDataNode) != std::string::npos) {
+    said += " (no DataNode is alive, or none has room)";
+  }
   if (!said.empty()) {
     return {response.status == 401 ? Code::kUnauthenticated : code_of(*exception, response.status),
             std::move(said)};

@@ -107,6 +107,15 @@ TEST(WebHdfsWire, ALocationIsInTheBodyOrARedirection) {
   EXPECT_FALSE(parse_location(answer(200, "{}")).ok());
 }
 
+TEST(WebHdfsWire, WhereNoDataNodeIsFoundItIsToldWhyThatMayBe) {
+  const base::Error error = error_of_answer(
+      exception(403, "IOException", "Failed to find datanode, suggest to check it."));
+  EXPECT_EQ(error.code, Code::kUnavailable);
+  EXPECT_EQ(error.message,
+            "Failed to find datanode, suggest to check it. (no DataNode is alive, or none has "
+            "room)");
+}
+
 TEST(WebHdfsWire, JavaExceptionsBecomeCodes) {
   const std::vector<std::tuple<int, std::string, std::string, Code>> rows{
       {404, "FileNotFoundException", "File does not exist: /x", Code::kNotFound},
@@ -123,8 +132,6 @@ TEST(WebHdfsWire, JavaExceptionsBecomeCodes) {
       {403, "IOException",
        "File /x could only be written to 0 of the 1 minReplication nodes. There are 0 datanode(s)",
        Code::kResourceExhausted},
-      {403, "IOException", "Failed to find datanode, suggest to check cluster health.",
-       Code::kUnavailable},
       {403, "PathIsNotEmptyDirectoryException", "`/x is non empty'", Code::kFailedPrecondition},
       {403, "SomethingElse", "what", Code::kFailedPrecondition},
       {403, "InvalidToken", "token (owner=x) can't be found in cache", Code::kUnauthenticated},

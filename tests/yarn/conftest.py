@@ -10,6 +10,8 @@ HEALTH = """\
 #!/bin/sh
 [ "$(cat {sick} 2>/dev/null)" != "$PPID" ] || echo ERROR the test says so
 """
+# Every file that is being written has room for a whole block set aside.
+VOLUME_MB, BLOCK = 320, "16m"
 QUEUE = "yarn.scheduler.capacity.root"
 
 
@@ -32,8 +34,9 @@ def strict_hadoop(tmp_path_factory):
     script.write_text(HEALTH.format(sick=sick))
     script.chmod(0o755)
     own = getpass.getuser()
-    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, memory_mb=1024, nm_expiry_ms=8000, set=[
-        "yarn.acl.enable=true", f"yarn.admin.acl={own}", f"{QUEUE}.acl_administer_queue={own}",
+    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, memory_mb=1024, datanode_mb=VOLUME_MB,
+                     nm_expiry_ms=8000, set=[
+        f"dfs.blocksize={BLOCK}", "yarn.acl.enable=true", f"yarn.admin.acl={own}", f"{QUEUE}.acl_administer_queue={own}",
         f"{QUEUE}.acl_submit_applications={own}", f"{QUEUE}.ml-gpu.acl_submit_applications=alice",
         "yarn.scheduler.capacity.maximum-am-resource-percent=1.0",
         f"yarn.nodemanager.health-checker.script.path={script}", "yarn.nodemanager.health-checker.interval-ms=500"])

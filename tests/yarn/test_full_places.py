@@ -1,5 +1,8 @@
 """No room in the queue or on the file system, a node that is sick, a NameNode that is away: jobs wait, tell it, go on."""
 
+import contextlib
+import getpass
+import json
 import os
 import re
 import signal
@@ -43,6 +46,12 @@ def test_a_full_queue_is_waited_for(strict, strict_hadoop):
     impatient = strict.run("-r", "worker:1", "-m", "512m", "--timeout", "allocation=3s", "--", "true")
     assert impatient.returncode == 3, impatient.stderr
     assert re.search(missing, impatient.stderr), impatient.stderr
+    # Of a job that has failed nothing is left but its history.
+    failed = strict_hadoop.wait_for_application(max(app["id"] for app in strict_hadoop.applications()))
+    assert failed["finalStatus"] == "FAILED"
+    names = storage.listed(strict_hadoop, f"/user/{getpass.getuser()}/.gangrun")
+    assert [path for path in names if f"/history/{failed['id']}/journal/" in path]
+    assert not [path for path in names if f"/jobs/{failed['id']}" in path]
     patient = Waiting(strict, "-r", "worker:1", "-m", "512m", file="patient")
     waits = wait_until(lambda: re.search(missing, patient.status()["waiting_for"]), "the job to tell what is missing",
                        LIMIT_S, pause_s=0.25)
@@ -89,6 +98,37 @@ def test_nothing_is_submitted_to_a_full_file_system(of_alice, strict_hadoop):
     assert done.returncode == 0, done.stderr
     left = wait_until(lambda: storage.listed(strict_hadoop, "/user/alice/.gangrun"), "what is left")
     assert not [path for path in left if "/jobs/" in path]
+
+
+def room_left(hadoop):
+    """Bytes, as the NameNode has heard of them."""
+    address = hadoop.webhdfs_url.removesuffix("/webhdfs/v1")
+    code, body = hadoop.http(address + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")
+    assert code == 200, body
+    return json.loads(body)["beans"][0]["CapacityRemaining"]
+
+
+def test_nothing_is_submitted_to_a_full_disk(strict, strict_hadoop):
+    words = ("-r", "worker:1", "-m", "128m", "-f", "new.bin", "--", "true")
+    strict.write("new.bin", "what the cluster does not have")
+    before, room = len(strict_hadoop.applications()), room_left(strict_hadoop)
+    ballast = strict_hadoop.folder / "data/dn1/ballast"
+    try:
+        with contextlib.suppress(OSError), open(ballast, "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1 << 20))
+        wait_until(lambda: room_left(strict_hadoop) < 1 << 20, "the NameNode to hear of it", LIMIT_S, pause_s=0.2)
+        done = strict.run(*words)
+        assert done.returncode == 3, done.stderr
+        # By whom it is found out first.
+        assert re.search("could only be written to 0 of the 1 minReplication nodes|none has room",
+                         done.stderr.splitlines()[-1]), done.stderr
+        assert len(strict_hadoop.applications()) == before
+    finally:
+        ballast.unlink()
+    wait_until(lambda: room_left(strict_hadoop) > room // 2, "the NameNode to hear of the room", LIMIT_S, pause_s=0.2)
+    done = strict.run(*words)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_job_goes_on_and_ends_when_the_file_system_is_full(of_alice, strict_hadoop):

@@ -21,6 +21,8 @@ def default_folder():
 def add_size_options(parser):
     parser.add_argument("--nodes", type=int, default=1, help="NodeManagers")
     parser.add_argument("--datanodes", type=int, default=1)
+    parser.add_argument("--datanode-mb", type=int, default=0,
+                        help="MiB of each DataNode's volume: a file system of its own in memory (root)")
     parser.add_argument("--ha", action="store_true",
                         help="two NameNodes and two ResourceManagers; `transition` fails over")
     parser.add_argument("--vcores", type=int, default=8, help="vcores that each NodeManager offers")

@@ -25,14 +25,14 @@ def options_of(arguments):
     """The options of `up`, checked, as they are kept with the cluster."""
     if not 1 <= arguments.nodes <= MAX_DAEMONS or not 1 <= arguments.datanodes <= MAX_DAEMONS:
         raise Failure(f"--nodes, --datanodes: 1 to {MAX_DAEMONS}")
-    if arguments.netns and os.getuid() != 0:
-        raise Failure("--netns needs root")
+    if (arguments.netns or arguments.datanode_mb) and os.getuid() != 0:
+        raise Failure("--netns, --datanode-mb: they need root")
     resources = [item.partition("=") for item in arguments.resource]
     if not all(count.isdigit() for _, _, count in resources):
         raise Failure("--resource: NAME=COUNT")
     if not all("=" in item for item in arguments.set):
         raise Failure("--set: NAME=VALUE")
-    kept = ("nodes", "datanodes", "vcores", "memory_mb", "enforce_memory", "kerberos", "rpc_protection", "node_labels",
+    kept = ("nodes", "datanodes", "datanode_mb", "vcores", "memory_mb", "enforce_memory", "kerberos", "rpc_protection", "node_labels",
             "gpus", "gpu_nodes", "same_host", "ha", "heap_mb", "port_base", "heartbeat_ms", "nm_expiry_ms", "set")
     return {name: getattr(arguments, name) for name in kept} | {
         "resources": [[name, int(count)] for name, _, count in resources],

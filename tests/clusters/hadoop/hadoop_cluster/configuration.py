@@ -174,7 +174,9 @@ def data_node_properties(cluster, name):
     def bound(port):
         return f"{'0.0.0.0' if cluster.option('netns') else cluster.host(name)}:{cluster.port(f'{name}.{port}')}"
 
-    return {
+    # A whole GiB must be left on a volume, else nothing is written to it.
+    small = {"dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": 0}
+    return (small if cluster.option("datanode_mb") else {}) | {
         "dfs.datanode.data.dir": "file://" + cluster.path("data", name),
         "dfs.datanode.hostname": cluster.host(name),
         "dfs.datanode.address": bound("data"),

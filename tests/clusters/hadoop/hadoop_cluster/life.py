@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 
-from . import availability, daemons, java, kerberos, namespaces, questions
+from . import availability, daemons, java, kerberos, namespaces, questions, volumes
 from .basics import Failure, run_logged
 
 TICKET_LIMIT_S = 10
@@ -15,6 +15,7 @@ OWN_PARTS = ("logs", "tmp", "data", "conf", "home", "krb5", "cluster.json", "clu
 
 
 def bring_up(cluster, seconds):
+    volumes.mount(cluster)
     if cluster.option("kerberos"):
         kerberos.make_realm(cluster)
         daemons.start(cluster, "kdc")
@@ -82,6 +83,7 @@ def tear_down(cluster):
     daemons.kill_containers(cluster)
     with cluster.changing() as state:
         state["pids"] = {}
+    volumes.unmount(cluster)
     if cluster.option("netns"):
         namespaces.drop(cluster)
     return ended
