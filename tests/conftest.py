@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from clusters.hadoop.fixtures import hadoop, hadoop_cluster  # noqa: F401: fixtures of all tests below
+from clusters.hadoop.fixtures import hadoop, hadoop_cluster, hadoop_of_module  # noqa: F401: fixtures of all tests below
 from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -38,7 +38,8 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       logger_(logger),
       containment_(containment),
       config_(std::move(config)),
-      task_spec_(*config_.spec.find(config_.task.type)) {}
+      task_spec_(*config_.spec.find(config_.task.type)),
+      notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal) {}
 
 base::Result<> Agent::start() {
   GANGRUN_TRY(hold_ports());
@@ -98,6 +99,7 @@ void Agent::open_session() {
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
+  callbacks.on_notice = [this](std::chrono::milliseconds left) { on_notice(left); };
   const auto over = [this](const std::string& reason) {
     logger_.warning("{}", reason);
     has_session_ = false;
@@ -148,6 +150,7 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
   run_ = std::make_unique<UserRun>(loop_, logger_, containment_, std::move(callbacks));
   run_started_at_ = loop_.now();
+  notice_.begin_run(run_started_at_);
   output_seen_ = 0;
   cpu_seen_ = 0;
   said_address_in_use_ = stopping_ = false;
@@ -205,6 +208,7 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
                                   .job_id = config_.job_id,
                                   .restarts = message.restarts,
                                   .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
+                                  .notice_file = notice_.file(),
                                   .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
                                   .own_address = address(),
                                   .more_ports = more_ports(),
@@ -272,12 +276,21 @@ bool Agent::hold_ports_again() {
   return false;
 }
 
+void Agent::on_notice(std::chrono::milliseconds left) {
+  const std::vector<pid_t> processes = run_ ? run_->own_children() : std::vector<pid_t>();
+  notice_.tell(left, loop_.now(), base::SystemClock().wall_now(), processes);
+}
+
 // Everything of the run is dead by now.
 void Agent::on_run_ended(job::ExitReport report) {
   const job::Address reported = address();
   run_.reset();
   rendezvous_.reset();
-  if (ended_for_its_port(report)) {
+  // It has saved what it could and left: no failure of its own.
+  report.preempted = !report.success && !report.out_of_memory && notice_.is_pending(loop_.now());
+  if (report.preempted) {
+    report.sentence += " after the notice of its preemption";
+  } else if (ended_for_its_port(report)) {
     report.port_lost = true;
     report.sentence = base::format("{}: {}", report.sentence, port_sentence());
     take_other_ports();

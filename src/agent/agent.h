@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/notice.h"
 #include "agent/rendezvous.h"
 #include "agent/user_run.h"
 #include "base/log.h"
@@ -54,6 +55,7 @@ class Agent {
                                                  int process);
   base::Result<std::map<std::string, std::string>> variables_of(
       const registry::StartMessage& message, int process);
+  void on_notice(std::chrono::milliseconds left);
   void on_run_ended(job::ExitReport report);
   void on_line(bool is_error, std::string_view line);
   [[nodiscard]] bool ended_for_its_port(const job::ExitReport& report) const;
@@ -71,6 +73,7 @@ class Agent {
   const registry::AgentConfig config_;
   const job::TaskSpec& task_spec_;
   std::optional<process::PortHolds> ports_;
+  Notice notice_;
   std::unique_ptr<UserRun> run_;
   // Of the same run, where its framework needs it.
   std::unique_ptr<Rendezvous> rendezvous_;

@@ -41,6 +41,13 @@ struct Allocated {
   base::Json handle;
 };
 
+// The place may take the task away: a warning, some seconds ahead. That it has, Ended tells.
+struct PreemptionNotice {
+  job::TaskId task;
+  int attempt = 0;
+  base::Instant deadline;  // not before
+};
+
 // The agent has ended and nothing that it started is alive. Every start() is answered by exactly
 // one.
 struct Ended {
@@ -57,7 +64,7 @@ struct Gone {
   std::string reason;
 };
 
-using Event = std::variant<Waiting, Allocated, Ended, Gone>;
+using Event = std::variant<Waiting, Allocated, PreemptionNotice, Ended, Gone>;
 
 // A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on
 // it too, never from inside a call.

@@ -93,6 +93,8 @@ base::Result<Environment> own_variables(const Place& place) {
       {"GANGRUN_RESTARTS", number(inputs.restarts)},
   };
   add_ports(place, environment.variables);
+  if (!inputs.notice_file.empty())
+    environment.variables["GANGRUN_NOTICE_FILE"] = inputs.notice_file;
   // Its text would be the addresses that are not there.
   if (inputs.cluster.is_outline) return environment;
   std::string cluster_spec = base::dump_json(to_json(place.visible));

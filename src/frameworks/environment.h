@@ -30,6 +30,8 @@ struct Inputs {
   int restarts = 0;
   // Where the caller would put a cluster spec that is too large for a variable.
   std::string cluster_spec_file{};
+  // Where it will find when its place takes it away, once that is known; empty: nowhere.
+  std::string notice_file{};
   // Whether the environment that the task inherits already has OMP_NUM_THREADS.
   bool inherits_omp_num_threads = false;
   // What the agent holds for the task. Only a sidecar needs it: it stands in no cluster spec.

@@ -54,6 +54,15 @@ TEST(Environment, AllPortsOfTheTaskAndThoseThatHaveNames) {
                        {"GANGRUN_PORT_GRPC_WEB", "4712"}}));
 }
 
+TEST(Environment, ATaskKnowsWhereItsNoticeWillBe) {
+  const auto job = job_of({task_of("worker", 1)});
+  const auto cluster = cluster_of(job);
+  const Inputs inputs{.job = job, .cluster = cluster, .job_id = "j1", .notice_file = "/n"};
+  const auto found = environment_of(inputs, {"worker", 0}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->variables.at("GANGRUN_NOTICE_FILE"), "/n");
+}
+
 // What needs "host:port" has brackets around an IPv6 address; what is an address alone has none.
 TEST(Environment, Ipv6AddressesAsEachFrameworkReadsThem) {
   const auto job = job_of({task_of("worker", 2)});

@@ -258,7 +258,7 @@ void Gang::on(const Exited& event) {
   failure.cause.last_lines = event.report.last_lines;
   failure.cause.traceback = event.report.traceback;
   if (event.report.port_lost) return failed_for_its_port(*task, std::move(failure));
-  failed(*task, failure, true, !event.report.could_not_start);
+  failed(*task, failure, !event.report.preempted, !event.report.could_not_start);
 }
 
 // Its agent takes another port and reports anew; everything else about it stays.

@@ -173,6 +173,17 @@ TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
 
+TEST(GangTest, WhoLeavesAfterTheNoticeOfItsPreemptionHasNotFailed) {
+  Driver driver = running(two_workers(0, job::RestartScope::kNone));
+  job::ExitReport report;
+  report.preempted = true;
+  report.code = 42;
+  report.sentence = "exited with status 42 after the notice of its preemption";
+  EXPECT_THAT(driver.step(Exited{kWorker1, 1, report, driver.now()}), StartsWith("warn; "));
+  EXPECT_THAT(driver.warning(), testing::EndsWith("restarted, which does not count"));
+  EXPECT_EQ(driver.gang().restarts_used(), 0);
+}
+
 TEST(GangTest, AProgramThatAlwaysLosesItsPortEndsTheJobWithOneCause) {
   Driver driver = running(two_workers(100, job::RestartScope::kTask));
   const int limit = Gang::Limits().max_lost_ports;

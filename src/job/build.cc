@@ -161,6 +161,7 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   spec.hosts = draft.hosts.value_or(spec.hosts);
   spec.interface = draft.interface.value_or("");
   spec.containment = draft.containment.value_or(spec.containment);
+  spec.notice_signal = draft.notice_signal.value_or(spec.notice_signal);
   return spec;
 }
 

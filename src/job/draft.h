@@ -76,6 +76,7 @@ struct JobDraft {
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   std::optional<Containment> containment;
+  std::optional<NoticeSignal> notice_signal;
 
   // Where each field comes from, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or "-m: ".
   // What errors that are found later begin with.

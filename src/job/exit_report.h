@@ -22,6 +22,8 @@ struct ExitReport {
   bool could_not_start = false;
   // Ended within its first seconds because its port was taken: not a failure of the task.
   bool port_lost = false;
+  // Failed after it was told that its place may take it away: not a failure of the task either.
+  bool preempted = false;
   // "exited with status 3", "was killed by signal 9 (out of memory)", "could not be started: …".
   std::string sentence;
   std::vector<std::string> last_lines;  // of standard error, oldest first, at most kLastLines

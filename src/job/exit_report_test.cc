@@ -49,6 +49,17 @@ TEST(ExitReport, EveryMemberIsNeededAndTyped) {
   }
 }
 
+TEST(ExitReport, WhatOnlyNewOnesHaveMayBeMissing) {
+  ExitReport report = full_report();
+  report.preempted = true;
+  base::Json json = to_json(report);
+  EXPECT_EQ(*exit_report_from_json(json), report);
+  json.erase("preempted");
+  EXPECT_EQ(*exit_report_from_json(json), full_report());
+  json["preempted"] = 1;
+  EXPECT_FALSE(exit_report_from_json(json).ok());
+}
+
 TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {
   ExitReport report = full_report();
   report.sentence = std::string(100'000, 's');

@@ -119,6 +119,7 @@ Json to_json(const JobSpec& spec) {
   }
   if (!spec.interface.empty()) json["interface"] = spec.interface;
   json["containment"] = to_string(spec.containment);
+  json["notice_signal"] = to_string(spec.notice_signal);
   return json;
 }
 

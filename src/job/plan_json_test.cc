@@ -122,7 +122,8 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
     "shrink": "10 s"
   },
   "on": "local",
-  "containment": "auto"
+  "containment": "auto",
+  "notice_signal": "USR1"
 })");
 }
 

@@ -63,6 +63,7 @@ TEST(Schema, HasTheNamesOfTheChoices) {
     return schema->at(base::Json::json_pointer(pointer)).get<std::vector<std::string>>();
   };
   EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
+  EXPECT_EQ(choices("/properties/notice_signal/enum"), notice_signal_names());
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
   EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
@@ -81,7 +82,7 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
     }
   }
   for (const auto& names : {policy_names(), restart_scope_names(), containment_names(),
-                            hold_names(), framework_names()}) {
+                            hold_names(), notice_signal_names(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

@@ -54,6 +54,17 @@ std::string_view to_string(Hold hold) {
   return "until-bind";
 }
 
+std::string_view to_string(NoticeSignal signal) {
+  switch (signal) {
+    case NoticeSignal::kUsr1: return "USR1";
+    case NoticeSignal::kUsr2: return "USR2";
+    case NoticeSignal::kTerm: return "TERM";
+    case NoticeSignal::kInt: return "INT";
+    case NoticeSignal::kNone: return "none";
+  }
+  return "";
+}
+
 std::vector<std::string> Command::argv() const {
   if (!words.empty()) return words;
   return {"/bin/sh", "-c", shell_line};

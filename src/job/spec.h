@@ -29,11 +29,16 @@ enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
 // command is executed, for programs that do neither.
 enum class Hold { kUntilBind, kUntilExec };
 
+// By which a command learns that its place may take it away.
+enum class NoticeSignal { kUsr1, kUsr2, kTerm, kInt, kNone };
+
 std::string_view to_string(Policy policy);
 std::string_view to_string(Framework framework);
 std::string_view to_string(RestartScope scope);
 std::string_view to_string(Containment containment);
 std::string_view to_string(Hold hold);
+// "USR1", …
+std::string_view to_string(NoticeSignal signal);
 
 inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxProcessesPerTask = 256;
@@ -189,6 +194,7 @@ struct JobSpec {
   // what the place decides.
   std::string interface;
   Containment containment = Containment::kAuto;
+  NoticeSignal notice_signal = NoticeSignal::kUsr1;
 
   [[nodiscard]] const TaskSpec* find(std::string_view type) const;
   [[nodiscard]] const Command& command_of(const TaskSpec& task) const;

@@ -17,6 +17,9 @@ constexpr std::array kScopes = {RestartScope::kTask, RestartScope::kGang, Restar
 constexpr std::array kContainments = {Containment::kAuto, Containment::kPidNamespace,
                                       Containment::kCgroup, Containment::kSubreaper};
 constexpr std::array kHolds = {Hold::kUntilBind, Hold::kUntilExec};
+constexpr std::array kNoticeSignals = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
+                                       NoticeSignal::kTerm, NoticeSignal::kInt,
+                                       NoticeSignal::kNone};
 constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax,
                                     Framework::kHorovod};
 
@@ -52,6 +55,7 @@ std::vector<std::string> restart_scope_names() { return names_of(kScopes); }
 std::vector<std::string> containment_names() { return names_of(kContainments); }
 
 std::vector<std::string> hold_names() { return names_of(kHolds); }
+std::vector<std::string> notice_signal_names() { return names_of(kNoticeSignals); }
 
 std::vector<std::string> framework_names() {
   std::vector<std::string> names = names_of(kFrameworks);
@@ -73,6 +77,10 @@ base::Result<Containment> containment_from(std::string_view text) {
 
 base::Result<Hold> hold_from(std::string_view text) {
   return find_by_name(kHolds, text, "a time until which ports are held");
+}
+
+base::Result<NoticeSignal> notice_signal_from(std::string_view text) {
+  return find_by_name(kNoticeSignals, text, "a signal for notices");
 }
 
 base::Result<Framework> framework_from(std::string_view text) {

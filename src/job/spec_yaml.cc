@@ -334,6 +334,11 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
        return read_scalar(field, base::format("{}", base::join(containment_names(), ", ")),
                           containment_from, job.containment);
      }},
+    {"notice_signal",
+     [](const Field& field, JobDraft& job) {
+       return read_scalar(field, base::format("{}", base::join(notice_signal_names(), ", ")),
+                          notice_signal_from, job.notice_signal);
+     }},
 };
 
 Result<JobDraft> read_job(const YamlNode& root, const std::string& source) {

@@ -29,6 +29,7 @@ timeouts: {allocation: 10 min, roll_call: 90, job: 12 h, stop: 500 ms, master_lo
 files: [train.py, conf/]
 on: local
 containment: cgroup
+notice_signal: TERM
 )";
 
 TEST(ParseSpec, ReadsTheTaskTypes) {
@@ -73,6 +74,7 @@ TEST(ParseSpec, ReadsTheJob) {
   EXPECT_THAT(draft->files, testing::ElementsAre("train.py", "conf/"));
   EXPECT_EQ(draft->on, "local");
   EXPECT_EQ(draft->containment, Containment::kCgroup);
+  EXPECT_EQ(draft->notice_signal, NoticeSignal::kTerm);
 }
 
 TEST(ParseSpec, TellsWhatWasNotGiven) {
@@ -116,7 +118,7 @@ TEST(BadSpec, UnknownKeys) {
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, on, yarn, hosts, interface, "
-       "containment"},
+       "containment, notice_signal"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
        "allowed: memory, vcores, gpus, resources"},
@@ -162,7 +164,7 @@ TEST(BadSpec, WrongTypes) {
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
        "framework, success, restarts, timeouts, files, on, yarn, hosts, interface, "
-       "containment"},
+       "containment, notice_signal"},
   });
 }
 
@@ -240,6 +242,10 @@ TEST(BadSpec, UnitsAndChoices) {
       {"tasks: {w: {}}\nframework: []\n",
        "job.yaml:2:12: framework: no framework is named; allowed: tensorflow, pytorch, jax, "
        "horovod, none"},
+      {"tasks: {w: {}}\nnotice_signal: KILL\n",
+       "job.yaml:2:16: notice_signal: 'KILL' is not a signal for notices; allowed: USR1, USR2, "
+       "TERM, "
+       "INT, none"},
       {"tasks: {w: {}}\ncontainment: docker\n",
        "job.yaml:2:14: containment: 'docker' is not a containment; allowed: auto, pid_namespace, "
        "cgroup, subreaper"},

@@ -88,6 +88,7 @@ class Master::Impl {
   void arm_timer();
 
   void on_cluster(const cluster::Event& event);
+  void tell_notice(const job::TaskId& task);
   void on_desk(registry::DeskEvent event);
   void on(const registry::Reported& event);
   void on(const registry::Reattached& event);
@@ -357,12 +358,23 @@ void Master::Impl::on_cluster(const cluster::Event& event) {
   } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
     handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
            places_.started(allocated->task, allocated->attempt, allocated->handle));
+  } else if (const auto* notice = std::get_if<cluster::PreemptionNotice>(&event)) {
+    logger_.warning("{} may be preempted", job::to_string(notice->task));
+    facts_[notice->task].preempted_at = notice->deadline;
+    tell_notice(notice->task);
   } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
+    facts_[ended->task].preempted_at.reset();
     handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
                             ended->counts, ended->out_of_memory});
   } else if (const auto* gone = std::get_if<cluster::Gone>(&event)) {
     handle(gang::ClusterGone{gone->reason});
   }
+}
+
+// Nothing is decided yet: who is told may save its work. Without a session it is told later.
+void Master::Impl::tell_notice(const job::TaskId& task) {
+  const auto left = time_to_preemption(facts_[task], clock_.now());
+  if (left) (void)server_.send_notice(task, *left);
 }
 
 void Master::Impl::on_desk(registry::DeskEvent event) {
@@ -374,6 +386,7 @@ void Master::Impl::on(const registry::Reported& event) {
   facts_[event.task].address_reason = event.address_reason;
   handle(gang::Reported{event.task, event.attempt, event.address},
          places_.reported(*gang_.find(event.task), event.address, event.control));
+  tell_notice(event.task);
 }
 
 void Master::Impl::on(const registry::Reattached& event) {
@@ -382,6 +395,7 @@ void Master::Impl::on(const registry::Reattached& event) {
   if (event.user_pid != 0) facts_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
   handle(gang::Reattached{event.task, event.attempt},
          places_.reported(*gang_.find(event.task), event.address, event.control));
+  tell_notice(event.task);
 }
 
 void Master::Impl::on(const registry::Started& event) {

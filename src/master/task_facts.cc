@@ -17,6 +17,13 @@ std::vector<job::TaskPort> ports_of(std::uint16_t first, const std::vector<std::
 
 }  // namespace
 
+std::optional<std::chrono::milliseconds> time_to_preemption(const TaskFacts& facts,
+                                                            base::Instant now) {
+  if (!facts.preempted_at) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::max(*facts.preempted_at - now, base::Duration(0)));
+}
+
 job::TaskStatus status_of(const gang::Task& task, const TaskFacts* facts,
                           const std::vector<std::string>& port_names) {
   job::TaskStatus status;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "gang/gang.h"
 #include "job/status.h"
 
@@ -17,7 +19,13 @@ struct TaskFacts {
   std::string last_line;
   std::vector<std::uint16_t> more_ports;  // beside that of its address
   std::string address_reason;
+  // When its place may take it away, where that is known; its agent is told.
+  std::optional<base::Instant> preempted_at;
 };
+
+// None where nothing is known of one; 0 where it may happen at any time.
+std::optional<std::chrono::milliseconds> time_to_preemption(const TaskFacts& facts,
+                                                            base::Instant now);
 
 // The task as people see it; `facts` is null where its agent has told nothing yet. `port_names` are
 // those of its type.

@@ -43,5 +43,14 @@ TEST(TaskFacts, ATaskWithoutAnAddressHasNoPorts) {
   EXPECT_TRUE(status.ports.empty());
 }
 
+TEST(TaskFacts, TheTimeToAPreemptionIsKnownOfWhoWasTold) {
+  const base::Instant now{std::chrono::seconds(100)};
+  TaskFacts facts;
+  EXPECT_EQ(time_to_preemption(facts, now), std::nullopt);
+  facts.preempted_at = now + std::chrono::seconds(5);
+  EXPECT_EQ(time_to_preemption(facts, now), std::chrono::seconds(5));
+  EXPECT_EQ(time_to_preemption(facts, now + std::chrono::seconds(6)), std::chrono::seconds(0));
+}
+
 }  // namespace
 }  // namespace gangrun::master

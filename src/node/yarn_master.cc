@@ -13,6 +13,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/journal_copy.h"
 #include "cluster/yarn/master_config.h"
@@ -40,6 +41,7 @@ constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
 constexpr std::chrono::minutes kFinishTimeout(2);
 constexpr std::chrono::seconds kLastLinesTimeout(3);
 constexpr std::chrono::seconds kFetchTimeout(60);
+constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 
 std::string variable(const char* name) {
@@ -51,6 +53,18 @@ double random_fraction() {
   std::uint32_t bits = 0;
   if (::getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) return 0.5;
   return static_cast<double>(bits) / 4294967296.0;
+}
+
+// Of the scheduler that the configuration names.
+std::chrono::milliseconds preemption_wait(const hadoop::Configuration& configuration) {
+  const bool is_fair =
+      configuration.get_or("yarn.resourcemanager.scheduler.class", "").ends_with("FairScheduler");
+  const auto configured = base::parse_integer(configuration.get_or(
+      is_fair ? "yarn.scheduler.fair.waitTimeBeforeKill"
+              : "yarn.resourcemanager.monitor.capacity.preemption.max_wait_before_kill",
+      ""));
+  return configured && *configured >= 0 ? std::chrono::milliseconds(*configured)
+                                        : kDefaultPreemptionWait;
 }
 
 class YarnMaster final : public master::Listener {
@@ -134,6 +148,7 @@ Result<> YarnMaster::make_cluster() {
                            "1><LOG_DIR>/stdout",
                            "2><LOG_DIR>/stderr"};
   options.random = random_fraction;
+  options.preemption_wait = preemption_wait(hadoop_);
   // Where a cluster believes names, a container's process has that of its NodeManager's user.
   options.environment["HADOOP_USER_NAME"] = config_.user;
   options.environment[cluster::YarnCluster::kClassPathVariable] =

@@ -144,6 +144,10 @@ void AgentSide::handle(const StartMessage& message, base::Instant) {
   callbacks_.on_start(message);
 }
 
+void AgentSide::handle(const NoticeMessage& message, base::Instant) {
+  if (callbacks_.on_notice) callbacks_.on_notice(message.left);
+}
+
 void AgentSide::handle(const StopMessage& message, base::Instant) {
   callbacks_.on_stop(message.grace);
 }

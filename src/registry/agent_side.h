@@ -47,7 +47,7 @@ struct AgentIdentity {
   std::optional<ControlAddress> control{};
 };
 
-// All but the last two must be set. Called from the loop; each may call the session, none may
+// All but the last three must be set. Called from the loop; each may call the session, none may
 // destroy it. None is called after on_lost, on_refused or finish().
 struct AgentSessionCallbacks {
   // The next attempt begins. Never called twice for one attempt and generation.
@@ -67,6 +67,8 @@ struct AgentSessionCallbacks {
   std::function<void()> on_attached;
   // Of the present run.
   std::function<void(const RendezvousAnswerMessage&)> on_rendezvous;
+  // The place may take the task away in this time; may be told again.
+  std::function<void(std::chrono::milliseconds left)> on_notice;
 };
 
 // The connection to the master, as the agent's side wants it.
@@ -133,6 +135,7 @@ class AgentSide {
   void handle(const WelcomeMessage& message, base::Instant now);
   void handle(const AliveMessage& message, base::Instant now);
   void handle(const StartMessage& message, base::Instant now);
+  void handle(const NoticeMessage& message, base::Instant now);
   void handle(const StopMessage& message, base::Instant now);
   void handle(const EndMessage& message, base::Instant now);
   void handle(const RefusedMessage& message, base::Instant now);

@@ -31,6 +31,9 @@ class AgentSideTest : public ::testing::Test, private AgentSideOutput {
     };
     callbacks.on_stop = [this](milliseconds) { told_.emplace_back("stop"); };
     callbacks.on_end = [this](milliseconds) { told_.emplace_back("end"); };
+    callbacks.on_notice = [this](milliseconds left) {
+      told_.push_back(base::format("notice {}", left.count()));
+    };
     callbacks.on_heartbeat = [] { return HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [this] { told_.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { told_.push_back("lost: " + reason); };
@@ -272,6 +275,13 @@ TEST_F(AgentSideTest, SlowConnectionHoldsTheLinesBack) {
   unsent_ = 0;
   expire();
   EXPECT_THAT(std::get<LogMessage>(sent().at(0)).lines, ElementsAre("step 1"));
+}
+
+TEST_F(AgentSideTest, ANoticeIsPassedOn) {
+  attach();
+  hear(NoticeMessage{seconds(14)});
+  hear(NoticeMessage{milliseconds(0)});
+  EXPECT_THAT(told(), ElementsAre("notice 14000", "notice 0"));
 }
 
 TEST_F(AgentSideTest, AfterTheEndNothingHappens) {

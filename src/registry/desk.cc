@@ -412,6 +412,13 @@ bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
   return true;
 }
 
+bool Desk::send_notice(const job::TaskId& task, std::chrono::milliseconds left) {
+  const auto [id, session] = session_of(task);
+  if (session == nullptr) return false;
+  send(id, NoticeMessage{left});
+  return true;
+}
+
 std::optional<Place> Desk::place(const job::TaskId& task) const {
   const auto found = expected_.find(task);
   if (found == expected_.end()) return std::nullopt;

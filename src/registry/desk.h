@@ -204,6 +204,7 @@ class Desk {
   // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
+  bool send_notice(const job::TaskId& task, std::chrono::milliseconds left);
 
   [[nodiscard]] std::optional<Place> place(const job::TaskId& task) const;
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }

@@ -405,14 +405,17 @@ TEST_F(DeskTest, CommandsReachTheSessionOfTheTask) {
   EXPECT_FALSE(start(1));
   EXPECT_FALSE(desk.send_stop(kWorker, seconds(1)));
   EXPECT_FALSE(desk.send_end({"ps", 9}, seconds(1)));
+  EXPECT_FALSE(desk.send_notice(kWorker, seconds(1)));
   attach(1, report());
   out.clear();
   EXPECT_TRUE(start(1));
+  EXPECT_TRUE(desk.send_notice(kWorker, seconds(2)));
   EXPECT_TRUE(desk.send_stop(kWorker, seconds(3)));
   EXPECT_TRUE(desk.send_end(kWorker, seconds(4)));
   const job::ClusterSpec spec{1, {{"worker", {kHome}}}};
   EXPECT_THAT(out.sent,
               ElementsAre(std::pair(SessionId{1}, MasterMessage(StartMessage{2, 0, spec})),
+                          std::pair(SessionId{1}, MasterMessage(NoticeMessage{seconds(2)})),
                           std::pair(SessionId{1}, MasterMessage(StopMessage{seconds(3)})),
                           std::pair(SessionId{1}, MasterMessage(EndMessage{seconds(4)}))));
 }

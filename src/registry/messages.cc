@@ -314,6 +314,13 @@ Result<MasterMessage> read_start(const Reader& in) {
   return MasterMessage(std::move(out));
 }
 
+Result<MasterMessage> read_notice(const Reader& in) {
+  GANGRUN_TRY(in.only({"left_ms"}));
+  NoticeMessage out;
+  GANGRUN_ASSIGN(out.left, in.duration("left_ms", kMaxInterval));
+  return MasterMessage(out);
+}
+
 template <typename Message>
 Result<MasterMessage> read_grace(const Reader& in) {
   GANGRUN_TRY(in.only({"grace_ms"}));
@@ -353,6 +360,7 @@ constexpr Row<AgentMessage> kAgentRows[] = {
 constexpr Row<MasterMessage> kMasterRows[] = {{"welcome", read_welcome},
                                               {"alive", read_alive},
                                               {"start", read_start},
+                                              {"notice", read_notice},
                                               {"stop", read_grace<StopMessage>},
                                               {"end", read_grace<EndMessage>},
                                               {"refused", read_refused},

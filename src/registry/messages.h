@@ -168,6 +168,13 @@ struct StartMessage {
   friend bool operator==(const StartMessage&, const StartMessage&) = default;
 };
 
+// The place may take the task away in this time. Nothing is stopped; the user's command is told.
+struct NoticeMessage {
+  std::chrono::milliseconds left{0};
+
+  friend bool operator==(const NoticeMessage&, const NoticeMessage&) = default;
+};
+
 // Stop the user's process; the agent stays.
 struct StopMessage {
   std::chrono::milliseconds grace{0};
@@ -206,8 +213,9 @@ using Frame = std::shared_ptr<const std::string>;
 
 using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
                                   LogMessage, PortLostMessage, RendezvousMessage>;
-using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, StopMessage,
-                                   EndMessage, RefusedMessage, RendezvousAnswerMessage>;
+using MasterMessage =
+    std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, StopMessage, EndMessage,
+                 RefusedMessage, RendezvousAnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

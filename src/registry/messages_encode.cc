@@ -111,6 +111,10 @@ Json write(const StartMessage& message) {
   return json;
 }
 
+Json write(const NoticeMessage& message) {
+  return {{"type", "notice"}, {"left_ms", message.left.count()}};
+}
+
 Json write(const StopMessage& message) {
   return {{"type", "stop"}, {"grace_ms", message.grace.count()}};
 }

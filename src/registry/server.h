@@ -60,6 +60,9 @@ class Server final : private DeskOutput {
   bool send_start(const job::TaskId& task, int attempt, int restarts);
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
+  bool send_notice(const job::TaskId& task, std::chrono::milliseconds left) {
+    return desk_.send_notice(task, left);
+  }
 
   // Keeps a line of a task's output for who asks for it by REST.
   void add_line(const job::TaskId& task, bool is_error, std::string_view text);

@@ -275,7 +275,25 @@ void YarnCluster::on_allocated(const hadoop::AllocateResponse& response) {
     launch(granted);
   }
   look_for_adopted();
+  tell_preemption(response.preemption);
   tell_waiting(response);
+}
+
+// YARN does not say when: it marks a container, tells it with its next answer, and takes it after
+// the configured time unless it is not wanted any more by then. It may repeat itself meanwhile.
+void YarnCluster::tell_preemption(const hadoop::Preemption& preemption) {
+  const base::Instant now = loop_.now();
+  const base::Duration late = std::min<base::Duration>(kLongestPoll, options_.preemption_wait);
+  for (const auto* marked : {&preemption.strict, &preemption.candidates}) {
+    for (const hadoop::ContainerId& id : *marked) {
+      const auto found = running_.find(id);
+      if (found == running_.end()) continue;
+      Running& running = found->second;
+      if (running.preempted_at && now < *running.preempted_at + options_.preemption_wait) continue;
+      running.preempted_at = now + options_.preemption_wait - late;
+      emit(PreemptionNotice{running.key.first, running.key.second, *running.preempted_at});
+    }
+  }
 }
 
 void YarnCluster::look_for_adopted() {

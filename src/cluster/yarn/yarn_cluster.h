@@ -53,6 +53,8 @@ class YarnCluster final : public Cluster {
     std::vector<std::string> agent_command;  // with "{name}" for the task's name
     hadoop::Credentials credentials;         // without the master's own token
     std::function<double()> random;          // from 0 to 1
+    // From the ResourceManager's notice of a preemption to the preemption.
+    std::chrono::milliseconds preemption_wait{std::chrono::seconds(15)};
   };
   // Under which the agent finds its configuration among the container's credentials.
   static constexpr const char* kAgentConfigSecret = "gangrun.agent";
@@ -91,6 +93,7 @@ class YarnCluster final : public Cluster {
     hadoop::NodeId node;
     bool adopted = false;
     int looks = 0;  // answers of the ResourceManager without it, for an adopted one
+    std::optional<base::Instant> preempted_at{};  // as was told
   };
   struct Node;
   struct Exchange;
@@ -112,6 +115,7 @@ class YarnCluster final : public Cluster {
   void on_completed(const hadoop::ContainerStatus& status);
   void take_over(const std::vector<hadoop::Container>& containers);
   void look_for_adopted();
+  void tell_preemption(const hadoop::Preemption& preemption);
   void tell_waiting(const hadoop::AllocateResponse& response);
 
   void use_tokens(const std::vector<hadoop::NodeToken>& tokens);

@@ -1,5 +1,6 @@
-"""Real Hadoop clusters for tests: `hadoop`, which the tests of a run share, and `hadoop_cluster(...)` for others."""
+"""Real Hadoop clusters for tests: `hadoop`, which the tests of a run share; `hadoop_cluster(...)` and `hadoop_of_module(...)` for others."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -193,9 +194,8 @@ def hadoop(tmp_path_factory):
     cluster.down()
 
 
-@pytest.fixture
-def hadoop_cluster(tmp_path_factory):
-    """hadoop_cluster(ha=True, nodes=2) starts a cluster of the test's own, which ends with the test."""
+@contextlib.contextmanager
+def own_clusters(tmp_path_factory):
     started = []
 
     def start(**options):
@@ -206,3 +206,17 @@ def hadoop_cluster(tmp_path_factory):
     for cluster in started:
         if (cluster.folder / "data").exists():
             cluster.down()
+
+
+@pytest.fixture
+def hadoop_cluster(tmp_path_factory):
+    """hadoop_cluster(ha=True, nodes=2) starts a cluster of the test's own, which ends with the test."""
+    with own_clusters(tmp_path_factory) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def hadoop_of_module(tmp_path_factory):
+    """The same for all tests of a file: who changes the cluster puts it back."""
+    with own_clusters(tmp_path_factory) as start:
+        yield start

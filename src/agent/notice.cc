@@ -1,0 +1,58 @@
+#include "agent/notice.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "process/signal_catchers.h"
+
+namespace gangrun::agent {
+
+namespace {
+
+// 0: none.
+int number_of(job::NoticeSignal signal) {
+  switch (signal) {
+    case job::NoticeSignal::kNone: return 0;
+    case job::NoticeSignal::kUsr1: return SIGUSR1;
+    case job::NoticeSignal::kUsr2: return SIGUSR2;
+    case job::NoticeSignal::kTerm: return SIGTERM;
+    case job::NoticeSignal::kInt: return SIGINT;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Notice::Notice(base::Logger& logger, std::string file, job::NoticeSignal signal)
+    : logger_(logger), file_(std::move(file)), signal_(signal) {}
+
+void Notice::tell(std::chrono::milliseconds left, base::Instant now, base::WallTime wall_now,
+                  const std::vector<pid_t>& processes) {
+  const bool is_known = deadline_ && now <= *deadline_;
+  deadline_ = now + left;
+  const std::chrono::duration<double> since_epoch = (wall_now + left).time_since_epoch();
+  const base::Json json = {{"reason", "preemption"}, {"deadline", since_epoch.count()}};
+  const auto written = base::write_file_atomically(file_, base::dump_json(json), 0600);
+  if (!written.ok()) logger_.warning("the notice: {}", written.error().message);
+  const int number = number_of(signal_);
+  if (is_known || number == 0) return;
+  const std::vector<pid_t> catchers = process::signal_catchers(processes, number);
+  for (const pid_t pid : catchers) (void)::kill(pid, number);
+  logger_.info("may be preempted in {}; {} of its processes got SIG{}", base::to_words(left),
+               catchers.size(), job::to_string(signal_));
+}
+
+void Notice::begin_run(base::Instant now) {
+  if (!is_pending(now)) (void)::unlink(file_.c_str());
+}
+
+bool Notice::is_pending(base::Instant now) const {
+  return deadline_ && now <= *deadline_ + kNoticeSlack;
+}
+
+}  // namespace gangrun::agent
