@@ -1,8 +1,18 @@
 #include "hadoop/master_messages_internal.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace gangrun::hadoop {
+
+namespace {
+
+// As YARN calls a node's label among a node's attributes.
+constexpr std::string_view kNodePartition = "yarn_node_partition/";
+
+}  // namespace
 
 void write(const SchedulingRequest& request, yarn::SchedulingRequestProto& out) {
   out.set_allocationrequestid(request.allocation_request_id);
@@ -22,7 +32,25 @@ void write(const SchedulingRequest& request, yarn::SchedulingRequestProto& out) 
   target.set_targettype(yarn::PlacementConstraintTargetProto::ALLOCATION_TAG);
   target.set_targetkey("self");
   target.add_targetvalues(request.tag);
+  if (!request.node_label) return;
+  yarn::PlacementConstraintTargetProto& label = *constraint.add_targetexpressions();
+  label.set_targettype(yarn::PlacementConstraintTargetProto::NODE_ATTRIBUTE);
+  label.set_targetkey(std::string(kNodePartition));
+  label.add_targetvalues(*request.node_label);
 }
+
+namespace {
+
+std::optional<std::string> label_of(const yarn::SchedulingRequestProto& request) {
+  for (const auto& target : request.placementconstraint().simpleconstraint().targetexpressions()) {
+    const bool is_label =
+        target.targettype() == yarn::PlacementConstraintTargetProto::NODE_ATTRIBUTE;
+    if (is_label && !target.targetvalues().empty()) return target.targetvalues(0);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 void write(const AllocateRequest& request, yarn::AllocateRequestProto& out) {
   for (const ResourceRequest& ask : request.asks) write(ask, *out.add_ask());
@@ -68,7 +96,8 @@ SchedulingRequest read(const yarn::SchedulingRequestProto& in) {
           .capability = read(in.resourcesizing().resources()),
           .containers = in.resourcesizing().numallocations(),
           .tag = in.allocationtags().empty() ? "" : in.allocationtags(0),
-          .one_per_node = in.has_placementconstraint()};
+          .one_per_node = in.has_placementconstraint(),
+          .node_label = label_of(in)};
 }
 
 AllocateResponse read(const yarn::AllocateResponseProto& in) {

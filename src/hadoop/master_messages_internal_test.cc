@@ -42,6 +42,22 @@ TEST(MasterMessages, OnePerNodeIsAConstraintOnTheTag) {
   EXPECT_EQ(constraint.maxcardinality(), 0);
   EXPECT_EQ(constraint.targetexpressions(0).targetkey(), "self");
   EXPECT_EQ(constraint.targetexpressions(0).targetvalues(0), "ps");
+  EXPECT_EQ(constraint.targetexpressions_size(), 1);
+  EXPECT_EQ(read(message), request);
+}
+
+TEST(MasterMessages, ALabelIsAnotherTargetOfTheConstraint) {
+  SchedulingRequest request;
+  request.capability.memory_mib = 64;
+  request.tag = "ps";
+  request.node_label = "gpu";
+  yarn::SchedulingRequestProto message;
+  write(request, message);
+  const yarn::PlacementConstraintTargetProto& label =
+      message.placementconstraint().simpleconstraint().targetexpressions(1);
+  EXPECT_EQ(label.targettype(), yarn::PlacementConstraintTargetProto::NODE_ATTRIBUTE);
+  EXPECT_EQ(label.targetkey(), "yarn_node_partition/");
+  EXPECT_EQ(label.targetvalues(0), "gpu");
   EXPECT_EQ(read(message), request);
 }
 

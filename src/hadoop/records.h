@@ -107,7 +107,8 @@ struct ResourceRequest {
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
-// One container whose place is bound by a constraint: no two of the same tag on one node.
+// One container whose place is bound by a constraint: no two of the same tag on one node, and that
+// a node with the label, where one is asked for.
 struct SchedulingRequest {
   std::int64_t allocation_request_id = 0;
   std::int32_t priority = 0;
@@ -115,6 +116,7 @@ struct SchedulingRequest {
   std::int32_t containers = 1;  // 0 takes it back
   std::string tag;
   bool one_per_node = true;
+  std::optional<std::string> node_label{};
 
   friend bool operator==(const SchedulingRequest&, const SchedulingRequest&) = default;
 };

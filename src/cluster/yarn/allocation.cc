@@ -115,15 +115,26 @@ bool Allocation::has_request() const {
                      [this](const auto& entry) { return should_ask(entry.first, entry.second); });
 }
 
+// The CapacityScheduler (3.5.0) forgets what has a constraint in a call that also asks for other
+// containers: those go with the next one.
+bool Allocation::wants_constraint() const {
+  const auto is_constrained = [](const auto& entry) { return entry.second.wish.one_per_node; };
+  return std::any_of(withdrawn_.begin(), withdrawn_.end(), is_constrained) ||
+         std::any_of(wishes_.begin(), wishes_.end(), [&](const auto& entry) {
+           return is_constrained(entry) && should_ask(entry.first, entry.second);
+         });
+}
+
 hadoop::AllocateRequest Allocation::take_request() {
   hadoop::AllocateRequest request;
+  const bool is_constrained = wants_constraint();
   for (auto& [number, wish] : withdrawn_) {
     // A new wish under the same number replaces the total; only its own entries are left to it.
     add_asks(number, wish, 0, request);
   }
   withdrawn_.clear();
   for (auto& [number, wish] : wishes_) {
-    if (!should_ask(number, wish)) continue;
+    if (!should_ask(number, wish) || wish.wish.one_per_node != is_constrained) continue;
     add_asks(number, wish, 1, request);
     wish.asked = true;
   }
@@ -173,7 +184,8 @@ void Allocation::add_asks(std::int64_t number, Wish& wish, int containers,
                                         .capability = wish.wish.resource,
                                         .containers = containers,
                                         .tag = wish.wish.tag,
-                                        .one_per_node = true});
+                                        .one_per_node = true,
+                                        .node_label = wish.wish.label});
     return;
   }
   hadoop::ResourceRequest ask{.priority = kPriority,

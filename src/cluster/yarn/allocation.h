@@ -93,6 +93,7 @@ class Allocation {
 
   [[nodiscard]] bool is_pausing() const { return pause_until_.has_value(); }
   [[nodiscard]] bool should_ask(std::int64_t number, const Wish& wish) const;
+  [[nodiscard]] bool wants_constraint() const;
   void give_back_held();
   std::vector<Granted> grant_all();
   void add_asks(std::int64_t number, Wish& wish, int containers, hadoop::AllocateRequest& request);

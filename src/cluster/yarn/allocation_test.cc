@@ -201,6 +201,26 @@ TEST(Allocation, WhatThePlacementHandlerRejectsIsAskedForAgainLater) {
   EXPECT_THAT(allocation.take_request().constrained_asks, SizeIs(1));
 }
 
+// Real ones forget those with a constraint otherwise.
+TEST(Allocation, AsksWithAConstraintGoAlone) {
+  Allocation allocation(options());
+  ContainerWish apart = wish();
+  apart.one_per_node = true;
+  apart.tag = "ps";
+  apart.label = "gpu";
+  allocation.want(0, wish());
+  allocation.want(1, apart);
+  const auto first = allocation.take_request();
+  EXPECT_THAT(first.asks, IsEmpty());
+  ASSERT_THAT(first.constrained_asks, SizeIs(1));
+  EXPECT_EQ(first.constrained_asks[0].node_label, "gpu");
+  EXPECT_TRUE(allocation.has_request());
+  const auto second = allocation.take_request();
+  EXPECT_THAT(second.asks, SizeIs(1));
+  EXPECT_THAT(second.constrained_asks, IsEmpty());
+  EXPECT_FALSE(allocation.has_request());
+}
+
 // A ResourceManager of `room` containers that grants one a step, to whoever asked first.
 class Scheduler {
  public:
