@@ -48,6 +48,9 @@ def test_what_the_cluster_has_is_not_uploaded_again(jobs):
     second = jobs.run(*words)
     assert second.returncode == 0, second.stderr
     assert "uploads" not in second.stderr
+    # Nor is YARN asked twice for an application's number.
+    numbers = [int(re.search(r"application_\d+_(\d+)", done.stderr).group(1)) for done in (first, second)]
+    assert numbers[1] == numbers[0] + 1
 
 
 def test_values_of_variables_arrive_as_they_are(jobs):
