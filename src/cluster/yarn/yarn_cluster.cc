@@ -187,6 +187,8 @@ void YarnCluster::on_answer(Answer answer) {
   } else if (answer.allocated) {
     if (!answer.allocated->ok()) return on_failed(answer.allocated->error());
     unsent_.reset();
+    // Where some have come, the others are not far.
+    if (!(**answer.allocated).allocated.empty()) pause_ = kFirstPoll;
     on_allocated(**answer.allocated);
   }
   silent_since_.reset();
