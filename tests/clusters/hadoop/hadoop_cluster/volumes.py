@@ -30,4 +30,5 @@ def mount(cluster):
 def unmount(cluster):
     for folder in folders(cluster):
         if os.path.ismount(folder):
-            order("umount", folder)
+            # Lazily: a `du` of the DataNode may outlive it for a moment, and would keep the volume busy.
+            order("umount", "--lazy", folder)
