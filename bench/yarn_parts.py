@@ -22,6 +22,7 @@ from measure import Series, Verdicts, gangrun_program
 from yarn_cluster import LIMIT_S, Cluster
 
 AIM_MS = 150
+AIM_SHARE = 1 / 8
 LINE = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \w+ (.*)$")
 CONTAINER = re.compile(r"container_\w+")
 # The first of an application's containers is its master's.
@@ -117,7 +118,9 @@ def main() -> None:
     ours = Series(tuple(sum(run[what] for what in OURS) for run in runs))
     print(f"{ours} * ours together")
     verdicts = Verdicts()
-    verdicts.at_most("our own ms between YARN's steps", ours.minimum, AIM_MS)
+    verdicts.tell_at_most("our own ms between YARN's steps", ours.minimum, AIM_MS)
+    shares = Series(tuple(own / run["all"] for own, run in zip(ours.values, runs, strict=True)))
+    verdicts.at_most("our own share of all", shares.minimum, AIM_SHARE)
     verdicts.finish()
 
 
