@@ -47,7 +47,7 @@ std::optional<Reference> reference_at(std::string_view text, std::size_t at) {
 }
 
 std::optional<std::string> value_of(const std::string& name, const NodeVariable& variable) {
-  const auto value = variable(name);
+  auto value = variable(name);
   if (value && !value->empty()) return value;
   const bool is_a_home = name.starts_with("HADOOP_") && name.ends_with("_HOME");
   if (!is_a_home || name == "HADOOP_HOME") return std::nullopt;

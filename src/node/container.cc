@@ -24,9 +24,20 @@ using base::Result;
 
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 
+// The environment is read and changed before this process has a second thread.
+std::optional<std::string> variable_of_node(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): see above
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+void set_variable(const char* name, const std::string& value) {
+  ::setenv(name, value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): see above
+}
+
 Result<std::string> variable(const char* name) {
-  const char* value = std::getenv(name);
-  if (value != nullptr && *value != '\0') return std::string(value);
+  auto value = variable_of_node(name);
+  if (value) return *std::move(value);
   return base::not_found(base::format("{} is not set: this is no container of YARN", name));
 }
 
@@ -52,20 +63,14 @@ Result<> link_files(const std::string& folder) {
   return {};
 }
 
-std::optional<std::string> variable_of_node(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return std::string(value);
-}
-
 void put_before(const char* name, const std::string& value) {
   const auto old = variable_of_node(name);
-  ::setenv(name, old ? base::format("{}:{}", value, *old).c_str() : value.c_str(), 1);
+  set_variable(name, old ? base::format("{}:{}", value, *old) : value);
 }
 
 void put_behind(const char* name, const std::string& value) {
   const auto old = variable_of_node(name);
-  ::setenv(name, old ? base::format("{}:{}", *old, value).c_str() : value.c_str(), 1);
+  set_variable(name, old ? base::format("{}:{}", *old, value) : value);
 }
 
 // What programs that load a Java virtual machine need, as far as the node has it. It comes last, so
@@ -78,7 +83,7 @@ Result<> find_hadoop() {
   const auto property = variable_of_node(cluster::YarnCluster::kClassPathVariable);
   if (!property || variable_of_node("CLASSPATH")) return {};
   GANGRUN_ASSIGN(const std::string path, hadoop::class_path(*property, variable_of_node));
-  if (!path.empty()) ::setenv("CLASSPATH", path.c_str(), 1);
+  if (!path.empty()) set_variable("CLASSPATH", path);
   return {};
 }
 
@@ -119,12 +124,12 @@ Result<> prepare_container(base::Logger& logger) {
   GANGRUN_ASSIGN(hadoop::Credentials credentials, container_credentials());
   credentials.secrets.erase(cluster::YarnCluster::kAgentConfigSecret);
   if (credentials.tokens.empty() && credentials.secrets.empty()) {
-    ::unsetenv(kTokenFileVariable);
+    ::unsetenv(kTokenFileVariable);  // NOLINT(concurrency-mt-unsafe): see variable_of_node()
     return {};
   }
   const std::string path = folder + "/user_tokens";
   GANGRUN_TRY(base::write_file_atomically(path, hadoop::encode_credentials(credentials), 0600));
-  ::setenv(kTokenFileVariable, path.c_str(), 1);
+  set_variable(kTokenFileVariable, path);
   return {};
 }
 

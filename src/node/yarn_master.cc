@@ -45,7 +45,7 @@ constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::second
 constexpr const char* kLocalJournal = "journal";
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
   return value == nullptr ? std::string() : std::string(value);
 }
 

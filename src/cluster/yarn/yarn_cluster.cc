@@ -451,6 +451,7 @@ void YarnCluster::finish(hadoop::FinalStatus status, std::string diagnostics,
                          std::function<void(base::Result<>)> done) {
   finishing_ = true;
   timer_.reset();
+  if (!registered_ || unwanted_) return done({});
   const auto tell = [this, status, diagnostics = std::move(diagnostics), done = std::move(done)] {
     const auto submitted = resource_manager_worker_.run(
         [client = resource_manager_, status, diagnostics, url = options_.tracking_url] {
@@ -460,7 +461,6 @@ void YarnCluster::finish(hadoop::FinalStatus status, std::string diagnostics,
         done);
     if (!submitted.ok()) done(submitted.error());
   };
-  if (!registered_ || unwanted_) return done({});
   if (busy_) {
     after_call_ = tell;
   } else {
