@@ -3,6 +3,8 @@
 They register with a real ResourceManager, tell it every second what they run, and take containers from whoever has a
 token for them. A container of an ApplicationMaster is really started, so that a real master asks for the others; of
 those it is only said that they run, until somebody stops them. Configuration and clock are the ResourceManager's.
+
+A node can be told to be silent: it goes on reporting to the ResourceManager, and answers nobody who calls it.
 """
 
 import asyncio
@@ -51,10 +53,15 @@ class Node:
         self.nodes, self.host = nodes, host
         self.containers: dict[bytes, Container] = {}
         self.key = b""
+        self.is_silent = False
+        self.unanswered = 0  # connections
 
     async def run(self) -> None:
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> object:
-            return hadoop_rpc.serve(reader, writer, lambda: self.key, self.handle)
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if self.is_silent:
+                self.unanswered += 1
+                await self.nodes.ended.wait()
+            await hadoop_rpc.serve(reader, writer, lambda: self.key, self.handle)
 
         self.server = await asyncio.start_server(accept, self.host, 0)
         self.identifier = message((1, self.host), (2, self.server.sockets[0].getsockname()[1]))
