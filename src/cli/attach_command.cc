@@ -94,7 +94,7 @@ ExitStatus attach(const Options& options, Context& context) {
   if (is_on_yarn(options.job)) {
     const auto access = hadoop_access(context);
     if (!access.ok()) return fail(context, access.error());
-    return show_yarn_job(**access, options.job, false, options.display, context);
+    return show_yarn_job(**access, options.job, {}, options.display, context);
   }
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());

@@ -134,7 +134,8 @@ ExitStatus run_on_yarn(const job::JobSpec& spec, const RunOptions& options, Cont
     tell_submitted(text, options, context);
     return ExitStatus::kSuccess;
   }
-  return show_yarn_job(**access, text, true, options.display, context);
+  return show_yarn_job(**access, text, {.ours = true, .allocation_limit = spec.timeouts.allocation},
+                       options.display, context);
 }
 
 }  // namespace gangrun::cli

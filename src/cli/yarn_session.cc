@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,9 +30,11 @@ constexpr base::milliseconds kLinesPause(250);
 // comes to the loop.
 class YarnSession {
  public:
-  YarnSession(const HadoopAccess& access, std::string id, bool ours, Context& context)
+  YarnSession(const HadoopAccess& access, std::string id, const YarnSessionOptions& options,
+              Context& context)
       : id_(std::move(id)),
-        ours_(ours),
+        ours_(options.ours),
+        allocation_limit_(options.allocation_limit),
         context_(context),
         status_site_(yarn_site(access, context)),
         lines_site_(yarn_site(access, context)),
@@ -47,11 +50,14 @@ class YarnSession {
   void on_signal(int number);
   void look();
   void on_status(Result<job::JobStatus> status);
+  void keep_allocation_limit();
+  void tell_to_stop(bool at_once, const std::string& by);
   void fetch_lines();
   void on_lines(Result<std::vector<cluster::LogLine>> lines);
 
   const std::string id_;
   const bool ours_;
+  const std::optional<std::chrono::milliseconds> allocation_limit_;
   Context& context_;
   net::EventLoop loop_;
   net::Watch signals_;
@@ -59,6 +65,7 @@ class YarnSession {
   std::unique_ptr<JobDisplay> display_;
   bool told_silent_ = false;
   bool left_ = false;
+  std::optional<job::Cause> given_up_;  // why, where its master never came
   int signals_seen_ = 0;
   net::Timer status_timer_;
   net::Timer lines_timer_;
@@ -97,10 +104,24 @@ void YarnSession::on_status(Result<job::JobStatus> status) {
   if (status.ok()) {
     status_ = std::move(*status);
     told_silent_ = false;
+    keep_allocation_limit();
   } else if (!std::exchange(told_silent_, true)) {
     display_->warning(status.error().message);
   }
   status_timer_ = loop_.after(kStatusInterval, [this] { look(); });
+}
+
+// The master keeps it for its tasks. As long as there is none, which has a folder to tell of, it is
+// for us to keep.
+void YarnSession::keep_allocation_limit() {
+  if (given_up_ || !allocation_limit_ || !status_.folder.empty()) return;
+  const bool is_late = status_.state == job::JobState::kAllocating &&
+                       std::chrono::milliseconds(status_.elapsed_ms) > *allocation_limit_;
+  if (!is_late) return;
+  given_up_ = job::Cause{};
+  given_up_->sentence = base::format("no place for the job's master within {}: {}",
+                                     base::to_words(*allocation_limit_), status_.waiting_for);
+  tell_to_stop(true, given_up_->sentence);
 }
 
 void YarnSession::fetch_lines() {
@@ -138,14 +159,17 @@ void YarnSession::on_signal(int number) {
       signals_seen_ == 1
           ? base::format("{}: the tasks are told to stop; once more ends them at once", name)
           : base::format("{} again: the tasks are ended at once", name));
-  const auto asked =
-      stop_worker_.run([site = stop_site_.get(), id = id_, name,
-                        at_once = signals_seen_ > 1] { return site->stop(id, at_once, name); },
-                       [this](const Result<>& stopped) {
-                         const bool is_told = stopped.ok() || stopped.error().code ==
-                                                                  base::Code::kFailedPrecondition;
-                         if (!is_told) display_->warning(stopped.error().message);
-                       });
+  tell_to_stop(signals_seen_ > 1, name);
+}
+
+void YarnSession::tell_to_stop(bool at_once, const std::string& by) {
+  const auto asked = stop_worker_.run(
+      [site = stop_site_.get(), id = id_, by, at_once] { return site->stop(id, at_once, by); },
+      [this](const Result<>& stopped) {
+        const bool is_told =
+            stopped.ok() || stopped.error().code == base::Code::kFailedPrecondition;
+        if (!is_told) display_->warning(stopped.error().message);
+      });
   if (!asked.ok()) display_->warning(asked.error().message);
 }
 
@@ -158,6 +182,11 @@ ExitStatus YarnSession::wait() {
     context_.console.stop_deferring();
     return ExitStatus::kInterrupted;
   }
+  // YARN says of it that it was killed.
+  if (given_up_ && status_.state == job::JobState::kKilled) {
+    status_.state = job::JobState::kFailed;
+    status_.cause = given_up_;
+  }
   const ExitStatus exit_status = exit_status_of(status_, ours_ && signals_seen_ > 0);
   display_->finish(status_, exit_status);
   return exit_status;
@@ -165,10 +194,11 @@ ExitStatus YarnSession::wait() {
 
 }  // namespace
 
-ExitStatus show_yarn_job(const HadoopAccess& access, const std::string& id, bool ours,
-                         const DisplayOptions& options, Context& context) {
-  YarnSession session(access, id, ours, context);
-  const Result<> started = session.start(options);
+ExitStatus show_yarn_job(const HadoopAccess& access, const std::string& id,
+                         const YarnSessionOptions& options, const DisplayOptions& display,
+                         Context& context) {
+  YarnSession session(access, id, options, context);
+  const Result<> started = session.start(display);
   if (started.ok()) return session.wait();
   context.console.stop_deferring();
   return fail(context, started.error());
