@@ -36,6 +36,7 @@ class YarnSession {
         ours_(options.ours),
         allocation_limit_(options.allocation_limit),
         context_(context),
+        shown_since_(context.clock.now()),
         status_site_(yarn_site(access, context)),
         lines_site_(yarn_site(access, context)),
         stop_site_(yarn_site(access, context)),
@@ -59,6 +60,7 @@ class YarnSession {
   const bool ours_;
   const std::optional<std::chrono::milliseconds> allocation_limit_;
   Context& context_;
+  const base::Instant shown_since_;
   net::EventLoop loop_;
   net::Watch signals_;
   job::JobStatus status_;  // the last one that was known
@@ -116,7 +118,7 @@ void YarnSession::on_status(Result<job::JobStatus> status) {
 void YarnSession::keep_allocation_limit() {
   if (given_up_ || !allocation_limit_ || !status_.folder.empty()) return;
   const bool is_late = status_.state == job::JobState::kAllocating &&
-                       std::chrono::milliseconds(status_.elapsed_ms) > *allocation_limit_;
+                       context_.clock.now() - shown_since_ > *allocation_limit_;
   if (!is_late) return;
   given_up_ = job::Cause{};
   given_up_->sentence = base::format("no place for the job's master within {}: {}",

@@ -46,17 +46,17 @@ def test_a_full_queue_is_waited_for(strict, strict_hadoop):
     impatient = strict.run("-r", "worker:1", "-m", "512m", "--timeout", "allocation=3s", "--", "true")
     assert impatient.returncode == 3, impatient.stderr
     assert re.search(missing, impatient.stderr), impatient.stderr
-    strict.write("large.yaml", "yarn: {master: {memory: 512m}}\ntasks: {worker: {memory: 128m}}\ncommand: 'true'\n")
-    masterless = strict.run("large.yaml", "--timeout", "allocation=3s")
-    assert masterless.returncode == 3, masterless.stderr
-    assert re.search(r"no place for the job's master within 3.0 s: queue .* has no container for the master yet;.*"
-                     r"it will ask for 1 of 128 MiB, 1 vcore; queue default has 0 MiB", masterless.stderr), masterless.stderr
     # Of a job that has failed nothing is left but its history.
     failed = strict_hadoop.wait_for_application(max(app["id"] for app in strict_hadoop.applications()))
     assert failed["finalStatus"] == "FAILED"
     names = storage.listed(strict_hadoop, f"/user/{getpass.getuser()}/.gangrun")
     assert [path for path in names if f"/history/{failed['id']}/journal/" in path]
     assert not [path for path in names if f"/jobs/{failed['id']}" in path]
+    strict.write("large.yaml", "yarn: {master: {memory: 512m}}\ntasks: {worker: {memory: 128m}}\ncommand: 'true'\n")
+    masterless = strict.run("large.yaml", "--timeout", "allocation=3s")
+    assert masterless.returncode == 3, masterless.stderr
+    assert re.search(r"no place for the job's master within 3.0 s: queue .* has no container for the master yet;.*"
+                     r"it will ask for 1 of 128 MiB, 1 vcore; queue default has 0 MiB", masterless.stderr), masterless.stderr
     patient = Waiting(strict, "-r", "worker:1", "-m", "512m", file="patient")
     waits = wait_until(lambda: re.search(missing, patient.status()["waiting_for"]), "the job to tell what is missing",
                        LIMIT_S, pause_s=0.25)
