@@ -67,6 +67,7 @@ class YarnSession {
   std::unique_ptr<JobDisplay> display_;
   bool told_silent_ = false;
   bool left_ = false;
+  bool had_master_ = false;
   std::optional<job::Cause> given_up_;  // why, where its master never came
   int signals_seen_ = 0;
   net::Timer status_timer_;
@@ -113,13 +114,12 @@ void YarnSession::on_status(Result<job::JobStatus> status) {
   status_timer_ = loop_.after(kStatusInterval, [this] { look(); });
 }
 
-// The master keeps it for its tasks. As long as there is none, which has a folder to tell of, it is
-// for us to keep.
+// The master keeps it for its tasks. As long as there never was one, it is for us to keep: what the
+// master says has a folder, what YARN says has none.
 void YarnSession::keep_allocation_limit() {
-  if (given_up_ || !allocation_limit_ || !status_.folder.empty()) return;
-  const bool is_late = status_.state == job::JobState::kAllocating &&
-                       context_.clock.now() - shown_since_ > *allocation_limit_;
-  if (!is_late) return;
+  had_master_ |= !status_.folder.empty() || status_.state != job::JobState::kAllocating;
+  if (had_master_ || given_up_ || !allocation_limit_) return;
+  if (context_.clock.now() - shown_since_ <= *allocation_limit_) return;
   given_up_ = job::Cause{};
   given_up_->sentence = base::format("no place for the job's master within {}: {}",
                                      base::to_words(*allocation_limit_), status_.waiting_for);
