@@ -5,7 +5,7 @@ import re
 import signal
 
 from waiting import wait_until
-from yarn.jobs import UNTIL, Waiting
+from yarn.jobs import UNTIL, Jobs, Waiting
 from yarn.processes import master_of, pids_of, processes
 
 
