@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/format.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
 #include "cli/ending_signals.h"
@@ -76,13 +75,7 @@ job::JobStatus Attached::look() {
 ExitStatus Attached::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
                         context_.clock.now() + kLongestJob);
-  if (left_ && !job::is_final(status_.state)) {
-    display_->notice(
-        base::format("left; {} goes on (gangrun kill {} ends it)", status_.id, status_.id));
-    display_->stop();
-    context_.console.stop_deferring();
-    return ExitStatus::kInterrupted;
-  }
+  if (left_ && !job::is_final(status_.state)) return display_->leave(status_.id);
   const ExitStatus exit_status = exit_status_of(status_, false);
   display_->finish(status_, exit_status);
   return exit_status;

@@ -118,6 +118,13 @@ void JobDisplay::wait_for_reader() {
   if (console.queued() > 0) console.give_up();
 }
 
+ExitStatus JobDisplay::leave(const std::string& job) {
+  notice(base::format("left; {} goes on (gangrun kill {} ends it)", job, job));
+  stop();
+  context_.console.stop_deferring();
+  return ExitStatus::kInterrupted;
+}
+
 void JobDisplay::finish(const job::JobStatus& status, ExitStatus exit_status) {
   stop();
   wait_for_reader();

@@ -33,6 +33,8 @@ class JobDisplay {
   void stop();
   // All that is left to be said, at the pace of whoever reads it.
   void finish(const job::JobStatus& status, ExitStatus exit_status);
+  // Says that the job goes on without us, and shows no more of it.
+  ExitStatus leave(const std::string& job);
   // Nobody is to be waited for any more.
   void give_up() { given_up_ = true; }
 

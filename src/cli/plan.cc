@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/text.h"
+#include "cluster/yarn/submission_checks.h"
 #include "frameworks/environment.h"
 #include "job/hosts.h"
 #include "job/plan_json.h"
@@ -115,7 +116,9 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
                          job::to_string(job::effective_policy(plan.spec, task))));
   lines.push_back(std::move(title));
   const std::string unlimited =
-      plan.spec.on == job::kYarn ? "the default memory (1 GiB)" : "no memory limit";
+      plan.spec.on == job::kYarn
+          ? base::format("the default memory ({})", job::memory_text(cluster::kDefaultMemoryMib))
+          : std::string("no memory limit");
   add_field(lines, "resources", resources_words(task.resources, unlimited));
   for (const auto& [index, own] : task.overrides) {
     add_field(lines, base::format("{}:{}", task.type, index),

@@ -178,12 +178,7 @@ void YarnSession::tell_to_stop(bool at_once, const std::string& by) {
 ExitStatus YarnSession::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
                         context_.clock.now() + kLongestJob);
-  if (left_ && !job::is_final(status_.state)) {
-    display_->notice(base::format("left; {} goes on (gangrun kill {} ends it)", id_, id_));
-    display_->stop();
-    context_.console.stop_deferring();
-    return ExitStatus::kInterrupted;
-  }
+  if (left_ && !job::is_final(status_.state)) return display_->leave(id_);
   // YARN says of it that it was killed.
   if (given_up_ && status_.state == job::JobState::kKilled) {
     status_.state = job::JobState::kFailed;

@@ -7,14 +7,14 @@
 #include <string>
 #include <system_error>
 
-// For the tests of this room.
+// For the tests of this room, and of those above it.
 namespace gangrun::journal {
 
 // A folder that goes with everything in it.
 class TestFolder {
  public:
   TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gangrun-journal-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "gangrun-test-XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) path_ = name;
   }
   TestFolder(const TestFolder&) = delete;

@@ -1,16 +1,13 @@
 #pragma once
 
-#include <stdlib.h>
-
 #include <chrono>
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "journal/test_folder.h"
 
 // What several tests of this room need.
 namespace gangrun::master {
@@ -26,24 +23,6 @@ class LogRecorder final : public base::Logger {
   std::vector<std::string> lines;
 };
 
-// A folder of its own, removed at the end.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "master-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using journal::TestFolder;
 
 }  // namespace gangrun::master
