@@ -1,6 +1,9 @@
 """The processes of jobs whose nodes are all on this machine."""
 
 import os
+import signal
+
+from waiting import wait_until
 
 
 def processes(word):
@@ -33,3 +36,16 @@ def master_of(job):
 def pids_of(job):
     """The processes of a job's tasks as this machine numbers them, whatever they call themselves."""
     return set(processes(str(job.file)))
+
+
+def end_under_another_master(job, hadoop):
+    """Kills the master of a job that waits; no task notices, and the job ends well under the next one."""
+    before, killed = pids_of(job), master_of(job.id)
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: master_of(job.id) not in (None, killed), "the next master", pause_s=0.1)
+    job.jobs.wait_for_state(job.id, "running")
+    assert pids_of(job) == before
+    ended = job.end()
+    assert (ended["restarts_used"], ended["generation"]) == (0, 1), ended
+    # The end is recorded, and seen by status, before the ResourceManager is told.
+    assert hadoop.wait_for_application(job.id)["finalStatus"] == "SUCCEEDED"

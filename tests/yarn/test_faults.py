@@ -6,7 +6,7 @@ import signal
 
 from waiting import wait_until
 from yarn.jobs import UNTIL, Jobs, Waiting
-from yarn.processes import master_of, pids_of, processes
+from yarn.processes import end_under_another_master, pids_of, processes
 
 
 def test_a_killed_process_comes_back_in_its_place(jobs):
@@ -49,16 +49,7 @@ def test_the_job_outlives_its_client(jobs, hadoop):
 def test_no_task_notices_that_the_master_is_killed(jobs, hadoop):
     job = Waiting(jobs, "-r", "worker:2")
     job.starts(2)
-    before = pids_of(job)
-    killed = master_of(job.id)
-    os.kill(killed, signal.SIGKILL)
-    wait_until(lambda: master_of(job.id) not in (None, killed), "the next master", pause_s=0.1)
-    jobs.wait_for_state(job.id, "running")
-    assert pids_of(job) == before
-    ended = job.end()
-    assert (ended["restarts_used"], ended["generation"]) == (0, 1)
-    # The end is recorded, and seen by status, before the ResourceManager is told.
-    assert hadoop.wait_for_application(job.id)["finalStatus"] == "SUCCEEDED"
+    end_under_another_master(job, hadoop)
     listing = hadoop.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
     assert f"/history/{job.id}/journal/000002.00001" in listing
 

@@ -8,17 +8,11 @@ import re
 
 import pytest
 from waiting import wait_until
-from yarn.jobs import Jobs
+from yarn.jobs import PID, UNTIL, Jobs
 
 LICENCE = "example.com/licence"
 PLAIN, LABELLED = {"127.0.0.2", "127.0.0.3"}, "127.0.0.4"
 
-WAITING = """
-import os, select, sys
-print("on", os.environ["NM_HOST"], flush=True)
-while not os.path.exists(sys.argv[1]):
-    select.select([], [], [], 0.05)
-"""
 # Fails where it was first, and waits anywhere else.
 MOVING = """
 import os, sys
@@ -31,8 +25,7 @@ if os.environ["GANGRUN_TASK_TYPE"] == "moving":
     print("failing" if open(sys.argv[1] + ".first").read() == os.environ["NM_HOST"] else "staying", flush=True)
     if open(sys.argv[1] + ".first").read() == os.environ["NM_HOST"]:
         sys.exit(1)
-""" + WAITING
-PLACE = re.compile(r"(\w+:\d+)\s*\| on (\S+)")
+""" + UNTIL
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +45,7 @@ def jobs(gangrun, agent, cluster, home, tmp_path):
 class Placed:
     """A job of a file whose tasks wait."""
 
-    def __init__(self, jobs, text, *words, script=WAITING):
+    def __init__(self, jobs, text, *words, script=UNTIL):
         self.jobs, self.file = jobs, jobs.folder / "end"
         jobs.write("job.yaml", text)
         jobs.write("waiting.py", script)
@@ -61,7 +54,7 @@ class Placed:
     def places(self, count):
         """{task: node} of the last starts, when there are so many tasks."""
         def told():
-            found = dict(PLACE.findall(self.jobs.order("logs", self.id).stdout))
+            found = {task: node for task, _, node in PID.findall(self.jobs.order("logs", self.id).stdout)}
             return found if len(found) == count else None
 
         return wait_until(told, f"{count} tasks to tell where they are", 90, pause_s=0.25)

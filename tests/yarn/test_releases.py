@@ -1,14 +1,13 @@
 """Whole jobs on another release than the newest; HADOOP_RELEASE names another one for a run by hand."""
 
 import os
-import signal
 
 import pytest
 
 from clusters.hadoop.fixtures import Hadoop
 from waiting import wait_until
 from yarn.jobs import Jobs, Waiting
-from yarn.processes import master_of, pids_of
+from yarn.processes import end_under_another_master
 from yarn.test_hadoop_wire import CLIENT, MASTER, talk
 
 RELEASE = os.environ.get("HADOOP_RELEASE", "3.4.2")
@@ -57,11 +56,4 @@ def test_a_gang_and_its_logs_after_the_end(old_jobs, old_hadoop):
 def test_no_task_notices_that_the_master_is_killed(old_jobs, old_hadoop):
     job = Waiting(old_jobs, "-r", "chief:1,worker:2")
     job.starts(3)
-    before, killed = pids_of(job), master_of(job.id)
-    os.kill(killed, signal.SIGKILL)
-    wait_until(lambda: master_of(job.id) not in (None, killed), "the next master", pause_s=0.1)
-    old_jobs.wait_for_state(job.id, "running")
-    assert pids_of(job) == before
-    ended = job.end()
-    assert (ended["restarts_used"], ended["generation"]) == (0, 1)
-    assert old_hadoop.wait_for_application(job.id)["finalStatus"] == "SUCCEEDED"
+    end_under_another_master(job, old_hadoop)
