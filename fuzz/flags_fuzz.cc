@@ -37,6 +37,10 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 'e': flags.env.push_back(std::move(value)); break;
     case 'P': flags.policies.push_back(std::move(value)); break;
     case 'G': flags.graces.push_back(std::move(value)); break;
+    case 'x': flags.exposes.push_back(std::move(value)); break;
+    case 'I': flags.image = std::move(value); break;
+    case 'u': flags.mounts.push_back(std::move(value)); break;
+    case 'z': flags.zookeeper.push_back(std::move(value)); break;
     case 't': flags.timeouts.push_back(std::move(value)); break;
     case 'f': flags.files.push_back(std::move(value)); break;
     case 'n': flags.name = std::move(value); break;

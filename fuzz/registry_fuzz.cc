@@ -2,9 +2,10 @@
 // sequence of sessions, frames and pauses.
 //
 // The first byte of an input chooses: 0 decodes the rest in both directions, 2 has the rest as
-// requests to a rendezvous, anything else runs the rest as a script for a desk. A script is a row
-// of steps of two bytes, what and which; "frame from the input" takes the bytes up to the next
-// newline.
+// requests to a rendezvous, 3 has messages of a tunnel (a byte of length, then so many), 4 has the
+// rest as a request to join, anything else runs the rest as a script for a desk. A script is a row
+// of steps of two bytes, what and
+// which; "frame from the input" takes the bytes up to the next newline.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -18,8 +19,10 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "registry/desk.h"
+#include "registry/join.h"
 #include "registry/messages.h"
 #include "registry/rendezvous_relay.h"
+#include "registry/tunnel_flow.h"
 
 namespace {
 
@@ -249,6 +252,40 @@ class Requests final : public registry::RendezvousRelayOutput {
   registry::RendezvousRelay relay_{*this};
 };
 
+// Messages of the other side of a tunnel, which this side answers as far as it may. (A length of
+// 255 stands for as many bytes as a message may have, all the same.)
+void tunnel(std::string_view bytes) {
+  registry::TunnelFlow flow;
+  std::string large;
+  while (!bytes.empty()) {
+    const auto length = static_cast<unsigned char>(bytes.front());
+    std::string_view message = bytes.substr(1, length);
+    bytes.remove_prefix(1 + message.size());
+    if (length == 255) {
+      large.assign(registry::kMaxTunnelMessageBytes, message.empty() ? 'd' : message.front());
+      message = large;
+    }
+    const auto read = flow.on_message(message);
+    if (!read.ok()) return;
+    if (const auto* data = std::get_if<registry::TunnelData>(&*read)) {
+      if (data->bytes.size() % 2 == 0) (void)flow.taken(data->bytes.size());
+      const std::size_t answer = std::min(flow.may_send(), data->bytes.size() * 3);
+      if (answer > 0) (void)flow.data(std::string(answer, 'a'));
+    } else if (std::holds_alternative<registry::TunnelEnd>(*read)) {
+      (void)flow.taken(0);
+    }
+    GANGRUN_CHECK(flow.on_the_way() <= registry::kTunnelWindowBytes, flow.on_the_way());
+  }
+}
+
+// What is taken is written as what is understood as the same again.
+void join(std::string_view body) {
+  const auto request = registry::join_request_from(std::string(body));
+  if (!request.ok()) return;
+  const auto again = registry::join_request_from(base::dump_json(registry::to_json(*request)));
+  GANGRUN_CHECK(again.ok() && *again == *request, body);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -258,6 +295,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     decode_both(input.substr(1));
   } else if (input.front() == 2) {
     Requests().run(input.substr(1));
+  } else if (input.front() == 3) {
+    tunnel(input.substr(1));
+  } else if (input.front() == 4) {
+    join(input.substr(1));
   } else {
     Script(input.substr(1)).run();
   }

@@ -1,12 +1,17 @@
 #include "agent/agent.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
+#include "agent/image_run.h"
+#include "agent/image_start.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/unique_fd.h"
 #include "frameworks/environment.h"
 #include "net/interfaces.h"
 #include "process/address_in_use.h"
@@ -39,7 +44,9 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       containment_(containment),
       config_(std::move(config)),
       task_spec_(*config_.spec.find(config_.task.type)),
-      notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal) {}
+      notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal),
+      figures_(private_prefix(config_) + ".figures.json"),
+      result_path_(private_prefix(config_) + ".result") {}
 
 base::Result<> Agent::start() {
   GANGRUN_TRY(hold_ports());
@@ -68,16 +75,19 @@ std::vector<std::uint16_t> Agent::more_ports() const {
   return {ports_->numbers().begin() + 1, ports_->numbers().end()};
 }
 
-// Without it, the agent goes on as long as its master stays where it is.
+// Without it, the agent goes on as long as its master stays where it is, and nobody gets a tunnel.
+// Beside its master it needs neither: that comes back to the same socket, and who wants a tunnel
+// reaches the task's loopback himself.
 void Agent::serve_control() {
-  if (!config_.serves_control) return;
+  if (!config_.socket_path.empty()) return;
   const auto on_master = [this](const job::Address& master) {
     session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
   };
   control_ = std::make_unique<registry::ControlServer>(loop_, config_.secret, on_master, logger_);
+  control_->serve_tunnels([this] { return ports_->numbers(); });
   auto address = control_->listen(config_.host);
   if (!address.ok()) {
-    return logger_.warning("a master that moves will not find this agent: {}",
+    return logger_.warning("no tunnel and no master that moves will find this agent: {}",
                            address.error().message);
   }
   control_address_ = *std::move(address);
@@ -95,6 +105,13 @@ void Agent::open_session() {
   callbacks.on_outdated_spec = [this] { logger_.info("a start with an address that is not held"); };
   callbacks.on_attached = [this] {
     if (rendezvous_) rendezvous_->on_attached();
+    figures_.forget();
+    if (upload_) upload_->on_attached();
+  };
+  callbacks.on_result_kept = [this](const registry::ResultKeptMessage& answer) {
+    if (!upload_) return;
+    upload_->on_kept(answer);
+    after_result_part(kResultPartTimeout);
   };
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
@@ -125,7 +142,7 @@ void Agent::open_session() {
 }
 
 void Agent::on_start(const registry::StartMessage& message) {
-  if (ending_ || run_) return;
+  if (ending_ || run_ || ended_) return;
   const base::Result<> started = start_run(message);
   if (started.ok()) return session_->started(run_->first_pid());
   run_.reset();
@@ -134,16 +151,18 @@ void Agent::on_start(const registry::StartMessage& message) {
   report.could_not_start = true;
   report.code = 127;
   report.sentence = base::format("could not be started: {}", started.error().message);
-  session_->exited(std::move(report));
+  session_->exited(std::move(report), loop_.now());
   if (!hold_ports_again()) session_->set_address(address(), more_ports());
 }
 
 base::Result<> Agent::start_run(const registry::StartMessage& message) {
   GANGRUN_TRY(serve_rendezvous());
   std::vector<process::SpawnOptions> processes;
+  std::vector<std::string> reports;
   for (int process = 0; process < task_spec_.processes; ++process) {
     GANGRUN_ASSIGN(auto options, options_of(message, process));
     processes.push_back(std::move(options));
+    if (runs_image()) reports.push_back(container_report_path(config_, process));
   }
   UserRun::Callbacks callbacks;
   callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
@@ -151,12 +170,14 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   run_ = std::make_unique<UserRun>(loop_, logger_, containment_, std::move(callbacks));
   run_started_at_ = loop_.now();
   notice_.begin_run(run_started_at_);
+  figures_.begin_run();
+  (void)::unlink(result_path_.c_str());
   output_seen_ = 0;
   cpu_seen_ = 0;
   said_address_in_use_ = stopping_ = false;
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
-  return run_->start(std::move(processes), config_.log_prefix);
+  return run_->start(std::move(processes), config_.log_prefix, reports);
 }
 
 // Each run has its own, at its own port: what an earlier one has asked or put is not its affair.
@@ -172,6 +193,8 @@ base::Result<> Agent::serve_rendezvous() {
 base::Result<process::SpawnOptions> Agent::options_of(const registry::StartMessage& message,
                                                       int process) {
   GANGRUN_ASSIGN(const auto variables, variables_of(message, process));
+  // An engine hands no descriptor on: the ports stay held, and are bound by their numbers.
+  if (runs_image()) return client_for(config_, containment_.containers(), variables, process);
   process::SpawnOptions options;
   options.argv = config_.spec.command_of(task_spec_).argv();
   options.working_folder = config_.working_folder;
@@ -201,6 +224,7 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
     if (equals == std::string_view::npos || equals == 0) continue;
     // Those of a job in which gangrun itself was called say nothing true of this one.
     if (frameworks::is_reserved(text.substr(0, equals))) continue;
+    if (runs_image() && !passes_into_image(text.substr(0, equals))) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   const frameworks::Inputs inputs{.job = config_.spec,
@@ -209,6 +233,8 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
                                   .restarts = message.restarts,
                                   .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
                                   .notice_file = notice_.file(),
+                                  .result_file = result_path_,
+                                  .figures_file = figures_.path(),
                                   .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
                                   .own_address = address(),
                                   .more_ports = more_ports(),
@@ -286,9 +312,12 @@ void Agent::on_run_ended(job::ExitReport report) {
   const job::Address reported = address();
   run_.reset();
   rendezvous_.reset();
+  if (runs_image()) remove_environments(config_);
   // It has saved what it could and left: no failure of its own.
   report.preempted = !report.success && !report.out_of_memory && notice_.is_pending(loop_.now());
-  if (report.preempted) {
+  if (!end_reason_.empty() && !report.success) {
+    report.sentence = base::format("was ended: {}", end_reason_);
+  } else if (report.preempted) {
     report.sentence += " after the notice of its preemption";
   } else if (ended_for_its_port(report)) {
     report.port_lost = true;
@@ -298,18 +327,80 @@ void Agent::on_run_ended(job::ExitReport report) {
     // An end of its own counts as what it is; the others learn of the port when it starts again.
     report.port_lost = stopping_;
   }
+  ended_ = Ended{std::move(report), loop_.now(), reported};
+  if (!session_ || !has_session_) return tell_end();
+  tell_figures();
+  (void)::unlink(figures_.path().c_str());
+  send_result();
+}
+
+void Agent::send_result() {
+  auto opened = open_result(result_path_);
+  if (!opened.ok()) {
+    lose_result(opened.error().message);
+    return tell_end();
+  }
+  if (opened->size == 0) return tell_end();
+  upload_.emplace(std::move(opened->file), opened->size,
+                  [this](registry::ResultMessage part) { session_->result(std::move(part)); });
+  upload_->begin();
+  after_result_part(kResultPartTimeout);
+}
+
+void Agent::after_result_part(std::chrono::milliseconds limit) {
+  if (!upload_->is_over()) {
+    upload_limit_ = loop_.after(limit, [this, limit] {
+      upload_->give_up(base::format("it could not be sent in {}", base::to_words(limit)));
+      after_result_part(limit);
+    });
+    return;
+  }
+  upload_limit_.reset();
+  if (!upload_->trouble().empty()) lose_result(upload_->trouble());
+  upload_.reset();
+  (void)::unlink(result_path_.c_str());
+  tell_end();
+}
+
+// The run's end counts as what it is.
+void Agent::lose_result(std::string_view why) {
+  tell_in_log(base::format("gangrun: the result is not kept: {}", why));
+}
+
+// Among the task's own lines, for who reads its log and for who follows the job.
+void Agent::tell_in_log(const std::string& line) {
+  const std::string path = config_.log_prefix + ".err";
+  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  const auto written = file.valid() ? base::write_all(file.get(), line + "\n", path)
+                                    : base::Result<>(base::from_errno(errno, path));
+  if (!written.ok()) logger_.warning("{}: {}", line, written.error().message);
+  session_->log(registry::Stream::kErr, line);
+}
+
+void Agent::tell_end() {
+  Ended ended = *std::exchange(ended_, std::nullopt);
   if (session_) {
-    session_->exited(std::move(report));
-    if (address() != reported) session_->set_address(address(), more_ports());
+    session_->exited(std::move(ended.report), ended.at);
+    if (address() != ended.address) session_->set_address(address(), more_ports());
   }
   if (ending_) leave();
+}
+
+void Agent::tell_figures() {
+  auto changed = figures_.changed();
+  if (!changed.ok()) {
+    return tell_in_log(base::format("gangrun: GANGRUN_FIGURES_FILE: {}", changed.error().message));
+  }
+  if (*changed) session_->figures(**std::move(changed));
 }
 
 registry::HeartbeatMessage Agent::heartbeat() {
   registry::HeartbeatMessage message;
   if (!run_) return message;
-  run_->refresh();
-  const process::Usage usage = process::usage_of(containment_.processes());
+  tell_figures();
+  run_->refresh(loop_.now());
+  const process::Usage usage =
+      runs_image() ? run_->usage_of_containers() : process::usage_of(containment_.processes());
   message.memory_bytes = static_cast<std::int64_t>(usage.memory_bytes);
   message.cpu_seconds = usage.cpu_seconds;
   const std::uint64_t output = run_->output_bytes();
@@ -322,6 +413,10 @@ registry::HeartbeatMessage Agent::heartbeat() {
 void Agent::end(std::chrono::milliseconds grace) {
   ending_ = true;
   if (run_) return run_->stop(grace);
+  if (upload_ && has_session_ && grace.count() > 0) return after_result_part(grace);
+  upload_.reset();
+  upload_limit_.reset();
+  if (ended_) return tell_end();
   leave();
 }
 
@@ -336,6 +431,11 @@ void Agent::end_by_signal(int number) {
   end(config_.spec.timeouts.stop);
 }
 
+void Agent::end_because(std::string reason) {
+  end_reason_ = std::move(reason);
+  end(std::chrono::milliseconds(0));
+}
+
 void Agent::leave() {
   // Also where nothing runs: what the containment itself has made goes with it.
   if (const auto killed = containment_.kill_all(loop_.now() + kLeaveDeadline, {}); !killed.ok()) {
@@ -343,7 +443,7 @@ void Agent::leave() {
   }
   if (!has_session_) return loop_.stop();
   has_session_ = false;
-  session_->finish([this] { loop_.stop(); });
+  session_->finish([this] { loop_.stop(); }, end_reason_);
 }
 
 }  // namespace gangrun::agent

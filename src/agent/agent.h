@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/figures_file.h"
 #include "agent/notice.h"
 #include "agent/rendezvous.h"
+#include "agent/result_upload.h"
 #include "agent/user_run.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -41,6 +43,8 @@ class Agent {
   void end(std::chrono::milliseconds grace);
   // What a signal to end means: the grace of the job.
   void end_by_signal(int number);
+  // At once, for a reason that its task's end is to tell.
+  void end_because(std::string reason);
   // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
   [[nodiscard]] int exit_status() const { return exit_status_; }
 
@@ -51,12 +55,21 @@ class Agent {
   void on_start(const registry::StartMessage& message);
   base::Result<> start_run(const registry::StartMessage& message);
   base::Result<> serve_rendezvous();
+  // Whether an engine is to run the task's processes, in containers of an image.
+  [[nodiscard]] bool runs_image() const { return !containment_.containers().names.empty(); }
   base::Result<process::SpawnOptions> options_of(const registry::StartMessage& message,
                                                  int process);
   base::Result<std::map<std::string, std::string>> variables_of(
       const registry::StartMessage& message, int process);
   void on_notice(std::chrono::milliseconds left);
   void on_run_ended(job::ExitReport report);
+  // What the run has left goes before its end is told: whoever hears of that finds the result.
+  void send_result();
+  void after_result_part(std::chrono::milliseconds limit);
+  void lose_result(std::string_view why);
+  void tell_end();
+  void tell_figures();
+  void tell_in_log(const std::string& line);
   void on_line(bool is_error, std::string_view line);
   [[nodiscard]] bool ended_for_its_port(const job::ExitReport& report) const;
   [[nodiscard]] std::string port_sentence() const;
@@ -67,6 +80,13 @@ class Agent {
   [[nodiscard]] registry::HeartbeatMessage heartbeat();
   void leave();
 
+  // How the last run ended, until that is told.
+  struct Ended {
+    job::ExitReport report;
+    base::Instant at;
+    job::Address address;  // as the master knows it
+  };
+
   net::EventLoop& loop_;
   base::Logger& logger_;
   const process::Containment& containment_;
@@ -74,16 +94,22 @@ class Agent {
   const job::TaskSpec& task_spec_;
   std::optional<process::PortHolds> ports_;
   Notice notice_;
+  FiguresFile figures_;
+  const std::string result_path_;
   std::unique_ptr<UserRun> run_;
   // Of the same run, where its framework needs it.
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
   base::Instant run_started_at_;
+  std::optional<Ended> ended_;
+  std::optional<ResultUpload> upload_;  // of the same run
+  net::Timer upload_limit_;
   bool said_address_in_use_ = false;
   bool stopping_ = false;  // the master has asked for the end of the run
   std::uint64_t output_seen_ = 0;
   double cpu_seen_ = 0;
   bool ending_ = false;
+  std::string end_reason_;  // that the master cannot know
   int exit_status_ = 0;
   bool has_session_ = true;
   net::Watch guardian_watch_;

@@ -7,8 +7,9 @@
 #include <csignal>
 #include <utility>
 
+#include "agent/image_run.h"
 #include "base/format.h"
-#include "process/usage.h"
+#include "process/container_report.h"
 
 namespace gangrun::agent {
 
@@ -42,6 +43,10 @@ struct UserRun::Process {
 
   process::Child child;
   std::optional<process::Exit> exit;
+  // Where its container tells how it does, and what ends it when we do; empty without one.
+  std::string container_report;
+  base::UniqueFd lifeline;
+  std::string could_not_start;
   std::unique_ptr<process::OutputPump> out;
   std::unique_ptr<process::OutputPump> err;
   net::Watch out_watch;
@@ -56,9 +61,12 @@ UserRun::UserRun(net::EventLoop& loop, base::Logger& logger,
 UserRun::~UserRun() = default;
 
 base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
-                              const std::string& log_prefix) {
-  for (process::SpawnOptions& options : processes) {
-    base::Result<> started = start_process(std::move(options), log_prefix, processes.size() > 1);
+                              const std::string& log_prefix,
+                              const std::vector<std::string>& container_reports) {
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const std::string report = i < container_reports.size() ? container_reports[i] : "";
+    base::Result<> started =
+        start_process(std::move(processes[i]), log_prefix, processes.size() > 1, report);
     if (started.ok()) continue;
     // A gang of ranks that is not complete is of no use.
     kill_all();
@@ -70,7 +78,12 @@ base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
 }
 
 base::Result<> UserRun::start_process(process::SpawnOptions options, const std::string& log_prefix,
-                                      bool shares_log) {
+                                      bool shares_log, const std::string& container_report) {
+  Pipe lifeline;
+  if (!container_report.empty()) {
+    GANGRUN_ASSIGN(lifeline, make_pipe());
+    options.standard_input = lifeline.read.get();
+  }
   GANGRUN_ASSIGN(Pipe out, make_pipe());
   GANGRUN_ASSIGN(Pipe err, make_pipe());
   options.standard_output = out.write.get();
@@ -78,6 +91,8 @@ base::Result<> UserRun::start_process(process::SpawnOptions options, const std::
   containment_.confine(options);
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   auto process = std::make_unique<Process>(std::move(child));
+  process->container_report = container_report;
+  process->lifeline = std::move(lifeline.write);
   Process* raw = process.get();
   const auto pump = [&](base::UniqueFd pipe, bool is_error) {
     process::OutputPump::Callbacks callbacks;
@@ -136,12 +151,23 @@ void UserRun::on_process_ended(Process& process) {
   }
   how.out_of_memory = out_of_memory_.killed(process.child.pid(), how);
   process.exit = how;
+  if (!process.container_report.empty()) tell_end_in_container(process, how);
   --running_;
-  if (!how.succeeded() && first_failed_ == nullptr) {
+  if (!process.exit->succeeded() && first_failed_ == nullptr) {
     first_failed_ = &process;
     if (running_ > 0) stop(kSiblingGrace);
   }
   if (running_ == 0) finish();
+}
+
+// What the client wrote of itself is in its pipe by now.
+void UserRun::tell_end_in_container(Process& process, const process::Exit& client) {
+  process.err_watch.reset();
+  process.err->finish();
+  const ImageExit end = image_exit(client, process::read_container_report(process.container_report),
+                                   process.err->last_lines());
+  process.exit = end.exit;
+  process.could_not_start = end.could_not_start;
 }
 
 void UserRun::stop(std::chrono::milliseconds grace) {
@@ -188,6 +214,10 @@ job::ExitReport UserRun::report() const {
     report.sentence =
         base::format("{} (process {} of {})", report.sentence, number, processes_.size());
   }
+  if (!shown.could_not_start.empty()) {
+    report.could_not_start = true;
+    report.sentence = base::format("could not be started: {}", shown.could_not_start);
+  }
   if (!report.success) {
     report.last_lines = shown.err->last_lines();
     report.traceback = shown.err->traceback().value_or("");
@@ -197,6 +227,18 @@ job::ExitReport UserRun::report() const {
 
 std::int64_t UserRun::first_pid() const {
   return processes_.empty() ? 0 : processes_.front()->child.pid();
+}
+
+process::Usage UserRun::usage_of_containers() const {
+  process::Usage usage;
+  for (const auto& process : processes_) {
+    if (process->container_report.empty()) continue;
+    const auto report = process::read_container_report(process->container_report);
+    if (!report) continue;
+    usage.memory_bytes += report->usage.memory_bytes;
+    usage.cpu_seconds += report->usage.cpu_seconds;
+  }
+  return usage;
 }
 
 std::uint64_t UserRun::output_bytes() const {

@@ -17,6 +17,7 @@
 #include "process/out_of_memory.h"
 #include "process/output.h"
 #include "process/spawn.h"
+#include "process/usage.h"
 
 namespace gangrun::agent {
 
@@ -39,8 +40,10 @@ class UserRun {
 
   // Starts one process for each element: argv, environment, folder and inherited sockets are filled
   // in by the caller, the outputs by us (appended to log_prefix + ".out" and ".err"). On an error
-  // nothing runs.
-  base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix);
+  // nothing runs. Where an element of `container_reports` is not empty, the process is the client
+  // of an engine whose container tells there how it does (process/container_report.h).
+  base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix,
+                       const std::vector<std::string>& container_reports = {});
 
   // SIGTERM to all; SIGKILL to everything that is left after `grace` (0: at once).
   void stop(std::chrono::milliseconds grace);
@@ -49,7 +52,9 @@ class UserRun {
   // The processes that we started and that have not ended.
   [[nodiscard]] std::vector<pid_t> own_children() const;
   // A kill for want of memory that happened before is not a later end's reason.
-  void refresh() { out_of_memory_.refresh(); }
+  void refresh(base::Instant now) { out_of_memory_.refresh(now); }
+  // What those in containers use, which are not seen from here.
+  [[nodiscard]] process::Usage usage_of_containers() const;
   // Bytes of output so far.
   [[nodiscard]] std::uint64_t output_bytes() const;
 
@@ -57,7 +62,8 @@ class UserRun {
   struct Process;
 
   base::Result<> start_process(process::SpawnOptions options, const std::string& log_prefix,
-                               bool shares_log);
+                               bool shares_log, const std::string& container_report);
+  void tell_end_in_container(Process& process, const process::Exit& client);
   void on_process_ended(Process& process);
   void finish();
   void kill_all();

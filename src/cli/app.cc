@@ -24,6 +24,7 @@ void build(CLI::App& app, Request& request) {
   app.description("Start the tasks of a distributed training job together, as a gang.");
   app.set_help_flag("-h,--help", "Show this help");
   app.allow_extras();
+  app.require_subcommand(0, 1);  // a later word may be a task type with a command's name
   app.footer(
       base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python train.py\n\n"
                    "gangrun COMMAND --help shows the flags of a command.\n",
@@ -32,13 +33,17 @@ void build(CLI::App& app, Request& request) {
   add_ps(app, request);
   add_status(app, request);
   add_logs(app, request);
+  add_result(app, request);
   add_kill(app, request);
   add_wait(app, request);
   add_attach(app, request);
+  add_open(app, request);
   add_why(app, request);
   add_history(app, request);
   add_doctor(app, request);
   add_completion(app, request);
+  add_ytf_submit(app, request);
+  add_check_hadoop_env(app, request);
   add_version(app, request);
 }
 

@@ -11,14 +11,12 @@
 #include "cli/job_display.h"
 #include "cli/yarn_session.h"
 #include "cluster/local/job_folder.h"
+#include "job/limits.h"
 #include "net/event_loop.h"
 
 namespace gangrun::cli {
 
 namespace {
-
-// A job may take as long as it takes; its own limits end it.
-constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
 
 struct Options {
   std::string job;
@@ -74,7 +72,7 @@ job::JobStatus Attached::look() {
 
 ExitStatus Attached::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
-                        context_.clock.now() + kLongestJob);
+                        context_.clock.now() + job::kLongestJob);
   if (left_ && !job::is_final(status_.state)) return display_->leave(status_.id);
   const ExitStatus exit_status = exit_status_of(status_, false);
   display_->finish(status_, exit_status);

@@ -25,13 +25,17 @@ void add_run(CLI::App& app, Request& request);
 void add_ps(CLI::App& app, Request& request);
 void add_status(CLI::App& app, Request& request);
 void add_logs(CLI::App& app, Request& request);
+void add_result(CLI::App& app, Request& request);
 void add_kill(CLI::App& app, Request& request);
 void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
+void add_open(CLI::App& app, Request& request);
 void add_why(CLI::App& app, Request& request);
 void add_history(CLI::App& app, Request& request);
 void add_doctor(CLI::App& app, Request& request);
+void add_check_hadoop_env(CLI::App& app, Request& request);
 void add_completion(CLI::App& app, Request& request);
+void add_ytf_submit(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
 // Where the jobs of this machine are kept, and where the job of this name is.

@@ -1,6 +1,7 @@
 #include "cli/completion.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/format.h"
 #include "job/spec_names.h"
@@ -10,6 +11,15 @@ namespace gangrun::cli {
 namespace {
 
 using base::format;
+
+// Commands that are known by names of their own too.
+constexpr std::array<std::string_view, 2> kOwnNames{"ytf-submit", "check_hadoop_env"};
+
+std::string function_of(std::string_view name) {
+  std::string function = format("_{}", name);
+  std::replace(function.begin(), function.end(), '-', '_');
+  return function;
+}
 
 // What a value completes to, in words that the generators share.
 enum class Kind { kNothing, kFile, kFolder, kJob, kChoice };
@@ -89,7 +99,14 @@ std::string bash_script(const CommandModel& program) {
   text += format("      COMPREPLY=($(compgen -W \"{} {}\" -- \"$current\"))\n      ;;\n",
                  base::join(commands, " "), base::join(names_of(program), " "));
   for (const CommandModel& command : program.commands) text += bash_command(command);
-  return text + "  esac\n}\ncomplete -F _gangrun gangrun\n";
+  text += "  esac\n}\ncomplete -F _gangrun gangrun\n";
+  for (const std::string_view name : kOwnNames) {
+    text += format("{}() {{\n  COMP_WORDS=(gangrun {} \"${{COMP_WORDS[@]:1}}\")\n",
+                   function_of(name), name);
+    text +=
+        format("  ((++COMP_CWORD))\n  _gangrun\n}}\ncomplete -F {} {}\n", function_of(name), name);
+  }
+  return text;
 }
 
 // Inside single quotes and the brackets of a specification.
@@ -153,7 +170,12 @@ std::string zsh_script(const CommandModel& program) {
       "  )\n  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
       "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
   for (const CommandModel& command : program.commands) text += zsh_command(command);
-  return text + "  esac\n}\ncompdef _gangrun gangrun\n";
+  text += "  esac\n}\ncompdef _gangrun gangrun\n";
+  for (const std::string_view name : kOwnNames) {
+    text += format("{}() {{\n  words=(gangrun {} \"${{words[@]:1}}\")\n", function_of(name), name);
+    text += format("  (( ++CURRENT ))\n  _gangrun\n}}\ncompdef {} {}\n", function_of(name), name);
+  }
+  return text;
 }
 
 std::string fish_quoted(std::string_view text) {
@@ -203,6 +225,9 @@ std::string fish_script(const CommandModel& program) {
       if (!flag.value.empty()) text += fish_value(flag.value);
       text += format(" -d {}\n", fish_quoted(flag.help));
     }
+  }
+  for (const std::string_view name : kOwnNames) {
+    text += format("complete -c {0} -w 'gangrun {0}'\n", name);
   }
   return text;
 }

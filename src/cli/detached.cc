@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands.h"
+#include "cli/submitted.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -127,17 +128,8 @@ ExitStatus run_detached(const RunPlan& plan, const RunOptions& options, Context&
     folder->remove();
     return fail(context, submitted.error(), ExitStatus::kCouldNotStart);
   }
-  if (options.display.json) {
-    const base::Json json{{"job", folder->id()}, {"folder", folder->paths().folder}};
-    context.console.out(base::dump_json(json) + "\n");
-  } else {
-    context.console.out(folder->id() + "\n");
-    if (!options.display.quiet) {
-      context.console.err(base::format(
-          "gangrun: runs on without this terminal; gangrun attach {} shows it\n", folder->id()));
-    }
-  }
-  return ExitStatus::kSuccess;
+  return leave_submitted(folder->id(), {{"job", folder->id()}, {"folder", folder->paths().folder}},
+                         plan.spec, options, context);
 }
 
 Result<> revive(const std::string& program, const cluster::JobPaths& paths,

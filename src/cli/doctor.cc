@@ -17,28 +17,32 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "base/unique_fd.h"
 #include "cli/agent_program.h"
 #include "cli/commands.h"
 #include "cli/prepare.h"
 #include "cli/text.h"
 #include "job/units.h"
+#include "process/engine.h"
 #include "process/levels.h"
 
 namespace gangrun::cli {
 
 namespace {
 
-using Grade = Finding::Grade;
+using cluster::Check;
+using cluster::Verdict;
 
 constexpr std::chrono::seconds kAgentTimeout(5);
+constexpr std::chrono::seconds kEngineTimeout(5);
 // With less, a log or two fill the disk.
 constexpr std::int64_t kLittleSpace = std::int64_t{100} << 20U;
 // A master holds about two descriptors for each task.
 constexpr rlim_t kFewDescriptors = 1024;
 constexpr int kFirstCredibleYear = 2024;
 
-void add_levels(std::vector<Finding>& findings) {
+void add_levels(std::vector<Check>& checks) {
   const process::Abilities abilities = process::probe_levels();
   const process::Level best = process::best(abilities);
   bool any = false;
@@ -47,18 +51,17 @@ void add_levels(std::vector<Finding>& findings) {
     any = any || ability.possible;
     const std::string name = base::format("containment {}", process::to_string(level));
     if (ability.possible) {
-      findings.push_back(
-          {name, Grade::kGood, level == best ? "possible; jobs use it" : "possible"});
+      checks.push_back({name, Verdict::kOk, level == best ? "possible; jobs use it" : "possible"});
     } else {
-      findings.push_back({name, Grade::kLimited, ability.reason});
+      checks.push_back({name, Verdict::kWarning, ability.reason});
     }
   }
   if (!any) {
-    findings.push_back({"containment", Grade::kBad, "no level is possible on this host"});
+    checks.push_back({"containment", Verdict::kFailed, "no level is possible on this host"});
   }
 }
 
-Finding examine_port() {
+Check examine_port() {
   const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -67,10 +70,15 @@ Finding examine_port() {
   std::memcpy(&storage, &address, sizeof(address));
   if (!fd.valid() ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&storage), sizeof(address)) != 0) {
-    return {"ports", Grade::kBad,
+    return {"ports", Verdict::kFailed,
             base::from_errno(errno, "no port of 127.0.0.1 can be bound").message};
   }
-  return {"ports", Grade::kGood, "ports of 127.0.0.1 can be bound"};
+  return {"ports", Verdict::kOk, "ports of 127.0.0.1 can be bound"};
+}
+
+std::string last_line(std::string_view text) {
+  text = base::trim(text);
+  return std::string(text.substr(text.rfind('\n') + 1));
 }
 
 std::optional<std::int64_t> free_bytes(const std::string& path) {
@@ -79,140 +87,155 @@ std::optional<std::int64_t> free_bytes(const std::string& path) {
   return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
 }
 
-Finding examine_home(const Context& context) {
+Check examine_home(const Context& context) {
   const auto home = home_of(context);
-  if (!home.ok()) return {"home", Grade::kBad, home.error().message};
+  if (!home.ok()) return {"home", Verdict::kFailed, home.error().message};
   const auto made = base::make_folders(*home + "/jobs", 0700);
-  if (!made.ok()) return {"home", Grade::kBad, made.error().message};
+  if (!made.ok()) return {"home", Verdict::kFailed, made.error().message};
   if (::access((*home + "/jobs").c_str(), W_OK | X_OK) != 0) {
-    return {"home", Grade::kBad, base::from_errno(errno, *home + "/jobs").message};
+    return {"home", Verdict::kFailed, base::from_errno(errno, *home + "/jobs").message};
   }
   const auto space = free_bytes(*home);
   const std::string text = base::format("{} with {} free", *home, bytes_text(space.value_or(0)));
-  if (space && *space == 0) return {"home", Grade::kBad, text};
+  if (space && *space == 0) return {"home", Verdict::kFailed, text};
   const bool little = space && *space < kLittleSpace;
-  return {"home", little ? Grade::kLimited : Grade::kGood, text};
+  return {"home", little ? Verdict::kWarning : Verdict::kOk, text};
 }
 
-Finding examine_shared_memory() {
+Check examine_shared_memory() {
   const std::string folder = "/dev/shm";
   const auto space = free_bytes(folder);
   if (!space || ::access(folder.c_str(), W_OK) != 0) {
-    return {"shared memory", Grade::kLimited,
+    return {"shared memory", Verdict::kWarning,
             base::format("{}; frameworks that use it fail",
                          base::from_errno(errno, folder + " cannot be written").message)};
   }
-  return {"shared memory", *space < kLittleSpace ? Grade::kLimited : Grade::kGood,
+  return {"shared memory", *space < kLittleSpace ? Verdict::kWarning : Verdict::kOk,
           base::format("{} with {} free", folder, bytes_text(*space))};
 }
 
-Finding examine_descriptors() {
+Check examine_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return {"open files", Grade::kLimited, base::from_errno(errno, "getrlimit").message};
+    return {"open files", Verdict::kWarning, base::from_errno(errno, "getrlimit").message};
   }
   const auto words = [](rlim_t value) {
     return value == RLIM_INFINITY ? std::string("unlimited") : std::to_string(value);
   };
-  return {"open files", limit.rlim_max < kFewDescriptors ? Grade::kLimited : Grade::kGood,
+  return {"open files", limit.rlim_max < kFewDescriptors ? Verdict::kWarning : Verdict::kOk,
           base::format("limit {} (hard {})", words(limit.rlim_cur), words(limit.rlim_max))};
 }
 
-Finding examine_machine(const Context& context) {
+Check examine_machine(const Context& context) {
   const cluster::Machine machine = this_machine(context);
-  return {"machine", machine.memory_mib > 0 ? Grade::kGood : Grade::kLimited,
+  return {"machine", machine.memory_mib > 0 ? Verdict::kOk : Verdict::kWarning,
           base::format("{}, {} of memory, {}", count_text(machine.vcores, "core"),
                        machine.memory_mib > 0 ? bytes_text(machine.memory_mib << 20U)
                                               : std::string("an unknown amount"),
                        count_text(machine.gpus, "GPU"))};
 }
 
-Finding examine_agent(const Context& context) {
-  const auto program = find_agent(context);
-  if (!program.ok()) return {"agent", Grade::kBad, program.error().message};
-  const auto version = agent_version(*program, context.clock.now() + kAgentTimeout);
-  if (!version.ok()) return {"agent", Grade::kBad, version.error().message};
-  const bool same = version->find(GANGRUN_VERSION) != std::string::npos;
-  return {"agent", same ? Grade::kGood : Grade::kBad,
-          base::format("{} ({}){}", *program, *version,
-                       same ? "" : "; it must be of version " GANGRUN_VERSION)};
+// Only tasks with an `image` need one.
+Check examine_engine(const Context& context) {
+  const auto engine = engine_of(context.environment);
+  if (!engine.ok()) {
+    return {"container engine", Verdict::kWarning,
+            engine.error().message + "; no task can have an image"};
+  }
+  const auto answer = process::ask({*engine, "version"}, context.clock.now() + kEngineTimeout);
+  if (!answer.ok() || answer->status != 0) {
+    const std::string said = answer.ok() ? answer->output : answer.error().message;
+    return {"container engine", Verdict::kWarning,
+            base::format("{} cannot be used: {}", *engine, last_line(said))};
+  }
+  return {"container engine", Verdict::kOk,
+          base::format("{} runs tasks that have an image", *engine)};
 }
 
-Finding examine_clock(const Context& context) {
+Check examine_clock(const Context& context) {
   const std::string now = base::to_iso8601(context.clock.wall_now());
   if (now < std::to_string(kFirstCredibleYear)) {
-    return {"clock", Grade::kBad,
+    return {"clock", Verdict::kFailed,
             base::format("{} is in the past; certificates would not be valid elsewhere", now)};
   }
   timex state{};
   const int result = ::adjtimex(&state);
   const bool synchronised = result >= 0 && result != TIME_ERROR;
-  return {"clock", Grade::kGood,
+  return {"clock", Verdict::kOk,
           base::format("{}{}", now, synchronised ? ", synchronised" : ", not synchronised")};
 }
 
-Paint paint_of(Grade grade) {
-  switch (grade) {
-    case Grade::kGood: return Paint::kGreen;
-    case Grade::kLimited: return Paint::kYellow;
-    case Grade::kBad: return Paint::kRed;
+Paint paint_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk: return Paint::kGreen;
+    case Verdict::kWarning: return Paint::kYellow;
+    case Verdict::kFailed: return Paint::kRed;
+    case Verdict::kNotChecked: return Paint::kDim;
   }
   return Paint::kNone;
 }
 
 }  // namespace
 
-std::string_view to_string(Grade grade) {
-  switch (grade) {
-    case Grade::kGood: return "good";
-    case Grade::kLimited: return "limited";
-    case Grade::kBad: return "bad";
+Check check_agent(const Context& context) {
+  const auto program = find_agent(context);
+  if (!program.ok()) {
+    return {"agent", Verdict::kFailed, program.error().message,
+            "put gangrun-agent beside gangrun, or name it in GANGRUN_AGENT"};
   }
-  return "bad";
+  const auto version = agent_version(*program, context.clock.now() + kAgentTimeout);
+  if (!version.ok()) return {"agent", Verdict::kFailed, version.error().message};
+  const bool same = version->find(GANGRUN_VERSION) != std::string::npos;
+  return {"agent", same ? Verdict::kOk : Verdict::kFailed,
+          base::format("{} ({}){}", *program, *version,
+                       same ? "" : "; it must be of version " GANGRUN_VERSION)};
 }
 
-std::vector<Finding> examine(const Context& context) {
-  std::vector<Finding> findings;
-  findings.push_back(examine_agent(context));
-  findings.push_back(examine_home(context));
-  findings.push_back(examine_port());
-  add_levels(findings);
-  findings.push_back(examine_machine(context));
-  findings.push_back(examine_shared_memory());
-  findings.push_back(examine_descriptors());
-  findings.push_back(examine_clock(context));
-  return findings;
+std::vector<Check> check_this_machine(const Context& context) {
+  std::vector<Check> checks;
+  checks.push_back(check_agent(context));
+  checks.push_back(examine_home(context));
+  checks.push_back(examine_port());
+  add_levels(checks);
+  checks.push_back(examine_machine(context));
+  checks.push_back(examine_shared_memory());
+  checks.push_back(examine_descriptors());
+  checks.push_back(examine_engine(context));
+  checks.push_back(examine_clock(context));
+  return checks;
 }
 
-bool can_run_jobs(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(),
-                      [](const Finding& finding) { return finding.grade == Grade::kBad; });
-}
-
-Lines findings_lines(const std::vector<Finding>& findings, std::size_t width) {
+Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std::size_t width) {
   std::vector<std::vector<Span>> rows;
-  rows.reserve(findings.size());
-  for (const Finding& finding : findings) {
-    rows.push_back({{finding.name},
-                    {std::string(to_string(finding.grade)), paint_of(finding.grade)},
-                    {harmless(finding.text)}});
+  rows.reserve(checks.size());
+  for (const Check& check : checks) {
+    rows.push_back({{check.name},
+                    {std::string(to_string(check.verdict)), paint_of(check.verdict)},
+                    {harmless(check.found)}});
   }
   Lines lines = table({{"WHAT"}, {"IS"}, {"BECAUSE"}}, rows, width);
-  if (can_run_jobs(findings)) {
-    lines.emplace_back("jobs can run on this machine", Paint::kGreen);
+  // Whole, as the table may have cut it.
+  for (const Check& check : checks) {
+    if (check.to_do.empty()) continue;
+    lines.emplace_back("");
+    lines.emplace_back(base::format("{}: {}", check.name, harmless(check.found)),
+                       paint_of(check.verdict));
+    lines.emplace_back(base::format("  to do: {}", harmless(check.to_do)));
+  }
+  if (lines.size() > checks.size() + 1) lines.emplace_back("");
+  if (cluster::any_failed(checks)) {
+    lines.emplace_back(base::format("no job can run on {} until what failed is mended", place),
+                       Paint::kRed);
   } else {
-    lines.emplace_back("no job can run on this machine until what is bad is mended", Paint::kRed);
+    lines.emplace_back(base::format("jobs can run on {}", place), Paint::kGreen);
   }
   return lines;
 }
 
-base::Json findings_json(const std::vector<Finding>& findings) {
+base::Json checks_json(const std::vector<Check>& checks) {
   base::Json list = base::Json::array();
-  for (const Finding& finding : findings) {
-    list.push_back(
-        {{"name", finding.name}, {"grade", to_string(finding.grade)}, {"text", finding.text}});
-  }
-  return {{"can_run_jobs", can_run_jobs(findings)}, {"findings", std::move(list)}};
+  for (const Check& check : checks) list.push_back(to_json(check));
+  return {{"can_run_jobs", !cluster::any_failed(checks)}, {"checks", std::move(list)}};
 }
 
 }  // namespace gangrun::cli

@@ -1,34 +1,24 @@
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "cli/context.h"
 #include "cli/style.h"
+#include "cluster/check.h"
 
 namespace gangrun::cli {
 
-// One thing of the local environment.
-struct Finding {
-  enum class Grade {
-    kGood,
-    kLimited,  // jobs run, but not all that could be
-    kBad,      // no job can run
-  };
+// Looks at everything that jobs of this machine need; some seconds at most. Leaves nothing behind.
+std::vector<cluster::Check> check_this_machine(const Context& context);
 
-  std::string name;
-  Grade grade = Grade::kGood;
-  std::string text;
-};
+// Whether gangrun-agent is there, of this version, and runs.
+cluster::Check check_agent(const Context& context);
 
-std::string_view to_string(Finding::Grade grade);
-
-// Looks at everything; some seconds at most. Leaves nothing behind.
-std::vector<Finding> examine(const Context& context);
-
-bool can_run_jobs(const std::vector<Finding>& findings);
-Lines findings_lines(const std::vector<Finding>& findings, std::size_t width);
-base::Json findings_json(const std::vector<Finding>& findings);
+// `place` in words: "this machine".
+Lines checks_lines(const std::vector<cluster::Check>& checks, std::string_view place,
+                   std::size_t width);
+base::Json checks_json(const std::vector<cluster::Check>& checks);
 
 }  // namespace gangrun::cli

@@ -1,30 +1,96 @@
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "base/format.h"
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/doctor.h"
 #include "cli/flags.h"
+#include "cli/yarn_doctor.h"
+#include "job/spec.h"
 
 namespace gangrun::cli {
 
+namespace {
+
+struct DoctorOptions {
+  std::optional<std::string> on;
+  std::optional<std::string> queue;
+  std::vector<std::string> file_systems;
+  std::optional<std::string> python;
+  bool remote = false;
+  bool json = false;
+};
+
+ExitStatus show(const std::vector<cluster::Check>& checks, std::string_view place, bool json,
+                Context& context) {
+  const auto size = context.console.size();
+  if (json) {
+    context.console.out(base::dump_json(checks_json(checks)) + "\n");
+  } else {
+    context.console.out(checks_lines(checks, place, size ? size->columns : 0));
+  }
+  return cluster::any_failed(checks) ? ExitStatus::kCouldNotStart : ExitStatus::kSuccess;
+}
+
+ExitStatus look(const DoctorOptions& options, Context& context) {
+  std::vector<cluster::Check> checks;
+  const DoctorListener listener{
+      .begins = [](Part) {},
+      .found = [&checks](Part, const cluster::Check& check) { checks.push_back(check); },
+      .writes = [](const std::string&) {}};
+  const auto whole = look_at_yarn({.queue = options.queue.value_or(""),
+                                   .file_systems = options.file_systems,
+                                   .python = options.python,
+                                   .from_node = options.remote,
+                                   .base_folder = "",
+                                   .file = "hello.txt"},
+                                  listener, context);
+  if (!whole.ok()) return fail(context, whole.error());
+  const ExitStatus status = show(checks, "this cluster", options.json, context);
+  return *whole ? status : ExitStatus::kInterrupted;
+}
+
+ExitStatus run(const DoctorOptions& options, Context& context) {
+  const std::string on = options.on.value_or(std::string(job::kLocal));
+  if (on == job::kYarn) return look(options, context);
+  if (on != job::kLocal) {
+    return fail(context,
+                base::invalid_argument(base::format("--on: {} is no place; allowed: {}, {}", on,
+                                                    job::kLocal, job::kYarn)),
+                ExitStatus::kBadInput);
+  }
+  if (options.remote || options.queue || options.python || !options.file_systems.empty()) {
+    return fail(context,
+                base::invalid_argument("--remote, --queue, --file-system and --python are about a "
+                                       "cluster; give --on yarn too"),
+                ExitStatus::kBadInput);
+  }
+  return show(check_this_machine(context), "this machine", options.json, context);
+}
+
+}  // namespace
+
 void add_doctor(CLI::App& app, Request& request) {
   CLI::App* command =
-      add_command(app, "doctor", "Look at the local environment: what of it jobs can use.");
-  const auto json = std::make_shared<bool>(false);
-  add_flag(*command, "--json", *json, "Print a JSON object");
+      add_command(app, "doctor", "Look at what of this machine, or of a cluster, jobs can use.");
+  const auto options = std::make_shared<DoctorOptions>();
+  add_value(*command, "--on", options->on, "local|yarn", "What to look at (local)");
+  add_flag(*command, "--remote", options->remote,
+           "On YARN: also run a small job, and look from its container");
+  add_value(*command, "-q,--queue", options->queue, "NAME",
+            "On YARN: the queue to submit to (default)");
+  add_list(*command, "--file-system", options->file_systems, "URL",
+           "On YARN: another file system that must work: hdfs://other");
+  add_value(*command, "--python", options->python, "FILE",
+            "On YARN: the Python whose TensorFlow must reach HDFS (python3 of PATH)");
+  add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(*command,
-             "Exits with 0 if jobs can run, else with 3.\n\nExample:\n  gangrun doctor\n");
-  on_chosen(*command, [&request, json] {
-    request.action = [json](Context& context) {
-      const auto findings = examine(context);
-      const auto size = context.console.size();
-      if (*json) {
-        context.console.out(base::dump_json(findings_json(findings)) + "\n");
-      } else {
-        context.console.out(findings_lines(findings, size ? size->columns : 0));
-      }
-      return can_run_jobs(findings) ? ExitStatus::kSuccess : ExitStatus::kCouldNotStart;
-    };
+             "Exits with 0 if jobs can run, else with 3.\n\nExamples:\n  gangrun doctor\n"
+             "  gangrun doctor --on yarn --remote --queue ml\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) { return run(*options, context); };
   });
 }
 

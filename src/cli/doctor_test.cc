@@ -5,19 +5,29 @@
 namespace gangrun::cli {
 namespace {
 
-using Grade = Finding::Grade;
+using cluster::Check;
+using cluster::Verdict;
 
-TEST(Findings, OneBadOneIsEnough) {
-  std::vector<Finding> findings = {{"a", Grade::kGood, "x"}, {"b", Grade::kLimited, "y"}};
-  EXPECT_TRUE(can_run_jobs(findings));
-  EXPECT_TRUE(findings_json(findings)["can_run_jobs"]);
-  findings.push_back({"c", Grade::kBad, "z"});
-  EXPECT_FALSE(can_run_jobs(findings));
-  const Lines lines = findings_lines(findings, 0);
+TEST(Checks, OneThatFailedIsEnough) {
+  std::vector<Check> checks = {{"a", Verdict::kOk, "x"}, {"b", Verdict::kWarning, "y"}};
+  EXPECT_TRUE(checks_json(checks)["can_run_jobs"]);
+  checks.push_back({"c", Verdict::kFailed, "z"});
+  const Lines lines = checks_lines(checks, "this machine", 0);
   ASSERT_EQ(lines.size(), 5U);
-  EXPECT_EQ(lines[2].text(), "b     limited  y");
-  EXPECT_EQ(lines[4].text(), "no job can run on this machine until what is bad is mended");
-  EXPECT_EQ(findings_json(findings)["findings"][2]["grade"], "bad");
+  EXPECT_EQ(lines[2].text(), "b     warning  y");
+  EXPECT_EQ(lines[4].text(), "no job can run on this machine until what failed is mended");
+  EXPECT_FALSE(checks_json(checks)["can_run_jobs"]);
+  EXPECT_EQ(checks_json(checks)["checks"][2]["verdict"], "failed");
+}
+
+TEST(Checks, WhatIsToBeDoneIsNeverCut) {
+  const Lines lines =
+      checks_lines({{"queue", Verdict::kFailed, "there is no queue ml", "name one with --queue"}},
+                   "the cluster", 24);
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[1].width(), 24U);
+  EXPECT_EQ(lines[3].text(), "queue: there is no queue ml");
+  EXPECT_EQ(lines[4].text(), "  to do: name one with --queue");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The program that stays with the user: all commands.
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "cli/app.h"
+#include "cli/check_hadoop_env.h"
 #include "cli/console.h"
 #include "cli/context.h"
+#include "cli/ytf_submit.h"
 
 namespace gangrun {
 namespace {
@@ -26,12 +29,28 @@ std::map<std::string, std::string> environment_variables() {
   return variables;
 }
 
+// The process that drives this command, where it wants the command to end with it: the Python
+// package, which may be killed.
+constexpr const char* kParentVariable = "GANGRUN_PARENT";
+
+// What this command starts has parents of its own, so the variable goes no further.
+void end_with_parent(std::map<std::string, std::string>& environment) {
+  const auto found = environment.find(kParentVariable);
+  if (found == environment.end()) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0L, 0L, 0L);
+  // It may have ended before that.
+  if (found->second != std::to_string(::getppid())) ::raise(SIGTERM);
+  ::unsetenv(kParentVariable);
+  environment.erase(found);
+}
+
 int start(int argc, char** argv) {
   const base::SystemClock clock;
   const base::Instant commanded_at = clock.now();
   // A reader that has gone is an error of write(), not our end.
   ::signal(SIGPIPE, SIG_IGN);
   auto environment = environment_variables();
+  end_with_parent(environment);
   const auto value = [&](const std::string& name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
@@ -52,7 +71,13 @@ int start(int argc, char** argv) {
                        .environment = std::move(environment),
                        .program = program,
                        .folder = folder};
-  return cli::to_int(cli::run_command_line({argv + 1, argv + argc}, context));
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // Called by the old name of a command, it is that command.
+  const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
+  if (name == cli::kYtfSubmit || name == cli::kCheckHadoopEnv) {
+    arguments.insert(arguments.begin(), name);
+  }
+  return cli::to_int(cli::run_command_line(arguments, context));
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 #include "cli/hadoop_access.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
-#include <array>
 #include <utility>
 
 #include "base/format.h"
+#include "cli/own_user.h"
+#include "hadoop/web_proxy.h"
 
 namespace gangrun::cli {
 
@@ -14,13 +12,7 @@ namespace {
 
 std::string user_of(const Context& context) {
   if (std::string name = context.variable("HADOOP_USER_NAME"); !name.empty()) return name;
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 4096> buffer{};
-  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
-      found != nullptr) {
-    return found->pw_name;
-  }
+  if (std::string name = own_user_name(); !name.empty()) return name;
   return context.variable("USER");
 }
 
@@ -47,6 +39,11 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context
 std::unique_ptr<cluster::YarnSite> yarn_site(const HadoopAccess& access, const Context& context) {
   return std::make_unique<cluster::YarnSite>(access.configuration, access.file_system, access.user,
                                              context.clock);
+}
+
+std::string yarn_page_url(const hadoop::Configuration& configuration, const std::string& job) {
+  const auto proxy = hadoop::web_proxy(configuration);
+  return proxy.ok() ? base::format("{}/proxy/{}/", proxy->url, job) : std::string();
 }
 
 }  // namespace gangrun::cli

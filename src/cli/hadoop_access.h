@@ -25,4 +25,7 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context
 // The context's clock outlives it.
 std::unique_ptr<cluster::YarnSite> yarn_site(const HadoopAccess& access, const Context& context);
 
+// Where a job's page is, by YARN's proxy; empty: nobody knows.
+std::string yarn_page_url(const hadoop::Configuration& configuration, const std::string& job);
+
 }  // namespace gangrun::cli

@@ -46,6 +46,7 @@ class JobDisplay {
 
   void warning(const std::string& sentence) { view_->warning(sentence); }
   void notice(const std::string& sentence) { view_->notice(sentence); }
+  void joinable(const JoinPlace& place) { view_->joinable(place); }
 
  private:
   void show();

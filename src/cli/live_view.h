@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/job_view.h"
@@ -17,7 +18,8 @@ std::string replace_frame(const Lines& shown, const Lines& above, const Lines& n
 // A table of the tasks that is redrawn in place; what is said besides scrolls away above it.
 class LiveView final : public JobView {
  public:
-  LiveView(Console& console, ViewOptions options) : console_(console), options_(options) {}
+  LiveView(Console& console, ViewOptions options)
+      : console_(console), options_(std::move(options)) {}
 
   void started(const job::JobStatus& status) override;
   void changed(const job::JobStatus& status) override;

@@ -8,6 +8,10 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "cli/own_user.h"
+#include "cluster/joined/joined_cluster.h"
+#include "cluster/local/local_cluster.h"
+#include "job/places.h"
 #include "master/past.h"
 #include "net/hosts.h"
 
@@ -20,6 +24,8 @@ using base::Result;
 // Tasks that outlive their master, or have a network between them and it, go on alone for so long
 // where the job does not say.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
+// Those that came by themselves: nobody comes after their master.
+constexpr std::chrono::seconds kMasterLostOnSpark(10);
 
 // GPUs are given out once on a machine, whoever runs jobs on it: all must be able to lock them.
 Result<std::string> gpu_lock_folder(bool needed) {
@@ -35,6 +41,7 @@ Result<std::string> gpu_lock_folder(bool needed) {
 }
 
 std::chrono::milliseconds master_lost(const job::JobSpec& spec, const LocalMasterOptions& options) {
+  if (spec.on == job::kSpark) return spec.timeouts.master_lost.value_or(kMasterLostOnSpark);
   const auto by_default = options.tasks_outlive_us || !spec.hosts.empty()
                               ? kDefaultMasterLost
                               : std::chrono::milliseconds(0);
@@ -74,14 +81,17 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   master::Settings settings;
   settings.master_lost = master_lost(spec, options);
   settings.can_be_followed = options.tasks_outlive_us;
-  const bool serves_tls = options.launch.serve_tls || !spec.hosts.empty();
-  settings.agents_come_by_tls = !spec.hosts.empty();
+  settings.agents_come_by_tls = !spec.hosts.empty() || spec.on == job::kSpark;
+  settings.writes_lines = spec.on == job::kSpark;
+  const bool serves_tls = options.launch.serve_tls || settings.agents_come_by_tls;
   settings.spec = std::move(spec);
   settings.job_id = folder.id();
   settings.folder = paths.folder;
   settings.socket_path = paths.socket();
+  settings.result_folder = paths.results();
   settings.log_folder = paths.logs();
   settings.working_folder = options.launch.working_folder;
+  settings.user = own_user_name();
   settings.host = options.launch.host;
   settings.host_reason = options.launch.host_reason;
   settings.secret = folder.secret();
@@ -90,6 +100,8 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   if (serves_tls) {
     settings.certificate = std::make_unique<net::JobCertificate>(folder.certificate());
     GANGRUN_ASSIGN(settings.tls_port, known_port(paths));
+    if (settings.tls_port == 0) settings.tls_port = options.ports.first;
+    settings.last_tls_port = options.ports.last;
     settings.tls_port_file = paths.tls_port();
   }
   return settings;
@@ -117,8 +129,14 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
                                  .started = clock.wall_now(),
                                  .origin = clock.now()};
   GANGRUN_ASSIGN(made->journal_, journal::Writer::create(paths.journal(), opening));
-  GANGRUN_ASSIGN(auto for_cluster, cluster_options(folder, spec, options));
-  made->cluster_ = std::make_unique<cluster::LocalCluster>(loop, std::move(for_cluster));
+  if (spec.on == job::kSpark) {
+    auto joined = std::make_unique<cluster::JoinedCluster>(loop, options.launch.host);
+    settings.joining = joined.get();
+    made->cluster_ = std::move(joined);
+  } else {
+    GANGRUN_ASSIGN(auto for_cluster, cluster_options(folder, spec, options));
+    made->cluster_ = std::make_unique<cluster::LocalCluster>(loop, std::move(for_cluster));
+  }
   made->master_ = std::make_unique<master::Master>(loop, clock, *made->logger_, *made->cluster_,
                                                    *made->journal_, listener, std::move(settings));
   return made;

@@ -6,8 +6,9 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "cli/local_launch.h"
+#include "cli/port_range.h"
+#include "cluster/cluster.h"
 #include "cluster/local/job_folder.h"
-#include "cluster/local/local_cluster.h"
 #include "journal/writer.h"
 #include "master/master.h"
 #include "net/event_loop.h"
@@ -16,12 +17,15 @@ namespace gangrun::cli {
 
 struct LocalMasterOptions {
   LocalLaunch launch;
+  // Where other hosts are served.
+  PortRange ports{};
   // Whether the tasks go on when this process is killed, until their lease is over.
   bool tasks_outlive_us = false;
   base::Instant commanded_at;
 };
 
-// The master of a job on this machine with everything that it stands on.
+// The master of a job whose master is this process, with everything that it stands on. The tasks
+// are on this machine too, or (on Spark) come to it.
 class LocalMaster {
   struct Private {};
 
@@ -45,7 +49,7 @@ class LocalMaster {
   // In the order in which they are made; the later ones use the earlier ones.
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<journal::Writer> journal_;
-  std::unique_ptr<cluster::LocalCluster> cluster_;
+  std::unique_ptr<cluster::Cluster> cluster_;
   std::unique_ptr<master::Master> master_;
   bool has_verdict_ = false;
 };

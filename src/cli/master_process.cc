@@ -11,6 +11,7 @@
 #include "cli/detached.h"
 #include "cli/ending_signals.h"
 #include "cli/local_master.h"
+#include "job/limits.h"
 #include "job/plan_json.h"
 #include "net/event_loop.h"
 
@@ -22,7 +23,6 @@ using base::Result;
 
 // How long the one before it may still have the job.
 constexpr std::chrono::seconds kLockTimeout(10);
-constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
 constexpr std::size_t kMaxStoredBytes = std::size_t{64} << 20U;
 
 class MasterProcess final : public master::Listener {
@@ -81,7 +81,7 @@ void MasterProcess::on_signal(int number) {
 }
 
 void MasterProcess::wait() {
-  (void)loop_.run_until([this] { return finished_; }, clock_.now() + kLongestJob);
+  (void)loop_.run_until([this] { return finished_; }, clock_.now() + job::kLongestJob);
   // Only a job that runs needs them.
   (void)::unlink(folder_->paths().environment().c_str());
   (void)::unlink(folder_->paths().launch().c_str());

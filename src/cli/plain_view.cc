@@ -69,9 +69,13 @@ std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus
   return sentences;
 }
 
+void JobView::joinable(const JoinPlace& place) {
+  notice(base::format("its tasks come to {}:{}", place.host, place.port));
+}
+
 PlainView::PlainView(Console& console, ViewOptions options)
     : console_(console),
-      options_(options),
+      options_(std::move(options)),
       printer_(console, {.prefix = true, .prefix_width = options_.prefix_width}) {}
 
 void PlainView::started(const job::JobStatus& status) {
@@ -131,7 +135,7 @@ void JsonView::changed(const job::JobStatus& status) {
   };
   if (job::is_final(status.state) || said(status) == said(last_)) return;
   last_ = status;
-  write("status", {{"status", job::to_json(status)}});
+  write("status", {{"status", shown_json(status, options_.url)}});
 }
 
 void JsonView::lines(const std::vector<cluster::LogLine>& lines) {
@@ -143,8 +147,21 @@ void JsonView::lines(const std::vector<cluster::LogLine>& lines) {
 void JsonView::warning(const std::string& sentence) { write("warning", {{"sentence", sentence}}); }
 void JsonView::notice(const std::string& sentence) { write("notice", {{"sentence", sentence}}); }
 
+void JsonView::joinable(const JoinPlace& place) {
+  write("join", {{"host", place.host},
+                 {"port", place.port},
+                 {"fingerprint", place.fingerprint},
+                 {"secret_file", place.secret_file}});
+}
+
 void JsonView::finished(const job::JobStatus& status, int exit_status) {
-  write("end", {{"exit_status", exit_status}, {"status", job::to_json(status)}});
+  write("end", {{"exit_status", exit_status}, {"status", shown_json(status, options_.url)}});
+}
+
+base::Json shown_json(const job::JobStatus& status, const std::string& url) {
+  base::Json json = job::to_json(status);
+  if (!url.empty()) json["url"] = url;
+  return json;
 }
 
 std::unique_ptr<JobView> make_view(Console& console, const ViewOptions& options) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/job_view.h"
@@ -38,13 +39,15 @@ class PlainView final : public JobView {
 // One JSON object a line on standard output.
 class JsonView final : public JobView {
  public:
-  JsonView(Console& console, ViewOptions options) : console_(console), options_(options) {}
+  JsonView(Console& console, ViewOptions options)
+      : console_(console), options_(std::move(options)) {}
 
   void started(const job::JobStatus& status) override;
   void changed(const job::JobStatus& status) override;
   void lines(const std::vector<cluster::LogLine>& lines) override;
   void warning(const std::string& sentence) override;
   void notice(const std::string& sentence) override;
+  void joinable(const JoinPlace& place) override;
   void finished(const job::JobStatus& status, int exit_status) override;
   [[nodiscard]] bool wants_lines() const override { return options_.logs.value_or(false); }
 

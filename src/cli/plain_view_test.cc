@@ -107,7 +107,9 @@ TEST_F(ViewTest, QuietSaysNothingOfASuccess) {
 }
 
 TEST_F(ViewTest, JsonIsOneObjectALine) {
-  JsonView view(*console_, {});
+  ViewOptions options;
+  options.url = "http://rm:8088/proxy/application_1_0001/";
+  JsonView view(*console_, options);
   job::JobStatus status = two_workers();
   status.state = job::JobState::kRunning;
   view.changed(status);
@@ -125,7 +127,9 @@ TEST_F(ViewTest, JsonIsOneObjectALine) {
   ASSERT_EQ(objects.size(), 2U) << text;
   EXPECT_EQ(objects[0]["event"], "status");
   EXPECT_EQ(objects[0]["status"]["state"], "running");
+  EXPECT_EQ(objects[0]["status"]["url"], options.url);
   EXPECT_EQ(objects[1]["event"], "end");
+  EXPECT_EQ(objects[1]["status"]["url"], options.url);
   EXPECT_EQ(objects[1]["exit_status"], 1);
 }
 

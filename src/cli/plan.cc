@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "cluster/yarn/submission_checks.h"
 #include "frameworks/environment.h"
+#include "job/container.h"
 #include "job/hosts.h"
 #include "job/plan_json.h"
 #include "job/units.h"
@@ -108,6 +109,16 @@ void add_yarn(const job::JobSpec& spec, Lines& lines) {
                 " until the rest is there, then asks anew");
 }
 
+std::string how_images_run(const job::JobSpec& spec) {
+  std::string words = spec.yarn.container_runtime == job::ContainerRuntime::kDocker
+                          ? "run by YARN's container runtime"
+                          : "run by the container engine beside the agent";
+  std::vector<std::string> mounts;
+  for (const job::Mount& mount : spec.mounts) mounts.push_back(job::to_string(mount));
+  if (!mounts.empty()) words += base::format("; it sees {}", base::join(mounts, ", "));
+  return words;
+}
+
 base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines& lines) {
   GANGRUN_ASSIGN(const auto variables, variable_names(plan.spec, task));
   lines.emplace_back("");
@@ -133,6 +144,9 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   if (task.spares > 0) add_field(lines, "spares", std::to_string(task.spares));
   if (task.processes > 1) add_field(lines, "processes", std::to_string(task.processes));
   if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
+  if (const std::string& image = plan.spec.image_of(task); !image.empty()) {
+    add_field(lines, "image", base::format("{}, {}", image, how_images_run(plan.spec)));
+  }
   add_field(lines, "command", plan.spec.command_of(task).to_string());
   for (const auto& [name, value] : own_environment(plan.spec, task)) {
     add_field(lines, "env", base::format("{}={}", name, base::shell_quote(value)));
@@ -172,7 +186,7 @@ base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
                  frameworks::environment_of(inputs, job::TaskId{task.type, 0}, 0));
   std::vector<std::string> names;
   for (const auto& [name, value] : environment.variables) names.push_back(name);
-  if (task.ports.hold == job::Hold::kUntilBind) {
+  if (task.ports.hold == job::Hold::kUntilBind && spec.image_of(task).empty()) {
     names.insert(names.end(), kSocketVariables.begin(), kSocketVariables.end());
   }
   if (task.resources.gpus > 0) names.emplace_back("CUDA_VISIBLE_DEVICES");

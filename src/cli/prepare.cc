@@ -32,11 +32,6 @@ using base::Result;
 constexpr std::string_view kLoopback = "127.0.0.1";
 constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-std::string in_folder(const std::string& folder, const std::string& path) {
-  if (path.starts_with("/") || folder.empty()) return path;
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
-}
-
 // Whatever the reason: that a named thing cannot be used is bad input.
 base::Error as_bad_input(const base::Error& error) { return base::invalid_argument(error.message); }
 
@@ -72,24 +67,24 @@ std::string path_variable_of(const job::JobSpec& spec, const job::TaskSpec& task
   return std::string(kDefaultPath);
 }
 
-Result<> check_file(const std::string& file, const std::string& folder) {
+Result<> check_file(std::string_view key, const std::string& file, const std::string& folder) {
   const std::string path = in_folder(folder, file);
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
     const int error = errno;
-    const std::string what = base::format("files: {}", path_in_quotes(file));
+    const std::string what = base::format("{}: {}", key, path_in_quotes(file));
     return base::invalid_argument(error == ENOENT ? what + ": there is no such file or folder"
                                                   : base::from_errno(error, what).message);
   }
   const bool is_folder = S_ISDIR(info.st_mode);
   if (!is_folder && !S_ISREG(info.st_mode)) {
     return base::invalid_argument(
-        base::format("files: {} is neither a file nor a folder; allowed: files and folders",
+        base::format("{}: {} is neither a file nor a folder; allowed: files and folders", key,
                      path_in_quotes(file)));
   }
   if (::access(path.c_str(), is_folder ? R_OK | X_OK : R_OK) != 0) {
     const int error = errno;
-    const std::string what = base::format("files: {} cannot be read", path_in_quotes(file));
+    const std::string what = base::format("{}: {} cannot be read", key, path_in_quotes(file));
     return base::invalid_argument(base::from_errno(error, what).message);
   }
   return {};
@@ -102,6 +97,8 @@ Result<> check_programs(const job::JobSpec& spec,
     const job::Command& command = spec.command_of(task);
     // What a shell line needs, only the shell knows.
     if (command.words.empty()) continue;
+    // What is in an image, only its container sees.
+    if (!spec.image_of(task).empty()) continue;
     const std::string problem =
         program_problem(command.words.front(), path_variable_of(spec, task, environment), folder);
     if (problem.empty()) continue;
@@ -114,6 +111,11 @@ Result<> check_programs(const job::JobSpec& spec,
 
 }  // namespace
 
+std::string in_folder(const std::string& folder, const std::string& path) {
+  if (path.starts_with("/") || folder.empty()) return path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
 Result<job::JobDraft> read_draft(const std::string& spec_path) {
   auto text = base::read_file(spec_path, job::kMaxSpecBytes);
   if (!text.ok()) return as_bad_input(text.error());
@@ -122,6 +124,13 @@ Result<job::JobDraft> read_draft(const std::string& spec_path) {
   for (std::string& file : draft.files) {
     if (!job::has_scheme(file)) file = in_folder(folder, file);
   }
+  const auto place = [&folder](std::map<std::string, std::string>& archives) {
+    for (auto& [name, path] : archives) {
+      if (!job::has_scheme(path)) path = in_folder(folder, path);
+    }
+  };
+  place(draft.archives);
+  for (job::TaskDraft& task : draft.tasks) place(task.archives);
   return draft;
 }
 
@@ -139,7 +148,26 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
 }
 
 Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec) {
+  const bool has_hadoop = spec.on == job::kYarn;
+  if (!has_hadoop && spec.zookeeper && spec.zookeeper->hosts.empty()) {
+    return base::invalid_argument(
+        base::format("zookeeper.hosts is not given, and with `on: {}` no configuration of Hadoop's "
+                     "gives them; allowed: a list of HOST or HOST:PORT",
+                     spec.on));
+  }
+  if (options.port && spec.on != job::kSpark) {
+    return base::invalid_argument(
+        base::format("--port: {} is not allowed with `on: {}`; allowed with `on: {}`",
+                     job::in_quotes(*options.port), spec.on, job::kSpark));
+  }
   if (spec.on == job::kLocal) return {};
+  if (spec.on == job::kSpark) {
+    if (!options.detach) return {};
+    return base::invalid_argument(base::format(
+        "--detach is not allowed with `on: {}`, where the job ends with its driver; allowed with "
+        "`on: {}` and `on: {}`",
+        job::kSpark, job::kLocal, job::kYarn));
+  }
   const auto refuse = [&](std::string_view flag) {
     return base::invalid_argument(
         base::format("{} is not allowed with `on: {}`, where the master "
@@ -152,8 +180,21 @@ Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& s
 }
 
 Result<> check_files(const job::JobSpec& spec, const std::string& folder) {
+  const auto is_there = [&folder](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(in_folder(folder, path), ignored);
+  };
   for (const std::string& file : spec.files) {
-    if (!job::is_cluster_url(file)) GANGRUN_TRY(check_file(file, folder));
+    if (job::is_cluster_url(file)) continue;
+    const job::LocalFile named = job::split_name(file);
+    const bool is_renamed = spec.on == job::kYarn && !named.name.empty() && !is_there(file);
+    GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
+  }
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (const auto& [name, path] : spec.archives_of(task)) {
+      if (job::is_cluster_url(path)) continue;
+      GANGRUN_TRY(check_file(base::format("archives.{}", name), path, folder));
+    }
   }
   return {};
 }
@@ -164,6 +205,26 @@ Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine&
   const Result<> fits = cluster::check_fits(spec, machine);
   if (!fits.ok()) return as_bad_input(fits.error());
   return check_programs(spec, environment, folder);
+}
+
+Result<> check_images_of(const job::JobSpec& spec,
+                         const std::map<std::string, std::string>& environment,
+                         base::Instant deadline) {
+  if (cluster::images_of(spec).empty()) return {};
+  if (!spec.hosts.empty()) {
+    return base::invalid_argument(
+        "image: is not possible with `hosts:`, whose networks an engine cannot be given; allowed: "
+        "one of them");
+  }
+  return cluster::check_images(spec, engine_of(environment), deadline);
+}
+
+Result<std::string> engine_of(const std::map<std::string, std::string>& environment) {
+  const auto value = [&environment](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  return process::find_engine(value(process::kEngineVariable), value("PATH"));
 }
 
 Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,

@@ -9,14 +9,18 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cluster/local/local_cluster.h"
+#include "cluster/local/local_images.h"
 #include "job/spec.h"
 #include "net/interfaces.h"
 
 // Everything that is looked at before a job is started: what is wrong here is bad input.
 namespace gangrun::cli {
 
-// The job of a file (if one is named) and flags. Paths of `files` in a file are relative to the
-// file, those in flags to the folder where gangrun was called.
+// A path as it is found from `folder`, where gangrun was called.
+std::string in_folder(const std::string& folder, const std::string& path);
+
+// The job of a file (if one is named) and flags. Paths of `files` and `archives` in a file are
+// relative to the file, those in flags to the folder where gangrun was called.
 base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder);
 
 // A job file as a draft, its `files` as said above.
@@ -25,8 +29,8 @@ base::Result<job::JobDraft> read_draft(const std::string& spec_path);
 // Whether the options of the command make sense for the place of the job.
 base::Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec);
 
-// Whether the files that the job needs can be read. Those of a cluster's file system are not looked
-// for.
+// Whether the files and archives that the job needs can be read. Those of a cluster's file system
+// are not looked for.
 base::Result<> check_files(const job::JobSpec& spec, const std::string& folder);
 
 // Whether this machine has what the job needs to run on it: resources, programs that can be
@@ -34,6 +38,14 @@ base::Result<> check_files(const job::JobSpec& spec, const std::string& folder);
 base::Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine& machine,
                                      const std::map<std::string, std::string>& environment,
                                      const std::string& folder);
+
+// Whether this machine has an engine that has the images that the job's tasks run in.
+base::Result<> check_images_of(const job::JobSpec& spec,
+                               const std::map<std::string, std::string>& environment,
+                               base::Instant deadline);
+
+// The container engine that tasks of this machine in images run by.
+base::Result<std::string> engine_of(const std::map<std::string, std::string>& environment);
 
 // The name or address by which the tasks of the job know this machine, and why: `wanted`, if it is
 // one of this machine's, or one of the job's interface.

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "cli/agent_program.h"
 #include "cli/test_context.h"
+#include "job/places.h"
 
 namespace gangrun::cli {
 namespace {
@@ -46,21 +47,68 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
               ElementsAre(test_.folder() + "/jobs/data.csv"));
 }
 
+// What is in an image cannot be looked at from here.
+TEST_F(PrepareTest, ProgramsOfImagesAreTheImages) {
+  RunOptions options;
+  options.flags.roles = {"worker:1"};
+  options.flags.command = {"no-such-program"};
+  const auto without = read_job(options, test_.folder());
+  EXPECT_THAT(check(*without).error().message, HasSubstr("'no-such-program'"));
+  options.flags.image = "tf:2";
+  const auto with = read_job(options, test_.folder());
+  EXPECT_TRUE(check(*with).ok());
+}
+
+TEST_F(PrepareTest, ImagesNeedAnEngineAndTheHostsOwnNetwork) {
+  RunOptions options;
+  options.flags.roles = {"worker:1"};
+  options.flags.command = {"x"};
+  const auto images_of = [&] {
+    return check_images_of(*read_job(options, test_.folder()), {{"PATH", test_.folder()}}, {});
+  };
+  EXPECT_TRUE(images_of().ok());
+  options.flags.image = "tf:2";
+  EXPECT_THAT(images_of().error().message,
+              HasSubstr("image: 'tf:2': there is no container engine"));
+  options.flags.hosts = {"a"};
+  EXPECT_THAT(images_of().error().message, HasSubstr("hosts"));
+}
+
 // On a cluster: what is there already is neither looked for here nor relative to anything.
 TEST_F(PrepareTest, FilesOfAClusterAreTakenAsTheyAre) {
   write("jobs/job.yaml",
         "tasks: {worker: }\ncommand: [no-such-program]\non: yarn\n"
-        "files: ['hdfs://nn//a/../b.csv#c', data.csv]\n");
+        "files: ['hdfs://nn//a/../b.csv#c', 'data.csv#d', data.csv]\n"
+        "archives: {a: 'hdfs://nn/a.zip', env: env.tgz}\n");
   RunOptions options;
   options.spec_path = "jobs/job.yaml";
   const auto spec = read_job(options, test_.folder());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(spec->files,
-              ElementsAre("hdfs://nn//a/../b.csv#c", test_.folder() + "/jobs/data.csv"));
+              ElementsAre("hdfs://nn//a/../b.csv#c", test_.folder() + "/jobs/data.csv#d",
+                          test_.folder() + "/jobs/data.csv"));
+  EXPECT_THAT(spec->archives, ElementsAre(testing::Pair("a", "hdfs://nn/a.zip"),
+                                          testing::Pair("env", test_.folder() + "/jobs/env.tgz")));
   EXPECT_THAT(check_files(*spec, test_.folder()).error().message,
               HasSubstr("jobs/data.csv': there is no such file or folder"));
   write("jobs/data.csv", "1\n");
+  EXPECT_THAT(check_files(*spec, test_.folder()).error().message,
+              AllOf(HasSubstr("archives.env: "), HasSubstr("there is no such file")));
+  write("jobs/env.tgz", "1\n");
   EXPECT_TRUE(check_files(*spec, test_.folder()).ok());
+}
+
+TEST_F(PrepareTest, OnThisMachineAMirrorNeedsHosts) {
+  job::JobSpec spec;
+  const RunOptions options;
+  spec.zookeeper.emplace();
+  EXPECT_THAT(check_options_of_place(options, spec).error().message,
+              HasSubstr("zookeeper.hosts is not given"));
+  spec.zookeeper->hosts = {"zk1"};
+  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  spec.zookeeper->hosts.clear();
+  spec.on = job::kYarn;
+  EXPECT_TRUE(check_options_of_place(options, spec).ok());
 }
 
 TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
@@ -78,6 +126,23 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   EXPECT_EQ(check_options_of_place(options, spec).error().message,
             "--serve-tls is not allowed with `on: yarn`, where the master is not on this machine; "
             "allowed with `on: local`");
+}
+
+TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
+  job::JobSpec spec;
+  spec.on = job::kSpark;
+  RunOptions options;
+  options.host = "127.0.0.1";
+  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  options.port = "4711";
+  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  spec.on = job::kLocal;
+  EXPECT_EQ(check_options_of_place(options, spec).error().message,
+            "--port: '4711' is not allowed with `on: local`; allowed with `on: spark`");
+  spec.on = job::kSpark;
+  options.detach = true;
+  EXPECT_THAT(check_options_of_place(options, spec).error().message,
+              HasSubstr("--detach is not allowed with `on: spark`"));
 }
 
 TEST_F(PrepareTest, FilesAndProgramsAreLookedFor) {

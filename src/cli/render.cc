@@ -68,7 +68,9 @@ std::vector<Span> row_of(const job::TaskStatus& task) {
   // How it failed is more than what it said last; how it succeeded is less.
   const bool failed = task.state == job::TaskState::kFailed || task.state == job::TaskState::kLost;
   const bool shows_exit = !task.exit.empty() && (failed || task.last_line.empty());
-  const std::string& says = shows_exit ? task.exit : task.last_line;
+  const std::string says = shows_exit             ? task.exit
+                           : task.figures.empty() ? task.last_line
+                                                  : job::to_words(task.figures);
   const Paint exit_paint = shows_exit ? paint_of(task.state) : Paint::kNone;
   return {{job::to_string(task.task), paint_of_type(task.task.type)},
           {state, paint_of(task.state)},

@@ -1,3 +1,5 @@
+#include "cli/run_command.h"
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -14,6 +16,7 @@
 #include "cli/prepare.h"
 #include "cli/run_session.h"
 #include "cli/yarn_run.h"
+#include "job/places.h"
 #include "process/levels.h"
 
 namespace gangrun::cli {
@@ -21,6 +24,8 @@ namespace gangrun::cli {
 namespace {
 
 constexpr std::chrono::seconds kResolveTimeout(5);
+// What the container engine may take to tell which images it has.
+constexpr std::chrono::seconds kEngineTimeout(20);
 
 // The level that the job wants, or the best that this host permits.
 base::Result<job::Containment> containment_of(job::Containment wanted) {
@@ -68,9 +73,13 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_TRY(check_options_of_place(options, plan.spec));
   GANGRUN_TRY(check_files(plan.spec, context.folder));
   if (plan.spec.on == job::kYarn) return plan;
-  GANGRUN_TRY(
-      check_on_this_machine(plan.spec, this_machine(context), context.environment, context.folder));
-  GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
+  if (plan.spec.on != job::kSpark) {
+    GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(context), context.environment,
+                                      context.folder));
+    GANGRUN_TRY(
+        check_images_of(plan.spec, context.environment, context.clock.now() + kEngineTimeout));
+    GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
+  }
   GANGRUN_ASSIGN(auto host,
                  host_for_tasks(plan.spec, options.host, context.clock.now() + kResolveTimeout));
   plan.launch.host = std::move(host.address);
@@ -79,23 +88,11 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   plan.launch.gpus = gpus_of_this_machine(context);
   plan.launch.working_folder = context.folder;
   plan.launch.serve_tls = options.serve_tls;
+  if (options.port) {
+    GANGRUN_ASSIGN(plan.ports, port_range_from(*options.port).context("--port"));
+  }
   plan.launch.verbose = options.display.verbose;
   return plan;
-}
-
-ExitStatus run(const RunOptions& options, Context& context) {
-  auto plan = settle_input(options, context);
-  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
-  if (plan->spec.on == job::kYarn) return run_on_yarn(plan->spec, options, context);
-  const auto containment = containment_of(plan->spec.containment);
-  if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
-  plan->launch.containment = *containment;
-  if (options.dry_run) return show_plan(*plan, options, context);
-  auto agent = find_agent(context);
-  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
-  plan->launch.agent_program = std::move(*agent);
-  if (options.detach) return run_detached(*plan, options, context);
-  return run_job(std::move(*plan), options, context);
 }
 
 void add_job_flags(CLI::App& command, job::Flags& flags) {
@@ -132,9 +129,18 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
             "Run TensorBoard beside the job, on this folder");
+  add_list(command, "--expose", flags.exposes, "TYPE:loopback|host",
+           "Who reaches TensorBoard: its own host only, or all who reach that");
+  add_value(command, "--image", flags.image, "IMAGE", "The container image that the tasks run in");
+  add_list(command, "--mount", flags.mounts, "PATH[:ro]",
+           "What a container sees of its host, under the same path");
+  add_list(command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
+           "Mirror the roll call in this ZooKeeper, as YARN's service registry has it");
   add_value(command, "--name", flags.name, "NAME", "The job's name");
-  add_value(command, "--on", flags.on, "local|yarn",
-            "Where the tasks run: this machine, or the YARN cluster of HADOOP_CONF_DIR");
+  add_value(
+      command, "--on", flags.on, "local|yarn|spark",
+      "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, or the executors "
+      "from which the Python package brings them");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
            "Network namespaces that the tasks run in, and how many in each");
   add_value(command, "--interface", flags.interface, "NAME",
@@ -162,6 +168,8 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
   add_value(command, "--host", options.host, "NAME",
             "The name of this machine that tasks tell each other (127.0.0.1); with --hosts its "
             "address as the hosts reach it");
+  add_value(command, "--port", options.port, "N[-M]",
+            "With --on spark: where the job listens for its tasks, a port or a range of them");
   add_flag(command, "--serve-tls", options.serve_tls,
            "Serve the job's registry to other hosts too, by TLS");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
@@ -171,6 +179,25 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
 }
 
 }  // namespace
+
+ExitStatus run(const RunOptions& options, Context& context) {
+  auto plan = settle_input(options, context);
+  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  if (plan->spec.on == job::kYarn) return run_on_yarn(plan->spec, options, context);
+  // On Spark each task's own host decides.
+  const auto containment = plan->spec.on == job::kSpark
+                               ? base::Result<job::Containment>(plan->spec.containment)
+                               : containment_of(plan->spec.containment);
+  if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
+  plan->launch.containment = *containment;
+  if (options.dry_run) return show_plan(*plan, options, context);
+  if (plan->spec.on == job::kSpark) return run_job(std::move(*plan), options, context);
+  auto agent = find_agent(context);
+  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  plan->launch.agent_program = std::move(*agent);
+  if (options.detach) return run_detached(*plan, options, context);
+  return run_job(std::move(*plan), options, context);
+}
 
 void add_run(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "cli/exit_status.h"
 #include "job/flags.h"
+#include "job/spec.h"
 
 namespace gangrun::cli {
 
@@ -22,8 +25,11 @@ struct RunOptions {
   DisplayOptions display;
   std::string spec_path;  // empty: the job is in the flags
   std::optional<std::string> host;
+  std::optional<std::string> port;  // where a master that tasks come to listens
   bool dry_run = false;
   bool detach = false;
+  // With `detach`: what comes once the job is submitted; none: its id is told.
+  std::function<ExitStatus(const std::string& id, const job::JobSpec& spec)> when_submitted;
   bool serve_tls = false;
 };
 

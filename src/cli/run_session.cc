@@ -10,6 +10,8 @@
 #include "cli/ending_signals.h"
 #include "cli/job_display.h"
 #include "cli/local_master.h"
+#include "job/limits.h"
+#include "job/places.h"
 #include "net/event_loop.h"
 
 namespace gangrun::cli {
@@ -17,9 +19,6 @@ namespace gangrun::cli {
 namespace {
 
 using base::Result;
-
-// A job may take as long as it takes; its own limits end it.
-constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
 
 class Session final : public master::Listener {
  public:
@@ -70,13 +69,19 @@ Result<> Session::start_master() {
   display_ = std::make_unique<JobDisplay>(loop_, context_,
                                           view_options(options_.display, plan_.spec.task_ids()),
                                           [this] { return master_->status(); });
-  const LocalMasterOptions options{.launch = plan_.launch, .commanded_at = context_.commanded_at};
+  const LocalMasterOptions options{
+      .launch = plan_.launch, .ports = plan_.ports, .commanded_at = context_.commanded_at};
   GANGRUN_ASSIGN(master_,
                  LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec, options, *this));
   GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
   GANGRUN_TRY(master_->start());
   display_->start(master_->status());
-  if (plan_.launch.serve_tls) {
+  if (plan_.spec.on == job::kSpark) {
+    display_->joinable({.host = plan_.launch.host,
+                        .port = master_->tls_port(),
+                        .fingerprint = folder_->certificate().fingerprint,
+                        .secret_file = folder_->paths().secret()});
+  } else if (plan_.launch.serve_tls) {
     display_->notice(base::format("the registry is served by TLS at {}:{}, certificate {}",
                                   plan_.launch.host, master_->tls_port(),
                                   folder_->paths().certificate()));
@@ -99,7 +104,7 @@ void Session::on_signal(int number) {
 }
 
 ExitStatus Session::wait() {
-  (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + kLongestJob);
+  (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
   const job::JobStatus status = master_->status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
   display_->finish(status, exit_status);

@@ -4,6 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/local_launch.h"
+#include "cli/port_range.h"
 #include "cli/run_options.h"
 #include "job/spec.h"
 
@@ -14,6 +15,7 @@ struct RunPlan {
   job::JobSpec spec;
   std::string home;
   LocalLaunch launch;
+  PortRange ports;  // where its registry is served
 };
 
 // Starts the job with its master in this very process, shows it and waits for its end.

@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/hadoop_access.h"
+#include "cli/job_view.h"
 #include "cli/render.h"
 #include "cli/report.h"
 
@@ -21,7 +23,12 @@ ExitStatus status(const Options& options, Context& context) {
   const auto found = (*site)->status(options.job);
   if (!found.ok()) return fail(context, found.error());
   if (options.json) {
-    context.console.out(base::dump_json(job::to_json(*found)) + "\n");
+    std::string url;
+    if (is_on_yarn(found->id)) {
+      const auto access = hadoop_access(context);
+      if (access.ok()) url = yarn_page_url((*access)->configuration, found->id);
+    }
+    context.console.out(base::dump_json(shown_json(*found, url)) + "\n");
     return ExitStatus::kSuccess;
   }
   Lines lines = render_header(*found);

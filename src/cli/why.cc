@@ -85,6 +85,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
 
 std::vector<std::string> why(const job::JobStatus& status) {
   std::vector<std::string> sentences = reasons(status);
+  for (const std::string& note : status.notes) sentences.push_back(harmless(note) + ".");
   add_addresses(status, sentences);
   return sentences;
 }

@@ -9,6 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 job::JobStatus running(int tasks) {
   job::JobStatus status;
@@ -28,6 +29,13 @@ TEST(Why, ARunningJobWaitsForItsTasks) {
   EXPECT_THAT(why(running(1)), ElementsAre("wine-1 is still running after 41 s.",
                                            "Its own work: one task runs, worker:0."));
   EXPECT_THAT(why(running(10)).back(), HasSubstr("worker:7 and 2 more"));
+}
+
+TEST(Why, WhatIsWrongBesideTheJobIsTold) {
+  job::JobStatus status = running(1);
+  status.notes = {"ZooKeeper (zk1:2181) does not show the job's registry as it is: \x1b[1m"};
+  EXPECT_THAT(why(status).back(), HasSubstr("ZooKeeper (zk1:2181) does not show"));
+  EXPECT_THAT(why(status).back(), Not(HasSubstr("\x1b")));
 }
 
 TEST(Why, TheAddressesHaveTheirReasonsAlsoAfterTheEnd) {

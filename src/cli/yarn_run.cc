@@ -10,8 +10,12 @@
 #include "cli/commands.h"
 #include "cli/hadoop_access.h"
 #include "cli/plan.h"
+#include "cli/submitted.h"
+#include "cli/upload_progress.h"
 #include "cli/yarn_session.h"
+#include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/submitter.h"
+#include "cluster/yarn/zookeeper_defaults.h"
 #include "job/shipped_files.h"
 
 namespace gangrun::cli {
@@ -27,32 +31,13 @@ job::FileKind kind_of(const std::string& path) {
   return std::filesystem::is_regular_file(status) ? job::FileKind::kFile : job::FileKind::kNone;
 }
 
-// On a terminal one line that grows, elsewhere a line for each file that is uploaded.
-class UploadProgress {
- public:
-  UploadProgress(Console& console, const DisplayOptions& options)
-      : console_(console), shown_(!options.quiet && !options.json) {}
-
-  void show(const std::string& name, std::uint64_t sent, std::uint64_t size) {
-    if (!shown_ || size == 0) return;
-    const int percent = static_cast<int>(sent * 100 / size);
-    if (console_.err_is_terminal()) {
-      if (percent == std::exchange(percent_, percent) && name == name_) return;
-      console_.err(base::format("\rgangrun: uploads {}: {} % of {:.1f} MiB{}", name, percent,
-                                static_cast<double>(size) / (1 << 20), sent >= size ? "\n" : ""));
-    } else if (name != name_) {
-      console_.err(base::format("gangrun: uploads {} ({:.1f} MiB)\n", name,
-                                static_cast<double>(size) / (1 << 20)));
-    }
-    name_ = name;
-  }
-
- private:
-  Console& console_;
-  bool shown_;
-  std::string name_;
-  int percent_ = -1;
-};
+// Empty where the user has no place for what can be made again.
+std::string digest_cache_path(const Context& context) {
+  std::string folder = context.variable("XDG_CACHE_HOME");
+  const std::string home = context.variable("HOME");
+  if (!folder.starts_with('/') && home.starts_with('/')) folder = home + "/.cache";
+  return folder.starts_with('/') ? folder + "/gangrun/digests.json" : std::string();
+}
 
 Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
                    const HadoopAccess& access, const RunOptions& options, Context& context) {
@@ -70,6 +55,10 @@ Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
     }
     for (const auto& file : files.there)
       shipped.push_back({{"name", file.name}, {"url", file.url}});
+    for (const auto& archive : files.archives) {
+      const char* from = job::has_scheme(archive.source) ? "url" : "path";
+      shipped.push_back({{"name", archive.folder}, {"type", archive.type}, {from, archive.source}});
+    }
     json["shipped"] = std::move(shipped);
     context.console.out(base::dump_json_indented(json) + "\n");
     return {};
@@ -85,36 +74,42 @@ Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
   for (const auto& file : files.there) {
     lines.emplace_back(base::format("  {}  from {}", file.name, file.url));
   }
+  if (!files.archives.empty()) {
+    lines.emplace_back("");
+    lines.emplace_back("archives unpacked in the tasks' folders");
+  }
+  for (const auto& archive : files.archives) {
+    lines.emplace_back(
+        base::format("  {}/ of {}  from {}", archive.folder, archive.type, archive.source));
+  }
   context.console.out(lines);
   return {};
 }
 
-void tell_submitted(const std::string& id, const RunOptions& options, Context& context) {
-  if (options.display.json) {
-    return context.console.out(base::dump_json(base::Json{{"job", id}}) + "\n");
-  }
-  context.console.out(id + "\n");
-  if (options.display.quiet) return;
-  context.console.err(
-      base::format("gangrun: runs on without this terminal; gangrun attach {} shows it\n", id));
-}
-
 }  // namespace
 
-ExitStatus run_on_yarn(const job::JobSpec& spec, const RunOptions& options, Context& context) {
+ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Context& context) {
+  job::JobSpec spec = asked;
   auto files = job::shipped_files(spec, context.folder, kind_of);
   if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
   const auto access = hadoop_access(context);
   if (!access.ok()) return fail(context, access.error(), ExitStatus::kBadInput);
+  if (spec.zookeeper) {
+    auto full = cluster::with_defaults_of(*spec.zookeeper, (*access)->configuration);
+    if (!full.ok()) return fail(context, full.error(), ExitStatus::kBadInput);
+    spec.zookeeper = *std::move(full);
+  }
+  spec.yarn.container_runtime = cluster::container_runtime_of(spec, (*access)->configuration);
   if (options.dry_run) {
     const auto shown = show_plan(spec, *files, **access, options, context);
     return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error(), ExitStatus::kBadInput);
   }
   auto agent = find_agent(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
-  UploadProgress progress(context.console, options.display);
+  UploadProgress progress(context.console, options);
   cluster::YarnSubmitter submitter(
       (*access)->configuration, (*access)->file_system, (*access)->user, context.clock,
+      digest_cache_path(context),
       [&progress](const std::string& name, std::uint64_t sent, std::uint64_t size) {
         progress.show(name, sent, size);
       });
@@ -130,10 +125,7 @@ ExitStatus run_on_yarn(const job::JobSpec& spec, const RunOptions& options, Cont
                                     .submitted = context.clock.wall_now()});
   if (!id.ok()) return fail(context, id.error(), ExitStatus::kCouldNotStart);
   const std::string text = hadoop::to_string(*id);
-  if (options.detach) {
-    tell_submitted(text, options, context);
-    return ExitStatus::kSuccess;
-  }
+  if (options.detach) return leave_submitted(text, {{"job", text}}, spec, options, context);
   return show_yarn_job(**access, text, {.ours = true, .allocation_limit = spec.timeouts.allocation},
                        options.display, context);
 }

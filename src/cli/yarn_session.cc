@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "base/format.h"
+#include "cli/allocation_limit.h"
 #include "cli/commands.h"
 #include "cli/ending_signals.h"
 #include "cli/exit_status.h"
 #include "cli/job_display.h"
+#include "cli/job_watch.h"
+#include "job/limits.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
 
@@ -20,110 +23,91 @@ namespace {
 
 using base::Result;
 
-constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
 constexpr base::milliseconds kStatusInterval(250);
+// As long as there is no master, each look is several questions to the cluster itself: a job that
+// has waited for some seconds may wait for hours.
+constexpr base::milliseconds kWaitingInterval(2000);
+constexpr std::chrono::seconds kSoonStarted(10);
 // One wait for new lines; and the pause where there is nobody to ask, or our reader is slow.
 constexpr std::chrono::seconds kLinesWait(5);
 constexpr base::milliseconds kLinesPause(250);
 
-// Questions to the cluster block, so each kind has a thread and a site of its own; what they bring
-// comes to the loop.
 class YarnSession {
  public:
   YarnSession(const HadoopAccess& access, std::string id, const YarnSessionOptions& options,
               Context& context)
       : id_(std::move(id)),
         ours_(options.ours),
-        allocation_limit_(options.allocation_limit),
+        allocation_limit_(options.allocation_limit, context.clock.now()),
+        soon_started_(context.clock.now() + kSoonStarted),
         context_(context),
-        shown_since_(context.clock.now()),
-        status_site_(yarn_site(access, context)),
+        access_(access),
+        watch_(loop_, id_, kStatusInterval,
+               {[this](const job::JobStatus& status) { return on_status(status); },
+                [this](const std::string& sentence) { display_->warning(sentence); }}),
         lines_site_(yarn_site(access, context)),
-        stop_site_(yarn_site(access, context)),
-        status_worker_(loop_, 1),
-        lines_worker_(loop_, 1),
-        stop_worker_(loop_, 1) {}
+        lines_worker_(loop_, 1) {}
 
   Result<> start(const DisplayOptions& options);
   ExitStatus wait();
 
  private:
   void on_signal(int number);
-  void look();
-  void on_status(Result<job::JobStatus> status);
+  // Until the next look.
+  base::Duration on_status(const job::JobStatus& status);
   void keep_allocation_limit();
-  void tell_to_stop(bool at_once, const std::string& by);
   void fetch_lines();
   void on_lines(Result<std::vector<cluster::LogLine>> lines);
 
   const std::string id_;
   const bool ours_;
-  const std::optional<std::chrono::milliseconds> allocation_limit_;
+  AllocationLimit allocation_limit_;
+  const base::Instant soon_started_;
   Context& context_;
-  const base::Instant shown_since_;
   net::EventLoop loop_;
   net::Watch signals_;
   job::JobStatus status_;  // the last one that was known
   std::unique_ptr<JobDisplay> display_;
-  bool told_silent_ = false;
   bool left_ = false;
-  bool had_master_ = false;
   std::optional<job::Cause> given_up_;  // why, where its master never came
   int signals_seen_ = 0;
-  net::Timer status_timer_;
   net::Timer lines_timer_;
-  std::unique_ptr<cluster::YarnSite> status_site_;
+  const HadoopAccess& access_;
+  JobWatch watch_;
   std::unique_ptr<cluster::YarnSite> lines_site_;
-  std::unique_ptr<cluster::YarnSite> stop_site_;
   std::unique_ptr<cluster::LogReader> reader_;
-  // Last: what runs on them uses the others.
-  net::Workers status_worker_;
+  // Last: what runs on it uses the others.
   net::Workers lines_worker_;
-  net::Workers stop_worker_;
 };
 
 Result<> YarnSession::start(const DisplayOptions& options) {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
-  GANGRUN_ASSIGN(status_, status_site_->status(id_));
+  auto status_site = yarn_site(access_, context_);
+  GANGRUN_ASSIGN(status_, status_site->status(id_));
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
-  display_ = std::make_unique<JobDisplay>(loop_, context_, view_options(options, tasks),
-                                          [this] { return status_; });
+  ViewOptions view = view_options(options, tasks);
+  view.url = yarn_page_url(access_.configuration, id_);
+  display_ = std::make_unique<JobDisplay>(loop_, context_, view, [this] { return status_; });
   display_->start(status_);
-  status_timer_ = loop_.after(kStatusInterval, [this] { look(); });
+  watch_.start(std::move(status_site), yarn_site(access_, context_));
   if (display_->wants_lines()) fetch_lines();
   return {};
 }
 
-void YarnSession::look() {
-  const auto asked =
-      status_worker_.run([site = status_site_.get(), id = id_] { return site->status(id); },
-                         [this](Result<job::JobStatus> status) { on_status(std::move(status)); });
-  if (!asked.ok()) on_status(asked.error());
+base::Duration YarnSession::on_status(const job::JobStatus& status) {
+  status_ = status;
+  keep_allocation_limit();
+  const bool waits_long = !allocation_limit_.is_settled() && context_.clock.now() > soon_started_;
+  return waits_long ? kWaitingInterval : kStatusInterval;
 }
 
-// A cluster that cannot be asked for a moment changes nothing: the job goes on.
-void YarnSession::on_status(Result<job::JobStatus> status) {
-  if (status.ok()) {
-    status_ = std::move(*status);
-    told_silent_ = false;
-    keep_allocation_limit();
-  } else if (!std::exchange(told_silent_, true)) {
-    display_->warning(status.error().message);
-  }
-  status_timer_ = loop_.after(kStatusInterval, [this] { look(); });
-}
-
-// The master keeps it for its tasks. As long as there never was one, it is for us to keep: what the
-// master says has a folder, what YARN says has none.
 void YarnSession::keep_allocation_limit() {
-  had_master_ |= !status_.folder.empty() || status_.state != job::JobState::kAllocating;
-  if (had_master_ || given_up_ || !allocation_limit_) return;
-  if (context_.clock.now() - shown_since_ <= *allocation_limit_) return;
+  const auto too_late = allocation_limit_.exceeded(status_, context_.clock.now());
+  if (!too_late) return;
   given_up_ = job::Cause{};
-  given_up_->sentence = base::format("no place for the job's master within {}: {}",
-                                     base::to_words(*allocation_limit_), status_.waiting_for);
-  tell_to_stop(true, given_up_->sentence);
+  given_up_->sentence = *too_late;
+  watch_.stop(true, *too_late);
 }
 
 void YarnSession::fetch_lines() {
@@ -161,23 +145,12 @@ void YarnSession::on_signal(int number) {
       signals_seen_ == 1
           ? base::format("{}: the tasks are told to stop; once more ends them at once", name)
           : base::format("{} again: the tasks are ended at once", name));
-  tell_to_stop(signals_seen_ > 1, name);
-}
-
-void YarnSession::tell_to_stop(bool at_once, const std::string& by) {
-  const auto asked = stop_worker_.run(
-      [site = stop_site_.get(), id = id_, by, at_once] { return site->stop(id, at_once, by); },
-      [this](const Result<>& stopped) {
-        const bool is_told =
-            stopped.ok() || stopped.error().code == base::Code::kFailedPrecondition;
-        if (!is_told) display_->warning(stopped.error().message);
-      });
-  if (!asked.ok()) display_->warning(asked.error().message);
+  watch_.stop(signals_seen_ > 1, name);
 }
 
 ExitStatus YarnSession::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
-                        context_.clock.now() + kLongestJob);
+                        context_.clock.now() + job::kLongestJob);
   if (left_ && !job::is_final(status_.state)) return display_->leave(id_);
   // YARN says of it that it was killed.
   if (given_up_ && status_.state == job::JobState::kKilled) {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "cluster/container_names.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -22,6 +23,9 @@ struct Launch {
   std::optional<job::Address> wanted;
   // Hosts that are no place for it while there is another.
   std::vector<std::string> avoided{};
+  // Containers (container_names.h) that an engine beside the agent is to run the task in; none: it
+  // runs in no image, or the place itself sees to it.
+  std::vector<std::string> containers{};
   // What the agent must know (registry/agent_config.h). Holds the job's secret: it is handed on by
   // a way that no other user sees, never in a command line or an environment.
   base::Json agent_config;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/secret.h"
+#include "job/cluster_spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
 
@@ -44,6 +47,26 @@ class LogReader {
   virtual std::vector<LogLine> rest() = 0;
 };
 
+// What a task has left as its result.
+struct TaskResult {
+  job::TaskId task;
+  std::int64_t bytes = 0;
+
+  friend bool operator==(const TaskResult&, const TaskResult&) = default;
+};
+
+// Where a tunnel to a task begins: its agent's control address (docs/protocols/registry.md), and
+// the right to it. Where the task is beside us its loopback is ours, and its agent serves none.
+struct TunnelAgent {
+  bool is_beside_us = false;
+  std::string host{};
+  std::uint16_t port = 0;
+  std::string fingerprint{};
+  base::Secret secret{};
+};
+
+using ResultSink = std::function<base::Result<>(std::string_view piece)>;
+
 // A place that runs tasks, as the commands see it. `job` is an id, the unambiguous beginning of
 // one, or "last". kNotFound where no job, or more than one, is meant. Every call is bounded in
 // time.
@@ -55,9 +78,22 @@ class Site {
   virtual base::Result<job::JobStatus> status(std::string_view job) = 0;
   virtual base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
                                                         const LogRequest& request) = 0;
+  // This generation of the job's cluster spec, or a later one, as soon as it is complete;
+  // kDeadlineExceeded or, where the job has no master yet, kUnavailable when that is not before
+  // `deadline`.
+  virtual base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
+                                                      base::Instant deadline) = 0;
   // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
   // has ended already.
   virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
+  // Of a job that has not ended; kUnavailable while the task has no agent, or the job no master.
+  virtual base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) = 0;
+  // What is there now, in the order of the tasks.
+  virtual base::Result<std::vector<TaskResult>> results(std::string_view job) = 0;
+  // The same, piece by piece; an error of the sink is passed on. kNotFound where the task has left
+  // none.
+  virtual base::Result<> read_result(std::string_view job, const job::TaskId& task,
+                                     const ResultSink& sink) = 0;
   // Waits until the job has changed or `deadline`, whichever is first. May return early.
   virtual base::Result<> wait_for_change(std::string_view job, base::Instant deadline) = 0;
 };

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "frameworks/places.h"
 #include "frameworks/variables_of.h"
+#include "job/places.h"
 
 namespace gangrun::frameworks {
 
@@ -93,8 +94,15 @@ base::Result<Environment> own_variables(const Place& place) {
       {"GANGRUN_RESTARTS", number(inputs.restarts)},
   };
   add_ports(place, environment.variables);
-  if (!inputs.notice_file.empty())
-    environment.variables["GANGRUN_NOTICE_FILE"] = inputs.notice_file;
+  for (const auto& [name, file] : {std::pair("GANGRUN_NOTICE_FILE", &inputs.notice_file),
+                                   std::pair("GANGRUN_RESULT_FILE", &inputs.result_file),
+                                   std::pair("GANGRUN_FIGURES_FILE", &inputs.figures_file)}) {
+    if (!file->empty()) environment.variables[name] = *file;
+  }
+  if (inputs.rendezvous_port && inputs.job.on == job::kSpark) {
+    environment.variables["GANGRUN_RENDEZVOUS"] =
+        base::format("127.0.0.1:{}", *inputs.rendezvous_port);
+  }
   // Its text would be the addresses that are not there.
   if (inputs.cluster.is_outline) return environment;
   std::string cluster_spec = base::dump_json(to_json(place.visible));
@@ -182,6 +190,8 @@ bool is_content_with_outline(const job::JobSpec& job) {
 
 bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task) {
   const job::TaskSpec* spec = job.find(task.type);
+  // There it is also how a task hears from who feeds it.
+  if (job.on == job::kSpark) return spec != nullptr;
   return is_wanted(job, job::Framework::kHorovod) && spec != nullptr &&
          job::effective_policy(job, *spec) == job::Policy::kTracked;
 }

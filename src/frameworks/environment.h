@@ -32,13 +32,15 @@ struct Inputs {
   std::string cluster_spec_file{};
   // Where it will find when its place takes it away, once that is known; empty: nowhere.
   std::string notice_file{};
+  std::string result_file{};
+  std::string figures_file{};
   // Whether the environment that the task inherits already has OMP_NUM_THREADS.
   bool inherits_omp_num_threads = false;
   // What the agent holds for the task. Only a sidecar needs it: it stands in no cluster spec.
   std::optional<job::Address> own_address{};
   // Held for the task beside the port of its address, in the order of the job's names.
   std::vector<std::uint16_t> more_ports{};
-  // Of Horovod: the port of 127.0.0.1 at which the agent serves its rendezvous, and the interface
+  // The port of 127.0.0.1 at which the agent serves the rendezvous, and for Horovod the interface
   // of this machine that has the task's address.
   std::optional<std::uint16_t> rendezvous_port{};
   std::string interface {};
@@ -69,8 +71,8 @@ base::Result<> check(const job::JobSpec& job);
 // sent to each of them.
 [[nodiscard]] bool is_content_with_outline(const job::JobSpec& job);
 
-// Whether the processes of `task` meet by Horovod's rendezvous, which the agent then has to serve:
-// only in a job that names it.
+// Whether the agent of `task` has to serve the rendezvous: where its processes meet by Horovod's,
+// only in a job that names it; on Spark always.
 [[nodiscard]] bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task);
 
 // A name of ours, which a job cannot set.

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "frameworks/jobs_for_tests.h"
+#include "job/places.h"
 
 namespace gangrun::frameworks {
 namespace {
@@ -305,6 +306,20 @@ TEST(Check, WhatCannotBeServedIsNamed) {
   job.tasks[0].processes = 1;
   job.tasks[1].processes = 2;  // a sidecar is no part of the cluster
   EXPECT_TRUE(check(job).ok());
+}
+
+TEST(Environment, OnSparkEveryTaskHasTheKeysOfTheJob) {
+  auto job = test::job_of({test::task_of("worker", 1), test::task_of("tensorboard", 1)});
+  EXPECT_FALSE(needs_rendezvous(job, {"worker", 0}));
+  job.on = job::kSpark;
+  EXPECT_TRUE(needs_rendezvous(job, {"worker", 0}));
+  EXPECT_TRUE(needs_rendezvous(job, {"tensorboard", 0}));
+  const auto cluster = test::cluster_of(job);
+  const auto found = environment_of(
+      {.job = job, .cluster = cluster, .job_id = "j1", .rendezvous_port = 4711}, {"worker", 0}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->variables.at("GANGRUN_RENDEZVOUS"), "127.0.0.1:4711");
+  EXPECT_FALSE(found->variables.contains("HOROVOD_GLOO_RENDEZVOUS_PORT"));
 }
 
 }  // namespace

@@ -98,6 +98,9 @@ class Gang {
   [[nodiscard]] const Task* find(const job::TaskId& id) const;
   [[nodiscard]] const job::ClusterSpec& cluster_spec() const { return spec_published_; }
   [[nodiscard]] int restarts_used() const { return restarts_used_; }
+  // Of a verdict that is decided and not success; an earlier one may still come to be known until
+  // the job has finished.
+  [[nodiscard]] std::optional<job::Cause> first_cause() const;
   // Whether every task of the generation has been started and has answered.
   [[nodiscard]] bool all_started() const { return count(Trait::kUnstarted) == 0; }
   // What the job waits for now, as a sentence with its time limit; empty when for nothing but its
@@ -243,7 +246,6 @@ class Gang {
   [[nodiscard]] std::string gathering_words() const;
   [[nodiscard]] static Failure failure_of(const Task& task, const std::string& what,
                                           base::Instant at);
-  [[nodiscard]] std::optional<job::Cause> first_cause() const;
 
   template <typename T>
   void decide(T decision) {

@@ -179,7 +179,10 @@ void Gang::finish_if_gone() {
 }
 
 std::optional<job::Cause> Gang::first_cause() const {
-  if (verdict_ == job::JobState::kSucceeded || failures_.empty()) return std::nullopt;
+  const bool is_decided = stage_ == Stage::kStopping || stage_ == Stage::kFinished;
+  if (!is_decided || verdict_ == job::JobState::kSucceeded || failures_.empty()) {
+    return std::nullopt;
+  }
   // Who asked for the end is the cause of it, whatever else went wrong on the way.
   if (verdict_ == job::JobState::kKilled) return failures_.front().cause;
   const auto earlier = [](const Failure& a, const Failure& b) { return a.at < b.at; };

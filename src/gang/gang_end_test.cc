@@ -70,6 +70,17 @@ TEST(GangEndTest, FailureOfOneThatIsNotNeededForSuccessStillFails) {
   EXPECT_EQ(driver.exited(kWorker0, 1), "end c0; end-at-once w0");
 }
 
+TEST(GangEndTest, TheCauseIsKnownBeforeTheOthersHaveStopped) {
+  Driver driver = running(job_of({task_type("worker"), task_type("ps")}));
+  EXPECT_EQ(driver.gang().first_cause(), std::nullopt);
+  EXPECT_EQ(driver.exited(kPs, 1), "end w0; end-at-once p0");
+  const auto early = driver.gang().first_cause();
+  ASSERT_TRUE(early.has_value());
+  EXPECT_EQ(early->task, kPs);
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(), early->sentence);
+}
+
 TEST(GangEndTest, FailedServiceFailsTheJob) {
   Driver driver = running(job_of({task_type("worker"), task_type("ps")}));
   EXPECT_EQ(driver.exited(kPs, 1), "end w0; end-at-once p0");

@@ -121,7 +121,9 @@ std::string to_string(const FileSystem& file_system) {
 
 base::Result<FileSystem> find_file_system(const Configuration& configuration,
                                           const std::string& url) {
-  const std::string named = url.empty() ? configuration.get_or("fs.defaultFS", "file:///") : url;
+  // A URL without an authority is the default one's: "hdfs:///data".
+  const bool is_default = url.empty() || url.starts_with("hdfs:///");
+  const std::string named = is_default ? configuration.get_or("fs.defaultFS", "file:///") : url;
   auto authority = authority_of(named);
   if (!authority.ok()) return std::move(authority).error().context("fs.defaultFS");
   FileSystem out;
@@ -136,7 +138,7 @@ base::Result<FileSystem> find_file_system(const Configuration& configuration,
     }
     const Web web = web_of(configuration);
     const auto own = authority_of(configuration.get_or("fs.defaultFS", ""));
-    const bool is_configured = url.empty() || (own.ok() && own->host == out.host);
+    const bool is_configured = is_default || (own.ok() && own->host == out.host);
     const std::string key = is_configured ? std::string(web.key) : std::string();
     out.addresses = {
         address_of(configuration, web, key, out.host).value_or(default_address(web, out.host))};
@@ -152,7 +154,7 @@ base::Result<FileSystem> find_file_system(const Configuration& configuration,
   }
   return base::invalid_argument(base::format(
       "{} is \"{}\": files can be handed to YARN only through an HDFS (hdfs://…, webhdfs://…)",
-      url.empty() ? "fs.defaultFS" : "the file system", named));
+      is_default ? "fs.defaultFS" : "the file system", named));
 }
 
 }  // namespace gangrun::hadoop

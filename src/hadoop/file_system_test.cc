@@ -50,6 +50,16 @@ const std::map<std::string, std::string> kPair{
     {"dfs.namenode.rpc-address.other", "three:8020"},
 };
 
+// As users write it, and the documentation does.
+TEST(FileSystem, AUrlWithoutAHostIsTheDefaultOnes) {
+  EXPECT_EQ(*find_file_system(with(kPair), "hdfs:///user/ann/x"),
+            *find_file_system(with(kPair), ""));
+  const auto config = with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
+  EXPECT_EQ(*find_file_system(config, "hdfs:///x"),
+            (FileSystem{"hdfs", "nn", -1, {"http://web:1"}}));
+  EXPECT_FALSE(find_file_system({}, "hdfs:///x").ok());
+}
+
 TEST(FileSystem, AHighAvailabilityPair) {
   const auto found = find_file_system(with(kPair), "");
   ASSERT_TRUE(found.ok()) << found.error().message;

@@ -77,10 +77,11 @@ std::string default_name(const JobDraft& draft, const Defaults& defaults) {
   return name.empty() ? "job" : name;
 }
 
-Command tensorboard_command(const std::string& logdir) {
+Command tensorboard_command(const TaskSpec& task) {
+  const std::string_view reach = task.expose == Expose::kHost ? "--bind_all" : "--host 127.0.0.1";
   return {{},
-          base::format("exec tensorboard --logdir {} --host 127.0.0.1 --port \"$GANGRUN_PORT\"",
-                       base::shell_quote(logdir))};
+          base::format("exec tensorboard --logdir {} {} --port \"$GANGRUN_PORT\"",
+                       base::shell_quote(task.logdir), reach)};
 }
 
 Result<TaskSpec> complete_task(const TaskDraft& draft) {
@@ -100,11 +101,14 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
   }
   task.label = draft.label;
   task.one_per_node = draft.one_per_node.value_or(false);
+  task.image = draft.image;
+  task.archives = draft.archives;
   task.environment = draft.environment;
   task.policy = draft.policy.value_or(default_policy(draft.type));
   task.grace = draft.grace.value_or(
       task.policy == Policy::kObserver ? kDefaultObserverGrace : std::chrono::milliseconds(0));
   task.logdir = draft.logdir.value_or("");
+  task.expose = draft.expose.value_or(task.expose);
   if (draft.command) {
     task.command = *draft.command;
   } else if (draft.type == kTensorboard) {
@@ -112,7 +116,7 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
       return base::invalid_argument(
           "tensorboard has no folder to show; give it `logdir`, or its own `command`");
     }
-    task.command = tensorboard_command(task.logdir);
+    task.command = tensorboard_command(task);
   }
   return task;
 }
@@ -137,6 +141,7 @@ void complete_yarn(const YarnDraft& draft, YarnOptions& yarn) {
   yarn.view_acl = draft.view_acl.value_or("");
   yarn.modify_acl = draft.modify_acl.value_or("");
   yarn.max_attempts = draft.max_attempts.value_or(yarn.max_attempts);
+  yarn.container_runtime = draft.container_runtime.value_or(yarn.container_runtime);
 }
 
 Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
@@ -156,6 +161,10 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   spec.restarts = draft.restarts.value_or(Restarts{});
   complete_timeouts(draft.timeouts, spec.timeouts);
   spec.files = draft.files;
+  spec.archives = draft.archives;
+  spec.image = draft.image.value_or("");
+  spec.mounts = draft.mounts;
+  spec.zookeeper = draft.zookeeper;
   spec.on = draft.on.value_or(spec.on);
   complete_yarn(draft.yarn, spec.yarn);
   spec.hosts = draft.hosts.value_or(spec.hosts);

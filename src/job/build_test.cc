@@ -209,6 +209,35 @@ TEST(Build, FlagsWinOverTheFile) {
   EXPECT_EQ(spec.find("tensorboard")->logdir, "out");
 }
 
+TEST(Build, AnImageIsTheJobsOrATypesOwn) {
+  const JobSpec spec = built("tasks: {worker: {image: own}, ps: {image: \"\"}, chief: }",
+                             {.image = "job", .mounts = {"/in:ro", "/out"}, .command = {"x"}});
+  EXPECT_EQ(spec.image_of(*spec.find("worker")), "own");
+  EXPECT_EQ(spec.image_of(*spec.find("ps")), "");
+  EXPECT_EQ(spec.image_of(*spec.find("chief")), "job");
+  EXPECT_THAT(spec.mounts, testing::ElementsAre(Mount{"/in", true}, Mount{"/out", false}));
+}
+
+TEST(Build, TensorboardListensForAllWhereItIsExposed) {
+  const JobSpec spec =
+      built("", {.exposes = {"tensorboard:host"}, .tensorboard = "out", .command = {"x"}});
+  EXPECT_EQ(spec.find("tensorboard")->command.shell_line,
+            "exec tensorboard --logdir out --bind_all --port \"$GANGRUN_PORT\"");
+}
+
+TEST(Build, ALineForTheShellIsACommandToo) {
+  const JobSpec spec = built("", {.command_line = "a | b"});
+  EXPECT_EQ(spec.command, (Command{{}, "a | b"}));
+}
+
+TEST(Build, HostsOfZooKeeperByFlagsLeaveTheFilesOtherKeys) {
+  const std::string file = "tasks: {worker: }\ncommand: x\nzookeeper: {hosts: [a], root: /r}\n";
+  const JobSpec spec = built(file, {.zookeeper = {"b:1,c"}});
+  EXPECT_EQ(spec.zookeeper, (ZooKeeper{{"b:1", "c"}, "/r", true}));
+  EXPECT_EQ(built("", {.mirrors_in_zookeeper = true, .command = {"x"}}).zookeeper, ZooKeeper{});
+  EXPECT_EQ(built("", {.command = {"x"}}).zookeeper, std::nullopt);
+}
+
 TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
   const std::string_view file = "tasks: {worker: {instances: 2}, ps: {}}\ncommand: x\n";
   const std::pair<Flags, const char*> cases[] = {

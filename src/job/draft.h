@@ -32,11 +32,14 @@ struct TaskDraft {
   std::map<int, ResourceOverride> overrides;
   std::optional<std::string> label;
   std::optional<bool> one_per_node;
+  std::optional<std::string> image;
+  std::map<std::string, std::string> archives;
   std::map<std::string, std::string> environment;
   std::optional<Command> command;
   std::optional<Policy> policy;
   std::optional<std::chrono::milliseconds> grace;
   std::optional<std::string> logdir;
+  std::optional<Expose> expose;
 };
 
 struct TimeoutsDraft {
@@ -59,6 +62,7 @@ struct YarnDraft {
   std::optional<std::string> view_acl;
   std::optional<std::string> modify_acl;
   std::optional<int> max_attempts;
+  std::optional<ContainerRuntime> container_runtime;
 };
 
 struct JobDraft {
@@ -71,6 +75,10 @@ struct JobDraft {
   std::optional<Restarts> restarts;
   TimeoutsDraft timeouts;
   std::vector<std::string> files;
+  std::map<std::string, std::string> archives;
+  std::optional<std::string> image;
+  std::vector<Mount> mounts;
+  std::optional<ZooKeeper> zookeeper;
   std::optional<std::string> on;
   YarnDraft yarn;
   std::optional<std::vector<Host>> hosts;

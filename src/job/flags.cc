@@ -271,6 +271,8 @@ Result<> parse_task_flags(const Flags& flags, ParsedFlags& parsed) {
                                                             Forms::kTypeOnly, policy_from));
   GANGRUN_ASSIGN(parsed.graces, parse_assignments<std::chrono::milliseconds>(
                                     "--grace", flags.graces, Forms::kTypeOnly, parse_duration));
+  GANGRUN_ASSIGN(parsed.exposes, parse_assignments<Expose>("--expose", flags.exposes,
+                                                           Forms::kTypeOnly, expose_from));
   return {};
 }
 
@@ -297,6 +299,7 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   if (!flags.hosts.empty()) {
     GANGRUN_ASSIGN(parsed.hosts, hosts_from(items_of(flags.hosts)).context("--hosts"));
   }
+  if (!flags.zookeeper.empty()) parsed.zookeeper_hosts = items_of(flags.zookeeper);
   GANGRUN_TRY(parse_cluster_flags(flags, parsed));
   return parsed;
 }

@@ -31,8 +31,13 @@ struct Flags {
   std::vector<std::string> env{};            // -e "NAME=value", "worker:NAME=value"
   std::vector<std::string> policies{};       // --policy "evaluator:sidecar"
   std::vector<std::string> graces{};         // --grace "evaluator:5m"
+  std::vector<std::string> exposes{};        // --expose "tensorboard:host"
   std::vector<std::string> timeouts{};       // --timeout "allocation=10m,job=2h"
   std::vector<std::string> files{};          // -f, one path each
+  std::optional<std::string> image{};
+  std::vector<std::string> mounts{};     // --mount, "PATH" or "PATH:ro"
+  std::vector<std::string> zookeeper{};  // --zookeeper "h1:2181,h2:2181"
+  bool mirrors_in_zookeeper = false;     // the same with the hosts of Hadoop's configuration
   std::optional<std::string> name{};
   std::optional<std::string> framework{};  // "tensorflow,pytorch"
   std::optional<std::string> success{};
@@ -46,8 +51,9 @@ struct Flags {
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
   std::optional<std::string> interface {};
   std::optional<std::string> containment{};
-  std::optional<std::string> tensorboard{};  // the folder that a tensorboard task shows
-  std::vector<std::string> command{};        // what stands after "--"
+  std::optional<std::string> tensorboard{};   // the folder that a tensorboard task shows
+  std::vector<std::string> command{};         // what stands after "--"
+  std::optional<std::string> command_line{};  // or one line for a shell
 };
 
 // Which tasks a value is for: all, those of a type, or one.
@@ -91,6 +97,8 @@ struct ParsedFlags {
   std::vector<Assignment<Variable>> env;
   std::vector<Assignment<Policy>> policies;
   std::vector<Assignment<std::chrono::milliseconds>> graces;
+  std::vector<Assignment<Expose>> exposes;
+  std::optional<std::vector<std::string>> zookeeper_hosts;
   TimeoutsDraft timeouts;
   std::optional<std::vector<Framework>> frameworks;
   std::optional<Restarts> restarts;

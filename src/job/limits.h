@@ -1,11 +1,14 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 // What no job may have more of. Asking for more is refused with the limit in the error.
 namespace gangrun::job {
 
+// A job takes as long as it takes, its own time limits end it; but no wait is without an end.
+inline constexpr std::chrono::hours kLongestJob{24 * 366 * 10};
 inline constexpr int kMaxVcoresPerTask = 4096;
 inline constexpr int kMaxGpusPerTask = 1024;
 inline constexpr std::size_t kMaxOtherResources = 64;  // of one task
@@ -21,7 +24,11 @@ inline constexpr std::size_t kMaxTagBytes = 100;
 inline constexpr std::size_t kMaxLabelBytes = 255;
 inline constexpr std::size_t kMaxQueueBytes = 1024;
 inline constexpr std::size_t kMaxHosts = 1000;
+inline constexpr std::size_t kMaxImageBytes = 255;
+inline constexpr std::size_t kMaxMounts = 64;
+inline constexpr std::size_t kMaxZooKeeperHosts = 32;
 inline constexpr std::size_t kMaxFiles = 10'000;
+inline constexpr std::size_t kMaxArchives = 64;                // of the job, or of one task type
 inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type
 inline constexpr std::size_t kMaxNameBytes = 63;
 inline constexpr std::size_t kMaxInterfaceBytes =

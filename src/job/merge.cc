@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/container.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -229,6 +230,12 @@ Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
     task->grace = assignment.value;
     draft.origins["tasks." + task->type + ".grace"] = "--grace: ";
   }
+  for (const auto& assignment : parsed.exposes) {
+    GANGRUN_ASSIGN(TaskDraft * task,
+                   find_target(draft, assignment.target, "--expose", assignment.text));
+    task->expose = assignment.value;
+    draft.origins["tasks." + task->type + ".expose"] = "--expose: ";
+  }
   GANGRUN_TRY(merge_count(parsed.min_instances, "min_instances", &TaskDraft::min_instances, draft));
   GANGRUN_TRY(merge_count(parsed.spares, "spares", &TaskDraft::spares, draft));
   GANGRUN_TRY(merge_ports(parsed, draft));
@@ -263,10 +270,10 @@ Result<> merge_environment(const ParsedFlags& parsed, JobDraft& draft) {
   return {};
 }
 
-void merge_command(const std::vector<std::string>& words, JobDraft& draft) {
-  if (words.empty()) return;
-  draft.command = Command{words, ""};
-  draft.origins["command"] = "after --: ";
+void merge_command(const Flags& flags, JobDraft& draft) {
+  if (flags.command.empty() && !flags.command_line) return;
+  draft.command = Command{flags.command, flags.command_line.value_or("")};
+  if (!flags.command_line) draft.origins["command"] = "after --: ";
   for (TaskDraft& task : draft.tasks) {
     if (policy_of(task) != Policy::kSidecar) task.command.reset();
   }
@@ -310,6 +317,17 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take_timeout(&TimeoutsDraft::shrink, "shrink");
   take_timeout(&TimeoutsDraft::master_lost, "master_lost");
   merge_yarn(parsed.yarn, draft);
+  take(flags.image, draft.image, draft, "image", "--image");
+  for (const std::string& mount : flags.mounts) {
+    draft.origins[base::format("mounts.{}", draft.mounts.size())] = "--mount: ";
+    draft.mounts.push_back(mount_from(mount));
+  }
+  const bool mirrors = parsed.zookeeper_hosts || flags.mirrors_in_zookeeper;
+  if (mirrors && !draft.zookeeper) draft.zookeeper.emplace();
+  if (parsed.zookeeper_hosts) {
+    draft.zookeeper->hosts = *parsed.zookeeper_hosts;
+    draft.origins["zookeeper.hosts"] = "--zookeeper: ";
+  }
   for (const std::string& file : flags.files) {
     draft.origins[base::format("files.{}", draft.files.size())] = "-f: ";
     draft.files.push_back(file);
@@ -325,7 +343,7 @@ Result<> merge_flags(const Flags& flags, JobDraft& draft) {
   GANGRUN_TRY(merge_types(parsed, draft));
   GANGRUN_TRY(merge_resources(parsed, draft));
   GANGRUN_TRY(merge_environment(parsed, draft));
-  merge_command(flags.command, draft);
+  merge_command(flags, draft);
   merge_job(parsed, flags, draft);
   return {};
 }

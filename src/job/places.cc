@@ -88,12 +88,19 @@ Found find_others(const std::map<std::string, std::int64_t>& others, const std::
   return only_on_yarn(base::format("{}.resources.{}", path, name), std::to_string(amount));
 }
 
+Found find_archives(const std::map<std::string, std::string>& archives, const std::string& path) {
+  if (archives.empty()) return std::nullopt;
+  const auto& [folder, source] = *archives.begin();
+  return only_on_yarn(base::format("{}.{}", path, folder), source);
+}
+
 // The first thing of a task type that this machine does not have.
 Found find_cluster_only(const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (task.label) return only_on_yarn(path + ".label", *task.label);
   if (task.one_per_node) return only_on_yarn(path + ".one_per_node", "true");
   if (auto found = find_others(task.resources.others, path)) return found;
+  if (auto found = find_archives(task.archives, path + ".archives")) return found;
   for (const auto& [index, own] : task.overrides) {
     if (auto found = find_others(own.others, base::format("{}.overrides.{}", path, index))) {
       return found;
@@ -121,6 +128,9 @@ Found find_cluster_only(const YarnOptions& yarn) {
   if (yarn.max_attempts != none.max_attempts) {
     return only_on_yarn("yarn.max_attempts", std::to_string(yarn.max_attempts));
   }
+  if (yarn.container_runtime != none.container_runtime) {
+    return only_on_yarn("yarn.container_runtime", to_string(yarn.container_runtime));
+  }
   return std::nullopt;
 }
 
@@ -129,6 +139,7 @@ Found check_local(const JobSpec& job) {
     if (auto found = find_cluster_only(task)) return found;
   }
   if (auto found = find_cluster_only(job.yarn)) return found;
+  if (auto found = find_archives(job.archives, "archives")) return found;
   for (std::size_t i = 0; i < job.files.size(); ++i) {
     if (!is_cluster_url(job.files[i])) continue;
     return only_on_yarn(base::format("files.{}", i), job.files[i]);
@@ -146,9 +157,80 @@ Found check_on_yarn(const JobSpec& job) {
   return std::nullopt;
 }
 
+Problem not_on_spark(const std::string& path, std::string_view value, std::string_view instead) {
+  return {path, base::format("{} is not allowed with `on: spark`; {}", in_quotes(value), instead)};
+}
+
+constexpr std::string_view kShippedBySpark =
+    "Spark ships files to its executors (spark.files, spark.archives, SparkContext.addFile)";
+constexpr std::string_view kPlacedBySpark =
+    "where its executors are and what they have is said to Spark when it is started";
+constexpr std::string_view kFixedSize =
+    "every task comes once, from the executor that Spark gives it";
+
+Found check_task_on_spark(const TaskSpec& task) {
+  const std::string path = "tasks." + task.type;
+  if (task.image && !task.image->empty()) {
+    return not_on_spark(path + ".image", *task.image, "the image is that of Spark's executors");
+  }
+  if (task.resources.gpus > 0) {
+    return not_on_spark(path + ".gpus", std::to_string(task.resources.gpus),
+                        "Spark gives GPUs out (spark.task.resource.gpu.amount)");
+  }
+  for (const auto& [index, own] : task.overrides) {
+    if (own.gpus.value_or(0) == 0) continue;
+    return not_on_spark(base::format("{}.overrides.{}.gpus", path, index),
+                        std::to_string(*own.gpus),
+                        "Spark gives GPUs out (spark.task.resource.gpu.amount)");
+  }
+  if (!task.archives.empty()) {
+    return not_on_spark(path + ".archives", task.archives.begin()->second, kShippedBySpark);
+  }
+  if (!task.resources.others.empty()) {
+    const auto& [name, amount] = *task.resources.others.begin();
+    return not_on_spark(base::format("{}.resources.{}", path, name), std::to_string(amount),
+                        "Spark gives them out (spark.task.resource.NAME.amount)");
+  }
+  if (task.label) return not_on_spark(path + ".label", *task.label, kPlacedBySpark);
+  if (task.one_per_node) return not_on_spark(path + ".one_per_node", "true", kPlacedBySpark);
+  if (task.spares > 0) {
+    return not_on_spark(path + ".spares", std::to_string(task.spares), kFixedSize);
+  }
+  if (task.min_instances && *task.min_instances < task.instances) {
+    return not_on_spark(path + ".min_instances", std::to_string(*task.min_instances), kFixedSize);
+  }
+  return std::nullopt;
+}
+
+Found check_on_spark(const JobSpec& job) {
+  if (job.restarts.max > 0 && job.restarts.scope != RestartScope::kNone) {
+    return not_on_spark("restarts.max", std::to_string(job.restarts.max),
+                        "nobody starts a task anew there; allowed: 0");
+  }
+  if (!job.files.empty()) return not_on_spark("files", job.files.front(), kShippedBySpark);
+  if (!job.archives.empty()) {
+    return not_on_spark("archives", job.archives.begin()->second, kShippedBySpark);
+  }
+  if (!job.image.empty()) {
+    return not_on_spark("image", job.image, "the image is that of Spark's executors");
+  }
+  if (job.yarn != YarnOptions{}) {
+    return Problem{"yarn", "is not allowed with `on: spark`; allowed with `on: yarn`"};
+  }
+  if (!job.hosts.empty()) {
+    return not_on_spark("hosts", to_string(job.hosts.front()), kPlacedBySpark);
+  }
+  for (const TaskSpec& task : job.tasks) {
+    if (auto found = check_task_on_spark(task)) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::vector<std::string> place_names() { return {std::string(kLocal), std::string(kYarn)}; }
+std::vector<std::string> place_names() {
+  return {std::string(kLocal), std::string(kYarn), std::string(kSpark)};
+}
 
 Found check_label(const std::optional<std::string>& label, const std::string& path) {
   if (!label || label->empty() || is_label(*label)) return std::nullopt;
@@ -183,6 +265,7 @@ Found check_yarn(const YarnOptions& yarn) {
 Found check_place(const JobSpec& job) {
   if (job.on == kLocal) return check_local(job);
   if (job.on == kYarn) return check_on_yarn(job);
+  if (job.on == kSpark) return check_on_spark(job);
   return std::nullopt;
 }
 

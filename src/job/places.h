@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "job/problem.h"
@@ -9,6 +10,9 @@
 
 // What the places of a job are told, and what each of them does not know.
 namespace gangrun::job {
+
+// The place whose tasks come by themselves, from the executors of a Spark application.
+inline constexpr std::string_view kSpark = "spark";
 
 // What `on` may name, in the order in which errors list them.
 std::vector<std::string> place_names();

@@ -47,6 +47,7 @@ yarn:
   view_acl: "ann,bob research"
   modify_acl: "*"
   max_attempts: 4
+  container_runtime: none
 )";
 
 TEST(Places, AFileSaysWhatAClusterIsTold) {
@@ -69,6 +70,7 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
   expected.view_acl = "ann,bob research";
   expected.modify_acl = "*";
   expected.max_attempts = 4;
+  expected.container_runtime = ContainerRuntime::kNone;
   EXPECT_EQ(spec.yarn, expected);
 }
 
@@ -142,6 +144,8 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
       {"tasks: {w: }\ncommand: x\nyarn: {modify_acl: a}\n", "job.yaml:3:20: yarn.modify_acl: 'a'"},
       {"tasks: {w: }\ncommand: x\nyarn: {max_attempts: 1}\n",
        "job.yaml:3:22: yarn.max_attempts: '1'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {container_runtime: none}\n",
+       "job.yaml:3:27: yarn.container_runtime: 'none'"},
       {"tasks: {w: }\ncommand: x\nfiles: [a, 'hdfs:///b']\n", "job.yaml:3:8: files.1: 'hdfs:///b'"},
   };
   for (const auto& [file, message] : files) EXPECT_EQ(error_of(file), message + refused);
@@ -176,7 +180,8 @@ TEST(Places, AClusterRefusesWhatOnlyThisMachineHas) {
        "job.yaml:4:8: files.0: 'hdfs://nn/' gives the file no name; allowed: a URL that ends in a "
        "file's name, or in #name without '/'"},
       {"tasks: {w: }\ncommand: x\non: yarnn\n",
-       "job.yaml:3:5: on: 'yarnn' is not a place; did you mean 'yarn'? allowed: local, yarn"},
+       "job.yaml:3:5: on: 'yarnn' is not a place; did you mean 'yarn'? allowed: local, yarn, "
+       "spark"},
   };
   for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file), message);
   EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/a', b, 'c://']\n"),
@@ -206,7 +211,10 @@ TEST(Places, ErrorsInAFileSayWhereTheyStand) {
        "to 1125899906842624"},
       {"tasks: {w: }\nyarn: {queues: a}\n",
        "job.yaml:2:8: yarn: 'queues' is not a known key; did you mean 'queue'? allowed: queue, "
-       "priority, tags, master, view_acl, modify_acl, max_attempts"},
+       "priority, tags, master, view_acl, modify_acl, max_attempts, container_runtime"},
+      {"tasks: {w: }\nyarn: {container_runtime: moby}\n",
+       "job.yaml:2:27: yarn.container_runtime: 'moby' is not what runs images; allowed: auto, "
+       "docker, none"},
       {"tasks: {w: }\nyarn: {master: {gpus: 1}}\n",
        "job.yaml:2:17: yarn.master: 'gpus' is not a known key; allowed: memory, vcores, label"},
       {"tasks: {w: }\nyarn: {master: {vcores: 0}}\n",
@@ -319,6 +327,38 @@ TEST(Places, FindEachProblemWithItsPath) {
     const auto problem = find_problem(job);
     ASSERT_TRUE(problem.has_value()) << path;
     EXPECT_EQ(problem->path, path) << problem->text;
+  }
+}
+
+TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
+  const auto told = [](const std::string& task, const std::string& more) {
+    return error_of(base::format("tasks:\n  worker: {{instances: 2{}}}\ncommand: x\non: spark\n{}",
+                                 task, more));
+  };
+  EXPECT_EQ(told("", ""), "");
+  EXPECT_EQ(told("", "restarts: {scope: none}"), "");
+  const std::pair<std::string, std::string> of_tasks[] = {
+      {", gpus: 1", "worker.gpus: '1' is not allowed with `on: spark`; Spark gives GPUs out"},
+      {", overrides: {1: {gpus: 2}}", "overrides.1.gpus: '2' is not allowed"},
+      {", image: a/b", "worker.image: 'a/b' is not allowed"},
+      {", archives: {a: b.zip}", "worker.archives: 'b.zip' is not allowed"},
+      {", label: fast", "worker.label: 'fast' is not allowed"},
+      {", one_per_node: true", "worker.one_per_node: 'true' is not allowed"},
+      {", resources: {fpga: 1}", "worker.resources.fpga: '1' is not allowed"},
+      {", spares: 1", "worker.spares: '1' is not allowed"},
+      {", min_instances: 1", "worker.min_instances: '1' is not allowed"}};
+  for (const auto& [task, sentence] : of_tasks) {
+    EXPECT_THAT(told(task, ""), testing::HasSubstr(sentence));
+  }
+  const std::pair<std::string, std::string> of_jobs[] = {
+      {"files: [a]", "files: 'a' is not allowed with `on: spark`; Spark ships files"},
+      {"archives: {a: b.zip}", "archives: 'b.zip' is not allowed"},
+      {"image: a/b", "image: 'a/b' is not allowed"},
+      {"yarn: {queue: q}", "yarn: is not allowed with `on: spark`"},
+      {"hosts: [a]", "hosts: 'a' is not allowed"},
+      {"restarts: 3", "restarts.max: '3' is not allowed with `on: spark`; nobody starts a task"}};
+  for (const auto& [job, sentence] : of_jobs) {
+    EXPECT_THAT(told("", job), testing::HasSubstr(sentence));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "job/plan_json.h"
 
 #include "job/build.h"
+#include "job/container.h"
 #include "job/hosts.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
@@ -57,13 +58,18 @@ Json task_json(const TaskSpec& task) {
   if (!task.overrides.empty()) json["overrides"] = overrides_json(task.overrides);
   if (task.label) json["label"] = *task.label;
   if (task.one_per_node) json["one_per_node"] = true;
+  if (task.image) json["image"] = *task.image;
+  if (!task.archives.empty()) json["archives"] = task.archives;
   if (!task.environment.empty()) json["env"] = environment_json(task.environment);
   if (!task.command.empty()) json["command"] = command_json(task.command);
   json["policy"] = to_string(task.policy);
   if (task.policy == Policy::kObserver || task.policy == Policy::kSidecar) {
     json["grace"] = duration_text(task.grace);
   }
-  if (!task.logdir.empty()) json["logdir"] = task.logdir;
+  if (!task.logdir.empty()) {
+    json["logdir"] = task.logdir;
+    json["expose"] = to_string(task.expose);
+  }
   return json;
 }
 
@@ -96,6 +102,15 @@ Json yarn_json(const YarnOptions& yarn) {
   if (!yarn.view_acl.empty()) json["view_acl"] = yarn.view_acl;
   if (!yarn.modify_acl.empty()) json["modify_acl"] = yarn.modify_acl;
   json["max_attempts"] = yarn.max_attempts;
+  json["container_runtime"] = to_string(yarn.container_runtime);
+  return json;
+}
+
+Json zookeeper_json(const ZooKeeper& zookeeper) {
+  Json json = Json::object();
+  if (!zookeeper.hosts.empty()) json["hosts"] = zookeeper.hosts;
+  if (!zookeeper.root.empty()) json["root"] = zookeeper.root;
+  json["readable_by"] = zookeeper.readable_by_all ? "all" : "job";
   return json;
 }
 
@@ -112,6 +127,10 @@ Json to_json(const JobSpec& spec) {
   json["restarts"] = {{"max", spec.restarts.max}, {"scope", to_string(spec.restarts.scope)}};
   json["timeouts"] = timeouts_json(spec.timeouts);
   if (!spec.files.empty()) json["files"] = spec.files;
+  if (!spec.archives.empty()) json["archives"] = spec.archives;
+  if (!spec.image.empty()) json["image"] = spec.image;
+  for (const Mount& mount : spec.mounts) json["mounts"].push_back(to_string(mount));
+  if (spec.zookeeper) json["zookeeper"] = zookeeper_json(*spec.zookeeper);
   json["on"] = spec.on;
   if (spec.on == kYarn || spec.yarn != YarnOptions{}) json["yarn"] = yarn_json(spec.yarn);
   if (!spec.hosts.empty()) {

@@ -16,7 +16,7 @@ tasks:
   worker:    {instances: 2, min_instances: 1, spares: 3, memory: 1537, gpus: 1, processes: 3, ports: {n: 2, hold: until-exec}, env: {A: "1\n\t\"", B: ''}}
   ps:        {instances: 3, memory: 1 TiB, overrides: {0: {memory: 2 GiB}, 2: {vcores: 7, gpus: 0}}}
   evaluator: {grace: 1500 ms, command: [python, 'it''s', "", "\x7f\x01ü\u2028"]}
-  tensorboard: {logdir: out/my model, grace: 5}
+  tensorboard: {logdir: out/my model, grace: 5, image: ""}
   other: {policy: sidecar, ports: {names: [http, grpc-web]}, command: "exec a # b: c"}
 command: |
   set -e
@@ -28,17 +28,25 @@ restarts: {max: 3, scope: gang}
 timeouts: {allocation: 90 s, roll_call: 1 h, job: 2 d, stop: 1 ms, shrink: 2 ms, master_lost: 0}
 interface: fd00::/8
 files: [train.py, "- odd", "a: b", "#c"]
+image: a/b:c
+mounts: [/a b, /c:ro]
+zookeeper:
 containment: pid_namespace
+)",
+    R"(tasks: {tensorboard: {logdir: x, expose: host}, worker: {image: d}}
+command: x
+zookeeper: {hosts: [a], root: /r, readable_by: job}
 )",
     "tasks: {evaluator: {}}\ncommand: [a]\nframework: none\nrestarts: {scope: none}\n",
     R"(tasks:
-  worker: {instances: 3, label: gpu_v100, one_per_node: true, resources: {yarn.io/fpga: 2, disk: 0}, overrides: {2: {resources: {disk: 7}}}}
+  worker: {instances: 3, label: gpu_v100, one_per_node: true, archives: {env: b.tgz}, resources: {yarn.io/fpga: 2, disk: 0}, overrides: {2: {resources: {disk: 7}}}}
   ps: {label: "", one_per_node: false, resources: }
 command: x
 timeouts: {hold: 90}
-files: ["hdfs://nn:8020/a b#c", x]
+files: ["hdfs://nn:8020/a b#c", x, "y#z/y.py"]
+archives: {env: "a b.tar.gz", _d.1: "hdfs:///x.zip"}
 on: yarn
-yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3}
+yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3, container_runtime: docker}
 )",
     "tasks: {worker: }\ncommand: x\non: yarn\n",
     "tasks: {worker: }\ncommand: x\non: yarn\nyarn: {master: {label: a}}\n",

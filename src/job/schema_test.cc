@@ -42,6 +42,7 @@ std::vector<Map> maps() {
           {"/$defs/override", override_keys()},
           {"/$defs/restarts", restarts_keys()},
           {"/$defs/timeouts", timeouts_keys()},
+          {"/$defs/zookeeper", zookeeper_keys()},
           {"/$defs/yarn", yarn_keys()},
           {"/$defs/yarn_master", yarn_master_keys()}};
 }
@@ -64,6 +65,8 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   };
   EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
   EXPECT_EQ(choices("/properties/notice_signal/enum"), notice_signal_names());
+  EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), expose_names());
+  EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"), container_runtime_names());
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
   EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
@@ -81,8 +84,9 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("\n| `{}` |", key)));
     }
   }
-  for (const auto& names : {policy_names(), restart_scope_names(), containment_names(),
-                            hold_names(), notice_signal_names(), framework_names()}) {
+  for (const auto& names :
+       {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
+        container_runtime_names(), notice_signal_names(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

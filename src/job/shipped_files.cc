@@ -57,6 +57,15 @@ class Names {
     return true;
   }
 
+  // An error if a file is called as the folder of an archive, or would lie in it.
+  [[nodiscard]] Result<> check_folder(const std::string& folder, const std::string& source) const {
+    const auto file = sources_.lower_bound(folder);
+    if (file != sources_.end() && file->first == folder) return clash(folder, file->second, source);
+    const auto inner = sources_.lower_bound(folder + "/");
+    if (inner == sources_.end() || !inner->first.starts_with(folder + "/")) return {};
+    return clash(folder, inner->second, source);
+  }
+
  private:
   static base::Error clash(const std::string& name, const std::string& one,
                            const std::string& other) {
@@ -68,6 +77,40 @@ class Names {
 
   std::map<std::string, std::string> sources_;
 };
+
+// Whether it leads from a folder to something in it.
+bool is_relative_name(const std::string& name) {
+  const std::vector<std::string> parts = base::split(name, '/');
+  return std::none_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return part.empty() || part == "." || part == "..";
+  });
+}
+
+using KindOf = std::function<FileKind(const std::string& path)>;
+
+Result<std::vector<ShippedArchive>> shipped_archives(const JobSpec& spec, const std::string& folder,
+                                                     const KindOf& kind_of, const Names& names) {
+  std::vector<ShippedArchive> archives;
+  for (const TaskSpec& task : spec.tasks) {
+    for (const auto& [name, source] : spec.archives_of(task)) {
+      ShippedArchive archive{task.type, name, source};
+      if (!is_cluster_url(source)) {
+        archive.source = normal_path(folder, source);
+        const FileKind kind = kind_of(archive.source);
+        if (kind != FileKind::kFile) {
+          return base::invalid_argument(base::format(
+              "archives.{}: {}{}", name, in_quotes(source),
+              kind == FileKind::kNone ? ": there is no such file"
+                                      : " is a folder; allowed: an archive; folders are given by "
+                                        "`files`"));
+        }
+      }
+      GANGRUN_TRY(names.check_folder(name, archive.source));
+      archives.push_back(std::move(archive));
+    }
+  }
+  return archives;
+}
 
 }  // namespace
 
@@ -103,6 +146,12 @@ Result<ClusterFile> cluster_file(std::string_view url) {
                    in_quotes(url)));
 }
 
+LocalFile split_name(std::string_view text) {
+  const std::size_t hash = text.rfind('#');
+  if (hash == std::string_view::npos || hash == 0) return {std::string(text), ""};
+  return {std::string(text.substr(0, hash)), std::string(text.substr(hash + 1))};
+}
+
 Result<ShippedFiles> shipped_files(
     const JobSpec& spec, const std::string& folder,
     const std::function<FileKind(const std::string& path)>& kind_of) {
@@ -117,7 +166,18 @@ Result<ShippedFiles> shipped_files(
     }
     LocalFile file;
     file.path = normal_path(folder, text);
-    file.name = file.path.substr(file.path.rfind('/') + 1);
+    if (kind_of(file.path) == FileKind::kNone) {
+      const LocalFile named = split_name(text);
+      if (!named.name.empty() && !is_relative_name(named.name)) {
+        return base::invalid_argument(base::format(
+            "files: {}: {} cannot be a name in the tasks' folder; allowed: a relative path without "
+            "'.' and '..'",
+            in_quotes(text), in_quotes(named.name)));
+      }
+      file.path = normal_path(folder, named.path);
+      file.name = named.name;
+    }
+    if (file.name.empty()) file.name = file.path.substr(file.path.rfind('/') + 1);
     if (file.name.empty() || kind_of(file.path) == FileKind::kNone) {
       return base::invalid_argument(
           base::format("files: {}: there is no such file or folder", in_quotes(text)));
@@ -137,6 +197,7 @@ Result<ShippedFiles> shipped_files(
       if (is_new) shipped.local.push_back(std::move(file));
     }
   }
+  GANGRUN_ASSIGN(shipped.archives, shipped_archives(spec, folder, kind_of, names));
   return shipped;
 }
 

@@ -27,10 +27,20 @@ struct ClusterFile {
   friend bool operator==(const ClusterFile&, const ClusterFile&) = default;
 };
 
-// The names of all of them are different, and none lies in a folder that is another.
+// An archive that the tasks of one type find unpacked.
+struct ShippedArchive {
+  std::string type;
+  std::string folder;  // in a task's working folder
+  std::string source;  // an absolute path of this machine, or a URL
+
+  friend bool operator==(const ShippedArchive&, const ShippedArchive&) = default;
+};
+
+// The names of all files are different, and none lies in a folder that is another or an archive's.
 struct ShippedFiles {
   std::vector<LocalFile> local;
   std::vector<ClusterFile> there;
+  std::vector<ShippedArchive> archives;
 };
 
 enum class FileKind { kNone, kFile, kFolder };
@@ -43,10 +53,15 @@ bool is_cluster_url(std::string_view path);
 // "hdfs://name/data/wine.csv" is wine.csv, "hdfs://name/data/wine.csv#wines" is wines.
 base::Result<ClusterFile> cluster_file(std::string_view url);
 
-// All `files` by their own names, and the words of commands that are relative paths of regular
-// files inside `folder` by these paths; a line for the shell is not looked into. `folder` is where
-// the command was called, absolute; `kind_of` says what there is at an absolute path. Two different
-// files of one name are an error that names both.
+// "a/b.py#c.py" is a/b.py under the name c.py; without a "#" behind a path the name is empty.
+// Whoever has a file whose own name has a "#" looks for that first.
+LocalFile split_name(std::string_view text);
+
+// All `files` by their own names or the ones behind "#", and the words of commands that are
+// relative paths of regular files inside `folder` by these paths; a line for the shell is not
+// looked into. `folder` is where the command was called, absolute; `kind_of` says what there is at
+// an absolute path. Two different files of one name are an error that names both, as are a file and
+// an archive's folder. Archives are those of each task type that has any, in the order of the spec.
 base::Result<ShippedFiles> shipped_files(
     const JobSpec& spec, const std::string& folder,
     const std::function<FileKind(const std::string& path)>& kind_of);

@@ -22,6 +22,10 @@ const std::map<std::string, FileKind> kDisk = {
     {"/data/wine.csv", FileKind::kFile},
     {"/data/old/wine.csv", FileKind::kFile},
     {"/data/src", FileKind::kFolder},
+    {"/data/a#b.csv", FileKind::kFile},
+    {"/data/env.tar.gz", FileKind::kFile},
+    {"/data/other.zip", FileKind::kFile},
+    {"/data/folder.zip", FileKind::kFolder},
 };
 
 base::Result<ShippedFiles> shipped(const JobSpec& spec) {
@@ -121,6 +125,59 @@ TEST(ShippedFiles, WhatIsThereAlreadyIsOnlyNamed) {
                                         ClusterFile{"viewfs:///x/b.csv", "c.csv"},
                                         ClusterFile{"webhdfs://nn/d", "d"}));
   EXPECT_THAT(files->local, ElementsAre(LocalFile{"/home/ann/wine/train.py", "train.py"}));
+}
+
+TEST(ShippedFiles, TakeTheNameBehindTheHash) {
+  EXPECT_THAT(
+      local_of(
+          job_of({"../other.py#train.py", "conf/#x/conf", "/data/a#b.csv", "/data/a#b.csv#c.csv"})),
+      ElementsAre(LocalFile{"/home/ann/other.py", "train.py"},
+                  LocalFile{"/home/ann/wine/conf", "x/conf"}, LocalFile{"/data/a#b.csv", "a#b.csv"},
+                  LocalFile{"/data/a#b.csv", "c.csv"}));
+}
+
+TEST(ShippedFiles, ANameBehindTheHashStaysInTheFolder) {
+  for (const char* name : {"..", "a/../b", "/etc/x", "a//b", "a/"}) {
+    EXPECT_EQ(error_of(job_of({std::string("train.py#") + name})),
+              "files: 'train.py#" + std::string(name) + "': '" + name +
+                  "' cannot be a name in the tasks' folder; allowed: a relative path without '.' "
+                  "and '..'");
+  }
+  EXPECT_EQ(error_of(job_of({"nothing.py#a"})),
+            "files: 'nothing.py#a': there is no such file or folder");
+  EXPECT_EQ(error_of(job_of({"#train.py"})), "files: '#train.py': there is no such file or folder");
+  EXPECT_EQ(error_of(job_of({"../other.py#a", "train.py#a"})),
+            "files: '/home/ann/other.py' and '/home/ann/wine/train.py' would both be 'a' in the "
+            "tasks' folder; allowed: one of each name");
+}
+
+TEST(ShippedFiles, EachTypeHasItsArchives) {
+  JobSpec spec = job_of({});
+  spec.tasks.emplace_back().type = "ps";
+  spec.archives = {{"env", "/data/env.tar.gz"}};
+  spec.tasks.back().archives = {{"env", "../../../data/other.zip"}, {"d", "hdfs:///x.tgz"}};
+  const auto files = shipped(spec);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_THAT(files->archives, ElementsAre(ShippedArchive{"worker", "env", "/data/env.tar.gz"},
+                                           ShippedArchive{"ps", "d", "hdfs:///x.tgz"},
+                                           ShippedArchive{"ps", "env", "/data/other.zip"}));
+}
+
+TEST(ShippedFiles, AnArchiveIsAFileWithAFolderOfItsOwn) {
+  const auto error_with = [](std::string folder, std::string source,
+                             std::vector<std::string> words) {
+    JobSpec spec = job_of({"/data/src"}, std::move(words));
+    spec.archives = {{std::move(folder), std::move(source)}};
+    return error_of(spec);
+  };
+  EXPECT_EQ(error_with("env", "no.zip", {}), "archives.env: 'no.zip': there is no such file");
+  EXPECT_EQ(error_with("env", "/data/folder.zip", {}),
+            "archives.env: '/data/folder.zip' is a folder; allowed: an archive; folders are given "
+            "by `files`");
+  EXPECT_EQ(error_with("src", "/data/env.tar.gz", {}),
+            "files: '/data/src' and '/data/env.tar.gz' would both be 'src' in the tasks' folder; "
+            "allowed: one of each name");
+  EXPECT_EQ(error_with("sr", "/data/env.tar.gz", {}), "");
 }
 
 TEST(ClusterFile, NeedsASchemeAndAName) {

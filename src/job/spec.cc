@@ -54,6 +54,23 @@ std::string_view to_string(Hold hold) {
   return "until-bind";
 }
 
+std::string_view to_string(Expose expose) {
+  switch (expose) {
+    case Expose::kLoopback: return "loopback";
+    case Expose::kHost: return "host";
+  }
+  return "loopback";
+}
+
+std::string_view to_string(ContainerRuntime runtime) {
+  switch (runtime) {
+    case ContainerRuntime::kAuto: return "auto";
+    case ContainerRuntime::kDocker: return "docker";
+    case ContainerRuntime::kNone: return "none";
+  }
+  return "auto";
+}
+
 std::string_view to_string(NoticeSignal signal) {
   switch (signal) {
     case NoticeSignal::kUsr1: return "USR1";
@@ -99,6 +116,12 @@ const TaskSpec* JobSpec::find(std::string_view type) const {
 
 const Command& JobSpec::command_of(const TaskSpec& task) const {
   return task.command.empty() ? command : task.command;
+}
+
+std::map<std::string, std::string> JobSpec::archives_of(const TaskSpec& task) const {
+  std::map<std::string, std::string> all = task.archives;
+  all.insert(archives.begin(), archives.end());
+  return all;
 }
 
 int JobSpec::task_count() const {

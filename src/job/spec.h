@@ -29,6 +29,13 @@ enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
 // command is executed, for programs that do neither.
 enum class Hold { kUntilBind, kUntilExec };
 
+// Who reaches the port that TensorBoard listens on: this machine only, or all who reach its host.
+enum class Expose { kLoopback, kHost };
+
+// What runs the images of tasks on YARN: what Hadoop's configuration says, YARN itself, or our
+// agent by the engine that its node has.
+enum class ContainerRuntime { kAuto, kDocker, kNone };
+
 // By which a command learns that its place may take it away.
 enum class NoticeSignal { kUsr1, kUsr2, kTerm, kInt, kNone };
 
@@ -37,6 +44,8 @@ std::string_view to_string(Framework framework);
 std::string_view to_string(RestartScope scope);
 std::string_view to_string(Containment containment);
 std::string_view to_string(Hold hold);
+std::string_view to_string(Expose expose);
+std::string_view to_string(ContainerRuntime runtime);
 // "USR1", …
 std::string_view to_string(NoticeSignal signal);
 
@@ -107,6 +116,10 @@ struct TaskSpec {
   // queue says.
   std::optional<std::string> label;
   bool one_per_node = false;  // never two of this type on one node of a cluster
+  // The container image that these tasks run in; empty: in none. Absent: in the job's.
+  std::optional<std::string> image;
+  // By the folder that a task finds each in, unpacked: the path or URL. Beside the job's.
+  std::map<std::string, std::string> archives;
   std::map<std::string, std::string> environment;
   Command command;  // empty: the job's
   Policy policy = Policy::kTracked;
@@ -114,6 +127,7 @@ struct TaskSpec {
   // time until it is stopped after them.
   std::chrono::milliseconds grace{0};
   std::string logdir;  // what TensorBoard shows
+  Expose expose = Expose::kLoopback;
 
   // Instances and spares, each with an agent of its own: the indexes of a TaskId go up to here.
   [[nodiscard]] int slots() const { return instances + spares; }
@@ -130,6 +144,23 @@ struct Host {
   std::optional<int> slots;  // absent: any number
 
   friend bool operator==(const Host&, const Host&) = default;
+};
+
+// A file or folder of the host that a container sees under the same path.
+struct Mount {
+  std::string path;  // absolute
+  bool read_only = false;
+
+  friend bool operator==(const Mount&, const Mount&) = default;
+};
+
+// Where the roll call is mirrored for clients of YARN's service registry.
+struct ZooKeeper {
+  std::vector<std::string> hosts;  // "host:port"; empty: those of Hadoop's configuration
+  std::string root;                // empty: that of Hadoop's configuration, else "/registry"
+  bool readable_by_all = true;     // else only with what the job's secret gives
+
+  friend bool operator==(const ZooKeeper&, const ZooKeeper&) = default;
 };
 
 struct Restarts {
@@ -168,6 +199,7 @@ struct YarnOptions {
   std::string view_acl;
   std::string modify_acl;
   int max_attempts = 0;  // how often a master is started; 0: as often as the cluster allows
+  ContainerRuntime container_runtime = ContainerRuntime::kAuto;
 
   friend bool operator==(const YarnOptions&, const YarnOptions&) = default;
 };
@@ -187,6 +219,10 @@ struct JobSpec {
   Restarts restarts;
   Timeouts timeouts;
   std::vector<std::string> files;
+  std::map<std::string, std::string> archives;  // of every task; see TaskSpec
+  std::string image;                            // a container image for all tasks; empty: none
+  std::vector<Mount> mounts;           // what containers see of the host beside their own folder
+  std::optional<ZooKeeper> zookeeper;  // absent: the roll call is not mirrored
   std::string on{kLocal};
   YarnOptions yarn;         // of use on YARN only
   std::vector<Host> hosts;  // names are unique; empty: what the place decides
@@ -198,6 +234,12 @@ struct JobSpec {
 
   [[nodiscard]] const TaskSpec* find(std::string_view type) const;
   [[nodiscard]] const Command& command_of(const TaskSpec& task) const;
+  // Empty: it runs in none.
+  [[nodiscard]] const std::string& image_of(const TaskSpec& task) const {
+    return task.image ? *task.image : image;
+  }
+  // The job's and the type's own, which win by name.
+  [[nodiscard]] std::map<std::string, std::string> archives_of(const TaskSpec& task) const;
   // Without spares.
   [[nodiscard]] int task_count() const;
   // All tasks in the order of the spec, by index within a type; a type's spares come last.

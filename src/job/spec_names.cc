@@ -17,6 +17,9 @@ constexpr std::array kScopes = {RestartScope::kTask, RestartScope::kGang, Restar
 constexpr std::array kContainments = {Containment::kAuto, Containment::kPidNamespace,
                                       Containment::kCgroup, Containment::kSubreaper};
 constexpr std::array kHolds = {Hold::kUntilBind, Hold::kUntilExec};
+constexpr std::array kExposes = {Expose::kLoopback, Expose::kHost};
+constexpr std::array kContainerRuntimes = {ContainerRuntime::kAuto, ContainerRuntime::kDocker,
+                                           ContainerRuntime::kNone};
 constexpr std::array kNoticeSignals = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
                                        NoticeSignal::kTerm, NoticeSignal::kInt,
                                        NoticeSignal::kNone};
@@ -55,6 +58,8 @@ std::vector<std::string> restart_scope_names() { return names_of(kScopes); }
 std::vector<std::string> containment_names() { return names_of(kContainments); }
 
 std::vector<std::string> hold_names() { return names_of(kHolds); }
+std::vector<std::string> expose_names() { return names_of(kExposes); }
+std::vector<std::string> container_runtime_names() { return names_of(kContainerRuntimes); }
 std::vector<std::string> notice_signal_names() { return names_of(kNoticeSignals); }
 
 std::vector<std::string> framework_names() {
@@ -77,6 +82,14 @@ base::Result<Containment> containment_from(std::string_view text) {
 
 base::Result<Hold> hold_from(std::string_view text) {
   return find_by_name(kHolds, text, "a time until which ports are held");
+}
+
+base::Result<Expose> expose_from(std::string_view text) {
+  return find_by_name(kExposes, text, "who reaches a port");
+}
+
+base::Result<ContainerRuntime> container_runtime_from(std::string_view text) {
+  return find_by_name(kContainerRuntimes, text, "what runs images");
 }
 
 base::Result<NoticeSignal> notice_signal_from(std::string_view text) {

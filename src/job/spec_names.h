@@ -14,6 +14,8 @@ std::vector<std::string> policy_names();
 std::vector<std::string> restart_scope_names();
 std::vector<std::string> containment_names();
 std::vector<std::string> hold_names();
+std::vector<std::string> expose_names();
+std::vector<std::string> container_runtime_names();
 std::vector<std::string> notice_signal_names();
 // All of them, and "none".
 std::vector<std::string> framework_names();
@@ -23,6 +25,8 @@ base::Result<Policy> policy_from(std::string_view text);
 base::Result<RestartScope> restart_scope_from(std::string_view text);
 base::Result<Containment> containment_from(std::string_view text);
 base::Result<Hold> hold_from(std::string_view text);
+base::Result<Expose> expose_from(std::string_view text);
+base::Result<ContainerRuntime> container_runtime_from(std::string_view text);
 base::Result<NoticeSignal> notice_signal_from(std::string_view text);
 base::Result<Framework> framework_from(std::string_view text);
 

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/container.h"
 #include "job/hosts.h"
 #include "job/limits.h"
 #include "job/ports.h"
@@ -14,6 +15,7 @@
 #include "job/units.h"
 #include "job/validate.h"
 #include "job/yaml_tree.h"
+#include "job/zookeeper.h"
 
 namespace gangrun::job {
 
@@ -33,6 +35,20 @@ Result<> read_environment(const Field& field, std::map<std::string, std::string>
     const Field child = field.child(i, key.name);
     field.origins[child.path] = position_text(field.source, key.mark);
     GANGRUN_ASSIGN(out[key.name], read_text(child, "a text; an empty one is written \"\""));
+  }
+  return {};
+}
+
+Result<> read_archives(const Field& field, std::map<std::string, std::string>& out) {
+  if (field.node.kind == Kind::kNull) return {};
+  if (field.node.kind != Kind::kMap) {
+    return field.not_allowed("a map of folders to archives, for example {env: env.tar.gz}");
+  }
+  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
+    const YamlNode::Key& key = field.node.keys[i];
+    const Field child = field.child(i, key.name);
+    field.origins[child.path] = position_text(field.source, key.mark);
+    GANGRUN_ASSIGN(out[key.name], read_text(child, "a path or URL of an archive"));
   }
   return {};
 }
@@ -153,6 +169,12 @@ constexpr KeyRow<TaskDraft> kTaskKeys[] = {
      }},
     {"one_per_node",
      [](const Field& field, TaskDraft& task) { return read_choice(field, task.one_per_node); }},
+    {"image",
+     [](const Field& field, TaskDraft& task) {
+       return read_string(field, "the name of an image; none is \"\"", task.image);
+     }},
+    {"archives",
+     [](const Field& field, TaskDraft& task) { return read_archives(field, task.archives); }},
     {"env",
      [](const Field& field, TaskDraft& task) { return read_environment(field, task.environment); }},
     {"command",
@@ -166,6 +188,11 @@ constexpr KeyRow<TaskDraft> kTaskKeys[] = {
     {"logdir",
      [](const Field& field, TaskDraft& task) {
        return read_string(field, "the path of a folder", task.logdir);
+     }},
+    {"expose",
+     [](const Field& field, TaskDraft& task) {
+       return read_scalar(field, base::format("{}", base::join(expose_names(), ", ")), expose_from,
+                          task.expose);
      }},
 };
 
@@ -259,6 +286,37 @@ Result<> read_hosts(const Field& field, JobDraft& job) {
   return {};
 }
 
+Result<> read_mounts(const Field& field, JobDraft& job) {
+  GANGRUN_ASSIGN(const auto texts, read_list(field, "paths", "PATH or PATH:ro"));
+  for (const std::string& text : texts) job.mounts.push_back(mount_from(text));
+  return {};
+}
+
+constexpr KeyRow<ZooKeeper> kZooKeeperKeys[] = {
+    {"hosts",
+     [](const Field& field, ZooKeeper& zookeeper) -> Result<> {
+       GANGRUN_ASSIGN(zookeeper.hosts, read_list(field, "HOST or HOST:PORT", "HOST or HOST:PORT"));
+       return {};
+     }},
+    {"root",
+     [](const Field& field, ZooKeeper& zookeeper) -> Result<> {
+       GANGRUN_ASSIGN(zookeeper.root, read_text(field, "a path, for example /registry"));
+       return {};
+     }},
+    {"readable_by",
+     [](const Field& field, ZooKeeper& zookeeper) -> Result<> {
+       GANGRUN_ASSIGN(const std::string text, read_text(field, "all, job"));
+       const auto readers = readers_from(text);
+       if (!readers.ok()) return field.error(readers.error());
+       zookeeper.readable_by_all = *readers;
+       return {};
+     }},
+};
+
+Result<> read_zookeeper(const Field& field, JobDraft& job) {
+  return read_map(field, kZooKeeperKeys, job.zookeeper.emplace());
+}
+
 constexpr KeyRow<YarnDraft> kMasterKeys[] = {
     {"memory", [](const Field& field,
                   YarnDraft& yarn) { return read_memory(field, yarn.master_memory_mib); }},
@@ -299,6 +357,11 @@ constexpr KeyRow<YarnDraft> kYarnKeys[] = {
      [](const Field& field, YarnDraft& yarn) {
        return read_count(field, 0, kMaxMasterAttempts, yarn.max_attempts);
      }},
+    {"container_runtime",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_scalar(field, base::format("{}", base::join(container_runtime_names(), ", ")),
+                          container_runtime_from, yarn.container_runtime);
+     }},
 };
 
 constexpr KeyRow<JobDraft> kJobKeys[] = {
@@ -319,6 +382,14 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
     {"timeouts", [](const Field& field,
                     JobDraft& job) { return read_map(field, kTimeoutsKeys, job.timeouts); }},
     {"files", read_files},
+    {"archives",
+     [](const Field& field, JobDraft& job) { return read_archives(field, job.archives); }},
+    {"image",
+     [](const Field& field, JobDraft& job) {
+       return read_string(field, "the name of a container image", job.image);
+     }},
+    {"mounts", read_mounts},
+    {"zookeeper", read_zookeeper},
     {"on", [](const Field& field,
               JobDraft& job) { return read_string(field, "the name of a place", job.on); }},
     {"yarn",
@@ -368,6 +439,7 @@ std::vector<std::string> ports_keys() { return names_of(kPortsKeys); }
 std::vector<std::string> override_keys() { return names_of(kOverrideKeys); }
 std::vector<std::string> restarts_keys() { return names_of(kRestartsKeys); }
 std::vector<std::string> timeouts_keys() { return names_of(kTimeoutsKeys); }
+std::vector<std::string> zookeeper_keys() { return names_of(kZooKeeperKeys); }
 std::vector<std::string> yarn_keys() { return names_of(kYarnKeys); }
 std::vector<std::string> yarn_master_keys() { return names_of(kMasterKeys); }
 

@@ -26,6 +26,7 @@ std::vector<std::string> ports_keys();
 std::vector<std::string> override_keys();
 std::vector<std::string> restarts_keys();
 std::vector<std::string> timeouts_keys();
+std::vector<std::string> zookeeper_keys();
 std::vector<std::string> yarn_keys();
 std::vector<std::string> yarn_master_keys();
 

@@ -18,7 +18,7 @@ tasks:
   worker:    {instances: 2, processes: 4, memory: 2g, vcores: 3, gpus: 1, env: {OMP_NUM_THREADS: 1}}
   ps:        {instances: 1, memory: 1 GiB, overrides: {0: {memory: 2 GiB, vcores: 2, gpus: 0}}}
   evaluator: {memory: 1536, grace: 2 min, policy: sidecar, command: [python, "eval it.py"]}
-  tensorboard: {logdir: out/model}
+  tensorboard: {logdir: out/model, expose: host, image: ""}
   bare:
 command: python train.py --out out
 env: {A: "", B: "x=y"}
@@ -27,6 +27,9 @@ success: chief
 restarts: {max: 3, scope: gang}
 timeouts: {allocation: 10 min, roll_call: 90, job: 12 h, stop: 500 ms, master_lost: 0}
 files: [train.py, conf/]
+image: "repo:5000/train:1"
+mounts: [/data:ro, /out]
+zookeeper: {hosts: [zk1, "zk2:2182"], root: /services, readable_by: job}
 on: local
 containment: cgroup
 notice_signal: TERM
@@ -53,6 +56,8 @@ TEST(ParseSpec, ReadsTheTaskTypes) {
   EXPECT_EQ(evaluator.policy, Policy::kSidecar);
   EXPECT_EQ(evaluator.command, (Command{{"python", "eval it.py"}, ""}));
   EXPECT_EQ(draft->find("tensorboard")->logdir, "out/model");
+  EXPECT_EQ(draft->find("tensorboard")->expose, Expose::kHost);
+  EXPECT_EQ(draft->find("tensorboard")->image, "");
   EXPECT_EQ(draft->find("none"), nullptr);
 }
 
@@ -72,6 +77,9 @@ TEST(ParseSpec, ReadsTheJob) {
   EXPECT_EQ(draft->timeouts.stop, milliseconds(500));
   EXPECT_EQ(draft->timeouts.master_lost, milliseconds(0));
   EXPECT_THAT(draft->files, testing::ElementsAre("train.py", "conf/"));
+  EXPECT_EQ(draft->image, "repo:5000/train:1");
+  EXPECT_THAT(draft->mounts, testing::ElementsAre(Mount{"/data", true}, Mount{"/out", false}));
+  EXPECT_EQ(draft->zookeeper, (ZooKeeper{{"zk1", "zk2:2182"}, "/services", false}));
   EXPECT_EQ(draft->on, "local");
   EXPECT_EQ(draft->containment, Containment::kCgroup);
   EXPECT_EQ(draft->notice_signal, NoticeSignal::kTerm);
@@ -107,7 +115,8 @@ void expect_errors(const std::vector<Bad>& cases) {
 TEST(BadSpec, UnknownKeys) {
   const std::string task_keys =
       "instances, min_instances, spares, processes, ports, memory, vcores, gpus, resources, "
-      "overrides, label, one_per_node, env, command, policy, grace, logdir";
+      "overrides, label, one_per_node, image, archives, env, command, policy, grace, "
+      "logdir, expose";
   expect_errors({
       {"tasks:\n  worker: {memmory: 2 GiB}\n",
        "job.yaml:2:12: tasks.worker: 'memmory' is not a known key; did you mean 'memory'? "
@@ -117,7 +126,8 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:18: tasks.worker: 'zzzzzz' is not a known key; allowed: " + task_keys},
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
-       "command, env, framework, success, restarts, timeouts, files, on, yarn, hosts, interface, "
+       "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
+       "zookeeper, on, yarn, hosts, interface, "
        "containment, notice_signal"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
@@ -139,7 +149,8 @@ TEST(BadSpec, WrongTypes) {
        "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, "
        "min_instances, "
        "spares, processes, ports, memory, vcores, gpus, resources, overrides, label, "
-       "one_per_node, env, command, policy, grace, logdir"},
+       "one_per_node, image, archives, env, command, policy, grace, "
+       "logdir, expose"},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
        "{worker: {instances: 2}}"},
@@ -163,7 +174,8 @@ TEST(BadSpec, WrongTypes) {
        "words"},
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
-       "framework, success, restarts, timeouts, files, on, yarn, hosts, interface, "
+       "framework, success, restarts, timeouts, files, archives, image, mounts, zookeeper, on, "
+       "yarn, hosts, interface, "
        "containment, notice_signal"},
   });
 }

@@ -73,6 +73,9 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.exit, text_member(json, "exit", kMaxSentenceBytes));
   GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
   GANGRUN_ASSIGN(status.log_path, text_member(json, "log_path", kMaxFieldBytes));
+  if (json.contains("figures")) {
+    GANGRUN_ASSIGN(status.figures, figures_from_json(json.at("figures")));
+  }
   return status;
 }
 
@@ -161,38 +164,42 @@ base::Json to_json(const Cause& cause) {
 }
 
 base::Json to_json(const TaskStatus& status) {
-  return {{"task", to_string(status.task)},
-          {"policy", to_string(status.policy)},
-          {"state", to_string(status.state)},
-          {"attempt", status.attempt},
-          {"address", json_text(status.address, kMaxFieldBytes)},
-          {"address_reason", json_text(status.address_reason, kMaxSentenceBytes)},
-          {"ports", ports_json(status.ports)},
-          {"pid", status.pid},
-          {"memory_bytes", status.memory_bytes},
-          {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},
-          {"exit", json_text(status.exit, kMaxSentenceBytes)},
-          {"last_line", json_text(status.last_line, kMaxLineBytes)},
-          {"log_path", json_text(status.log_path, kMaxFieldBytes)}};
+  base::Json json = {{"task", to_string(status.task)},
+                     {"policy", to_string(status.policy)},
+                     {"state", to_string(status.state)},
+                     {"attempt", status.attempt},
+                     {"address", json_text(status.address, kMaxFieldBytes)},
+                     {"address_reason", json_text(status.address_reason, kMaxSentenceBytes)},
+                     {"ports", ports_json(status.ports)},
+                     {"pid", status.pid},
+                     {"memory_bytes", status.memory_bytes},
+                     {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},
+                     {"exit", json_text(status.exit, kMaxSentenceBytes)},
+                     {"last_line", json_text(status.last_line, kMaxLineBytes)},
+                     {"log_path", json_text(status.log_path, kMaxFieldBytes)}};
+  if (!status.figures.empty()) json["figures"] = to_json(status.figures);
+  return json;
 }
 
 base::Json to_json(const JobStatus& status) {
   base::Json tasks = base::Json::array();
   for (const TaskStatus& task : status.tasks) tasks.push_back(to_json(task));
-  return {{"id", json_text(status.id, kMaxFieldBytes)},
-          {"name", json_text(status.name, kMaxFieldBytes)},
-          {"state", to_string(status.state)},
-          {"generation", status.generation},
-          {"restarts_used", status.restarts_used},
-          {"restarts_max", status.restarts_max},
-          {"submitted", json_text(status.submitted, kMaxFieldBytes)},
-          {"ended", json_text(status.ended, kMaxFieldBytes)},
-          {"elapsed_ms", status.elapsed_ms},
-          {"all_started_ms", status.all_started_ms},
-          {"waiting_for", json_text(status.waiting_for, kMaxSentenceBytes)},
-          {"folder", json_text(status.folder, kMaxFieldBytes)},
-          {"cause", status.cause ? to_json(*status.cause) : base::Json()},
-          {"tasks", std::move(tasks)}};
+  base::Json json = {{"id", json_text(status.id, kMaxFieldBytes)},
+                     {"name", json_text(status.name, kMaxFieldBytes)},
+                     {"state", to_string(status.state)},
+                     {"generation", status.generation},
+                     {"restarts_used", status.restarts_used},
+                     {"restarts_max", status.restarts_max},
+                     {"submitted", json_text(status.submitted, kMaxFieldBytes)},
+                     {"ended", json_text(status.ended, kMaxFieldBytes)},
+                     {"elapsed_ms", status.elapsed_ms},
+                     {"all_started_ms", status.all_started_ms},
+                     {"waiting_for", json_text(status.waiting_for, kMaxSentenceBytes)},
+                     {"folder", json_text(status.folder, kMaxFieldBytes)},
+                     {"cause", status.cause ? to_json(*status.cause) : base::Json()}};
+  if (!status.notes.empty()) json["notes"] = json_lines(status.notes);
+  json["tasks"] = std::move(tasks);
+  return json;
 }
 
 base::Result<Cause> cause_from_json(const base::Json& json) {
@@ -222,6 +229,9 @@ base::Result<JobStatus> job_status_from_json(const base::Json& json) {
   const auto cause = json.find("cause");
   if (cause != json.end() && !cause->is_null()) {
     GANGRUN_ASSIGN(status.cause, cause_from_json(*cause));
+  }
+  if (json.contains("notes")) {
+    GANGRUN_ASSIGN(status.notes, lines_member(json, "notes"));
   }
   GANGRUN_TRY(read_tasks(json, status));
   return status;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/figures.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 
@@ -80,6 +81,7 @@ struct TaskStatus {
   std::string exit;       // "exited with status 3", empty while it runs
   std::string last_line;  // of its output
   std::string log_path;   // without the ending: ".out" and ".err" stand beside
+  Figures figures{};      // what the task itself tells
 
   friend bool operator==(const TaskStatus&, const TaskStatus&) = default;
 };
@@ -100,6 +102,7 @@ struct JobStatus {
   std::string waiting_for;  // in words; empty when it waits for nothing
   std::string folder;
   std::optional<Cause> cause;
+  std::vector<std::string> notes{};  // what is wrong beside the job, which goes on without; few
   std::vector<TaskStatus> tasks;
 
   friend bool operator==(const JobStatus&, const JobStatus&) = default;

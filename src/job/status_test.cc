@@ -45,7 +45,9 @@ TEST(JobStatus, RoundTripsWhole) {
   JobStatus bare;
   JobStatus without_task = full_status();
   without_task.cause->task.reset();
-  for (const JobStatus& status : {full_status(), bare, without_task}) {
+  JobStatus with_notes = full_status();
+  with_notes.notes = {"ZooKeeper is away", "and so on"};
+  for (const JobStatus& status : {full_status(), bare, without_task, with_notes}) {
     const auto json = base::parse_json(base::dump_json_indented(to_json(status)), 1 << 20);
     ASSERT_TRUE(json.ok());
     const auto back = job_status_from_json(*json);

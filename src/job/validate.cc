@@ -6,6 +6,8 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/archives.h"
+#include "job/container.h"
 #include "job/limits.h"
 #include "job/places.h"
 #include "job/ports.h"
@@ -13,6 +15,7 @@
 #include "job/spec_names.h"
 #include "job/task_id.h"
 #include "job/units.h"
+#include "job/zookeeper.h"
 
 namespace gangrun::job {
 
@@ -109,7 +112,10 @@ Found check_grace_and_logdir(const TaskSpec& task, const std::string& path) {
                                 task.type, to_string(task.policy))};
   }
   if (auto found = check_duration(task.grace, milliseconds(0), path + ".grace")) return found;
-  if (task.logdir.empty()) return std::nullopt;
+  if (task.logdir.empty()) {
+    if (task.expose == Expose::kLoopback) return std::nullopt;
+    return Problem{path + ".expose", "only a task with a logdir has one; give it `logdir`"};
+  }
   if (task.policy != Policy::kSidecar) {
     return Problem{path + ".logdir", base::format("only the policy sidecar has a logdir; {} is {}",
                                                   task.type, to_string(task.policy))};
@@ -179,6 +185,8 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_resources(task.resources, path)) return found;
   if (auto found = check_overrides(task, path)) return found;
   if (auto found = check_label(task.label, path + ".label")) return found;
+  if (auto found = check_image(task.image.value_or(""), path + ".image")) return found;
+  if (auto found = check_archives(task.archives, path + ".archives")) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
   if (auto found = check_grace_and_logdir(task, path)) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
@@ -346,6 +354,12 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   if (auto found = check_restarts(spec.restarts)) return found;
   if (auto found = check_timeouts(spec.timeouts)) return found;
   if (auto found = check_files(spec.files)) return found;
+  if (auto found = check_archives(spec.archives, "archives")) return found;
+  if (auto found = check_image(spec.image, "image")) return found;
+  if (auto found = check_mounts(spec.mounts)) return found;
+  if (spec.zookeeper) {
+    if (auto found = check_zookeeper(*spec.zookeeper)) return found;
+  }
   if (auto found = check_name(spec.on, "on")) return found;
   if (auto found = check_hosts(spec)) return found;
   if (auto found = check_yarn(spec.yarn)) return found;

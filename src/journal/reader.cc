@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "base/format.h"
+#include "base/read_at.h"
 #include "base/unique_fd.h"
 #include "journal/line_reader.h"
 #include "journal/segments.h"
@@ -119,17 +121,10 @@ class BackwardLines {
     // Each time twice as much: a long line is not copied again and again.
     const auto wanted =
         std::min<std::int64_t>(at_, static_cast<std::int64_t>(std::max(kChunkBytes, text_.size())));
-    std::string chunk(static_cast<std::size_t>(wanted), '\0');
-    std::size_t got = 0;
-    while (got < chunk.size()) {
-      const ssize_t part = ::pread(fd_.get(), chunk.data() + got, chunk.size() - got,
-                                   at_ - wanted + static_cast<std::int64_t>(got));
-      if (part < 0 && errno == EINTR) continue;
-      if (part <= 0) {
-        return base::from_errno(part < 0 ? errno : EIO, format("cannot read {}", path_));
-      }
-      got += static_cast<std::size_t>(part);
-    }
+    const std::string what = format("cannot read {}", path_);
+    GANGRUN_ASSIGN(const std::string chunk,
+                   base::read_at(fd_.get(), at_ - wanted, static_cast<std::size_t>(wanted), what));
+    if (std::ssize(chunk) < wanted) return base::from_errno(EIO, what);
     at_ -= wanted;
     read_ += chunk.size();
     // Behind end_ is what was handed out, or a part of a line.

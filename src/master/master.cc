@@ -8,16 +8,10 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/container_names.h"
 #include "frameworks/environment.h"
-#include "gang/gang.h"
-#include "job/plan_json.h"
-#include "journal/recorded_gang.h"
-#include "master/agent_places.h"
-#include "master/call_back.h"
-#include "master/decision_gate.h"
-#include "master/task_facts.h"
-#include "registry/agent_config.h"
-#include "registry/server.h"
+#include "master/agent_launch.h"
+#include "master/master_internal.h"
 
 namespace gangrun::master {
 
@@ -25,7 +19,6 @@ namespace {
 
 // How much longer than an agent's own lease the master waits before it takes the agent for dead.
 constexpr std::chrono::seconds kLeaseAllowance(5);
-constexpr std::size_t kMaxLastLineBytes = 400;
 constexpr std::chrono::milliseconds kAtOnce(0);
 
 std::int64_t to_milliseconds(base::Duration duration) {
@@ -40,108 +33,14 @@ gang::Gang::Limits gang_limits(std::chrono::milliseconds master_lost) {
   return limits;
 }
 
-class Master::Impl {
- public:
-  Impl(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
-       cluster::Cluster& cluster, journal::Writer& journal, Listener& listener, Settings settings)
-      : loop_(loop),
-        clock_(clock),
-        logger_(logger),
-        cluster_(cluster),
-        journal_(journal),
-        listener_(listener),
-        settings_(std::move(settings)),
-        recorded_(settings_.past ? std::move(settings_.past->gang)
-                                 : gang::Gang(settings_.spec, gang_limits(settings_.master_lost)),
-                  journal, settings_.can_be_followed),
-        gang_(recorded_.gang()),
-        state_(gang_.state()),
-        gate_(settings_.far_copy, [this](const gang::Decision& decision) { carry_out(decision); }),
-        places_(settings_.past ? std::move(settings_.past->places) : AgentPlaces::Places()),
-        submitted_(base::to_iso8601(settings_.past ? settings_.past->submitted : clock.wall_now())),
-        server_(loop, settings_.secret,
-                {.heartbeat = registry::heartbeat_of(
-                     static_cast<int>(settings_.spec.task_ids().size()), settings_.master_lost),
-                 .master_lost = settings_.master_lost},
-                callbacks(), logger),
-        call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {}
-
-  base::Result<> start();
-  void request_stop(std::string by, bool at_once) {
-    handle(gang::StopRequested{std::move(by), at_once});
-  }
-  [[nodiscard]] job::JobStatus status() const;
-  [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
-  [[nodiscard]] bool lines_are_told() const { return server_.lines_are_told(); }
-
- private:
-  registry::ServerCallbacks callbacks();
-
-  base::Result<std::uint16_t> listen_tls();
-  void resume();
-  void handle(gang::Event event, std::optional<journal::PlaceRecord> place = {});
-  void act_upon(const journal::RecordedGang::Handled& handled);
-  void tell_of_journal();
-  void on_time();
-  void conclude();
-  void carry_out(const gang::Decision& decision);
-  void arm_timer();
-
-  void on_cluster(const cluster::Event& event);
-  void tell_notice(const job::TaskId& task);
-  void on_desk(registry::DeskEvent event);
-  void on(const registry::Reported& event);
-  void on(const registry::Reattached& event);
-  void on(const registry::Started& event);
-  void on(const registry::Exited& event);
-  void on(const registry::Heartbeat& event);
-  void on(registry::LogLines& event);
-  void on(const registry::PortLost& event);
-  void on(const registry::SessionLost& event);
-
-  void publish(const job::ClusterSpec& spec);
-  void allocate(const gang::Allocate& decision);
-  void end(const gang::End& decision);
-  void finish(const gang::Finish& decision);
-  void note_all_started();
-  void record(const base::Result<>& written);
-  [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
-  [[nodiscard]] std::string log_prefix(const job::TaskId& task) const {
-    return base::format("{}/{}-{}", settings_.log_folder, task.type, task.index);
-  }
-
-  net::EventLoop& loop_;
-  const base::Clock& clock_;
-  base::Logger& logger_;
-  cluster::Cluster& cluster_;
-  journal::Writer& journal_;
-  Listener& listener_;
-  Settings settings_;
-  journal::RecordedGang recorded_;
-  const gang::Gang& gang_;
-  job::JobState state_;  // that was recorded last
-  DecisionGate gate_;
-  AgentPlaces places_;
-  std::string submitted_;
-  std::string ended_;
-  std::optional<base::Instant> finished_at_;
-  std::optional<job::Cause> cause_;
-  std::int64_t all_started_ms_ = -1;
-  std::uint16_t tls_port_ = 0;
-  bool journal_failed_ = false;
-  bool was_behind_ = false;
-  std::map<job::TaskId, TaskFacts> facts_;
-  bool handling_ = false;
-  net::Timer timer_;
-  registry::Server server_;
-  CallBack call_back_;
-};
-
 registry::ServerCallbacks Master::Impl::callbacks() {
   registry::ServerCallbacks callbacks;
   callbacks.event = [this](registry::DeskEvent event) { on_desk(std::move(event)); };
   callbacks.status = [this] { return status(); };
   callbacks.stop = [this](bool at_once, std::string by) { request_stop(std::move(by), at_once); };
+  if (settings_.joining != nullptr) {
+    callbacks.join = [this](const registry::JoinRequest& request) { return on_join(request); };
+  }
   return callbacks;
 }
 
@@ -154,8 +53,12 @@ base::Result<> Master::Impl::start() {
           base::write_file_atomically(settings_.tls_port_file, std::to_string(tls_port_), 0600));
     }
   }
+  if (settings_.writes_lines) line_files_.emplace(logger_);
   if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
   cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
+  zookeeper_ =
+      ZooKeeperCopy::begin(loop_, logger_, settings_, gang_, places_,
+                           [this](std::string_view sentence) { listener_.on_warning(sentence); });
   if (settings_.past) {
     resume();
   } else {
@@ -164,11 +67,13 @@ base::Result<> Master::Impl::start() {
   return {};
 }
 
-// For agents by IPv4 and IPv6; where the kernel has no IPv6, by IPv4.
 base::Result<std::uint16_t> Master::Impl::listen_tls() {
-  auto port = server_.listen_tls("::", settings_.tls_port, *settings_.certificate);
-  if (port.ok()) return port;
-  return server_.listen_tls("0.0.0.0", settings_.tls_port, *settings_.certificate);
+  std::uint16_t port = settings_.tls_port;
+  while (true) {
+    auto listening = server_.listen_tls_everywhere(port, *settings_.certificate);
+    if (listening.ok() || port >= settings_.last_tls_port) return listening;
+    ++port;
+  }
 }
 
 // The agents of the dead master are found again by their places, and have to be heard of within
@@ -201,8 +106,11 @@ void Master::Impl::resume() {
     finish(*settings_.past->finish);
     return arm_timer();
   }
-  call_back_.begin({settings_.secret, {settings_.host, tls_port_}, settings_.attempt},
-                   places_.controls(gang_), clock_.now() + settings_.master_lost);
+  // One that is where the dead one was is found by its agents.
+  if (settings_.may_move) {
+    call_back_.begin({settings_.secret, {settings_.host, tls_port_}, settings_.attempt},
+                     places_.controls(gang_), clock_.now() + settings_.master_lost);
+  }
   handle(gang::Resumed{});
 }
 
@@ -221,6 +129,7 @@ void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord>
 void Master::Impl::act_upon(const journal::RecordedGang::Handled& handled) {
   gate_.pass(handled.decisions);
   if (std::holds_alternative<gang::Started>(handled.event)) note_all_started();
+  if (zookeeper_) zookeeper_->changed();
   if (gang_.finished()) return;
   if (std::exchange(state_, gang_.state()) != gang_.state()) record(journal_.status(status()));
   listener_.on_changed();
@@ -295,29 +204,14 @@ void Master::Impl::publish(const job::ClusterSpec& spec) {
 void Master::Impl::allocate(const gang::Allocate& decision) {
   server_.expect(decision.task, decision.attempt);
   const job::TaskSpec& task_spec = *settings_.spec.find(decision.task.type);
-  registry::AgentConfig config;
-  config.spec = settings_.spec;
-  config.job_id = settings_.job_id;
-  config.task = decision.task;
-  config.attempt = decision.attempt;
-  config.secret = settings_.secret;
-  config.host = settings_.host;
-  config.host_reason = settings_.host_reason;
-  if (!settings_.agents_come_by_tls) {
-    config.socket_path = settings_.socket_path;
-  } else {
-    // By which address is the cluster's knowledge.
-    config.master_port = tls_port_;
-    config.fingerprint = settings_.certificate->fingerprint;
-    config.serves_control = settings_.can_be_followed && settings_.may_move;
-  }
-  config.working_folder = settings_.working_folder;
-  config.log_prefix = log_prefix(decision.task);
   cluster::Launch launch;
   launch.resources = task_spec.resources_of(decision.task.index);
   launch.wanted = decision.wanted;
   launch.avoided = decision.avoided;
-  launch.agent_config = registry::to_json(config);
+  launch.containers =
+      cluster::containers(settings_.spec, settings_.job_id, decision.task, decision.attempt);
+  launch.agent_config =
+      registry::to_json(agent_config_of(settings_, decision.task, decision.attempt, tls_port_));
   cluster_.start(decision.task, decision.attempt, std::move(launch));
 }
 
@@ -331,6 +225,7 @@ void Master::Impl::finish(const gang::Finish& decision) {
   finished_at_ = clock_.now();
   ended_ = base::to_iso8601(clock_.wall_now());
   logger_.info("the job has {}", job::to_string(decision.state));
+  if (zookeeper_) zookeeper_->end();
   conclude();
 }
 
@@ -352,102 +247,11 @@ void Master::Impl::note_all_started() {
   all_started_ms_ = to_milliseconds(clock_.now() - settings_.commanded_at);
 }
 
-void Master::Impl::on_cluster(const cluster::Event& event) {
-  if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
-    handle(gang::ClusterWaiting{waiting->reason});
-  } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
-    handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
-           places_.started(allocated->task, allocated->attempt, allocated->handle));
-  } else if (const auto* notice = std::get_if<cluster::PreemptionNotice>(&event)) {
-    logger_.warning("{} may be preempted", job::to_string(notice->task));
-    facts_[notice->task].preempted_at = notice->deadline;
-    tell_notice(notice->task);
-  } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
-    facts_[ended->task].preempted_at.reset();
-    handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
-                            ended->counts, ended->out_of_memory});
-  } else if (const auto* gone = std::get_if<cluster::Gone>(&event)) {
-    handle(gang::ClusterGone{gone->reason});
-  }
-}
-
-// Nothing is decided yet: who is told may save its work. Without a session it is told later.
-void Master::Impl::tell_notice(const job::TaskId& task) {
-  const auto left = time_to_preemption(facts_[task], clock_.now());
-  if (left) (void)server_.send_notice(task, *left);
-}
-
-void Master::Impl::on_desk(registry::DeskEvent event) {
-  std::visit([this](auto& e) { on(e); }, event);
-}
-
-void Master::Impl::on(const registry::Reported& event) {
-  facts_[event.task].more_ports = event.more_ports;
-  facts_[event.task].address_reason = event.address_reason;
-  handle(gang::Reported{event.task, event.attempt, event.address},
-         places_.reported(*gang_.find(event.task), event.address, event.control));
-  tell_notice(event.task);
-}
-
-void Master::Impl::on(const registry::Reattached& event) {
-  facts_[event.task].more_ports = event.more_ports;
-  facts_[event.task].address_reason = event.address_reason;
-  if (event.user_pid != 0) facts_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
-  handle(gang::Reattached{event.task, event.attempt},
-         places_.reported(*gang_.find(event.task), event.address, event.control));
-  tell_notice(event.task);
-}
-
-void Master::Impl::on(const registry::Started& event) {
-  facts_[event.task].pid = cluster_.pid_here(event.task, event.pid);
-  handle(gang::Started{event.task, event.attempt});
-}
-
-void Master::Impl::on(const registry::Exited& event) {
-  facts_[event.task].pid = 0;
-  facts_[event.task].memory_bytes = 0;
-  handle(gang::Exited{event.task, event.attempt, event.exit.report, event.exit.at});
-}
-
-void Master::Impl::on(const registry::Heartbeat& event) {
-  TaskFacts& facts = facts_[event.task];
-  facts.memory_bytes = event.memory_bytes;
-  facts.cpu_seconds = event.cpu_seconds;
-  if (event.progress) handle(gang::Progress{event.task, event.attempt});
-}
-
-void Master::Impl::on(registry::LogLines& event) {
-  const bool is_error = event.stream == registry::Stream::kErr;
-  if (event.dropped > 0) {
-    const std::string told = base::format("({} lines are only in the log file)", event.dropped);
-    listener_.on_line(event.task, is_error, told);
-    if (settings_.keeps_lines) server_.add_line(event.task, is_error, told);
-  }
-  for (const std::string& line : event.lines) {
-    listener_.on_line(event.task, is_error, line);
-    if (settings_.keeps_lines) server_.add_line(event.task, is_error, line);
-  }
-  if (!event.lines.empty()) {
-    facts_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
-  }
-}
-
-void Master::Impl::on(const registry::PortLost& event) {
-  job::ExitReport report;
-  report.port_lost = true;
-  report.sentence = "lost its port to another program";
-  handle(gang::Exited{event.task, event.attempt, report, clock_.now()});
-}
-
-void Master::Impl::on(const registry::SessionLost& event) {
-  handle(gang::SessionLost{event.task, event.attempt});
-}
-
 job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
   const auto facts = facts_.find(task.id);
   job::TaskStatus status = master::status_of(task, facts == facts_.end() ? nullptr : &facts->second,
                                              settings_.spec.find(task.id.type)->ports.names);
-  status.log_path = log_prefix(task.id);
+  status.log_path = log_prefix_of(settings_, task.id);
   return status;
 }
 
@@ -474,7 +278,10 @@ job::JobStatus Master::Impl::status() const {
         status.waiting_for.empty() ? trouble : base::format("{}; {}", trouble, status.waiting_for);
   }
   status.folder = settings_.folder;
-  status.cause = cause_;
+  // Who waits on Spark is told as soon as it is known: others may take long to stop.
+  const bool tells_early = settings_.joining != nullptr && !cause_;
+  status.cause = tells_early ? gang_.first_cause() : cause_;
+  if (zookeeper_ && !zookeeper_->trouble().empty()) status.notes = {zookeeper_->trouble()};
   for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));
   return status;
 }

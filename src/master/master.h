@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "cluster/cluster.h"
+#include "cluster/far_results.h"
 #include "job/spec.h"
 #include "job/status.h"
 #include "journal/far_copy.h"
@@ -18,6 +19,7 @@
 #include "journal/writer.h"
 #include "net/certificate.h"
 #include "net/event_loop.h"
+#include "registry/join.h"
 
 namespace gangrun::master {
 
@@ -41,8 +43,10 @@ struct Settings {
   std::string job_id;
   std::string folder;          // the job's own: holds socket_path and the logs
   std::string socket_path;     // empty: nobody on this machine is served by a socket
+  std::string result_folder;   // for what the tasks leave as their results; made when it is needed
   std::string log_folder;      // of the tasks' output; must exist
   std::string working_folder;  // of the user's commands
+  std::string user;            // whose job it is
   std::string host;            // by which the tasks know this machine
   std::string host_reason;     // why by this one
   base::Secret secret;
@@ -52,7 +56,12 @@ struct Settings {
   bool agents_come_by_tls = false;
   // Whether the tasks' output is kept for clients on other machines.
   bool keeps_lines = false;
-  std::uint16_t tls_port = 0;  // where the agents know their master to be; 0: any
+  // Whether it is written to `log_folder` by the master, as no task can.
+  bool writes_lines = false;
+  // Where the tasks come by themselves: the same place as the cluster. Outlives the master.
+  registry::Joining* joining = nullptr;
+  std::uint16_t tls_port = 0;       // where the agents know their master to be; 0: any
+  std::uint16_t last_tls_port = 0;  // more than the one before: the first free one up to here
   std::string tls_port_file;  // the port is written here before any agent is told of it; empty: not
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
@@ -63,6 +72,9 @@ struct Settings {
   // With one, what gives out something new (a generation, a start) and the verdict wait until the
   // journal is known there too. Outlives the master.
   journal::FarCopy* far_copy = nullptr;
+  // With one, results are known when they are there, and none stays in the folder. Outlives the
+  // master.
+  cluster::FarResults* far_results = nullptr;
   // Whether that other master may be at another address; then it has to find the agents.
   bool may_move = false;
   int attempt = 1;  // the number of this master, counted from the job's first one

@@ -51,7 +51,7 @@ class Agent {
     registry::AgentIdentity identity{
         config_.task, config_.attempt, {"127.0.0.1", 40'000}, 99, {}, {}, {}};
     identity.address.port += static_cast<std::uint16_t>(config_.task.index);
-    if (config_.serves_control) identity.control = *control_.listen("127.0.0.1");
+    identity.control = *control_.listen("127.0.0.1");
     session_ = std::make_unique<registry::AgentSession>(
         loop_, endpoint({"127.0.0.1", config_.master_port}), config_.secret, identity,
         std::move(callbacks));
@@ -60,7 +60,7 @@ class Agent {
   void succeed() {
     job::ExitReport report;
     report.success = true;
-    session_->exited(report);
+    session_->exited(report, loop_.now());
   }
   [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
 

@@ -19,6 +19,7 @@ struct TaskFacts {
   std::string last_line;
   std::vector<std::uint16_t> more_ports;  // beside that of its address
   std::string address_reason;
+  job::Figures figures;
   // When its place may take it away, where that is known; its agent is told.
   std::optional<base::Instant> preempted_at;
 };

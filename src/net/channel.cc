@@ -116,7 +116,7 @@ Channel::State::State(EventLoop& loop, Stream stream, const ChannelOptions& opti
   socket_.read_message_max(options.max_message_bytes);
   socket_.write_buffer_bytes(kMaskBufferBytes);
   socket_.auto_fragment(false);
-  socket_.text(true);
+  socket_.binary(options.is_binary);
 }
 
 void Channel::State::accept(const beast::http::request<beast::http::string_body>& request,
@@ -187,9 +187,11 @@ void Channel::State::on_read(const ErrorCode& error) {
     return end(error_of_operation(error));
   }
   // reading_ stays true: a callback that sets another one must not start a second read.
-  if (!socket_.got_text()) {
+  if (socket_.got_binary() != options_.is_binary) {
     // Told to the other side; the end follows when it has answered.
-    close("only text messages are understood", base::Code::kInvalidArgument);
+    close(options_.is_binary ? "only binary messages are understood"
+                             : "only text messages are understood",
+          base::Code::kInvalidArgument);
   } else if (!farewell_) {
     const auto callback = message_callback_;
     if (callback) (*callback)({static_cast<const char*>(in_.data().data()), in_.size()});

@@ -26,9 +26,11 @@ struct ChannelOptions {
   std::size_t max_queued_bytes = kMaxQueuedBytes;
   // Closed when nothing was heard for so long; asked for a sign of life after half of it.
   base::Duration idle_timeout = base::seconds(60);
+  // Messages are any bytes (RFC 6455's binary ones) instead of text. Both sides must say so.
+  bool is_binary = false;
 };
 
-// One WebSocket connection, of a server or a client: whole text messages in order, both ways.
+// One WebSocket connection, of a server or a client: whole messages in order, both ways.
 // Destroying it says farewell: callbacks end at once, messages already queued are still written
 // within kCloseTimeout if the loop goes on.
 class Channel {
@@ -50,8 +52,8 @@ class Channel {
   // the other side refuses us; kCancelled: close() of our own.
   void on_closed(std::function<void(base::Error reason)> callback);
 
-  // Queues one message (UTF-8). More than max_queued_bytes in the queue ends the channel. Nothing
-  // happens on an ended one.
+  // Queues one message (UTF-8, or bytes where the channel is binary). More than max_queued_bytes in
+  // the queue ends the channel. Nothing happens on an ended one.
   void send(std::string message);
   // The same for one that goes to many: it is not copied.
   void send(std::shared_ptr<const std::string> message);

@@ -246,6 +246,30 @@ TEST(Channel, TextThatIsNotUtf8EndsIt) {
   EXPECT_EQ(fixture.server_end[0].code, base::Code::kInvalidArgument);
 }
 
+TEST(Channel, ABinaryOneTakesAnyBytesAndNoText) {
+  ServerOptions options;
+  options.channel.is_binary = true;
+  Fixture fixture(options);
+  fixture.open(options.channel);
+  const std::string bytes("\0\xff\xfe", 3);
+  fixture.client->send(bytes);
+  fixture.peer->send(bytes);
+  ASSERT_TRUE(
+      fixture.until([&] { return fixture.at_server.size() + fixture.at_client.size() == 2; }));
+  EXPECT_THAT(fixture.at_server, ElementsAre(bytes));
+  EXPECT_THAT(fixture.at_client, ElementsAre(bytes));
+
+  auto text = fixture.connect();  // of the other kind
+  ASSERT_TRUE(text.ok());
+  (*text)->on_closed([&](base::Error error) { fixture.client_end.push_back(std::move(error)); });
+  (*text)->on_message([](std::string_view) {});
+  ASSERT_TRUE(fixture.until([&] { return fixture.accepted.size() == 2; }));
+  fixture.accepted.back()->on_message([](std::string_view) { FAIL() << "text was taken"; });
+  (*text)->send("text");
+  ASSERT_TRUE(fixture.until([&] { return !fixture.client_end.empty(); }));
+  EXPECT_THAT(fixture.client_end[0].message, HasSubstr("only binary messages are understood"));
+}
+
 constexpr std::string_view kUpgrade =
     "GET /c HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

@@ -159,7 +159,11 @@ base::Result<std::uint16_t> Server::listen_tls(const std::string& address, std::
 }
 
 base::Result<std::uint16_t> Server::listen_loopback(std::uint16_t port) {
-  return core_->listen_ip("127.0.0.1", port, nullptr);
+  return listen_plain("127.0.0.1", port);
+}
+
+base::Result<std::uint16_t> Server::listen_plain(const std::string& address, std::uint16_t port) {
+  return core_->listen_ip(address, port, nullptr);
 }
 
 void Server::on_request(std::function<void(HttpRequest, Responder)> callback) {

@@ -70,6 +70,9 @@ class Server {
   // Without encryption, on 127.0.0.1 only: for programs of this machine that speak nothing else.
   base::Result<std::uint16_t> listen_loopback(std::uint16_t port);
 
+  // Without encryption, on a numeric address: for what everybody who comes may see, or by whom.
+  base::Result<std::uint16_t> listen_plain(const std::string& address, std::uint16_t port);
+
   // Without one, every request is a 404.
   void on_request(std::function<void(HttpRequest, Responder)> callback);
   // Asked when a client wants a channel: an answer refuses it, none accepts. Without one, and with

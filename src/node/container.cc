@@ -48,18 +48,34 @@ Result<std::string> current_folder() {
   return folder;
 }
 
+// The folders in which the user's files were brought.
+Result<std::vector<std::filesystem::path>> brought_folders(const std::string& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (name == cluster::kFilesLink || name.starts_with(cluster::kOwnFolderLink)) {
+      found.push_back(entry.path());
+    }
+  }
+  if (failed) return base::from_errno(failed.value(), base::format("list {}", folder));
+  return found;
+}
+
 // A link to each of the user's files, where nothing of that name is there.
 Result<> link_files(const std::string& folder) {
+  GANGRUN_ASSIGN(const auto brought, brought_folders(folder));
   std::error_code failed;
-  const std::filesystem::path files = std::filesystem::path(folder) / cluster::kFilesLink;
-  if (!std::filesystem::is_directory(files, failed)) return {};
-  for (const auto& entry : std::filesystem::directory_iterator(files, failed)) {
-    const std::filesystem::path link = std::filesystem::path(folder) / entry.path().filename();
-    if (std::filesystem::exists(std::filesystem::symlink_status(link))) continue;
-    std::filesystem::create_symlink(entry.path(), link, failed);
-    if (failed) return base::from_errno(failed.value(), base::format("link {}", link.string()));
+  for (const std::filesystem::path& files : brought) {
+    if (!std::filesystem::is_directory(files, failed)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(files, failed)) {
+      const std::filesystem::path link = std::filesystem::path(folder) / entry.path().filename();
+      if (std::filesystem::exists(std::filesystem::symlink_status(link))) continue;
+      std::filesystem::create_symlink(entry.path(), link, failed);
+      if (failed) return base::from_errno(failed.value(), base::format("link {}", link.string()));
+    }
+    if (failed) return base::from_errno(failed.value(), base::format("list {}", files.string()));
   }
-  if (failed) return base::from_errno(failed.value(), base::format("list {}", files.string()));
   return {};
 }
 

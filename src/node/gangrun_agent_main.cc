@@ -1,12 +1,19 @@
 // The program that travels: one agent with its guardian (process/containment.h), or a job's master.
 #include <unistd.h>
 
+#include <chrono>
+#include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "agent/agent.h"
@@ -15,14 +22,22 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/variable.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "node/container.h"
+#include "node/container_trial.h"
+#include "node/join.h"
 #include "node/yarn_master.h"
+#include "process/container_remover.h"
 #include "process/containment.h"
+#include "process/engine.h"
+#include "process/first_process.h"
+#include "process/foreign_process.h"
 #include "process/levels.h"
 #include "process/network_namespace.h"
 #include "process/spawn.h"
+#include "process/wait_for.h"
 #include "registry/agent_config.h"
 
 namespace gangrun {
@@ -30,10 +45,19 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: gangrun-agent task --containment LEVEL --name NAME (--config-fd N | --container)\n"
-    "                     [--outlive] [--network-fd N] [--lock-fds N,...]\n"
+    "                     [--outlive] [--network-fd N] [--lock-fds N,...] [--containers NAME,...]\n"
+    "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
+    "       gangrun-agent join\n"
+    "       gangrun-agent remove ENGINE NAME...\n"
+    "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE PROGRAM [ARGUMENT...]\n"
     "       gangrun-agent master\n"
+    "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
-    "Started by gangrun: one for each task of a job, and on YARN one as its master.\n";
+    "Started by gangrun: one for each task of a job, on YARN one as its master; on an executor of\n"
+    "Spark what brings its task to the job that standard input names; for a task in an\n"
+    "image one that removes its container, and in that one as its first process; for gangrun "
+    "doctor\n"
+    "what a container of its job runs.\n";
 
 struct Arguments {
   process::Level level = process::Level::kSubreaper;
@@ -42,13 +66,30 @@ struct Arguments {
   bool in_container = false;  // of YARN, whose credentials hold the configuration
   bool outlive = false;  // goes on without the process that started it, for as long as its lease
   int network_fd = -1;   // of the network namespace to be in; -1: the one it is started in
-  std::vector<int> lock_fds;  // held until guardian and agent have ended
+  std::vector<int> lock_fds;            // held until guardian and agent have ended
+  std::vector<std::string> containers;  // that an engine is to run for the task
+  pid_t live_with = 0;                  // a process that the task ends with
+  std::uint64_t start_ticks = 0;        // of that
+  std::string scratch;                  // a folder that goes when the task has ended
+  int told_fd = -1;                     // gets a byte when the agent is up
 };
 
 bool read_fd(std::string_view text, int& fd) {
   const auto number = base::parse_integer(text);
   if (!number || *number < 3 || *number > process::kMaxInheritedFd) return false;
   fd = static_cast<int>(*number);
+  return true;
+}
+
+// "PID:TICKS"
+bool read_companion(std::string_view text, Arguments& arguments) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto pid = base::parse_integer(text.substr(0, colon));
+  const auto ticks = base::parse_integer(text.substr(colon + 1));
+  if (!pid || !ticks || *pid < 1 || *pid > INT_MAX || *ticks < 0) return false;
+  arguments.live_with = static_cast<pid_t>(*pid);
+  arguments.start_ticks = static_cast<std::uint64_t>(*ticks);
   return true;
 }
 
@@ -67,7 +108,17 @@ bool read_flag(std::string_view flag, std::string_view value, Arguments& argumen
     arguments.name = value;
     return !value.empty();
   }
+  if (flag == "--containers") {
+    arguments.containers = base::split(value, ',');
+    return !value.empty();
+  }
+  if (flag == "--live-with") return read_companion(value, arguments);
+  if (flag == "--scratch") {
+    arguments.scratch = value;
+    return value.starts_with('/');
+  }
   if (flag == "--config-fd") return read_fd(value, arguments.config_fd);
+  if (flag == "--told-fd") return read_fd(value, arguments.told_fd);
   if (flag == "--network-fd") return read_fd(value, arguments.network_fd);
   if (flag != "--lock-fds") return false;
   for (const std::string& text : base::split(value, ',')) {
@@ -111,16 +162,56 @@ base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base
   return config;
 }
 
+// Where there is no engine, the agent tells the master when it is to start the task.
+process::EngineContainers containers_of(const Arguments& arguments) {
+  if (arguments.containers.empty()) return {};
+  const auto engine =
+      process::find_engine(base::variable(process::kEngineVariable), base::variable("PATH"));
+  return {engine.ok() ? *engine : std::string(), arguments.containers};
+}
+
+// Whoever waits for it goes on, or has gone.
+void tell_up(int fd) {
+  if (fd < 0) return;
+  (void)base::write_all(fd, "1", "who started the agent");
+  ::close(fd);
+}
+
+// The guardian removes it; without one we are the last.
+void remove_scratch(const std::string& folder, const process::Containment& containment) {
+  if (folder.empty() ||
+      !process::wait_readable(containment.guardian_gone_fd(), std::chrono::steady_clock::now())) {
+    return;
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+// Opened before there is a PID namespace, in which it would have no number.
+base::Result<std::optional<process::ForeignProcess>> companion_of(const Arguments& arguments) {
+  if (arguments.live_with == 0) return {std::nullopt};
+  GANGRUN_ASSIGN(auto process,
+                 process::ForeignProcess::open(arguments.live_with, arguments.start_ticks));
+  return {std::move(process)};
+}
+
 int run(const Arguments& arguments, base::Logger& logger) {
   if (const auto entered = enter_network(arguments.network_fd); !entered.ok()) {
     logger.error("{}", entered.error().message);
+    return 1;
+  }
+  const auto companion = companion_of(arguments);
+  if (!companion.ok()) {
+    logger.error("{}", companion.error().message);
     return 1;
   }
   // The guardian splits off before anything is read, so that it never holds the job's secret.
   const auto containment = process::contain({.level = arguments.level,
                                              .name = arguments.name,
                                              .die_with_parent = !arguments.outlive,
-                                             .lasting_fds = arguments.lock_fds});
+                                             .lasting_fds = arguments.lock_fds,
+                                             .containers = containers_of(arguments),
+                                             .removed_at_end = arguments.scratch});
   if (!containment.ok()) {
     logger.error("{}", containment.error().message);
     return 1;
@@ -143,7 +234,16 @@ int run(const Arguments& arguments, base::Logger& logger) {
     logger.error("{}", started.error().message);
     return 1;
   }
+  net::Watch companion_watch;
+  if (*companion) {
+    companion_watch = loop.watch_readable((*companion)->pidfd(), [&] {
+      companion_watch.reset();
+      agent.end_because(base::format("its executor (process {}) has ended", arguments.live_with));
+    });
+  }
+  tell_up(arguments.told_fd);
   loop.run();
+  remove_scratch(arguments.scratch, *containment);
   return agent.exit_status();
 }
 
@@ -156,12 +256,41 @@ int run_master() {
   return 1;
 }
 
+int run_inside(int argc, char** argv) {
+  constexpr int kProgram = 4;
+  const process::FirstProcess options{
+      .environment_file = argv[2], .report_file = argv[3], .argv = {argv + kProgram, argv + argc}};
+  const auto status = process::run_first_process(options);
+  if (status.ok()) return *status;
+  base::stderr_logger("gangrun-agent inside", base::LogLevel::kInfo)
+      ->error("{}", status.error().message);
+  return 1;
+}
+
+// In a child of its own, so that whoever started this is not its ancestor.
+int run_remover(int argc, char** argv) {
+  const pid_t child = ::fork();
+  if (child != 0) return child > 0 ? 0 : 1;
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::signal(number, SIG_IGN);
+  constexpr int kNames = 3;
+  const auto removed =
+      process::remove_when_ordered(STDIN_FILENO, {argv[2], {argv + kNames, argv + argc}});
+  if (removed.ok()) return 0;
+  base::stderr_logger("gangrun-agent remove", base::LogLevel::kInfo)
+      ->error("{}", removed.error().message);
+  return 1;
+}
+
 int start(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts("gangrun-agent " GANGRUN_VERSION);
     return 0;
   }
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
+  if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
+  if (argc == 3 && std::string_view(argv[1]) == "try") return node::run_container_trial(argv[2]);
+  if (argc > 4 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
+  if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);
   const auto arguments = parse(argc, argv);
   if (!arguments) {
     std::fputs(kUsage.data(), stderr);

@@ -14,13 +14,16 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "base/variable.h"
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/journal_copy.h"
 #include "cluster/yarn/master_config.h"
+#include "cluster/yarn/result_copy.h"
 #include "cluster/yarn/yarn_cluster.h"
 #include "hadoop/class_path.h"
 #include "hadoop/configuration.h"
 #include "hadoop/web_hdfs.h"
+#include "job/limits.h"
 #include "journal/segments.h"
 #include "journal/writer.h"
 #include "master/master.h"
@@ -28,6 +31,8 @@
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "node/container.h"
+#include "node/yarn_page.h"
+#include "page/page_json.h"
 
 namespace gangrun::node {
 
@@ -36,18 +41,13 @@ namespace {
 using base::Result;
 
 constexpr std::chrono::seconds kDefaultMasterLost(60);
-constexpr std::chrono::hours kLongestJob(24 * 366 * 10);
 // How long YARN is told about the end before we go without.
 constexpr std::chrono::minutes kFinishTimeout(2);
 constexpr std::chrono::seconds kLastLinesTimeout(3);
 constexpr std::chrono::seconds kFetchTimeout(60);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
-  return value == nullptr ? std::string() : std::string(value);
-}
+constexpr const char* kLocalResults = "results";
 
 double random_fraction() {
   std::uint32_t bits = 0;
@@ -82,11 +82,15 @@ class YarnMaster final : public master::Listener {
  private:
   Result<> read_config();
   Result<> make_cluster();
+  std::string serve_page();
   Result<> fetch_past();
   Result<master::Settings> settings();
   void keep_history();
   [[nodiscard]] std::string far_journal() const {
     return config_.staging_folder + cluster::kJournalFolder;
+  }
+  [[nodiscard]] std::string far_results() const {
+    return config_.staging_folder + cluster::kResultsFolder;
   }
   [[nodiscard]] std::chrono::milliseconds master_lost() const {
     return config_.spec.timeouts.master_lost.value_or(kDefaultMasterLost);
@@ -105,8 +109,10 @@ class YarnMaster final : public master::Listener {
   std::unique_ptr<hadoop::WebHdfs> files_;
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<cluster::JournalCopy> journal_copy_;
+  std::unique_ptr<cluster::ResultCopy> result_copy_;
   std::unique_ptr<cluster::YarnCluster> cluster_;
   std::unique_ptr<master::Master> master_;
+  std::unique_ptr<YarnPage> page_;
   bool finished_ = false;
   bool told_to_end_ = false;
 };
@@ -121,8 +127,8 @@ Result<> YarnMaster::read_config() {
                  base::parse_json(secret->second.reveal(), hadoop::kMaxCredentialsBytes));
   GANGRUN_ASSIGN(config_, cluster::yarn_master_config_from_json(json));
   for (const auto& [name, value] : config_.hadoop) hadoop_.set(name, value);
-  GANGRUN_ASSIGN(container_, hadoop::container_id_from(variable("CONTAINER_ID")));
-  host_ = variable("NM_HOST");
+  GANGRUN_ASSIGN(container_, hadoop::container_id_from(base::variable("CONTAINER_ID")));
+  host_ = base::variable("NM_HOST");
   if (host_.empty()) return base::not_found("NM_HOST is not set: this is no container of YARN");
   return {};
 }
@@ -134,8 +140,10 @@ Result<> YarnMaster::make_cluster() {
   options.spec = config_.spec;
   options.job_id = hadoop::to_string(container_.attempt.application);
   options.host = host_;
+  options.tracking_url = serve_page();
   options.nodes = config_.nodes;
   options.files = config_.files;
+  options.archives = config_.archives;
   options.agent_command = {"exec",
                            "./gangrun-agent",
                            "task",
@@ -162,6 +170,21 @@ Result<> YarnMaster::make_cluster() {
   return {};
 }
 
+// Its address for YARN; empty where there is no page: the job goes on without.
+std::string YarnMaster::serve_page() {
+  auto proxy = hadoop::web_proxy(hadoop_);
+  auto url = proxy.ok() ? Result<std::string>("") : Result<std::string>(proxy.error());
+  if (proxy.ok()) {
+    page_ = std::make_unique<YarnPage>(
+        loop_, logger_, *std::move(proxy), hadoop::to_string(container_.attempt.application),
+        [this] { return base::dump_json(page::page_json(config_.spec, master_->status())); });
+    url = page_->listen(host_);
+  }
+  if (url.ok()) return *url;
+  logger_.warning("the job has no page: {}", url.error().message);
+  return {};
+}
+
 // What earlier masters left: on another host perhaps, so from the cluster's file system.
 Result<> YarnMaster::fetch_past() {
   GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(hadoop_, ""));
@@ -180,6 +203,7 @@ Result<master::Settings> YarnMaster::settings() {
   settings.spec = config_.spec;
   settings.job_id = hadoop::to_string(container_.attempt.application);
   settings.folder = config_.staging_folder;
+  settings.user = config_.user;
   settings.host = host_;
   settings.host_reason = "as YARN calls its node";
   settings.secret = config_.secret;
@@ -205,6 +229,9 @@ Result<master::Settings> YarnMaster::settings() {
       .warn = [](const std::string&) {}};
   journal_copy_ = std::make_unique<cluster::JournalCopy>(loop_, logger_, *files_, std::move(copy));
   settings.far_copy = journal_copy_.get();
+  settings.result_folder = kLocalResults;
+  result_copy_ = std::make_unique<cluster::ResultCopy>(loop_, logger_, *files_, far_results());
+  settings.far_results = result_copy_.get();
   return settings;
 }
 
@@ -223,6 +250,10 @@ void YarnMaster::keep_history() {
                            deadline))) {
     return;
   }
+  const auto moved =
+      files_->rename(far_results(), config_.history_folder + cluster::kResultsFolder, deadline);
+  // Most jobs have none.
+  if (moved.ok() || moved.error().code != base::Code::kNotFound) note(moved);
   const auto removed = files_->remove(config_.staging_folder, true, deadline);
   note(removed.ok() ? Result<>() : Result<>(removed.error()));
 }
@@ -243,7 +274,7 @@ Result<> YarnMaster::start() {
 
 Result<> YarnMaster::wait() {
   (void)loop_.run_until([this] { return finished_ || told_to_end_ || cluster_->is_unwanted(); },
-                        clock_.now() + kLongestJob);
+                        clock_.now() + job::kLongestJob);
   if (!finished_) return base::unavailable("YARN has ended this attempt");
   keep_history();
   const job::JobStatus status = master_->status();

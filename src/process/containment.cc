@@ -99,6 +99,12 @@ base::Result<Containment> contain(const ContainOptions& options) {
   const sigset_t blocked = guardian_signals();
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  // Before there is a PID namespace for our children, and before they are our descendants.
+  auto remover = start_container_remover(options.containers);
+  if (!remover.ok()) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return remover.error();
+  }
   auto state = prepare_guardian(options, parent);
   if (!state.ok()) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -117,18 +123,21 @@ base::Result<Containment> contain(const ContainOptions& options) {
     state->agent = agent;
     state->alive = std::move(guardians_end);
     state->lasting_fds = options.lasting_fds;
+    state->removed_at_end = options.removed_at_end;
+    state->remover = std::move(*remover);
     run_guardian(*std::move(state));
   }
   guardians_end.reset();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   for (const int fd : options.lasting_fds) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  Containment containment(options.level, std::move(agents_end), std::move(state->cgroup));
+  Containment containment(options.level, std::move(agents_end), std::move(state->cgroup),
+                          options.containers, std::move(remover->order));
   GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
   return containment;
 }
 
 Containment::~Containment() {
-  // What is in a PID namespace dies with the agent.
+  // What is in a PID namespace dies with the agent, and its containers with their lifeline.
   if (level_ == Level::kPidNamespace || !guardian_.valid() || !is_gone(guardian_.get())) return;
   // Nobody is left to hear of a failure.
   (void)kill_all(std::chrono::steady_clock::now() + kMaxKillingAtEnd, {});
@@ -150,6 +159,8 @@ void Containment::reap_orphans(const std::vector<pid_t>& own_children) const {
 base::Result<> Containment::kill_all(base::Instant deadline,
                                      const std::vector<pid_t>& own_children) const {
   GANGRUN_TRY(kill_processes(victims_of(level_, cgroup_, ::getpid()), own_children, deadline));
+  // Their clients are dead by now.
+  GANGRUN_TRY(remove_containers(containers_, base::Duration::zero(), deadline));
   // Else the guardian removes it when we have ended.
   if (cgroup_ && is_gone(guardian_.get())) {
     return cgroup_->remove(std::chrono::steady_clock::now() + kMaxRemoving);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "process/cgroup.h"
+#include "process/engine.h"
 #include "process/levels.h"
 #include "process/spawn.h"
 
@@ -36,8 +37,9 @@ namespace gangrun::process {
 //                  covered: both killed at the same instant, as above; a process that forks and
 //                  ends faster than it can be found, for as long as it does so; another user's
 //                  (setuid) processes, which we have no right to kill.
-// At no level: what was started by somebody else on the task's behalf (a container engine, a
-// systemd or cron job, a program on another host).
+// At no level: what was started by somebody else on the task's behalf (a systemd or cron job, a
+// program on another host). Containers that an engine runs for the task are removed by their names:
+// by the agent, and by a process that waits for the end of both (container_remover.h).
 
 struct ContainOptions {
   Level level = Level::kSubreaper;
@@ -50,6 +52,10 @@ struct ContainOptions {
   // Descriptors above 3, and of those that the program was started with, which guardian and agent
   // keep until they end, and no process of the task gets: locks on what the task uses.
   std::vector<int> lasting_fds{};
+  // Those that the task may have.
+  EngineContainers containers{};
+  // A folder that the guardian removes with all that is in it, last of all; empty: none.
+  std::string removed_at_end{};
 };
 
 // The agent's side.
@@ -78,7 +84,10 @@ class Containment {
   // and after a child's end. `own_children` are those that the caller reaps itself.
   void reap_orphans(const std::vector<pid_t>& own_children) const;
 
-  // Kills all processes of the task with SIGKILL and returns when none is alive; zombies among
+  [[nodiscard]] const EngineContainers& containers() const { return containers_; }
+
+  // Kills all processes of the task with SIGKILL, removes its containers, and returns when none is
+  // alive; zombies among
   // `own_children` are left to the caller. The agent's other children die too. kDeadlineExceeded
   // names survivors. May be called again; new processes can be started afterwards.
   [[nodiscard]] base::Result<> kill_all(base::Instant deadline,
@@ -86,12 +95,20 @@ class Containment {
 
  private:
   friend base::Result<Containment> contain(const ContainOptions& options);
-  Containment(Level level, base::UniqueFd guardian, std::optional<TaskCgroup> cgroup)
-      : level_(level), guardian_(std::move(guardian)), cgroup_(std::move(cgroup)) {}
+  Containment(Level level, base::UniqueFd guardian, std::optional<TaskCgroup> cgroup,
+              EngineContainers containers, base::UniqueFd remover)
+      : level_(level),
+        guardian_(std::move(guardian)),
+        cgroup_(std::move(cgroup)),
+        containers_(std::move(containers)),
+        remover_(std::move(remover)) {}
 
   Level level_;
   base::UniqueFd guardian_;
   std::optional<TaskCgroup> cgroup_;
+  EngineContainers containers_;
+  // Whose other end waits for both of us to be gone.
+  base::UniqueFd remover_;
 };
 
 // Splits this process in two. To be called first in main, with one thread and no child. The caller

@@ -12,6 +12,9 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "base/format.h"
 #include "process/proc_fs.h"
@@ -24,6 +27,8 @@ namespace {
 // Longer than this the guardian does not try to kill what does not die.
 constexpr base::seconds kMaxKilling(60);
 constexpr base::seconds kMaxRemoving(5);
+// The remover gives up before, and says why.
+constexpr base::seconds kMaxRemovingContainers(70);
 // How long an agent that is to end may take to kill its processes and end by itself.
 constexpr base::seconds kMaxAgentsEnd(3);
 constexpr std::array kForwarded{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -33,15 +38,20 @@ void complain(const base::Error& error) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
-// The agent's pipe keeps working, and so do the descriptors that are to last; what else the program
-// was started with is the agent's alone.
-void drop_descriptors(base::UniqueFd& alive, std::vector<int> lasting) {
-  int next = 3;
-  if (alive.get() != next && ::dup3(alive.get(), next, O_CLOEXEC) == next) alive.reset(next);
+// The pipes to the agent and the remover keep working, and so do the descriptors that are to last;
+// what else the program was started with is the agent's alone.
+void drop_descriptors(GuardianState& state) {
+  std::vector<std::pair<int, base::UniqueFd*>> kept;
+  for (base::UniqueFd* fd : {&state.alive, &state.remover.order, &state.remover.done}) {
+    if (fd->valid()) kept.emplace_back(fd->get(), fd);
+  }
+  for (const int fd : state.lasting_fds) kept.emplace_back(fd, nullptr);
   // In their order each moves down, so that none takes the place of one that is still to move.
-  std::sort(lasting.begin(), lasting.end());
-  for (const int fd : lasting) {
-    if (fd != ++next) ::dup3(fd, next, O_CLOEXEC);
+  std::sort(kept.begin(), kept.end());
+  int next = STDERR_FILENO;
+  for (const auto& [fd, owner] : kept) {
+    if (fd == ++next) continue;
+    if (::dup3(fd, next, O_CLOEXEC) == next && owner != nullptr) owner->reset(next);
   }
   // An older kernel keeps them open; they end with us.
   ::syscall(SYS_close_range, static_cast<unsigned int>(next) + 1, UINT_MAX, 0U);
@@ -72,7 +82,7 @@ std::optional<int> reap_agent(pid_t agent) {
   ::_exit(128 + number);
 }
 
-void kill_the_rest(const GuardianState& state) {
+void kill_processes_left(const GuardianState& state) {
   const base::Instant now = std::chrono::steady_clock::now();
   // A PID namespace has died with its first process.
   if (state.level == Level::kPidNamespace) return;
@@ -82,6 +92,21 @@ void kill_the_rest(const GuardianState& state) {
   if (!state.cgroup) return;
   const auto removed = state.cgroup->remove(std::chrono::steady_clock::now() + kMaxRemoving);
   if (!removed.ok()) complain(removed.error());
+}
+
+// `agent_saw_to_it`: it has removed the containers before it ended.
+void kill_the_rest(GuardianState& state, bool agent_saw_to_it) {
+  kill_processes_left(state);
+  const auto removed = order_removal(state.remover, agent_saw_to_it,
+                                     std::chrono::steady_clock::now() + kMaxRemovingContainers);
+  if (!removed.ok()) complain(removed.error());
+}
+
+void remove_folder(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code failed;
+  std::filesystem::remove_all(path, failed);
+  if (failed) complain(base::from_errno(failed.value(), fmt::format("remove {}", path)));
 }
 
 bool parent_is_gone(const GuardianState& state) {
@@ -154,10 +179,11 @@ sigset_t guardian_signals() {
 
 void run_guardian(GuardianState state) {
   ::prctl(PR_SET_NAME, "gangrun-guard", 0L, 0L, 0L);
-  drop_descriptors(state.alive, state.lasting_fds);
+  drop_descriptors(state);
   const std::optional<int> ended = wait_for_an_end(state);
   const int status = ended ? *ended : end_agent(state);
-  kill_the_rest(state);
+  kill_the_rest(state, ended && WIFEXITED(*ended));
+  remove_folder(state.removed_at_end);
   end_as(status);
 }
 

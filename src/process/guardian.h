@@ -4,10 +4,12 @@
 
 #include <csignal>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "process/cgroup.h"
+#include "process/container_remover.h"
 #include "process/kill_processes.h"
 #include "process/levels.h"
 
@@ -26,6 +28,8 @@ struct GuardianState {
   base::UniqueFd alive;
   std::optional<TaskCgroup> cgroup;
   std::vector<int> lasting_fds;
+  ContainerRemover remover;
+  std::string removed_at_end;
 };
 
 // The signals that the guardian waits for; to be blocked before the agent is forked.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -24,6 +25,8 @@ constexpr std::string_view kKey = "oom_kill";
 constexpr std::size_t kMaxCountsBytes = std::size_t{256} << 10U;
 // The kernel counts, then kills, then logs: the record may come a moment after the end.
 constexpr base::milliseconds kMaxLogDelay(100);
+// From a kill until its process has ended for whoever waits for it: some gigabytes take a second.
+constexpr base::seconds kLongestDeath(10);
 // A flood in the log is not followed for ever.
 constexpr int kMaxRecords = 20'000;
 // The inode of the first PID namespace, fixed in the kernel.
@@ -93,13 +96,18 @@ OutOfMemoryWatch OutOfMemoryWatch::start() {
   if (in_first_pid_namespace()) {
     watch.log_.reset(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   }
-  watch.refresh();
+  if (watch.log_.valid() && ::lseek(watch.log_.get(), 0, SEEK_END) < 0) watch.log_.reset();
+  watch.refresh(std::chrono::steady_clock::now());
   return watch;
 }
 
-void OutOfMemoryWatch::refresh() {
-  before_ = read_counts();
-  if (log_.valid() && ::lseek(log_.get(), 0, SEEK_END) < 0) log_.reset();
+void OutOfMemoryWatch::refresh(base::Instant now) {
+  read_log(now);
+  looks_.push_back({now, read_counts()});
+  const base::Instant oldest = now - kLongestDeath;
+  while (looks_.size() > 1 && looks_[1].at <= oldest) looks_.pop_front();
+  std::erase_if(named_, [&](const Named& named) { return named.at <= oldest; });
+  if (log_gap_ && *log_gap_ <= oldest) log_gap_.reset();
 }
 
 OutOfMemoryCounts OutOfMemoryWatch::read_counts() const {
@@ -108,34 +116,40 @@ OutOfMemoryCounts OutOfMemoryWatch::read_counts() const {
           .host = read_count("/proc/vmstat")};
 }
 
-OutOfMemoryWatch::Log OutOfMemoryWatch::read_log(pid_t pid) {
-  if (!log_.valid()) return Log::kUnknown;
+void OutOfMemoryWatch::read_log(base::Instant now) {
+  if (!log_.valid()) return;
   std::array<char, 8192> record{};
-  Log found = Log::kSilent;
   for (int i = 0; i < kMaxRecords; ++i) {
     const ssize_t got = ::read(log_.get(), record.data(), record.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EPIPE) {
       // Records were overwritten before we read them.
-      found = Log::kUnknown;
+      log_gap_ = now;
       continue;
     }
-    if (got <= 0) return found;
-    if (parse_killed_process({record.data(), static_cast<std::size_t>(got)}) == pid) {
-      return Log::kNamesIt;
-    }
+    if (got <= 0) return;
+    const auto pid = parse_killed_process({record.data(), static_cast<std::size_t>(got)});
+    if (pid) named_.push_back({*pid, now});
   }
-  return Log::kUnknown;
+  log_gap_ = now;
+}
+
+bool OutOfMemoryWatch::names(pid_t pid) const {
+  return std::any_of(named_.begin(), named_.end(),
+                     [&](const Named& named) { return named.pid == pid; });
 }
 
 bool OutOfMemoryWatch::killed(pid_t pid, const Exit& exit) {
   if (exit.kind != Exit::Kind::kSignaled || exit.signal != SIGKILL) return false;
-  Log log = read_log(pid);
-  if (log == Log::kNamesIt) return true;
-  if (!counts_increased(before_, read_counts())) return false;
+  read_log(std::chrono::steady_clock::now());
+  if (names(pid)) return true;
+  if (!counts_increased(looks_.front().counts, read_counts())) return false;
   const base::Instant deadline = std::chrono::steady_clock::now() + kMaxLogDelay;
-  while (log == Log::kSilent && wait_readable(log_.get(), deadline)) log = read_log(pid);
-  return log != Log::kSilent;
+  while (log_is_whole() && wait_readable(log_.get(), deadline)) {
+    read_log(std::chrono::steady_clock::now());
+    if (names(pid)) return true;
+  }
+  return !log_is_whole();
 }
 
 }  // namespace gangrun::process

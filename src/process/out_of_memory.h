@@ -3,10 +3,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 #include "process/exit.h"
 
@@ -38,29 +41,43 @@ bool counts_increased(const OutOfMemoryCounts& before, const OutOfMemoryCounts& 
 // Tells whether a process that died by SIGKILL was killed for want of memory. Evidence, best first:
 // the kernel's log naming the process (mostly for root alone, and in no PID namespace), the
 // counters of our memory cgroup, the counter of the host. The last two may take another process's
-// fate for this one's where both die between two calls of refresh(); so refresh now and then.
+// fate for this one's where both die within some seconds; so refresh now and then.
 class OutOfMemoryWatch {
  public:
   // Looks at the state of now. Works with whatever evidence the host permits.
   static OutOfMemoryWatch start();
 
-  // Forgets what has happened up to now.
-  void refresh();
+  // Forgets what happened longer ago than a process takes to die: the kernel counts and logs a kill
+  // first, and gives back the memory, which may be much, before the process has ended for us.
+  void refresh(base::Instant now);
 
-  // For a process of ours that ended since the last refresh. May wait for up to 100 ms for the log,
-  // if the counters say that there is something to come.
+  // For a process of ours that has just ended. May wait for up to 100 ms for the log, if the
+  // counters say that there is something to come.
   [[nodiscard]] bool killed(pid_t pid, const Exit& exit);
 
  private:
-  enum class Log { kUnknown, kSilent, kNamesIt };
+  struct Look {
+    base::Instant at;
+    OutOfMemoryCounts counts;
+  };
+  struct Named {
+    pid_t pid = 0;
+    base::Instant at;
+  };
 
   [[nodiscard]] OutOfMemoryCounts read_counts() const;
-  Log read_log(pid_t pid);
+  void read_log(base::Instant now);
+  [[nodiscard]] bool names(pid_t pid) const;
+  [[nodiscard]] bool log_is_whole() const { return log_.valid() && !log_gap_; }
 
   std::string cgroup_2_file_;
   std::string cgroup_1_file_;
   base::UniqueFd log_;
-  OutOfMemoryCounts before_;
+  // The first is of a time before all that counts.
+  std::deque<Look> looks_;
+  std::vector<Named> named_;  // by the log
+  // When records were lost that might have named one.
+  std::optional<base::Instant> log_gap_;
 };
 
 }  // namespace gangrun::process

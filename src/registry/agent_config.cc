@@ -21,7 +21,6 @@ base::Json to_json(const AgentConfig& config) {
     json["master_host"] = config.master_host;
     json["master_port"] = config.master_port;
     json["fingerprint"] = config.fingerprint;
-    if (config.serves_control) json["serves_control"] = true;
   }
   if (config.wanted_port) json["wanted_port"] = *config.wanted_port;
   if (config.place_tells_end) json["place_tells_end"] = true;
@@ -40,7 +39,6 @@ base::Result<> read_master(const base::Json& json, AgentConfig& config) {
     GANGRUN_ASSIGN(config.master_host, json_member<std::string>(json, "master_host"));
     GANGRUN_ASSIGN(config.master_port, json_member<std::uint16_t>(json, "master_port"));
     GANGRUN_ASSIGN(config.fingerprint, json_member<std::string>(json, "fingerprint"));
-    GANGRUN_ASSIGN(config.serves_control, json_member_or<bool>(json, "serves_control", false));
   }
   return {};
 }

@@ -28,9 +28,6 @@ struct AgentConfig {
   std::string master_host;
   std::uint16_t master_port = 0;
   std::string fingerprint;
-  // Whether the master may come back at another address, and has to find the agent then
-  // (control.h). Only for a host and port.
-  bool serves_control = false;
   base::Secret secret;
   std::string host;         // by which the other tasks know this one's machine
   std::string host_reason;  // why by this one

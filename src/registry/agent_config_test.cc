@@ -56,16 +56,6 @@ TEST(AgentConfig, OfAnotherHostNamesTheMastersCertificate) {
   EXPECT_EQ(read->master_host, "h1");
   EXPECT_EQ(read->master_port, 9);
   EXPECT_EQ(read->fingerprint, "ab");
-  EXPECT_FALSE(read->serves_control);
-}
-
-// A master at a socket's path cannot come back elsewhere.
-TEST(AgentConfig, ServesControlOnlyForAMasterOfAnotherHost) {
-  AgentConfig sent = example();
-  sent.serves_control = true;
-  EXPECT_FALSE(agent_config_from_json(to_json(sent))->serves_control);
-  sent.socket_path.clear();
-  EXPECT_TRUE(agent_config_from_json(to_json(sent))->serves_control);
 }
 
 TEST(AgentConfig, WithAMissingOrWrongMemberIsRefused) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/format.h"
 #include "registry/paths.h"
 
 namespace gangrun::registry {
@@ -96,8 +97,8 @@ void AgentSession::wait_for_time() {
 
 void AgentSession::started(std::int64_t user_pid) { side_.started(user_pid); }
 
-void AgentSession::exited(job::ExitReport report) {
-  side_.exited(std::move(report), loop_.now());
+void AgentSession::exited(job::ExitReport report, base::Instant ended_at) {
+  side_.exited(std::move(report), ended_at, loop_.now());
   wait_for_time();
 }
 
@@ -114,7 +115,7 @@ void AgentSession::log(Stream stream, std::string_view line) {
 
 void AgentSession::rendezvous(RendezvousMessage message) { side_.rendezvous(std::move(message)); }
 
-void AgentSession::finish(std::function<void()> done) {
+void AgentSession::finish(std::function<void()> done, std::string_view why) {
   side_.finish(loop_.now());
   wait_for_time();
   connecting_.reset();
@@ -123,7 +124,7 @@ void AgentSession::finish(std::function<void()> done) {
     return;
   }
   channel_->on_closed([done = std::move(done)](const base::Error&) { done(); });
-  channel_->close("done");
+  channel_->close(why.empty() ? std::string(kFarewell) : base::format("{}: {}", kFarewell, why));
 }
 
 }  // namespace gangrun::registry

@@ -38,7 +38,8 @@ class AgentSession final : private AgentSideOutput {
 
   // The run that on_start() asked for.
   void started(std::int64_t user_pid);
-  void exited(job::ExitReport report);
+  // `ended_at`: when its processes had ended.
+  void exited(job::ExitReport report, base::Instant ended_at);
   // The held port is somebody else's. A start that has not led to started() is off by that.
   void port_lost();
   // Other ports are held; only while nothing runs.
@@ -47,9 +48,13 @@ class AgentSession final : private AgentSideOutput {
   void log(Stream stream, std::string_view line);
   // Asks the master for the present run; not sent, and never answered, where no session is open.
   void rendezvous(RendezvousMessage message);
-  // The last call: sends what is queued, says farewell, then calls `done` (within
-  // net::kCloseTimeout, from the loop).
-  void finish(std::function<void()> done);
+  // Of the present run; not sent where no session is open. A part of the result is answered by
+  // on_result_kept.
+  void figures(job::Figures figures) { side_.figures(std::move(figures)); }
+  void result(ResultMessage message) { side_.result(std::move(message)); }
+  // The last call: sends what is queued, says farewell (and why, if that is not empty), then calls
+  // `done` (within net::kCloseTimeout, from the loop).
+  void finish(std::function<void()> done, std::string_view why = {});
 
   // Whether the master has answered this session's report.
   [[nodiscard]] bool is_attached() const { return side_.is_attached(); }

@@ -94,8 +94,8 @@ class AgentSessionTest : public testing::Test {
 };
 
 std::string names_of(const std::vector<DeskEvent>& events) {
-  const char* const names[] = {"reported",  "reattached", "started",   "exited",
-                               "heartbeat", "log",        "port_lost", "session_lost"};
+  const char* const names[] = {"reported", "reattached", "started",      "exited",  "heartbeat",
+                               "log",      "port_lost",  "session_lost", "figures", "result"};
   std::vector<std::string> all;
   for (const DeskEvent& event : events) all.emplace_back(names[event.index()]);
   return base::format("{}", base::join(all, " "));
@@ -115,7 +115,7 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   session->log(Stream::kErr, "three");
   job::ExitReport exit;
   exit.code = 3;
-  session->exited(exit);
+  session->exited(exit, loop.now());
   wait_for_events(5);
   EXPECT_TRUE(server->send_end(kWorker, seconds(4)));
   wait_until_told(3);
@@ -183,7 +183,7 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   wait("the loss", [&] { return !session->is_attached(); });
   job::ExitReport exit;
   exit.sentence = "exited with status 3";
-  session->exited(exit);
+  session->exited(exit, loop.now());
   events.clear();
   serve(seconds(60), 1, 1);
   wait_for_events(2);
@@ -205,7 +205,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   wait("the loss", [&] { return !session->is_attached(); });
   job::ExitReport exit;
   exit.port_lost = true;
-  session->exited(exit);
+  session->exited(exit, loop.now());
   session->set_address(kElsewhere);
   events.clear();
 

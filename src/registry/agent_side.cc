@@ -166,12 +166,26 @@ void AgentSide::handle(const RendezvousAnswerMessage& message, base::Instant) {
   if (is_current && callbacks_.on_rendezvous) callbacks_.on_rendezvous(message);
 }
 
-void AgentSide::rendezvous(RendezvousMessage message) {
+void AgentSide::handle(const ResultKeptMessage& message, base::Instant) {
+  const bool is_current = state_ == AgentState::kRunning && message.attempt == run_attempt_;
+  if (is_current && callbacks_.on_result_kept) callbacks_.on_result_kept(message);
+}
+
+template <typename Message>
+void AgentSide::send_of_run(Message message) {
   if (!attached_ || state_ != AgentState::kRunning) return;
   message.attempt = run_attempt_;
   message.generation = generation_;
   send(std::move(message));
 }
+
+void AgentSide::rendezvous(RendezvousMessage message) { send_of_run(std::move(message)); }
+
+void AgentSide::figures(job::Figures figures) {
+  send_of_run(FiguresMessage{.figures = std::move(figures)});
+}
+
+void AgentSide::result(ResultMessage message) { send_of_run(std::move(message)); }
 
 void AgentSide::started(std::int64_t user_pid) {
   GANGRUN_CHECK(state_ == AgentState::kStarting, to_string(state_));
@@ -180,15 +194,15 @@ void AgentSide::started(std::int64_t user_pid) {
   send(StartedMessage{run_attempt_, generation_, user_pid});
 }
 
-void AgentSide::exited(job::ExitReport report, base::Instant now) {
+void AgentSide::exited(job::ExitReport report, base::Instant ended_at, base::Instant now) {
   GANGRUN_CHECK(state_ == AgentState::kStarting || state_ == AgentState::kRunning,
                 to_string(state_));
   flush_log(now);
   state_ = AgentState::kExited;
   user_pid_ = 0;
   exit_ = std::move(report);
-  ended_at_ = now;
-  send(ExitedMessage{run_attempt_, generation_, Ending{*exit_, milliseconds(0)}});
+  ended_at_ = ended_at;
+  send(ExitedMessage{run_attempt_, generation_, ending(now)});
 }
 
 void AgentSide::port_lost() {
@@ -247,11 +261,15 @@ void AgentSide::send_report(base::Instant now) {
                        identity_.address_reason,
                        identity_.control};
   if (state_ == AgentState::kExited) {
-    const auto ago = std::chrono::duration_cast<milliseconds>(reported_at_ - ended_at_);
-    report.exit = Ending{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
+    report.exit = ending(now);
   }
   send(report);
   if (moved_) send_new_address();
+}
+
+Ending AgentSide::ending(base::Instant now) const {
+  const auto ago = std::chrono::duration_cast<milliseconds>(now - ended_at_);
+  return Ending{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
 }
 
 void AgentSide::send_new_address() {

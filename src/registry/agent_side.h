@@ -47,7 +47,7 @@ struct AgentIdentity {
   std::optional<ControlAddress> control{};
 };
 
-// All but the last three must be set. Called from the loop; each may call the session, none may
+// All but the last four must be set. Called from the loop; each may call the session, none may
 // destroy it. None is called after on_lost, on_refused or finish().
 struct AgentSessionCallbacks {
   // The next attempt begins. Never called twice for one attempt and generation.
@@ -67,6 +67,8 @@ struct AgentSessionCallbacks {
   std::function<void()> on_attached;
   // Of the present run.
   std::function<void(const RendezvousAnswerMessage&)> on_rendezvous;
+  // To result(), of the present run.
+  std::function<void(const ResultKeptMessage&)> on_result_kept;
   // The place may take the task away in this time; may be told again.
   std::function<void(std::chrono::milliseconds left)> on_notice;
 };
@@ -115,11 +117,13 @@ class AgentSide {
 
   // As in AgentSession.
   void started(std::int64_t user_pid);
-  void exited(job::ExitReport report, base::Instant now);
+  void exited(job::ExitReport report, base::Instant ended_at, base::Instant now);
   void port_lost();
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   void log(Stream stream, std::string_view line, base::Instant now);
   void rendezvous(RendezvousMessage message);
+  void figures(job::Figures figures);
+  void result(ResultMessage message);
   // Sends what is queued. Nothing happens after it, and a connection stays open.
   void finish(base::Instant now);
 
@@ -140,11 +144,15 @@ class AgentSide {
   void handle(const EndMessage& message, base::Instant now);
   void handle(const RefusedMessage& message, base::Instant now);
   void handle(const RendezvousAnswerMessage& message, base::Instant now);
+  void handle(const ResultKeptMessage& message, base::Instant now);
+  template <typename Message>
+  void send_of_run(Message message);
 
   void send(const AgentMessage& message);
   void send_report(base::Instant now);
   void send_new_address();
   void send_heartbeat(base::Instant now);
+  [[nodiscard]] Ending ending(base::Instant now) const;
   void exit_is_known();
   [[nodiscard]] bool has_lease() const { return !welcomed_ || master_lost_.count() > 0; }
   void disconnect();

@@ -34,6 +34,9 @@ class AgentSideTest : public ::testing::Test, private AgentSideOutput {
     callbacks.on_notice = [this](milliseconds left) {
       told_.push_back(base::format("notice {}", left.count()));
     };
+    callbacks.on_result_kept = [this](const ResultKeptMessage& answer) {
+      told_.push_back(base::format("kept {}", answer.kept));
+    };
     callbacks.on_heartbeat = [] { return HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [this] { told_.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { told_.push_back("lost: " + reason); };
@@ -143,7 +146,7 @@ TEST_F(AgentSideTest, RunsEachStartOnce) {
   EXPECT_THAT(told(), ElementsAre("start 1"));
   job::ExitReport report;
   report.sentence = "exited with status 1";
-  side_.exited(report, now_);
+  side_.exited(report, now_, now_);
   start(1, 1, kHeld);
   EXPECT_THAT(told(), IsEmpty());
   start(2, 1, kHeld);
@@ -157,7 +160,7 @@ TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
   side_.on_connection_lost("reset", now_);
   job::ExitReport report;
   report.sentence = "exited with status 1";
-  side_.exited(report, now_);
+  side_.exited(report, now_, now_);
   now_ += seconds(3);
   side_.on_connected(now_);
   const auto messages = sent();
@@ -165,6 +168,32 @@ TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
   EXPECT_EQ(said.state, AgentState::kExited);
   EXPECT_EQ(said.run_attempt, 1);
   EXPECT_EQ(said.exit, (Ending{report, seconds(3)}));
+}
+
+// A result is sent between the end of the processes and the word of it.
+TEST_F(AgentSideTest, ARunHasEndedWhenItsProcessesHave) {
+  attach();
+  start(1, 1, kHeld);
+  side_.started(99);
+  const base::Instant ended_at = now_;
+  now_ += seconds(2);
+  side_.exited({}, ended_at, now_);
+  EXPECT_EQ(std::get<ExitedMessage>(sent().back()).exit.ago, seconds(2));
+}
+
+TEST_F(AgentSideTest, WhatIsOfNoRunIsNotSent) {
+  attach();
+  side_.result(ResultMessage{.size = 1, .bytes = "r"});
+  side_.figures({{"step", job::Figure(std::int64_t{1})}});
+  EXPECT_THAT(sent(), IsEmpty());
+  start(3, 2, kHeld);
+  side_.started(99);
+  sent_.clear();
+  side_.result(ResultMessage{.size = 1, .bytes = "r"});
+  EXPECT_THAT(sent(), ElementsAre(AgentMessage(ResultMessage{3, 2, 0, 1, "r"})));
+  hear(ResultKeptMessage{3, 1, ""});
+  hear(ResultKeptMessage{2, 1, ""});
+  EXPECT_THAT(told(), ElementsAre("start 3", "kept 1"));
 }
 
 // A master may die between its answer and its record of what it was told; only the start of the
@@ -176,7 +205,7 @@ TEST_F(AgentSideTest, OnlyTheNextStartSaysThatTheExitIsKnown) {
   side_.on_connection_lost("reset", now_);
   job::ExitReport report;
   report.sentence = "lost its port";
-  side_.exited(report, now_);
+  side_.exited(report, now_, now_);
   side_.set_address(kMoved);
   expire();
   attach();
@@ -193,7 +222,7 @@ TEST_F(AgentSideTest, EachReportHasThePortsThatAreHeldNow) {
   side_.set_address(kMoved, {41, 42});
   start(1, 1, kMoved);
   side_.started(99);
-  side_.exited({}, now_);
+  side_.exited({}, now_, now_);
   side_.set_address(kHeld, {43});
   const auto messages = sent();
   ASSERT_THAT(messages, ::testing::SizeIs(4));

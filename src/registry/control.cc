@@ -1,5 +1,6 @@
 #include "registry/control.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -7,6 +8,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
+#include "base/unique_fd.h"
 #include "net/certificate.h"
 #include "registry/paths.h"
 
@@ -21,9 +24,12 @@ using net::HttpResponse;
 constexpr std::chrono::hours kCertificateValidity(24 * 3650);
 
 // One master calls, over one connection at a time; the rest is for its tries that hang.
+constexpr std::size_t kMaxCalls = 64;
+
 net::ServerOptions server_options() {
   net::ServerOptions options;
-  options.max_connections = 64;
+  options.max_connections = kMaxCalls + kMaxTunnels;
+  options.channel = tunnel_channel_options();
   options.max_body_bytes = kMaxRequestBytes;
   options.header_timeout = base::seconds(10);
   options.body_timeout = base::seconds(10);
@@ -52,24 +58,28 @@ base::Result<Call> read_call(const std::string& body) {
   return call;
 }
 
+bool is_tunnel(std::string_view path) {
+  return path.starts_with(kTunnelPath) &&
+         (path.size() == kTunnelPath.size() || path[kTunnelPath.size()] == '/');
+}
+
 }  // namespace
 
 ControlServer::ControlServer(net::EventLoop& loop, base::Secret secret,
                              std::function<void(const job::Address&)> on_master,
                              base::Logger& logger)
-    : gatekeeper_(std::move(secret), "control", logger),
+    : loop_(loop),
+      gatekeeper_(std::move(secret), "control", logger),
       on_master_(std::move(on_master)),
       logger_(logger),
       server_(loop, server_options()) {
   server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));
   });
-  server_.on_channel_request([this](const HttpRequest& request) -> std::optional<HttpResponse> {
-    if (!gatekeeper_.admits(request)) return unauthorized();
-    return error_answer(404, "not_found", "no such path");
+  server_.on_channel_request([this](const HttpRequest& request) { return refusal_of(request); });
+  server_.on_channel([this](const HttpRequest& request, std::unique_ptr<net::Channel> channel) {
+    on_channel(request, std::move(channel));
   });
-  // None comes so far. Without it the server would refuse them all itself, also who knows nothing.
-  server_.on_channel([](const HttpRequest&, const std::unique_ptr<net::Channel>&) {});
 }
 
 ControlServer::~ControlServer() = default;
@@ -86,11 +96,51 @@ base::Result<ControlAddress> ControlServer::listen(const std::string& host) {
 
 void ControlServer::on_request(const HttpRequest& request, net::Responder responder) {
   if (!gatekeeper_.admits(request)) return responder.answer(unauthorized());
+  if (is_tunnel(request.path)) {
+    return responder.answer(
+        error_answer(426, "upgrade_required", "a tunnel is a WebSocket at this path"));
+  }
   if (request.path != kMasterPath) {
     return responder.answer(error_answer(404, "not_found", "no such path"));
   }
   if (request.method != "PUT") return responder.answer(method_not_allowed("PUT"));
   responder.answer(on_put_master(request.body));
+}
+
+std::optional<HttpResponse> ControlServer::refusal_of(const HttpRequest& request) {
+  if (!gatekeeper_.admits(request)) return unauthorized();
+  if (!is_tunnel(request.path)) return error_answer(404, "not_found", "no such path");
+  if (const auto port = port_of(request); !port.ok()) return error_answer(port.error());
+  if (tunnels_.size() >= kMaxTunnels) {
+    return error_answer(503, "resource_exhausted",
+                        base::format("{} tunnels are open already", kMaxTunnels));
+  }
+  return std::nullopt;
+}
+
+base::Result<std::uint16_t> ControlServer::port_of(const HttpRequest& request) const {
+  const std::vector<std::uint16_t> ports = ports_();
+  if (ports.empty()) return base::not_found("no port is served");
+  if (request.path == kTunnelPath) return ports.front();
+  const std::string wanted = request.path.substr(kTunnelPath.size() + 1);
+  const auto number = base::parse_integer(wanted);
+  const auto found = std::find(ports.begin(), ports.end(), number.value_or(0));
+  if (found != ports.end()) return *found;
+  return base::invalid_argument(base::format("port {} must be one of the task's: {}",
+                                             base::shorten(wanted, 40), base::join(ports, ", ")));
+}
+
+void ControlServer::on_channel(const HttpRequest& request, std::unique_ptr<net::Channel> channel) {
+  auto socket = [&]() -> base::Result<base::UniqueFd> {
+    // Looked at anew: they may have changed while the channel was opened.
+    GANGRUN_ASSIGN(const std::uint16_t port, port_of(request));
+    return connect_to_loopback(port);
+  }();
+  if (!socket.ok()) return channel->close(socket.error().message, socket.error().code);
+  const std::uint64_t id = next_tunnel_++;
+  tunnels_[id] =
+      std::make_unique<Tunnel>(loop_, Tunnel::Side::kExit, *std::move(socket), std::move(channel),
+                               [this, id](const base::Result<>&) { tunnels_.erase(id); });
 }
 
 HttpResponse ControlServer::on_put_master(const std::string& body) {

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "base/result.h"
@@ -12,12 +17,14 @@
 #include "net/server.h"
 #include "registry/answers.h"
 #include "registry/messages.h"
+#include "registry/tunnel.h"
 
 namespace gangrun::registry {
 
-// Where an agent is found by a master that the agent cannot find, because it came back on another
-// host. Nobody gets anything without the job's secret, and a master that was followed by another
-// gets nothing any more. Calls back from the loop.
+// Where an agent is found: by a master that the agent cannot find, because it came back on another
+// host, and by who wants a tunnel to a port of the task. Nobody gets anything without the job's
+// secret, and a master that was followed by another gets nothing any more. Calls back from the
+// loop.
 class ControlServer {
  public:
   ControlServer(net::EventLoop& loop, base::Secret secret,
@@ -26,6 +33,13 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
 
+  // From now on, to those ports of 127.0.0.1 that `ports` names: the first one, or that which is
+  // asked for.
+  void serve_tunnels(std::function<std::vector<std::uint16_t>()> ports) {
+    ports_ = std::move(ports);
+  }
+  [[nodiscard]] std::size_t tunnel_count() const { return tunnels_.size(); }
+
   // With a certificate of its own, at `host` if that is a numeric address of this machine, else at
   // all of its addresses.
   base::Result<ControlAddress> listen(const std::string& host);
@@ -33,12 +47,19 @@ class ControlServer {
  private:
   void on_request(const net::HttpRequest& request, net::Responder responder);
   net::HttpResponse on_put_master(const std::string& body);
+  std::optional<net::HttpResponse> refusal_of(const net::HttpRequest& request);
+  [[nodiscard]] base::Result<std::uint16_t> port_of(const net::HttpRequest& request) const;
+  void on_channel(const net::HttpRequest& request, std::unique_ptr<net::Channel> channel);
 
+  net::EventLoop& loop_;
   Gatekeeper gatekeeper_;
   const std::function<void(const job::Address&)> on_master_;
+  std::function<std::vector<std::uint16_t>()> ports_ = [] { return std::vector<std::uint16_t>(); };
   base::Logger& logger_;
   int newest_attempt_ = 0;  // of those masters that have called
-  net::Server server_;      // last: its callbacks use the others
+  std::uint64_t next_tunnel_ = 1;
+  std::map<std::uint64_t, std::unique_ptr<Tunnel>> tunnels_;
+  net::Server server_;  // last: its callbacks use the others
 };
 
 }  // namespace gangrun::registry

@@ -90,8 +90,11 @@ void Desk::on_frame(SessionId id, std::string_view frame, base::Instant now) {
   std::visit([&](auto& value) { handle(id, session, value, now); }, *message);
 }
 
-void Desk::on_closed(SessionId session) {
-  if (auto lost = remove(session)) output_.event(*std::move(lost));
+void Desk::on_closed(SessionId session, std::optional<std::string> farewell) {
+  auto lost = remove(session);
+  if (!lost) return;
+  lost->farewell = std::move(farewell);
+  output_.event(*std::move(lost));
 }
 
 std::optional<base::Instant> Desk::next_deadline() const {
@@ -169,6 +172,7 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   const bool moved = !has_run && expected.address != message.address;
   const int current = expected.attempt;
   expected.address = message.address;
+  expected.control = message.control;
   expected.session = id;
   session.task = message.task;
   session.attempt = has_run ? message.run_attempt : message.attempt;
@@ -301,43 +305,23 @@ void Desk::handle(SessionId, Session& session, const PortLostMessage& message, b
   output_.event(PortLost{session.task, expected_.at(session.task).attempt, message.generation});
 }
 
-void Desk::handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant) {
-  if (!is_current(session, "rendezvous", message.attempt, message.generation)) return;
-  const base::Result<> done = rendezvous(id, session, message);
-  if (done.ok()) return;
-  log_once(Offence::kRendezvous, job::to_string(session.task), done.error().message);
-  send(id, RendezvousAnswerMessage{message.attempt, message.id, "", done.error().message});
+bool Desk::is_running(const Session& session, std::string_view what, int attempt, int generation) {
+  if (!is_current(session, what, attempt, generation)) return false;
+  if (session.phase == Phase::kRunning) return true;
+  log_once(Offence::kUnexpected, job::to_string(session.task),
+           base::format("{} without a run", what));
+  return false;
 }
 
-base::Result<> Desk::rendezvous(SessionId id, const Session& session, RendezvousMessage& message) {
-  if (message.generation != newest_generation_) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("generation {} is over", message.generation)};
-  }
-  RendezvousAnswerMessage answer{message.attempt, message.id, "", ""};
-  switch (message.action) {
-    case RendezvousAction::kGet: {
-      const std::string* value = rendezvous_.find(message.key);
-      if (value == nullptr) return rendezvous_.wait(message.key, {id, message.attempt, message.id});
-      answer.value = *value;
-      send(id, answer);
-      return {};
-    }
-    case RendezvousAction::kPut: {
-      GANGRUN_ASSIGN(const auto readers, rendezvous_.put(session.task, message.key, message.value));
-      send(id, answer);
-      for (const RendezvousStore::Reader& reader : readers) {
-        send(reader.session, RendezvousAnswerMessage{reader.attempt, reader.id, message.value, ""});
-      }
-      return {};
-    }
-    case RendezvousAction::kDelete: {
-      rendezvous_.erase(message.key);
-      send(id, answer);
-      return {};
-    }
-  }
-  return {};
+void Desk::handle(SessionId, Session& session, FiguresMessage& message, base::Instant) {
+  if (!is_running(session, "figures", message.attempt, message.generation)) return;
+  output_.event(FiguresTold{session.task, message.attempt, std::move(message.figures)});
+}
+
+void Desk::handle(SessionId, Session& session, ResultMessage& message, base::Instant) {
+  if (!is_running(session, "result", message.attempt, message.generation)) return;
+  output_.event(ResultPart{session.task, message.attempt, message.offset, message.size,
+                           std::move(message.bytes)});
 }
 
 base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
@@ -419,11 +403,17 @@ bool Desk::send_notice(const job::TaskId& task, std::chrono::milliseconds left) 
   return true;
 }
 
+void Desk::send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {
+  const auto [id, session] = session_of(task);
+  if (session != nullptr) send(id, std::move(answer));
+}
+
 std::optional<Place> Desk::place(const job::TaskId& task) const {
   const auto found = expected_.find(task);
   if (found == expected_.end()) return std::nullopt;
   const Expected& expected = found->second;
-  return Place{expected.attempt, expected.address, expected.session.has_value(), expected.by_rest};
+  return Place{expected.attempt, expected.address, expected.session.has_value(), expected.by_rest,
+               expected.control};
 }
 
 base::Duration Desk::patience(const Session& session) const {
@@ -454,7 +444,7 @@ std::optional<SessionLost> Desk::remove(SessionId id) {
   const auto expected = expected_.find(session.task);
   if (expected == expected_.end() || expected->second.session != id) return std::nullopt;
   expected->second.session.reset();
-  return SessionLost{session.task, expected->second.attempt, session.renewed_at};
+  return SessionLost{session.task, expected->second.attempt, session.renewed_at, {}};
 }
 
 std::pair<SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {

@@ -131,12 +131,34 @@ struct SessionLost {
   // When the agent's lease was last renewed, by this host's clock: one lease later the agent has
   // stopped trying and has told its task to stop.
   base::Instant renewed_at;
+  // What its agent said when it left; none where the connection broke.
+  std::optional<std::string> farewell{};
 
   friend bool operator==(const SessionLost&, const SessionLost&) = default;
 };
 
-using DeskEvent =
-    std::variant<Reported, Reattached, Started, Exited, Heartbeat, LogLines, PortLost, SessionLost>;
+struct FiguresTold {
+  job::TaskId task;
+  int attempt = 1;
+  job::Figures figures;
+
+  friend bool operator==(const FiguresTold&, const FiguresTold&) = default;
+};
+
+// Of a run whose end has not been told. To be answered by send_result_kept(); nothing else of the
+// result comes before.
+struct ResultPart {
+  job::TaskId task;
+  int attempt = 1;
+  std::int64_t offset = 0;
+  std::int64_t size = 0;  // of the whole
+  std::string bytes;
+
+  friend bool operator==(const ResultPart&, const ResultPart&) = default;
+};
+
+using DeskEvent = std::variant<Reported, Reattached, Started, Exited, Heartbeat, LogLines, PortLost,
+                               SessionLost, FiguresTold, ResultPart>;
 
 // Where the desk's decisions go. Each may call the desk again; the desk has finished its own change
 // by then.
@@ -164,6 +186,8 @@ struct Place {
   std::optional<job::Address> address;  // the last one reported
   bool connected = false;               // an agent's session is open
   bool by_rest = false;                 // reported without an agent
+  // Of its agent, on the host of its address.
+  std::optional<ControlAddress> control{};
 
   friend bool operator==(const Place&, const Place&) = default;
 };
@@ -186,7 +210,7 @@ class Desk {
   void on_opened(SessionId session, base::Instant now);
   void on_frame(SessionId id, std::string_view frame, base::Instant now);
   // The other side is gone. Sessions that the desk closed itself may be named too.
-  void on_closed(SessionId session);
+  void on_closed(SessionId session, std::optional<std::string> farewell = {});
   // When on_time() has something to do next, if ever.
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   void on_time(base::Instant now);
@@ -205,6 +229,14 @@ class Desk {
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_notice(const job::TaskId& task, std::chrono::milliseconds left);
+  // The answer to a ResultPart; nobody waits for one whose session is gone.
+  void send_result_kept(const job::TaskId& task, ResultKeptMessage answer);
+
+  // A key of the rendezvous from outside the gang. kFailedPrecondition before the first generation.
+  base::Result<> put_key(const std::string& key, std::string value);
+  // What somebody has put there in this generation; null where nobody has. Good until the next
+  // change.
+  [[nodiscard]] const std::string* find_key(const std::string& key) const;
 
   [[nodiscard]] std::optional<Place> place(const job::TaskId& task) const;
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
@@ -242,6 +274,7 @@ class Desk {
     int started_attempt = 0;
     int exited_attempt = 0;
     std::optional<job::Address> address;
+    std::optional<ControlAddress> control;
     std::optional<SessionId> session;
     bool by_rest = false;
   };
@@ -252,6 +285,8 @@ class Desk {
   void handle(SessionId id, Session& session, const HeartbeatMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, LogMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, const PortLostMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, FiguresMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, ResultMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant now);
 
   void first_report(SessionId id, Session& session, const ReportMessage& message,
@@ -270,9 +305,12 @@ class Desk {
   void new_address(Session& session, const ReportMessage& message);
   // Why the store did not do it, or nothing; a get that waits is not answered.
   base::Result<> rendezvous(SessionId id, const Session& session, RendezvousMessage& message);
+  void tell(const std::vector<RendezvousStore::Reader>& readers, const std::string& value);
   // Whether a message of this attempt and generation is about the run that the session was told to
   // start; logs where not.
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
+  // Likewise, of a run that goes on as far as its agent has told.
+  bool is_running(const Session& session, std::string_view what, int attempt, int generation);
   void set_deadline(SessionId id, Session& session, base::Instant deadline);
   void send(SessionId id, const MasterMessage& message);
   void refuse(SessionId id, const std::string& reason, bool retry);

@@ -151,5 +151,21 @@ TEST_F(DeskRendezvousTest, ASuccessorLearnsTheKeysFromTheAgents) {
   EXPECT_THAT(out.take(), ElementsAre("9 to 1: done", "7 to 2: x"));
 }
 
+TEST_F(DeskRendezvousTest, AKeyFromOutsideIsForAllAndForItsGeneration) {
+  ask(1, 7, RendezvousAction::kGet);
+  EXPECT_TRUE(desk.put_key("global/0", "end").ok());
+  ask(2, 8, RendezvousAction::kGet);
+  EXPECT_THAT(out.take(), ElementsAre("7 to 1: end", "8 to 2: end"));
+  // No task has put it: none takes it along.
+  start_one(1, 2, 1);
+  ask(2, 9, RendezvousAction::kGet);
+  EXPECT_THAT(out.take(), ElementsAre("9 to 2: end"));
+}
+
+TEST_F(DeskRendezvousTest, BeforeAGenerationNoKeyIsTaken) {
+  Desk fresh(DeskOptions{}, out, log);
+  EXPECT_EQ(fresh.put_key("global/0", "end").error().code, base::Code::kFailedPrecondition);
+}
+
 }  // namespace
 }  // namespace gangrun::registry

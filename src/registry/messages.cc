@@ -253,6 +253,33 @@ Result<AgentMessage> read_port_lost(const Reader& in) {
   return AgentMessage(out);
 }
 
+Result<AgentMessage> read_figures(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "generation", "figures"}));
+  FiguresMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.generation, in.generation(1));
+  if (!in.has("figures")) return wrong(in.type(), "figures", "there");
+  auto figures = job::figures_from_json(in.member("figures")).context(in.type());
+  if (!figures.ok()) return std::move(figures).error();
+  out.figures = *std::move(figures);
+  return AgentMessage(std::move(out));
+}
+
+Result<AgentMessage> read_result(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "generation", "offset", "size", "bytes"}));
+  ResultMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.generation, in.generation(1));
+  GANGRUN_ASSIGN(out.size, in.integer("size", 1, kMaxResultBytes));
+  GANGRUN_ASSIGN(out.offset, in.integer("offset", 0, out.size - 1));
+  GANGRUN_ASSIGN(out.bytes, in.bytes("bytes", kMaxResultPartBytes));
+  const auto end = out.offset + static_cast<std::int64_t>(out.bytes.size());
+  if (out.bytes.empty() || end > out.size) {
+    return wrong(in.type(), "bytes", "at least one, and not over the size");
+  }
+  return AgentMessage(std::move(out));
+}
+
 Result<AgentMessage> read_rendezvous(const Reader& in) {
   GANGRUN_TRY(in.only({"attempt", "generation", "id", "action", "key", "value"}));
   RendezvousMessage out;
@@ -337,6 +364,15 @@ Result<MasterMessage> read_refused(const Reader& in) {
   return MasterMessage(std::move(out));
 }
 
+Result<MasterMessage> read_result_kept(const Reader& in) {
+  GANGRUN_TRY(in.only({"attempt", "kept", "refused"}));
+  ResultKeptMessage out;
+  GANGRUN_ASSIGN(out.attempt, in.attempt());
+  GANGRUN_ASSIGN(out.kept, in.integer("kept", 0, kMaxResultBytes));
+  GANGRUN_ASSIGN(out.refused, in.text("refused", kMaxReasonBytes));
+  return MasterMessage(std::move(out));
+}
+
 Result<MasterMessage> read_rendezvous_answer(const Reader& in) {
   GANGRUN_TRY(in.only({"attempt", "id", "value", "refused"}));
   RendezvousAnswerMessage out;
@@ -354,9 +390,9 @@ struct Row {
 };
 
 constexpr Row<AgentMessage> kAgentRows[] = {
-    {"report", read_report},        {"started", read_started}, {"exited", read_exited},
-    {"heartbeat", read_heartbeat},  {"log", read_log},         {"port_lost", read_port_lost},
-    {"rendezvous", read_rendezvous}};
+    {"report", read_report},       {"started", read_started}, {"exited", read_exited},
+    {"heartbeat", read_heartbeat}, {"log", read_log},         {"port_lost", read_port_lost},
+    {"figures", read_figures},     {"result", read_result},   {"rendezvous", read_rendezvous}};
 constexpr Row<MasterMessage> kMasterRows[] = {{"welcome", read_welcome},
                                               {"alive", read_alive},
                                               {"start", read_start},
@@ -364,6 +400,7 @@ constexpr Row<MasterMessage> kMasterRows[] = {{"welcome", read_welcome},
                                               {"stop", read_grace<StopMessage>},
                                               {"end", read_grace<EndMessage>},
                                               {"refused", read_refused},
+                                              {"result_kept", read_result_kept},
                                               {"rendezvous", read_rendezvous_answer}};
 
 template <typename Message, std::size_t N>

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
+#include "job/figures.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 
@@ -38,6 +39,9 @@ inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
 inline constexpr std::size_t kFingerprintDigits = 64;
 inline constexpr std::size_t kMaxRendezvousKeyBytes = 512;  // "SCOPE/NAME"
 inline constexpr std::size_t kMaxRendezvousValueBytes = std::size_t{256} << 10U;
+// The whole of a result, and of it in one message, where it is written in hexadecimal digits.
+inline constexpr std::int64_t kMaxResultBytes = std::int64_t{256} << 20U;
+inline constexpr std::size_t kMaxResultPartBytes = std::size_t{384} << 10U;
 inline constexpr int kMaxAttempt = 1'000'000;
 inline constexpr int kMaxGeneration = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);
@@ -130,6 +134,27 @@ struct PortLostMessage {
   friend bool operator==(const PortLostMessage&, const PortLostMessage&) = default;
 };
 
+// What the run tells of itself, when it has changed, and once more in each new session.
+struct FiguresMessage {
+  int attempt = 1;
+  int generation = 1;
+  job::Figures figures;
+
+  friend bool operator==(const FiguresMessage&, const FiguresMessage&) = default;
+};
+
+// A part of what the run has left as its result, sent when its processes have ended and before the
+// end is told. The next part follows when the master has this one; a new session begins anew.
+struct ResultMessage {
+  int attempt = 1;
+  int generation = 1;
+  std::int64_t offset = 0;
+  std::int64_t size = 0;  // of the whole, more than 0
+  std::string bytes;      // at least one
+
+  friend bool operator==(const ResultMessage&, const ResultMessage&) = default;
+};
+
 enum class RendezvousAction { kGet, kPut, kDelete };
 std::string_view to_string(RendezvousAction action);
 
@@ -208,14 +233,24 @@ struct RendezvousAnswerMessage {
   friend bool operator==(const RendezvousAnswerMessage&, const RendezvousAnswerMessage&) = default;
 };
 
+// The answer to one ResultMessage: so much of the result, from its beginning, is kept.
+struct ResultKeptMessage {
+  int attempt = 1;
+  std::int64_t kept = 0;
+  std::string refused{};  // why it is not kept, and nothing more is wanted; empty where it is
+
+  friend bool operator==(const ResultKeptMessage&, const ResultKeptMessage&) = default;
+};
+
 // One encoded message, which may go to many.
 using Frame = std::shared_ptr<const std::string>;
 
-using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
-                                  LogMessage, PortLostMessage, RendezvousMessage>;
+using AgentMessage =
+    std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
+                 PortLostMessage, FiguresMessage, ResultMessage, RendezvousMessage>;
 using MasterMessage =
     std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, StopMessage, EndMessage,
-                 RefusedMessage, RendezvousAnswerMessage>;
+                 RefusedMessage, ResultKeptMessage, RendezvousAnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

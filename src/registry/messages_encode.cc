@@ -72,6 +72,22 @@ Json write(const PortLostMessage& message) {
   return {{"type", "port_lost"}, {"attempt", message.attempt}, {"generation", message.generation}};
 }
 
+Json write(const FiguresMessage& message) {
+  return {{"type", "figures"},
+          {"attempt", message.attempt},
+          {"generation", message.generation},
+          {"figures", job::to_json(message.figures)}};
+}
+
+Json write(const ResultMessage& message) {
+  return {{"type", "result"},
+          {"attempt", message.attempt},
+          {"generation", message.generation},
+          {"offset", message.offset},
+          {"size", message.size},
+          {"bytes", base::to_hex(message.bytes)}};
+}
+
 Json write(const RendezvousMessage& message) {
   Json json = {{"type", "rendezvous"},
                {"attempt", message.attempt},
@@ -127,6 +143,13 @@ Json write(const RefusedMessage& message) {
   return {{"type", "refused"},
           {"reason", base::shorten(message.reason, kMaxReasonBytes)},
           {"retry", message.retry}};
+}
+
+Json write(const ResultKeptMessage& message) {
+  return {{"type", "result_kept"},
+          {"attempt", message.attempt},
+          {"kept", message.kept},
+          {"refused", base::shorten(message.refused, kMaxReasonBytes)}};
 }
 
 Json write(const RendezvousAnswerMessage& message) {

@@ -39,19 +39,22 @@ std::vector<AgentMessage> agent_messages() {
   exited.generation = 4;
   exited.run_attempt = 2;
   exited.exit = Ending{some_exit(), milliseconds(1500)};
-  return {waiting,
-          running,
-          exited,
-          StartedMessage{2, 4, 100},
-          ExitedMessage{2, 4, {some_exit(), milliseconds(0)}},
-          HeartbeatMessage{1 << 30, 12.5, true},
-          LogMessage{Stream::kErr, {"a", "", "\x01\t"}, 7},
-          LogMessage{Stream::kOut, {}, 0},
-          PortLostMessage{2, 0},
-          RendezvousMessage{2, 4, 7, RendezvousAction::kGet, "global/0", ""},
-          RendezvousMessage{2, 4, 8, RendezvousAction::kPut, "global/0", {"\0\xff\n", 3}},
-          RendezvousMessage{2, 4, 9, RendezvousAction::kPut, "global/0", ""},
-          RendezvousMessage{2, 4, 10, RendezvousAction::kDelete, "local_h/0", ""}};
+  return {
+      waiting,
+      running,
+      exited,
+      StartedMessage{2, 4, 100},
+      ExitedMessage{2, 4, {some_exit(), milliseconds(0)}},
+      HeartbeatMessage{1 << 30, 12.5, true},
+      LogMessage{Stream::kErr, {"a", "", "\x01\t"}, 7},
+      LogMessage{Stream::kOut, {}, 0},
+      PortLostMessage{2, 0},
+      FiguresMessage{2, 4, {{"loss", job::Figure(0.5)}, {"step", job::Figure(std::int64_t{7})}}},
+      ResultMessage{2, 4, 3, 6, {"\0\xff\n", 3}},
+      RendezvousMessage{2, 4, 7, RendezvousAction::kGet, "global/0", ""},
+      RendezvousMessage{2, 4, 8, RendezvousAction::kPut, "global/0", {"\0\xff\n", 3}},
+      RendezvousMessage{2, 4, 9, RendezvousAction::kPut, "global/0", ""},
+      RendezvousMessage{2, 4, 10, RendezvousAction::kDelete, "local_h/0", ""}};
 }
 
 std::vector<MasterMessage> master_messages() {
@@ -63,6 +66,8 @@ std::vector<MasterMessage> master_messages() {
           StopMessage{milliseconds(30000)},
           EndMessage{milliseconds(0)},
           RefusedMessage{"the task has an open session already", true},
+          ResultKeptMessage{2, 6, ""},
+          ResultKeptMessage{2, 0, "no room"},
           RendezvousAnswerMessage{2, 7, std::string("\0\xff", 2), ""},
           RendezvousAnswerMessage{2, 8, "", ""},
           RendezvousAnswerMessage{2, 9, "", "generation 4 is over"}};
@@ -317,6 +322,23 @@ TEST(MessagesTest, LimitsOfARendezvousAreExactAndFitIntoAFrame) {
   EXPECT_TRUE(decode_agent_message(frame(kMaxRendezvousKeyBytes, kMaxRendezvousValueBytes)).ok());
   EXPECT_FALSE(decode_agent_message(frame(kMaxRendezvousKeyBytes + 1, 1)).ok());
   EXPECT_FALSE(decode_agent_message(frame(1, kMaxRendezvousValueBytes + 1)).ok());
+}
+
+TEST(MessagesTest, LimitsOfAResultAreExactAndFitIntoAFrame) {
+  const auto frame = [](std::int64_t offset, std::int64_t size, std::size_t bytes) {
+    return encode(AgentMessage(ResultMessage{1, 1, offset, size, std::string(bytes, '\xff')}));
+  };
+  const auto accepted = [&](std::int64_t offset, std::int64_t size, std::size_t bytes) {
+    return decode_agent_message(frame(offset, size, bytes)).ok();
+  };
+  EXPECT_LE(frame(0, kMaxResultBytes, kMaxResultPartBytes).size(), kMaxAgentMessageBytes);
+  EXPECT_TRUE(accepted(0, kMaxResultBytes, kMaxResultPartBytes));
+  EXPECT_FALSE(accepted(0, kMaxResultBytes, kMaxResultPartBytes + 1));
+  EXPECT_FALSE(accepted(0, kMaxResultBytes + 1, 1));
+  EXPECT_TRUE(accepted(2, 5, 3));
+  EXPECT_FALSE(accepted(3, 5, 3));
+  EXPECT_FALSE(accepted(5, 5, 1));
+  EXPECT_FALSE(accepted(0, 5, 0));
 }
 
 TEST(MessagesTest, AStartForTheLargestGangFits) {

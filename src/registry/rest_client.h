@@ -7,6 +7,7 @@
 #include "base/secret.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
+#include "job/task_id.h"
 #include "net/client.h"
 #include "registry/line_store.h"
 
@@ -33,6 +34,10 @@ base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::S
 base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
                                                   const base::Secret& secret, int generation,
                                                   base::Instant deadline);
+
+// The control address of the task's agent; kUnavailable while it has none.
+base::Result<net::Endpoint> fetch_control(const net::Endpoint& endpoint, const base::Secret& secret,
+                                          const job::TaskId& task, base::Instant deadline);
 
 // Tells an agent, at its control address, where its master is now: the one with this number, whose
 // certificate is the job's as before. kAlreadyExists: the agent knows of a later master.

@@ -12,6 +12,7 @@
 #include "registry/answers.h"
 #include "registry/messages.h"
 #include "registry/paths.h"
+#include "registry/rendezvous_relay.h"
 
 namespace gangrun::registry {
 
@@ -38,12 +39,23 @@ constexpr std::size_t kMaxQueuedBytes = 2 * kMaxMasterMessageBytes;
 
 net::ServerOptions server_options() {
   net::ServerOptions options;
-  options.max_body_bytes = kMaxRequestBytes;
+  options.max_body_bytes = kMaxRendezvousValueBytes;
   options.channel.max_message_bytes = kMaxAgentMessageBytes;
   options.channel.max_queued_bytes = kMaxQueuedBytes;
   // The desk measures silence itself, and allows for a master that stood still.
   options.channel.idle_timeout = std::chrono::hours(24);
   return options;
+}
+
+// What an agent said when it left; none where its connection broke.
+std::optional<std::string> farewell_in(std::string_view reason) {
+  constexpr std::string_view kClosed = "the other side closed the connection: ";
+  if (!reason.starts_with(kClosed)) return std::nullopt;
+  reason.remove_prefix(kClosed.size());
+  if (!reason.starts_with(kFarewell)) return std::nullopt;
+  reason.remove_prefix(kFarewell.size());
+  if (reason.starts_with(": ")) reason.remove_prefix(2);
+  return std::string(reason);
 }
 
 }  // namespace
@@ -75,6 +87,13 @@ base::Result<> Server::listen_unix(const std::string& path) { return server_.lis
 base::Result<std::uint16_t> Server::listen_tls(const std::string& address, std::uint16_t port,
                                                const net::JobCertificate& certificate) {
   return server_.listen_tls(address, port, certificate);
+}
+
+base::Result<std::uint16_t> Server::listen_tls_everywhere(std::uint16_t port,
+                                                          const net::JobCertificate& certificate) {
+  auto listening = listen_tls("::", port, certificate);
+  if (listening.ok()) return listening;
+  return listen_tls("0.0.0.0", port, certificate);
 }
 
 void Server::publish(const job::ClusterSpec& spec, std::size_t outline_above) {
@@ -121,16 +140,16 @@ void Server::on_channel(std::unique_ptr<net::Channel> channel) {
   net::Channel& opened = *channels_.emplace(session, std::move(channel)).first->second;
   desk_.on_opened(session, loop_.now());
   wait_for_time();
-  opened.on_closed([this, session](const base::Error&) { on_session_end(session); });
+  opened.on_closed([this, session](const base::Error& reason) { on_session_end(session, reason); });
   opened.on_message([this, session](std::string_view frame) {
     desk_.on_frame(session, frame, loop_.now());
     wait_for_time();
   });
 }
 
-void Server::on_session_end(SessionId session) {
+void Server::on_session_end(SessionId session, const base::Error& reason) {
   channels_.erase(session);
-  desk_.on_closed(session);
+  desk_.on_closed(session, farewell_in(reason.message));
 }
 
 // A timer that comes too early, because deadlines have moved on since, only sets the next one.
@@ -147,6 +166,11 @@ void Server::wait_for_time() {
 
 void Server::on_request(const HttpRequest& request, net::Responder responder) {
   if (!gatekeeper_.admits(request)) return responder.answer(unauthorized());
+  if (request.path.starts_with(kRendezvousPath)) return responder.answer(on_rendezvous(request));
+  if (request.body.size() > kMaxRequestBytes) {
+    return responder.answer(error_answer(
+        413, "too_large", base::format("a body has at most {} bytes", kMaxRequestBytes)));
+  }
   if (request.path == kClusterSpecPath) return on_cluster_spec(request, std::move(responder));
   if (request.path == kStatusPath) {
     if (request.method != "GET") return responder.answer(method_not_allowed("GET"));
@@ -155,6 +179,10 @@ void Server::on_request(const HttpRequest& request, net::Responder responder) {
   if (request.path == kStopPath) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_stop(request.body));
+  }
+  if (request.path == kJoinPath && callbacks_.join) {
+    if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
+    return responder.answer(on_join(request.body));
   }
   if (request.path == kLinesPath) return on_lines(request, std::move(responder));
   if (request.path.starts_with(kTasksPath)) return responder.answer(on_task(request));
@@ -247,6 +275,11 @@ HttpResponse Server::get_task(const job::TaskId& task) const {
   Json json = {{"task", job::to_string(task)}, {"attempt", place->attempt}};
   json["address"] = place->address ? Json(job::to_string(*place->address)) : Json(nullptr);
   json["connected"] = place->connected;
+  if (place->address && place->control) {
+    json["control"] = {{"host", place->address->host},
+                       {"port", place->control->port},
+                       {"fingerprint", place->control->fingerprint}};
+  }
   return json_response(200, base::dump_json(json));
 }
 
@@ -282,6 +315,32 @@ HttpResponse Server::on_stop(const std::string& body) {
   if (!request.ok()) return error_answer(request.error());
   callbacks_.stop(request->at_once, std::move(request->by));
   return json_response(202, "{}");
+}
+
+HttpResponse Server::on_join(const std::string& body) {
+  const auto request = join_request_from(body);
+  return request.ok() ? response_of(callbacks_.join(*request)) : error_answer(request.error());
+}
+
+HttpResponse Server::on_rendezvous(const HttpRequest& request) {
+  if (request.method != "PUT" && request.method != "GET") return method_not_allowed("GET, PUT");
+  // With the slash before the scope.
+  const auto key =
+      rendezvous_key(std::string_view(request.path).substr(kRendezvousPath.size() - 1));
+  if (!key) {
+    return error_answer(400, "invalid_argument",
+                        base::format("a key is SCOPE/NAME of printable ASCII, at most {} bytes",
+                                     kMaxRendezvousKeyBytes));
+  }
+  if (request.method == "GET") {
+    const std::string* value = desk_.find_key(*key);
+    if (value == nullptr) return error_answer(404, "not_found", "nobody has put this key");
+    HttpResponse response = json_response(200, *value);
+    response.content_type = "application/octet-stream";
+    return response;
+  }
+  const base::Result<> put = desk_.put_key(*key, request.body);
+  return put.ok() ? json_response(200, "{}") : error_answer(put.error());
 }
 
 }  // namespace gangrun::registry

@@ -23,16 +23,20 @@
 #include "net/server.h"
 #include "registry/answers.h"
 #include "registry/desk.h"
+#include "registry/join.h"
 #include "registry/line_store.h"
 #include "registry/starts.h"
 
 namespace gangrun::registry {
 
-// What the registry asks of the master and tells it, on the loop's thread. All must be set.
+// What the registry asks of the master and tells it, on the loop's thread. All but the last must be
+// set.
 struct ServerCallbacks {
   std::function<job::JobStatus()> status;
   std::function<void(DeskEvent)> event;
   std::function<void(bool at_once, std::string by)> stop;
+  // Where tasks come by themselves.
+  std::function<JoinAnswer(const JoinRequest&)> join{};
 };
 
 // Where agents report and the cluster spec is published: the desk behind a server of net/. Nobody
@@ -49,6 +53,9 @@ class Server final : private DeskOutput {
   base::Result<> listen_unix(const std::string& path);
   base::Result<std::uint16_t> listen_tls(const std::string& address, std::uint16_t port,
                                          const net::JobCertificate& certificate);
+  // At all addresses of the host: IPv4's and IPv6's; where the kernel has no IPv6, IPv4's.
+  base::Result<std::uint16_t> listen_tls_everywhere(std::uint16_t port,
+                                                    const net::JobCertificate& certificate);
 
   // See Desk.
   void expect(const job::TaskId& task, int attempt) { desk_.expect(task, attempt); }
@@ -62,6 +69,10 @@ class Server final : private DeskOutput {
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_notice(const job::TaskId& task, std::chrono::milliseconds left) {
     return desk_.send_notice(task, left);
+  }
+
+  void send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {
+    desk_.send_result_kept(task, std::move(answer));
   }
 
   // Keeps a line of a task's output for who asks for it by REST.
@@ -97,7 +108,7 @@ class Server final : private DeskOutput {
 
   void on_request(const net::HttpRequest& request, net::Responder responder);
   void on_channel(std::unique_ptr<net::Channel> channel);
-  void on_session_end(SessionId session);
+  void on_session_end(SessionId session, const base::Error& reason);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
   void on_lines(const net::HttpRequest& request, net::Responder responder);
@@ -108,6 +119,8 @@ class Server final : private DeskOutput {
   [[nodiscard]] net::HttpResponse get_task(const job::TaskId& task) const;
   [[nodiscard]] net::HttpResponse on_task(const net::HttpRequest& request);
   [[nodiscard]] net::HttpResponse on_stop(const std::string& body);
+  [[nodiscard]] net::HttpResponse on_join(const std::string& body);
+  [[nodiscard]] net::HttpResponse on_rendezvous(const net::HttpRequest& request);
 
   net::EventLoop& loop_;
   const ServerCallbacks callbacks_;

@@ -93,8 +93,9 @@ class ServerTest : public testing::Test {
 };
 
 TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
-  for (const std::string path : {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop",
-                                 "/v1/lines", "/v1/agent", "/", "/x"}) {
+  for (const std::string path :
+       {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop", "/v1/lines", "/v1/join",
+        "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
                {}, "", "wrong", kSecret + "0", kSecret.substr(1)}) {
@@ -285,6 +286,25 @@ TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
                                   testing::VariantWith<SessionLost>(testing::_)));
 }
 
+TEST_F(ServerTest, TheControlAddressOfAnAgentIsToldToWhoKnowsTheSecret) {
+  const auto fetch = [this](const std::string& secret) {
+    return while_serving(loop, [&] {
+      return fetch_control(endpoint, base::Secret(secret), kWorker, test_deadline());
+    });
+  };
+  EXPECT_EQ(fetch(kSecret).error().code, base::Code::kUnavailable);
+  auto channel = open_channel("/v1/agent", kSecret);
+  ASSERT_TRUE(channel.ok()) << channel.error().message;
+  ReportMessage report{kWorker, 2, kHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
+  report.control = ControlAddress{4713, std::string(kFingerprintDigits, 'a')};
+  (*channel)->send(encode(AgentMessage(report)));
+  ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, test_deadline()));
+  const auto control = fetch(kSecret);
+  ASSERT_TRUE(control.ok()) << control.error().message;
+  EXPECT_EQ(*control, net::Endpoint::on_tls(kHome.host, 4713, report.control->fingerprint));
+  EXPECT_EQ(fetch("guess").error().code, base::Code::kUnauthenticated);
+}
+
 TEST_F(ServerTest, OverTlsTheSameHolds) {
   const auto certificate = net::make_job_certificate("gangrun", std::chrono::hours(1));
   ASSERT_TRUE(certificate.ok());
@@ -305,6 +325,52 @@ TEST_F(ServerTest, OverTlsTheSameHolds) {
   const auto refused = while_serving(
       loop, [&] { return fetch_status(endpoint, base::Secret(kSecret), test_deadline()); });
   EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated) << refused.error().message;
+}
+
+TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
+  const std::string body = base::dump_json(
+      to_json(JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
+  EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
+  std::vector<JoinRequest> came;
+  Server open(loop, base::Secret(kSecret), DeskOptions{},
+              ServerCallbacks{[this] { return status; }, [](const DeskEvent&) {},
+                              [](bool, const std::string&) {},
+                              [&](const JoinRequest& request) {
+                                came.push_back(request);
+                                return JoinAnswer{JoinState::kThere, {}, "somebody came first"};
+                              }},
+              log);
+  endpoint = net::Endpoint::on_unix(folder.file("open.sock"));
+  ASSERT_TRUE(open.listen_unix(endpoint.unix_path).ok());
+  EXPECT_EQ(ask("POST", "/v1/join", body, {}, "wrong").status, 401);
+  EXPECT_EQ(ask("GET", "/v1/join").status, 405);
+  EXPECT_EQ(ask("POST", "/v1/join", "{}").status, 400);
+  EXPECT_THAT(came, IsEmpty());
+  const auto joined = while_serving(loop, [&] {
+    return join(endpoint, base::Secret(kSecret), {{"worker", 0}, 3, "e", "h", "r"},
+                test_deadline());
+  });
+  ASSERT_TRUE(joined.ok()) << joined.error().message;
+  EXPECT_EQ(joined->reason, "somebody came first");
+  ASSERT_EQ(came.size(), 1U);
+  EXPECT_EQ(came[0].attempt, 3);
+}
+
+TEST_F(ServerTest, AKeyIsPutAndReadFromOutside) {
+  EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/1").status, 404);
+  EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed/1", "end").status, 409);
+  server.publish(spec(1));
+  EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed/1", std::string(kMaxRequestBytes * 8, 'x')).status,
+            200);
+  EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed", "end").status, 400);
+  EXPECT_EQ(ask("GET", "/v1/rendezvous/feed").status, 400);
+  EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/2").status, 404);
+  EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed/2", "\xff\x01 end").status, 200);
+  EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/2").body, "\xff\x01 end");
+  EXPECT_EQ(ask("POST", "/v1/rendezvous/feed/2").status, 405);
+  EXPECT_EQ(
+      ask("PUT", "/v1/rendezvous/feed/1", std::string(kMaxRendezvousValueBytes + 1, 'x')).status,
+      413);
 }
 
 }  // namespace

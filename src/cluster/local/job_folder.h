@@ -46,6 +46,8 @@ struct JobPaths {
   [[nodiscard]] std::string master_log() const { return folder + "/master.log"; }
   [[nodiscard]] std::string journal() const { return folder + "/journal"; }
   [[nodiscard]] std::string logs() const { return folder + "/logs"; }
+  // What tasks have left as their results, each in a file "TYPE-INDEX".
+  [[nodiscard]] std::string results() const { return folder + "/results"; }
 };
 
 // A job's folder in the hands of its master. The lock is held as long as this lives, also when the

@@ -260,6 +260,11 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
                   agent_name(options_.job_id, key.first),
                   "--config-fd",
                   std::to_string(kConfigFd)};
+  if (!agent.launch.containers.empty()) {
+    options.argv.insert(
+        options.argv.end(),
+        {"--containers", base::format("{}", base::join(agent.launch.containers, ","))});
+  }
   if (options_.agents_outlive_us) {
     options.argv.emplace_back("--outlive");
   } else {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/read_at.h"
 #include "process/wait_for.h"
 
 namespace gangrun::cluster {
@@ -27,23 +28,6 @@ constexpr base::milliseconds kBlindInterval(200);
 std::string name_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-// Reads at `offset`; less than asked for only at the file's end.
-Result<std::string> read_at(int fd, const std::string& path, std::int64_t offset,
-                            std::size_t bytes) {
-  std::string block(bytes, '\0');
-  std::size_t got = 0;
-  while (got < bytes) {
-    const ssize_t count = ::pread(fd, block.data() + got, bytes - got,
-                                  static_cast<off_t>(offset + static_cast<std::int64_t>(got)));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::from_errno(errno, base::format("cannot read {}", path));
-    if (count == 0) break;
-    got += static_cast<std::size_t>(count);
-  }
-  block.resize(got);
-  return block;
 }
 
 }  // namespace
@@ -62,7 +46,8 @@ Result<std::int64_t> offset_of_tail(const std::string& path, std::int64_t lines)
     const std::int64_t start =
         std::max<std::int64_t>(0, end - static_cast<std::int64_t>(kLogBlock));
     GANGRUN_ASSIGN(const std::string block,
-                   read_at(fd.get(), path, start, static_cast<std::size_t>(end - start)));
+                   base::read_at(fd.get(), start, static_cast<std::size_t>(end - start),
+                                 base::format("cannot read {}", path)));
     for (std::size_t i = block.size(); i > 0; --i) {
       const std::int64_t at = start + static_cast<std::int64_t>(i) - 1;
       // The end of the last line does not begin another one.
@@ -151,7 +136,9 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
     return base::from_errno(errno, base::format("cannot read {}", source.path));
   }
   if (info.st_size < source.offset) source.offset = 0;
-  GANGRUN_ASSIGN(const std::string block, read_at(fd.get(), source.path, source.offset, kLogBlock));
+  GANGRUN_ASSIGN(const std::string block,
+                 base::read_at(fd.get(), source.offset, kLogBlock,
+                               base::format("cannot read {}", source.path)));
   source.offset += static_cast<std::int64_t>(block.size());
   bytes += block.size();
   std::string_view left = block;

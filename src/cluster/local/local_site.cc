@@ -1,5 +1,6 @@
 #include "cluster/local/local_site.h"
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,8 +15,11 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/unique_fd.h"
 #include "cluster/local/agent_processes.h"
 #include "cluster/local/local_logs.h"
+#include "cluster/result_names.h"
+#include "job/places.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
 #include "net/client.h"
@@ -28,6 +32,7 @@ namespace {
 
 using base::Result;
 
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
 // Where the kernel does not tell of changes, the caller looks again so often.
 constexpr base::milliseconds kBlindInterval(200);
@@ -49,11 +54,15 @@ void remove_leftovers(const JobPaths& paths) {
   for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
-// What is known of a job before its master has written a status: its spec.
-Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
+Result<job::JobSpec> stored_spec(const JobPaths& paths) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxStoredSpecBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxStoredSpecBytes));
-  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(json));
+  return job::job_spec_from_json(json);
+}
+
+// What is known of a job before its master has written a status: its spec.
+Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
+  GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
   job::JobStatus status;
   status.id = id_of(paths);
   status.name = spec.name;
@@ -167,6 +176,14 @@ Result<std::unique_ptr<LogReader>> LocalSite::logs(std::string_view job,
   return std::unique_ptr<LogReader>(std::move(logs));
 }
 
+Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int generation,
+                                                 base::Instant deadline) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  return registry::fetch_cluster_spec(net::Endpoint::on_unix(paths.socket()), secret, generation,
+                                      deadline);
+}
+
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
@@ -186,6 +203,49 @@ Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& 
       return std::move(asked).context(base::format("cannot reach the master of {}", id_of(paths)));
     }
     (void)process::wait_any_readable({}, clock_.now() + kLookInterval);
+  }
+}
+
+Result<TunnelAgent> LocalSite::tunnel_agent(std::string_view job, const job::TaskId& task) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(base::Secret secret, read_secret(paths));
+  GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
+  if (spec.hosts.empty() && spec.on != job::kSpark)
+    return TunnelAgent{.is_beside_us = true, .secret = std::move(secret)};
+  GANGRUN_ASSIGN(net::Endpoint control,
+                 registry::fetch_control(net::Endpoint::on_unix(paths.socket()), secret, task,
+                                         clock_.now() + kAnswerTimeout));
+  return TunnelAgent{false, std::move(control.host), control.port, std::move(control.fingerprint),
+                     std::move(secret)};
+}
+
+Result<std::vector<TaskResult>> LocalSite::results(std::string_view job) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  std::vector<TaskResult> results;
+  std::error_code failed;
+  for (const auto& file : std::filesystem::directory_iterator(paths.results(), failed)) {
+    const auto task = task_of_result(file.path().filename().string());
+    const std::uintmax_t size = file.file_size(failed);
+    if (task && !failed) results.push_back({*task, static_cast<std::int64_t>(size)});
+  }
+  std::ranges::sort(results, {}, &TaskResult::task);
+  return results;
+}
+
+Result<> LocalSite::read_result(std::string_view job, const job::TaskId& task,
+                                const ResultSink& sink) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  const std::string path = base::format("{}/{}", paths.results(), result_name(task));
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid() && errno == ENOENT) return no_result(task);
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  std::string piece(kPieceBytes, '\0');
+  while (true) {
+    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::from_errno(errno, base::format("read {}", path));
+    if (count == 0) return {};
+    GANGRUN_TRY(sink(std::string_view(piece).substr(0, static_cast<std::size_t>(count))));
   }
 }
 

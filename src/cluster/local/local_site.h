@@ -30,7 +30,13 @@ class LocalSite final : public Site {
   base::Result<job::JobStatus> status(std::string_view job) override;
   base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
                                                 const LogRequest& request) override;
+  base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
+                                              base::Instant deadline) override;
   base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
+  base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) override;
+  base::Result<std::vector<TaskResult>> results(std::string_view job) override;
+  base::Result<> read_result(std::string_view job, const job::TaskId& task,
+                             const ResultSink& sink) override;
   base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
 
  private:

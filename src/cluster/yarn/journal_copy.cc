@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/read_at.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "journal/segments.h"
@@ -28,17 +29,10 @@ std::string part_name(int segment, int part) { return base::format("{:06}.{:05}"
 Result<std::string> read_part(const std::string& path, std::uint64_t from, std::uint64_t to) {
   const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
-  std::string bytes(to - from, '\0');
-  std::size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t count =
-        ::pread(file.get(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(from + got));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::from_errno(errno, base::format("read {}", path));
-    if (count == 0) {
-      return base::Error{base::Code::kDataLoss, base::format("{} has become shorter", path)};
-    }
-    got += static_cast<std::size_t>(count);
+  GANGRUN_ASSIGN(std::string bytes, base::read_at(file.get(), static_cast<std::int64_t>(from),
+                                                  to - from, base::format("read {}", path)));
+  if (bytes.size() < to - from) {
+    return base::Error{base::Code::kDataLoss, base::format("{} has become shorter", path)};
   }
   return bytes;
 }

@@ -60,6 +60,10 @@ Json to_json(const YarnMasterConfig& config) {
   }
   Json files = Json::object();
   for (const auto& [link, file] : config.files) files[link] = json_of(file);
+  Json archives = Json::object();
+  for (const auto& [type, of_type] : config.archives) {
+    for (const auto& [link, archive] : of_type) archives[type][link] = json_of(archive);
+  }
   return {{"spec", job::to_json(config.spec)},
           {"secret", config.secret.reveal()},
           {"certificate", config.certificate.certificate_pem},
@@ -70,7 +74,8 @@ Json to_json(const YarnMasterConfig& config) {
           {"staging_folder", config.staging_folder},
           {"history_folder", config.history_folder},
           {"nodes", std::move(nodes)},
-          {"files", std::move(files)}};
+          {"files", std::move(files)},
+          {"archives", std::move(archives)}};
 }
 
 Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
@@ -101,6 +106,12 @@ Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
   GANGRUN_ASSIGN(const Json files, part(json, "files", false));
   for (const auto& [link, file] : files.items()) {
     GANGRUN_ASSIGN(config.files[link], file_from(file));
+  }
+  GANGRUN_ASSIGN(const Json archives, part(json, "archives", false));
+  for (const auto& [type, of_type] : archives.items()) {
+    for (const auto& [link, archive] : of_type.items()) {
+      GANGRUN_ASSIGN(config.archives[type][link], file_from(archive));
+    }
   }
   return config;
 }

@@ -36,6 +36,8 @@ struct YarnMasterConfig {
   std::vector<hadoop::NodeReport> nodes;
   // What every task's container gets, by the name of its link; the agent among them.
   std::map<std::string, hadoop::LocalResource> files;
+  // What those of one type get besides.
+  std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives;
 };
 
 base::Json to_json(const YarnMasterConfig& config);

@@ -42,6 +42,7 @@ YarnMasterConfig config() {
   agent.timestamp = 4;
   agent.type = hadoop::LocalResourceType::kArchive;
   agent.visibility = hadoop::Visibility::kPublic;
+  config.archives["worker"]["env"] = agent;
   return config;
 }
 

@@ -73,31 +73,6 @@ Result<> check_label(const ClusterFacts& facts, const std::string& who,
                    facts.queue.name, allowed(permitted)));
 }
 
-Result<> check_queue(const ClusterFacts& facts) {
-  const std::string& name = facts.queue.name;
-  if (!facts.queue.children.empty()) {
-    std::vector<std::string> leaves;
-    for (const auto& child : facts.queue.children) leaves.push_back(child.name);
-    return base::invalid_argument(
-        base::format("yarn.queue: {} has queues below it and takes no jobs itself; allowed: {}",
-                     name, allowed(leaves)));
-  }
-  if (!facts.queue.is_running) {
-    return base::invalid_argument(
-        base::format("yarn.queue: {} is stopped and takes no jobs", name));
-  }
-  // Hadoop 3.3 does not tell a queue's path, but names the own ones by theirs.
-  const bool has_path = !facts.queue.path.empty();
-  const bool is_permitted =
-      std::any_of(facts.own_queues.begin(), facts.own_queues.end(), [&](const std::string& own) {
-        return own == name || (has_path ? own == facts.queue.path : own.ends_with("." + name));
-      });
-  if (is_permitted) return {};
-  return base::invalid_argument(base::format("yarn.queue: {} may not submit to {}; allowed: {}",
-                                             facts.user, name,
-                                             allowed(leaves_of(facts.own_queues))));
-}
-
 }  // namespace
 
 hadoop::Resource resource_of(const job::Resources& resources) {
@@ -127,6 +102,31 @@ Result<> check_release(const std::optional<hadoop::Release>& release) {
   return base::invalid_argument(
       base::format("the cluster runs Hadoop {}; gangrun needs {}.{} or newer", release->text,
                    kOldestMajor, kOldestMinor));
+}
+
+Result<> check_queue(const ClusterFacts& facts) {
+  const std::string& name = facts.queue.name;
+  if (!facts.queue.children.empty()) {
+    std::vector<std::string> leaves;
+    for (const auto& child : facts.queue.children) leaves.push_back(child.name);
+    return base::invalid_argument(
+        base::format("yarn.queue: {} has queues below it and takes no jobs itself; allowed: {}",
+                     name, allowed(leaves)));
+  }
+  if (!facts.queue.is_running) {
+    return base::invalid_argument(
+        base::format("yarn.queue: {} is stopped and takes no jobs", name));
+  }
+  // Hadoop 3.3 does not tell a queue's path, but names the own ones by theirs.
+  const bool has_path = !facts.queue.path.empty();
+  const bool is_permitted =
+      std::any_of(facts.own_queues.begin(), facts.own_queues.end(), [&](const std::string& own) {
+        return own == name || (has_path ? own == facts.queue.path : own.ends_with("." + name));
+      });
+  if (is_permitted) return {};
+  return base::invalid_argument(base::format("yarn.queue: {} may not submit to {}; allowed: {}",
+                                             facts.user, name,
+                                             allowed(leaves_of(facts.own_queues))));
 }
 
 Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {

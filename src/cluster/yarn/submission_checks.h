@@ -28,6 +28,9 @@ base::Result<> check_release(const std::optional<hadoop::Release>& release);
 // Without those that have queues below them: these take no jobs.
 std::vector<std::string> leaves_of(const std::vector<std::string>& queues);
 
+// Whether jobs can be submitted to the queue, by this user.
+base::Result<> check_queue(const ClusterFacts& facts);
+
 // What YARN would refuse, forget or leave waiting for ever, as one error that names field, value
 // and what is allowed.
 base::Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec);

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/pause.h"
 #include "hadoop/class_path.h"
 
@@ -31,9 +32,10 @@ constexpr std::uint32_t kRootFolder = 0711;
 
 // The parts of Hadoop's configuration that the master needs.
 bool is_for_master(const std::string& name) {
-  constexpr std::array<std::string_view, 8> kPrefixes{
+  constexpr std::array<std::string_view, 10> kPrefixes{
       "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
-      "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty};
+      "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
+      "yarn.http.",   "yarn.web-proxy."};
   return name.starts_with("hadoop.") ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&name](std::string_view prefix) { return name.starts_with(prefix); });
@@ -51,10 +53,12 @@ std::map<std::string, std::string> for_master(const hadoop::Configuration& confi
 
 YarnSubmitter::YarnSubmitter(const hadoop::Configuration& configuration,
                              hadoop::FileSystem file_system, std::string user,
-                             const base::Clock& clock, Uploads::Progress progress)
+                             const base::Clock& clock, std::string digests,
+                             Uploads::Progress progress)
     : configuration_(configuration),
       clock_(clock),
       user_(std::move(user)),
+      digests_(std::move(digests)),
       progress_(std::move(progress)),
       resource_manager_(configuration, user_),
       files_(std::move(file_system), {.user = user_}) {}
@@ -109,10 +113,12 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
 Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
                                                         const hadoop::ApplicationId& id) {
   const base::Instant deadline = clock_.now() + kUploadTimeout;
-  Uploads uploads(configuration_, files_, paths_, user_, clock_, progress_);
+  Uploads uploads(configuration_, files_, paths_, user_, clock_, digests_, progress_);
   YarnMasterConfig config;
   GANGRUN_ASSIGN(config.files, uploads.put(job.agent_program, job.files, deadline));
+  GANGRUN_ASSIGN(config.archives, uploads.put_archives(job.files.archives, deadline));
   config.spec = job.spec;
+  config.spec.yarn.container_runtime = container_runtime_of(job.spec, configuration_);
   config.secret = base::Secret::generate();
   GANGRUN_ASSIGN(config.certificate,
                  net::make_job_certificate(hadoop::to_string(id), kCertificateValidity));

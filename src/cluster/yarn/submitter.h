@@ -36,9 +36,10 @@ struct Submitting {
 // and submits it. Every call is bounded in time.
 class YarnSubmitter {
  public:
-  // `configuration` outlives it.
+  // `configuration` outlives it. `digests`: see hadoop::DigestCache.
   YarnSubmitter(const hadoop::Configuration& configuration, hadoop::FileSystem file_system,
-                std::string user, const base::Clock& clock, Uploads::Progress progress);
+                std::string user, const base::Clock& clock, std::string digests,
+                Uploads::Progress progress);
 
   // What the job meets there; kInvalidArgument where it can never run. Comes before submit().
   base::Result<> check(const job::JobSpec& spec);
@@ -57,6 +58,7 @@ class YarnSubmitter {
   const hadoop::Configuration& configuration_;
   const base::Clock& clock_;
   const std::string user_;
+  const std::string digests_;
   const Uploads::Progress progress_;
   hadoop::ResourceManagerClient resource_manager_;
   hadoop::WebHdfs files_;

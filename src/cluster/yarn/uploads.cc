@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
+#include "cluster/yarn/bundles.h"
 #include "hadoop/archive.h"
-#include "hadoop/content_store.h"
 #include "hadoop/file_system.h"
 
 namespace gangrun::cluster {
@@ -27,6 +30,25 @@ Result<std::uint64_t> size_of(int fd, const std::string& what) {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
+Result<hadoop::Content> content_of(const std::string& name, int fd) {
+  hadoop::Content content;
+  content.name = name;
+  content.file.fd = fd;
+  GANGRUN_ASSIGN(content.file.length, size_of(fd, name));
+  return content;
+}
+
+// What an archive is called there, whatever it is called here: nodes go by the ending, and one
+// content is to have one name.
+std::string packed_name(std::string path) {
+  std::transform(path.begin(), path.end(), path.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* ending : {".zip", ".tar"}) {
+    if (path.ends_with(ending)) return std::string("archive") + ending;
+  }
+  return "archive.tar.gz";
+}
+
 // "/user/ana/x" of "hdfs://name/user/ana/x".
 std::string path_of(const std::string& url) {
   const std::size_t authority = url.find("://");
@@ -38,12 +60,13 @@ std::string path_of(const std::string& url) {
 
 Uploads::Uploads(const hadoop::Configuration& configuration, hadoop::WebHdfs& files,
                  const YarnPaths& paths, const std::string& user, const base::Clock& clock,
-                 Progress progress)
+                 const std::string& digests, Progress progress)
     : configuration_(configuration),
       files_(files),
       paths_(paths),
       user_(user),
       clock_(clock),
+      digests_(digests),
       progress_(std::move(progress)) {}
 
 Result<std::map<std::string, hadoop::LocalResource>> Uploads::put(const std::string& agent_program,
@@ -51,30 +74,26 @@ Result<std::map<std::string, hadoop::LocalResource>> Uploads::put(const std::str
                                                                   base::Instant deadline) {
   std::map<std::string, hadoop::LocalResource> resources;
   GANGRUN_ASSIGN(resources[kAgentLink], put_agent(agent_program, deadline));
-  if (!shipped.local.empty()) {
-    GANGRUN_ASSIGN(resources[kFilesLink], put_archive(shipped.local, deadline));
-  }
+  GANGRUN_TRY(put_files(shipped.local, deadline, resources));
   for (const job::ClusterFile& file : shipped.there) {
-    GANGRUN_ASSIGN(resources[file.name], find_there(file, deadline));
+    GANGRUN_ASSIGN(resources[file.name], find_there("files", file.url, deadline));
   }
   return resources;
 }
 
 Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
                                               hadoop::Visibility visibility,
-                                              const std::string& name, int fd,
+                                              hadoop::Content content, const std::string& shown,
                                               base::Instant deadline) {
-  hadoop::Content content;
-  content.name = name;
-  content.file.fd = fd;
-  GANGRUN_ASSIGN(content.file.length, size_of(fd, name));
-  GANGRUN_ASSIGN(content.digest, hadoop::digest_of(content.file));
+  if (content.digest.empty()) {
+    GANGRUN_ASSIGN(content.digest, hadoop::digest_of(content.file));
+  }
   hadoop::ContentStore store(files_, base, visibility);
   const std::uint64_t size = content.file.length;
   GANGRUN_ASSIGN(const auto found, store.ensure(
                                        content, clock_.wall_now(),
                                        [&](std::uint64_t sent) {
-                                         if (progress_) progress_(name, sent, size);
+                                         if (progress_) progress_(shown, sent, size);
                                        },
                                        deadline));
   // Who brings something new makes room for it.
@@ -85,13 +104,37 @@ Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
 Result<hadoop::LocalResource> Uploads::put_agent(const std::string& path, base::Instant deadline) {
   const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(const hadoop::Content content, content_of(kAgentLink, file.get()));
   auto shared =
-      ensure(paths_.shared(), hadoop::Visibility::kPublic, kAgentLink, file.get(), deadline);
+      ensure(paths_.shared(), hadoop::Visibility::kPublic, content, content.name, deadline);
   if (shared.ok() || shared.error().code != base::Code::kFailedPrecondition) return shared;
-  return ensure(paths_.cache(), hadoop::Visibility::kPrivate, kAgentLink, file.get(), deadline);
+  return ensure(paths_.cache(), hadoop::Visibility::kPrivate, content, content.name, deadline);
+}
+
+Result<> Uploads::put_files(const std::vector<job::LocalFile>& files, base::Instant deadline,
+                            std::map<std::string, hadoop::LocalResource>& resources) {
+  const Bundles bundles =
+      bundles_of(files, [](const std::string& path) { return bytes_below(path, kOwnBundleBytes); });
+  if (!bundles.common.empty()) {
+    GANGRUN_ASSIGN(resources[kFilesLink], put_archive(bundles.common, kArchiveName, deadline));
+  }
+  int folders = 0;
+  for (const job::LocalFile& file : bundles.own) {
+    std::error_code failed;
+    const std::string real = std::filesystem::canonical(file.path, failed).string();
+    if (failed) return base::from_errno(failed.value(), base::format("find {}", file.path));
+    if (std::filesystem::is_directory(real, failed)) {
+      const std::string link = base::format("{}{}", kOwnFolderLink, ++folders);
+      GANGRUN_ASSIGN(resources[link], put_archive({file}, file.name, deadline));
+    } else {
+      GANGRUN_ASSIGN(resources[file.name], put_file(real, file.name, file.name, deadline));
+    }
+  }
+  return {};
 }
 
 Result<hadoop::LocalResource> Uploads::put_archive(const std::vector<job::LocalFile>& files,
+                                                   const std::string& shown,
                                                    base::Instant deadline) {
   const std::string folder = "/tmp";
   const base::UniqueFd archive(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
@@ -102,27 +145,55 @@ Result<hadoop::LocalResource> Uploads::put_archive(const std::vector<job::LocalF
   GANGRUN_TRY(hadoop::write_archive(sources, {}, [&archive](std::string_view bytes) {
     return base::write_all(archive.get(), bytes, "the archive of the job's files");
   }));
-  GANGRUN_ASSIGN(
-      hadoop::LocalResource resource,
-      ensure(paths_.cache(), hadoop::Visibility::kPrivate, kArchiveName, archive.get(), deadline));
+  GANGRUN_ASSIGN(const hadoop::Content content, content_of(kArchiveName, archive.get()));
+  GANGRUN_ASSIGN(hadoop::LocalResource resource,
+                 ensure(paths_.cache(), hadoop::Visibility::kPrivate, content, shown, deadline));
   resource.type = hadoop::LocalResourceType::kArchive;
   return resource;
 }
 
-Result<hadoop::LocalResource> Uploads::find_there(const job::ClusterFile& file,
+Result<hadoop::LocalResource> Uploads::put_file(const std::string& path, const std::string& stored,
+                                                const std::string& shown, base::Instant deadline) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(hadoop::Content content, content_of(stored, file.get()));
+  GANGRUN_ASSIGN(content.digest, digests_.digest_of(path, file.get(), clock_.wall_now()));
+  return ensure(paths_.cache(), hadoop::Visibility::kPrivate, std::move(content), shown, deadline);
+}
+
+Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> Uploads::put_archives(
+    const std::vector<job::ShippedArchive>& archives, base::Instant deadline) {
+  std::map<std::string, hadoop::LocalResource> known;  // by source: types share them
+  std::map<std::string, std::map<std::string, hadoop::LocalResource>> resources;
+  for (const job::ShippedArchive& archive : archives) {
+    if (!known.contains(archive.source)) {
+      const bool is_there = job::is_cluster_url(archive.source);
+      auto resource =
+          is_there ? find_there("archives." + archive.folder, archive.source, deadline)
+                   : put_file(archive.source, packed_name(archive.source),
+                              archive.source.substr(archive.source.rfind('/') + 1), deadline);
+      if (!resource.ok()) return std::move(resource).error();
+      resource->type = hadoop::LocalResourceType::kArchive;
+      known[archive.source] = *std::move(resource);
+    }
+    resources[archive.type][archive.folder] = known[archive.source];
+  }
+  return resources;
+}
+
+Result<hadoop::LocalResource> Uploads::find_there(const std::string& key, const std::string& url,
                                                   base::Instant deadline) {
-  GANGRUN_ASSIGN(const hadoop::FileSystem system,
-                 hadoop::find_file_system(configuration_, file.url));
+  GANGRUN_ASSIGN(const hadoop::FileSystem system, hadoop::find_file_system(configuration_, url));
   hadoop::WebHdfs files(system, {.user = user_});
-  const std::string path = path_of(file.url);
+  const std::string path = path_of(url);
   const auto status = files.status(path, deadline);
   if (!status.ok())
-    return base::invalid_argument(base::format("files: {}", status.error().message));
+    return base::invalid_argument(base::format("{}: {}", key, status.error().message));
   if (status->is_folder) {
     return base::invalid_argument(
-        base::format("files: {} is a folder; allowed on the cluster's file system: files, and "
+        base::format("{}: {} is a folder; allowed on the cluster's file system: files, and "
                      "archives of folders",
-                     file.url));
+                     key, url));
   }
   hadoop::LocalResource resource;
   resource.scheme = system.scheme;

@@ -9,15 +9,19 @@
 #include "base/result.h"
 #include "cluster/yarn/job_access.h"
 #include "hadoop/configuration.h"
+#include "hadoop/content_store.h"
+#include "hadoop/digest_cache.h"
 #include "hadoop/records.h"
 #include "hadoop/web_hdfs.h"
 #include "job/shipped_files.h"
 
 namespace gangrun::cluster {
 
-// The links under which a container finds the agent, and all of the user's files.
+// The links under which a container finds the agent, and the user's files: those that are brought
+// together, and with a number behind it each folder that is brought by itself.
 inline constexpr const char* kAgentLink = "gangrun-agent";
 inline constexpr const char* kFilesLink = "gangrun-files";
+inline constexpr const char* kOwnFolderLink = ".gangrun-files-";
 inline constexpr const char* kArchiveName = "files.tar.gz";
 // What no job has asked for that long is removed.
 inline constexpr std::chrono::hours kCacheAge{24 * 30};
@@ -26,7 +30,8 @@ inline constexpr std::chrono::hours kCacheAge{24 * 30};
 // is kept by its contents, so that the next job finds it there, and the nodes in their own caches.
 // The agent, which is nobody's secret, is public where the user's home folder may be entered by
 // all: such a file costs a container nothing. The user's files go as one private archive, since
-// nodes fetch private files one after the other.
+// nodes fetch private files one after the other; but what is large goes by itself, so that a change
+// of something small beside it does not bring it again.
 class Uploads {
  public:
   using Progress =
@@ -35,21 +40,33 @@ class Uploads {
   // The references outlive it.
   Uploads(const hadoop::Configuration& configuration, hadoop::WebHdfs& files,
           const YarnPaths& paths, const std::string& user, const base::Clock& clock,
-          Progress progress);
+          const std::string& digests, Progress progress);
 
   // What each container gets, by the name of its link.
   base::Result<std::map<std::string, hadoop::LocalResource>> put(const std::string& agent_program,
                                                                  const job::ShippedFiles& shipped,
                                                                  base::Instant deadline);
 
+  // What the containers of a task type get besides, by the name of its link. Each archive is its
+  // own private file, and is not read again where it has not changed.
+  base::Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> put_archives(
+      const std::vector<job::ShippedArchive>& archives, base::Instant deadline);
+
  private:
+  // `stored` is what the file is called there; it is not read again where it has not changed.
+  base::Result<hadoop::LocalResource> put_file(const std::string& path, const std::string& stored,
+                                               const std::string& shown, base::Instant deadline);
   base::Result<hadoop::LocalResource> put_agent(const std::string& path, base::Instant deadline);
   base::Result<hadoop::LocalResource> put_archive(const std::vector<job::LocalFile>& files,
-                                                  base::Instant deadline);
-  base::Result<hadoop::LocalResource> find_there(const job::ClusterFile& file,
+                                                  const std::string& shown, base::Instant deadline);
+  base::Result<> put_files(const std::vector<job::LocalFile>& files, base::Instant deadline,
+                           std::map<std::string, hadoop::LocalResource>& resources);
+  // `key` is the job file's.
+  base::Result<hadoop::LocalResource> find_there(const std::string& key, const std::string& url,
                                                  base::Instant deadline);
+  // `shown` is what the user knows it by.
   base::Result<hadoop::LocalResource> ensure(const std::string& base, hadoop::Visibility visibility,
-                                             const std::string& name, int fd,
+                                             hadoop::Content content, const std::string& shown,
                                              base::Instant deadline);
 
   const hadoop::Configuration& configuration_;
@@ -57,6 +74,7 @@ class Uploads {
   const YarnPaths& paths_;
   const std::string& user_;
   const base::Clock& clock_;
+  hadoop::DigestCache digests_;
   const Progress progress_;
 };
 

@@ -56,6 +56,18 @@ std::set<std::string> labels_of(const job::JobSpec& spec) {
   return labels;
 }
 
+std::string unpacking_words(const job::JobSpec& spec) {
+  std::set<std::string> names;
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (const auto& [folder, source] : spec.archives_of(task)) {
+      names.insert(source.substr(source.rfind('/') + 1));
+    }
+  }
+  if (names.empty()) return {};
+  return base::format("nodes that do not have {} yet fetch and unpack {} before",
+                      base::join(names, ", "), names.size() == 1 ? "it" : "them");
+}
+
 std::string queue_words(const hadoop::QueueInfo& queue) {
   return base::format("queue {} has {}", queue.name,
                       left_words(queue.available_memory_mib, queue.available_vcores));
@@ -74,6 +86,19 @@ std::string label_words(const std::string& label, const std::vector<hadoop::Node
   }
   return base::format("label {} has {} on {} {}", label, left_words(memory_mib, vcores), count,
                       count == 1 ? "node" : "nodes");
+}
+
+bool awaits_logs(const hadoop::ApplicationReport& report, base::WallTime now) {
+  using Status = hadoop::LogAggregationStatus;
+  // Between the end of an application and the first word of a node: a heartbeat or two.
+  constexpr std::chrono::seconds kFirstWord{30};
+  switch (report.log_aggregation) {
+    case Status::kRunning:
+    case Status::kRunningWithFailure: return true;
+    case Status::kNotStarted:
+      return now - base::WallTime(std::chrono::milliseconds(report.finish_time)) < kFirstWord;
+    default: return false;
+  }
 }
 
 std::string words_of_yarn(const std::string& diagnostics) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "hadoop/records.h"
 #include "job/spec.h"
 
@@ -21,8 +22,14 @@ std::set<std::string> labels_of(const job::JobSpec& spec);
 std::string queue_words(const hadoop::QueueInfo& queue);
 // "label gpu has 4096 MiB and 2 vcores left on 3 nodes".
 std::string label_words(const std::string& label, const std::vector<hadoop::NodeReport>& nodes);
+// What nodes do before an agent there can report, for a job that brings archives; empty: none.
+// "nodes that do not have env.tar.gz yet fetch and unpack it before".
+std::string unpacking_words(const job::JobSpec& spec);
 // As long as the application has no master.
 std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue);
+// Whether the nodes are still to put together the logs of an ended application. One that ended a
+// while ago without a word of it has none, or a ResourceManager that has forgotten.
+bool awaits_logs(const hadoop::ApplicationReport& report, base::WallTime now);
 // YARN's own diagnostics: on one line, without when it said them and without its whole bookkeeping.
 std::string words_of_yarn(const std::string& diagnostics);
 

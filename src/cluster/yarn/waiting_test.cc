@@ -52,6 +52,18 @@ TEST(Waiting, WhatIsLeftIsToldOfTheQueueAndOfTheNodesWithTheLabel) {
   EXPECT_EQ(label_words("gpu", {}), "label gpu has 0 MiB and 0 vcores left on 0 nodes");
 }
 
+TEST(Waiting, ArchivesThatNodesUnpackAreNamedOnce) {
+  job::JobSpec spec;
+  spec.tasks = {task("chief", 1, 64), task("worker", 2, 64)};
+  EXPECT_EQ(unpacking_words(spec), "");
+  spec.archives = {{"env", "/home/ann/env.tar.gz"}};
+  EXPECT_EQ(unpacking_words(spec),
+            "nodes that do not have env.tar.gz yet fetch and unpack it before");
+  spec.tasks[1].archives = {{"data", "hdfs:///wines.zip"}};
+  EXPECT_EQ(unpacking_words(spec),
+            "nodes that do not have env.tar.gz, wines.zip yet fetch and unpack them before");
+}
+
 TEST(Waiting, TheMastersOwnContainerIsToldWithWhatYarnSays) {
   hadoop::ApplicationReport waiting;
   waiting.queue = "root.ml";
@@ -65,6 +77,25 @@ TEST(Waiting, TheMastersOwnContainerIsToldWithWhatYarnSays) {
             "one; YARN says: Queue's AM resource limit  exceeded.");
   waiting.state = ApplicationState::kNewSaving;
   EXPECT_THAT(waiting_words(waiting, 0), HasSubstr("recording"));
+}
+
+TEST(Waiting, LogsComeUntilTheNodesHaveHandedThemIn) {
+  using Status = hadoop::LogAggregationStatus;
+  const base::WallTime ended(std::chrono::milliseconds(1'000'000));
+  hadoop::ApplicationReport report;
+  report.finish_time = 1'000'000;
+  for (const Status status : {Status::kRunning, Status::kRunningWithFailure}) {
+    report.log_aggregation = status;
+    EXPECT_TRUE(awaits_logs(report, ended + std::chrono::minutes(5)));
+  }
+  for (const Status status : {Status::kUnknown, Status::kDisabled, Status::kSucceeded,
+                              Status::kFailed, Status::kTimedOut}) {
+    report.log_aggregation = status;
+    EXPECT_FALSE(awaits_logs(report, ended));
+  }
+  report.log_aggregation = Status::kNotStarted;
+  EXPECT_TRUE(awaits_logs(report, ended + std::chrono::seconds(29)));
+  EXPECT_FALSE(awaits_logs(report, ended + std::chrono::seconds(31)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/yarn/container_end.h"
+#include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/submission_checks.h"
 #include "hadoop/launch_script.h"
 
@@ -383,12 +384,28 @@ hadoop::LaunchContext YarnCluster::context_of(const Asked& asked,
   if (asked.launch.wanted) config["wanted_port"] = asked.launch.wanted->port;
   hadoop::LaunchContext context;
   context.local_resources = options_.files;
+  const auto archives = options_.archives.find(task.type);
+  if (archives != options_.archives.end()) {
+    context.local_resources.insert(archives->second.begin(), archives->second.end());
+  }
   for (const auto& [name, value] : options_.environment) {
     context.environment[name] = hadoop::quote_for_launch_script(value);
   }
-  const std::string name = base::format("{}/{}", options_.job_id, job::to_string(task));
+  // Also that of a cgroup, where the node has one for it: without a slash.
+  const std::string name = base::format("{}.{}.{}", options_.job_id, task.type, task.index);
+  // Where YARN itself runs the image, the agent is in it.
+  const bool yarn_runs_image =
+      options_.spec.yarn.container_runtime == job::ContainerRuntime::kDocker;
+  const std::vector<std::string>& containers = asked.launch.containers;
   for (const std::string& word : options_.agent_command) {
     context.command.push_back(word == "{name}" ? name : word);
+    if (word != "{name}" || containers.empty() || yarn_runs_image) continue;
+    context.command.emplace_back("--containers");
+    context.command.push_back(base::format("{}", base::join(containers, ",")));
+  }
+  if (!containers.empty() && yarn_runs_image) {
+    context.environment.merge(
+        runtime_variables(options_.spec, options_.spec.image_of(*options_.spec.find(task.type))));
   }
   context.credentials = options_.credentials;
   context.credentials.secrets[kAgentConfigSecret] = base::Secret(base::dump_json(config));
@@ -454,8 +471,9 @@ void YarnCluster::finish(hadoop::FinalStatus status, std::string diagnostics,
   if (!registered_ || unwanted_) return done({});
   const auto tell = [this, status, diagnostics = std::move(diagnostics), done = std::move(done)] {
     const auto submitted = resource_manager_worker_.run(
-        [client = resource_manager_, status, diagnostics, url = options_.tracking_url] {
-          return client->finish(status, diagnostics, url,
+        [client = resource_manager_, status, diagnostics] {
+          // Without an address YARN leads to its own page of the application: ours ends with us.
+          return client->finish(status, diagnostics, "",
                                 std::chrono::steady_clock::now() + kCallTimeout);
         },
         done);

@@ -49,6 +49,8 @@ class YarnCluster final : public Cluster {
     std::vector<hadoop::NodeReport> nodes;
     // What every container gets beside its credentials.
     std::map<std::string, hadoop::LocalResource> files;
+    // What those of one task type get besides.
+    std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives;
     std::map<std::string, std::string> environment;
     std::vector<std::string> agent_command;  // with "{name}" for the task's name
     hadoop::Credentials credentials;         // without the master's own token

@@ -6,9 +6,11 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/result_names.h"
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/waiting.h"
 #include "cluster/yarn/yarn_logs.h"
+#include "registry/messages.h"
 #include "registry/rest_client.h"
 
 namespace gangrun::cluster {
@@ -17,10 +19,17 @@ namespace {
 
 using base::Result;
 
+// How a master's words begin while agents are to report.
+constexpr std::string_view kRollCall = "roll call: ";
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
 constexpr std::uint32_t kHistoryMode = 0700;
+constexpr std::chrono::minutes kResultTimeout{5};
 // What is left of the nodes of a label changes slowly, and is many nodes' answer.
 constexpr std::chrono::seconds kLookAtLabels{2};
+// A node that died is given up by YARN after ten minutes only: until then the others' logs are to
+// be had.
+constexpr std::chrono::seconds kHandInTimeout{30};
+constexpr std::chrono::milliseconds kLookAtLogs{250};
 
 std::string time_text(std::int64_t milliseconds) {
   if (milliseconds <= 0) return {};
@@ -147,6 +156,10 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
           !status->waiting_for.empty()) {
         status->waiting_for += label_words_of((*access)->spec);
       }
+      if (status.ok() && status->waiting_for.starts_with(kRollCall)) {
+        const std::string words = unpacking_words((*access)->spec);
+        if (!words.empty()) status->waiting_for += "; " + words;
+      }
       // A master that is just going, or coming back, is YARN's to tell of.
       if (status.ok()) return status;
     }
@@ -177,6 +190,9 @@ void YarnSite::clear_away(const hadoop::ApplicationId& id, const YarnPaths& path
                          files_.rename(journal, paths.history(id) + kJournalFolder, soon()).ok();
     if (!is_kept) return;
   }
+  // Most jobs have none.
+  (void)files_.rename(paths.staging(id) + kResultsFolder, paths.history(id) + kResultsFolder,
+                      soon());
   (void)files_.remove(paths.staging(id), true, soon());
 }
 
@@ -239,10 +255,38 @@ Result<std::unique_ptr<LogReader>> YarnSite::logs(std::string_view job, const Lo
   GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
   GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
   if (hadoop::is_final(report.state)) {
+    GANGRUN_TRY(wait_for_logs(report));
     return open_aggregated_logs(configuration_, files_, report, request, clock_);
   }
   GANGRUN_ASSIGN(const JobAccess* access, this->access(report));
   return open_live_logs(resource_manager_, report.id, *access, request, clock_);
+}
+
+// Each node hands in the logs of its containers by itself: what is there before all have is a part.
+Result<> YarnSite::wait_for_logs(hadoop::ApplicationReport report) {
+  const base::Instant deadline = clock_.now() + kHandInTimeout;
+  while (awaits_logs(report, clock_.wall_now()) && clock_.now() < deadline) {
+    pause_for(kLookAtLogs);
+    GANGRUN_ASSIGN(report, resource_manager_.report(report.id, soon()));
+  }
+  return {};
+}
+
+Result<YarnSite::Master> YarnSite::master_of(std::string_view job) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+  GANGRUN_ASSIGN(const JobAccess* access, this->access(report));
+  const auto endpoint = endpoint_of(report, access->fingerprint);
+  if (!endpoint) {
+    return base::unavailable(base::format("{} has no master now", hadoop::to_string(id)));
+  }
+  return Master{*endpoint, access->secret};
+}
+
+Result<job::ClusterSpec> YarnSite::cluster_spec(std::string_view job, int generation,
+                                                base::Instant deadline) {
+  GANGRUN_ASSIGN(const Master master, master_of(job));
+  return registry::fetch_cluster_spec(master.endpoint, master.secret, generation, deadline);
 }
 
 Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& by) {
@@ -255,7 +299,7 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
   const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
-      const auto asked = registry::request_stop(*endpoint, (*access)->secret, at_once, by, soon());
+      auto asked = registry::request_stop(*endpoint, (*access)->secret, at_once, by, soon());
       if (asked.ok()) return asked;
     }
   }
@@ -269,6 +313,64 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
           base::format("YARN has not ended {} yet", hadoop::to_string(id)));
     }
     GANGRUN_TRY(wait_for_change(job, deadline));
+  }
+}
+
+Result<TunnelAgent> YarnSite::tunnel_agent(std::string_view job, const job::TaskId& task) {
+  GANGRUN_ASSIGN(const Master master, master_of(job));
+  GANGRUN_ASSIGN(net::Endpoint control,
+                 registry::fetch_control(master.endpoint, master.secret, task, soon()));
+  return TunnelAgent{false, std::move(control.host), control.port, std::move(control.fingerprint),
+                     master.secret};
+}
+
+// With the job's other files while it runs, then in its history; a job may end between two looks.
+Result<std::string> YarnSite::results_folder(const hadoop::ApplicationId& id) {
+  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
+  for (const std::string& parent : {paths.staging(id), paths.history(id)}) {
+    const auto found = files_.status(parent + kResultsFolder, soon());
+    if (found.ok()) return parent + kResultsFolder;
+    if (found.error().code != base::Code::kNotFound) return found.error();
+  }
+  return std::string();
+}
+
+Result<std::vector<TaskResult>> YarnSite::results(std::string_view job) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  std::vector<TaskResult> results;
+  std::vector<hadoop::FileStatus> files;
+  std::string looked;
+  // The folder moves once, at the end of the job, perhaps just after it was found.
+  while (true) {
+    GANGRUN_ASSIGN(const std::string folder, results_folder(id));
+    if (folder.empty() || folder == looked) return results;
+    looked = folder;
+    auto listed = files_.list(folder, soon());
+    if (!listed.ok() && listed.error().code == base::Code::kNotFound) continue;
+    if (!listed.ok()) return std::move(listed).error();
+    files = *std::move(listed);
+    break;
+  }
+  for (const hadoop::FileStatus& file : files) {
+    const auto task = task_of_result(file.name);
+    if (task) results.push_back({*task, static_cast<std::int64_t>(file.length)});
+  }
+  std::ranges::sort(results, {}, &TaskResult::task);
+  return results;
+}
+
+Result<> YarnSite::read_result(std::string_view job, const job::TaskId& task,
+                               const ResultSink& sink) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  std::string looked;
+  // As above: what is not there has perhaps just moved to the other place.
+  while (true) {
+    GANGRUN_ASSIGN(const std::string folder, results_folder(id));
+    if (folder.empty() || folder == looked) return no_result(task);
+    looked = folder;
+    auto read = files_.read_to(base::format("{}/{}", folder, result_name(task)),
+                               registry::kMaxResultBytes, sink, clock_.now() + kResultTimeout);
+    if (read.ok() || read.error().code != base::Code::kNotFound) return read;
   }
 }
 

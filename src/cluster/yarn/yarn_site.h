@@ -34,19 +34,36 @@ class YarnSite final : public Site {
   base::Result<job::JobStatus> status(std::string_view job) override;
   base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
                                                 const LogRequest& request) override;
+  base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
+                                              base::Instant deadline) override;
   base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
+  base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) override;
+  base::Result<std::vector<TaskResult>> results(std::string_view job) override;
+  base::Result<> read_result(std::string_view job, const job::TaskId& task,
+                             const ResultSink& sink) override;
   base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
 
  private:
+  // Where a running job's master answers.
+  struct Master {
+    net::Endpoint endpoint;
+    base::Secret secret;
+  };
+
   base::Result<hadoop::ApplicationId> find(std::string_view job);
+  // kUnavailable where it has none now.
+  base::Result<Master> master_of(std::string_view job);
   // Of a job of this user; kept, since it never changes.
   base::Result<const JobAccess*> access(const hadoop::ApplicationReport& report);
   base::Result<YarnPaths> paths();
   base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
+  // Empty where no task has left any yet.
+  base::Result<std::string> results_folder(const hadoop::ApplicationId& id);
   void clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths);
   base::Result<job::JobStatus> waiting_status(const hadoop::ApplicationReport& report);
   // "; label gpu has …" for each label that the job names; empty: none, or nobody can say.
   std::string label_words_of(const job::JobSpec& spec);
+  base::Result<> wait_for_logs(hadoop::ApplicationReport report);
   [[nodiscard]] base::Instant soon() const { return clock_.now() + kQuestionTimeout; }
 
   const hadoop::Configuration configuration_;

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/spec.h"
+#include "process/container_report.h"
+#include "process/exit.h"
+
+// A task in the container of an image that the agent has an engine run (docs/containers.md).
+namespace gangrun::agent {
+
+struct ImageRun {
+  std::string engine;
+  std::string name;  // of the container
+  std::string image;
+  std::string agent_program;  // which is the container's first process
+  std::string working_folder;
+  std::string environment_file;
+  std::string report_file;
+  std::vector<job::Mount> mounts;  // as merged() gives them
+  uid_t user = 0;
+  gid_t group = 0;
+  std::vector<gid_t> more_groups;
+  std::vector<int> gpus;
+  std::vector<std::string> command;
+};
+
+// What the engine's client is started with. Nothing of the task's environment is in it.
+std::vector<std::string> engine_argv(const ImageRun& run);
+
+// Whether a variable of the agent's own environment says something true inside an image: what names
+// the place and the user. PATH and its like are the image's.
+bool passes_into_image(std::string_view name);
+
+// What is mounted of a container of YARN's beside its folder: its application's folders and the
+// caches of files that links in it lead to. From the values of LOCAL_DIRS and LOG_DIRS.
+std::vector<job::Mount> mounts_of_yarn(std::string_view local_folders,
+                                       std::string_view log_folders);
+
+// One for each path: the last counts.
+std::vector<job::Mount> merged(const std::vector<job::Mount>& mounts);
+
+// How the user's program ended, from how the engine's client did and what the container told.
+struct ImageExit {
+  process::Exit exit;
+  std::string could_not_start;  // why, else empty
+};
+ImageExit image_exit(const process::Exit& client,
+                     const std::optional<process::ContainerReport>& report,
+                     const std::vector<std::string>& last_lines);
+
+}  // namespace gangrun::agent

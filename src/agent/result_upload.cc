@@ -1,0 +1,64 @@
+#include "agent/result_upload.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "base/format.h"
+#include "base/read_at.h"
+
+namespace gangrun::agent {
+
+base::Result<ResultFile> open_result(const std::string& path) {
+  // Not what a link leads to, and no pipe that would be waited for.
+  base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid() && errno == ENOENT) return ResultFile{};
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return base::from_errno(errno, "fstat");
+  if (!S_ISREG(info.st_mode)) {
+    return base::invalid_argument(base::format("{} is no file", path));
+  }
+  if (info.st_size > registry::kMaxResultBytes) {
+    return base::invalid_argument(base::format("it has {} bytes; at most {} are kept", info.st_size,
+                                               registry::kMaxResultBytes));
+  }
+  return ResultFile{std::move(file), info.st_size};
+}
+
+void ResultUpload::send_from(std::int64_t offset) {
+  if (over_) return;
+  const std::int64_t length = std::min<std::int64_t>(size_ - offset, registry::kMaxResultPartBytes);
+  auto bytes =
+      base::read_at(file_.get(), offset, static_cast<std::size_t>(length), "read the result");
+  if (!bytes.ok()) return give_up(bytes.error().message);
+  if (std::ssize(*bytes) < length) return give_up("the result has become shorter");
+  sent_ = offset + length;
+  registry::ResultMessage message;
+  message.offset = offset;
+  message.size = size_;
+  message.bytes = *std::move(bytes);
+  send_(std::move(message));
+}
+
+void ResultUpload::on_kept(const registry::ResultKeptMessage& answer) {
+  if (over_) return;
+  if (!answer.refused.empty()) return give_up(answer.refused);
+  // One to a part of an earlier session.
+  if (answer.kept != sent_) return;
+  if (sent_ < size_) return send_from(sent_);
+  over_ = true;
+}
+
+void ResultUpload::give_up(std::string trouble) {
+  if (over_) return;
+  over_ = true;
+  trouble_ = std::move(trouble);
+}
+
+}  // namespace gangrun::agent

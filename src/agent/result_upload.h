@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "registry/messages.h"
+
+namespace gangrun::agent {
+
+// For so long the answer to a part is awaited: on a cluster the last one comes when the whole is on
+// its file system.
+inline constexpr std::chrono::minutes kResultPartTimeout{6};
+
+// What a run has left as its result, on its way to the master: part by part, each after the answer
+// to the one before. A new session, with a new master perhaps, begins anew. No loop, no clock.
+class ResultUpload {
+ public:
+  // `send` is called by begin(), on_attached() and on_kept().
+  ResultUpload(base::UniqueFd file, std::int64_t size,
+               std::function<void(registry::ResultMessage)> send)
+      : file_(std::move(file)), size_(size), send_(std::move(send)) {}
+
+  void begin() { send_from(0); }
+  void on_attached() { send_from(0); }
+  void on_kept(const registry::ResultKeptMessage& answer);
+
+  // Whether nothing more is to be awaited; then trouble() says why it is not kept, or is empty.
+  [[nodiscard]] bool is_over() const { return over_; }
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  void give_up(std::string trouble);
+
+ private:
+  void send_from(std::int64_t offset);
+
+  base::UniqueFd file_;
+  const std::int64_t size_;
+  const std::function<void(registry::ResultMessage)> send_;
+  std::int64_t sent_ = 0;  // up to here, awaited now
+  bool over_ = false;
+  std::string trouble_;
+};
+
+struct ResultFile {
+  base::UniqueFd file;
+  std::int64_t size = 0;  // 0: there is none
+};
+
+// Opens what a run has left at `path`; an error where it is no file, or too large.
+base::Result<ResultFile> open_result(const std::string& path);
+
+}  // namespace gangrun::agent

@@ -1,0 +1,115 @@
+#include "agent/result_upload.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/files.h"
+
+namespace gangrun::agent {
+namespace {
+
+using registry::kMaxResultPartBytes;
+using registry::ResultKeptMessage;
+
+class ResultUploadTest : public testing::Test {
+ protected:
+  ResultUploadTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "result-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    path_ = folder_ + "/result";
+  }
+  ~ResultUploadTest() override { std::filesystem::remove_all(folder_); }
+
+  ResultUpload upload(const std::string& bytes) {
+    EXPECT_TRUE(base::write_file_atomically(path_, bytes, 0600).ok());
+    auto opened = open_result(path_);
+    EXPECT_TRUE(opened.ok());
+    return {std::move(opened->file), opened->size,
+            [this](registry::ResultMessage part) { parts_.push_back(std::move(part)); }};
+  }
+
+  // What a master that keeps everything answers to the last part.
+  [[nodiscard]] ResultKeptMessage kept() const {
+    const registry::ResultMessage& last = parts_.back();
+    return {.kept = last.offset + static_cast<std::int64_t>(last.bytes.size())};
+  }
+
+  std::string folder_;
+  std::string path_;
+  std::vector<registry::ResultMessage> parts_;
+};
+
+TEST_F(ResultUploadTest, OnePartAfterTheOther) {
+  const std::string bytes(2 * kMaxResultPartBytes + 3, 'r');
+  ResultUpload upload = this->upload(bytes);
+  upload.begin();
+  EXPECT_EQ(parts_.size(), 1U);
+  std::string arrived;
+  while (!upload.is_over()) {
+    EXPECT_EQ(parts_.back().offset, static_cast<std::int64_t>(arrived.size()));
+    EXPECT_EQ(parts_.back().size, static_cast<std::int64_t>(bytes.size()));
+    arrived += parts_.back().bytes;
+    upload.on_kept(kept());
+  }
+  EXPECT_EQ(arrived, bytes);
+  EXPECT_EQ(parts_.size(), 3U);
+  EXPECT_EQ(upload.trouble(), "");
+}
+
+TEST_F(ResultUploadTest, ANewSessionBeginsAnew) {
+  ResultUpload upload = this->upload(std::string(kMaxResultPartBytes + 1, 'r'));
+  upload.begin();
+  const ResultKeptMessage first = kept();
+  upload.on_kept(first);
+  const ResultKeptMessage last = kept();
+  upload.on_attached();
+  EXPECT_EQ(parts_.back().offset, 0);
+  // The answer of the master before to its last part.
+  upload.on_kept(last);
+  EXPECT_FALSE(upload.is_over());
+  upload.on_kept(first);
+  upload.on_kept(last);
+  EXPECT_TRUE(upload.is_over());
+}
+
+TEST_F(ResultUploadTest, ARefusalEndsIt) {
+  ResultUpload upload = this->upload("r");
+  upload.begin();
+  upload.on_kept({.refused = "the disk is full"});
+  EXPECT_TRUE(upload.is_over());
+  EXPECT_EQ(upload.trouble(), "the disk is full");
+  upload.on_attached();
+  EXPECT_EQ(parts_.size(), 1U);
+}
+
+TEST_F(ResultUploadTest, AFileThatIsCutEndsIt) {
+  ResultUpload upload = this->upload(std::string(kMaxResultPartBytes + 1, 'r'));
+  upload.begin();
+  ASSERT_EQ(::truncate(path_.c_str(), 1), 0);
+  upload.on_kept(kept());
+  EXPECT_TRUE(upload.is_over());
+  EXPECT_THAT(upload.trouble(), testing::HasSubstr("shorter"));
+}
+
+TEST_F(ResultUploadTest, OnlyFilesOfAFittingSizeAreResults) {
+  EXPECT_EQ(open_result(path_)->size, 0);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(open_result(path_).error().message, testing::HasSubstr("is no file"));
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/etc/passwd", path_);
+  EXPECT_FALSE(open_result(path_).ok());
+  std::filesystem::remove(path_);
+  ASSERT_TRUE(base::write_file_atomically(path_, "r", 0600).ok());
+  ASSERT_EQ(::truncate(path_.c_str(), registry::kMaxResultBytes + 1), 0);
+  EXPECT_THAT(open_result(path_).error().message, testing::HasSubstr("at most 268435456"));
+}
+
+}  // namespace
+}  // namespace gangrun::agent

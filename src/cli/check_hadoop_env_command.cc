@@ -1,0 +1,96 @@
+#include <fcntl.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "cli/check_hadoop_env.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/yarn_doctor.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+constexpr const char* kFolder = "/tmp";
+constexpr const char* kFile = "hello_tf_yarn.txt";
+constexpr mode_t kLogMode = 0644;
+
+struct HadoopEnvOptions {
+  std::optional<std::string> queue;
+  std::vector<std::string> file_systems;
+  std::optional<std::string> python;
+  bool no_remote = false;
+};
+
+// Exits with 1 for everything that is not well, as its users' scripts expect.
+ExitStatus check(const HadoopEnvOptions& options, Context& context) {
+  const std::string path = base::format("{}/{}", context.folder, kCheckHadoopEnvLog);
+  const base::UniqueFd log(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kLogMode));
+  if (!log.valid()) {
+    return fail(context, base::from_errno(errno, path + " cannot be written"),
+                ExitStatus::kJobFailed);
+  }
+  base::Result<> written;
+  HadoopEnvReport report([&](const std::string& line) {
+    context.console.err(line + "\n");
+    if (written.ok()) written = base::write_all(log.get(), line + "\n", path);
+  });
+  report.begin(path);
+  const DoctorListener listener{
+      .begins = [&](Part part) { report.on_part(part); },
+      .found = [&](Part part, const cluster::Check& check) { report.on_check(part, check); },
+      .writes = [&](const std::string& url) { report.on_write(url); }};
+  const auto whole = look_at_yarn({.queue = options.queue.value_or(""),
+                                   .file_systems = options.file_systems,
+                                   .python = options.python,
+                                   .from_node = !options.no_remote,
+                                   .base_folder = kFolder,
+                                   .file = kFile},
+                                  listener, context);
+  if (!whole.ok()) return fail(context, whole.error(), ExitStatus::kJobFailed);
+  if (!*whole) {
+    report.interrupted();
+    return ExitStatus::kInterrupted;
+  }
+  if (options.no_remote) {
+    report.on_check(Part::kCluster,
+                    {"container", cluster::Verdict::kNotChecked, "--no-remote is given"});
+  }
+  report.end();
+  if (!written.ok()) return fail(context, written.error(), ExitStatus::kJobFailed);
+  return report.is_good() ? ExitStatus::kSuccess : ExitStatus::kJobFailed;
+}
+
+}  // namespace
+
+void add_check_hadoop_env(CLI::App& app, Request& request) {
+  CLI::App* command =
+      add_command(app, std::string(kCheckHadoopEnv),
+                  "Look at Hadoop's environment as tf-yarn's check_hadoop_env does.");
+  const auto options = std::make_shared<HadoopEnvOptions>();
+  add_value(*command, "-q,--queue", options->queue, "NAME", "The queue to submit to (default)");
+  add_list(*command, "--file-system", options->file_systems, "URL",
+           "Another file system that must work: hdfs://other");
+  add_value(*command, "--python", options->python, "FILE",
+            "The Python whose TensorFlow must reach HDFS, here and on the nodes (python3 of PATH)");
+  add_flag(*command, "--no-remote", options->no_remote,
+           "Only ask YARN, do not run a container there");
+  add_footer(*command,
+             base::format("Writes what it finds to standard error and to {} in this folder.\n"
+                          "Exits with 0 if the setup is OK, else with 1.\n\nExample:\n  {}\n",
+                          kCheckHadoopEnvLog, kCheckHadoopEnv));
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) { return check(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/ending_signals.h"
+#include "cli/flags.h"
+#include "job/limits.h"
+#include "job/units.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+#include "registry/control.h"
+#include "registry/tunnel_entrance.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+// So often is looked whether the job still runs, and where its task is.
+constexpr std::chrono::seconds kLookInterval(1);
+constexpr const char* kLoopback = "127.0.0.1";
+constexpr const char* kDefaultTask = "tensorboard";
+constexpr int kMaxPort = 65535;
+
+struct Options {
+  std::string job;
+  std::string task;
+  std::optional<std::string> port;
+  bool json = false;
+};
+
+// What is known of job and task, and how to reach the task.
+struct Look {
+  job::JobStatus status;
+  base::Result<cluster::TunnelAgent> agent;
+};
+
+const job::TaskStatus* find(const job::JobStatus& status, const job::TaskId& task) {
+  const auto found = std::find_if(status.tasks.begin(), status.tasks.end(),
+                                  [&](const auto& one) { return one.task == task; });
+  return found == status.tasks.end() ? nullptr : &*found;
+}
+
+base::Result<Look> look(cluster::Site& site, const std::string& job, const job::TaskId& task) {
+  GANGRUN_ASSIGN(job::JobStatus status, site.status(job));
+  if (job::is_final(status.state)) return Look{std::move(status), base::unavailable("ended")};
+  auto agent = site.tunnel_agent(status.id, task);
+  return Look{std::move(status), std::move(agent)};
+}
+
+// Serves the tunnels of one task.
+class Opened {
+ public:
+  Opened(cluster::Site& site, const Options& options, std::uint16_t port, Context& context)
+      : site_(site), options_(options), wanted_port_(port), context_(context), workers_(loop_, 1) {}
+
+  base::Result<> start();
+  ExitStatus wait();
+
+ private:
+  void look_again();
+  void on_look(base::Result<Look> found);
+  void try_again();
+  void on_tried(const base::Result<>& tried);
+  void say(const std::string& sentence);
+  void end(ExitStatus status) {
+    if (!ended_) ended_ = status;
+  }
+  base::Result<> open_entrance(const base::Secret& secret);
+  base::Result<net::Endpoint> exit_of(const cluster::TunnelAgent& agent);
+
+  cluster::Site& site_;
+  const Options& options_;
+  const std::uint16_t wanted_port_;
+  Context& context_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  job::TaskId task_;
+  std::string job_;
+  std::uint16_t port_ = 0;
+  bool trying_ = false;
+  bool told_ = false;  // the address
+  std::string said_;   // last, of what is waited for or has failed
+  std::optional<ExitStatus> ended_;
+  std::vector<std::uint16_t> ports_;  // of the task, as it told them last
+  const std::unique_ptr<base::Logger> logger_ =
+      base::stderr_logger("gangrun open", base::LogLevel::kWarning);
+  std::unique_ptr<registry::ControlServer> exit_;  // of a task beside us
+  std::optional<net::Endpoint> own_exit_;
+  std::unique_ptr<registry::TunnelEntrance> entrance_;
+  net::Timer timer_;
+  net::Workers workers_;  // its calls use the site
+};
+
+base::Result<> Opened::start() {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(),
+                                               [this](int) { end(ExitStatus::kInterrupted); }));
+  const std::string name = options_.task.empty() ? kDefaultTask : options_.task;
+  const bool has_index = name.find(':') != std::string::npos;
+  GANGRUN_ASSIGN(task_, job::parse_task_id(has_index ? name : name + ":0"));
+  GANGRUN_ASSIGN(const job::JobStatus status, site_.status(options_.job));
+  job_ = status.id;
+  if (job::is_final(status.state)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has {}, nothing of it is to be opened", job_,
+                                    job::to_string(status.state))};
+  }
+  if (find(status, task_) == nullptr && !status.tasks.empty()) {
+    std::set<std::string> types;
+    for (const auto& task : status.tasks) types.insert(task.task.type);
+    return base::not_found(base::format("{} has no task {}; its types: {}", job_,
+                                        job::to_string(task_), base::join(types, ", ")));
+  }
+  look_again();
+  return {};
+}
+
+ExitStatus Opened::wait() {
+  (void)loop_.run_until([this] { return ended_.has_value(); },
+                        context_.clock.now() + job::kLongestJob);
+  return ended_.value_or(ExitStatus::kFailed);
+}
+
+void Opened::look_again() {
+  const auto asked = workers_.run([this] { return look(site_, job_, task_); },
+                                  [this](base::Result<Look> found) { on_look(std::move(found)); });
+  // There is never more than one.
+  if (!asked.ok()) end(fail(context_, asked.error()));
+}
+
+// A master that cannot be asked for a moment changes nothing: it may be coming back.
+void Opened::on_look(base::Result<Look> found) {
+  timer_ = loop_.after(kLookInterval, [this] { look_again(); });
+  if (!found.ok()) return say(found.error().message);
+  const job::JobStatus& status = found->status;
+  if (job::is_final(status.state)) {
+    context_.console.error(base::format("{} has {}", job_, job::to_string(status.state)));
+    return end(ExitStatus::kSuccess);
+  }
+  const job::TaskStatus* task = find(status, task_);
+  if (task != nullptr && job::is_final(task->state) && !told_) {
+    return end(fail(context_, base::unavailable(base::format("{} has ended: {}",
+                                                             job::to_string(task_), task->exit))));
+  }
+  if (!found->agent.ok()) {
+    return say(
+        base::format("waits for {}: {}", job::to_string(task_), found->agent.error().message));
+  }
+  const cluster::TunnelAgent& agent = *found->agent;
+  if (const auto opened = open_entrance(agent.secret); !opened.ok()) {
+    return end(fail(context_, opened.error()));
+  }
+  ports_.clear();
+  if (task != nullptr) {
+    for (const job::TaskPort& port : task->ports) ports_.push_back(port.port);
+  }
+  auto exit = exit_of(agent);
+  if (!exit.ok()) return end(fail(context_, exit.error()));
+  entrance_->set_agent(*std::move(exit));
+  if (!told_) try_again();
+}
+
+base::Result<> Opened::open_entrance(const base::Secret& secret) {
+  if (entrance_) return {};
+  entrance_ =
+      std::make_unique<registry::TunnelEntrance>(loop_, secret, [this](const base::Error& error) {
+        if (told_) say(base::format("{}: {}", job::to_string(task_), error.message));
+      });
+  GANGRUN_ASSIGN(port_, entrance_->listen(wanted_port_).context("--port"));
+  return {};
+}
+
+// The end of the tunnel beside the task: its agent, or where the task is beside us, we ourselves.
+base::Result<net::Endpoint> Opened::exit_of(const cluster::TunnelAgent& agent) {
+  if (!agent.is_beside_us) return net::Endpoint::on_tls(agent.host, agent.port, agent.fingerprint);
+  if (!own_exit_) {
+    const auto nobody_calls = [](const job::Address&) {};
+    exit_ = std::make_unique<registry::ControlServer>(loop_, agent.secret, nobody_calls, *logger_);
+    exit_->serve_tunnels([this] { return ports_; });
+    GANGRUN_ASSIGN(const registry::ControlAddress address, exit_->listen(kLoopback));
+    own_exit_ = net::Endpoint::on_tls(kLoopback, address.port, address.fingerprint);
+  }
+  return *own_exit_;
+}
+
+// The address is told when it leads to something.
+void Opened::try_again() {
+  if (std::exchange(trying_, true)) return;
+  entrance_->try_once([this](const base::Result<>& tried) { on_tried(tried); });
+}
+
+void Opened::on_tried(const base::Result<>& tried) {
+  trying_ = false;
+  if (!tried.ok()) {
+    return say(
+        base::format("waits for {} to listen: {}", job::to_string(task_), tried.error().message));
+  }
+  if (std::exchange(told_, true)) return;
+  said_.clear();
+  const std::string url = base::format("http://{}:{}/", kLoopback, port_);
+  if (options_.json) {
+    context_.console.out(
+        base::dump_json(
+            {{"event", "open"}, {"job", job_}, {"task", job::to_string(task_)}, {"url", url}}) +
+        "\n");
+  } else {
+    context_.console.out(url + "\n");
+    context_.console.error(base::format("Ctrl-C closes it; {} goes on", job_));
+  }
+}
+
+void Opened::say(const std::string& sentence) {
+  if (std::exchange(said_, sentence) != sentence) context_.console.error(sentence);
+}
+
+ExitStatus open(const Options& options, Context& context) {
+  int port = 0;
+  if (options.port) {
+    const auto wanted = job::parse_count(*options.port, 0, kMaxPort);
+    if (!wanted.ok()) return fail(context, wanted.error().context("--port"));
+    port = *wanted;
+  }
+  const auto site = site_of(context, options.job);
+  if (!site.ok()) return fail(context, site.error());
+  Opened opened(**site, options, static_cast<std::uint16_t>(port), context);
+  const auto started = opened.start();
+  return started.ok() ? opened.wait() : fail(context, started.error());
+}
+
+}  // namespace
+
+void add_open(CLI::App& app, Request& request) {
+  CLI::App* command = add_command(
+      app, "open", "Make a task's port reachable from here, as an address for a browser.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_positional(*command, "TASK", options->task, false);
+  add_value(*command, "--port", options->port, "PORT", "The port of this machine; else any");
+  add_flag(*command, "--json", options->json, "Print the address as a JSON object");
+  add_footer(
+      *command,
+      "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C or\n"
+      "the end of the job. TASK is like worker:0; else it is tensorboard.\n"
+      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+      "Example:\n  gangrun open last tensorboard\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) { return open(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,106 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/unique_fd.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/text.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::string job;
+  std::string task;
+  std::optional<std::string> output;
+  bool json = false;
+};
+
+constexpr mode_t kOwnFile = 0600;
+
+base::Result<> list(cluster::Site& site, const Options& options, Context& context) {
+  GANGRUN_ASSIGN(const auto results, site.results(options.job));
+  if (options.json) {
+    base::Json list = base::Json::array();
+    for (const auto& result : results) {
+      list.push_back({{"task", job::to_string(result.task)}, {"bytes", result.bytes}});
+    }
+    context.console.out(base::dump_json({{"results", std::move(list)}}) + "\n");
+    return {};
+  }
+  if (results.empty()) context.console.out("No task has left a result.\n");
+  for (const auto& result : results) {
+    context.console.out(
+        base::format("{:<20} {} bytes\n", job::to_string(result.task), result.bytes));
+  }
+  return {};
+}
+
+// The whole result or no file: what is there under another name until then goes with a failure.
+base::Result<> write_to_file(cluster::Site& site, const std::string& job, const job::TaskId& task,
+                             const std::string& path) {
+  const std::string unfinished = base::format("{}.{}", path, ::getpid());
+  const base::UniqueFd file(
+      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnFile));
+  if (!file.valid()) return base::from_errno(errno, base::format("create {}", unfinished));
+  base::Result<> done = site.read_result(
+      job, task, [&](std::string_view piece) { return base::write_all(file.get(), piece, path); });
+  if (done.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    done = base::from_errno(errno, base::format("rename {}", unfinished));
+  }
+  if (!done.ok()) (void)::unlink(unfinished.c_str());
+  return done;
+}
+
+base::Result<> show(cluster::Site& site, const Options& options, Context& context) {
+  if (options.task.empty()) {
+    if (options.output) return base::invalid_argument("--output needs a TASK");
+    return list(site, options, context);
+  }
+  if (options.json) return base::invalid_argument("--json lists results; it has no TASK");
+  GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
+  if (options.output) return write_to_file(site, options.job, task, *options.output);
+  return site.read_result(options.job, task, [&](std::string_view piece) -> base::Result<> {
+    context.console.out(piece);
+    return {};
+  });
+}
+
+ExitStatus result(const Options& options, Context& context) {
+  const auto site = site_of(context, options.job);
+  if (!site.ok()) return fail(context, site.error());
+  const auto shown = show(**site, options, context);
+  return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());
+}
+
+}  // namespace
+
+void add_result(CLI::App& app, Request& request) {
+  CLI::App* command =
+      add_command(app, "result", "List what a job's tasks have left as results, or print one.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_positional(*command, "TASK", options->task, false);
+  add_value(*command, "-o,--output", options->output, "FILE",
+            "Write the result there (0600), not to standard output");
+  add_flag(*command, "--json", options->json, "Print the list as one JSON object");
+  add_footer(*command,
+             "A task leaves what it writes to the file that GANGRUN_RESULT_FILE names, at most\n"
+             "256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
+             "worker:0.\n\nExample:\n  gangrun result last worker:0 -o accuracy.json\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) { return result(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,22 @@
+#include "cli/submitted.h"
+
+#include "base/format.h"
+
+namespace gangrun::cli {
+
+ExitStatus leave_submitted(const std::string& id, const base::Json& json, const job::JobSpec& spec,
+                           const RunOptions& options, Context& context) {
+  if (options.when_submitted) return options.when_submitted(id, spec);
+  if (options.display.json) {
+    context.console.out(base::dump_json(json) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  context.console.out(id + "\n");
+  if (!options.display.quiet) {
+    context.console.err(
+        base::format("gangrun: runs on without this terminal; gangrun attach {} shows it\n", id));
+  }
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/run_options.h"
+
+// The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, in the words of
+// `gangrun run` (docs/from-ytf-submit.md).
+namespace gangrun::cli {
+
+inline constexpr std::string_view kYtfSubmit = "ytf-submit";
+
+// What was typed. Lists have an element for each time that the flag was given.
+struct YtfOptions {
+  std::string command;  // one line for a shell
+  std::vector<std::string> cluster_requirement;
+  std::vector<std::string> vcores;
+  std::vector<std::string> memory;  // a bare number is in MB, which is YARN's word for MiB
+  std::vector<std::string> gpus;
+  std::vector<std::string> labels;
+  std::vector<std::string> files;
+  std::vector<std::string> env;
+  std::vector<std::string> mounts;  // beside input and output
+  std::optional<std::string> input;
+  std::optional<std::string> output;
+  std::optional<std::string> script;
+  std::optional<std::string> docker_image;
+  std::optional<std::string> queue;
+  std::optional<std::string> name;
+  std::optional<std::string> restarts;
+  std::optional<std::string> registry;
+  std::optional<std::string> on;
+  bool tensorboard = false;
+  bool expose_tensorboard = false;
+  bool unchecked_input = false;
+  bool wait = false;
+  bool client = false;
+  bool client_ends_job = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+// The same job for `gangrun run`, detached where nobody stays for it. Only the flags are looked at,
+// no file and no cluster. `folder` is where the command was called.
+base::Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& folder);
+
+}  // namespace gangrun::cli

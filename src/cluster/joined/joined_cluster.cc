@@ -1,0 +1,166 @@
+#include "cluster/joined/joined_cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+// Joined by commas, as far as one reads.
+std::string list_of(const std::vector<std::string>& names) {
+  if (names.size() <= kMaxNamed) return base::format("{}", base::join(names, ", "));
+  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
+  return base::format("{} and {} more", base::join(first, ", "), names.size() - kMaxNamed);
+}
+
+}  // namespace
+
+std::string to_words(const registry::JoinRequest& who) {
+  const std::string from = who.executor.empty() ? "" : base::format(" from {}", who.executor);
+  return base::format("{}{} on {} (attempt {})", job::to_string(who.task), from, who.host,
+                      who.attempt);
+}
+
+JoinedCluster::JoinedCluster(net::EventLoop& loop, std::string master_host)
+    : loop_(loop), master_host_(std::move(master_host)) {}
+
+void JoinedCluster::on_event(std::function<void(Event)> listener) {
+  listener_ = std::move(listener);
+}
+
+void JoinedCluster::emit(Event event) {
+  const std::weak_ptr<bool> alive = alive_;
+  loop_.post([this, alive, event = std::move(event)]() mutable {
+    if (!alive.expired() && listener_) listener_(std::move(event));
+  });
+}
+
+void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
+  Member& member = members_[task];
+  member.attempt = attempt;
+  if (member.state != State::kAwaited) {
+    // Whoever brought the first one has gone on.
+    return emit(Ended{task, attempt, "does not come a second time", loop_.now()});
+  }
+  member.agent_config = std::move(launch.agent_config);
+  tell_waiting();
+}
+
+// There is no next master: the job ends with the one that the tasks came to.
+void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json&) {
+  emit(Ended{task, attempt, "its agent was another master's", loop_.now()});
+}
+
+void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
+  const auto found = members_.find(task);
+  if (found == members_.end() || found->second.attempt != attempt) return;
+  if (found->second.state == State::kAwaited) end(task, "nothing has come for it", loop_.now());
+}
+
+registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
+  using registry::JoinState;
+  const auto found = members_.find(request.task);
+  if (found == members_.end()) {
+    return {JoinState::kUnknownTask,
+            {},
+            base::format("the job has no task {}", job::to_string(request.task))};
+  }
+  Member& member = found->second;
+  if (member.state == State::kEnded && member.who.host.empty()) {
+    return {JoinState::kJobHasEnded,
+            {},
+            base::format("{} is not awaited any more", job::to_string(request.task))};
+  }
+  if (member.state != State::kAwaited) {
+    const bool has_ended = member.state == State::kEnded;
+    return {
+        has_ended ? JoinState::kWasThere : JoinState::kThere,
+        {},
+        base::format("{} came first{}", to_words(member.who), has_ended ? ", and has ended" : "")};
+  }
+  member.state = State::kJoined;
+  member.who = request;
+  member.limit = loop_.after(kFirstReport, [this, task = request.task] {
+    end(task,
+        base::format("has joined, but its agent did not report within {}",
+                     base::to_words(kFirstReport)),
+        loop_.now());
+  });
+  emit(Allocated{request.task,
+                 member.attempt,
+                 request.host,
+                 {},
+                 {{"executor", request.executor}, {"attempt", request.attempt}}});
+  tell_waiting();
+  base::Json config = std::exchange(member.agent_config, base::Json());
+  config["master_host"] = master_host_;
+  config["host"] = request.host;
+  config["host_reason"] = request.host_reason;
+  return {JoinState::kJoined, std::move(config), {}};
+}
+
+void JoinedCluster::on_session_open(const job::TaskId& task) {
+  const auto found = members_.find(task);
+  if (found == members_.end()) return;
+  Member& member = found->second;
+  if (member.state != State::kJoined && member.state != State::kBroken) return;
+  member.state = State::kHere;
+  member.limit.reset();
+}
+
+void JoinedCluster::on_session_lost(const job::TaskId& task,
+                                    const std::optional<std::string>& farewell) {
+  const auto found = members_.find(task);
+  if (found == members_.end() || found->second.state != State::kHere) return;
+  const base::Instant now = loop_.now();
+  if (farewell) {
+    return end(task, farewell->empty() ? "its agent ended" : base::format("left: {}", *farewell),
+               now);
+  }
+  Member& member = found->second;
+  member.state = State::kBroken;
+  member.broken_at = now;
+  member.limit = loop_.after(kBrokenConnection, [this, task] {
+    end(task,
+        base::format("was lost: its connection broke and did not come back within {}",
+                     base::to_words(kBrokenConnection)),
+        members_.at(task).broken_at);
+  });
+}
+
+void JoinedCluster::end(const job::TaskId& task, std::string sentence, base::Instant at) {
+  Member& member = members_.at(task);
+  member.state = State::kEnded;
+  member.agent_config = base::Json();
+  emit(Ended{task, member.attempt, std::move(sentence), at});
+  // Last: it may be what calls us.
+  net::Timer ended = std::move(member.limit);
+}
+
+// Many come in one turn of the loop.
+void JoinedCluster::tell_waiting() {
+  if (waiting_timer_.pending()) return;
+  waiting_timer_ = loop_.after(base::Duration(0), [this] { emit(Waiting{waiting_words()}); });
+}
+
+std::string JoinedCluster::waiting_words() const {
+  std::vector<std::string> missing;
+  std::vector<std::string> here;
+  for (const auto& [task, member] : members_) {
+    if (member.state == State::kAwaited) {
+      missing.push_back(job::to_string(task));
+    } else if (!member.who.host.empty()) {
+      here.push_back(to_words(member.who));
+    }
+  }
+  if (missing.empty()) return {};
+  std::string words = base::format("nothing has come for {}; {} of {} are here", list_of(missing),
+                                   here.size(), members_.size());
+  if (!here.empty()) words += base::format(": {}", list_of(here));
+  return words;
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/check.h"
+#include "cluster/yarn/submission_checks.h"
+#include "hadoop/records.h"
+#include "hadoop/release.h"
+
+// What a cluster's answers mean for somebody who wants to run jobs there. Pure.
+namespace gangrun::cluster {
+
+inline constexpr const char* kSettingsName = "variables";
+inline constexpr const char* kResourceManagerName = "ResourceManager";
+inline constexpr const char* kNodesName = "nodes";
+inline constexpr const char* kLargestName = "largest container";
+
+// The user's own variables: what gangrun needs, and those of Hadoop's tools that name something
+// that is not there. `is_folder` says whether a path is one.
+Check check_variables(const std::map<std::string, std::string>& variables,
+                      const std::function<bool(const std::string& path)>& is_folder);
+
+// What a process of this machine that loads libhdfs (TensorFlow does) lacks of variables, in words;
+// empty: nothing.
+std::string missing_for_libhdfs(const std::map<std::string, std::string>& variables);
+
+// What the cluster said when it was asked.
+struct ClusterView {
+  ClusterFacts facts;
+  std::vector<hadoop::NodeReport> nodes;
+  std::string address;                // of the ResourceManager that answered
+  std::size_t resource_managers = 0;  // that the configuration names
+  std::optional<hadoop::Release> release;
+};
+
+// The ResourceManager, the queue, the nodes and what they have. `asked` is the queue that was asked
+// for; where there is none of that name, the facts' queue has no name.
+std::vector<Check> checks_of(const ClusterView& view, const std::string& asked);
+
+// The same where nobody answered.
+std::vector<Check> checks_without_answer(const base::Error& error, const std::string& asked);
+
+// What a user may do about an error of HDFS.
+std::string to_do_about_hdfs(const base::Error& error, const std::string& user);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,46 @@
+#include "cluster/yarn/node_trial.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+NodeTrial trial() {
+  return {.places = {{{"hdfs", "nn", 8020, {"http://nn:9870"}}, "/user/ana/x"},
+                     {{"hdfs", "other", -1, {"http://a:9870", "http://b:9870"}}, "/tmp/x"}},
+          .user = "ana",
+          .python = "/usr/bin/python3",
+          .python_is_named = true};
+}
+
+TEST(NodeTrial, IsTheSameOnTheNode) { EXPECT_EQ(*node_trial_from_json(to_json(trial())), trial()); }
+
+TEST(NodeTrial, ThatIsNoneIsRefused) {
+  for (const char* key : {"places", "user", "python", "python_is_named"}) {
+    base::Json json = to_json(trial());
+    json.erase(key);
+    EXPECT_FALSE(node_trial_from_json(json).ok()) << key;
+  }
+  base::Json json = to_json(trial());
+  json["places"][0].erase("folder");
+  EXPECT_FALSE(node_trial_from_json(json).ok());
+}
+
+TEST(NodeTrial, NamesItsFilesAsTheClusterDoes) {
+  EXPECT_EQ(url_of(trial().places[0], "f"), "hdfs://nn:8020/user/ana/x/f");
+  EXPECT_EQ(url_of(trial().places[1], "f"), "hdfs://other/tmp/x/f");
+}
+
+TEST(NodeTrial, NobodyThereIsTold) {
+  const base::SystemClock clock;
+  const TrialPlace nobody{{"hdfs", "127.0.0.1", 1, {"http://127.0.0.1:1"}}, "/x"};
+  const Check check = try_file(nobody, "ana", "f", " from node1", clock);
+  EXPECT_EQ(check.name, "hdfs://127.0.0.1:1 from node1");
+  EXPECT_EQ(check.verdict, Verdict::kFailed);
+  EXPECT_THAT(check.found, testing::HasSubstr("http://127.0.0.1:1"));
+  EXPECT_THAT(check.to_do, testing::HasSubstr("dfs.namenode.http-address"));
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,49 @@
+#include "cluster/yarn/zookeeper_defaults.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+hadoop::Configuration configuration(const std::string& quorum, const std::string& root) {
+  hadoop::Configuration configuration;
+  if (!quorum.empty()) configuration.set("hadoop.registry.zk.quorum", quorum);
+  if (!root.empty()) configuration.set("hadoop.registry.zk.root", root);
+  return configuration;
+}
+
+TEST(ZooKeeperDefaults, WhatTheJobLeavesOpenHadoopSays) {
+  const auto full = with_defaults_of({}, configuration("zk1:2181, zk2:2182", "/services"));
+  ASSERT_TRUE(full.ok()) << full.error().message;
+  EXPECT_THAT(full->hosts, ElementsAre("zk1:2181", "zk2:2182"));
+  EXPECT_EQ(full->root, "/services");
+}
+
+TEST(ZooKeeperDefaults, WhatTheJobSaysCounts) {
+  const job::ZooKeeper own{.hosts = {"mine:1"}, .root = "/mine", .readable_by_all = false};
+  const auto full = with_defaults_of(own, configuration("zk1:2181", "/services"));
+  ASSERT_TRUE(full.ok());
+  EXPECT_EQ(*full, own);
+}
+
+TEST(ZooKeeperDefaults, WithoutAnyHostTheErrorNamesBothPlaces) {
+  const auto full = with_defaults_of({}, configuration("", ""));
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(full.error().message, HasSubstr("zookeeper.hosts"));
+  EXPECT_THAT(full.error().message, HasSubstr("hadoop.registry.zk.quorum"));
+}
+
+TEST(ZooKeeperDefaults, AWrongValueOfHadoopsIsToldByItsName) {
+  EXPECT_THAT(with_defaults_of({}, configuration("zk1:x", "")).error().message,
+              HasSubstr("hadoop.registry.zk.quorum"));
+  EXPECT_THAT(with_defaults_of({}, configuration("zk1", "registry")).error().message,
+              HasSubstr("hadoop.registry.zk.root"));
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,69 @@
+#include "job/archives.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/limits.h"
+#include "job/shipped_files.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+// What YARN's nodes unpack; anything else they would put there as it is.
+constexpr std::array<std::string_view, 4> kEndings = {".tar.gz", ".tgz", ".tar", ".zip"};
+// Links of our own in a task's folder begin so.
+constexpr std::string_view kReserved = "gangrun-";
+
+bool is_folder_name(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kMaxNameBytes && is_plain(name.front()) &&
+         !name.starts_with(kReserved) && std::all_of(name.begin(), name.end(), [&](char c) {
+           return is_plain(c) || c == '.' || c == '-';
+         });
+}
+
+}  // namespace
+
+bool is_archive_name(std::string_view path) {
+  std::string name(path);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
+    return name.size() > ending.size() && name.ends_with(ending);
+  });
+}
+
+Found check_archives(const std::map<std::string, std::string>& archives, const std::string& path) {
+  if (archives.size() > kMaxArchives) {
+    return Problem{path, base::format("{} archives are more than the limit of {}", archives.size(),
+                                      kMaxArchives)};
+  }
+  for (const auto& [folder, source] : archives) {
+    if (!is_folder_name(folder)) {
+      return Problem{path, base::format("{} is not the name of an archive's folder; allowed: a "
+                                        "letter, digit or '_', then at most {} of these, '.' or "
+                                        "'-'; not one that begins with {}",
+                                        in_quotes(folder), kMaxNameBytes - 1, kReserved)};
+    }
+    const std::string own_path = base::format("{}.{}", path, folder);
+    if (source.empty()) return Problem{own_path, "the path is empty"};
+    if (auto found = check_text(source, own_path)) return found;
+    if (has_scheme(source) && !is_cluster_url(source)) {
+      return Problem{own_path, cluster_file(source).error().message};
+    }
+    if (is_archive_name(source)) continue;
+    return Problem{own_path,
+                   base::format("{} is no archive; allowed: paths and URLs that end in {}; other "
+                                "files and folders are given by `files`",
+                                in_quotes(source), base::join(kEndings, ", "))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,127 @@
+#include "job/container.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/limits.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+constexpr std::string_view kReadOnly = ":ro";
+constexpr std::size_t kMaxTagBytes = 128;
+constexpr std::size_t kMinDigestDigits = 32;
+
+bool is_lower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool is_plain(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+// Small letters and digits, and between two of them one '.', one or two '_', or any number of '-'.
+bool is_component(std::string_view text) {
+  if (text.empty() || !is_lower(text.front()) || !is_lower(text.back())) return false;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t begin = i;
+    while (i < text.size() && !is_lower(text[i])) ++i;
+    const std::string_view between = text.substr(begin, i - begin);
+    const bool is_dashes = between.find_first_not_of('-') == std::string_view::npos;
+    if (!is_dashes && between != "." && between != "_" && between != "__") return false;
+    while (i < text.size() && is_lower(text[i])) ++i;
+  }
+  return true;
+}
+
+bool is_registry(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  if (colon != std::string_view::npos && !parse_count(text.substr(colon + 1), 1, 65535).ok()) {
+    return false;
+  }
+  return !name.empty() && is_plain(name.front()) && is_plain(name.back()) &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_plain(c) || c == '.' || c == '-'; });
+}
+
+bool is_tag(std::string_view text) {
+  const auto is_word = [](char c) { return is_plain(c) || c == '_'; };
+  return !text.empty() && text.size() <= kMaxTagBytes && is_word(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_word(c) || c == '.' || c == '-'; });
+}
+
+bool is_digest(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !is_lower(text.front())) return false;
+  const std::string_view digits = text.substr(colon + 1);
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon),
+                     [](char c) { return is_lower(c) || c == '+' || c == '.' || c == '-'; }) &&
+         digits.size() >= kMinDigestDigits && std::all_of(digits.begin(), digits.end(), is_hex);
+}
+
+bool is_image(std::string_view text) {
+  if (text.size() > kMaxImageBytes) return false;
+  const std::size_t at = text.find('@');
+  if (at != std::string_view::npos && !is_digest(text.substr(at + 1))) return false;
+  text = text.substr(0, at);
+  // A colon before the last '/' belongs to the registry's port.
+  const std::size_t colon = text.find(':', text.rfind('/') + 1);
+  if (colon != std::string_view::npos) {
+    if (!is_tag(text.substr(colon + 1))) return false;
+    text = text.substr(0, colon);
+  }
+  std::vector<std::string> components = base::split(text, '/');
+  if (components.size() > 1 && !is_component(components.front())) {
+    if (!is_registry(components.front())) return false;
+    components.erase(components.begin());
+  }
+  return std::all_of(components.begin(), components.end(),
+                     [](const std::string& part) { return is_component(part); });
+}
+
+}  // namespace
+
+Mount mount_from(std::string_view text) {
+  const bool read_only = text.ends_with(kReadOnly);
+  if (read_only) text.remove_suffix(kReadOnly.size());
+  return {std::string(text), read_only};
+}
+
+std::string to_string(const Mount& mount) {
+  return mount.read_only ? mount.path + std::string(kReadOnly) : mount.path;
+}
+
+Found check_image(const std::string& image, const std::string& path) {
+  if (image.empty() || is_image(image)) return std::nullopt;
+  return Problem{path, base::format("{} is not the name of an image; allowed: "
+                                    "[HOST[:PORT]/]NAME[:TAG][@DIGEST], the NAME of small letters, "
+                                    "digits and '.', '_', '-', '/' between them, at most {} bytes",
+                                    in_quotes(image), kMaxImageBytes)};
+}
+
+Found check_mounts(const std::vector<Mount>& mounts) {
+  if (mounts.size() > kMaxMounts) {
+    return Problem{"mounts", base::format("{} mounts are more than the limit of {}", mounts.size(),
+                                          kMaxMounts)};
+  }
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    const std::string path = base::format("mounts.{}", i);
+    const std::string& own = mounts[i].path;
+    if (auto found = check_text(own, path)) return found;
+    // The engines write a mount as "path:path:ro", YARN a list of them with commas.
+    if (!own.starts_with('/') || own.find_first_of(":,\n") != std::string::npos) {
+      return Problem{path, base::format("{} is not the path of a mount; allowed: an absolute path "
+                                        "without ':' and ',', and then :ro or nothing",
+                                        in_quotes(own))};
+    }
+    if (!seen.insert(own).second) {
+      return Problem{path, base::format("{} is given twice", in_quotes(own))};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace gangrun::job

@@ -1,0 +1,46 @@
+#include "job/zookeeper.h"
+
+#include <gmock/gmock.h>
+
+namespace gangrun::job {
+namespace {
+
+std::string text_of(const ZooKeeper& zookeeper) {
+  const auto found = check_zookeeper(zookeeper);
+  return found ? found->path + ": " + found->text : std::string();
+}
+
+std::string text_of_hosts(const std::vector<std::string>& hosts) { return text_of({hosts, ""}); }
+
+TEST(ZooKeeper, TakesHostsWithAndWithoutPorts) {
+  EXPECT_EQ(text_of({}), "");
+  EXPECT_EQ(text_of({{"zk1", "zk2:2181", "10.0.0.1:2182", "[fd00::5]", "[fd00::5]:2181"}, "/a/b"}),
+            "");
+}
+
+TEST(ZooKeeper, RefusesWhatIsNoHost) {
+  for (const char* host :
+       {"", "a b", "zk:0", "zk:x", "zk:70000", "fd00::5", "[]", "[]:1", "zk/a"}) {
+    EXPECT_THAT(text_of_hosts({host}), testing::StartsWith("zookeeper.hosts: '")) << host;
+  }
+  EXPECT_EQ(text_of_hosts({"a", "a"}), "zookeeper.hosts: 'a' is named twice");
+  EXPECT_EQ(text_of_hosts(std::vector<std::string>(33, "a")),
+            "zookeeper.hosts: 33 hosts are more than the limit of 32");
+}
+
+TEST(ZooKeeper, RefusesWhatIsNoPath) {
+  for (const char* root : {"registry", "/a/", "/a//b", "/a/..", "/a b", "/./a"}) {
+    EXPECT_THAT(text_of({{}, root}), testing::StartsWith("zookeeper.root: '")) << root;
+  }
+  EXPECT_EQ(text_of({{}, "/"}), "");
+}
+
+TEST(ZooKeeper, IsReadByAllOrByTheJob) {
+  EXPECT_EQ(readers_from("all").value(), true);
+  EXPECT_EQ(readers_from("job").value(), false);
+  EXPECT_EQ(readers_from("al").error().message,
+            "'al' is not who may read; did you mean 'all'? allowed: all, job");
+}
+
+}  // namespace
+}  // namespace gangrun::job

@@ -1,0 +1,44 @@
+#include "master/line_files.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+
+namespace gangrun::master {
+
+void LineFiles::add(const std::string& prefix, bool is_error, std::string_view line) {
+  const std::string path = prefix + (is_error ? ".err" : ".out");
+  File& file = files_[path];
+  if (file.full) return;
+  std::string text = base::format("{}\n", line);
+  if (file.bytes + text.size() > max_bytes_) {
+    file.full = true;
+    text = base::format("gangrun: more than {} bytes of output are not kept\n", max_bytes_);
+  }
+  file.bytes += text.size();
+  write(file, path, text);
+}
+
+void LineFiles::write(File& file, const std::string& path, const std::string& text) {
+  const bool was_open = file.fd.valid();
+  if (!was_open) {
+    file.fd.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  }
+  const auto written = file.fd.valid() ? base::write_all(file.fd.get(), text, path)
+                                       : base::Result<>(base::from_errno(errno, path));
+  if (!written.ok() && !std::exchange(file.failed, true)) {
+    logger_.warning("output is missing: {}", written.error().message);
+  }
+  if (was_open || !file.fd.valid()) return;
+  if (open_ < kMaxOpenLineFiles) {
+    ++open_;
+  } else {
+    file.fd.reset();
+  }
+}
+
+}  // namespace gangrun::master

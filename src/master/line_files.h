@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/unique_fd.h"
+
+namespace gangrun::master {
+
+// Of one stream of one task; what comes later is not written, and a line says so.
+inline constexpr std::uint64_t kMaxLineFileBytes = std::uint64_t{1} << 30U;
+// Files that stay open; the others are opened for each line.
+inline constexpr std::size_t kMaxOpenLineFiles = 256;
+
+// The tasks' output in files on this host, where they themselves are on others and write none here.
+// What cannot be written is told once for each file: the job goes on.
+class LineFiles {
+ public:
+  explicit LineFiles(base::Logger& logger, std::uint64_t max_bytes = kMaxLineFileBytes)
+      : logger_(logger), max_bytes_(max_bytes) {}
+
+  // To `prefix` + ".out" or ".err".
+  void add(const std::string& prefix, bool is_error, std::string_view line);
+
+ private:
+  struct File {
+    base::UniqueFd fd;
+    std::uint64_t bytes = 0;
+    bool failed = false;
+    bool full = false;
+  };
+
+  void write(File& file, const std::string& path, const std::string& text);
+
+  base::Logger& logger_;
+  const std::uint64_t max_bytes_;
+  std::map<std::string, File> files_;  // by path
+  std::size_t open_ = 0;
+};
+
+}  // namespace gangrun::master

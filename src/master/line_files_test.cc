@@ -1,0 +1,54 @@
+#include "master/line_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "master/test_support.h"
+
+namespace gangrun::master {
+namespace {
+
+TEST(LineFiles, EachStreamOfATaskHasItsFile) {
+  const TestFolder folder;
+  LogRecorder log;
+  LineFiles files(log);
+  const std::string prefix = folder.path() + "/worker-0";
+  files.add(prefix, false, "one");
+  files.add(prefix, true, "two");
+  files.add(prefix, false, "three");
+  EXPECT_EQ(*base::read_file(prefix + ".out", 100), "one\nthree\n");
+  EXPECT_EQ(*base::read_file(prefix + ".err", 100), "two\n");
+}
+
+TEST(LineFiles, MoreTasksThanMayBeOpenHaveTheirs) {
+  const TestFolder folder;
+  LogRecorder log;
+  LineFiles files(log);
+  const auto prefix = [&](std::size_t i) { return folder.path() + "/w-" + std::to_string(i); };
+  for (const char* line : {"a", "b"}) {
+    for (std::size_t i = 0; i < kMaxOpenLineFiles + 3; ++i) files.add(prefix(i), false, line);
+  }
+  EXPECT_EQ(*base::read_file(prefix(kMaxOpenLineFiles + 2) + ".out", 100), "a\nb\n");
+}
+
+TEST(LineFiles, ABoundIsKeptAndToldInTheFile) {
+  const TestFolder folder;
+  LogRecorder log;
+  LineFiles files(log, 10);
+  const std::string prefix = folder.path() + "/worker-0";
+  for (int i = 0; i < 5; ++i) files.add(prefix, false, "1234");
+  EXPECT_EQ(*base::read_file(prefix + ".out", 100),
+            "1234\n1234\ngangrun: more than 10 bytes of output are not kept\n");
+}
+
+TEST(LineFiles, WhatCannotBeWrittenIsToldOnce) {
+  LogRecorder log;
+  LineFiles files(log);
+  files.add("/nowhere/worker-0", false, "one");
+  files.add("/nowhere/worker-0", false, "two");
+  EXPECT_THAT(log.lines, testing::ElementsAre(testing::HasSubstr("output is missing")));
+}
+
+}  // namespace
+}  // namespace gangrun::master

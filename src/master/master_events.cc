@@ -1,0 +1,151 @@
+#include <variant>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "master/agent_launch.h"
+#include "master/master_internal.h"
+
+// What the cluster and the agents tell, on its way to the gang.
+namespace gangrun::master {
+
+namespace {
+
+constexpr std::size_t kMaxLastLineBytes = 400;
+constexpr std::chrono::milliseconds kAtOnce(0);
+
+}  // namespace
+
+void Master::Impl::on_cluster(const cluster::Event& event) {
+  if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
+    handle(gang::ClusterWaiting{waiting->reason});
+  } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
+    handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
+           places_.started(allocated->task, allocated->attempt, allocated->handle));
+  } else if (const auto* notice = std::get_if<cluster::PreemptionNotice>(&event)) {
+    logger_.warning("{} may be preempted", job::to_string(notice->task));
+    facts_[notice->task].preempted_at = notice->deadline;
+    tell_notice(notice->task);
+  } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
+    facts_[ended->task].preempted_at.reset();
+    handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
+                            ended->counts, ended->out_of_memory});
+  } else if (const auto* gone = std::get_if<cluster::Gone>(&event)) {
+    handle(gang::ClusterGone{gone->reason});
+  }
+}
+
+// Nothing is decided yet: who is told may save its work. Without a session it is told later.
+void Master::Impl::tell_notice(const job::TaskId& task) {
+  const auto left = time_to_preemption(facts_[task], clock_.now());
+  if (left) (void)server_.send_notice(task, *left);
+}
+
+void Master::Impl::on_desk(registry::DeskEvent event) {
+  std::visit([this](auto& e) { on(e); }, event);
+}
+
+void Master::Impl::on(const registry::Reported& event) {
+  if (settings_.joining != nullptr) settings_.joining->on_session_open(event.task);
+  facts_[event.task].more_ports = event.more_ports;
+  facts_[event.task].address_reason = event.address_reason;
+  handle(gang::Reported{event.task, event.attempt, event.address},
+         places_.reported(*gang_.find(event.task), event.address, event.control));
+  end_if_given_up(event.task);
+  tell_notice(event.task);
+}
+
+// What comes by itself may come when it has been given up for lost: nobody else can tell it so.
+void Master::Impl::end_if_given_up(const job::TaskId& task) {
+  const bool is_late = gang_.find(task)->phase == gang::Phase::kGone;
+  if (settings_.joining != nullptr && is_late) (void)server_.send_end(task, kAtOnce);
+}
+
+void Master::Impl::on(const registry::Reattached& event) {
+  facts_[event.task].more_ports = event.more_ports;
+  facts_[event.task].address_reason = event.address_reason;
+  if (event.user_pid != 0) facts_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
+  if (settings_.joining != nullptr) settings_.joining->on_session_open(event.task);
+  handle(gang::Reattached{event.task, event.attempt},
+         places_.reported(*gang_.find(event.task), event.address, event.control));
+  end_if_given_up(event.task);
+  tell_notice(event.task);
+}
+
+void Master::Impl::on(const registry::Started& event) {
+  if (event.attempt > 1) results_.forget(event.task);
+  facts_[event.task].figures.clear();
+  facts_[event.task].pid = cluster_.pid_here(event.task, event.pid);
+  handle(gang::Started{event.task, event.attempt});
+}
+
+void Master::Impl::on(const registry::Exited& event) {
+  facts_[event.task].pid = 0;
+  facts_[event.task].memory_bytes = 0;
+  handle(gang::Exited{event.task, event.attempt, event.exit.report, event.exit.at});
+}
+
+void Master::Impl::on(const registry::Heartbeat& event) {
+  TaskFacts& facts = facts_[event.task];
+  facts.memory_bytes = event.memory_bytes;
+  facts.cpu_seconds = event.cpu_seconds;
+  if (event.progress) handle(gang::Progress{event.task, event.attempt});
+}
+
+void Master::Impl::on(registry::LogLines& event) {
+  const bool is_error = event.stream == registry::Stream::kErr;
+  if (event.dropped > 0) {
+    const std::string_view where =
+        line_files_ ? "were too many for the connection" : "are only in the log file";
+    tell_line(event.task, is_error, base::format("({} lines {})", event.dropped, where));
+  }
+  for (const std::string& line : event.lines) tell_line(event.task, is_error, line);
+  if (!event.lines.empty()) {
+    facts_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
+  }
+}
+
+void Master::Impl::tell_line(const job::TaskId& task, bool is_error, const std::string& line) {
+  listener_.on_line(task, is_error, line);
+  if (settings_.keeps_lines) server_.add_line(task, is_error, line);
+  if (line_files_) line_files_->add(log_prefix_of(settings_, task), is_error, line);
+}
+
+void Master::Impl::on(const registry::PortLost& event) {
+  job::ExitReport report;
+  report.port_lost = true;
+  report.sentence = "lost its port to another program";
+  handle(gang::Exited{event.task, event.attempt, report, clock_.now()});
+}
+
+void Master::Impl::on(const registry::SessionLost& event) {
+  if (settings_.joining != nullptr) {
+    settings_.joining->on_session_lost(event.task, event.farewell);
+  }
+  handle(gang::SessionLost{event.task, event.attempt});
+}
+
+void Master::Impl::on(registry::FiguresTold& event) {
+  facts_[event.task].figures = std::move(event.figures);
+}
+
+void Master::Impl::on(const registry::ResultPart& event) {
+  results_.add(event, [this, task = event.task](registry::ResultKeptMessage answer) {
+    server_.send_result_kept(task, std::move(answer));
+  });
+}
+
+// Whoever comes late is told why nobody waits for it.
+registry::JoinAnswer Master::Impl::on_join(const registry::JoinRequest& request) {
+  const job::JobState state = gang_.state();
+  if (state != job::JobState::kStopping && !job::is_final(state)) {
+    return settings_.joining->join(request);
+  }
+  std::string reason = base::format("the job has {}", state == job::JobState::kStopping
+                                                          ? std::string_view("begun to stop")
+                                                          : job::to_string(state));
+  const auto cause = gang_.first_cause();
+  if (cause) reason += base::format(": {}", cause->sentence);
+  return {registry::JoinState::kJobHasEnded, {}, std::move(reason)};
+}
+
+}  // namespace gangrun::master

@@ -1,0 +1,116 @@
+#include "master/zookeeper_copy.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace gangrun::master {
+
+namespace {
+
+// Of a roll call of thousands, the reports of such a time are written together.
+constexpr std::chrono::milliseconds kTogether(20);
+// The member of a place's handle in which YARN's container is; other places have none.
+constexpr const char* kContainer = "container";
+
+}  // namespace
+
+base::Result<registry::ZooKeeperPlace> zookeeper_place_of(const Settings& settings) {
+  const job::ZooKeeper& zookeeper = *settings.spec.zookeeper;
+  auto user = registry::registry_user(settings.user);
+  if (!user.ok()) return user.error().context("ZooKeeper does not show the job's registry");
+  registry::ZooKeeperPlace place;
+  if (!zookeeper.root.empty()) place.root = zookeeper.root;
+  place.user = *std::move(user);
+  place.job_name = settings.spec.name;
+  place.job_id = settings.job_id;
+  place.is_public = zookeeper.readable_by_all;
+  return place;
+}
+
+std::vector<registry::ZooKeeperTask> tasks_that_have_reported(const gang::Gang& gang,
+                                                              const AgentPlaces& places) {
+  std::vector<registry::ZooKeeperTask> tasks;
+  for (const gang::Task& task : gang.tasks()) {
+    const bool has_agent = task.phase != gang::Phase::kAsked &&
+                           task.phase != gang::Phase::kAllocated &&
+                           task.phase != gang::Phase::kGone;
+    if (!has_agent || task.address.port == 0) continue;
+    const auto container = base::json_member_or<std::string>(places.handle(task), kContainer, "");
+    tasks.push_back({task.id, task.address, container.ok() ? *container : ""});
+  }
+  return tasks;
+}
+
+job::ClusterSpec without_observers(const job::ClusterSpec& spec, const job::JobSpec& job) {
+  job::ClusterSpec shown = spec;
+  std::erase_if(shown.tasks, [&job](const auto& group) {
+    const job::TaskSpec* task = job.find(group.first);
+    return task != nullptr && task->policy == job::Policy::kObserver;
+  });
+  return shown;
+}
+
+std::unique_ptr<ZooKeeperCopy> ZooKeeperCopy::begin(net::EventLoop& loop, base::Logger& logger,
+                                                    const Settings& settings,
+                                                    const gang::Gang& gang,
+                                                    const AgentPlaces& places, const Warn& warn) {
+  if (!settings.spec.zookeeper) return nullptr;
+  auto place = zookeeper_place_of(settings);
+  if (!place.ok()) {
+    logger.warning("{}", place.error().message);
+    warn(place.error().message);
+    return nullptr;
+  }
+  auto copy = std::make_unique<ZooKeeperCopy>(loop, logger, settings.spec, gang, places,
+                                              *std::move(place), settings.secret, warn);
+  copy->changed();
+  return copy;
+}
+
+ZooKeeperCopy::ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const job::JobSpec& job,
+                             const gang::Gang& gang, const AgentPlaces& places,
+                             registry::ZooKeeperPlace place, const base::Secret& secret, Warn warn)
+    : loop_(loop),
+      logger_(logger),
+      job_(job),
+      gang_(gang),
+      places_(places),
+      place_(std::move(place)),
+      warn_(std::move(warn)),
+      mirror_(
+          loop, logger,
+          {.hosts = job.zookeeper->hosts, .credentials = registry::zookeeper_credentials(secret)},
+          [this](const std::string& reason) { on_trouble(reason); }) {}
+
+void ZooKeeperCopy::changed() {
+  if (has_ended_ || soon_.pending()) return;
+  soon_ = loop_.after(kTogether, [this] {
+    mirror_.want(registry::zookeeper_tree(place_, without_observers(gang_.cluster_spec(), job_),
+                                          tasks_that_have_reported(gang_, places_)));
+  });
+}
+
+void ZooKeeperCopy::end() {
+  if (std::exchange(has_ended_, true)) return;
+  soon_.reset();
+  const std::string behind = mirror_.behind();
+  if (!behind.empty()) logger_.info("the job ends while ZooKeeper is behind: {}", behind);
+  mirror_.want({});
+}
+
+void ZooKeeperCopy::on_trouble(const std::string& reason) {
+  if (reason.empty()) {
+    logger_.info("ZooKeeper shows the registry again");
+    return trouble_.clear();
+  }
+  trouble_ = base::format(
+      "ZooKeeper ({}) does not show the job's registry as it is: {}; the job goes on without",
+      base::join(job_.zookeeper->hosts, ","), reason);
+  logger_.warning("{}", trouble_);
+  warn_(trouble_);
+}
+
+}  // namespace gangrun::master

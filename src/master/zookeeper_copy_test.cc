@@ -1,0 +1,94 @@
+#include "master/zookeeper_copy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "master/test_support.h"
+
+namespace gangrun::master {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+job::JobSpec wine() {
+  job::JobSpec job;
+  job.name = "wine";
+  job.success = "all";
+  job.command.words = {"true"};
+  job.zookeeper = job::ZooKeeper{.hosts = {"zk1:2181"}, .root = "", .readable_by_all = false};
+  for (const char* type : {"worker", "evaluator"}) {
+    job::TaskSpec task;
+    task.type = type;
+    task.instances = 1;
+    task.policy = job::default_policy(type);
+    job.tasks.push_back(task);
+  }
+  return job;
+}
+
+Settings settings(std::string user) {
+  Settings settings;
+  settings.spec = wine();
+  settings.job_id = "application_1_0001";
+  settings.user = std::move(user);
+  return settings;
+}
+
+TEST(ZooKeeperCopy, ThePlaceIsTheUsersAndTheJobs) {
+  const auto place = zookeeper_place_of(settings("Alice"));
+  ASSERT_TRUE(place.ok());
+  EXPECT_EQ(*place,
+            (registry::ZooKeeperPlace{"/registry", "alice", "wine", "application_1_0001", false}));
+}
+
+TEST(ZooKeeperCopy, ANameThatCannotStandThereIsTold) {
+  const auto place = zookeeper_place_of(settings("J\xc3\xb6rg"));
+  ASSERT_FALSE(place.ok());
+  EXPECT_THAT(place.error().message, HasSubstr("ZooKeeper does not show the job's registry"));
+}
+
+TEST(ZooKeeperCopy, WithoutAPlaceTheJobGoesOnAndTheUserIsTold) {
+  net::EventLoop loop;
+  LogRecorder log;
+  std::vector<std::string> told;
+  const auto begin = [&](const Settings& of_job) {
+    return ZooKeeperCopy::begin(loop, log, of_job, gang::Gang(of_job.spec, {}), AgentPlaces({}),
+                                [&](std::string_view sentence) { told.emplace_back(sentence); });
+  };
+  EXPECT_EQ(begin(settings("J\xc3\xb6rg")), nullptr);
+  EXPECT_THAT(told, ElementsAre(HasSubstr("printable ASCII")));
+  Settings not_asked = settings("alice");
+  not_asked.spec.zookeeper.reset();
+  EXPECT_EQ(begin(not_asked), nullptr);
+  EXPECT_EQ(told.size(), 1U);
+}
+
+TEST(ZooKeeperCopy, AnObserverIsInNoOthersClusterSpec) {
+  const job::ClusterSpec spec{.generation = 1,
+                              .tasks = {{"worker", {{"h1", 1}}}, {"evaluator", {{"h2", 2}}}}};
+  EXPECT_THAT(without_observers(spec, wine()).tasks,
+              ElementsAre(testing::Pair("worker", ElementsAre(job::Address{"h1", 1}))));
+}
+
+TEST(ZooKeeperCopy, ATaskIsShownFromItsReportToItsEnd) {
+  const base::Instant now{};
+  gang::Gang gang(wine(), {});
+  AgentPlaces places({});
+  const job::TaskId worker{"worker", 0};
+  (void)gang.step(gang::Begin{}, now);
+  EXPECT_THAT(tasks_that_have_reported(gang, places), IsEmpty());
+  (void)gang.step(gang::Allocated{worker, 1, "h1"}, now);
+  (void)places.started(worker, 1, {{"container", "container_1_0001_01_000002"}});
+  EXPECT_THAT(tasks_that_have_reported(gang, places), IsEmpty());
+  (void)gang.step(gang::Reported{worker, 1, {"h1", 4000}}, now);
+  EXPECT_THAT(
+      tasks_that_have_reported(gang, places),
+      ElementsAre(registry::ZooKeeperTask{worker, {"h1", 4000}, "container_1_0001_01_000002"}));
+  (void)gang.step(gang::AgentEnded{worker, 1, "ended", now}, now);
+  EXPECT_THAT(tasks_that_have_reported(gang, places), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gangrun::master

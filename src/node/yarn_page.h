@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "hadoop/configuration.h"
+#include "hadoop/web_proxy.h"
+#include "job/spec.h"
+#include "job/status.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+#include "page/page_server.h"
+
+namespace gangrun::node {
+
+// The page of a job on YARN, served to YARN's web proxy.
+class YarnPage {
+ public:
+  YarnPage(net::EventLoop& loop, base::Logger& logger, hadoop::WebProxy proxy,
+           const std::string& job_id, std::function<std::string()> state);
+
+  // The tracking URL to register: by `host` the proxy reaches this one.
+  base::Result<std::string> listen(const std::string& host);
+
+ private:
+  void find_proxies();
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  const hadoop::WebProxy proxy_;
+  page::PageServer server_;
+  net::Timer timer_;
+  net::Workers workers_;
+};
+
+}  // namespace gangrun::node

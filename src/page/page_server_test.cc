@@ -1,0 +1,100 @@
+#include "page/page_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "base/format.h"
+#include "net/fetch.h"
+#include "net/http.h"
+#include "page/assets.h"
+
+namespace gangrun::page {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::chrono::seconds kTestLimit{60};
+
+class PageServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto listening = server.listen();
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+    port = *listening;
+    server.set_proxies({"127.0.0.1"});
+  }
+
+  net::HttpResponse ask(const std::string& path, const std::string& method = "GET") {
+    std::optional<base::Result<net::HttpResponse>> answer;
+    std::thread thread([&] {
+      net::FetchRequest request;
+      request.method = method;
+      request.url = base::format("http://127.0.0.1:{}{}", port, path);
+      net::FetchOptions options;
+      options.deadline = std::chrono::steady_clock::now() + kTestLimit;
+      options.max_response_bytes = 1 << 20U;
+      answer.emplace(net::fetch(request, options));
+      loop.stop();
+    });
+    loop.run();
+    thread.join();
+    EXPECT_TRUE(answer->ok()) << answer->error().message;
+    return answer->ok() ? **answer : net::HttpResponse{};
+  }
+
+  net::EventLoop loop;
+  int made = 0;
+  std::uint16_t port = 0;
+  PageServer server{loop, [this] { return base::format("{{\"n\":{}}}", ++made); },
+                    "http://rm:8088/proxy/application_1_0001/"};
+};
+
+TEST_F(PageServerTest, ServesThePageToTheProxy) {
+  const auto page = ask("/");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+  EXPECT_EQ(page.body, kIndexHtml);
+  EXPECT_THAT(std::string(*page.headers.get("Content-Security-Policy")),
+              HasSubstr("default-src 'none'"));
+  EXPECT_EQ(page.headers.get("X-Content-Type-Options"), "nosniff");
+  EXPECT_EQ(ask("/page.js").content_type, "text/javascript; charset=utf-8");
+  EXPECT_EQ(ask("/page.css?proxyapproved=true").body, kPageCss);
+  EXPECT_EQ(ask("/status.json").body, "{\"n\":1}");
+  EXPECT_EQ(ask("/status.json").body, "{\"n\":1}") << "many who look cost one look";
+  EXPECT_EQ(ask("/..%2f").status, 404);
+}
+
+TEST_F(PageServerTest, CanOnlyBeRead) {
+  for (const char* method : {"PUT", "POST", "DELETE"}) {
+    EXPECT_EQ(ask("/status.json", method).status, 405) << method;
+  }
+  EXPECT_EQ(made, 0);
+}
+
+TEST_F(PageServerTest, SendsOthersToTheProxy) {
+  server.set_proxies({"127.0.0.9", "::1"});
+  for (const char* path : {"/", "/status.json", "/nothing"}) {
+    const auto sent = ask(path);
+    EXPECT_EQ(sent.status, 302) << path;
+    EXPECT_EQ(sent.headers.get("Location"), "http://rm:8088/proxy/application_1_0001/");
+    EXPECT_THAT(sent.body, Not(HasSubstr("{")));
+  }
+  EXPECT_EQ(ask("/", "PUT").status, 403);
+  EXPECT_EQ(made, 0);
+}
+
+// Paths are relative: behind the proxy the page is not at the root.
+TEST_F(PageServerTest, RefersToItsOwnFilesByTheirNamesOnly) {
+  const std::string page(kIndexHtml);
+  EXPECT_THAT(page, HasSubstr("src=\"page.js\""));
+  EXPECT_THAT(page, HasSubstr("href=\"page.css\""));
+  EXPECT_THAT(std::string(kPageJs), HasSubstr("fetch(\"status.json\""));
+  EXPECT_THAT(std::string(kPageJs), Not(HasSubstr("innerHTML")));
+}
+
+}  // namespace
+}  // namespace gangrun::page

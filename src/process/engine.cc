@@ -1,0 +1,158 @@
+#include "process/engine.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kEngines{"docker", "podman"};
+constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10U;
+// Between two looks at what the engine is still busy with.
+constexpr std::chrono::milliseconds kLookAgain(100);
+// What a client that was killed may take to be gone.
+constexpr base::seconds kKilled(5);
+
+bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+std::string in_folders(std::string_view name, std::string_view path) {
+  for (const std::string& folder : base::split(path, ':')) {
+    std::string candidate = fmt::format("{}/{}", folder, name);
+    if (!folder.empty() && is_program(candidate)) return candidate;
+  }
+  return {};
+}
+
+// Until the end of the output, the deadline, or `is_over`.
+std::string read_output(int fd, base::Instant deadline, const std::function<bool()>& is_over) {
+  std::string output;
+  std::array<char, 4096> part{};
+  while (output.size() < kMaxAnswerBytes && std::chrono::steady_clock::now() < deadline) {
+    const base::Instant look = std::chrono::steady_clock::now() + kLookAgain;
+    if (!wait_readable(fd, is_over ? std::min(deadline, look) : deadline)) {
+      if (is_over && is_over()) break;
+      continue;
+    }
+    const ssize_t got = ::read(fd, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    output.append(part.data(), static_cast<std::size_t>(got));
+  }
+  return output;
+}
+
+void wait_a_little() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  const base::UniqueFd silent(ends[0]);
+  const base::UniqueFd other(ends[1]);
+  (void)wait_readable(silent.get(), std::chrono::steady_clock::now() + kLookAgain);
+}
+
+}  // namespace
+
+base::Result<std::string> find_engine(const std::string& wanted, std::string_view path) {
+  if (path.empty()) path = kDefaultPath;
+  if (wanted.find('/') != std::string::npos) {
+    if (is_program(wanted)) return wanted;
+    return base::not_found(
+        fmt::format("{}: '{}' is no program that this user can run", kEngineVariable, wanted));
+  }
+  if (!wanted.empty()) {
+    std::string found = in_folders(wanted, path);
+    if (!found.empty()) return found;
+    return base::not_found(fmt::format("{}: '{}' is in none of the folders of PATH ({})",
+                                       kEngineVariable, wanted, path));
+  }
+  for (const std::string_view name : kEngines) {
+    std::string found = in_folders(name, path);
+    if (!found.empty()) return found;
+  }
+  return base::not_found(fmt::format(
+      "there is no container engine: neither docker nor podman is in the folders of PATH ({})",
+      path));
+}
+
+std::vector<std::string> removal_argv(const EngineContainers& containers) {
+  std::vector<std::string> argv{containers.engine, "rm", "--force", "--volumes"};
+  argv.insert(argv.end(), containers.names.begin(), containers.names.end());
+  return argv;
+}
+
+bool says_absent(std::string_view output) {
+  bool said = false;
+  for (std::string line : base::split(output, '\n')) {
+    std::transform(line.begin(), line.end(), line.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (base::trim(line).empty()) continue;
+    if (line.find("no such container") == std::string::npos &&
+        line.find("no container with") == std::string::npos) {
+      return false;
+    }
+    said = true;
+  }
+  return said;
+}
+
+base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant deadline,
+                         const std::function<bool()>& is_over) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
+  const base::UniqueFd read_end(ends[0]);
+  base::UniqueFd write_end(ends[1]);
+  SpawnOptions options;
+  options.argv = argv;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    options.environment.emplace_back(*variable);
+  }
+  options.standard_output = options.standard_error = write_end.get();
+  GANGRUN_ASSIGN(Child child, spawn(options));
+  write_end.reset();
+  Answer answer;
+  answer.output = read_output(read_end.get(), deadline, is_over);
+  const bool is_unwanted = is_over && is_over();
+  auto ended = child.wait(is_unwanted ? std::chrono::steady_clock::now() : deadline);
+  if (!ended.ok()) {
+    (void)child.signal_group(SIGKILL);
+    (void)child.wait(std::chrono::steady_clock::now() + kKilled);
+    return base::deadline_exceeded(
+        fmt::format("{} did not answer in time", fmt::join(argv.begin(), argv.begin() + 2, " ")));
+  }
+  answer.status = ended->shell_status();
+  return answer;
+}
+
+base::Result<> remove_containers(const EngineContainers& containers, base::Duration settling,
+                                 base::Instant deadline) {
+  if (containers.empty()) return {};
+  const base::Instant settled = std::chrono::steady_clock::now() + settling;
+  while (true) {
+    const auto answer = ask(removal_argv(containers), deadline);
+    const std::string what =
+        fmt::format("the containers {} are not removed", fmt::join(containers.names, ", "));
+    if (!answer.ok()) return base::Error{answer.error().code, what + ": " + answer.error().message};
+    const bool gone = answer->status == 0 || says_absent(answer->output);
+    const base::Instant now = std::chrono::steady_clock::now();
+    if (gone && now >= settled) return {};
+    if (now >= deadline) {
+      return base::deadline_exceeded(fmt::format("{}: {}", what, base::trim(answer->output)));
+    }
+    wait_a_little();
+  }
+}
+
+}  // namespace gangrun::process

@@ -1,0 +1,87 @@
+// What the desk does with the figures and the result of a run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <vector>
+
+#include "registry/desk.h"
+#include "registry/starts.h"
+#include "registry/test_support.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const job::TaskId kWorker{"worker", 0};
+
+class Recorded final : public DeskOutput {
+ public:
+  void send(SessionId, Frame frame) override { sent.push_back(*decode_master_message(*frame)); }
+  void close(SessionId, std::string_view) override {}
+  void event(DeskEvent event) override { events.push_back(std::move(event)); }
+
+  std::vector<MasterMessage> sent;
+  std::vector<DeskEvent> events;
+};
+
+// A worker that runs attempt 1 in generation 1.
+class DeskResultTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    desk.expect(kWorker, 1);
+    desk.on_opened(1, now);
+    frame(ReportMessage{kWorker, 1, {"h", 1}, 9, AgentState::kWaiting, 0, 0, 0, {}});
+    Starts starts({1, {}});
+    desk.send_start(kWorker, 1, 0, starts);
+    frame(StartedMessage{1, 1, 5});
+    out.events.clear();
+    out.sent.clear();
+  }
+
+  void frame(const AgentMessage& message) { desk.on_frame(1, encode(message), now); }
+
+  base::Instant now = base::Instant(std::chrono::seconds(1000));
+  Recorded out;
+  LogRecorder log;
+  Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
+};
+
+TEST_F(DeskResultTest, BothArePassedOnAndAPartIsAnswered) {
+  const job::Figures figures = {{"step", job::Figure(std::int64_t{1})}};
+  frame(FiguresMessage{1, 1, figures});
+  frame(ResultMessage{1, 1, 0, 1, "r"});
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{kWorker, 1, figures}),
+                                      DeskEvent(ResultPart{kWorker, 1, 0, 1, "r"})));
+  desk.send_result_kept(kWorker, {1, 1, ""});
+  EXPECT_THAT(out.sent, ElementsAre(MasterMessage(ResultKeptMessage{1, 1, ""})));
+}
+
+TEST_F(DeskResultTest, OfAnotherRunNothingCounts) {
+  frame(ResultMessage{2, 1, 0, 1, "r"});
+  frame(ResultMessage{1, 2, 0, 1, "r"});
+  EXPECT_THAT(out.events, IsEmpty());
+  EXPECT_EQ(log.lines.size(), 2U);
+}
+
+TEST_F(DeskResultTest, AfterItsEndARunHasNoResultAnyMore) {
+  frame(ExitedMessage{1, 1, {}});
+  out.events.clear();
+  frame(ResultMessage{1, 1, 0, 1, "r"});
+  EXPECT_THAT(out.events, IsEmpty());
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("result without a run")));
+}
+
+TEST_F(DeskResultTest, WhoHasGoneIsNotAnswered) {
+  frame(ResultMessage{1, 1, 0, 1, "r"});
+  desk.on_closed(1);
+  desk.send_result_kept(kWorker, {1, 1, ""});
+  EXPECT_THAT(out.sent, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gangrun::registry

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "job/task_id.h"
+#include "net/client.h"
+#include "net/http.h"
+
+// How a task comes by itself, on a place that starts none for us: it asks the registry whether it
+// is the one that is awaited, and gets what its agent must know (docs/protocols/registry.md).
+namespace gangrun::registry {
+
+inline constexpr std::size_t kMaxExecutorBytes = 200;
+inline constexpr std::size_t kMaxJoinHostBytes = 255;
+inline constexpr std::size_t kMaxHostReasonBytes = 300;
+
+// Who comes.
+struct JoinRequest {
+  job::TaskId task;
+  int attempt = 0;          // the place's own number, for people
+  std::string executor;     // where of the place, for people; may be empty
+  std::string host;         // by which the other tasks know its machine
+  std::string host_reason;  // why by this one
+
+  friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
+};
+
+base::Json to_json(const JoinRequest& request);
+// From the body of a request.
+base::Result<JoinRequest> join_request_from(const std::string& body);
+
+enum class JoinState {
+  kJoined,       // it is the one: its agent's configuration is in the answer
+  kThere,        // the task has an agent: nothing is to be started
+  kWasThere,     // it had one, which has ended: likewise
+  kUnknownTask,  // the job has none of that name
+  kJobHasEnded,
+};
+
+struct JoinAnswer {
+  JoinState state = JoinState::kJoined;
+  base::Json agent_config{};  // see AgentConfig; holds the job's secret
+  std::string reason{};       // of all but kJoined
+
+  friend bool operator==(const JoinAnswer&, const JoinAnswer&) = default;
+};
+
+net::HttpResponse response_of(const JoinAnswer& answer);
+
+// Blocks until `deadline` at most. An error where there is no answer that counts: nobody listens,
+// the secret is wrong, the request is refused as such.
+base::Result<JoinAnswer> join(const net::Endpoint& endpoint, const base::Secret& secret,
+                              const JoinRequest& request, base::Instant deadline);
+
+// A place whose tasks come by themselves, as the master sees it beside cluster::Cluster. Called on
+// the loop's thread.
+class Joining {
+ public:
+  virtual ~Joining() = default;
+  virtual JoinAnswer join(const JoinRequest& request) = 0;
+  // Of the agent of a task: nobody but its session tells how it does. `farewell`: it has left, and
+  // perhaps why; none: the connection broke.
+  virtual void on_session_open(const job::TaskId& task) = 0;
+  virtual void on_session_lost(const job::TaskId& task,
+                               const std::optional<std::string>& farewell) = 0;
+};
+
+}  // namespace gangrun::registry

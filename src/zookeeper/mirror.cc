@@ -1,0 +1,132 @@
+#include "zookeeper/mirror.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "net/hosts.h"
+#include "zookeeper/servers.h"
+
+namespace gangrun::zookeeper {
+
+Mirror::Mirror(net::EventLoop& loop, base::Logger& logger, Options options,
+               std::function<void(const std::string&)> on_trouble)
+    : loop_(loop),
+      logger_(logger),
+      options_(std::move(options)),
+      on_trouble_(std::move(on_trouble)),
+      workers_(loop, 1) {
+  look_up();
+  judge();
+}
+
+Mirror::~Mirror() = default;
+
+void Mirror::want(std::vector<Node> nodes) {
+  keeper_.want(std::move(nodes));
+  pump();
+}
+
+// The client would look the names up on its own threads, and its end would wait for that.
+void Mirror::look_up() {
+  const auto work = [hosts = options_.hosts] {
+    return numeric_servers(hosts, std::chrono::steady_clock::now() + kResolveTimeout);
+  };
+  const auto given = workers_.run(
+      work, [this](const base::Result<std::vector<std::string>>& servers) { open(servers); });
+  if (!given.ok()) again(given.error().message);
+}
+
+void Mirror::open(const base::Result<std::vector<std::string>>& servers) {
+  if (!servers.ok()) return again(servers.error().message);
+  auto session = Session::open(loop_,
+                               {.servers = *servers,
+                                .timeout = options_.session_timeout,
+                                .credentials = options_.credentials},
+                               [this](SessionState state) { on_state(state); });
+  if (!session.ok()) return again(session.error().message);
+  session_ = *std::move(session);
+  reason_ = "no server answers";
+  reopen_ = loop_.after(kNewSessionAfter, [this] { again(reason_); });
+}
+
+// The session is over, or has never begun; the next one begins after a pause.
+void Mirror::again(std::string reason) {
+  reason_ = std::move(reason);
+  is_connected_ = false;
+  keeper_.disconnected();
+  // Not at once: this may be a callback of the session.
+  reopen_ = loop_.after(kRetryPause, [this] {
+    session_.reset();
+    look_up();
+  });
+  judge();
+}
+
+void Mirror::on_state(SessionState state) {
+  switch (state) {
+    case SessionState::kConnected:
+      reopen_.reset();
+      is_connected_ = true;
+      is_announced_ = false;
+      retry_pause_ = kRetryPause;
+      keeper_.connected();
+      return pump();
+    case SessionState::kConnecting:
+      if (!std::exchange(is_connected_, false)) return;
+      logger_.info("ZooKeeper: the connection is lost");
+      reason_ = "no server answers";
+      keeper_.disconnected();
+      reopen_ = loop_.after(kNewSessionAfter, [this] { again(reason_); });
+      return judge();
+    case SessionState::kExpired:
+      logger_.info("ZooKeeper: the session has expired; there will be another one");
+      return again("no server answers");
+    case SessionState::kRefused: return again("the servers refuse the job's digest");
+  }
+}
+
+void Mirror::pump() {
+  if (is_connected_) {
+    for (const Operation& operation : keeper_.next()) {
+      session_->send(operation, [this, operation](const Answer& answer) {
+        keeper_.done(operation, answer);
+        if (keeper_.has_room()) pump();
+      });
+    }
+    if (keeper_.has_failed() && !retry_.pending()) {
+      retry_ = loop_.after(retry_pause_, [this] {
+        keeper_.retry();
+        pump();
+      });
+      retry_pause_ = std::min(2 * retry_pause_, kMaxRetryPause);
+    }
+  }
+  judge();
+}
+
+std::string Mirror::behind() const {
+  if (keeper_.is_settled()) return "";
+  if (!is_connected_) return reason_.empty() ? "no server answers" : reason_;
+  return keeper_.trouble().empty() ? "the servers are slow" : keeper_.trouble();
+}
+
+void Mirror::judge() {
+  const bool is_settled = keeper_.is_settled();
+  if (is_settled) {
+    patience_.reset();
+    retry_pause_ = kRetryPause;
+    was_settled_ = true;
+    if (!std::exchange(is_announced_, true)) logger_.info("ZooKeeper has all of the registry");
+    if (std::exchange(is_told_, false)) on_trouble_("");
+    return;
+  }
+  if (std::exchange(was_settled_, false) || (!is_told_ && !patience_.pending())) {
+    patience_ = loop_.after(options_.patience, [this] {
+      is_told_ = true;
+      on_trouble_(behind());
+    });
+  }
+}
+
+}  // namespace gangrun::zookeeper
