@@ -1,0 +1,42 @@
+"""gangrun starts the tasks of a distributed training job together: on this machine, or on a YARN cluster.
+
+    run = gangrun.run({"worker": gangrun.TaskSpec(instances=4, memory="2 GiB")}, train, on="yarn")
+
+Nothing else is imported before it is used, so that `import gangrun` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+TYPE_CHECKING = False  # as typing has it, without importing that
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gangrun import errors, task
+    from gangrun._job import TaskSpec
+    from gangrun._run import Run, Task, attach, run
+
+    __version__: str
+
+__all__ = ["Run", "Task", "TaskSpec", "__version__", "attach", "errors", "run", "task"]
+
+_HOMES = {"Run": "_run", "Task": "_run", "TaskSpec": "_job", "attach": "_run", "run": "_run"}
+_MODULES = ("compat", "environments", "errors", "spark", "task", "tensorflowonspark", "tf_skein", "tf_yarn")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"gangrun.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        return importlib.import_module(f"gangrun.{name}")
+    elif name == "__version__":
+        value = importlib.import_module("gangrun._program").version()
+    else:
+        raise AttributeError(f"module 'gangrun' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,92 @@
+"""A function as the bytes that are brought to the tasks: one line of JSON, then what is pickled.
+
+The line says what the rest needs before anything of it is read: `python`, the version that pickled it, and `target`,
+"package.module:function" where the function itself is not pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Mapping, Sequence
+
+from gangrun import compat
+from gangrun.errors import InvalidJob
+
+FORMAT = 1
+# What is pickled travels to every task; larger things belong into files, or are read where they are.
+MAX_PICKLED_BYTES = 100 * 1024 * 1024
+
+
+def payloads(mains: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any],
+             files: Mapping[str, str]) -> dict[Any, bytes]:
+    """Each of the functions with its arguments. Raises InvalidJob for what cannot be brought to a task."""
+    if isinstance(args, (str, bytes)) or not isinstance(args, (list, tuple)):
+        raise InvalidJob(f"args: {args!r} is a {type(args).__name__}; allowed: a list or a tuple")
+    made: dict[Any, bytes] = {}
+    for main in mains:
+        if key_of(main) not in made:
+            made[key_of(main)] = _payload(main, tuple(args), dict(kwargs), files)
+    return made
+
+
+def key_of(main: Any) -> Any:
+    """Of a function in `payloads`: what can be called need not be hashable."""
+    return main if isinstance(main, str) else id(main)
+
+
+def _payload(main: Any, args: tuple[Any, ...], kwargs: dict[str, Any], files: Mapping[str, str]) -> bytes:
+    from gangrun import _shipping  # which a task has no use for
+
+    target = None
+    if isinstance(main, str):
+        _shipping.check_reference(main, files)
+        target, what, body = main, f"the arguments of {main}", b""
+        if args or kwargs:
+            body = _shipping.dumps((None, args, kwargs), what, files)
+    else:
+        what = f"the function {getattr(main, '__qualname__', repr(main))}"
+        _shipping.check_imports(main, files)
+        body = _shipping.dumps((main, args, kwargs), what, files)
+    if len(body) > MAX_PICKLED_BYTES:
+        raise InvalidJob(f"main: {what} with its arguments and what it refers to is {len(body) >> 20} MiB when pickled; "
+                         f"allowed: {MAX_PICKLED_BYTES >> 20} MiB{_shipping.largest(main, args, kwargs)}. Large data "
+                         "belongs into files=, or is read by the task where it lies")
+    header = {"format": FORMAT, "python": list(sys.version_info[:2]), "target": target, "pickled": bool(body),
+              "answers": compat.is_answering()}
+    return json.dumps(header).encode() + b"\n" + body
+
+
+def load(payload: bytes) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """In the task: the function and its arguments. Raises RuntimeError in words for the user."""
+    line, _, body = payload.partition(b"\n")
+    header = json.loads(line)
+    if header["format"] != FORMAT:
+        raise RuntimeError(f"the function is in format {header['format']}, this gangrun reads {FORMAT}")
+    if header["pickled"] and header["python"] != list(sys.version_info[:2]):
+        theirs, own = ".".join(map(str, header["python"])), ".".join(map(str, sys.version_info[:2]))
+        raise RuntimeError(f"the function was pickled by Python {theirs}, and this task runs Python {own} "
+                           f"({sys.executable}); use an environment with Python {theirs}, or name the function as "
+                           "'package.module:function'")
+    # What was shipped may import tf_yarn and the like, as the program does that shipped it.
+    compat.answer_imports(installed_first=not header["answers"])
+    function: Any = None
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    if header["pickled"]:
+        import pickle
+
+        function, args, kwargs = pickle.loads(body)
+    if header["target"] is not None:
+        function = _resolve(header["target"])
+    return function, args, kwargs
+
+
+def _resolve(target: str) -> Any:
+    import importlib
+
+    module, _, name = target.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,309 @@
+"""From the arguments of `run` to a job file: what docs/job.md describes."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+from gangrun import _function, _staging
+from gangrun.errors import InvalidJob
+
+Main = Union[None, str, Sequence[str], Callable[..., Any]]
+Files = Union[None, Mapping[str, Any], Sequence[Any]]
+
+REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+PLACES = ("local", "yarn")
+UNPACKING_LIMIT = "10 min"
+# Enters the folder of its own that a task has on this machine where files are given; $1 is the staging folder.
+ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
+         'for f in "$1/files/"* "$1/files/".[!.]*; do n="${f##*/}"; '
+         '{ [ -L "$f" ] && [ ! -e "$n" ]; } || continue; ln -s "$f" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; '
+         'shift; exec "$@"')
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskSpec:
+    """What the tasks of one type need: the keys of a task type in docs/job.md. What is None is left to gangrun."""
+
+    instances: int = 1
+    memory: Union[None, int, str] = None  # "2 GiB", or a number of MiB
+    vcores: Optional[int] = None
+    gpus: Optional[int] = None
+    processes: int = 1
+    label: Optional[str] = None
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    command: Union[None, str, Sequence[str]] = None  # instead of the job's main
+    policy: Optional[str] = None
+    grace: Union[None, int, str] = None
+    logdir: Optional[str] = None
+    image: Optional[str] = None
+    resources: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    one_per_node: bool = False
+    min_instances: Optional[int] = None
+    spares: Optional[int] = None
+    ports: Optional[Mapping[str, Any]] = None
+    environment: Any = None  # this type's Python, instead of the job's (gangrun.environments)
+
+    def to_json(self) -> dict[str, Any]:
+        """The task type as a job file has it; `environment` is no part of that."""
+        keys: dict[str, Any] = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "environment" or value is None or (field.name != "instances" and value == _default(field)):
+                continue
+            keys[field.name] = dict(value) if isinstance(value, Mapping) else _words(value)
+        return keys
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default is not dataclasses.MISSING else {}
+
+
+def _words(value: Any) -> Any:
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """The arguments of `run` that say what the job is."""
+
+    tasks: Mapping[str, Union[TaskSpec, int]]
+    main: Union[Main, Mapping[str, Main]]
+    args: Sequence[Any] = ()
+    kwargs: Optional[Mapping[str, Any]] = None
+    on: str = "local"
+    name: Optional[str] = None
+    files: Files = None
+    env: Optional[Mapping[str, str]] = None
+    environment: Any = None
+    keys: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # further keys of the job file
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """A job that can be started: its file lies in the staging folder, which is to be removed after its end."""
+
+    staging: _staging.Staging
+    path: str
+    is_function: bool
+
+
+def specs_of(tasks: Mapping[str, Union[TaskSpec, int]]) -> dict[str, TaskSpec]:
+    if not isinstance(tasks, Mapping) or not tasks:
+        raise InvalidJob(f"tasks: {tasks!r} is no mapping of task types to gangrun.TaskSpec; allowed: "
+                         "{'worker': TaskSpec(instances=2)} or {'worker': 2}")
+    specs = {}
+    for name, given in tasks.items():
+        if not isinstance(name, str) or not TYPE.fullmatch(name):
+            raise InvalidJob(f"tasks: {name!r} is no task type; allowed: a letter, then at most 39 letters, digits, "
+                             "'_' or '-'")
+        if isinstance(given, int) and not isinstance(given, bool):
+            given = TaskSpec(instances=given)
+        if not isinstance(given, TaskSpec):
+            raise InvalidJob(f"tasks.{name}: {given!r} is a {type(given).__name__}; allowed: gangrun.TaskSpec, or a "
+                             "number of tasks")
+        specs[name] = given
+    return specs
+
+
+def mains_of(request: Request, specs: Mapping[str, TaskSpec]) -> dict[str, Main]:
+    """Each type's own main; those that bring their command, or run TensorBoard, have none."""
+    given = request.main
+    if isinstance(given, Mapping):
+        unknown = sorted(set(given) - set(specs))
+        if unknown:
+            raise InvalidJob(f"main: there is no task type {unknown[0]!r}; there are: {', '.join(specs)}")
+    mains: dict[str, Main] = {}
+    for name, spec in specs.items():
+        if spec.command is not None or spec.logdir is not None:
+            mains[name] = None
+            continue
+        main = given.get(name) if isinstance(given, Mapping) else given
+        if main is None:
+            raise InvalidJob(f"main: the task type {name!r} has nothing to run")
+        mains[name] = _checked_main(main, request)
+    return mains
+
+
+def _checked_main(main: Any, request: Request) -> Main:
+    if callable(main):
+        _check_call(main, request)
+        return main  # type: ignore[no-any-return]
+    if isinstance(main, str) and main.strip():
+        return main
+    if isinstance(main, (list, tuple)) and main and all(isinstance(word, (str, os.PathLike)) for word in main):
+        return [os.fspath(word) for word in main]
+    raise InvalidJob(f"main: {main!r} is a {type(main).__name__}; allowed: a function, 'package.module:function', a list "
+                     "of words, or a line for the shell")
+
+
+def _check_call(main: Callable[..., Any], request: Request) -> None:
+    """What would fail in every task, or do nothing there."""
+    import inspect
+
+    name = getattr(main, "__qualname__", repr(main))
+    if inspect.iscoroutinefunction(main) or inspect.isasyncgenfunction(main) or inspect.isgeneratorfunction(main):
+        raise InvalidJob(f"main: {name} only makes a coroutine or a generator when it is called; allowed: a function that does "
+                         "its work")
+    try:
+        signature = inspect.signature(main)
+    except (TypeError, ValueError):  # of a builtin; it tells in the task
+        return
+    try:
+        signature.bind(*request.args, **(request.kwargs or {}))
+    except TypeError as error:
+        raise InvalidJob(f"args: {name}{signature} cannot be called with them: {error}") from None
+
+
+def is_function(main: Main) -> bool:
+    return callable(main) or (isinstance(main, str) and REFERENCE.fullmatch(main) is not None)
+
+
+def name_for(mains: Mapping[str, Main]) -> str:
+    """A job's name from what it runs first."""
+    main = next((main for main in mains.values() if main is not None), "job")
+    if isinstance(main, str):
+        name = main.split(":")[-1] if is_function(main) else os.path.basename((main.split() or ["job"])[0])
+    elif callable(main):
+        name = getattr(main, "__name__", type(main).__name__)
+    else:
+        script = next((word for word in main if word.endswith(".py")), main[0])
+        name = os.path.splitext(os.path.basename(script))[0]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:63]
+    return name if NAME.fullmatch(name) else "job"
+
+
+def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
+    """Checks everything that can be checked here, and writes the job file with what it needs beside."""
+    if request.on not in PLACES:
+        raise InvalidJob(f"on: {request.on!r} is no place; allowed: {', '.join(PLACES)}")
+    specs = specs_of(request.tasks)
+    mains = mains_of(request, specs)
+    files = _staging.files_of(request.files, request.on)
+    functions = [main for main in mains.values() if is_function(main)]
+    if not functions and (request.args or request.kwargs):
+        raise InvalidJob("args and kwargs are for functions; main is a command")
+    payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)
+    staging = _staging.Staging()
+    try:
+        job = _Builder(request, staging, files, progress).job(specs, mains, payloads)
+        return Prepared(staging, staging.write_json("job.json", job), bool(functions))
+    except BaseException:
+        staging.remove()
+        raise
+
+
+class _Builder:
+    def __init__(self, request: Request, staging: _staging.Staging, files: Mapping[str, str],
+                 progress: Callable[[str], None]) -> None:
+        self.request, self.staging, self.progress = request, staging, progress
+        self.local = request.on == "local"
+        self.files = dict(files)
+        self.pythons: dict[Any, Any] = {}
+
+    def job(self, specs: Mapping[str, TaskSpec], mains: Mapping[str, Main],
+            payloads: Mapping[Any, bytes]) -> dict[str, Any]:
+        tasks = {}
+        for name, spec in specs.items():
+            tasks[name] = self.task_type(name, spec, mains[name], payloads)
+        job: dict[str, Any] = {"name": self.request.name or name_for(mains), "on": self.request.on, "tasks": tasks}
+        if self.request.env:
+            job["env"] = _checked_env(self.request.env, "env")
+        shipped = self.staging.link_files(self.files, self.local)
+        if shipped:
+            job["files"] = shipped
+        for key, value in self.request.keys.items():
+            if key in ("tasks", "command", "files", "on", "env"):
+                raise InvalidJob(f"job: the key '{key}' has an argument of its own")
+            job[key] = value
+        # Nodes that unpack a large environment for the first time may take longer than other tasks for their report.
+        if any("archives" in one for one in (job, *tasks.values())) and isinstance(job.get("timeouts", {}), Mapping):
+            job["timeouts"] = {"roll_call": UNPACKING_LIMIT, **job.get("timeouts", {})}
+        return job
+
+    def task_type(self, name: str, spec: TaskSpec, main: Main, payloads: Mapping[Any, bytes]) -> dict[str, Any]:
+        keys = spec.to_json()
+        env = _checked_env(spec.env, f"tasks.{name}.env")
+        chosen = _environment_of(name, spec, self.request.environment)
+        command: Any = None if main is None else main
+        if is_function(main) or chosen is not None:
+            python = self.python(chosen, {**(self.request.env or {}), **spec.env})
+            self.files.update(python.files)
+            if python.archives:
+                keys["archives"] = dict(python.archives)
+            env = {**python.env, **env}
+            if is_function(main):
+                command = [*python.command, "-m", "gangrun._task_main", self.put_payload(payloads[_function.key_of(main)])]
+        runtime = self.runtime() if is_function(main) else None
+        path = self.python_path(runtime, env)
+        if path:
+            env["PYTHONPATH"] = path
+        if env:
+            keys["env"] = env
+        if command is not None:
+            keys["command"] = self.in_own_folder(command)
+        elif "command" in keys:
+            keys["command"] = self.in_own_folder(keys["command"])
+        return keys
+
+    def python(self, chosen: Any, env: Mapping[str, str]) -> Any:
+        from gangrun import environments
+
+        key = chosen if chosen is None or isinstance(chosen, str) else id(chosen)
+        if key not in self.pythons:
+            self.pythons[key] = environments.prepare(chosen, on=self.request.on, env=env, progress=self.progress)
+        return self.pythons[key]
+
+    def put_payload(self, payload: bytes) -> str:
+        path = self.staging.write_once("function", payload)
+        if self.local:
+            return path
+        self.files[os.path.basename(path)] = path
+        return os.path.basename(path)
+
+    def runtime(self) -> str:
+        if self.local:
+            return self.staging.runtime_folder()
+        path = self.staging.runtime_archive()
+        self.files[os.path.basename(path)] = path
+        return os.path.basename(path)
+
+    def python_path(self, runtime: Optional[str], env: Mapping[str, str]) -> str:
+        """Where the task's Python looks first: what gangrun itself needs, then the shipped files, then the user's own."""
+        parts = [runtime] if runtime else []
+        if self.request.files:
+            parts.append(".")
+        if not parts:
+            return ""
+        inherited = os.environ.get("PYTHONPATH", "") if self.local else ""
+        own = env.get("PYTHONPATH") or (self.request.env or {}).get("PYTHONPATH") or inherited
+        return os.pathsep.join([*parts, own] if own else parts)
+
+    def in_own_folder(self, command: Any) -> Any:
+        """On this machine tasks run in the caller's folder, but where files are given, each in one of its own."""
+        if not (self.local and self.request.files):
+            return command
+        words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+        return ["/bin/sh", "-c", ENTER, "sh", self.staging.folder, *words]
+
+
+def _environment_of(name: str, spec: TaskSpec, environment: Any) -> Any:
+    if spec.environment is not None:
+        return spec.environment
+    if not isinstance(environment, Mapping):
+        return environment
+    for key in (name, spec.label, "*", ""):
+        if key is not None and key in environment:
+            return environment[key]
+    return None
+
+
+def _checked_env(env: Mapping[str, str], field: str) -> dict[str, str]:
+    for name, value in env.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InvalidJob(f"{field}: {name!r} is {value!r}, a {type(value).__name__}; allowed: texts")
+    return dict(env)

@@ -1,0 +1,457 @@
+"""A job as its caller holds it: `run`, `attach`, `Run`."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import dataclasses
+import json
+import re
+import signal
+import threading
+import time
+import weakref
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+from gangrun import _display, _job, _program, _progress, errors
+from gangrun._stream import Event, Stream
+
+Status = dict[str, Any]
+FINAL = ("succeeded", "failed", "killed", "lost")
+# The first event tells the job's id; on a cluster there are uploads before.
+SUBMIT_LIMIT_S = 3600
+# A job of this process that is still there when the interpreter ends: its tasks have timeouts.stop to end.
+EXIT_LIMIT_S = 60
+LOGS_LIMIT_S, LOGS_PAUSE_S = 60, 0.5
+TIME_LIMIT = re.compile(r"\(timeouts\.\w+\)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One task as the job's status shows it."""
+
+    task: str
+    state: str
+    policy: str
+    host: str
+    address: str
+    exit: str
+    attempt: int
+    pid: int
+    memory_bytes: int
+    cpu_seconds: float
+    last_line: str
+    figures: Mapping[str, Union[int, float, str]]
+
+    @property
+    def type(self) -> str:
+        return self.task.rpartition(":")[0]
+
+    @property
+    def index(self) -> int:
+        return int(self.task.rpartition(":")[2])
+
+    @classmethod
+    def of(cls, shown: Mapping[str, Any]) -> Task:
+        address = shown.get("address", "")
+        host = shown.get("host") or address.rpartition(":")[0].strip("[]")
+        return cls(task=shown["task"], state=shown["state"], policy=shown.get("policy", ""), host=host, address=address,
+                   exit=shown.get("exit", ""), attempt=shown.get("attempt", 1), pid=shown.get("pid", 0),
+                   memory_bytes=shown.get("memory_bytes", 0), cpu_seconds=shown.get("cpu_seconds", 0.0),
+                   last_line=shown.get("last_line", ""), figures=shown.get("figures") or {})
+
+
+_running: weakref.WeakSet[Run] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_with_the_interpreter() -> None:
+    left = [run for run in list(_running) if run._owned and run._stream is not None and run._stream.running]
+    for run in left:
+        run._interrupt(signal.SIGTERM)
+    limit = time.monotonic() + EXIT_LIMIT_S
+    for run in left:
+        run._stream_ended(max(0.0, limit - time.monotonic()))
+    for run in list(_running):
+        run._clean()
+
+
+class Run:
+    """A job that `run` has started, or that `attach` has found."""
+
+    def __init__(self, *, on: str, env: Mapping[str, str], prepared: Optional[_job.Prepared] = None, owned: bool = True,
+                 on_status: Optional[Callable[[Status], None]] = None,
+                 on_line: Optional[Callable[[str, str, str], None]] = None, with_lines: bool = False,
+                 display: Optional[_display.Display] = None, told: Optional[_progress.Progress] = None) -> None:
+        self._on, self._env, self._prepared, self._owned = on, dict(env), prepared, owned
+        self._with_lines, self._display = with_lines or on_line is not None, display
+        self._told = told or _progress.Progress(None, False)
+        self._on_status, self._on_line = on_status, on_line
+        self._status: Status = {}
+        self._ended = False
+        self._stream: Optional[Stream] = None
+        self._id = ""
+        self._returned: dict[str, Any] = {}
+        _running.add(self)
+
+    # What begins it.
+
+    def _start(self, words: Sequence[str]) -> None:
+        lines = "--logs" if self._with_lines else "--no-logs"
+        self._stream = Stream([*words[:1], "--json", lines, *words[1:]], self._env, self._take)
+
+    def _take(self, event: Event) -> None:
+        kind = event.get("event")
+        self._show(event)
+        if kind in ("status", "end"):
+            self._status = event["status"]
+            self._id = self._status["id"] or self._id
+            self._ended = kind == "end" or self._ended
+            if self._on_status is not None:
+                self._on_status(self._status)
+        elif kind == "line" and self._on_line is not None:
+            self._on_line(event["task"], event["stream"], event["line"])
+
+    def _show(self, event: Event) -> None:
+        if event.get("event") == "upload":
+            self._told.upload(event)
+        elif self._display is not None:
+            try:
+                self._display.event(event)
+            except OSError:  # whoever looked is gone, which is no reason to end a job
+                self._display = None
+
+    def _wait_for_id(self) -> None:
+        """Until the job has an id; raises what kept it from getting one."""
+        assert self._stream is not None
+        limit = time.monotonic() + SUBMIT_LIMIT_S
+        while not self._id and not self._stream.ended.wait(0.01):
+            if time.monotonic() > limit:
+                self._interrupt()
+                raise errors.JobTimeout(f"the job was not submitted within {SUBMIT_LIMIT_S} s")
+        if not self._id:
+            self._finish()
+
+    # What it is.
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def running(self) -> bool:
+        """Whether the job goes on."""
+        if self._stream is not None and self._stream.running:
+            return True
+        return not self._is_final(self.status())
+
+    def _is_final(self, status: Mapping[str, Any]) -> bool:
+        return self._ended or status.get("state") in FINAL
+
+    def status(self) -> Status:
+        """The job's status as `gangrun status --json` prints it."""
+        if not self._is_final(self._status) and not (self._stream and self._stream.running and self._status):
+            self._status = self._ask(["status", self._id])
+        return self._status
+
+    @property
+    def tasks(self) -> list[Task]:
+        return [Task.of(shown) for shown in self.status().get("tasks", [])]
+
+    @property
+    def url(self) -> str:
+        """The page of the job, which it has on YARN."""
+        return str(self.status().get("url", ""))
+
+    def _ask(self, words: Sequence[str]) -> Any:
+        return _program.ask(words, env=self._env)
+
+    def logs(self, task: Optional[str] = None, follow: bool = False) -> Union[str, Iterator[str]]:
+        """What the tasks wrote: all of them with the task's name before each line, or one as it is.
+
+        With `follow` an iterator over the lines, which ends with the job.
+        """
+        words = ["logs", self._id, *([task] if task else [])]
+        if follow:
+            return self._follow(["logs", "-f", *words[1:]], with_name=task is None)
+        limit = time.monotonic() + LOGS_LIMIT_S
+        while True:
+            try:
+                done = _program.call(words, env=self._env, timeout=_program.TRANSFER_TIMEOUT_S)
+                return done.stdout.decode(errors="replace")
+            except errors.NoSuchJob:
+                # The nodes of a cluster hand in the logs of a job some seconds after its end.
+                if self._on == "local" or time.monotonic() > limit or not self._is_final(self._status):
+                    raise
+            threading.Event().wait(LOGS_PAUSE_S)
+
+    def _follow(self, words: Sequence[str], with_name: bool) -> Iterator[str]:
+        import queue
+
+        lines: queue.Queue[Event] = queue.Queue(maxsize=10000)
+        stream = Stream([*words, "--json"], self._env, lines.put)
+        try:
+            while stream.running or not lines.empty():
+                with contextlib.suppress(queue.Empty):
+                    event = lines.get(timeout=0.1)
+                    if event.get("event") == "line":
+                        yield f"{event['task']} | {event['line']}" if with_name else event["line"]
+        finally:
+            stream.interrupt(signal.SIGKILL)
+
+    # What ends it.
+
+    def kill(self, now: bool = False) -> None:
+        """Asks for the end of the job; its tasks get timeouts.stop for it, with `now` nothing. Does not wait."""
+        if not self._is_final(self._status):
+            _program.call(["kill", *(["--now"] if now else []), self._id], env=self._env)
+
+    def _interrupt(self, number: int = signal.SIGINT) -> None:
+        if self._stream is not None:
+            self._stream.interrupt(number)
+
+    def _stream_ended(self, seconds: Optional[float]) -> bool:
+        return self._stream is None or self._stream.ended.wait(seconds)
+
+    def wait(self, timeout: Optional[float] = None) -> Run:
+        """Waits for the job's end: this run when it has succeeded, else raises as a blocking `run` does.
+
+        TimeoutError when it has not ended after `timeout` seconds; the job goes on then, and so it does after Ctrl-C.
+        """
+        if self._stream is None and not self._is_final(self.status()):
+            self._start(["attach", self._id])
+        if not self._stream_ended(timeout):
+            raise TimeoutError(f"{self._id} did not end within {timeout} s; it goes on")
+        self._finish()
+        return self
+
+    def _wait_blocking(self) -> None:
+        """As `wait`, but Ctrl-C is the job's end, and a second one its end at once."""
+        try:
+            self._stream_ended(None)
+        except KeyboardInterrupt:
+            self._end_interrupted()
+            raise
+        self._finish()
+
+    def _end_interrupted(self) -> None:
+        self._interrupt()
+        while not self._stream_ended(0):
+            try:
+                self._stream_ended(None)
+            except KeyboardInterrupt:
+                self._interrupt()
+        self._clean()
+
+    def _clean(self) -> None:
+        _display.close(self._display)
+        self._display = None
+        if self._prepared is not None and self._owned:
+            self._prepared.staging.remove()
+
+    def _leave_staging(self) -> None:
+        """A detached job of this machine reads it until its end; a cluster has its own copies."""
+        assert self._prepared is not None
+        if self._on == "local":
+            self._prepared.staging.leave_to(self._id)
+        else:
+            self._prepared.staging.remove()
+
+    def _finish(self) -> None:
+        """After the end: raises what the job ended with."""
+        self._clean()
+        if self._stream is not None and self._stream.failure is not None:
+            raise self._stream.failure
+        found = self.exception
+        if found is not None:
+            raise found
+
+    @property
+    def exception(self) -> Optional[BaseException]:
+        """What `wait` raises: None for a job that has succeeded, or goes on."""
+        status = self._status
+        if not self._is_final(status):
+            if self._stream is None or self._stream.running:
+                return None
+            return self._broken(self._stream)
+        if status.get("state") == "succeeded":
+            return None
+        if "exception" not in self._returned:
+            self._returned["exception"] = self._exception_of(status)
+        found: Optional[BaseException] = self._returned["exception"]
+        return found
+
+    def _broken(self, stream: Stream) -> BaseException:
+        """The command ended without the job's: what it said, by its exit status."""
+        status = stream.exit_status or _program.FAILED
+        if status < 0 and self._id:
+            said = f"the program gangrun, which watched {self._id}, was killed by {signal.Signals(-status).name}"
+            if self._on == "local":
+                return errors.JobLost(f"{said}, and the job with it", self._status)
+            return errors.CommandFailed(f"{said}; whether the job goes on, gangrun.attach('{self._id}') tells")
+        try:
+            _program.fail(status, stream.said())
+        except (errors.GangrunError, KeyboardInterrupt) as error:
+            return error
+
+    def _exception_of(self, status: Status) -> BaseException:
+        cause = status.get("cause") or {}
+        sentence = cause.get("sentence") or f"the job {status.get('state')}"
+        if status["state"] == "killed":
+            return errors.JobKilled(f"{status['id']} was stopped: {sentence}", status)
+        if status["state"] == "lost":
+            return errors.JobLost(f"{status['id']} was lost: {sentence}", status)
+        if TIME_LIMIT.search(sentence):
+            return errors.JobTimeout(f"{status['id']}: {sentence}", status)
+        return self._failure(status, cause, sentence)
+
+    def _failure(self, status: Status, cause: Mapping[str, Any], sentence: str) -> BaseException:
+        """The task's own exception where it came back; its traceback as the `__cause__` in any case where there is one."""
+        outcome: Mapping[str, Any] = {}
+        with contextlib.suppress(errors.GangrunError):  # the cause is told without it
+            outcome = self._outcome(cause["task"]) if cause.get("task") else {}
+        text = outcome.get("traceback") or cause.get("traceback") or ""
+        task, host = cause.get("task") or "", cause.get("host") or ""
+        error: BaseException = errors.JobFailed(f"{status['id']}: {sentence}", status)
+        if outcome.get("kind") == "exception":
+            error = self._own_exception(outcome, error)
+        if text:
+            error.__cause__ = errors.RemoteTraceback(text, task, host, str(status["id"]))
+        return error
+
+    @staticmethod
+    def _own_exception(outcome: Mapping[str, Any], instead: BaseException) -> BaseException:
+        if outcome.get("body") is not None:
+            import pickle
+
+            try:
+                error = pickle.loads(outcome["body"])
+            except Exception:  # a class that is not here, or that does not come out of its pickle: its words are enough
+                error = None
+            if isinstance(error, Exception):
+                return error
+        words = f"{outcome['type']}: {outcome['message']}" if outcome.get("message") else outcome["type"]
+        return errors.JobFailed(f"{instead} ({words})", getattr(instead, "status", None))
+
+    # What came back.
+
+    def _outcome(self, task: str) -> Mapping[str, Any]:
+        from gangrun import _result
+
+        try:
+            content = _program.call(["result", self._id, task], env=self._env, timeout=_program.TRANSFER_TIMEOUT_S).stdout
+        except errors.NoSuchJob as error:
+            raise errors.NoResult(f"{self._id}: {error}") from None
+        return _result.decode(content)
+
+    def _value(self, task: str) -> Any:
+        outcome = self._outcome(task)
+        if outcome["kind"] == "exception":
+            raise errors.NoResult(f"{task} of {self._id} raised {outcome['type']}: {outcome['message']}")
+        if outcome["kind"] == "unsendable":
+            raise errors.NoResult(f"what {task} of {self._id} returned, a {outcome['type']}, {outcome['reason']}")
+        import pickle
+
+        return pickle.loads(outcome["body"])
+
+    @property
+    def result(self) -> Any:
+        """What the function returned in worker:0, or where there is none, in the first tracked task."""
+        names = [shown["task"] for shown in self.status()["tasks"] if shown.get("policy") == "tracked"]
+        names = names or [shown["task"] for shown in self.status()["tasks"]]
+        task = "worker:0" if "worker:0" in names else names[0]
+        return self._remembered(task)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """What the function returned, of each task that has left something."""
+        listed = [entry["task"] for entry in self._ask(["result", self._id])["results"]]
+        return {task: self._remembered(task) for task in listed}
+
+    def _remembered(self, task: str) -> Any:
+        if task not in self._returned:
+            self._returned[task] = self._value(task)
+        return self._returned[task]
+
+    def _repr_html_(self) -> str:
+        return _display.to_html(self.status())
+
+    def __repr__(self) -> str:
+        return f"<gangrun.Run {self._id} {self._status.get('state', '')}>"
+
+
+def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, Mapping[str, _job.Main]], *,
+        args: Sequence[Any] = (), kwargs: Optional[Mapping[str, Any]] = None, on: str = "local",
+        name: Optional[str] = None, files: _job.Files = None, env: Optional[Mapping[str, str]] = None,
+        environment: Any = None, queue: Optional[str] = None, framework: Union[None, str, Sequence[str]] = None,
+        restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
+        success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
+        job: Optional[Mapping[str, Any]] = None, block: bool = True, detach: bool = False,
+        display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
+        on_line: Optional[Callable[[str, str, str], None]] = None,
+        client_env: Optional[Mapping[str, str]] = None) -> Run:
+    """Starts the tasks of a job together, each with `main`, and waits for their end.
+
+    tasks        task type → TaskSpec, or a number of tasks
+    main         a function, called with `args` and `kwargs`; "package.module:function"; a command as a list of words, or a
+                 line for the shell; or task type → one of these
+    on           "local" or "yarn"
+    files        name in the task → path, or a list of paths; modules among them can be imported
+    env          variables of the tasks
+    environment  the Python of the tasks (gangrun.environments), for all or by task type or label
+    queue, framework, restarts, timeouts, success, yarn, job   keys of a job file (docs/job.md)
+    block        False: returns when the job is submitted; it ends with this process
+    detach       True: submits only; the job goes on without this process
+    display      None: shown where somebody looks; True, False, "live", "notebook", "lines"
+    on_status, on_line   called with each status, and with (task, stream, line); what they raise ends the job
+    client_env   variables of the program gangrun itself, as HADOOP_CONF_DIR of another cluster
+
+    Raises what a task raised, with errors.RemoteTraceback as its cause; errors.InvalidJob before anything has been started;
+    else errors.JobFailed and its like. Ctrl-C ends the job and is raised again. The guide is docs/python.md.
+    """
+    keys = dict(job or {})
+    for key, value in (("framework", framework), ("restarts", restarts), ("timeouts", timeouts), ("success", success)):
+        if value is not None:
+            keys[key] = value
+    if yarn is not None or queue is not None:
+        keys["yarn"] = {**keys.get("yarn", {}), **(yarn or {}), **({"queue": queue} if queue is not None else {})}
+    request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
+                           environment=environment, keys=keys)
+    kind = "none" if detach else _display.kind_of(display, block)
+    shown = _display.make(kind)
+    told = _progress.Progress(_display.progress(shown) if shown is not None else None, display is None)
+    try:
+        prepared = _job.prepare(request, told.say)
+    except BaseException:
+        _display.close(shown)
+        raise
+    finally:
+        told.end()
+    started = Run(on=on, env=client_env or {}, prepared=prepared, owned=not detach, on_status=on_status, on_line=on_line,
+                  with_lines=kind == "lines", display=shown, told=told)
+    try:
+        if detach:
+            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env,
+                                 timeout=SUBMIT_LIMIT_S)
+            started._id = json.loads(done.stdout)["job"]
+            started._leave_staging()
+            return started
+        started._start(["run", prepared.path])
+        started._wait_for_id()
+    except BaseException:
+        started._end_interrupted()
+        raise
+    if block:
+        started._wait_blocking()
+    return started
+
+
+def attach(job_id: str, on: Optional[str] = None, *, on_status: Optional[Callable[[Status], None]] = None,
+           on_line: Optional[Callable[[str, str, str], None]] = None,
+           client_env: Optional[Mapping[str, str]] = None) -> Run:
+    """The job of this id, whoever has started it; NoSuchJob where there is none. Leaving it does not end it."""
+    place = on or ("yarn" if job_id.startswith("application_") else "local")
+    found = Run(on=place, env=client_env or {}, owned=False, on_status=on_status, on_line=on_line)
+    found._id = job_id
+    found._id = found.status()["id"]
+    return found

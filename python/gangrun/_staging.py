@@ -1,0 +1,179 @@
+"""The folder that a job's file, function and files are put into before it starts; only its user can read it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+import zipfile
+from typing import Any, Mapping, Optional
+
+from gangrun.errors import InvalidJob, NotInstalled
+
+RUNTIME = "gangrun-runtime.zip"
+# Zip knows no earlier time; the same one for all, so that the same files make the same archive.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def home() -> pathlib.Path:
+    given = os.environ.get("GANGRUN_HOME")
+    return pathlib.Path(given) if given else pathlib.Path.home() / ".gangrun"
+
+
+def is_url(path: str) -> bool:
+    return "://" in path
+
+
+def files_of(files: Any, on: str) -> dict[str, str]:
+    """The name in the task → an absolute path, or a URL; everything is looked at before anything starts."""
+    if files is None:
+        return {}
+    if isinstance(files, (str, bytes, os.PathLike)):
+        raise InvalidJob(f"files: {files!r} is one path; allowed: a list of paths, or a mapping of names to paths")
+    pairs = list(files.items()) if isinstance(files, Mapping) else [(None, path) for path in files]
+    found: dict[str, str] = {}
+    for given, raw in pairs:
+        name, path = _file_of(given, raw, on)
+        if name in found and found[name] != path:
+            raise InvalidJob(f"files: {found[name]} and {path} would both be called '{name}'")
+        found[name] = path
+    return found
+
+
+def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
+    path = os.fspath(raw) if isinstance(raw, (str, os.PathLike)) else None
+    if not isinstance(path, str) or not path:
+        raise InvalidJob(f"files: {raw!r} is no path")
+    if is_url(path) and not path.startswith("file://"):
+        if on == "local":
+            raise InvalidJob(f"files: {path} is on a cluster's file system; allowed on this machine: paths")
+        url, _, fragment = path.partition("#")
+        name = given or fragment or url.rstrip("/").rsplit("/", 1)[-1]
+        path = url
+    else:
+        path = os.path.abspath(path[len("file://"):] if path.startswith("file://") else path)
+        if not os.path.exists(path):
+            raise InvalidJob(f"files: {path} is not there")
+        name = given or os.path.basename(path)
+    if not isinstance(name, str) or not name or "/" in name or name in (".", ".."):
+        raise InvalidJob(f"files: {name!r} is no name for {path}; allowed: one name without '/'")
+    return name, path
+
+
+OWNER = "owner"
+# Of a folder without an owner's file: somebody is about to write it.
+NEW_S = 3600
+
+
+def _sweep(parent: pathlib.Path) -> None:
+    """Removes what processes have left that were killed, and what detached jobs have left that have ended."""
+    for folder in parent.glob("run-*"):
+        with contextlib.suppress(OSError):  # another one removes it at the same time
+            if not (folder / OWNER).exists():
+                if time.time() - folder.stat().st_mtime > NEW_S:
+                    shutil.rmtree(folder)
+                continue
+            with open(folder / OWNER, "rb") as owner:
+                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                job = owner.read().decode()
+                if not job or not (home() / "jobs" / job / "launch.json").exists():
+                    shutil.rmtree(folder)
+
+
+class Staging:
+    """Removed by its owner. What a detached job reads from it must outlive the process that started it."""
+
+    def __init__(self) -> None:
+        parent = home() / "python"
+        parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _sweep(parent)
+        self.folder = tempfile.mkdtemp(prefix="run-", dir=parent)
+        self._owner = open(os.open(self.path(OWNER), os.O_WRONLY | os.O_CREAT, 0o600), "wb")
+        fcntl.flock(self._owner, fcntl.LOCK_EX)
+
+    def leave_to(self, job: str) -> None:
+        """It stays until this detached job of this machine has ended."""
+        self._owner.write(job.encode())
+        self._owner.close()
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def write(self, name: str, content: bytes) -> str:
+        path = self.path(name)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+        return path
+
+    def write_once(self, stem: str, content: bytes) -> str:
+        """The same content is written once, whoever asks for it."""
+        name = f"gangrun-{stem}-{hashlib.sha256(content).hexdigest()[:16]}"
+        return self.path(name) if os.path.exists(self.path(name)) else self.write(name, content)
+
+    def write_json(self, name: str, value: Any) -> str:
+        try:
+            text = json.dumps(value)
+        except TypeError as error:
+            raise InvalidJob(f"job: {error}; allowed: what JSON can say") from None
+        return self.write(name, text.encode())
+
+    def link_files(self, files: Mapping[str, str], local: bool) -> list[str]:
+        """Links with the names that the tasks see; what the job file is to list, which on this machine is nothing."""
+        links = self.path("files")
+        listed = []
+        for name, path in files.items():
+            if is_url(path):
+                listed.append(f"{path}#{name}")
+                continue
+            os.makedirs(links, exist_ok=True)
+            os.symlink(path, os.path.join(links, name))
+            listed.append(os.path.join(links, name))
+        return [] if local else listed
+
+    def runtime_folder(self) -> str:
+        """What a task needs of this package, for tasks that see this machine's files."""
+        folder = self.path("runtime")
+        if not os.path.isdir(folder):
+            os.mkdir(folder)
+            os.symlink(package_folder("gangrun"), os.path.join(folder, "gangrun"))
+            os.symlink(package_folder("cloudpickle"), os.path.join(folder, "cloudpickle"))
+        return folder
+
+    def runtime_archive(self) -> str:
+        """The same for tasks elsewhere: the same package always makes the same bytes."""
+        path = self.path(RUNTIME)
+        if not os.path.exists(path):
+            self.write(RUNTIME, runtime_bytes())
+        return path
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._owner.close()
+
+
+def package_folder(name: str) -> str:
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.origin:
+        raise NotInstalled(f"the package '{name}' is not there: pip install {name}")
+    return os.path.dirname(os.path.realpath(spec.origin))
+
+
+def runtime_bytes() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in ("gangrun", "cloudpickle"):
+            root = pathlib.Path(package_folder(package))
+            for path in sorted(root.rglob("*.py")):
+                name = zipfile.ZipInfo(f"{package}/{path.relative_to(root).as_posix()}", EPOCH)
+                name.external_attr = 0o644 << 16
+                name.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(name, path.read_bytes())
+    return buffer.getvalue()

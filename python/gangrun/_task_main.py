@@ -1,0 +1,53 @@
+"""The process of a task whose main is a function: python -m gangrun._task_main PAYLOAD"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import Any
+
+from gangrun import _function, _result
+
+
+def _absolute_paths() -> None:
+    """What the function starts in another folder is to find the same modules."""
+    found = os.environ.get("PYTHONPATH")
+    if found:
+        os.environ["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in found.split(os.pathsep))
+
+
+def _shown(error: BaseException) -> str:
+    """The traceback without the frames of this file, which tell the user nothing."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename == __file__ and frames.tb_next is not None:
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames))
+
+
+def _leave(write: Any, content: bytes) -> None:
+    path = os.environ.get("GANGRUN_RESULT_FILE")
+    if path:
+        write(path, content)
+
+
+def main(payload: str) -> int:
+    _absolute_paths()
+    try:
+        with open(payload, "rb") as file:
+            function, args, kwargs = _function.load(file.read())
+        value = function(*args, **kwargs)
+    except Exception as error:  # the user's own: it is theirs to tell
+        text = _shown(error)
+        sys.stdout.flush()
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        _leave(_result.leave_exception, _result.encode_exception(error, text))
+        return 1
+    if os.environ.get("GANGRUN_PROCESS", "0") == "0":
+        _leave(_result.leave_value, _result.encode_value(value))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

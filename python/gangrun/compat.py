@@ -1,0 +1,179 @@
+"""Runs unmodified programs that import tf_yarn, tf_skein, cluster_pack or tensorflowonspark.
+
+    python -m gangrun.compat [--on local|yarn] SCRIPT [ARGUMENT...]
+    python -m gangrun.compat [--on local|yarn] -m MODULE [ARGUMENT...]
+    spark-submit $(python -m gangrun.compat --path) SCRIPT [ARGUMENT...]
+
+Those imports are answered with gangrun's own modules: the same objects under both names, so a class is one class
+wherever it was imported from, and what is pickled by either name is found again. The tasks of such a program answer
+them too: code that was shipped may say the same. In other jobs' tasks they are answered only where nobody else does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import runpy
+import sys
+import types
+from typing import List, NoReturn, Optional, Sequence, Tuple
+
+# The imported name, and our package; the last says whether an installed package of that name goes first.
+ANSWERS = {
+    "tf_yarn": ("gangrun.tf_yarn", False),
+    "tf_skein": ("gangrun.tf_skein", False),
+    "tensorflowonspark": ("gangrun.tensorflowonspark", False),
+    "cluster_pack": ("gangrun.environments.cluster_pack", True),
+}
+# What lies elsewhere here.
+MOVED = {
+    "tf_yarn.keras_experiment": "gangrun.tf_yarn.keras",
+    "tf_yarn.tensorflow.client": "gangrun.tf_yarn.client",
+    "tf_yarn.tensorflow.experiment": "gangrun.tf_yarn.experiment",
+    "tf_yarn.tensorflow.keras_experiment": "gangrun.tf_yarn.keras",
+}
+PLACES = ("local", "yarn")
+USAGE = ("usage: python -m gangrun.compat [--on local|yarn] (SCRIPT | -m MODULE) [ARGUMENT...]\n"
+         "       python -m gangrun.compat --path")
+
+_place = "yarn"
+
+
+def default_place() -> str:
+    """Where the calls of tf_yarn and tf_skein run their job when they do not say it: `--on`, else YARN."""
+    return _place
+
+
+class Answers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `tf_yarn.x` as the module `gangrun.tf_yarn.x`. It has to stand before the finder of files, which would load
+    a second copy of the submodules: our packages say where theirs are."""
+
+    def __init__(self, installed_first: bool) -> None:
+        self.installed_first = installed_first
+
+    def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None,
+                  target: Optional[types.ModuleType] = None) -> Optional[importlib.machinery.ModuleSpec]:
+        root, _, inner = fullname.partition(".")
+        if root not in ANSWERS:
+            return None
+        package, installed_first = ANSWERS[root]
+        if (installed_first or self.installed_first) and is_installed(root):
+            return None
+        ours = MOVED.get(fullname, f"{package}.{inner}".rstrip("."))
+        return importlib.machinery.ModuleSpec(fullname, self, origin=ours)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        assert spec.origin is not None
+        try:
+            module = importlib.import_module(spec.origin)
+        except ModuleNotFoundError as error:
+            # What a module of ours itself does not find is another matter.
+            if error.name is None or not f"{spec.origin}.".startswith(f"{error.name}."):
+                raise
+            raise not_there(spec.name) from None
+        # The machinery is about to say in the module that it is called `tf_yarn`.
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        spec = module.__spec__
+        assert spec is not None
+        module.__spec__ = spec.loader_state
+
+
+def not_there(name: str) -> ModuleNotFoundError:
+    text = f"gangrun answers the import of {name.partition('.')[0]}, but has nothing called {name}"
+    return ModuleNotFoundError(text, name=name)
+
+
+def is_installed(name: str) -> bool:
+    """Whether anybody but us has this top-level module."""
+    for finder in sys.meta_path:
+        if not isinstance(finder, Answers) and hasattr(finder, "find_spec") and finder.find_spec(name, None):
+            return True
+    return False
+
+
+def answer_imports(installed_first: bool = False) -> None:
+    """From now on this process's imports of those names are answered; with `installed_first`, where nobody else does."""
+    for finder in sys.meta_path:
+        if isinstance(finder, Answers):
+            finder.installed_first = finder.installed_first and installed_first
+            return
+    sys.meta_path.insert(0, Answers(installed_first))
+
+
+def is_answering() -> bool:
+    """Whether they are answered whatever is installed: then the tasks of this program have to do the same."""
+    return any(isinstance(finder, Answers) and not finder.installed_first for finder in sys.meta_path)
+
+
+def bad(text: str) -> NoReturn:
+    sys.stderr.write(f"gangrun.compat: {text}\n{USAGE}\n")
+    raise SystemExit(2)
+
+
+def parse(words: List[str]) -> Tuple[Optional[str], bool, str, List[str]]:
+    """(place, whether it is a module, script or module, its arguments). What follows the script is the script's."""
+    place = None
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        if word in ("-h", "--help"):
+            sys.stdout.write(f"{__doc__}\n{USAGE}\n")
+            raise SystemExit(0)
+        if word == "--path":  # for those who start a file
+            sys.stdout.write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_compat_main.py") + "\n")
+            raise SystemExit(0)
+        if word not in ("-m", "--on") and not word.startswith("--on="):
+            bad(f"unknown option {word!r}")
+        if word.startswith("--on="):
+            value: Optional[str] = word[len("--on="):]
+        else:
+            value = words.pop(0) if words else None
+        if value is None:
+            bad(f"{word} needs a value")
+        if word == "-m":
+            return place, True, value, words
+        if value not in PLACES:
+            bad(f"--on: {value!r} is no place; allowed: {', '.join(PLACES)}")
+        place = value
+    if not words:
+        bad("no script is named")
+    return place, False, words[0], words[1:]
+
+
+def main(words: Optional[List[str]] = None) -> None:
+    """The program. What the script raises goes through, as without us."""
+    place, is_module, name, arguments = parse(list(sys.argv[1:] if words is None else words))
+    if not is_module and not os.path.exists(name):
+        bad(f"can't open file {name!r}: No such file or directory")
+    answer_imports()
+    run_as_main(name, arguments, is_module, place)
+
+
+def run_as_main(name: str, arguments: List[str], is_module: bool, place: Optional[str]) -> None:
+    global _place
+    before = sys.argv, list(sys.path), _place
+    _place = place or _place
+    sys.argv = [name, *arguments]
+    try:
+        # As Python itself does it: a script's imports begin beside it, a module's in the current folder.
+        sys.path[:0] = [os.getcwd() if is_module else os.path.dirname(os.path.abspath(name))]
+        if is_module:
+            runpy.run_module(name, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(name, run_name="__main__")
+    finally:
+        sys.argv, sys.path[:], _place = before
+
+
+if __name__ == "__main__":
+    # Everybody else knows this module by its name: there must be one, with one place.
+    from gangrun.compat import main as main_of_the_module
+
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]  # the current folder, which a script's imports do not begin in
+    main_of_the_module()

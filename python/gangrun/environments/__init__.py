@@ -1,0 +1,143 @@
+"""Which Python the tasks run with, and how it gets there: docs/environments.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import sys
+from typing import Any, Callable, Mapping, Optional
+
+from gangrun.errors import InvalidJob
+
+# Where a task finds what is shipped, in its own folder.
+FOLDER = "env"
+INTERPRETER = "env-python"
+# What `cluster_pack.upload_env` of gangrun returns: the environment that runs this, when the job starts.
+ACTIVE = "gangrun:active-environment"
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskPython:
+    """How a task starts its Python, and what has to be brought to it for that."""
+
+    command: tuple[str, ...]
+    archives: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class NodePython:
+    """An interpreter that every node has: nothing is shipped.
+
+    It has to be of the version that starts the job, since functions are sent as that one's bytecode; with `any_version`
+    that is not looked at.
+    """
+
+    path: str
+    any_version: bool = False
+
+
+Progress = Callable[[str], None]
+
+
+def prepare(environment: Any, *, on: str, env: Mapping[str, str], progress: Progress) -> TaskPython:
+    """Packs what has to be packed, and says how a task finds it. Nothing is packed that was packed before.
+
+    None is the environment that runs this: on this machine it is there already.
+    """
+    if isinstance(environment, os.PathLike):
+        environment = os.fspath(environment)
+    if isinstance(environment, NodePython):
+        return _of_node(environment)
+    if environment is not None and (not isinstance(environment, str) or not environment):
+        raise InvalidJob(f"environment: {environment!r} is a {type(environment).__name__}; allowed: None, the path or URL of an "
+                         "archive, gangrun.environments.NodePython('/usr/bin/python3'), or a mapping of task types or "
+                         "labels to these")
+    is_active = environment is None or environment == ACTIVE
+    if on == "local":
+        return _on_this_machine(None if is_active else environment)
+    return _packed(progress) if is_active else _of_archive(str(environment), progress)
+
+
+def _of_node(python: NodePython) -> TaskPython:
+    from gangrun.environments import _start
+
+    if not isinstance(python.path, str) or not python.path or re.search(r"\s", python.path):
+        raise InvalidJob(f"environment: NodePython: {python.path!r} is no path of a program")
+    return TaskPython(_start.command(python.path, f"the environment NodePython('{python.path}')",
+                                     any_version=python.any_version))
+
+
+def _on_this_machine(given: Optional[str]) -> TaskPython:
+    """The tasks see what this process sees, so an archive is only looked for."""
+    if given is not None:
+        from gangrun.environments import _given as archives
+
+        if not archives.is_url(given) and not os.path.exists(archives.absolute(given)):
+            raise InvalidJob(f"environment: there is no {given}")
+    return TaskPython((sys.executable,))
+
+
+def _packed(progress: Progress) -> TaskPython:
+    from gangrun.environments import _active, _cache, _editable, _pack, _start
+
+    if not sys.platform.startswith("linux"):
+        raise InvalidJob(f"environment: that of this machine, {sys.platform}, does not run on a cluster's nodes; allowed: the path "
+                         "of an archive for Linux, or gangrun.environments.NodePython")
+    found = _active.environment()
+    archive = _cache.kept(f"{_plain(found.name)}-{found.key[:32]}.tar.gz",
+                          lambda part: _pack.write(part, _active.with_libraries(found.content), f"the environment {sys.prefix}", progress))
+    files = {_editable.FOLDER: str(_editable.staged(found.editable))} if found.editable else {}
+    return TaskPython(_start.command(f"{FOLDER}/bin/python", f"the environment {sys.prefix} ({_start.here()})",
+                                     machine=_machine()), {FOLDER: str(archive)}, files,
+                      # What a node's user has installed for himself is no part of it.
+                      {"PYTHONNOUSERSITE": "1"})
+
+
+def _of_archive(path: str, progress: Progress) -> TaskPython:
+    from gangrun.environments import _given as archives, _start
+
+    if archives.is_url(path):
+        url = path.partition("#")[0]
+        if not url.endswith((*archives.ARCHIVES, ".pex")):
+            raise InvalidJob(f"environment: {path} is no environment; allowed: {', '.join(archives.ARCHIVES)} and .pex")
+        if url.endswith((".pex", ".pex.zip")):
+            return _of_pex(url, progress)
+        return TaskPython(_start.command(f"{FOLDER}/bin/python", f"the environment {path}"), {FOLDER: url})
+    path = archives.absolute(path)
+    contents = archives.checked(path)
+    if contents.is_pex:
+        return _of_pex(path, progress)
+    origin = f"the environment {path}"
+    if contents.link:
+        origin += f", which has no interpreter but a link to {contents.link},"
+    return TaskPython(_start.command(f"{FOLDER}/{contents.python}", origin, machine=contents.machine), {FOLDER: path})
+
+
+def _of_pex(path: str, progress: Progress) -> TaskPython:
+    """A pex is started by an interpreter, which it does not have: one comes along."""
+    from gangrun.environments import _active, _cache, _pack, _start
+
+    content = _active.interpreter()
+    archive = _cache.kept(f"python-{_active.key_of(content)[:32]}.tar.gz",
+                          lambda part: _pack.write(part, _active.with_libraries(content), f"Python {_start.version()}", progress))
+    command = _start.command(f"{INTERPRETER}/bin/python", f"the interpreter for {path} ({_start.here()})",
+                             machine=_machine())
+    # As an interpreter, a pex runs what its arguments say and not what it was made for; and it finds what PYTHONPATH says,
+    # which one that was made with --venv would not.
+    env = {"PEX_INTERPRETER": "1", "PEX_ROOT": "./.pex", "PEX_INHERIT_PATH": "fallback", "PEX_VENV": "0"}
+    if path.endswith(".pex"):
+        return TaskPython((*command, "env.pex"), {INTERPRETER: str(archive)}, {"env.pex": path}, env)
+    return TaskPython((*command, FOLDER), {INTERPRETER: str(archive), FOLDER: path}, {}, env)
+
+
+def _machine() -> str:
+    import platform
+
+    return platform.machine()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:40] or "python"

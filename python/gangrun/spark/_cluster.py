@@ -1,0 +1,484 @@
+"""Nodes on a Spark application from the driver's side: `start`, `Cluster`, `run`."""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import logging
+import os
+import re
+import secrets
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Mapping, Optional, Sequence
+
+from gangrun import _program, _staging, errors
+from gangrun.spark import _checks, _nodes, _payload, _process, _runtime, _start, _streams, _told
+from gangrun.spark._master import Join, Master
+
+logger = logging.getLogger("gangrun.spark")
+
+RESERVATION_TIMEOUT_S = 600
+MEMORY_MIB = 256
+# How often a node is asked for that runs, but has not told yet that it has started.
+LOOK_S = 0.03
+# After the nodes have ended: until the start tasks, which look for that four times a second, have seen it.
+SETTLE_S = 10
+# How long an error of Spark's own job may be ahead of what the master tells of the node that is behind it.
+CAUSE_S = 2
+# Of a driver that ends without shutdown().
+EXIT_LIMIT_S = 30
+
+_left: weakref.WeakSet[Cluster] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_with_the_interpreter() -> None:
+    clusters = [cluster for cluster in list(_left) if not cluster.master.ended.is_set()]
+    for cluster in clusters:
+        cluster.master.stop()
+    limit = time.monotonic() + EXIT_LIMIT_S
+    for cluster in clusters:
+        cluster.master.ended.wait(max(0.0, limit - time.monotonic()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What `start`, `run` and TFCluster.run ask for."""
+
+    function: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    template: Mapping[str, list[int]]
+    name: str
+    entry: Optional[str] = None
+    meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    feed: bool = False
+    busy: bool = False  # whether the executors of all nodes are kept busy until their end
+    on_driver: Sequence[int] = ()  # the nodes that run beside the driver
+    reservation_timeout: float = RESERVATION_TIMEOUT_S
+    memory_mib: int = MEMORY_MIB
+    keys: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # of the job file
+    board: Optional[Mapping[str, Any]] = None  # TensorBoard: command, environment
+    ports: str = ""  # where the master listens: "" any, "4711", "4711-4720"
+    host: str = ""  # by which the executors reach it
+
+
+def name_for(function: Any) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(getattr(function, "__name__", type(function).__name__))).strip("-._")[:40]
+    return f"spark-{name or 'job'}"
+
+
+class Cluster:
+    """Nodes that have started, and live until `shutdown`, the end of this process, or the first error of one of them."""
+
+    def __init__(self, sc: Any, request: Request) -> None:
+        self.sc, self.request = sc, request
+        self.nodes = _nodes.nodes_of(dict(request.template))
+        self._telling: Optional[_told.Telling] = None  # there once the master is
+        self._failure: Optional[BaseException] = None
+        self._start_error: Optional[BaseException] = None
+        self._start_ended, self._start_jobs = threading.Event(), 0
+        self._keys = 0  # of the feed that have been told
+        self._is_fed = False  # "end" is one of them
+        self._ending = False
+        self._early_end = ""  # why a node should not have succeeded
+        self._staging: Optional[_staging.Staging] = None
+        self._local_agents: list[threading.Thread] = []
+        self._streams: Optional[_streams.Streams] = None
+        conf = _checks.conf_of(sc)
+        self._local = _checks.is_local(sc.master)
+        remote = len(self.nodes) - len(request.on_driver)
+        _checks.check(conf, remote, *_slots(sc), fed=request.feed, held=sum(not node.takes_rows for node in self.nodes))
+        function = _payload.function_of(sc, request.function, request.args, request.kwargs)
+        self._key = secrets.token_bytes(32)
+        _find_home(sc)
+        runtime = _runtime.ship(sc)
+        self._host = request.host or conf.get("spark.driver.host") or "127.0.0.1"
+        self.master = self._start_master()
+        self.group = f"gangrun-{id(self)}"
+        try:
+            join = self.master.wait_for_join()
+            self.group = f"gangrun-{self.master.id}"
+            self.plan = self._plan(join, function)
+            self._telling = _told.Telling(self)
+            _left.add(self)
+            self._start_nodes(runtime)
+            self._await_start()
+        except BaseException:
+            self._give_up()
+            raise
+
+    # How it starts.
+
+    def _start_master(self) -> Master:
+        request = self.request
+        self._staging = _staging.Staging()
+        # The real command comes with each agent that joins.
+        tasks: dict[str, Any] = {name: {"instances": len(indexes), "command": [sys.executable]}
+                                 for name, indexes in request.template.items()}
+        if request.board is not None:
+            tasks["tensorboard"] = {"command": [sys.executable]}
+        seconds = max(1, int(request.reservation_timeout))
+        job = {"name": request.name, "on": "spark", "tasks": tasks, **request.keys,
+               "timeouts": {"allocation": seconds, "roll_call": seconds, **request.keys.get("timeouts", {})}}
+        path = self._staging.write_json("job.json", job)
+        words = ["--host", self._host, *(["--port", request.ports] if request.ports else []), path]
+        return Master(words, self._on_failure, self._look)
+
+    def _plan(self, join: Join, function: bytes) -> _start.Plan:
+        request = self.request
+        board = request.board
+        if board is not None:
+            board = {**board, "beside": _nodes.beside_tensorboard(self.nodes).index}
+        return _start.Plan(job_id=self.master.id, host=join.host, port=join.port, fingerprint=join.fingerprint, secret=join.secret,
+                           key=self._key, nodes=tuple(self.nodes), function=function, entry=request.entry, meta=request.meta,
+                           feed=request.feed, memory_mib=request.memory_mib, to_the_end=request.busy, shared_executor=self._local,
+                           limit_s=float(request.reservation_timeout), tensorboard=board)
+
+    def _start_nodes(self, runtime: _runtime.Runtime) -> None:
+        del runtime  # the executors find it by themselves
+        for index in self.request.on_driver:
+            self._start_on_driver(self.nodes[index])
+        remote = [node for node in self.nodes if node.index not in self.request.on_driver]
+        self.node_rdd = self.sc.parallelize([node.index for node in remote], len(remote))
+        # Where some start tasks end and others of the same stage last, Spark speculates with copies of these.
+        lasting = [node.index for node in remote if not node.takes_rows or not self.request.feed]
+        groups = [group for group in (lasting, [node.index for node in remote if node.index not in lasting]) if group]
+        self._start_jobs = len(groups)
+        for group in groups:
+            threading.Thread(target=self._run_start_job, args=(group,), name="gangrun spark start", daemon=True).start()
+
+    def _run_start_job(self, indexes: list[int]) -> None:
+        try:
+            self.sc.setJobGroup(self.group, f"the nodes of {self.master.id}", interruptOnCancel=True)
+            self.sc.parallelize(indexes, len(indexes)).foreachPartition(_start.Task(self.plan))
+        except Exception as error:  # whatever Spark raises
+            # Of an executor that has died Spark may hear before the master does, who knows what died with it.
+            if not self.master.wait_until(lambda: self._ending or self.master.has_failed, CAUSE_S):
+                self._failed_to_start(error)
+        finally:
+            with self.master.changed:
+                self._start_jobs -= 1
+                if not self._start_jobs:
+                    self._start_ended.set()
+
+    def _failed_to_start(self, error: BaseException) -> None:
+        self._start_error = error
+        with self.master.changed:
+            self.master.changed.notify_all()
+        self._on_failure()
+
+    def _start_on_driver(self, node: _nodes.Node) -> None:
+        pid = os.getpid()
+        agent = _program.find("gangrun-agent")
+        runtime = _runtime.Runtime("", agent, None)
+        base = os.path.join(self.sc._temp_dir, "gangrun")
+        starter = _start.Starter(self.plan, node, runtime, pid, _process.start_ticks(pid), base=base)
+        starter.plan = dataclasses.replace(self.plan, shared_executor=True, to_the_end=True)
+
+        def serve() -> None:
+            try:
+                starter.run()
+            except Exception as error:  # told as those of Spark's tasks are
+                self._failed_to_start(error)
+
+        thread = threading.Thread(target=serve, name=f"gangrun {node.task}", daemon=True)
+        thread.start()
+        self._local_agents.append(thread)
+
+    def _await_start(self) -> None:
+        """Until every node is about to call its function."""
+        limit = time.monotonic() + self.request.reservation_timeout + _start.SLACK_S
+        missing = list(self.nodes)
+        while missing:
+            # No key can be there before the tasks have started; from then on it is a matter of moments.
+            are_running = self.master.state == "running"
+            missing = [node for node in missing if not are_running or self.master.get(f"started/{node.task}") is None]
+            self.check()
+            if not missing:
+                return
+            if self.master.ended.is_set():
+                if self.master.state == "succeeded":  # functions that are done already
+                    return
+                raise errors.JobFailed(f"{self.master.id} ended before {missing[0].task} had started", self.master.status)
+            if time.monotonic() > limit:
+                raise errors.JobTimeout(f"{self.master.id}: {', '.join(node.task for node in missing)} did not start within "
+                                        f"{self.request.reservation_timeout:.0f} s", self.master.status)
+            if self._telling is not None:
+                self._telling.while_starting()
+            state = self.master.state
+            self.master.wait_until(lambda: self.has_failed or self.master.state != state or self.master.ended.is_set(),
+                                   LOOK_S if are_running else 1)
+
+    # What goes wrong.
+
+    def _on_failure(self) -> None:
+        """By whatever thread hears of it first: ends what Spark does for this cluster, and the nodes."""
+        if self._telling is None or self._ending:  # whoever waits for the start or the end raises it
+            return
+        failure = self._find_failure()
+        if failure is None:
+            return
+        self._telling.failed(failure)
+        if not self.master.has_failed:
+            self.master.kill()
+        try:
+            self.sc.cancelJobGroup(self.group)
+            if self._streams is not None:
+                self._streams.cancel()
+        except Exception as error:  # the application has ended, and its jobs with it
+            logger.debug("the jobs of %s could not be cancelled: %s", self.group, error)
+
+    def _look(self) -> None:
+        """With each status: a node that takes rows stays until their end has been told, whatever its function does."""
+        if self._telling is None or not self.request.feed or self._is_fed or self._ending or self._early_end:
+            return
+        rows = {node.task for node in self.nodes if node.takes_rows}
+        ended = [task["task"] for task in self.master.status.get("tasks", ()) if task["task"] in rows and task["state"] == "succeeded"]
+        if ended:
+            self._early_end = f"{ended[0]} has ended with status 0 before the end of the rows, and not by its function's return"
+            self._on_failure()
+
+    def _check_returns(self) -> None:
+        """After the end of all: a node whose process ended by itself may have left rows unread."""
+        results = os.path.join(str(self.master.status["folder"]), "results")
+        lost = [node.task for node in self.nodes
+                if node.takes_rows and not os.path.exists(os.path.join(results, f"{node.type}-{node.number}"))]
+        if self.request.feed and lost:
+            self._early_end = f"{lost[0]} has ended with status 0, but not by its function's return: rows may be lost"
+            self.check()
+
+    def _find_failure(self) -> Optional[BaseException]:
+        if self._failure is None:
+            self._failure = self.master.failure()
+        if self._failure is None and self._early_end:
+            self._failure = errors.JobFailed(f"{self.master.id}: {self._early_end}", self.master.status)
+        if self._failure is None and self._start_error is not None:
+            said = _told.said_by(self._start_error)
+            self._failure = errors.JobFailed(f"{self.master.id}: the nodes could not be started: {said}", self.master.status)
+            self._failure.__cause__ = self._start_error
+        return self._failure
+
+    def check(self) -> None:
+        """Raises what a node has failed with, if one has."""
+        failure = self._find_failure()
+        if failure is not None:
+            raise failure
+
+    @property
+    def has_failed(self) -> bool:
+        return self._find_failure() is not None
+
+    def _give_up(self) -> None:
+        self._ending = True
+        if not self.master.ended.is_set():
+            self.master.kill(EXIT_LIMIT_S)
+        self._clean()
+
+    def _clean(self) -> None:
+        if not self._start_ended.wait(0):
+            try:
+                self.sc.cancelJobGroup(self.group)
+            except Exception as error:  # likewise
+                logger.debug("the jobs of %s could not be cancelled: %s", self.group, error)
+        if self._telling is not None:
+            self._telling.close()
+        if self._staging is not None:
+            self._staging.remove()
+        _left.discard(self)
+
+    # What it is for.
+
+    def _feed_plan(self, feed_timeout: float, qname: str, stream: bool = False) -> Any:
+        from gangrun.spark import _feeding
+
+        if not self.request.feed:
+            raise errors.InvalidJob("this cluster takes no rows: gangrun.spark.start makes one that does")
+        nodes = [node.task for node in self.nodes if node.takes_rows]
+        return _feeding.Plan(job_id=self.master.id, key=self._key, nodes=nodes, feed_timeout=feed_timeout, qname=qname,
+                             stream=stream)
+
+    def train(self, data: Any, epochs: int = 1, feed_timeout: float = 600, qname: str = "input") -> None:
+        """Feeds the rows of an RDD or a DataFrame to the nodes, `epochs` times; what is left of a batch is delivered at the end.
+        Of a DStream, before it is started: each batch when it comes, once.
+
+        `feed_timeout` is how long a node may take nothing at all. Raises what a node has failed with.
+        """
+        from gangrun.spark import _feeding
+
+        self.check()
+        if self._is_fed:
+            raise errors.InvalidJob(f"{self.id}: the end of the rows has been told to its nodes")
+        if _streams.is_dstream(data):
+            if epochs != 1:
+                raise ValueError(f"epochs: {epochs!r} of a DStream; allowed: 1: its batches come once")
+            self.streams.take_dstream(data, feed_timeout, qname)
+            return
+        plan = self._feed_plan(feed_timeout, qname)
+        with _told.job_group(self.sc, self.group, f"rows for {self.master.id}"):
+            try:
+                _feeding.train(self.sc, data, epochs, plan)
+            except Exception as error:
+                self._raise_cause(error)
+        self.check()
+        self._tell(b"flush")
+
+    def inference(self, data: Any, feed_timeout: float = 600, qname: str = "input") -> Any:
+        """An RDD of what the nodes make of the rows, one result for each; computed when Spark is asked for it."""
+        from gangrun.spark import _feeding
+
+        self.check()
+        return _feeding.inference(data, self._feed_plan(feed_timeout, qname))
+
+    def _raise_cause(self, error: BaseException) -> None:
+        """The first cause where a node is behind an error of Spark's job, which may be heard of a little earlier."""
+        self.master.wait_until(lambda: self.has_failed or self.master.ended.is_set(), CAUSE_S)
+        failure = self._find_failure()
+        if failure is None:
+            raise error
+        raise failure from (failure.__cause__ or error)
+
+    def _tell(self, value: bytes) -> None:
+        self._keys += 1
+        self.master.put(f"feed/{self._keys}", value)
+
+    def shutdown(self, timeout: Optional[float] = None, stream: Any = None) -> None:
+        """Ends the feed, waits for the nodes' own ends, and raises what one has failed with.
+
+        `stream`, a StreamingContext or StreamingQuery, is waited for before, until it ends or somebody asks for it (`request_stop`).
+        TimeoutError after `timeout` seconds: the nodes have been killed then.
+        """
+        try:
+            if stream is not None:
+                self.streams.await_end(stream)
+            self.check()
+            self.end_feed()
+            if not self.master.wait_until(lambda: self.master.ended.is_set() or self.has_failed, timeout):
+                self._ending = True
+                self.master.kill(EXIT_LIMIT_S)
+                raise errors.JobTimeout(f"{self.master.id}: the nodes did not end within {timeout:.0f} s of shutdown()",
+                                        self.master.status)
+            self.check()
+            self._check_returns()
+            self._start_ended.wait(SETTLE_S)
+        except BaseException:
+            self._give_up()
+            raise
+        self._ending = True
+        self._clean()
+
+    def end_feed(self) -> None:
+        """No more rows will come: the nodes' feeds end when what is there has been read."""
+        if self.request.feed and not self._is_fed and not self._ending:
+            self._is_fed = True
+            self._tell(b"end")
+
+    def stop(self) -> None:
+        """Ends the nodes where they are."""
+        self._give_up()
+
+    # What it is.
+
+    @property
+    def streams(self) -> _streams.Streams:
+        """Those that feed it."""
+        if self._streams is None:
+            self._streams = _streams.Streams(self)
+        return self._streams
+
+    @property
+    def has_streams(self) -> bool:
+        return self._streams is not None
+
+    @property
+    def id(self) -> str:
+        return self.master.id
+
+    def status(self) -> Mapping[str, Any]:
+        """As `gangrun status --json` prints it."""
+        return self.master.status
+
+    def results(self) -> list[Any]:
+        """What the function has returned in each node, in their order; after shutdown()."""
+        from gangrun._run import attach
+
+        job = attach(self.id)
+        found = job.results
+        return [found.get(node.task) for node in self.nodes]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One for each node: number, type, place and address; and TensorBoard's beside its node."""
+        return _told.records(self)
+
+
+def _find_home(sc: Any) -> None:
+    """A driver on a node of a cluster leaves nothing there, and may have no home to write to: what is kept of its jobs ends with the
+    application then."""
+    if "GANGRUN_HOME" in os.environ:
+        return
+    is_on_node = sc.getConf().get("spark.submit.deployMode", "client") == "cluster"
+    folder = "" if is_on_node else os.path.expanduser("~/.gangrun")
+    try:
+        if os.path.isabs(folder):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError:
+        folder = ""
+    if not os.path.isabs(folder) or not os.access(folder, os.W_OK):
+        os.environ["GANGRUN_HOME"] = os.path.join(sc._temp_dir, "gangrun", "home")
+        os.makedirs(os.environ["GANGRUN_HOME"], mode=0o700, exist_ok=True)
+
+
+def _slots(sc: Any) -> tuple[Optional[int], int]:
+    """(how many tasks run at once now, on how many executors); (None, 0) where no executor has come yet."""
+    if _checks.is_local(sc.master):
+        return int(sc.defaultParallelism), 1
+    # Cores and executors counted elsewhere in Spark do not come at the same moment; here each executor has its own.
+    listed = sc._jsc.sc().statusStore().executorList(True)
+    found = [listed.apply(number) for number in range(int(listed.size()))]
+    slots = [int(one.maxTasks()) for one in found if one.id() != "driver"]
+    return (sum(slots) if slots else None), len(slots)
+
+
+def _number_of_executors(sc: Any) -> int:
+    found = _checks.expected(_checks.conf_of(sc)) or _slots(sc)[1]
+    if not found:
+        raise errors.InvalidJob("num_executors: not given, and no executor has come yet; allowed: a number, or spark.executor.instances")
+    return found
+
+
+def start(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_executors: Optional[int] = None, *,
+          kwargs: Optional[Mapping[str, Any]] = None, num_ps: int = 0, master_node: Optional[str] = None, name: Optional[str] = None,
+          feed: bool = True, memory_mib: int = MEMORY_MIB, reservation_timeout: float = RESERVATION_TIMEOUT_S,
+          job: Optional[Mapping[str, Any]] = None) -> Cluster:
+    """Starts `function(*args, **kwargs)` in a process beside each of `num_executors` executors, together.
+
+    sc           a SparkContext or SparkSession
+    num_executors  how many nodes; None: one for each executor that the application is to have, or has now
+    num_ps, master_node   how many of them are parameter servers, and the type of a first worker with a name of its own
+    feed         whether rows are fed to them (`Cluster.train`); the function finds them by gangrun.spark.feed()
+    memory_mib   how many MiB of rows may wait for a node
+    reservation_timeout   seconds until all nodes have started
+    job          further keys of a job file (docs/job.md)
+
+    Returns when all nodes are about to call the function. Raises InvalidJob before anything has been started.
+    """
+    context = _checks.context_of(sc)
+    count = num_executors if num_executors is not None else _number_of_executors(context)
+    template = _nodes.template(count, num_ps, master_node)
+    request = Request(function=function, args=args, kwargs=kwargs or {}, template=template, name=name or name_for(function), feed=feed,
+                      busy=not feed, memory_mib=memory_mib, reservation_timeout=reservation_timeout, keys=dict(job or {}))
+    return Cluster(context, request)
+
+
+def run(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_executors: Optional[int] = None, *,
+        kwargs: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None, **keys: Any) -> list[Any]:
+    """Runs `function` once beside each executor, together, and returns what it returned in each node, in their order.
+
+    Further arguments are those of `start`. Raises the first error of a node, with its traceback.
+    """
+    cluster = start(sc, function, args, num_executors, kwargs=kwargs, feed=False, **keys)
+    cluster.shutdown(timeout)
+    return cluster.results()

@@ -1,0 +1,227 @@
+"""Streams of Spark into the nodes: DStreams and streaming queries, and how their end is asked for from outside.
+
+A batch of a stream is fed, and so committed by Spark, when the functions of the nodes are done with its rows: they have come
+back for more. So a query that starts again from its checkpoint has lost nothing, and the next batch waits for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import logging
+import os
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any, Iterator, Optional
+
+from gangrun import errors
+from gangrun.spark import _feeding, _frames, _master
+
+if TYPE_CHECKING:
+    from gangrun.spark._cluster import Cluster
+
+logger = logging.getLogger("gangrun.spark")
+
+# How often whoever waits for the end of a stream looks whether somebody has asked for it.
+LOOK_S = 0.5
+# A query that has been stopped ends within this, or its context is beyond help.
+END_LIMIT_S = 120
+ADDRESS_KEY = "stream/address"  # where the master listens, as a program for TensorFlowOnSpark knows its cluster
+ENDED = "gangrun: the end of this stream was asked for"  # what a batch that comes too late is answered
+
+_known: weakref.WeakValueDictionary[str, Streams] = weakref.WeakValueDictionary()
+
+
+def is_dstream(data: Any) -> bool:
+    return type(data).__name__.endswith("DStream") and hasattr(data, "foreachRDD")
+
+
+def is_query(stream: Any) -> bool:
+    return hasattr(stream, "isActive") and hasattr(stream, "lastProgress")
+
+
+class Streams:
+    """Those of one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._feeding = threading.RLock()  # of: one batch at a time
+        self._stopping = False  # no batch is begun any more
+        self._asked = False
+        _known[cluster.id] = self
+        host, port = cluster.plan.host, cluster.plan.port
+        cluster.master.put(ADDRESS_KEY, f"{host}:{port}".encode())
+
+    def take_dstream(self, stream: Any, feed_timeout: float, qname: str) -> None:
+        """From now on each of its batches is fed when it comes, once."""
+        plan = self.cluster._feed_plan(feed_timeout, qname, stream=True)
+        batch = _Batch(self.cluster.id, plan)
+        stream.foreachRDD(lambda _, rdd: batch(rdd))
+
+    def start_query(self, writer: Any, feed_timeout: float) -> Any:
+        plan = self.cluster._feed_plan(feed_timeout, _feeding.QUEUE, stream=True)
+        batch = _Batch(self.cluster.id, plan)
+        return writer.foreachBatch(lambda frame, _: batch(frame)).start()
+
+    def feed(self, data: Any, plan: _feeding.Plan) -> None:
+        """A batch, in a thread of Spark's stream, in the group of jobs by which Spark itself ends it."""
+        cluster = self.cluster
+        with self._feeding:
+            cluster.check()
+            # What a query's source has kept is for its next start. A DStream's batches exist only once.
+            if self._stopping or cluster._is_fed or (_feeding._is_frame(data) and self.is_asked):
+                raise errors.InvalidJob(ENDED)
+            if not _feeding._is_frame(data) and data.getNumPartitions() == 0:
+                return
+            with _tagged(cluster.sc, cluster.group):
+                try:
+                    _feeding.train(cluster.sc, data, 1, plan)
+                except Exception as error:
+                    cluster._raise_cause(error)
+            cluster.check()
+
+    def cancel(self) -> None:
+        """What Spark runs for a batch, after a node has failed."""
+        self.cluster.sc.cancelJobsWithTag(self.cluster.group)
+
+    # The end.
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody has asked for the end of the streams: request_stop(), terminate() of a node, Server.stop()."""
+        if not self._asked and not self.cluster.master.ended.is_set():
+            self._asked = self.cluster.master.get(_frames.STOP_KEY) is not None
+        return self._asked
+
+    def ask(self) -> None:
+        self._asked = True
+
+    def await_end(self, stream: Any) -> None:
+        """Until a StreamingContext or StreamingQuery ends, or its end is asked for: then what has come is fed, and it is stopped.
+        Raises what a node, or else the stream itself, has failed with."""
+        try:
+            while not _has_ended(stream, LOOK_S):
+                if self.cluster.has_failed or self.cluster.master.ended.is_set():
+                    break
+                if self.is_asked:
+                    self._stop_in_order(stream)
+                    return
+        except Exception as error:
+            if ENDED in str(error) and self.is_asked and not self.cluster.has_failed:
+                return
+            self._stop_at_once(stream)
+            self.cluster._raise_cause(error)
+        if self.cluster.has_failed or self.cluster.master.ended.is_set():
+            self._stop_at_once(stream)
+            self.cluster.check()
+
+    def _stop_in_order(self, stream: Any) -> None:
+        if not is_query(stream):
+            stream.stop(stopSparkContext=False, stopGraceFully=True)
+            return
+        with self._feeding:
+            self._stopping = True
+        # A batch that was fed is committed first. The next one is answered that it is too late, and Spark keeps it for the next start.
+        limit = time.monotonic() + END_LIMIT_S
+        while stream.isActive and stream.status["isTriggerActive"]:
+            if time.monotonic() > limit:
+                raise errors.JobTimeout(f"{self.cluster.id}: the query {stream.id} did not end within {END_LIMIT_S} s",
+                                        self.cluster.master.status)
+            with contextlib.suppress(Exception):  # what it ended with is looked at below
+                stream.awaitTermination(LOOK_S / 10)
+        stream.stop()
+        error = stream.exception()
+        if error is not None and ENDED not in str(error):
+            raise error
+
+    def _stop_at_once(self, stream: Any) -> None:
+        self._stopping = True
+        try:
+            if is_query(stream):
+                stream.stop()
+            else:
+                stream.stop(stopSparkContext=False, stopGraceFully=False)
+        except Exception as error:  # what it, or a node, has failed with is raised, and not this
+            logger.debug("the stream of %s could not be stopped: %s", self.cluster.id, error)
+
+
+def _has_ended(stream: Any, seconds: float) -> bool:
+    """Waits so long; raises what it ended with."""
+    return bool(stream.awaitTermination(seconds) if is_query(stream) else stream.awaitTerminationOrTimeout(seconds))
+
+
+@contextlib.contextmanager
+def _tagged(sc: Any, tag: str) -> Iterator[None]:
+    sc.addJobTag(tag)
+    try:
+        yield
+    finally:
+        sc.removeJobTag(tag)
+
+
+class _Batch:
+    """What Spark calls with each batch. A checkpoint of a StreamingContext keeps it by the cluster's id only."""
+
+    def __init__(self, job_id: str, plan: Optional[_feeding.Plan]) -> None:
+        self.job_id, self.plan = job_id, plan
+
+    def __reduce__(self) -> Any:
+        return _Batch, (self.job_id, None)
+
+    def __call__(self, data: Any) -> None:
+        streams = _known.get(self.job_id)
+        if streams is None or self.plan is None:
+            raise errors.InvalidJob(f"{self.job_id} was the cluster of another run, and ended with it: a StreamingContext that comes from a "
+                                    "checkpoint has no nodes. Make the context anew, or take Structured Streaming "
+                                    "(gangrun.spark.train_stream), whose checkpoints go together with new nodes")
+        streams.feed(data, self.plan)
+
+
+def train_stream(writer: Any, cluster: Cluster, *, feed_timeout: float = 600) -> Any:
+    """Starts a streaming query whose batches are fed to the nodes of `cluster`, and returns it.
+
+    writer   of a DataFrame: `df.writeStream.option("checkpointLocation", folder)`, with a trigger, a name if you like
+
+    A batch is committed when the nodes' functions have come back for more. Started again from its checkpoint, with new nodes, the
+    query goes on behind the last batch that was committed: none is lost, and at most one comes again. `cluster.shutdown(stream=query)`
+    waits for its end, or ends it when somebody calls `request_stop`.
+    """
+    if not hasattr(writer, "foreachBatch"):
+        raise TypeError(f"writer: a {type(writer).__module__}.{type(writer).__qualname__}; allowed: the writeStream of a DataFrame")
+    cluster.check()
+    return cluster.streams.start_query(writer, feed_timeout)
+
+
+def request_stop(job_id: str) -> None:
+    """Asks that the streams of a cluster end in order: what has come is fed, then shutdown() goes on. From any process of the
+    driver's user on the driver's machine; what it needs lies in the job's folder, which nobody else may read."""
+    from gangrun._run import attach
+
+    folder = attach(job_id).status().get("folder")
+    if not folder:
+        raise errors.NoSuchJob(f"{job_id} has no folder on this machine: only the driver's machine has it")
+    _put_stop(str(folder))
+
+
+def _put_stop(folder: str) -> None:
+    status, said = _master.ask(folder, _master.secret_of(folder), "PUT", _frames.STOP_KEY, b"asked")
+    if status not in (200, 204):
+        raise errors.CommandFailed(f"{folder}: the job's master does not take that its streams are to end: {status} "
+                                   f"{said[:200].decode(errors='replace')}")
+
+
+def request_stop_at(host: str, port: int) -> None:
+    """The same, of the cluster whose nodes find their master there."""
+    home = os.environ.get("GANGRUN_HOME") or os.path.expanduser("~/.gangrun")
+    for socket in glob.glob(os.path.join(glob.escape(home), "jobs/*/master.sock")):
+        folder = os.path.dirname(socket)
+        try:
+            status, address = _master.ask(folder, _master.secret_of(folder), "GET", ADDRESS_KEY)
+        except OSError:  # a job that has ended
+            continue
+        if status == 200 and address.decode(errors="replace") == f"{host}:{port}":
+            _put_stop(folder)
+            return
+    raise errors.NoSuchJob(f"no cluster of this user at {host}:{port} on this machine is fed by a stream; looked in {home}/jobs. The end of a "
+                           "stream is asked for where its driver runs, by the same user")

@@ -1,0 +1,105 @@
+"""What code inside a task may ask and say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import threading
+from typing import Any, Mapping, Optional, Union
+
+Figure = Union[int, float, str]
+MAX_FIGURES = 64
+MAX_FIGURE_BYTES = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Which task of which job this process is."""
+
+    job: str
+    type: str
+    index: int
+    generation: int
+    process: int
+    processes: int
+    n_try: int  # how often this task was started before in this job
+    cluster_spec: Mapping[str, list[str]]
+
+    @property
+    def task(self) -> str:
+        return f"{self.type}:{self.index}"
+
+    @property
+    def local_rank(self) -> int:
+        return self.process
+
+
+def current() -> Place:
+    """The place of this process; RuntimeError where it is in no task."""
+    env = os.environ
+    if "GANGRUN_TASK_TYPE" not in env:
+        raise RuntimeError("this process is not in a task of gangrun: GANGRUN_TASK_TYPE is not set")
+    return Place(job=env.get("GANGRUN_JOB_ID", ""), type=env["GANGRUN_TASK_TYPE"],
+                 index=int(env.get("GANGRUN_TASK_INDEX", "0")), generation=int(env.get("GANGRUN_GENERATION", "1")),
+                 process=int(env.get("GANGRUN_PROCESS", "0")), processes=int(env.get("GANGRUN_PROCESSES", "1")),
+                 n_try=int(env.get("GANGRUN_RESTARTS", "0")), cluster_spec=_cluster_spec(env))
+
+
+def _cluster_spec(env: Mapping[str, str]) -> dict[str, list[str]]:
+    path = env.get("GANGRUN_CLUSTER_SPEC_FILE")
+    text: Optional[str] = env.get("GANGRUN_CLUSTER_SPEC")
+    if path:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    spec: dict[str, list[str]] = json.loads(text) if text else {}
+    return spec
+
+
+_told: dict[str, Figure] = {}
+_telling = threading.Lock()  # the feed of a node tells its figures from a thread of its own
+
+
+def report(**figures: Figure) -> None:
+    """Shows figures of this task in the job's status; those that were told before stay until they are told anew.
+
+    Outside of a job, and in processes of a task other than the first, it does nothing but check them.
+    """
+    with _telling:
+        _report(figures)
+
+
+def _report(figures: dict[str, Figure]) -> None:
+    for name, value in figures.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            value = _plain(name, value)
+        if isinstance(value, float) and not math.isfinite(value):
+            value = str(value)  # JSON has no number for it
+        if isinstance(value, str) and len(value.encode()) > MAX_FIGURE_BYTES:
+            raise ValueError(f"{name}: a text of {len(value.encode())} bytes; allowed: {MAX_FIGURE_BYTES}")
+        _told[name] = value
+    if len(_told) > MAX_FIGURES:
+        for name in figures:
+            _told.pop(name, None)
+        raise ValueError(f"more than {MAX_FIGURES} figures; the last were {', '.join(figures)}")
+    path = os.environ.get("GANGRUN_FIGURES_FILE")
+    if path and os.environ.get("GANGRUN_PROCESS", "0") == "0":
+        beside = f"{path}.{os.getpid()}"
+        with open(beside, "w", encoding="utf-8") as file:
+            json.dump(_told, file, allow_nan=False)
+        os.replace(beside, path)
+
+
+def _plain(name: str, value: Any) -> Figure:
+    """A number that is no Python number, as NumPy's and TensorFlow's are."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {value!r} is a {type(value).__name__}; allowed: numbers and texts") from None
+
+
+def __getattr__(name: str) -> Any:
+    if name in Place.__dataclass_fields__ or name in ("task", "local_rank"):
+        return getattr(current(), name)
+    raise AttributeError(f"module 'gangrun.task' has no attribute '{name}'")

@@ -1,0 +1,195 @@
+"""A TensorFlow cluster on the executors of a Spark application: `run`, and what it returns."""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+import random
+import sys
+from typing import Any, Callable, Optional, Sequence
+
+from gangrun import errors
+from gangrun.spark import _checks, _cluster, _nodes, _streams
+
+logger = logging.getLogger("gangrun.spark")
+
+# What the last cluster of this process has failed with, by the key 'error'.
+tf_status: dict[str, str] = {}
+
+QUEUES = ("input", "output", "error")
+
+
+class InputMode:
+    """Who reads the data: the nodes themselves, or Spark."""
+
+    TENSORFLOW = 0
+    SPARK = 1
+
+
+class Server:
+    """The master, as programs know it that ask whether the nodes have ended."""
+
+    def __init__(self, cluster: _cluster.Cluster) -> None:
+        self._cluster = cluster
+        self._stopped = False
+
+    @property
+    def done(self) -> bool:
+        """Whether somebody has asked for the end, or the nodes have ended by themselves."""
+        cluster = self._cluster
+        return self._stopped or cluster.master.ended.is_set() or (cluster.has_streams and cluster.streams.is_asked)
+
+    def stop(self) -> None:
+        """Asks for the end: the nodes get no more rows, but those that a stream has brought already."""
+        if not self._stopped:
+            self._stopped = True
+            if self._cluster.has_streams:
+                self._cluster.streams.ask()
+            else:
+                self._cluster.end_feed()
+
+
+class TFCluster:
+    """Nodes that have started. Made by `run`."""
+
+    sc: Any = None
+    defaultFS: Optional[str] = None
+    working_dir: Optional[str] = None
+    num_executors: Optional[int] = None
+    nodeRDD: Any = None
+    cluster_id: Optional[int] = None
+    cluster_info: list[dict[str, Any]] = []
+    cluster_meta: dict[str, Any] = {}
+    input_mode: Optional[int] = None
+    queues: Sequence[str] = ()
+    server: Any = None
+
+    def __init__(self, cluster: _cluster.Cluster, meta: dict[str, Any], input_mode: int, queues: Sequence[str]) -> None:
+        self.cluster, self.meta, self.cluster_meta = cluster, meta, meta
+        self.sc, self.nodeRDD = cluster.sc, cluster.node_rdd
+        self.cluster_id, self.defaultFS, self.working_dir = meta["id"], meta["default_fs"], meta["working_dir"]
+        self.num_executors, self.input_mode, self.queues = meta["num_executors"], input_mode, list(queues)
+        self.cluster_info = cluster.records()
+        self.server = Server(cluster)
+
+    def train(self, dataRDD: Any, num_epochs: int = 0, feed_timeout: float = 600, qname: str = "input") -> None:
+        """Feeds the rows of an RDD or a DataFrame to the nodes, `num_epochs` times (0: 10 times); of a DStream each batch when it
+        comes, once.
+
+        `feed_timeout` is how long a node may take nothing at all. Raises what a node has failed with.
+        """
+        assert self.input_mode == InputMode.SPARK, "train() is for a cluster with InputMode.SPARK"
+        assert qname in self.queues, f"qname: {qname!r} is none of the queues: {', '.join(self.queues)}"
+        assert num_epochs >= 0, f"num_epochs: {num_epochs} is less than 0"
+        with _StatusOf(self.cluster):
+            epochs = 1 if _streams.is_dstream(dataRDD) else num_epochs or 10
+            self.cluster.train(dataRDD, epochs, feed_timeout, qname)
+
+    def inference(self, dataRDD: Any, feed_timeout: float = 600, qname: str = "input") -> Any:
+        """An RDD of what the nodes make of the rows, one result for each; computed when Spark is asked for it."""
+        assert self.input_mode == InputMode.SPARK, "inference() is for a cluster with InputMode.SPARK"
+        assert qname in self.queues, f"qname: {qname!r} is none of the queues: {', '.join(self.queues)}"
+        with _StatusOf(self.cluster):
+            return self.cluster.inference(dataRDD, feed_timeout, qname)
+
+    def shutdown(self, ssc: Any = None, grace_secs: float = 0, timeout: float = 259200) -> None:
+        """Ends the feed, waits for the nodes' own ends, and raises what one has failed with.
+
+        ssc         a StreamingContext (or StreamingQuery), which is waited for, and stopped in order when the server is done
+        grace_secs  is not waited for: every node has the time until its own end
+        timeout     seconds, after which the nodes are killed; 0 or less: none
+        """
+        del grace_secs
+        with _StatusOf(self.cluster):
+            self.cluster.shutdown(timeout if timeout and timeout > 0 else None, ssc)
+
+    def tensorboard_url(self) -> Optional[str]:
+        for node in self.cluster_info:
+            if node["tb_port"]:
+                host = f"[{node['host']}]" if ":" in node["host"] else node["host"]
+                return f"http://{host}:{node['tb_port']}"
+        return None
+
+
+class _StatusOf:
+    """Keeps in `tf_status` what a call has raised because of a node."""
+
+    def __init__(self, cluster: Optional[_cluster.Cluster]) -> None:
+        self._cluster = cluster
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, frames: Any) -> None:
+        if isinstance(error, errors.GangrunError):
+            tf_status["error"] = str(error)
+
+
+def run(sc: Any, map_fun: Callable[..., Any], tf_args: Any, num_executors: int, num_ps: int, tensorboard: bool = False,
+        input_mode: int = InputMode.TENSORFLOW, log_dir: Optional[str] = None, driver_ps_nodes: bool = False,
+        master_node: Optional[str] = None, reservation_timeout: float = 600, queues: Sequence[str] = QUEUES,
+        eval_node: bool = False, release_port: bool = True) -> TFCluster:
+    """Starts `map_fun(tf_args, ctx)` in a process beside each of `num_executors` executors, together.
+
+    sc               a SparkContext, or a SparkSession
+    tf_args          what argparse has made of the command line, or a list of words, which becomes sys.argv in the nodes
+    num_executors    how many nodes, those of ps, master and evaluator among them
+    num_ps           how many of them are parameter servers
+    tensorboard      whether TensorBoard runs beside worker:0 (or the master), on `log_dir`
+    input_mode       InputMode.TENSORFLOW: the nodes read the data; InputMode.SPARK: they are fed by train() and inference()
+    driver_ps_nodes  whether the parameter servers run beside the driver
+    master_node      the type of the first worker: 'chief' or 'master'
+    reservation_timeout  seconds until all nodes have started
+    queues           is only looked at by the assertions of train() and inference()
+    eval_node        whether one node is an evaluator
+    release_port     is not needed: a server of TensorFlow takes over the port that is held for its node
+
+    Returns when all nodes are about to call map_fun. Raises what a node, or Spark, has failed with.
+    """
+    if driver_ps_nodes and input_mode != InputMode.TENSORFLOW:
+        raise Exception("driver_ps_nodes: parameter servers run beside the driver only with InputMode.TENSORFLOW")
+    if eval_node and input_mode != InputMode.TENSORFLOW:
+        raise Exception("eval_node: there is an evaluator only with InputMode.TENSORFLOW")
+    template = _nodes.template(num_executors, num_ps, master_node, eval_node)
+    context = _checks.context_of(sc)
+    default_fs = _default_fs(context)
+    meta: dict[str, Any] = {"id": random.getrandbits(64), "cluster_template": template, "num_executors": num_executors,
+                            "default_fs": default_fs, "working_dir": os.getcwd(), "release_port": release_port,
+                            "reservation_timeout": reservation_timeout}
+    told = {"default_fs": default_fs, "working_dir": os.getcwd(), "user": getpass.getuser(), "has_master": bool(master_node),
+            "release_port": release_port, "num_nodes": num_executors, "has_evaluator": eval_node, "start_limit_s": reservation_timeout}
+    request = _cluster.Request(
+        function=map_fun, args=(tf_args,), kwargs={}, template=template, name=_cluster.name_for(map_fun),
+        entry="gangrun.tensorflowonspark.TFSparkNode:call", meta=told, feed=input_mode == InputMode.SPARK,
+        busy=input_mode == InputMode.TENSORFLOW, on_driver=template.get("ps", ()) if driver_ps_nodes else (),
+        reservation_timeout=reservation_timeout, board=_board(log_dir, told) if tensorboard else None,
+        ports=os.environ.get("TFOS_SERVER_PORT", ""), host=os.environ.get("TFOS_SERVER_HOST", ""))
+    tf_status.clear()
+    with _StatusOf(None):
+        cluster = _cluster.Cluster(context, request)
+    meta["server_addr"] = (cluster.plan.host, cluster.plan.port)
+    made = TFCluster(cluster, meta, input_mode, queues)
+    for node in made.cluster_info:
+        logger.info("%s", node)
+    url = made.tensorboard_url()
+    if url is not None:
+        logger.info("TensorBoard: %s", url)
+    return made
+
+
+def _default_fs(sc: Any) -> str:
+    """As Hadoop has it, with a local one written as the others are: without the slash of the root."""
+    found = str(sc._jsc.hadoopConfiguration().get("fs.defaultFS"))
+    return found[:-1] if found.startswith("file://") and len(found) > len("file://") and found.endswith("/") else found
+
+
+def _board(log_dir: Optional[str], told: dict[str, Any]) -> dict[str, Any]:
+    from gangrun.tensorflowonspark import TFNode
+
+    where = TFNode.absolute(log_dir, told["default_fs"], told["working_dir"], told["user"]) if log_dir else "tensorboard_"
+    port = os.environ.get("TENSORBOARD_PORT")
+    number = port or '"$GANGRUN_PORT"'
+    script = f'exec "$1" -m tensorboard.main --logdir "$2" --bind_all --port {number if port is None or port.isdigit() else 0}'
+    return {"command": ["/bin/sh", "-c", script, "sh", sys.executable, where], "environment": {},
+            "port": int(port) if port and port.isdigit() else 0}

@@ -1,0 +1,126 @@
+"""What a map_fun is told of its node, and how it is called there."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from typing import Any, Mapping, Optional, Sequence
+
+from gangrun.spark import _node
+
+# Types whose nodes train.
+WORKERS = ("chief", "master", "worker")
+
+
+class TFNodeContext:
+    """The node: `executor_id` (its number among all, also called `worker_num`), `job_name` and `task_index`, `cluster_spec` (type →
+    addresses), `num_workers`, `defaultFS`, `working_dir` (the driver's), `mgr` (its rows)."""
+
+    def __init__(self, executor_id: int = 0, job_name: str = "", task_index: int = 0,
+                 cluster_spec: Optional[Mapping[str, Sequence[str]]] = None, defaultFS: str = "file://", working_dir: str = ".",
+                 mgr: Any = None, tmp_socket: Optional[socket.socket] = None) -> None:
+        self.worker_num = executor_id
+        self.executor_id = executor_id
+        self.job_name = job_name
+        self.task_index = task_index
+        self.cluster_spec = {name: list(addresses) for name, addresses in (cluster_spec or {}).items()}
+        self.num_workers = sum(len(addresses) for name, addresses in self.cluster_spec.items() if name in WORKERS)
+        self.defaultFS = defaultFS
+        self.working_dir = working_dir
+        self.mgr = mgr
+        self.tmp_socket = tmp_socket
+
+    def absolute_path(self, path: str) -> str:
+        """As TFNode.hdfs_path."""
+        from gangrun.tensorflowonspark import TFNode
+
+        return TFNode.hdfs_path(self, path)
+
+    def start_cluster_server(self, num_gpus: int = 1, rdma: bool = False) -> tuple[Any, Any]:
+        """As TFNode.start_cluster_server."""
+        from gangrun.tensorflowonspark import TFNode
+
+        return TFNode.start_cluster_server(self, num_gpus, rdma)
+
+    def export_saved_model(self, sess: Any, export_dir: str, tag_set: str, signatures: Mapping[str, Mapping[str, Any]]) -> None:
+        """As TFNode.export_saved_model."""
+        from gangrun.tensorflowonspark import TFNode
+
+        TFNode.export_saved_model(sess, export_dir, tag_set, signatures)
+
+    def get_data_feed(self, train_mode: bool = True, qname_in: str = "input", qname_out: str = "output",
+                      input_mapping: Optional[Mapping[str, str]] = None) -> Any:
+        """As TFNode.DataFeed."""
+        from gangrun.tensorflowonspark import TFNode
+
+        return TFNode.DataFeed(self.mgr, train_mode, qname_in, qname_out, input_mapping)
+
+    def release_port(self) -> None:
+        """Closes this process's own hold on the node's port. Nobody else is given it for as long as the node lives."""
+        if self.tmp_socket is not None:
+            self.tmp_socket.close()
+            self.tmp_socket = None
+
+
+def _held() -> Optional[socket.socket]:
+    """The socket that holds this node's port, as the agent hands it on (docs/variables.md)."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()) or int(os.environ.get("LISTEN_FDS", "0")) < 1:
+        return None
+    return socket.socket(fileno=3)
+
+
+def _check_port() -> None:
+    """A port that is fixed is open where others are not: no other one will do."""
+    wanted, own = os.environ.get("TENSORFLOW_PORT"), os.environ.get("GANGRUN_PORT")
+    if wanted and own and wanted != own:
+        raise RuntimeError(f"TENSORFLOW_PORT: the port {wanted} of {socket.gethostname()} is in use; allowed: a free one, and one node on each "
+                           "host")
+
+
+def _all_addresses(place: Any, meta: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The whole cluster. In a task's own spec the evaluator is only seen by itself, as TensorFlow has it; here all have always seen it."""
+    spec = {name: list(addresses) for name, addresses in place.cluster_spec.items()}
+    if not meta["has_evaluator"]:
+        return spec
+    key = "places/evaluator"
+    if place.type == "evaluator":
+        _node.put(key, json.dumps(spec["evaluator"]).encode())
+    else:
+        spec["evaluator"] = json.loads(_node.get(key, meta["start_limit_s"]))
+    return spec
+
+
+def _see_gpus(job_name: str, tf_args: Any) -> None:
+    """At most `num_gpus` of the arguments (1): of those that the environment names, by Spark's resources or the cluster's own
+    settings, else free ones of this host. A parameter server takes none of them from the others."""
+    from gangrun.tensorflowonspark import gpu_info
+
+    given = getattr(tf_args, "num_gpus", None)
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        found = [name for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name]
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(found if given is None else found[:given])
+    elif gpu_info.is_gpu_available():
+        wanted = 0 if job_name == "ps" else 1 if given is None else given
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(gpu_info.of_this_process(wanted))
+
+
+def call(info: Mapping[str, Any], feed: Any, map_fun: Any, tf_args: Any) -> None:
+    """In the node's process: what is left of it for map_fun to be called with."""
+    from gangrun import task
+
+    meta = info["meta"]
+    place = task.current()
+    _check_port()
+    if not meta["has_master"]:
+        # Estimator takes a cluster without one for an error, and such programs make it for themselves.
+        os.environ.pop("TF_CONFIG", None)
+    if isinstance(tf_args, list):
+        sys.argv = list(tf_args)
+    _see_gpus(place.type, tf_args)
+    context = TFNodeContext(info["index"], place.type, place.index, _all_addresses(place, meta), meta["default_fs"],
+                            meta["working_dir"], feed, _held())
+    if meta["release_port"]:
+        context.release_port()
+    map_fun(tf_args, context)

@@ -1,0 +1,72 @@
+"""The variables that a job's tasks find, beside those of gangrun itself."""
+
+from __future__ import annotations
+
+import urllib.parse
+from typing import Any, Mapping, Optional, Sequence
+
+from gangrun.tf_yarn.topologies import TaskSpec
+
+# libhdfs starts a JVM in the task.
+_LIBHDFS_OPTS = "-Xms64m -Xmx512m"
+
+
+def job_variables(env: Optional[Mapping[str, str]], n_try: int, mlflow: Mapping[str, str]) -> dict[str, str]:
+    """A new dict for each try: the caller's is left as it is."""
+    given = {str(name): str(value) for name, value in (env or {}).items()}
+    options = f"{_LIBHDFS_OPTS} {given['LIBHDFS_OPTS']}" if "LIBHDFS_OPTS" in given else _LIBHDFS_OPTS
+    return {**mlflow, **given, "LIBHDFS_OPTS": options, "TF_YARN_N_TRY": str(n_try)}
+
+
+def task_variables(spec: TaskSpec) -> dict[str, str]:
+    """What is said of TensorBoard, by the names that a module of the user's own may look for."""
+    found = {}
+    if spec.tb_termination_timeout_seconds >= 0:
+        found["TB_TERMINATION_TIMEOUT_SECONDS"] = str(spec.tb_termination_timeout_seconds)
+    if spec.tb_model_dir:
+        found["TB_MODEL_DIR"] = str(spec.tb_model_dir)
+    if spec.tb_extra_args:
+        found["TB_EXTRA_ARGS"] = str(spec.tb_extra_args)
+    return found
+
+
+def check_file_systems(file_systems: Optional[Sequence[str]]) -> None:
+    """Each has to be the address of a file system. Without Kerberos there are no tokens to get for them."""
+    if isinstance(file_systems, str):
+        raise ValueError(f"file_systems: {file_systems!r} is a text; allowed: a list, as [{file_systems!r}]")
+    for url in file_systems or ():
+        parts = urllib.parse.urlsplit(str(url))
+        if not parts.scheme or not parts.netloc:
+            raise ValueError(f"file_systems: {url!r} is no address of a file system; allowed: as hdfs://nameservice")
+
+
+def _names(acls: Any, field: str) -> list[str]:
+    value = acls.get(field) if isinstance(acls, Mapping) else getattr(acls, field, None)
+    if value is None:
+        return []
+    if isinstance(value, str) or not all(isinstance(name, str) and name and not set(name) & set(" ,") for name in value):
+        raise ValueError(f"acls: {field}: {value!r} is no list of names; allowed: as ['ann', 'bob'], or ['*'] for all")
+    return list(value)
+
+
+def yarn_acls(acls: Any) -> dict[str, str]:
+    """The keys view_acl and modify_acl of a job, from a dict or an object with the fields of skein's ACLs."""
+    if acls is None:
+        return {}
+    if isinstance(acls, Mapping):
+        known = {"enable", "ui_users", *(f"{what}_{who}" for what in ("view", "modify") for who in ("users", "groups"))}
+        for field in acls:
+            if field not in known:
+                raise ValueError(f"acls: {field!r} is no field; allowed: {', '.join(sorted(known))}")
+    elif not hasattr(acls, "view_users"):
+        raise ValueError(f"acls: {acls!r} has no view_users; allowed: a dict as {{'view_users': ['ann']}}, or skein's ACLs")
+    if not (acls.get("enable", True) if isinstance(acls, Mapping) else getattr(acls, "enable", True)):
+        return {}
+    found = {}
+    for what in ("view", "modify"):
+        users, groups = _names(acls, f"{what}_users"), _names(acls, f"{what}_groups")
+        if "*" in users + groups:
+            found[f"{what}_acl"] = "*"
+        elif users or groups:
+            found[f"{what}_acl"] = f"{','.join(users)} {','.join(groups)}".rstrip()
+    return found

@@ -1,0 +1,131 @@
+"""Files by path or URL, for what tasks leave: on this machine by Python, elsewhere by the library that is there.
+
+`hdfs://`, `viewfs://`, `webhdfs://`, `s3://`… go through fsspec where it is installed, else through pyarrow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import re
+import uuid
+from typing import IO, Any, Iterator, List, Tuple
+
+SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+def local_path(url: str) -> str:
+    """The path of a file of this machine, or nothing."""
+    found = SCHEME.match(url)
+    if found is None:
+        return url
+    return url[len("file://"):] if found.group(1).lower() == "file" else ""
+
+
+class Remote:
+    """The few calls that are needed of a file system, by fsspec or pyarrow."""
+
+    def __init__(self, url: str) -> None:
+        self.fsspec: Any = None
+        self.arrow: Any = None
+        try:
+            self.fsspec, self.path = importlib.import_module("fsspec.core").url_to_fs(url)
+        except (ModuleNotFoundError, ValueError):  # it is not there, or does not know viewfs://
+            self.arrow, self.path = self._by_arrow(url)
+
+    @staticmethod
+    def _by_arrow(url: str) -> Tuple[Any, str]:
+        try:
+            fs = importlib.import_module("pyarrow.fs")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(f"{url!r} is no path of this machine, and to reach it fsspec or pyarrow must be "
+                                      "installed; neither is", name="fsspec") from None
+        system, path = fs.FileSystem.from_uri(url)
+        return system, path
+
+    def names(self) -> List[str]:
+        if self.fsspec is not None:
+            if not self.fsspec.isdir(self.path):
+                return []
+            return [str(entry).rstrip("/").rpartition("/")[2] for entry in self.fsspec.ls(self.path, detail=False)]
+        fs = importlib.import_module("pyarrow.fs")
+        return [info.base_name for info in self.arrow.get_file_info(fs.FileSelector(self.path, allow_not_found=True))]
+
+    def make_folder(self) -> None:
+        if self.fsspec is not None:
+            self.fsspec.makedirs(self.path, exist_ok=True)
+        else:
+            self.arrow.create_dir(self.path, recursive=True)
+
+    def open(self, mode: str) -> Any:
+        if self.fsspec is not None:
+            return self.fsspec.open(self.path, mode)
+        return self.arrow.open_input_file(self.path) if mode == "rb" else self.arrow.open_output_stream(self.path)
+
+    def rename(self, target: "Remote") -> None:
+        if self.fsspec is not None:
+            # HDFS refuses a name that is taken.
+            if self.fsspec.exists(target.path):
+                self.fsspec.rm(target.path)
+            self.fsspec.mv(self.path, target.path)
+        else:
+            self.arrow.move(self.path, target.path)
+
+
+def join(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}" if folder.rstrip("/") else f"/{name}"
+
+
+def names(folder: str) -> List[str]:
+    """What is in a folder, sorted; nothing where there is no such folder."""
+    path = local_path(folder)
+    if not path:
+        return sorted(Remote(folder).names())
+    return sorted(os.listdir(path)) if os.path.isdir(path) else []
+
+
+def make_folder(folder: str) -> None:
+    path = local_path(folder)
+    if path:
+        os.makedirs(path, exist_ok=True)
+    else:
+        Remote(folder).make_folder()
+
+
+def open_to_read(url: str) -> Any:
+    path = local_path(url)
+    return open(path, "rb") if path else Remote(url).open("rb")
+
+
+@contextlib.contextmanager
+def written_whole(url: str) -> Iterator[IO[bytes]]:
+    """A file to write that is there under its name when it is complete, or not at all."""
+    folder, _, name = url.rpartition("/")
+    beside = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}" if folder else f".{name}.{uuid.uuid4().hex[:12]}"
+    path, target = local_path(beside), local_path(url)
+    if not path:
+        with Remote(beside).open("wb") as file:
+            yield file
+        Remote(beside).rename(Remote(url))
+        return
+    try:
+        with open(path, "wb") as file:
+            yield file
+        os.replace(path, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        raise
+
+
+def copy_folder(source: str, target: str) -> None:
+    """What is in a folder of this machine, to a path or URL."""
+    for folder, _, files in os.walk(source):
+        inner = os.path.relpath(folder, source)
+        there = target if inner == "." else join(target, inner)
+        make_folder(there)
+        for name in files:
+            with open(os.path.join(folder, name), "rb") as file, written_whole(join(there, name)) as copy:
+                for block in iter(lambda: file.read(1 << 20), b""):
+                    copy.write(block)

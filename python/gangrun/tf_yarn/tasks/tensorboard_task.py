@@ -1,0 +1,40 @@
+"""The task that shows the training: TensorBoard on the loopback of its host, at the port of the task."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import shlex
+import sys
+from typing import Any, Callable, NoReturn
+
+from gangrun import task
+
+logger = logging.getLogger(__name__)
+
+
+def model_dir(experiment_fn: Callable[[], Any]) -> str:
+    """What was said, else the folder of the experiment."""
+    said = os.environ.get("TB_MODEL_DIR")
+    if said:
+        return said
+    experiment = experiment_fn()
+    for holder in (experiment, getattr(experiment, "estimator", None)):
+        found = getattr(holder, "model_dir", None) or getattr(holder, "tensorboard_hdfs_dir", None)
+        if found:
+            return str(found)
+    raise RuntimeError(f"TensorBoard: {type(experiment).__name__} has no model_dir; say it by TaskSpec(tb_model_dir=...)")
+
+
+def words(folder: str, port: str, extra: str) -> list[str]:
+    return ["tensorboard", "--logdir", folder, "--host", "127.0.0.1", "--port", port, *shlex.split(extra)]
+
+
+def run(experiment_fn: Callable[[], Any]) -> None:
+    folder = model_dir(experiment_fn)
+    logger.info("TensorBoard shows %s", folder)
+    task.report(tb_model_dir=folder[-200:])
+    sys.argv = words(folder, os.environ["GANGRUN_PORT"], os.environ.get("TB_EXTRA_ARGS", ""))
+    main: Callable[[], NoReturn] = importlib.import_module("tensorboard.main").run_main
+    main()

@@ -1,0 +1,167 @@
+"""Jobs of this machine by the package: what a notebook or a pipeline does."""
+
+import pathlib
+import sys
+
+import pytest
+
+import gangrun
+from gangrun import TaskSpec, _staging, errors
+from waiting import wait_until
+
+
+def place():
+    print("here is", gangrun.task.current().task, flush=True)
+
+
+def say_and_fail():
+    print("about to fail", flush=True)
+    raise KeyError("no such column")
+
+
+def hold(path):
+    import os
+    import select
+    while not os.path.exists(path):
+        select.select([], [], [], 0.02)
+
+
+def test_a_function_runs_as_every_task_and_its_lines_are_told(folder):
+    lines, states = [], []
+    run = gangrun.run({"worker": 2, "chief": TaskSpec(memory="64 MiB")}, place,
+                      on_line=lambda *line: lines.append(line), on_status=lambda status: states.append(status["state"]))
+    assert sorted(lines) == [(task, "stdout", f"here is {task}") for task in ("chief:0", "worker:0", "worker:1")]
+    assert states[-1] == run.status()["state"] == "succeeded" and run.id.startswith("place-")
+    assert {(task.task, task.exit) for task in run.tasks} == {
+        (name, "exited with status 0") for name in ("chief:0", "worker:0", "worker:1")}
+    assert run.logs("worker:1") == "here is worker:1\n"
+    assert not run.running and run.exception is None
+
+
+def test_the_cause_of_a_failure_is_raised_with_the_remote_traceback(folder):
+    with pytest.raises(Exception) as caught:
+        gangrun.run({"worker": 1}, say_and_fail)
+    remote = caught.value.__cause__
+    assert isinstance(remote, errors.RemoteTraceback) and remote.task == "worker:0"
+    assert 'raise KeyError("no such column")' in str(remote) and "_task_main" not in str(remote)
+
+
+def test_a_command_that_fails_is_a_failed_job_with_its_cause(folder):
+    with pytest.raises(errors.JobFailed, match=r"worker:0 on 127.0.0.1 exited with status 3") as caught:
+        gangrun.run({"worker": 1}, [sys.executable, "-c", "import sys; sys.exit(3)"])
+    assert caught.value.cause["task"] == "worker:0" and caught.value.status["state"] == "failed"
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_a_run_that_does_not_block_is_looked_at_and_killed(folder):
+    run = gangrun.run({"worker": 2}, hold, args=(str(folder / "go"),), block=False)
+    wait_until(lambda: [task.state for task in run.tasks] == ["running"] * 2, "both tasks to run")
+    assert run.running and run.exception is None
+    with pytest.raises(TimeoutError, match="it goes on"):
+        run.wait(timeout=0.05)
+    run.kill()
+    with pytest.raises(errors.JobKilled):
+        run.wait()
+    assert run.status()["state"] == "killed"
+
+
+def test_a_run_that_does_not_block_is_waited_for(folder):
+    run = gangrun.run({"worker": 1}, hold, args=(str(folder / "go"),), block=False)
+    (folder / "go").touch()
+    assert run.wait() is run and run.status()["state"] == "succeeded"
+    assert not list(pathlib.Path(run.status()["folder"]).parents[1].glob("python/run-*"))
+
+
+def counted():
+    yield 1
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (dict(main=hold), r"args: hold\(path\) cannot be called with them: missing a required argument: 'path'"),
+    (dict(main=hold, args=(1, 2)), "too many positional arguments"),
+    (dict(main=place, kwargs={"x": 1}), "got an unexpected keyword argument 'x'"),
+    (dict(main=counted), "counted only makes a coroutine or a generator"),
+])
+def test_a_call_that_would_fail_in_every_task_is_refused(folder, home, arguments, said):
+    with pytest.raises(errors.InvalidJob, match=said):
+        gangrun.run({"worker": 1}, **arguments)
+    assert not list(home.glob("jobs/*"))
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (dict(main=[], on="local"), r"main: \[\] is a list"),
+    (dict(main=["true"], on="mars"), "'mars' is no place; allowed: local, yarn"),
+    (dict(main=["true"], args=(1,)), "args and kwargs are for functions"),
+    (dict(main=["true"], files=["nowhere.py"]), "nowhere.py is not there"),
+    (dict(main=["true"], env={"A": 1}), "env: 'A' is 1, a int"),
+    (dict(main=["true"], job={"restart": 1}), "restart"),
+    (dict(main=["true"], timeouts={"job": "2 moons"}), "timeouts.job: '2 moons'"),
+])
+def test_wrong_input_is_told_before_anything_starts(folder, home, arguments, said):
+    with pytest.raises(errors.InvalidJob, match=said):
+        gangrun.run({"worker": 1}, **arguments)
+    assert not list(home.glob("jobs/*")) and not list(home.glob("python/run-*"))
+
+
+def test_a_missing_program_is_named(monkeypatch):
+    monkeypatch.setenv("GANGRUN_BIN", "/nonexistent")
+    with pytest.raises(FileNotFoundError, match="GANGRUN_BIN: /nonexistent has no program 'gangrun'"):
+        gangrun.run({"worker": 1}, ["true"])
+
+
+def say_and_hold(path):
+    print("one", flush=True)
+    hold(path)
+    print("two", flush=True)
+
+
+def test_lines_are_followed_until_the_end(folder):
+    run = gangrun.run({"worker": 2}, say_and_hold, args=(str(folder / "go"),), block=False)
+    own, every = run.logs("worker:0", follow=True), run.logs(follow=True)
+    assert next(own) == "one" and next(every).endswith(" | one")
+    (folder / "go").touch()
+    assert list(own) == ["two"]
+    assert sorted(line for line in every if line.endswith("two")) == ["worker:0 | two", "worker:1 | two"]
+    run.wait()
+
+
+def test_a_detached_job_goes_on_and_is_found_again(folder, home):
+    """What it needs of the process that started it stays until its end, and is removed by the next one."""
+    submitted = gangrun.run({"worker": 1}, hold, args=(str(folder / "go"),), detach=True)
+    found = gangrun.attach(submitted.id)
+    assert found.id == submitted.id and len(list(home.glob("python/run-*"))) == 1
+    gangrun.run({"worker": 1}, ["true"])
+    assert len(list(home.glob("python/run-*"))) == 1
+    (folder / "go").touch()
+    assert found.wait().status()["state"] == "succeeded" and submitted.wait() is submitted
+    wait_until(lambda: not (home / "jobs" / found.id / "launch.json").exists(), "the end of the supervisor")
+    gangrun.run({"worker": 1}, ["true"])
+    assert not list(home.glob("python/run-*"))
+    with pytest.raises(LookupError, match="there is no job 'nowhere'"):
+        gangrun.attach("nowhere")
+
+
+def test_what_killed_processes_have_left_is_removed(folder, home):
+    left = _staging.Staging()
+    left._owner.close()  # as its end does
+    other = _staging.Staging()
+    assert [str(path) for path in home.glob("python/run-*")] == [other.folder]
+    other.remove()
+
+
+def test_files_have_their_names_in_a_folder_of_the_tasks_own(folder):
+    (folder / "data-2026.csv").write_text("42")
+    (folder / "tools").mkdir()
+    (folder / "tools/__init__.py").write_text("UNIT = 'm'")
+    run = gangrun.run({"worker": 2}, ["sh", "-c", "ls; cat data.csv; echo; touch own; python3 -c 'import tools; print(tools.UNIT)'"],
+                      files={"data.csv": "data-2026.csv", "tools": "tools"})
+    assert run.logs("worker:0") == "data.csv\ntools\n42\nm\n" == run.logs("worker:1")
+    assert not (folder / "own").exists()
+
+
+def test_two_files_of_one_name_are_refused(folder):
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "x.py").touch()
+    with pytest.raises(errors.InvalidJob, match=r"a/x.py and .*/b/x.py would both be called 'x.py'"):
+        gangrun.run({"worker": 1}, ["true"], files=["a/x.py", "b/x.py"])
