@@ -11,7 +11,11 @@ import subprocess
 
 import pytest
 
+from clusters.engine.fixtures import engine  # noqa: F401: likewise
 from clusters.hadoop.fixtures import hadoop, hadoop_cluster, hadoop_of_module  # noqa: F401: fixtures of all tests below
+from clusters.spark.fixtures import spark_cluster, spark_driver, spark_jobs  # noqa: F401: likewise
+from ending import pytest_sessionfinish, pytest_unconfigure  # noqa: F401: hooks
+from living import processes_with
 from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -185,17 +189,6 @@ def survivors():
     """survivors("MARKER=x") lists (pid, command line) of living processes with that in their environment."""
 
     def look(marker):
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                # A dead process whose parent has not asked yet has an empty environment.
-                if marker.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-                    found.append((int(entry.name), " ".join(words).strip()))
-            except OSError:
-                continue  # it ended while it was looked at
-        return found
+        return [(pid, " ".join(words).strip()) for pid, words in processes_with(marker).items()]
 
     return look

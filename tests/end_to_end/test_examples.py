@@ -28,7 +28,8 @@ def example(tmp_path):
 
 
 def test_every_example_is_tested():
-    text = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    folders = Path(__file__).parent, ROOT / "tests/yarn", ROOT / "tests/python", ROOT / "tests/spark"
+    text = "".join(path.read_text() for folder in folders for path in folder.glob("test_*.py"))
     for folder in EXAMPLES.iterdir():
         if folder.is_dir():
             assert f'{folder.name}"' in text, f"examples/{folder.name} is run by no test"

@@ -90,8 +90,11 @@ def check_training(folder, text, ranks):
 def test_a_script_for_torchrun_trains_alike(example, run_gangrun, nothing_is_left, tmp_path):
     """As its job file has it (two tasks of two processes), as four tasks, and under torchrun: the same numbers."""
     beside = example("pytorch")
-    peer = subprocess.run([*TORCHRUN, "--log_dir", tmp_path / "logs", *map(str, train_command(beside)[1:])], cwd=beside,
-                          env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT_S)
+    for number in range(3):  # PyTorch 1.13 now and then aborts in the exit of a process under torchrun
+        peer = subprocess.run([*TORCHRUN, "--log_dir", tmp_path / f"logs-{number}", *map(str, train_command(beside)[1:])],
+                              cwd=beside, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT_S)
+        if "terminate called without an active exception" not in peer.stderr:
+            break
     assert peer.returncode == 0, peer.stderr
     check_training(beside, peer.stdout, 4)
     for tasks, processes, flags in [(2, 2, []), (4, 1, ["-r", "worker:4", "--processes", "1"])]:

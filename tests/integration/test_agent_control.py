@@ -104,7 +104,7 @@ def test_an_agent_goes_on_under_a_master_that_has_moved(agent, certificate, tmp_
     config = {"job_id": "x", "spec": {"name": "x", "tasks": {"worker": {}}, "command": "exec sleep 1000"}, "task": "worker:0",
               "attempt": 1, "secret": SECRET, "host": "127.0.0.1", "host_reason": "", "working_folder": str(tmp_path),
               "log_prefix": str(tmp_path / "log"), "master_host": first.host, "master_port": first.port,
-              "fingerprint": hashlib.sha256(public).hexdigest(), "serves_control": True}
+              "fingerprint": hashlib.sha256(public).hexdigest()}
     (tmp_path / "config").write_text(json.dumps(config))
     with open(tmp_path / "config") as file:
         running = subprocess.Popen([agent, "task", "--containment", "subreaper", "--name", "x", "--config-fd", str(file.fileno())],

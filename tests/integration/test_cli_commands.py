@@ -10,8 +10,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs/commands.md"
-COMMANDS = ["run", "ps", "status", "logs", "kill", "wait", "attach", "why", "history", "doctor", "completion",
-            "version"]
+COMMANDS = ["run", "ps", "status", "logs", "result", "kill", "wait", "attach", "open", "why", "history", "doctor", "completion",
+            "ytf-submit", "check_hadoop_env", "version"]
 JOB = {"tasks": {"worker": {"instances": 2}}, "command": "true"}
 
 
@@ -44,7 +44,7 @@ def test_the_exit_statuses_of_help_and_documentation_are_the_same(run_gangrun):
 
 
 def test_the_documentation_names_every_command(run_gangrun):
-    named = set(re.findall(r"^\| `gangrun (\w+)", DOCS.read_text(), re.MULTILINE))
+    named = set(re.findall(r"^\| `gangrun ([\w-]+)", DOCS.read_text(), re.MULTILINE))
     assert named == set(COMMANDS)
 
 
@@ -99,7 +99,8 @@ def test_doctor_says_whether_jobs_can_run(run_gangrun):
     done = run_gangrun("doctor", "--json")
     report = json.loads(done.stdout)
     assert done.status == (0 if report["can_run_jobs"] else 3)
-    names = {finding["name"] for finding in report["findings"]}
+    names = {check["name"] for check in report["checks"]}
+    assert {check["verdict"] for check in report["checks"]} <= {"ok", "warning", "failed", "not checked"}
     assert {"agent", "home", "ports", "machine", "clock", "containment subreaper"} <= names
     assert run_gangrun("doctor").status == done.status
 

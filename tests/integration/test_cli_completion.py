@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = {"run", "ps", "status", "logs", "kill", "wait", "doctor", "completion", "version"}
+COMMANDS = {"run", "ps", "status", "logs", "kill", "wait", "open", "open", "doctor", "completion", "version"}
 
 
 @pytest.fixture
@@ -15,8 +15,9 @@ def complete(run_gangrun, home, tmp_path):
     script.write_text(run_gangrun("completion", "bash").stdout)
 
     def offers(*words, cwd=None):
+        function = "_" + words[0].replace("-", "_")
         run = (f'source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() {{ :; }}; '
-               '_gangrun; printf "%s\\n" "${COMPREPLY[@]}"')
+               f'{function}; printf "%s\\n" "${{COMPREPLY[@]}}"')
         done = subprocess.run(["bash", "--noprofile", "--norc", "-c", run, "bash", *words], cwd=cwd or tmp_path,
                               env={"PATH": "/usr/bin:/bin", "GANGRUN_HOME": str(home), "HOME": str(tmp_path)},
                               capture_output=True, text=True, timeout=30)
@@ -37,9 +38,18 @@ def test_bash_completes_flags_of_the_command(complete):
     assert "--roles" not in complete("gangrun", "ps", "--")
 
 
+def test_bash_completes_ytf_submit_under_its_own_name(complete):
+    assert complete("ytf-submit", "--cl") == {"--cluster_requirement", "--client", "--client_ends_job"}
+    assert complete("ytf-submit", "--on", "l") == {"local"}
+
+
+def test_bash_completes_check_hadoop_env_under_its_own_name(complete):
+    assert complete("check_hadoop_env", "--no") == {"--no-remote"}
+
+
 def test_bash_completes_choices(complete):
     assert complete("gangrun", "run", "--containment", "") == {"auto", "pid_namespace", "cgroup", "subreaper"}
-    assert complete("gangrun", "run", "--on", "") == {"local", "yarn"}
+    assert complete("gangrun", "run", "--on", "") == {"local", "spark", "yarn"}
     assert complete("gangrun", "completion", "z") == {"zsh"}
 
 

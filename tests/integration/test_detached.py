@@ -151,6 +151,14 @@ def test_a_killed_master_comes_back_and_the_tasks_do_not_notice(detach, level):
     assert job.status()["restarts_used"] == 0
 
 
+def test_what_tasks_leave_is_kept_by_the_next_master(detach, run_gangrun):
+    job = detach(command=COUNTING + '\nprintf "of $GANGRUN_TASK_INDEX" > "$GANGRUN_RESULT_FILE"')
+    (old,) = job.master()
+    os.kill(old, signal.SIGKILL)
+    assert job.finish().status == 0
+    assert [run_gangrun("result", job.id, f"worker:{i}").stdout for i in (0, 1)] == ["of 0", "of 1"]
+
+
 def test_many_masters_one_after_another(detach):
     job = detach()
     pids = job.pids()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from living import processes_with
 from waiting import wait_until
 
 LEVELS = ["pid_namespace", "cgroup", "subreaper"]
@@ -28,17 +29,7 @@ exec tail -f /dev/null
 
 def processes_of(marker: str) -> dict[int, list[str]]:
     """Living processes with MARKER=marker in their environment: pid to command line."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if f"MARKER={marker}".encode() not in (entry / "environ").read_bytes().split(b"\0"):
-                continue
-            found[int(entry.name)] = (entry / "cmdline").read_bytes().decode().split("\0")
-        except OSError:
-            continue  # it ended while we looked
-    return found
+    return processes_with(f"MARKER={marker}")
 
 
 @pytest.fixture

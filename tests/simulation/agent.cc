@@ -86,7 +86,7 @@ void Agent::on_start(const registry::StartMessage& message) {
     report.code = 127;
     report.sentence = "could not be started: no such file";
     world_.judge_exit(*this, false);
-    return side->exited(std::move(report), world_.now());
+    return side->exited(std::move(report), world_.now(), world_.now());
   }
   running = true;
   progress_left_ = kMaxProgress;
@@ -139,11 +139,11 @@ void Agent::run_ended(int run, job::ExitReport report, bool port_lost) {
   if (port_lost && !ending_) {
     report.port_lost = true;
     side->port_lost();
-    side->exited(std::move(report), world_.now());
+    side->exited(std::move(report), world_.now(), world_.now());
     address.port = static_cast<std::uint16_t>(address.port == 65'535 ? 1024 : address.port + 1);
     side->set_address(address);
   } else if (has_session_) {
-    side->exited(std::move(report), world_.now());
+    side->exited(std::move(report), world_.now(), world_.now());
   }
   arm();
   if (ending_) leave();

@@ -1,7 +1,11 @@
 """The parts of our own tools that decide what counts as passed."""
 
+import collections
 import importlib.machinery
 import importlib.util
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -27,7 +31,7 @@ REPORT = """<testsuites><testsuite>
 def test_what_was_not_run_has_not_passed(tmp_path):
     (tmp_path / "report.xml").write_text(REPORT)
     tally = run_tests.Tally()
-    assert tally.add_junit(tmp_path / "report.xml") == 2
+    assert tally.add_junit(tmp_path / "report.xml") == ["base::bad", "base::left out"]
     assert (tally.passed, tally.failed) == (1, 2)
 
 
@@ -43,8 +47,65 @@ def test_a_tool_that_fails_is_counted(script, passed, failed):
     assert (tally.passed, tally.failed) == (passed, failed)
 
 
-def test_a_command_that_does_not_end_is_stopped():
-    assert run_tests.run("tail", "-f", "/dev/null", limit=0.2) == (124, "")
+@pytest.mark.parametrize("folder", ["tests", "python/tests"])
+def test_no_two_test_modules_have_one_name(folder):
+    """pytest imports them by their names alone: of two in one run it would refuse the second, and with it the whole run."""
+    found = collections.defaultdict(list)
+    for path in sorted((ROOT / folder).rglob("test_*.py")):
+        found[path.name].append(path.relative_to(ROOT).as_posix())
+    assert found
+    assert not [paths for paths in found.values() if len(paths) > 1]
+
+
+def test_tests_that_run_side_by_side_are_all_counted(monkeypatch):
+    monkeypatch.setattr(run_tests, "run", lambda *words, **options: (1 if "tests/integration" in words else 0, ""))
+    tally = run_tests.Tally()
+    run_tests.side_by_side(tally, ("tests/clusters", "tests/yarn"), ("tests/integration",))
+    assert tally.names == ["pytest tests/integration: status 1"] and tally.failed == 1
+
+
+UNSTEADY = """
+import pathlib
+def test_that_passes(): pass
+def test_that_passes_alone():
+    mark = pathlib.Path(__file__).with_suffix(".mark")
+    there = mark.exists()
+    mark.touch()
+    assert there
+"""
+BAD = "def test_that_fails(): assert False\n"
+
+
+@pytest.mark.parametrize("most, unsteady, failed", [
+    (2, ["one/test_one.py::test_that_passes_alone"], ["two/test_two.py::test_that_fails"]),
+    (1, [], ["one/test_one.py::test_that_passes_alone", "two/test_two.py::test_that_fails"]),
+])
+def test_what_fails_beside_others_is_run_once_more_alone(tmp_path, monkeypatch, most, unsteady, failed):
+    for name, value in (("ROOT", tmp_path), ("PYTHON", sys.executable), ("MOST_UNSTEADY", most)):
+        monkeypatch.setattr(run_tests, name, value)
+    for name, text in (("one", UNSTEADY), ("two", BAD)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"test_{name}.py").write_text(text)
+    tally = run_tests.Tally()
+    run_tests.side_by_side(tally, ("one",), ("two",))
+    assert (tally.unsteady, tally.names) == (unsteady, failed)
+    assert (tally.passed, tally.failed) == (3 - len(failed), len(failed))
+    (tmp_path / "one/test_one.mark").unlink()
+    run_tests.side_by_side(tally, ("one",), ("two",))  # a later stage: what is allowed is allowed of the whole run
+    assert tally.unsteady == unsteady and tally.failed == len(failed) + 2
+
+
+def test_a_thread_that_a_test_has_left_does_not_keep_the_run(tmp_path):
+    (tmp_path / "conftest.py").write_text("from ending import pytest_sessionfinish, pytest_unconfigure\n")
+    (tmp_path / "test_left.py").write_text(
+        "import threading\ndef test_left(): threading.Thread(target=threading.Event().wait, name='a waiter').start()\n")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_left.py"], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")})
+    assert done.returncode == 1 and "1 passed" in done.stdout and "never ended: the threads a waiter" in done.stdout, done.stdout
+
+
+def test_a_command_that_does_not_end_is_stopped_and_what_it_said_is_kept():
+    assert run_tests.run("sh", "-c", "echo said; exec tail -f /dev/null", limit=4, keep=True) == (124, "said\n")
 
 
 def test_clang_tidy_reads_what_the_source_includes_and_no_more():

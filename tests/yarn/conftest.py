@@ -1,4 +1,6 @@
 import getpass
+import pathlib
+import subprocess
 
 import pytest
 
@@ -59,3 +61,17 @@ def hadoop_pair(tmp_path_factory):
     cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, ha=True)
     yield cluster
     cluster.down()
+
+
+@pytest.fixture
+def hdfs_tensorflow(hadoop):
+    """The environment of a task whose `python` and `tensorboard` know hdfs://, on the cluster that the tests share."""
+    installer = pathlib.Path(__file__).resolve().parents[2] / "tools/install-deps"
+    venv = pathlib.Path(subprocess.run([installer, "--venv", "tensorflow-hdfs"], check=True, capture_output=True, text=True,
+                                       timeout=60).stdout.strip())
+    # Where a whole Hadoop has it, and TensorFlow looks for it.
+    library = hadoop.folder / "home/lib/native/libhdfs.so"
+    if not library.is_symlink():
+        library.parent.mkdir(parents=True, exist_ok=True)
+        library.symlink_to(venv / "lib/libhdfs.so")
+    return {"PATH": f"{venv}/bin:/usr/bin:/bin", "LIBHDFS_OPTS": "-Xmx64m"}

@@ -19,6 +19,11 @@ def processes(word):
     return found
 
 
+def agent_of(job, task):
+    """The processes of a task's agent and its guardian."""
+    return processes(f"{job.id}.{task.replace(':', '.')}")
+
+
 def master_of(job):
     """The process of the job's master."""
     def environment(pid):
@@ -41,10 +46,12 @@ def pids_of(job):
 def end_under_another_master(job, hadoop):
     """Kills the master of a job that waits; no task notices, and the job ends well under the next one."""
     before, killed = pids_of(job), master_of(job.id)
+    hadoop.wait_until_seen_running(job.id, len(before) + 1)
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: master_of(job.id) not in (None, killed), "the next master", pause_s=0.1)
     job.jobs.wait_for_state(job.id, "running")
-    assert pids_of(job) == before
+    after = pids_of(job)
+    assert after == before, (before, after, job.status())
     ended = job.end()
     assert (ended["restarts_used"], ended["generation"]) == (0, 1), ended
     # The end is recorded, and seen by status, before the ResourceManager is told.

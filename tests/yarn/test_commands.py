@@ -105,3 +105,35 @@ def test_ctrl_c_ends_the_job(jobs, hadoop):
     job, = {found[1] for found in re.finditer(r"(application_\d+_\d+)", err)}
     assert hadoop.wait_for_application(job)["finalStatus"] == "KILLED"
     assert not processes(str(jobs.folder / "end"))
+
+
+LEAVES = """
+import os, select
+index = os.environ["GANGRUN_TASK_INDEX"]
+with open(os.environ["GANGRUN_FIGURES_FILE"], "w") as file:
+    file.write('{"index": %s}' % index)
+while index != "0" and not os.path.exists("END"):
+    select.select([], [], [], 0.05)
+with open(os.environ["GANGRUN_RESULT_FILE"], "w") as file:
+    file.write("of " + index)
+"""
+
+
+def test_results_are_there_when_a_task_has_ended_and_after_the_job(jobs):
+    end = jobs.folder / "end"
+    jobs.write("leaves.py", LEAVES.replace("END", str(end)))
+    job = jobs.submit("-r", "worker:2", "-m", "128m", "--", "python3", "leaves.py")
+
+    def listed():
+        done = jobs.order("result", job, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["results"]
+
+    assert wait_until(listed, "the first result", 90, pause_s=0.5) == [{"task": "worker:0", "bytes": 4}]
+    assert jobs.order("result", job, "worker:0").stdout == "of 0"
+    assert jobs.order("result", job, "worker:1").returncode == 4
+    end.touch()
+    status = jobs.wait_for_state(job, "succeeded")
+    assert [task["figures"] for task in status["tasks"]] == [{"index": 0}, {"index": 1}]
+    assert jobs.hadoop.wait_for_application(job)["finalStatus"] == "SUCCEEDED"
+    assert jobs.order("result", job, "worker:1").stdout == "of 1"

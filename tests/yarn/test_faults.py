@@ -6,7 +6,7 @@ import signal
 
 from waiting import wait_until
 from yarn.jobs import UNTIL, Jobs, Waiting
-from yarn.processes import end_under_another_master, pids_of, processes
+from yarn.processes import agent_of, end_under_another_master, pids_of
 
 
 def test_a_killed_process_comes_back_in_its_place(jobs):
@@ -23,8 +23,7 @@ def test_a_killed_agent_takes_its_task_with_it_and_the_gang_comes_back(jobs):
     job = Waiting(jobs, "-r", "worker:2", "--restarts", "1:gang")
     job.starts(2)
     before = pids_of(job)
-    name = f"{job.id}/worker:0"
-    for pid in processes(name):
+    for pid in agent_of(job, "worker:0"):
         os.kill(pid, signal.SIGKILL)
     job.starts(4)
     assert not pids_of(job) & before

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from waiting import wait_until
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT_S = 200
 
@@ -42,6 +44,8 @@ def talk(cluster, tmp_path, meanwhile=lambda: None, client_says=CLIENT, master_s
     client = facts(said)
     assert {name: client.get(name) for name in client_says} == client_says, said
     assert client["diagnostics"].endswith("all is well")
+    # YARN knows of the master's end before the master has written what it saw.
+    wait_until(result.exists, "what the master saw")
     master = facts(result.read_text())
     assert {name: master.get(name) for name in master_says} == master_says, result.read_text()
     assert "hunter2" not in said

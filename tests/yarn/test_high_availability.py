@@ -5,7 +5,7 @@ import signal
 
 from waiting import wait_until
 from yarn.jobs import Jobs, Waiting
-from yarn.processes import pids_of, processes
+from yarn.processes import agent_of, pids_of
 
 
 def test_no_task_notices_that_both_masters_fail_over(hadoop_pair, gangrun, agent, home, tmp_path):
@@ -22,7 +22,7 @@ def test_no_task_notices_that_both_masters_fail_over(hadoop_pair, gangrun, agent
     status = job.status()
     assert (status["restarts_used"], status["generation"]) == (0, 1)
     # A container is asked for from the second ResourceManager, and what it is for recorded with the second NameNode.
-    for pid in processes(f"{job.id}/worker:0"):
+    for pid in agent_of(job, "worker:0"):
         os.kill(pid, signal.SIGKILL)
     # Perhaps on another node, which makes another address and so a generation: then all start anew.
     job.starts(4)

@@ -5,7 +5,7 @@ import signal
 
 from waiting import wait_until
 from yarn.jobs import Jobs, Waiting
-from yarn.processes import master_of, pids_of, processes
+from yarn.processes import agent_of, master_of, pids_of
 from yarn.test_hadoop_wire import talk
 
 # A key must live for over three times the time after which a silent master, or a silent node, is given up.
@@ -32,7 +32,7 @@ def outlive(cluster, jobs, job):
     wait_for_rolls(cluster)
     assert (pids_of(job), master_of(job.id)) == (before, master)
     # A new container takes a token of the ResourceManager's newest key, and one of the node's.
-    for pid in processes(f"{job.id}/worker:0"):
+    for pid in agent_of(job, "worker:0"):
         os.kill(pid, signal.SIGKILL)
     job.starts(3)
     assert len(pids_of(job) & before) == 1

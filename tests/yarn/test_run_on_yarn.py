@@ -1,6 +1,8 @@
 """`gangrun run --on yarn` and the commands after it, on a real cluster."""
 
+import hashlib
 import json
+import os
 import re
 
 from waiting import wait_until
@@ -53,6 +55,36 @@ def test_what_the_cluster_has_is_not_uploaded_again(jobs):
     assert numbers[1] == numbers[0] + 1
 
 
+LARGE = """
+import hashlib, helper, os
+def digest(path): return hashlib.sha256(open(path, "rb").read()).hexdigest()
+print("helped by", helper.NAME, digest("large.bin"), digest("images/a/part.bin"), sorted(os.listdir("images")), flush=True)
+"""
+
+
+def test_a_small_change_does_not_bring_large_files_again(jobs, tmp_path):
+    content = {"large.bin": os.urandom(4 << 20), "images/a/part.bin": os.urandom(5 << 20), "images/b.txt": b"b"}
+    (tmp_path / "images/a").mkdir(parents=True)
+    for name, octets in content.items():
+        (tmp_path / name).write_bytes(octets)
+    jobs.write("large.py", LARGE)
+
+    def run(helper):
+        jobs.write("helper.py", f"NAME = '{helper}'\n")
+        done = jobs.run("-r", "worker:1", "-m", "128m", "-f", "helper.py", "-f", "large.bin", "-f", "images", "--",
+                        "python3", "large.py", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+        assert done.returncode == 0, done.stderr
+        digests = " ".join(hashlib.sha256(content[name]).hexdigest() for name in ("large.bin", "images/a/part.bin"))
+        assert f"helped by {helper} {digests} ['a', 'b.txt']" in done.stdout, done.stdout
+        return set(re.findall(r"uploads (\S+) \(", done.stderr)) - {"gangrun-agent"}
+
+    assert run("one") == {"files.tar.gz", "large.bin", "images"}
+    assert run("two") == {"files.tar.gz"}
+    content["large.bin"] = os.urandom(4 << 20)
+    (tmp_path / "large.bin").write_bytes(content["large.bin"])
+    assert run("two") == {"large.bin"}
+
+
 def test_values_of_variables_arrive_as_they_are(jobs):
     values = {"A": "plain", "B": "a \"quoted\" $HOME `id` \\ word", "C": "two\nlines", "D": "ümläut 日本",
               "E": "{{NM_HOST}} <CPS> <LOG_DIR>", "F": "'single' & ; | * ?"}
@@ -99,7 +131,8 @@ def test_the_commands_after_a_detached_job(jobs, hadoop):
 def test_the_output_of_an_ended_job_comes_from_the_aggregated_logs(jobs):
     write_task(jobs)
     job = jobs.submit("-r", "worker:2", "-m", "128m", "-f", "helper.py", "--", "python3", "task.py")
-    jobs.wait_for_state(job, "succeeded")
+    # Until then the master itself answers.
+    assert jobs.hadoop.wait_for_application(job)["finalStatus"] == "SUCCEEDED"
 
     def aggregated():
         done = jobs.order("logs", job)

@@ -226,4 +226,5 @@ def test_nobody_there_is_unavailable(hadoop_cluster, tmp_path):
     error = probe.refused("unavailable", "put", file, "/tmp/f", "600")
     assert "/webhdfs/v1/tmp/f" in error
     cluster.kill("nn")
-    assert "connect" in probe.refused("unavailable", "status", "/tmp")
+    # What is killed lets go of its port a moment later.
+    cluster.wait_until(lambda: "connect" in probe.refused("unavailable", "status", "/tmp"), "a port that nobody listens at")

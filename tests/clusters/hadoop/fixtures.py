@@ -9,13 +9,13 @@ import shutil
 import subprocess
 
 import pytest
+from clusters.program import ORDER_LIMIT_S, RunningCluster
 from waiting import wait_until
 
 from .hadoop_cluster import kerberos, questions
 from .hadoop_cluster.cluster import Cluster
 
 PROGRAM = pathlib.Path(__file__).with_name("hadoop-cluster")
-ORDER_LIMIT_S = 240
 LOGS_LIMIT_S = 60
 FINAL_STATES = ("FINISHED", "FAILED", "KILLED")
 # The aggregated logs as `yarn logs` prints them.
@@ -23,29 +23,15 @@ CONTAINER = re.compile(r"^Container: (container_\S+) on ", re.MULTILINE)
 LOG = re.compile(r"^LogType:(\S+)\n(?:Log\S+:.*\n)*?LogContents:\n(.*?)\nEnd of LogType:\1", re.MULTILINE | re.DOTALL)
 
 
-class Hadoop:
-    """A running cluster. Its options are those of `hadoop-cluster up`: nodes=2, kerberos=True, set=["a.b=c"], ..."""
+class Hadoop(RunningCluster):
+    """A running cluster of hadoop-cluster."""
 
-    def __init__(self, folder, **options):
-        self.folder = pathlib.Path(folder)
-        words = ["--until", str(os.getpid())]
-        for name, value in options.items():
-            for item in value if isinstance(value, (list, tuple)) else [value]:
-                flag = "--" + name.replace("_", "-")
-                words += [] if item is False else [flag] if item is True else [flag, str(item)]
-        self.order("up", *words)
+    program = PROGRAM
 
     @property
     def cluster(self):
         """The state as hadoop-cluster keeps it, read anew."""
         return Cluster(self.folder).load()
-
-    def order(self, command, *words):
-        """Runs a command of hadoop-cluster, which must be well, and returns what it printed."""
-        done = subprocess.run([str(PROGRAM), command, "--dir", str(self.folder), *map(str, words)],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ORDER_LIMIT_S)
-        assert done.returncode == 0, f"hadoop-cluster {command} {' '.join(map(str, words))}: {done.stderr}"
-        return done.stdout
 
     def restart(self, daemon, number=None, hard=False):
         """Stops and starts ("nm", 2), ("rm",), ... and waits until it is a part of the cluster again."""
@@ -73,6 +59,13 @@ class Hadoop:
         """Ends it. Its logs and its configuration stay for who wants to know why a test failed."""
         self.order("down")
         shutil.rmtree(self.folder / "data")
+
+    def down_for_good(self):
+        """The same at the end of a run. What its nodes have unpacked is gigabytes in 100,000 files, which some disks take minutes
+        to forget: nobody waits for that."""
+        self.order("down")
+        subprocess.run(["sh", "-c", 'exec setsid rm -rf "$1" &', "sh", self.folder / "data"], check=True, timeout=ORDER_LIMIT_S,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def status(self):
         """What `hadoop-cluster status` prints, also where daemons are missing."""
@@ -161,6 +154,17 @@ class Hadoop:
 
         return self.wait_until(reached, f"{identifier} to be {' or '.join(states)}", timeout)
 
+    def wait_until_seen_running(self, identifier, count):
+        """Until the ResourceManager has heard from the nodes that so many containers of the application run: when its
+        master dies before that, YARN takes them from the next one."""
+        # A ResourceManager that was started again numbers its time: container_e02_….
+        running = re.compile(rf" container_(e\d+_)?{identifier.removeprefix('application_')}_\S+ .* to RUNNING$", re.M)
+
+        def seen():
+            return sum(len(running.findall(path.read_text())) for path in self.folder.glob("logs/rm*.log")) >= count
+
+        self.wait_until(seen, f"{count} containers of {identifier} to be seen running")
+
     def container_logs(self, identifier):
         """{container: {file: text}}: of a running application from the nodes, of an ended one the aggregated logs."""
         if self.application(identifier)["state"] in FINAL_STATES:
@@ -188,10 +192,13 @@ class Hadoop:
 
 @pytest.fixture(scope="session")
 def hadoop(tmp_path_factory):
-    """A cluster of two nodes that all tests of a run share: who changes it puts it back."""
-    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2)
+    """A cluster of two nodes that all tests of a run share: who changes it puts it back.
+
+    With libhadoop.so, as clusters have it: without, a node starts chmod for every file that it unpacks.
+    """
+    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, native=True)
     yield cluster
-    cluster.down()
+    cluster.down_for_good()
 
 
 @contextlib.contextmanager

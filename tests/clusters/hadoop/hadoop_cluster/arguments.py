@@ -9,8 +9,8 @@ from .basics import Failure, say
 from .jars import DEFAULT_VERSION
 
 KINDS = ("nn", "dn", "rm", "nm", "kdc")
-UP_LIMIT_S = 120
-DAEMON_LIMIT_S = 60
+UP_LIMIT_S = 220
+DAEMON_LIMIT_S = 200
 
 
 def default_folder():

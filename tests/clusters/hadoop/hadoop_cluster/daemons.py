@@ -10,7 +10,7 @@ import time
 from . import java, kerberos, namespaces, processes
 from .basics import Failure
 
-KILL_LIMIT_S = 5
+KILL_LIMIT_S = 60
 CONTAINER_ROUNDS = 5
 # What only clients need.
 CLIENTS_ONLY = ("HDFS_URL", "WEBHDFS_URL", "RM_ADDRESS", "RM_WEB_URL", "RM_SCHEDULER_ADDRESS", "DSHELL_JAR",

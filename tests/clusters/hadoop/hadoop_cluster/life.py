@@ -9,7 +9,7 @@ import signal
 from . import availability, daemons, java, kerberos, namespaces, questions, volumes
 from .basics import Failure, run_logged
 
-TICKET_LIMIT_S = 10
+TICKET_LIMIT_S = 60
 END_GRACE_S = 8
 OWN_PARTS = ("logs", "tmp", "data", "conf", "home", "krb5", "cluster.json", "cluster.lock")
 

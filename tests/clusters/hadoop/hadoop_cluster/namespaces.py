@@ -11,7 +11,7 @@ from .basics import Failure, need, write
 
 DOMAIN = "hadoop.test"
 SUBNET = "198.18.0."
-COMMAND_LIMIT_S = 20
+COMMAND_LIMIT_S = 60
 
 
 def host_of(name):

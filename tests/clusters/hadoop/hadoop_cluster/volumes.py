@@ -5,7 +5,7 @@ import subprocess
 
 from .basics import Failure, need
 
-COMMAND_LIMIT_S = 20
+COMMAND_LIMIT_S = 60
 
 
 def folders(cluster):
