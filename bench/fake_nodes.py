@@ -52,6 +52,7 @@ class Node:
     def __init__(self, nodes: "Nodes", host: str) -> None:
         self.nodes, self.host = nodes, host
         self.containers: dict[bytes, Container] = {}
+        self.server: asyncio.Server | None = None
         self.key = b""
         self.is_silent = False
         self.unanswered = 0  # connections
@@ -152,8 +153,18 @@ class Nodes:
         runs = [asyncio.create_task(node.run()) for node in self.nodes]
         ended = asyncio.create_task(self.ended.wait())
         done, _ = await asyncio.wait([*runs, ended], return_when=asyncio.FIRST_COMPLETED)
-        # What else runs is cancelled with the loop.
         self.failure = None if ended in done else next(iter(done)).exception()
+        await self.end_all()
+
+    async def end_all(self) -> None:
+        """Nobody may come any more, so that what is there now is all: a connection that outlives its loop cannot be closed."""
+        for node in self.nodes:
+            if node.server:
+                node.server.close()
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     def __enter__(self) -> "Nodes":
         self.thread.start()

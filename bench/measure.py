@@ -7,10 +7,13 @@ run, in turns, and judged by the ratio of the minima.
 import dataclasses
 import os
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+VENV_LIMIT_S = 300
 # A ratio may be missed by half before a run fails: the machine's noise is no reason to stop a change.
 TOLERANCE = 1.5
 
@@ -73,8 +76,15 @@ class Verdicts:
 def build_folder() -> Path:
     """The build whose programs are measured: $GANGRUN_BUILD, or the release build."""
     given = os.environ.get("GANGRUN_BUILD")
-    return Path(given) if given else Path(__file__).parent.parent / "build" / "release"
+    return Path(given) if given else ROOT / "build" / "release"
 
 
 def gangrun_program() -> Path:
     return build_folder() / "src" / "gangrun"
+
+
+def python_of(environment: str) -> Path:
+    """The Python of an environment of tools/install-deps, such as spark-peer."""
+    done = subprocess.run([ROOT / "tools/install-deps", "--venv", environment], check=True, capture_output=True, text=True,
+                          timeout=VENV_LIMIT_S)
+    return Path(done.stdout.strip()) / "bin" / "python"

@@ -13,7 +13,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from measure import Series, Verdicts, build_folder, in_turns
+from measure import Series, Verdicts, build_folder, in_turns, python_of
 
 # Not a benchmark of its own, so it has no main program.
 PEER = (f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import roll_call_peer;"
@@ -47,19 +47,13 @@ class Measured:
         return Series(tuple(run[name] for run in self.runs))
 
 
-def peer_pythons() -> dict[str, str]:
-    tools = Path(__file__).parent.parent / "tools" / "install-deps"
-    folder = subprocess.run([tools, "--venv", "peers"], check=True, capture_output=True, text=True).stdout.strip()
-    return {"reservation": f"{folder}/bin/python", "tcpstore": "/usr/bin/python3"}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--sizes", default="100,1000,10000")
     arguments = parser.parse_args()
     verdicts = Verdicts()
-    pythons = peer_pythons()
+    pythons = {"reservation": str(python_of("peers")), "tcpstore": "/usr/bin/python3"}
     for size in map(int, arguments.sizes.split(",")):
         measures = {"gangrun": Measured(build_folder() / "bench" / "roll_call", size, "all"),
                     "gangrun, pytorch": Measured(build_folder() / "bench" / "roll_call", size, "pytorch")}

@@ -4,7 +4,8 @@ import os
 import pathlib
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from measure import ROOT
+
 CLUSTER = ROOT / "tests/clusters/hadoop/hadoop-cluster"
 LIMIT_S = 300
 

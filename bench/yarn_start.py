@@ -20,8 +20,8 @@ import tempfile
 import time
 
 from gate import Gate
-from measure import Verdicts, gangrun_program, in_turns
-from yarn_cluster import LIMIT_S, ROOT, Cluster
+from measure import Verdicts, gangrun_program, in_turns, python_of
+from yarn_cluster import LIMIT_S, Cluster
 
 SHELL = "org.apache.hadoop.yarn.applications.distributedshell.Client"
 # Of skein's time; two processors that start many containers at once do little else, whoever asked for them.
@@ -74,8 +74,7 @@ class Starts:
     def __init__(self, folder: pathlib.Path, environment: dict) -> None:
         self.folder = folder
         self.environment = environment | {"GANGRUN_HOME": str(folder / "home"), "SKEIN_CONFIG": str(folder / "skein")}
-        self.skein_folder = pathlib.Path(subprocess.run(
-            [ROOT / "tools/install-deps", "--venv", "skein"], check=True, capture_output=True, text=True).stdout.strip(), "bin")
+        self.skein_folder = python_of("skein").parent
         self.uses: dict[str, Use] = {}
 
     def measure(self, name: str, command: list, tasks: int, gate: Gate, *masters: tuple[str, ...]) -> float:
