@@ -39,7 +39,11 @@ TEST(SignalCatchers, WhatIsNoMaskIsNone) {
 
 void ignore_it(int) {}
 
-void end_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
+// A parent that was gone before it was asked for sends no signal.
+void end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(0);
+}
 
 // A process that has said "ready" runs until it is killed.
 class Waiting {
@@ -86,14 +90,16 @@ TEST(SignalCatchers, BehindAShellItIsTheProgramAndNotItsHelpers) {
   // Its child catches the signal, and so does the child's own.
   const Waiting shell([&] {
     std::signal(SIGUSR1, SIG_DFL);
+    const pid_t own = ::getpid();
     const pid_t program = ::fork();
     if (program != 0) {
       (void)!::write(pids[1], &program, sizeof(program));
       return;
     }
-    end_with_parent();
+    end_with_parent(own);
     std::signal(SIGUSR1, ignore_it);
-    if (::fork() == 0) end_with_parent();
+    const pid_t parent = ::getpid();
+    if (::fork() == 0) end_with_parent(parent);
     for (;;) ::pause();
   });
   pid_t program = 0;

@@ -46,21 +46,26 @@ def left_of(job):
 
 
 def memory_files():
-    """Who has memory of the feed's: {process: names}."""
+    """Who has memory of the feed's: {process: its command line and names}."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         try:
             names = [os.readlink(link) for link in (entry / "fd").iterdir()] if entry.name.isdigit() else []
+            if names := [name for name in names if name.startswith("/memfd:gangrun")]:
+                found[entry.name] = [(entry / "cmdline").read_bytes(), *names]
         except OSError:
             continue  # likewise
-        if names := [name for name in names if name.startswith("/memfd:gangrun")]:
-            found[entry.name] = names
     return found
 
 
+def until_gone(find):
+    """Waits until `find` finds nothing; the failure tells what it still finds."""
+    wait_until(lambda: not find(), lambda: f"the end of {find()}", LIMIT_S)
+
+
 def nothing_left(job, *folders):
-    wait_until(lambda: not left_of(job), f"the end of {left_of(job)}", LIMIT_S)
-    wait_until(lambda: not any(map(scratch_of, folders)), f"the end of {[scratch_of(folder) for folder in folders]}", LIMIT_S)
+    until_gone(lambda: left_of(job))
+    until_gone(lambda: [path for folder in folders for path in scratch_of(folder)])
 
 
 @pytest.fixture(scope="module")
@@ -304,8 +309,8 @@ def test_a_shutdown_leaves_nothing(speculative, cluster, tmp_path):
     (tmp_path / "end").touch()
     assert speculative.answer() == 2 * sum(range(3000))
     nothing_left(told["id"], cluster.folder / "local")
-    wait_until(lambda: not memory_files(), "the end of shared memory", LIMIT_S)
-    wait_until(lambda: not any(map(bound, told["ports"])), f"the end of the ports {told['ports']}", LIMIT_S)
+    until_gone(memory_files)
+    until_gone(lambda: list(filter(bound, told["ports"])))
     assert not [path for path in cluster.local_files() if told["id"] in path]
 
 
@@ -326,7 +331,7 @@ def test_an_executor_that_is_killed_ends_the_others_and_leaves_nothing(speculati
     found = speculative.answer()
     assert found["kind"] == "JobFailed" and "its executor" in found["text"], found
     nothing_left(job, cluster.folder / "local")
-    wait_until(lambda: not memory_files(), "the end of shared memory", LIMIT_S)
+    until_gone(memory_files)
 
 
 def test_a_driver_that_is_killed_leaves_nothing(spark_driver, cluster, speculative, tmp_path):
@@ -336,5 +341,5 @@ def test_a_driver_that_is_killed_leaves_nothing(spark_driver, cluster, speculati
     job = fed(driver, cluster, tmp_path)
     os.kill(driver.process.pid, signal.SIGKILL)
     nothing_left(job, cluster.folder / "local")
-    wait_until(lambda: not memory_files(), "the end of shared memory", LIMIT_S)
+    until_gone(memory_files)
     wait_until(lambda: not cluster.executors(), "the end of the executors", LIMIT_S)
