@@ -5,7 +5,7 @@ import pathlib
 import signal
 
 import pytest
-from test_spark_faults import memory_files, nothing_left
+from test_spark_faults import memory_files, nothing_left, until_gone
 from waiting import wait_until
 
 LIMIT_S = 60
@@ -144,5 +144,5 @@ def test_an_executor_that_ends_while_a_model_is_fitted_ends_the_fit(driver, spar
     kind, text = driver.answer()
     assert kind == "JobFailed" and "its executor" in text, (kind, text)
     nothing_left(job, driver.log.parent / "local")
-    wait_until(lambda: not memory_files(), "the end of shared memory", LIMIT_S)
+    until_gone(memory_files)
 

@@ -51,7 +51,7 @@ def memory_files():
     for entry in pathlib.Path("/proc").iterdir():
         try:
             names = [os.readlink(link) for link in (entry / "fd").iterdir()] if entry.name.isdigit() else []
-            if names := [name for name in names if name.startswith("/memfd:gangrun")]:
+            if names := [name for name in names if name.startswith("/memfd:gangrun-feed")]:
                 found[entry.name] = [(entry / "cmdline").read_bytes(), *names]
         except OSError:
             continue  # likewise
@@ -217,8 +217,11 @@ ALL_THREE = {"spark.dynamicAllocation.minExecutors": "3", "spark.dynamicAllocati
 def application(spark_driver, cluster, options):
     """One that ends at once: the workers have room for one."""
     driver = spark_driver("faults.py", cluster, options)
-    yield driver
-    assert driver.close() == 0
+    try:
+        yield driver
+    finally:
+        status = driver.close()
+    assert status == 0
     wait_until(lambda: not cluster.executors(), "the end of the application", LIMIT_S)
 
 
@@ -245,9 +248,64 @@ def test_executors_that_would_have_two_nodes_or_go_are_refused_at_once(spark_dri
     assert found["kind"] == "InvalidJob" and setting in found["text"] and allowed in found["text"], found
 
 
+def bound(port):
+    """Whether somebody has the port, listening or not."""
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return True
+    return False
+
+
+def test_a_shutdown_leaves_nothing(spark_driver, cluster, tmp_path):
+    with application(spark_driver, cluster, {}) as driver:
+        driver.ask("sums", str(tmp_path), 0, 3000, True)
+        (tmp_path / "go").touch()
+        driver.until((tmp_path / "info").exists, "rows in all nodes")
+        told = json.loads((tmp_path / "info").read_text())
+        assert len(left_of(told["id"])) >= 6 and scratch_of(cluster.folder / "local") and all(map(bound, told["ports"]))
+        assert len(memory_files()) >= 3
+        (tmp_path / "end").touch()
+        assert driver.answer() == 2 * sum(range(3000))
+        nothing_left(told["id"], cluster.folder / "local")
+        until_gone(memory_files)
+        until_gone(lambda: list(filter(bound, told["ports"])))
+        assert not [path for path in cluster.local_files() if told["id"] in path]
+
+
+def fed(driver, cluster, folder):
+    """The id of a cluster of nodes, now that they are being fed."""
+    driver.ask("feeding", str(folder))
+    driver.until((folder / "id").exists, "the nodes")
+    told = json.loads((folder / "id").read_text())
+    wait_until(lambda: len(memory_files()) >= 6, "shared memory of three feeders and their nodes", LIMIT_S)
+    return told["id"]
+
+
+def test_an_executor_that_is_killed_ends_the_others_and_leaves_nothing(spark_driver, cluster, tmp_path):
+    with application(spark_driver, cluster, {}) as driver:
+        job = fed(driver, cluster, tmp_path)
+        assert len(left_of(job)) >= 6
+        os.kill(min(cluster.executors()), signal.SIGKILL)
+        found = driver.answer()
+        assert found["kind"] == "JobFailed" and "its executor" in found["text"], found
+        nothing_left(job, cluster.folder / "local")
+        until_gone(memory_files)
+
+
+def test_a_driver_that_is_killed_leaves_nothing(spark_driver, cluster, tmp_path):
+    driver = spark_driver("faults.py", cluster)
+    job = fed(driver, cluster, tmp_path)
+    os.kill(driver.process.pid, signal.SIGKILL)
+    nothing_left(job, cluster.folder / "local")
+    until_gone(memory_files)
+    wait_until(lambda: not cluster.executors(), "the end of the executors", LIMIT_S)
+
+
 @pytest.fixture(scope="module")
 def speculative(spark_driver, cluster):
-    """On the standalone cluster. A task that takes longer than a moment gets a second copy, where an executor is free."""
+    """On the standalone cluster, and there until the last test. A task that takes longer than a moment gets a second copy, where an executor is free."""
     return spark_driver("faults.py", cluster, EAGER | {"spark.speculation.task.duration.threshold": "100ms"})
 
 
@@ -287,59 +345,3 @@ def test_more_nodes_than_executors(speculative, tmp_path):
 def test_more_executors_than_fed_nodes(speculative, tmp_path):
     found = speculative.run("too_many", str(tmp_path))
     assert found["kind"] == "InvalidJob" and "the application has 3 executors" in found["text"], found
-
-
-def bound(port):
-    """Whether somebody has the port, listening or not."""
-    with socket.socket() as probe:
-        try:
-            probe.bind(("", port))
-        except OSError:
-            return True
-    return False
-
-
-def test_a_shutdown_leaves_nothing(speculative, cluster, tmp_path):
-    speculative.ask("sums", str(tmp_path), 0, 3000, True)
-    (tmp_path / "go").touch()
-    speculative.until((tmp_path / "info").exists, "rows in all nodes")
-    told = json.loads((tmp_path / "info").read_text())
-    assert len(left_of(told["id"])) >= 6 and scratch_of(cluster.folder / "local") and all(map(bound, told["ports"]))
-    assert len(memory_files()) >= 3
-    (tmp_path / "end").touch()
-    assert speculative.answer() == 2 * sum(range(3000))
-    nothing_left(told["id"], cluster.folder / "local")
-    until_gone(memory_files)
-    until_gone(lambda: list(filter(bound, told["ports"])))
-    assert not [path for path in cluster.local_files() if told["id"] in path]
-
-
-def fed(driver, cluster, folder):
-    """The id of a cluster of nodes, now that they are being fed."""
-    driver.ask("feeding", str(folder))
-    driver.until((folder / "id").exists, "the nodes")
-    told = json.loads((folder / "id").read_text())
-    wait_until(lambda: len(memory_files()) >= 6, "shared memory of three feeders and their nodes", LIMIT_S)
-    return told["id"]
-
-
-def test_an_executor_that_is_killed_ends_the_others_and_leaves_nothing(speculative, cluster, tmp_path):
-    job = fed(speculative, cluster, tmp_path)
-    assert len(left_of(job)) >= 6
-    victim = min(cluster.executors())
-    os.kill(victim, signal.SIGKILL)
-    found = speculative.answer()
-    assert found["kind"] == "JobFailed" and "its executor" in found["text"], found
-    nothing_left(job, cluster.folder / "local")
-    until_gone(memory_files)
-
-
-def test_a_driver_that_is_killed_leaves_nothing(spark_driver, cluster, speculative, tmp_path):
-    assert speculative.close() == 0  # its executors have the workers' cores
-    wait_until(lambda: not cluster.executors(), "the end of the first application", LIMIT_S)
-    driver = spark_driver("faults.py", cluster)
-    job = fed(driver, cluster, tmp_path)
-    os.kill(driver.process.pid, signal.SIGKILL)
-    nothing_left(job, cluster.folder / "local")
-    until_gone(memory_files)
-    wait_until(lambda: not cluster.executors(), "the end of the executors", LIMIT_S)
