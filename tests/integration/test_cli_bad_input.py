@@ -110,6 +110,14 @@ def test_an_error_shows_no_control_characters_of_the_input(run_gangrun, home, tm
     assert "\x1b" not in done.stderr
 
 
+def open_way_to(folder):
+    """Lets every user into a folder, up to one that all may enter already: that belongs to the machine."""
+    for path in (folder, *folder.parents):
+        if path.stat().st_mode & 0o055 == 0o055:
+            break
+        path.chmod(0o755)
+
+
 def as_nobody(command, environment, folder):
     """Runs a command without the rights of root, where we have them."""
     if os.geteuid() == 0:
@@ -121,8 +129,7 @@ def test_an_unreadable_file(gangrun, home, tmp_path):
     secret = tmp_path / "secret.py"
     secret.write_text("")
     secret.chmod(0)
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
+    open_way_to(tmp_path)
     done = as_nobody([str(gangrun), "run", "-r", "worker:1", "-f", "secret.py", "--", "true"],
                      {"GANGRUN_HOME": str(home)}, tmp_path)
     assert done.returncode == 2, done
@@ -132,8 +139,7 @@ def test_an_unreadable_file(gangrun, home, tmp_path):
 def test_a_home_without_write_permission(gangrun, tmp_path):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
+    open_way_to(tmp_path)
     done = as_nobody([str(gangrun), "run", "-r", "worker:1", "--", "true"], {"GANGRUN_HOME": str(closed)}, tmp_path)
     assert done.returncode == 3, done
     assert done.stderr.count("\n") == 1 and str(closed) in done.stderr and "Permission denied" in done.stderr
