@@ -26,6 +26,7 @@ CAUSES = {
     "kernel": ("out of memory",),
 }
 GROUP_BYTES = 1 << 30
+TCP_LISTEN = 10  # of the kernel's tcp_states.h
 
 
 def left_of(job):
@@ -248,14 +249,28 @@ def test_executors_that_would_have_two_nodes_or_go_are_refused_at_once(spark_dri
     assert found["kind"] == "InvalidJob" and setting in found["text"] and allowed in found["text"], found
 
 
-def bound(port):
-    """Whether somebody has the port, listening or not."""
+def ports_in_state(accepted):
+    """The ports of this machine's TCP sockets in such a state."""
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in pathlib.Path("/proc/net", table).read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if accepted(int(state, 16)):
+                found.add(int(local.rpartition(":")[2], 16))
+    return found
+
+
+def held(port):
+    """Whether somebody listens at the port or has only bound it, which no table tells.
+
+    Once it is free, the kernel may give it to a connection of anybody's, whose end keeps it for a minute.
+    """
     with socket.socket() as probe:
         try:
             probe.bind(("", port))
+            return False
         except OSError:
-            return True
-    return False
+            return port in ports_in_state(lambda state: state == TCP_LISTEN) or port not in ports_in_state(lambda state: True)
 
 
 def test_a_shutdown_leaves_nothing(spark_driver, cluster, tmp_path):
@@ -264,42 +279,45 @@ def test_a_shutdown_leaves_nothing(spark_driver, cluster, tmp_path):
         (tmp_path / "go").touch()
         driver.until((tmp_path / "info").exists, "rows in all nodes")
         told = json.loads((tmp_path / "info").read_text())
-        assert len(left_of(told["id"])) >= 6 and scratch_of(cluster.folder / "local") and all(map(bound, told["ports"]))
+        assert len(left_of(told["id"])) >= 6 and scratch_of(cluster.folder / "local") and all(map(held, told["ports"]))
         assert len(memory_files()) >= 3
         (tmp_path / "end").touch()
         assert driver.answer() == 2 * sum(range(3000))
         nothing_left(told["id"], cluster.folder / "local")
         until_gone(memory_files)
-        until_gone(lambda: list(filter(bound, told["ports"])))
+        until_gone(lambda: list(filter(held, told["ports"])))
         assert not [path for path in cluster.local_files() if told["id"] in path]
 
 
 def fed(driver, cluster, folder):
-    """The id of a cluster of nodes, now that they are being fed."""
+    """The id and the ports of a cluster of nodes, now that they are being fed."""
     driver.ask("feeding", str(folder))
     driver.until((folder / "id").exists, "the nodes")
     told = json.loads((folder / "id").read_text())
     wait_until(lambda: len(memory_files()) >= 6, "shared memory of three feeders and their nodes", LIMIT_S)
-    return told["id"]
+    return told["id"], [node["port"] for node in told["info"]]
 
 
 def test_an_executor_that_is_killed_ends_the_others_and_leaves_nothing(spark_driver, cluster, tmp_path):
     with application(spark_driver, cluster, {}) as driver:
-        job = fed(driver, cluster, tmp_path)
-        assert len(left_of(job)) >= 6
+        job, ports = fed(driver, cluster, tmp_path)
+        assert len(left_of(job)) >= 6 and all(map(held, ports))
         os.kill(min(cluster.executors()), signal.SIGKILL)
         found = driver.answer()
         assert found["kind"] == "JobFailed" and "its executor" in found["text"], found
         nothing_left(job, cluster.folder / "local")
         until_gone(memory_files)
+        until_gone(lambda: list(filter(held, ports)))
 
 
 def test_a_driver_that_is_killed_leaves_nothing(spark_driver, cluster, tmp_path):
     driver = spark_driver("faults.py", cluster)
-    job = fed(driver, cluster, tmp_path)
+    job, ports = fed(driver, cluster, tmp_path)
+    assert all(map(held, ports))
     os.kill(driver.process.pid, signal.SIGKILL)
     nothing_left(job, cluster.folder / "local")
     until_gone(memory_files)
+    until_gone(lambda: list(filter(held, ports)))
     wait_until(lambda: not cluster.executors(), "the end of the executors", LIMIT_S)
 
 
