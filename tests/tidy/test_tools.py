@@ -95,6 +95,19 @@ def test_what_fails_beside_others_is_run_once_more_alone(tmp_path, monkeypatch, 
     assert tally.unsteady == unsteady and tally.failed == len(failed) + 2
 
 
+def test_what_fails_beside_others_in_ctest_is_run_once_more_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    (tmp_path / "build/dev").mkdir(parents=True)
+    tests = {"room.passes": "true", "a/room.passes_alone": f"test -e {tmp_path}/mark || ! touch {tmp_path}/mark", "room.fails": "false"}
+    (tmp_path / "build/dev/CTestTestfile.cmake").write_text("".join(
+        f'add_test("{name}" "/bin/sh" "-c" "{command}")\nset_tests_properties("{name}" PROPERTIES LABELS unit)\n'
+        for name, command in tests.items()))
+    tally = run_tests.Tally()
+    run_tests.labelled(tally, "dev", "unit")
+    assert (tally.unsteady, tally.names) == (["a/room.passes_alone"], ["room.fails"])
+    assert (tally.passed, tally.failed) == (2, 1)
+
+
 def test_a_thread_that_a_test_has_left_does_not_keep_the_run(tmp_path):
     (tmp_path / "conftest.py").write_text("from ending import pytest_sessionfinish, pytest_unconfigure\n")
     (tmp_path / "test_left.py").write_text(

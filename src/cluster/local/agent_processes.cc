@@ -1,6 +1,7 @@
 #include "cluster/local/agent_processes.h"
 
 #include <map>
+#include <set>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -35,11 +36,16 @@ std::vector<AgentProcesses> agent_processes(std::string_view job_id) {
     if (stat && stat->alive()) parents[pid] = stat->parent;
   }
   std::vector<AgentProcesses> found;
+  std::set<pid_t> starting;
   for (const auto& [pid, parent] : parents) {
-    if (parents.contains(parent)) found.push_back({parent, pid});
+    const auto above = parents.find(parent);
+    // What an agent starts has the agent's command line until it is executed.
+    const bool is_starting = above != parents.end() && parents.contains(above->second);
+    if (is_starting) starting.insert(pid);
+    if (above != parents.end() && !is_starting) found.push_back({parent, pid});
   }
   for (const auto& [pid, parent] : parents) {
-    bool listed = false;
+    bool listed = starting.contains(pid);
     for (const AgentProcesses& pair : found) {
       listed = listed || pair.guardian == pid || pair.agent == pid;
     }

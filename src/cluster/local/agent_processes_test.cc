@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -42,13 +43,14 @@ TEST(AgentProcesses, AreThoseOfTheJobOnly) {
   auto other = shell("sleep 60 & wait", agent_name(job + "x", task));
   ASSERT_TRUE(alone.ok() && pair.ok() && other.ok());
   std::vector<AgentProcesses> found;
-  const auto complete = [&] {
+  // Not only until there are two: a shell's `sleep`, too, has the shell's command line until it is
+  // executed.
+  wait_until([&] {
     found = agent_processes(job);
-    bool forked = false;
-    for (const AgentProcesses& processes : found) forked = forked || processes.guardian != 0;
-    return forked && found.size() == 2;
-  };
-  wait_until(complete);
+    return found.size() == 2 && std::all_of(found.begin(), found.end(), [&](const auto& processes) {
+             return processes.guardian == (processes.agent == alone->pid() ? 0 : pair->pid());
+           });
+  });
   ASSERT_EQ(found.size(), 2U);
   for (const AgentProcesses& processes : found) {
     EXPECT_EQ(processes.guardian, processes.agent == alone->pid() ? 0 : pair->pid());
