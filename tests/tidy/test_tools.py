@@ -108,6 +108,19 @@ def test_what_fails_beside_others_in_ctest_is_run_once_more_alone(tmp_path, monk
     assert (tally.passed, tally.failed) == (2, 1)
 
 
+@pytest.mark.parametrize("statuses, counts, unsteady, failed", [
+    ([0], (1, 0), [], []),
+    ([1, 0], (1, 0), ["bench start.py"], []),
+    ([1, 2], (0, 1), [], ["bench start.py: status 2"]),
+])
+def test_a_claim_that_is_missed_is_measured_once_more(monkeypatch, statuses, counts, unsteady, failed):
+    left = list(statuses)
+    monkeypatch.setattr(run_tests, "run", lambda *words, **options: (left.pop(0), ""))
+    tally = run_tests.Tally()
+    run_tests.bench(tally, ROOT / "bench/start.py")
+    assert (left, (tally.passed, tally.failed), tally.unsteady, tally.names) == ([], counts, unsteady, failed)
+
+
 def test_a_thread_that_a_test_has_left_does_not_keep_the_run(tmp_path):
     (tmp_path / "conftest.py").write_text("from ending import pytest_sessionfinish, pytest_unconfigure\n")
     (tmp_path / "test_left.py").write_text(
