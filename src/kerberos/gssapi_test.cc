@@ -1,0 +1,45 @@
+#include "kerberos/gssapi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+namespace gangrun::kerberos {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+// Where there is no ticket, and no KDC: what works with both is tested on a secured cluster
+// (tests/yarn/test_kerberos.py).
+class Gssapi : public testing::Test {
+ protected:
+  Gssapi() {
+    ::setenv("KRB5CCNAME", "FILE:/nonexistent/cache", 1);  // NOLINT(concurrency-mt-unsafe)
+    ::setenv("KRB5_CONFIG", "/nonexistent/krb5.conf", 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+};
+
+TEST_F(Gssapi, WithoutATicketTheSentenceTellsWhatToRun) {
+  const auto identity = open_identity({});
+  ASSERT_FALSE(identity.ok());
+  // A machine without the library is told to get it.
+  EXPECT_THAT(identity.error().message,
+              AnyOf(HasSubstr("run kinit"), HasSubstr("no Kerberos library"),
+                    HasSubstr("not set up on this machine")));
+}
+
+TEST_F(Gssapi, AKeytabThatIsNotThereIsToldBeforeTheLibraryIsLoaded) {
+  const auto identity = open_identity({.principal = "alice@R", .keytab = "/nonexistent/keytab"});
+  ASSERT_FALSE(identity.ok());
+  EXPECT_THAT(identity.error().message, HasSubstr("the keytab cannot be read"));
+}
+
+TEST_F(Gssapi, ANameThatIsNoneIsRefused) {
+  const auto identity = open_identity({.principal = "a@b@c"});
+  ASSERT_FALSE(identity.ok());
+  EXPECT_EQ(identity.error().code, base::Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace gangrun::kerberos
