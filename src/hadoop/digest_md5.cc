@@ -262,7 +262,7 @@ Login simple_login(std::string user) { return Login{.user = std::move(user)}; }
 
 Login token_login(const Token& token) {
   Login login;
-  login.methods["TOKEN"] = [token](const SaslOffer& offer) {
+  login.methods["TOKEN"] = [token](const SaslOffer& offer, const std::string&) {
     return start_digest_md5(token, offer);
   };
   return login;

@@ -13,13 +13,14 @@ namespace gangrun::hadoop {
 namespace {
 
 constexpr std::string_view kProtocol = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB";
+constexpr std::string_view kPrincipal = "yarn.resourcemanager.principal";
 constexpr int kDefaultPort = 8032;
 
 }  // namespace
 
 class ResourceManagerClient::Impl {
  public:
-  Impl(const Configuration& configuration, std::string user) {
+  Impl(const Configuration& configuration, const Account& account) {
     base::Result<std::vector<ServerAddress>> servers =
         resource_manager_addresses(configuration, "yarn.resourcemanager.address", kDefaultPort);
     if (!servers.ok()) {
@@ -27,7 +28,7 @@ class ResourceManagerClient::Impl {
       return;
     }
     round_.emplace("the ResourceManager", *std::move(servers), std::string(kProtocol),
-                   simple_login(std::move(user)));
+                   login_of(account, configuration, kPrincipal));
   }
 
   template <typename Response>
@@ -46,8 +47,9 @@ class ResourceManagerClient::Impl {
   std::optional<RpcRound> round_;
 };
 
-ResourceManagerClient::ResourceManagerClient(const Configuration& configuration, std::string user)
-    : impl_(std::make_unique<Impl>(configuration, std::move(user))) {}
+ResourceManagerClient::ResourceManagerClient(const Configuration& configuration,
+                                             const Account& account)
+    : impl_(std::make_unique<Impl>(configuration, account)) {}
 
 ResourceManagerClient::~ResourceManagerClient() = default;
 

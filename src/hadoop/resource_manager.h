@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "hadoop/account.h"
 #include "hadoop/records.h"
 
 namespace gangrun::hadoop {
@@ -22,8 +23,8 @@ class Configuration;
 // the daemon's words.
 class ResourceManagerClient {
  public:
-  // `user` is who the cluster is to take us for where it believes what it is told.
-  ResourceManagerClient(const Configuration& configuration, std::string user);
+  // `configuration` outlives it.
+  ResourceManagerClient(const Configuration& configuration, const Account& account);
   ResourceManagerClient(const ResourceManagerClient&) = delete;
   ResourceManagerClient& operator=(const ResourceManagerClient&) = delete;
   ~ResourceManagerClient();

@@ -74,12 +74,13 @@ std::optional<RpcError> RpcConnection::open(base::Instant deadline) {
   socket_.emplace(*std::move(socket));
   if (!login_.methods.empty()) return log_in(deadline);
   before_the_first_call_ =
-      encode_preamble(false) + encode_context(client_id_, protocol_, login_.user);
+      encode_preamble(false) +
+                           encode_context(client_id_, protocol_, login_.user, login_.real_user);
   return std::nullopt;
 }
 
 std::optional<RpcError> RpcConnection::log_in(base::Instant deadline) {
-  SaslHandshake handshake(login_);
+  SaslHandshake handshake(login_, host_);
   std::string next = encode_preamble(true) + encode_sasl(SaslHandshake::first_message());
   while (!handshake.done()) {
     if (const base::Result<> sent = send(next, deadline); !sent.ok()) {
@@ -96,7 +97,7 @@ std::optional<RpcError> RpcConnection::log_in(base::Instant deadline) {
   }
   guard_ = handshake.take_guard();
   if (guard_ != nullptr) responses_.set_guard(*guard_);
-  before_the_first_call_ = encode_context(client_id_, protocol_, login_.user);
+  before_the_first_call_ = encode_context(client_id_, protocol_, login_.user, "");
   return std::nullopt;
 }
 

@@ -128,7 +128,7 @@ class ShiftingMechanism final : public SaslMechanism {
 
 Login guarded_login() {
   Login login;
-  login.methods["TOKEN"] = [](const SaslOffer&) {
+  login.methods["TOKEN"] = [](const SaslOffer&, const std::string&) {
     return base::Result<std::unique_ptr<SaslMechanism>>(std::make_unique<ShiftingMechanism>());
   };
   return login;

@@ -95,10 +95,11 @@ std::string encode_preamble(bool with_sasl) {
 }
 
 std::string encode_context(std::string_view client_id, std::string_view protocol,
-                           std::string_view user) {
+                           std::string_view user, std::string_view real_user) {
   std::string content = header(kContextCallId, client_id, -1);
   common::IpcConnectionContextProto message;
   if (!user.empty()) message.mutable_userinfo()->set_effectiveuser(std::string(user));
+  if (!real_user.empty()) message.mutable_userinfo()->set_realuser(std::string(real_user));
   message.set_protocol(std::string(protocol));
   append_delimited(content, message);
   return framed(content);

@@ -19,9 +19,10 @@ constexpr std::size_t kMaxFrameBytes = std::size_t{128} << 20U;
 constexpr std::int32_t kSaslCallId = -33;
 
 std::string encode_preamble(bool with_sasl);
-// `user` is left out where it is empty: after a token or a ticket the server knows it.
+// `user` is left out where it is empty: after a token or a ticket the server knows it. `real_user`
+// is who acts for it, where the server believes names; else empty.
 std::string encode_context(std::string_view client_id, std::string_view protocol,
-                           std::string_view user);
+                           std::string_view user, std::string_view real_user);
 // `request` is the request's message.
 std::string encode_call(std::string_view client_id, std::int32_t call_id, std::string_view protocol,
                         std::string_view method, std::string_view request);

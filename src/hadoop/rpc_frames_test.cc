@@ -19,7 +19,7 @@ TEST(RpcFrames, ACallIsWrittenAsTheDaemonsExpectIt) {
   EXPECT_EQ(encode_preamble(false), "hrpc\x09\x00\x00"s);
   EXPECT_EQ(encode_preamble(true), "hrpc\x09\x00\xdf"s);
   const std::string id = "\x22\x10" + kClientId;
-  EXPECT_EQ(encode_context(kClientId, kProtocol, "alice"),
+  EXPECT_EQ(encode_context(kClientId, kProtocol, "alice", ""),
             "\0\0\0\x5d\x1a\x08\x02\x10\x00\x18\x05"s + id + "\x28\x01" + "\x41\x12\x07\x0a\x05" +
                 "alice\x1a\x36" + std::string(kProtocol));
   EXPECT_EQ(encode_call(kClientId, 0, kProtocol, "getClusterMetrics", ""),
@@ -28,7 +28,12 @@ TEST(RpcFrames, ACallIsWrittenAsTheDaemonsExpectIt) {
 }
 
 TEST(RpcFrames, AContextAfterATokenNamesNobody) {
-  EXPECT_THAT(encode_context(kClientId, "P", ""), testing::EndsWith("\x03\x1a\x01P"));
+  EXPECT_THAT(encode_context(kClientId, "P", "", ""), testing::EndsWith("\x03\x1a\x01P"));
+  // UserInformationProto: effectiveUser is its field 1, realUser 2.
+  EXPECT_THAT(encode_context(kClientId, "P", "bob", "alice"),
+              testing::EndsWith("\x12\x0c\x0a\x03"
+                                "bob\x12\x05"
+                                "alice\x1a\x01P"));
 }
 
 TEST(RpcFrames, TheFirstSaslMessageIsWrittenAsTheDaemonsExpectIt) {

@@ -46,12 +46,14 @@ class SaslMechanism {
   virtual base::Result<std::string> unwrap(std::string_view token) = 0;
 };
 
-using SaslStart =
-    std::function<base::Result<std::unique_ptr<SaslMechanism>>(const SaslOffer& offer)>;
+// `host` is how the server was called when it was connected to.
+using SaslStart = std::function<base::Result<std::unique_ptr<SaslMechanism>>(
+    const SaslOffer& offer, const std::string& host)>;
 
 // Who we are to a server. Without methods the server is told the user's name and is to believe it.
 struct Login {
-  std::string user;
+  std::string user;         // with methods: for whom we act; empty: for ourselves
+  std::string real_user{};  // without methods: who acts for `user`; empty: nobody else
   std::map<std::string, SaslStart> methods{};  // by SaslOffer::method
 };
 

@@ -34,7 +34,7 @@ base::Result<SaslMessage> SaslHandshake::choose(const std::vector<SaslOffer>& of
   for (const SaslOffer& offer : offers) {
     const auto method = login_.methods.find(offer.method);
     if (method == login_.methods.end()) continue;
-    GANGRUN_ASSIGN(mechanism_, method->second(offer));
+    GANGRUN_ASSIGN(mechanism_, method->second(offer, host_));
     GANGRUN_ASSIGN(std::string answer, mechanism_->respond(offer.challenge.value_or("")));
     SaslOffer chosen = offer;
     chosen.challenge.reset();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "hadoop/rpc_frames.h"
@@ -13,8 +14,8 @@ namespace gangrun::hadoop {
 // The client's side of the login that comes before the first call: messages in, messages out.
 class SaslHandshake {
  public:
-  // `login` must outlive it.
-  explicit SaslHandshake(const Login& login) : login_(login) {}
+  // `login` must outlive it. `host` is the server's, as it is known to us.
+  SaslHandshake(const Login& login, std::string host) : login_(login), host_(std::move(host)) {}
 
   static SaslMessage first_message() { return {.state = SaslMessage::State::kNegotiate}; }
 
@@ -31,6 +32,7 @@ class SaslHandshake {
   base::Result<std::optional<SaslMessage>> on_success(const SaslMessage& message);
 
   const Login& login_;
+  const std::string host_;
   std::unique_ptr<SaslMechanism> mechanism_;
   int rounds_ = 0;
   bool done_ = false;

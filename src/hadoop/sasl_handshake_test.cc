@@ -31,7 +31,7 @@ class FakeMechanism final : public SaslMechanism {
 
 Login login(Protection protection = Protection::kAuthentication) {
   Login login;
-  login.methods["KERBEROS"] = [protection](const SaslOffer&) {
+  login.methods["KERBEROS"] = [protection](const SaslOffer&, const std::string&) {
     return base::Result<std::unique_ptr<SaslMechanism>>(
         std::make_unique<FakeMechanism>(protection));
   };
@@ -43,7 +43,7 @@ const SaslOffer kKerberos{.method = "KERBEROS", .mechanism = "GSSAPI", .protocol
 
 TEST(SaslHandshake, GoesFromTheOfferToTheProof) {
   const Login who = login(Protection::kPrivacy);
-  SaslHandshake handshake(who);
+  SaslHandshake handshake(who, "host");
   EXPECT_EQ(SaslHandshake::first_message().state, State::kNegotiate);
   const auto initiate =
       handshake.on_message({.state = State::kNegotiate, .offers = {kToken, kKerberos}});
@@ -64,7 +64,7 @@ TEST(SaslHandshake, GoesFromTheOfferToTheProof) {
 TEST(SaslHandshake, TheOfferIsRepeatedWithoutItsChallenge) {
   const Login who =
       token_login({.identifier = "i", .password = base::Secret("p"), .kind = "k", .service = ""});
-  SaslHandshake handshake(who);
+  SaslHandshake handshake(who, "host");
   SaslOffer offer = kToken;
   offer.protocol = "";
   offer.server_id = "default";
@@ -78,7 +78,7 @@ TEST(SaslHandshake, TheOfferIsRepeatedWithoutItsChallenge) {
 
 TEST(SaslHandshake, WithoutProtectionNothingIsGuarded) {
   const Login who = login();
-  SaslHandshake handshake(who);
+  SaslHandshake handshake(who, "host");
   ASSERT_TRUE(handshake.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
   ASSERT_TRUE(handshake.on_message({.state = State::kSuccess, .token = "proof"}).ok());
   EXPECT_EQ(handshake.take_guard(), nullptr);
@@ -86,7 +86,7 @@ TEST(SaslHandshake, WithoutProtectionNothingIsGuarded) {
 
 TEST(SaslHandshake, WhatNobodyHasIsToldWithBothSides) {
   const Login who = login();
-  SaslHandshake handshake(who);
+  SaslHandshake handshake(who, "host");
   const auto answer = handshake.on_message({.state = State::kNegotiate, .offers = {kToken}});
   EXPECT_EQ(answer.error().message, "it accepts TOKEN; we have KERBEROS");
   EXPECT_EQ(answer.error().code, base::Code::kUnauthenticated);
@@ -94,9 +94,9 @@ TEST(SaslHandshake, WhatNobodyHasIsToldWithBothSides) {
 
 TEST(SaslHandshake, AServerThatProvesNothingIsNotBelieved) {
   const Login who = login();
-  SaslHandshake early(who);
+  SaslHandshake early(who, "host");
   EXPECT_FALSE(early.on_message({.state = State::kSuccess}).ok());
-  SaslHandshake handshake(who);
+  SaslHandshake handshake(who, "host");
   ASSERT_TRUE(handshake.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
   EXPECT_FALSE(handshake.on_message({.state = State::kSuccess, .token = "other"}).ok());
   EXPECT_FALSE(handshake.done());
@@ -106,17 +106,17 @@ TEST(SaslHandshake, WhatIsOutOfItsOrderIsRefused) {
   const Login who = login();
   for (const State state :
        {State::kChallenge, State::kInitiate, State::kResponse, State::kWrap, State::kSuccess}) {
-    SaslHandshake handshake(who);
+    SaslHandshake handshake(who, "host");
     EXPECT_FALSE(handshake.on_message({.state = state}).ok()) << static_cast<int>(state);
   }
-  SaslHandshake twice(who);
+  SaslHandshake twice(who, "host");
   ASSERT_TRUE(twice.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
   EXPECT_FALSE(twice.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
 }
 
 TEST(SaslHandshake, ALoginWithoutEndIsEnded) {
   const Login who = login();
-  SaslHandshake handshake(who);
+  SaslHandshake handshake(who, "host");
   ASSERT_TRUE(handshake.on_message({.state = State::kNegotiate, .offers = {kKerberos}}).ok());
   int rounds = 0;
   while (rounds < 100 && handshake.on_message({.state = State::kChallenge, .token = "x"}).ok()) {

@@ -24,8 +24,19 @@ bool is_success(const net::HttpResponse& response) { return response.status / 10
 
 }  // namespace
 
+WebHdfsOptions web_hdfs_options(const Account& account) {
+  return {.user = account.user, .real_user = account.real_user, .login = web_login_of(account)};
+}
+
 WebHdfs::WebHdfs(FileSystem file_system, WebHdfsOptions options)
-    : file_system_(std::move(file_system)), options_(std::move(options)) {}
+    : file_system_(std::move(file_system)),
+      options_(std::move(options)),
+      delegation_(options_.delegation) {}
+
+void WebHdfs::set_delegation(base::Secret delegation) {
+  const std::lock_guard lock(mutex_);
+  delegation_ = std::move(delegation);
+}
 
 net::FetchOptions WebHdfs::fetch_options(base::Instant deadline) const {
   net::FetchOptions out;
@@ -39,18 +50,23 @@ net::FetchOptions WebHdfs::fetch_options(base::Instant deadline) const {
 base::Result<net::HttpResponse> WebHdfs::ask_one(const std::string& address, const Call& call,
                                                  base::Instant deadline) {
   std::map<std::string, std::string> parameters = call.parameters;
-  if (!options_.delegation.empty()) {
-    parameters["delegation"] = options_.delegation.reveal();
-  } else if (!options_.user.empty()) {
-    parameters["user.name"] = options_.user;
+  const base::Secret delegation = [this] {
+    const std::lock_guard lock(mutex_);
+    return delegation_;
+  }();
+  const bool acts_for_another = !options_.real_user.empty();
+  if (!delegation.empty()) {
+    parameters["delegation"] = delegation.reveal();
+  } else {
+    const std::string& self = acts_for_another ? options_.real_user : options_.user;
+    if (options_.login == nullptr && !self.empty()) parameters["user.name"] = self;
+    if (acts_for_another) parameters["doas"] = options_.user;
   }
   net::FetchRequest request;
   request.method = call.method;
   request.url = address + webhdfs_target(call.path, call.operation, parameters);
-  if (options_.authorization && options_.delegation.empty()) {
-    GANGRUN_ASSIGN(const net::Url url, net::parse_url(address));
-    GANGRUN_ASSIGN(std::string value, options_.authorization(url.host));
-    if (!value.empty()) request.headers.add("Authorization", std::move(value));
+  if (options_.login != nullptr && delegation.empty()) {
+    return options_.login->fetch(request, fetch_options(deadline));
   }
   return net::fetch(request, fetch_options(deadline));
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +13,10 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "hadoop/account.h"
 #include "hadoop/file_system.h"
 #include "hadoop/web_hdfs_wire.h"
+#include "hadoop/web_login.h"
 #include "net/compression.h"
 #include "net/fetch.h"
 
@@ -21,14 +25,17 @@ namespace gangrun::hadoop {
 // Who we are. On a cluster without Kerberos the name is believed.
 struct WebHdfsOptions {
   std::string user;
-  // A delegation token in WebHDFS' form; then the name is not sent.
+  std::string real_user{};  // who acts for that user (a proxy user); empty: the user
+  // A delegation token in WebHDFS' form; then no name is sent.
   base::Secret delegation{};
-  // The value of "Authorization" for a NameNode's host, made anew for each request; may be empty.
-  std::function<base::Result<std::string>(const std::string& host)> authorization{};
+  // On a cluster with Kerberos, without a delegation token; else null.
+  std::shared_ptr<WebLogin> login{};
   std::string authorities_file{};  // see net::FetchOptions
   base::Duration connect_limit = base::seconds(10);
   base::Duration idle_limit = base::seconds(60);
 };
+
+WebHdfsOptions web_hdfs_options(const Account& account);
 
 struct CreateOptions {
   bool overwrite = false;
@@ -48,6 +55,8 @@ class WebHdfs {
   WebHdfs(FileSystem file_system, WebHdfsOptions options);
 
   [[nodiscard]] const FileSystem& file_system() const { return file_system_; }
+  // From the next request on, another token: from any thread, also while a call is under way.
+  void set_delegation(base::Secret delegation);
 
   base::Result<FileStatus> status(const std::string& path, base::Instant deadline);
   // By name. A file lists itself, with an empty name.
@@ -128,6 +137,8 @@ class WebHdfs {
 
   const FileSystem file_system_;
   const WebHdfsOptions options_;
+  std::mutex mutex_;  // of what comes next
+  base::Secret delegation_;
   std::size_t active_ = 0;  // of the addresses, the one that answered last
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "hadoop/test_hdfs_internal.h"
+#include "hadoop/test_kerberos.h"
 
 namespace gangrun::hadoop {
 namespace {
@@ -137,11 +138,7 @@ TEST(WebHdfs, ErrorsNameCallPathAndAddress) {
 
 TEST(WebHdfs, ADelegationTokenTakesTheNamesPlaceAndIsNeverShown) {
   FakeHdfs hdfs;
-  WebHdfs client(hdfs.file_system(), {.user = "alice",
-                                      .delegation = base::Secret("s3cr3t"),
-                                      .authorization = [](const std::string&) {
-                                        return base::Result<std::string>("never asked");
-                                      }});
+  WebHdfs client(hdfs.file_system(), {.user = "alice", .delegation = base::Secret("s3cr3t")});
   const auto missing = client.read("/x", 10, test_deadline());
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, Not(HasSubstr("s3cr3t")));
@@ -162,19 +159,42 @@ TEST(WebHdfs, ADelegationTokenTakesTheNamesPlaceAndIsNeverShown) {
 
 TEST(WebHdfs, ATokenIsAskedForByWhoKnowsThemself) {
   FakeHdfs hdfs;
-  WebHdfs client(hdfs.file_system(), {.user = "", .authorization = [](const std::string& host) {
-                                        return base::Result<std::string>("Negotiate for " + host);
-                                      }});
+  Account account("alice");
+  const auto identity = std::make_shared<TestIdentity>();
+  account.identity = identity;
+  WebHdfs client(hdfs.file_system(), web_hdfs_options(account));
   const auto token = client.get_delegation_token("yarn", "10.0.0.1:8020", test_deadline());
   ASSERT_TRUE(token.ok()) << token.error().message;
   ASSERT_TRUE(token->has_value());
   EXPECT_EQ((*token)->reveal(), "TKN");
   const auto request = hdfs.seen().back();
-  EXPECT_EQ(request.headers.get("Authorization"), "Negotiate for 127.0.0.1");
+  EXPECT_EQ(request.headers.get("Authorization"), "Negotiate dGlja2V0");
+  EXPECT_FALSE(request.query.contains("user.name"));
+  EXPECT_EQ(identity->opened.front().first, "HTTP/127.0.0.1");
   EXPECT_EQ(request.query.at("service"), "10.0.0.1:8020");
   EXPECT_EQ(request.query.at("kind"), "HDFS_DELEGATION_TOKEN");
   hdfs.on_call([](const net::HttpRequest&) { return json_answer(R"({"Token":null})"); });
   EXPECT_EQ(*client.get_delegation_token("yarn", "x", test_deadline()), std::nullopt);
+}
+
+TEST(WebHdfs, AnotherTokenTakesThePlaceOfTheFirst) {
+  FakeHdfs hdfs;
+  WebHdfs client(hdfs.file_system(), {.user = "", .delegation = base::Secret("old")});
+  (void)client.status("/", test_deadline());
+  client.set_delegation(base::Secret("new"));
+  (void)client.status("/", test_deadline());
+  EXPECT_EQ(hdfs.seen().front().query.at("delegation"), "old");
+  EXPECT_EQ(hdfs.seen().back().query.at("delegation"), "new");
+}
+
+TEST(WebHdfs, AProxyUserIsNamedBesideTheUser) {
+  FakeHdfs hdfs;
+  Account account("alice");
+  account.real_user = "oozie";
+  WebHdfs client(hdfs.file_system(), web_hdfs_options(account));
+  (void)client.status("/", test_deadline());
+  EXPECT_EQ(hdfs.seen().back().query.at("user.name"), "oozie");
+  EXPECT_EQ(hdfs.seen().back().query.at("doas"), "alice");
 }
 
 TEST(WebHdfs, OfAPairTheActiveOneAnswersAndIsAskedFirstFromThenOn) {

@@ -4,7 +4,9 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "base/check.h"
 
@@ -21,6 +23,16 @@ const unsigned char* raw(std::string_view bytes) {
 }
 
 unsigned char* raw(std::string& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
+
+// RFC 4648's tables 1 and 2.
+std::optional<std::uint32_t> base64_digit(char letter) {
+  if (letter >= 'A' && letter <= 'Z') return static_cast<std::uint32_t>(letter - 'A');
+  if (letter >= 'a' && letter <= 'z') return static_cast<std::uint32_t>(letter - 'a') + 26;
+  if (letter >= '0' && letter <= '9') return static_cast<std::uint32_t>(letter - '0') + 52;
+  if (letter == '+' || letter == '-') return 62;
+  if (letter == '/' || letter == '_') return 63;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -98,6 +110,30 @@ std::string to_base64(std::string_view bytes) {
   const int length = EVP_EncodeBlock(raw(text), raw(bytes), static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(length));
   return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  const std::size_t padding = text.size() - std::min(text.size(), text.find_last_not_of('=') + 1);
+  if (padding > 2 || (padding > 0 && text.size() % 4 != 0)) return std::nullopt;
+  text.remove_suffix(padding);
+  if (text.size() % 4 == 1) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
+  std::uint32_t value = 0;
+  unsigned bits = 0;
+  for (const char letter : text) {
+    const std::optional<std::uint32_t> digit = base64_digit(letter);
+    if (!digit) return std::nullopt;
+    value = (value << 6U | *digit) & 0xfffU;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes += static_cast<char>(value >> bits);
+    }
+  }
+  // What is left over is nothing but zeros in what an encoder makes.
+  if ((value & ((1U << bits) - 1U)) != 0) return std::nullopt;
+  return bytes;
 }
 
 std::string random_bytes(std::size_t count) {

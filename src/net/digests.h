@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,10 @@ class Sha256Stream {
 std::string to_hex(std::string_view bytes);
 // RFC 4648, with padding, in one line.
 std::string to_base64(std::string_view bytes);
+
+// Base64 in one line, in either of RFC 4648's alphabets, with its padding or without it; none where
+// it is something else.
+std::optional<std::string> from_base64(std::string_view text);
 
 // From the operating system's generator.
 std::string random_bytes(std::size_t count);

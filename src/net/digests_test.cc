@@ -30,6 +30,18 @@ TEST(Digests, Base64GivesWhatItsSpecificationSays) {  // RFC 4648, 10
   EXPECT_EQ(to_base64(std::string(100, 'a')).find('\n'), std::string::npos);
 }
 
+TEST(Digests, Base64IsReadInBothAlphabetsAndWithoutItsPadding) {
+  for (const std::string bytes : {"", "f", "fo", "foo", "foobar", "\xff\xfe\xfb"}) {
+    const std::string text = to_base64(bytes);
+    EXPECT_EQ(from_base64(text), bytes);
+    EXPECT_EQ(from_base64(text.substr(0, text.find('='))), bytes);
+  }
+  EXPECT_EQ(from_base64("-_-_"), from_base64("+/+/"));
+  for (const std::string text : {"Z", "Zg=", "Zg===", "Z===", "Zh==", "Zm9=", "Zm 9", "Zg==Zg==", "="}) {
+    EXPECT_EQ(from_base64(text), std::nullopt) << text;
+  }
+}
+
 TEST(Digests, RandomBytesDiffer) {
   EXPECT_EQ(random_bytes(16).size(), 16U);
   EXPECT_NE(random_bytes(16), random_bytes(16));

@@ -1,0 +1,110 @@
+#include "hadoop/gssapi_sasl.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hadoop/test_kerberos.h"
+
+namespace gangrun::hadoop {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<Protection> kAll{Protection::kAuthentication, Protection::kIntegrity,
+                                   Protection::kPrivacy};
+
+GssapiSasl mechanism(std::vector<Protection> accepted = kAll, int rounds = 1) {
+  return GssapiSasl(std::make_unique<TestContext>(rounds), std::move(accepted));
+}
+
+// Up to the offer of layers.
+void begin(GssapiSasl& sasl) {
+  EXPECT_EQ(*sasl.respond(""), "ticket");
+  EXPECT_EQ(*sasl.respond("server"), "");
+}
+
+std::string bytes(const char* text, std::size_t size) { return {text, size}; }
+
+TEST(GssapiSasl, LayersAreABitEachAndASizeInThreeBytes) {
+  const auto all = parse_security_layers(bytes("\x07\x01\x00\x00", 4));
+  ASSERT_TRUE(all.ok());
+  EXPECT_THAT(all->offered, ElementsAre(Protection::kPrivacy, Protection::kIntegrity,
+                                        Protection::kAuthentication));
+  EXPECT_EQ(all->max_bytes, 65536U);
+  EXPECT_EQ(encode_security_layer(Protection::kPrivacy, 0xffffff), "\x04\xff\xff\xff");
+  EXPECT_EQ(encode_security_layer(Protection::kAuthentication, 0), bytes("\x01\0\0\0", 4));
+  for (const std::string& wrong :
+       {bytes("\x07\x01\x00", 3), bytes("\x07\x01\x00\x00\x00", 5), bytes("\x08\x01\x00\x00", 4)}) {
+    EXPECT_EQ(parse_security_layers(wrong).error().code, base::Code::kUnauthenticated);
+  }
+}
+
+TEST(GssapiSasl, GoesFromTheTicketToTheLayer) {
+  GssapiSasl sasl = mechanism();
+  begin(sasl);
+  EXPECT_EQ(*sasl.respond("s:\x07\x0f\xff\xff"), "s:\x04\xff\xff\xff");
+  EXPECT_TRUE(sasl.finish("").ok());
+  EXPECT_EQ(sasl.protection(), Protection::kPrivacy);
+  EXPECT_EQ(sasl.max_piece_bytes(), 65534U);
+  EXPECT_EQ(*sasl.wrap("x"), "e:x");
+  EXPECT_EQ(*sasl.unwrap("e:y"), "y");
+  EXPECT_THAT(sasl.unwrap("s:y").error().message, HasSubstr("has to be encrypted"));
+  EXPECT_FALSE(sasl.unwrap("z").ok());
+}
+
+TEST(GssapiSasl, TheStrongestThatBothAcceptIsTaken) {
+  GssapiSasl integrity = mechanism();
+  begin(integrity);
+  EXPECT_EQ(*integrity.respond("s:\x03\x0f\xff\xff"), "s:\x02\xff\xff\xff");
+  EXPECT_EQ(*integrity.wrap("x"), "s:x");
+  EXPECT_EQ(*integrity.unwrap("s:y"), "y");
+  GssapiSasl plain = mechanism({Protection::kAuthentication});
+  begin(plain);
+  EXPECT_EQ(*plain.respond("s:\x07\x0f\xff\xff"), "s:" + bytes("\x01\0\0\0", 4));
+  EXPECT_EQ(plain.protection(), Protection::kAuthentication);
+}
+
+TEST(GssapiSasl, WithoutACommonLayerBothSidesAreNamed) {
+  GssapiSasl sasl = mechanism({Protection::kPrivacy});
+  begin(sasl);
+  EXPECT_EQ(sasl.respond("s:" + bytes("\x01\0\0\0", 4)).error().message,
+            "GSSAPI: the server offers the protection authentication, hadoop.rpc.protection of this "
+            "configuration wants privacy");
+}
+
+TEST(GssapiSasl, ALastTokenOfOursIsSentBeforeTheLayers) {
+  GssapiSasl sasl = mechanism(kAll, 2);
+  EXPECT_EQ(*sasl.respond(""), "ticket");
+  EXPECT_EQ(*sasl.respond("server"), "ticket2");
+  EXPECT_EQ(*sasl.respond("s:\x02\x0f\xff\xff"), "s:\x02\xff\xff\xff");
+}
+
+TEST(GssapiSasl, WhatIsOutOfItsOrderIsRefused) {
+  GssapiSasl early = mechanism();
+  EXPECT_FALSE(early.finish("").ok());
+  EXPECT_FALSE(early.respond("server").ok());
+  GssapiSasl again = mechanism();
+  ASSERT_TRUE(again.respond("").ok());
+  EXPECT_FALSE(again.respond("").ok());
+  EXPECT_FALSE(again.finish("").ok());
+  GssapiSasl other = mechanism();
+  ASSERT_TRUE(other.respond("").ok());
+  EXPECT_FALSE(other.respond("somebody else").ok());
+  GssapiSasl late = mechanism();
+  begin(late);
+  EXPECT_FALSE(late.respond("forged").ok());
+  ASSERT_TRUE(late.respond("s:\x01\x0f\xff\xff").ok());
+  EXPECT_FALSE(late.respond("s:\x01\x0f\xff\xff").ok());
+  EXPECT_FALSE(late.finish("more").ok());
+}
+
+TEST(GssapiSasl, AServerThatTakesNothingAtOnceIsRefused) {
+  GssapiSasl sasl = mechanism();
+  begin(sasl);
+  EXPECT_THAT(sasl.respond("s:" + bytes("\x04\0\0\x10", 4)).error().message,
+              HasSubstr("takes 16 bytes at once"));
+}
+
+}  // namespace
+}  // namespace gangrun::hadoop

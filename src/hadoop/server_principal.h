@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "hadoop/sasl.h"
+#include "kerberos/principal.h"
+
+namespace gangrun::hadoop {
+
+class Configuration;
+
+// The numeric addresses of a host; none where nobody knows it.
+using Addresses = std::function<std::vector<std::string>(const std::string& host)>;
+
+// Who a server has to prove that it is: what it says of itself in `offer`, where that is what the
+// configuration expects under `key` ("yarn.resourcemanager.principal") of a server on `host`, or
+// what `key`.pattern allows. Else anybody with a key of the realm could pose as it.
+// kFailedPrecondition where the configuration expects nothing, kUnauthenticated where it is
+// another.
+base::Result<kerberos::Principal> server_principal(const Configuration& configuration,
+                                                   std::string_view key, const SaslOffer& offer,
+                                                   const std::string& host,
+                                                   const Addresses& addresses);
+
+}  // namespace gangrun::hadoop
