@@ -29,6 +29,7 @@ void parse_all(std::string_view body) {
     GANGRUN_CHECK(file->permission <= 07777, file->permission);
   }
   (void)hadoop::parse_boolean(body);
+  (void)hadoop::parse_long(body);
   (void)hadoop::parse_token(body);
   if (const auto path = hadoop::parse_path(body); path.ok()) {
     const auto target = net::parse_target(hadoop::webhdfs_target(*path, "OPEN", {{"a", *path}}));

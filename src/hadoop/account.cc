@@ -8,7 +8,7 @@
 #include "hadoop/configuration.h"
 #include "hadoop/gssapi_sasl.h"
 #include "hadoop/server_principal.h"
-#include "net/hosts.h"
+#include "hadoop/token_source.h"
 
 namespace gangrun::hadoop {
 
@@ -16,7 +16,6 @@ namespace {
 
 constexpr const char* kAuthentication = "hadoop.security.authentication";
 constexpr const char* kProtection = "hadoop.rpc.protection";
-constexpr base::Duration kResolveLimit = base::seconds(10);
 
 // What hadoop.rpc.protection names; all where it is not set: then the server's word counts.
 base::Result<std::vector<Protection>> accepted(const Configuration& configuration) {
@@ -37,11 +36,6 @@ base::Result<std::vector<Protection>> accepted(const Configuration& configuratio
                                  Protection::kPrivacy};
 }
 
-std::vector<std::string> addresses_of(const std::string& host) {
-  auto found = net::resolve(host, base::SystemClock().now() + kResolveLimit);
-  return found.ok() ? *std::move(found) : std::vector<std::string>();
-}
-
 }  // namespace
 
 base::Result<bool> is_secured(const Configuration& configuration) {
@@ -57,7 +51,8 @@ Login login_of(const Account& account, const Configuration& configuration, std::
   }
   Login login{.user = account.real_user.empty() ? std::string() : account.user};
   login.methods["KERBEROS"] =
-      [identity = account.identity, &configuration, key = std::string(key)](
+      [identity = account.identity, own = std::make_shared<const Configuration>(configuration),
+       key = std::string(key)](
           const SaslOffer& offer,
           const std::string& host) -> base::Result<std::unique_ptr<SaslMechanism>> {
     if (offer.mechanism != "GSSAPI") {
@@ -66,8 +61,8 @@ Login login_of(const Account& account, const Configuration& configuration, std::
                                       base::shorten(offer.mechanism, 64))};
     }
     GANGRUN_ASSIGN(const kerberos::Principal server,
-                   server_principal(configuration, key, offer, host, addresses_of));
-    GANGRUN_ASSIGN(std::vector<Protection> protections, accepted(configuration));
+                   server_principal(*own, key, offer, host, addresses_of));
+    GANGRUN_ASSIGN(std::vector<Protection> protections, accepted(*own));
     GANGRUN_ASSIGN(auto context, identity->open(server, kerberos::Mechanism::kKerberos));
     return std::unique_ptr<SaslMechanism>(
         std::make_unique<GssapiSasl>(std::move(context), std::move(protections)));

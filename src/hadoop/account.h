@@ -29,7 +29,6 @@ struct Account {
 base::Result<bool> is_secured(const Configuration& configuration);
 
 // How to log in at a service whose principal stands under `key` ("yarn.resourcemanager.principal").
-// `configuration` outlives the login.
 Login login_of(const Account& account, const Configuration& configuration, std::string_view key);
 
 // How to log in at web servers; null where no login is needed.

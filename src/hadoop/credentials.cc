@@ -58,6 +58,8 @@ class WritableReader {
     return token;
   }
 
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+
  private:
   std::string_view rest_;
 };
@@ -171,6 +173,17 @@ base::Secret to_url_text(const Token& token) {
   std::ranges::replace(text, '+', '-');
   std::ranges::replace(text, '/', '_');
   return base::Secret(std::move(text));
+}
+
+base::Result<Token> token_from_url_text(std::string_view text) {
+  const std::optional<std::string> bytes = net::from_base64(text);
+  if (!bytes || bytes->size() > kMaxCredentialsBytes) {
+    return base::invalid_argument("this is no token of Hadoop in the form of URLs");
+  }
+  WritableReader reader(*bytes);
+  GANGRUN_ASSIGN(Token token, reader.token());
+  if (!reader.at_end()) return malformed("more follows a token");
+  return token;
 }
 
 }  // namespace gangrun::hadoop

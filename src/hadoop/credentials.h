@@ -10,6 +10,7 @@
 namespace gangrun::hadoop {
 
 inline constexpr std::string_view kMasterTokenKind = "YARN_AM_RM_TOKEN";
+inline constexpr std::string_view kManagerTokenKind = "RM_DELEGATION_TOKEN";
 inline constexpr std::string_view kHdfsTokenKind = "HDFS_DELEGATION_TOKEN";
 
 // What stands for a right on one of Hadoop's services (hadoop.common.TokenProto).
@@ -36,5 +37,7 @@ std::string encode_credentials(const Credentials& credentials);
 
 // For WebHDFS' "delegation" parameter: URL-safe base64 of the whole token. A secret.
 base::Secret to_url_text(const Token& token);
+// The other way round: what a NameNode gives. kInvalidArgument and kDataLoss.
+base::Result<Token> token_from_url_text(std::string_view text);
 
 }  // namespace gangrun::hadoop

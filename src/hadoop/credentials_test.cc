@@ -92,6 +92,22 @@ TEST(Credentials, ATokenInAUrlIsBase64WithoutPadding) {
   const Token token{
       .identifier = "\xfb", .password = base::Secret("\xff\xfe"), .kind = "k", .service = "h:1"};
   EXPECT_EQ(to_url_text(token).reveal(), "AfsC__4BawNoOjE");
+  const auto again = token_from_url_text("AfsC__4BawNoOjE");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->identifier, token.identifier);
+  EXPECT_EQ(again->password.reveal(), token.password.reveal());
+  EXPECT_EQ(again->kind, "k");
+  EXPECT_EQ(again->service, "h:1");
+}
+
+TEST(Credentials, WhatIsNoTokenInAUrlIsRefused) {
+  EXPECT_EQ(token_from_url_text("!").error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(token_from_url_text("").error().code, base::Code::kDataLoss);
+  const std::string whole = "AfsC__4BawNoOjE";
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_FALSE(token_from_url_text(whole.substr(0, length)).ok()) << length;
+  }
+  EXPECT_THAT(token_from_url_text("AAAAAAA").error().message, HasSubstr("more follows"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "hadoop/client_messages_internal.h"
 #include "hadoop/configuration.h"
+#include "hadoop/delegation_token.h"
 #include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
@@ -172,6 +173,27 @@ base::Result<std::vector<ResourceType>> ResourceManagerClient::resource_types(
                  impl_->call<yarn::GetAllResourceTypeInfoResponseProto>(
                      "getResourceTypeInfo", yarn::GetAllResourceTypeInfoRequestProto(), deadline));
   return read_all<ResourceType>(response.resource_type_info(), read);
+}
+
+base::Result<Token> ResourceManagerClient::delegation_token(const std::string& renewer,
+                                                            base::Instant deadline) {
+  common::GetDelegationTokenRequestProto request;
+  request.set_renewer(renewer);
+  GANGRUN_ASSIGN(const auto response, impl_->call<common::GetDelegationTokenResponseProto>(
+                                          "getDelegationToken", request, deadline));
+  if (!response.has_token()) {
+    return base::Error{base::Code::kFailedPrecondition, "the ResourceManager gives no token"};
+  }
+  return read(response.token());
+}
+
+base::Result<base::WallTime> ResourceManagerClient::renew(const Token& token,
+                                                          base::Instant deadline) {
+  common::RenewDelegationTokenRequestProto request;
+  write(token, *request.mutable_token());
+  GANGRUN_ASSIGN(const auto response, impl_->call<common::RenewDelegationTokenResponseProto>(
+                                          "renewDelegationToken", request, deadline));
+  return wall_time_of(static_cast<std::int64_t>(response.newexpirytime()));
 }
 
 }  // namespace gangrun::hadoop

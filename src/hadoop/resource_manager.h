@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "hadoop/account.h"
+#include "hadoop/credentials.h"
 #include "hadoop/records.h"
 
 namespace gangrun::hadoop {
@@ -23,7 +24,6 @@ class Configuration;
 // the daemon's words.
 class ResourceManagerClient {
  public:
-  // `configuration` outlives it.
   ResourceManagerClient(const Configuration& configuration, const Account& account);
   ResourceManagerClient(const ResourceManagerClient&) = delete;
   ResourceManagerClient& operator=(const ResourceManagerClient&) = delete;
@@ -56,6 +56,12 @@ class ResourceManagerClient {
   base::Result<std::vector<std::string>> own_queues(base::Instant deadline);
   base::Result<std::vector<std::string>> node_labels(base::Instant deadline);
   base::Result<std::vector<ResourceType>> resource_types(base::Instant deadline);
+
+  // A token with which `renewer` may renew it; its service is left empty. A cluster without Kerberos,
+  // and one that was logged in to by a token, gives none: kFailedPrecondition.
+  base::Result<Token> delegation_token(const std::string& renewer, base::Instant deadline);
+  // Until when it is good now.
+  base::Result<base::WallTime> renew(const Token& token, base::Instant deadline);
 
   // "host:port" of the ResourceManager that answered last; empty before.
   [[nodiscard]] std::string address() const;

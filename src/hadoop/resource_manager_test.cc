@@ -28,7 +28,7 @@ TestServer::Script answering(const std::string& method, const std::string& frame
 ResourceManagerClient client_of(const TestServer& server) {
   Configuration configuration;
   configuration.set("yarn.resourcemanager.address", "127.0.0.1:" + std::to_string(server.port()));
-  return ResourceManagerClient(configuration, "alice");
+  return ResourceManagerClient(configuration, std::string("alice"));
 }
 
 TEST(ResourceManagerClient, AReportIsReadWhole) {
@@ -98,7 +98,7 @@ TEST(ResourceManagerClient, OnlyQueuesForSubmissionsAreOwnOnes) {
 TEST(ResourceManagerClient, AWrongAddressIsToldByEveryCall) {
   Configuration configuration;
   configuration.set("yarn.resourcemanager.address", "nowhere:x");
-  ResourceManagerClient client(configuration, "alice");
+  ResourceManagerClient client(configuration, std::string("alice"));
   const auto fresh = client.new_application(soon());
   ASSERT_FALSE(fresh.ok());
   EXPECT_THAT(fresh.error().message, HasSubstr("yarn.resourcemanager.address is \"nowhere:x\""));

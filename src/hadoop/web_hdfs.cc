@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "hadoop/delegation_token.h"
 #include "net/digests.h"
 #include "net/url.h"
 
@@ -308,6 +309,15 @@ base::Result<std::optional<base::Secret>> WebHdfs::get_delegation_token(const st
   GANGRUN_ASSIGN(auto text, parse_token(answer.body).context("the delegation token"));
   if (!text) return std::optional<base::Secret>();
   return std::optional<base::Secret>(base::Secret(std::move(*text)));
+}
+
+base::Result<base::WallTime> WebHdfs::renew_delegation_token(const base::Secret& token,
+                                                             base::Instant deadline) {
+  GANGRUN_ASSIGN(
+      const auto answer,
+      ask({"PUT", "RENEWDELEGATIONTOKEN", kRoot, {{"token", token.reveal()}}}, deadline));
+  GANGRUN_ASSIGN(const std::int64_t time, parse_long(answer.body).context("the renewed token"));
+  return wall_time_of(time);
 }
 
 }  // namespace gangrun::hadoop

@@ -109,6 +109,9 @@ class WebHdfs {
   base::Result<std::optional<base::Secret>> get_delegation_token(const std::string& renewer,
                                                                  const std::string& service,
                                                                  base::Instant deadline);
+  // Until when the token, in WebHDFS' form, is good now. For its renewer only.
+  base::Result<base::WallTime> renew_delegation_token(const base::Secret& token,
+                                                      base::Instant deadline);
 
  private:
   struct Call {

@@ -204,6 +204,11 @@ base::Result<bool> parse_boolean(std::string_view body) {
   return base::json_member<bool>(json, "boolean");
 }
 
+base::Result<std::int64_t> parse_long(std::string_view body) {
+  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxAnswerBytes));
+  return base::json_member<std::int64_t>(json, "long");
+}
+
 base::Result<std::string> parse_path(std::string_view body) {
   GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxAnswerBytes));
   GANGRUN_ASSIGN(std::string path, base::json_member<std::string>(json, "Path"));

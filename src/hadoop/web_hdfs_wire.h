@@ -38,6 +38,7 @@ std::string webhdfs_target(std::string_view path, std::string_view operation,
 base::Result<FileStatus> parse_file_status(std::string_view body);
 base::Result<std::vector<FileStatus>> parse_list(std::string_view body);
 base::Result<bool> parse_boolean(std::string_view body);
+base::Result<std::int64_t> parse_long(std::string_view body);
 base::Result<std::string> parse_path(std::string_view body);
 // The address where the bytes are, as a redirection or in the body.
 base::Result<std::string> parse_location(const net::HttpResponse& response);

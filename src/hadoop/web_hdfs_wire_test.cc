@@ -88,6 +88,8 @@ TEST(WebHdfsWire, SmallAnswers) {
   EXPECT_TRUE(*parse_boolean(R"({"boolean":true})"));
   EXPECT_FALSE(*parse_boolean(R"({"boolean":false})"));
   EXPECT_FALSE(parse_boolean(R"({"boolean":"true"})").ok());
+  EXPECT_EQ(*parse_long(R"({"long":1320962673997})"), 1'320'962'673'997);
+  EXPECT_FALSE(parse_long(R"({"long":"1"})").ok());
   EXPECT_EQ(*parse_path(R"({"Path":"/user/root"})"), "/user/root");
   EXPECT_FALSE(parse_path(R"({"Path":"user"})").ok());
   EXPECT_EQ(*parse_token(R"({"Token":null})"), std::nullopt);

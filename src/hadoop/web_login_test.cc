@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "hadoop/test_hdfs_internal.h"
 #include "hadoop/test_kerberos.h"
 
@@ -44,8 +46,8 @@ TEST(WebLogin, TheCookieIsSentBackAsItCame) {
 // A web server that takes a ticket, and a cookie as long as it likes.
 class Guarded {
  public:
-  Guarded() {
-    hdfs.on_call([this](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+  explicit Guarded(const std::string& proof = "c2VydmVy") {  // "server"
+    hdfs.on_call([this, proof](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
       if (request.headers.get("Cookie") && knows_the_cookie) return json_answer("{}");
       if (!request.headers.get("Authorization")) return with("WWW-Authenticate", "Negotiate", 401);
       ++logins;
@@ -63,9 +65,8 @@ class Guarded {
     return login.fetch(request, options);
   }
 
-  std::string proof = "c2VydmVy";  // "server"
-  bool knows_the_cookie = true;
-  int logins = 0;
+  std::atomic<bool> knows_the_cookie = true;
+  std::atomic<int> logins = 0;
   FakeHdfs hdfs;  // last: its thread uses the others
 };
 
@@ -98,8 +99,7 @@ TEST(WebLogin, ACookieThatIsForgottenIsFollowedByAnotherLogin) {
 }
 
 TEST(WebLogin, AServerThatProvesToBeAnotherIsNotBelieved) {
-  Guarded guarded;
-  guarded.proof = "Zm9yZ2Vk";
+  Guarded guarded("Zm9yZ2Vk");
   WebLogin one = login();
   const auto answer = guarded.ask(one);
   ASSERT_FALSE(answer.ok());

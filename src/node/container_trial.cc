@@ -71,7 +71,7 @@ int run_container_trial(const std::string& text) {
   if (node.empty()) node = "the node";
   const std::string where = " from " + node;
   for (const auto& place : trial->places) {
-    tell(cluster::try_file(place, trial->user, kFile, where, clock));
+    tell(cluster::try_file(place, {.user = trial->user}, kFile, where, clock));
   }
   if (!trial->python.empty()) {
     for (const Check& check : try_tensorflow(*trial, where, clock)) tell(check);

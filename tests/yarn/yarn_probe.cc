@@ -242,7 +242,7 @@ hadoop::Submission submission_of(const hadoop::ApplicationId& id, const std::str
 
 bool act_as_client(const hadoop::Configuration& configuration, const std::string& folder,
                    const std::string& result, Report& report) {
-  hadoop::ResourceManagerClient client(configuration, "probe");
+  hadoop::ResourceManagerClient client(configuration, std::string("probe"));
   const auto fresh = client.new_application(soon());
   if (!report.good("new_application", fresh)) return false;
   look_around(client, report);

@@ -78,13 +78,13 @@ Result<NodeTrial> node_trial_from_json(const base::Json& json) {
   return trial;
 }
 
-Check try_file(const TrialPlace& place, const std::string& user, const std::string& file,
-               const std::string& where, const base::Clock& clock) {
+Check try_file(const TrialPlace& place, const hadoop::WebHdfsOptions& access,
+               const std::string& file, const std::string& where, const base::Clock& clock) {
   const std::string name = hadoop::to_string(place.file_system) + where;
-  hadoop::WebHdfs files(place.file_system, {.user = user});
+  hadoop::WebHdfs files(place.file_system, access);
   const auto done = write_and_read(files, place.folder + "/" + file, clock.now() + kFileTimeout);
   if (!done.ok()) {
-    return {name, Verdict::kFailed, done.error().message, to_do_about_hdfs(done.error(), user)};
+    return {name, Verdict::kFailed, done.error().message, to_do_about_hdfs(done.error(), access.user)};
   }
   return {name, Verdict::kOk,
           base::format("a file was written, read and removed below {}", place.folder)};

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cluster/check.h"
 #include "hadoop/file_system.h"
+#include "hadoop/web_hdfs.h"
 
 // What `gangrun doctor` tries on a cluster's file systems, here and in a container.
 namespace gangrun::cluster {
@@ -46,7 +47,7 @@ inline constexpr std::string_view kTrialLine = "gangrun-check ";
 inline constexpr std::string_view kTrialEnd = "gangrun-check end";
 
 // Writes a file there, reads it back and removes it. `where` is the end of the check's name.
-Check try_file(const TrialPlace& place, const std::string& user, const std::string& file,
-               const std::string& where, const base::Clock& clock);
+Check try_file(const TrialPlace& place, const hadoop::WebHdfsOptions& access,
+               const std::string& file, const std::string& where, const base::Clock& clock);
 
 }  // namespace gangrun::cluster

@@ -35,7 +35,7 @@ TEST(NodeTrial, NamesItsFilesAsTheClusterDoes) {
 TEST(NodeTrial, NobodyThereIsTold) {
   const base::SystemClock clock;
   const TrialPlace nobody{{"hdfs", "127.0.0.1", 1, {"http://127.0.0.1:1"}}, "/x"};
-  const Check check = try_file(nobody, "ana", "f", " from node1", clock);
+  const Check check = try_file(nobody, {.user = "ana"}, "f", " from node1", clock);
   EXPECT_EQ(check.name, "hdfs://127.0.0.1:1 from node1");
   EXPECT_EQ(check.verdict, Verdict::kFailed);
   EXPECT_THAT(check.found, testing::HasSubstr("http://127.0.0.1:1"));

@@ -52,16 +52,16 @@ std::map<std::string, std::string> for_master(const hadoop::Configuration& confi
 }  // namespace
 
 YarnSubmitter::YarnSubmitter(const hadoop::Configuration& configuration,
-                             hadoop::FileSystem file_system, std::string user,
+                             hadoop::FileSystem file_system, hadoop::Account account,
                              const base::Clock& clock, std::string digests,
                              Uploads::Progress progress)
     : configuration_(configuration),
       clock_(clock),
-      user_(std::move(user)),
+      account_(std::move(account)),
       digests_(std::move(digests)),
       progress_(std::move(progress)),
-      resource_manager_(configuration, user_),
-      files_(std::move(file_system), {.user = user_}) {}
+      resource_manager_(configuration, account_),
+      files_(std::move(file_system), hadoop::web_hdfs_options(account_)) {}
 
 base::Instant YarnSubmitter::soon() const { return clock_.now() + kAnswerTimeout; }
 
@@ -82,13 +82,13 @@ Result<> YarnSubmitter::check(const job::JobSpec& spec) {
 Result<> YarnSubmitter::prepare_root() {
   GANGRUN_ASSIGN(paths_.home, files_.home_folder(soon()));
   return files_.make_folders(paths_.root(), kRootFolder, soon())
-      .context(base::format("{} must be able to make {} on the cluster's file system", user_,
-                            paths_.root()));
+      .context(base::format("{} must be able to make {} on the cluster's file system",
+                            account_.user, paths_.root()));
 }
 
 Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spec) {
   ClusterFacts facts;
-  facts.user = user_;
+  facts.user = account_.user;
   GANGRUN_ASSIGN(application_, resource_manager_.new_application(soon()));
   facts.largest = application_.largest;
   GANGRUN_ASSIGN(facts.resource_types, resource_manager_.resource_types(soon()));
@@ -113,7 +113,7 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
 Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
                                                         const hadoop::ApplicationId& id) {
   const base::Instant deadline = clock_.now() + kUploadTimeout;
-  Uploads uploads(configuration_, files_, paths_, user_, clock_, digests_, progress_);
+  Uploads uploads(configuration_, files_, paths_, account_, clock_, digests_, progress_);
   YarnMasterConfig config;
   GANGRUN_ASSIGN(config.files, uploads.put(job.agent_program, job.files, deadline));
   GANGRUN_ASSIGN(config.archives, uploads.put_archives(job.files.archives, deadline));
@@ -124,7 +124,7 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
                  net::make_job_certificate(hadoop::to_string(id), kCertificateValidity));
   config.submitted = job.submitted;
   config.hadoop = for_master(configuration_);
-  config.user = user_;
+  config.user = account_.user;
   config.staging_folder = paths_.staging(id);
   config.history_folder = paths_.history(id);
   config.nodes = nodes_;

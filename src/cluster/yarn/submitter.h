@@ -12,6 +12,7 @@
 #include "cluster/yarn/master_config.h"
 #include "cluster/yarn/submission_checks.h"
 #include "cluster/yarn/uploads.h"
+#include "hadoop/account.h"
 #include "hadoop/configuration.h"
 #include "hadoop/records.h"
 #include "hadoop/resource_manager.h"
@@ -38,7 +39,7 @@ class YarnSubmitter {
  public:
   // `configuration` outlives it. `digests`: see hadoop::DigestCache.
   YarnSubmitter(const hadoop::Configuration& configuration, hadoop::FileSystem file_system,
-                std::string user, const base::Clock& clock, std::string digests,
+                hadoop::Account account, const base::Clock& clock, std::string digests,
                 Uploads::Progress progress);
 
   // What the job meets there; kInvalidArgument where it can never run. Comes before submit().
@@ -57,7 +58,7 @@ class YarnSubmitter {
 
   const hadoop::Configuration& configuration_;
   const base::Clock& clock_;
-  const std::string user_;
+  const hadoop::Account account_;
   const std::string digests_;
   const Uploads::Progress progress_;
   hadoop::ResourceManagerClient resource_manager_;

@@ -39,13 +39,13 @@ constexpr std::chrono::milliseconds kLook{200};
 class Run {
  public:
   Run(const hadoop::Configuration& configuration, const hadoop::FileSystem& file_system,
-      const std::string& user, const base::Clock& clock, const TrialJob& job)
+      const hadoop::Account& account, const base::Clock& clock, const TrialJob& job)
       : configuration_(configuration),
         file_system_(file_system),
-        user_(user),
+        account_(account),
         clock_(clock),
         job_(job),
-        site_(configuration, file_system, user, clock) {}
+        site_(configuration, file_system, account, clock) {}
 
   std::vector<Check> run();
 
@@ -64,7 +64,7 @@ class Run {
 
   const hadoop::Configuration& configuration_;
   const hadoop::FileSystem& file_system_;
-  const std::string& user_;
+  const hadoop::Account& account_;
   const base::Clock& clock_;
   const TrialJob& job_;
   YarnSite site_;
@@ -80,7 +80,7 @@ class Run {
 };
 
 Result<> Run::submit() {
-  YarnSubmitter submitter(configuration_, file_system_, user_, clock_, "", {});
+  YarnSubmitter submitter(configuration_, file_system_, account_, clock_, "", {});
   const job::JobSpec spec = trial_spec(job_);
   GANGRUN_TRY(submitter.check(spec));
   submitted_ = clock_.now();
@@ -163,7 +163,7 @@ void Run::look_for_kept_lines() {
 
 // Its master says that the job has ended before it has put its status and journal away.
 Result<> Run::wait_for_yarn(base::Instant deadline) {
-  hadoop::ResourceManagerClient manager(configuration_, user_);
+  hadoop::ResourceManagerClient manager(configuration_, account_);
   while (true) {
     const auto report = manager.report(id_, deadline);
     if (!report.ok()) return report.error();
@@ -179,7 +179,7 @@ Result<> Run::wait_for_yarn(base::Instant deadline) {
 Result<> Run::clear_away() {
   const base::Instant deadline = clock_.now() + kEndTimeout;
   GANGRUN_TRY(wait_for_yarn(deadline));
-  hadoop::WebHdfs files(file_system_, {.user = user_});
+  hadoop::WebHdfs files(file_system_, hadoop::web_hdfs_options(account_));
   GANGRUN_ASSIGN(const std::string home, files.home_folder(deadline));
   const YarnPaths paths{home};
   for (const std::string& folder : {paths.history(id_), paths.staging(id_)}) {
@@ -217,7 +217,7 @@ std::vector<Check> Run::run() {
   const auto submitted = submit();
   if (!submitted.ok()) {
     return {{kName, Verdict::kFailed, submitted.error().message,
-             to_do_about_hdfs(submitted.error(), user_)}};
+             to_do_about_hdfs(submitted.error(), account_.user)}};
   }
   follow();
   const bool succeeded = status_.state == job::JobState::kSucceeded;
@@ -265,7 +265,7 @@ job::JobSpec trial_spec(const TrialJob& job) {
 std::vector<Check> run_trial_job(const hadoop::Configuration& configuration,
                                  const hadoop::FileSystem& file_system, const std::string& user,
                                  const base::Clock& clock, const TrialJob& job) {
-  return Run(configuration, file_system, user, clock, job).run();
+  return Run(configuration, file_system, account, clock, job).run();
 }
 
 }  // namespace gangrun::cluster

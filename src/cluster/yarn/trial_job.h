@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cluster/check.h"
 #include "cluster/yarn/node_trial.h"
+#include "hadoop/account.h"
 #include "hadoop/configuration.h"
 #include "hadoop/file_system.h"
 #include "job/spec.h"
@@ -32,7 +33,7 @@ job::JobSpec trial_spec(const TrialJob& job);
 // Whether YARN starts a container, and what that one finds; minutes at most. What it leaves on the
 // cluster is the agent, as every job does, and YARN's own record.
 std::vector<Check> run_trial_job(const hadoop::Configuration& configuration,
-                                 const hadoop::FileSystem& file_system, const std::string& user,
+                                 const hadoop::FileSystem& file_system, const hadoop::Account& account,
                                  const base::Clock& clock, const TrialJob& job);
 
 }  // namespace gangrun::cluster

@@ -59,12 +59,12 @@ std::string path_of(const std::string& url) {
 }  // namespace
 
 Uploads::Uploads(const hadoop::Configuration& configuration, hadoop::WebHdfs& files,
-                 const YarnPaths& paths, const std::string& user, const base::Clock& clock,
+                 const YarnPaths& paths, const hadoop::Account& account, const base::Clock& clock,
                  const std::string& digests, Progress progress)
     : configuration_(configuration),
       files_(files),
       paths_(paths),
-      user_(user),
+      account_(account),
       clock_(clock),
       digests_(digests),
       progress_(std::move(progress)) {}
@@ -184,7 +184,7 @@ Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> Uplo
 Result<hadoop::LocalResource> Uploads::find_there(const std::string& key, const std::string& url,
                                                   base::Instant deadline) {
   GANGRUN_ASSIGN(const hadoop::FileSystem system, hadoop::find_file_system(configuration_, url));
-  hadoop::WebHdfs files(system, {.user = user_});
+  hadoop::WebHdfs files(system, hadoop::web_hdfs_options(account_));
   const std::string path = path_of(url);
   const auto status = files.status(path, deadline);
   if (!status.ok())

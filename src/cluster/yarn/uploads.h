@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "cluster/yarn/job_access.h"
+#include "hadoop/account.h"
 #include "hadoop/configuration.h"
 #include "hadoop/content_store.h"
 #include "hadoop/digest_cache.h"
@@ -39,7 +40,7 @@ class Uploads {
 
   // The references outlive it.
   Uploads(const hadoop::Configuration& configuration, hadoop::WebHdfs& files,
-          const YarnPaths& paths, const std::string& user, const base::Clock& clock,
+          const YarnPaths& paths, const hadoop::Account& account, const base::Clock& clock,
           const std::string& digests, Progress progress);
 
   // What each container gets, by the name of its link.
@@ -72,7 +73,7 @@ class Uploads {
   const hadoop::Configuration& configuration_;
   hadoop::WebHdfs& files_;
   const YarnPaths& paths_;
-  const std::string& user_;
+  const hadoop::Account& account_;
   const base::Clock& clock_;
   hadoop::DigestCache digests_;
   const Progress progress_;

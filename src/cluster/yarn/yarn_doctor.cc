@@ -61,10 +61,10 @@ Result<ClusterView> ask(hadoop::ResourceManagerClient& manager,
 }  // namespace
 
 YarnDoctor::YarnDoctor(const hadoop::Configuration& configuration, hadoop::FileSystem file_system,
-                       std::string user, const base::Clock& clock, Options options)
+                       hadoop::Account account, const base::Clock& clock, Options options)
     : configuration_(configuration),
       file_system_(std::move(file_system)),
-      user_(std::move(user)),
+      account_(std::move(account)),
       clock_(clock),
       options_(std::move(options)),
       folder_name_(random_name()) {}
@@ -72,7 +72,7 @@ YarnDoctor::YarnDoctor(const hadoop::Configuration& configuration, hadoop::FileS
 base::Instant YarnDoctor::soon() const { return clock_.now() + kAnswerTimeout; }
 
 Result<TrialPlace> YarnDoctor::make_place(const hadoop::FileSystem& file_system) {
-  hadoop::WebHdfs files(file_system, {.user = user_});
+  hadoop::WebHdfs files(file_system, hadoop::web_hdfs_options(account_));
   TrialPlace place{file_system, base::format("{}/{}", options_.base_folder, folder_name_)};
   if (options_.base_folder.empty()) {
     GANGRUN_ASSIGN(const std::string home, files.home_folder(soon()));
@@ -96,10 +96,10 @@ Check YarnDoctor::try_file_system(const Result<hadoop::FileSystem>& file_system,
   const auto place = make_place(*file_system);
   if (!place.ok()) {
     return {hadoop::to_string(*file_system), Verdict::kFailed, place.error().message,
-            to_do_about_hdfs(place.error(), user_)};
+            to_do_about_hdfs(place.error(), account_.user)};
   }
   writes(url_of(*place, options_.file));
-  Check check = try_file(*place, user_, options_.file, "", clock_);
+  Check check = try_file(*place, hadoop::web_hdfs_options(account_), options_.file, "", clock_);
   if (check.verdict == Verdict::kOk) usable_.push_back(*place);
   return check;
 }
@@ -125,10 +125,10 @@ std::vector<std::string> YarnDoctor::tensorflow_urls() const {
 
 std::vector<Check> YarnDoctor::ask_cluster() {
   const std::string queue = queue_of(options_.queue);
-  hadoop::ResourceManagerClient manager(configuration_, user_);
+  hadoop::ResourceManagerClient manager(configuration_, account_);
   auto view = ask(manager, configuration_, queue, clock_);
   if (!view.ok()) return checks_without_answer(view.error(), queue);
-  view->facts.user = user_;
+  view->facts.user = account_.user;
   largest_mib_ = view->facts.largest.memory_mib;
   std::vector<Check> checks = checks_of(*view, queue);
   cluster_works_ = !any_failed(checks);
@@ -139,9 +139,9 @@ std::vector<Check> YarnDoctor::try_from_node(const FromNode& options) {
   if (!files_work_ || !cluster_works_) {
     return {{"container", Verdict::kNotChecked, "no job can be submitted until the rest is well"}};
   }
-  return run_trial_job(configuration_, file_system_, user_, clock_,
+  return run_trial_job(configuration_, file_system_, account_, clock_,
                        {.trial = {.places = usable_,
-                                  .user = user_,
+                                  .user = account_.user,
                                   .python = options.python,
                                   .python_is_named = options.python_is_named},
                         .queue = options_.queue,
@@ -154,7 +154,7 @@ std::vector<Check> YarnDoctor::try_from_node(const FromNode& options) {
 std::vector<Check> YarnDoctor::clear_away() {
   std::vector<Check> left;
   for (const TrialPlace& place : std::exchange(places_, {})) {
-    hadoop::WebHdfs files(place.file_system, {.user = user_});
+    hadoop::WebHdfs files(place.file_system, hadoop::web_hdfs_options(account_));
     const auto removed = files.remove(place.folder, true, soon());
     // What failed before is told already, and most likely nothing is there.
     const bool was_made = std::find(usable_.begin(), usable_.end(), place) != usable_.end();
@@ -166,7 +166,7 @@ std::vector<Check> YarnDoctor::clear_away() {
   }
   // Stays where a job has been meanwhile: then it is not empty.
   for (const TrialPlace& home : std::exchange(made_homes_, {})) {
-    (void)hadoop::WebHdfs(home.file_system, {.user = user_}).remove(home.folder, false, soon());
+    (void)hadoop::WebHdfs(home.file_system, hadoop::web_hdfs_options(account_)).remove(home.folder, false, soon());
   }
   return left;
 }

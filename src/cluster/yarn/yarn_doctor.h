@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cluster/check.h"
 #include "cluster/yarn/node_trial.h"
+#include "hadoop/account.h"
 #include "hadoop/configuration.h"
 #include "hadoop/file_system.h"
 
@@ -29,7 +30,7 @@ class YarnDoctor {
 
   // `configuration` and `clock` outlive it.
   YarnDoctor(const hadoop::Configuration& configuration, hadoop::FileSystem file_system,
-             std::string user, const base::Clock& clock, Options options);
+             hadoop::Account account, const base::Clock& clock, Options options);
 
   // Writes a file to each file system, reads it and removes it; `writes` is told its URL before.
   std::vector<Check> try_files(const std::function<void(const std::string& url)>& writes);
@@ -56,7 +57,7 @@ class YarnDoctor {
 
   const hadoop::Configuration& configuration_;
   const hadoop::FileSystem file_system_;
-  const std::string user_;
+  const hadoop::Account account_;
   const base::Clock& clock_;
   const Options options_;
   const std::string folder_name_;

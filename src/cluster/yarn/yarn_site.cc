@@ -90,12 +90,12 @@ std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report
 }
 
 YarnSite::YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
-                   std::string user, const base::Clock& clock)
+                   hadoop::Account account, const base::Clock& clock)
     : configuration_(std::move(configuration)),
       clock_(clock),
-      user_(std::move(user)),
-      resource_manager_(configuration_, user_),
-      files_(std::move(file_system), {.user = user_}) {}
+      account_(std::move(account)),
+      resource_manager_(configuration_, account_),
+      files_(std::move(file_system), hadoop::web_hdfs_options(account_)) {}
 
 Result<YarnPaths> YarnSite::paths() {
   if (home_.empty()) {
@@ -124,7 +124,7 @@ Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationReport& repor
   GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
   const auto text = files_.read(paths.staging(id) + kAccessFile, kMaxJobAccessBytes, soon());
   if (!text.ok()) {
-    const bool is_other_s = text.error().code == base::Code::kNotFound && report.user != user_;
+    const bool is_other_s = text.error().code == base::Code::kNotFound && report.user != account_.user;
     return is_other_s ? only_for(report) : text.error();
   }
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxJobAccessBytes));

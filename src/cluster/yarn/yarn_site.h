@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cluster/site.h"
 #include "cluster/yarn/job_access.h"
+#include "hadoop/account.h"
 #include "hadoop/configuration.h"
 #include "hadoop/records.h"
 #include "hadoop/resource_manager.h"
@@ -27,8 +28,8 @@ inline constexpr std::chrono::milliseconds kLookAtYarn{300};
 // "application_1700000000000_0001", or "last": the user's newest.
 class YarnSite final : public Site {
  public:
-  YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system, std::string user,
-           const base::Clock& clock);
+  YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
+           hadoop::Account account, const base::Clock& clock);
 
   base::Result<std::vector<job::JobStatus>> list() override;
   base::Result<job::JobStatus> status(std::string_view job) override;
@@ -68,7 +69,7 @@ class YarnSite final : public Site {
 
   const hadoop::Configuration configuration_;
   const base::Clock& clock_;
-  const std::string user_;
+  const hadoop::Account account_;
   hadoop::ResourceManagerClient resource_manager_;
   hadoop::WebHdfs files_;
   std::string home_;
