@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
+#include "base/variable.h"
 #include "frameworks/environment.h"
 #include "net/interfaces.h"
 #include "process/address_in_use.h"
@@ -30,6 +31,8 @@ constexpr std::chrono::seconds kPortLossWindow(30);
 constexpr std::chrono::seconds kLeaveDeadline(5);
 // Less CPU time between two heartbeats is no progress: an idle Python uses as much.
 constexpr double kProgressCpuSeconds = 0.05;
+// Names the token file of a container, which is the agent's own copy without what is not the task's.
+constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 
 std::string words_of(const std::vector<int>& numbers) {
   return base::format("{}", base::join(numbers, ","));
@@ -117,6 +120,7 @@ void Agent::open_session() {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
   callbacks.on_notice = [this](std::chrono::milliseconds left) { on_notice(left); };
+  callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   const auto over = [this](const std::string& reason) {
     logger_.warning("{}", reason);
     has_session_ = false;
@@ -305,6 +309,18 @@ bool Agent::hold_ports_again() {
 void Agent::on_notice(std::chrono::milliseconds left) {
   const std::vector<pid_t> processes = run_ ? run_->own_children() : std::vector<pid_t>();
   notice_.tell(left, loop_.now(), base::SystemClock().wall_now(), processes);
+}
+
+// In place of the old file, so that who opens it has either all of the old or all of the new.
+void Agent::on_tokens(const base::Secret& file) {
+  const std::string path = base::variable(kTokenFileVariable);
+  if (path.empty()) return;
+  const auto written = base::write_file_atomically(path, file.reveal(), 0600);
+  if (written.ok()) {
+    logger_.info("{} has new tokens", path);
+  } else {
+    logger_.warning("the new tokens: {}", written.error().message);
+  }
 }
 
 // Everything of the run is dead by now.

@@ -62,6 +62,7 @@ class Agent {
   base::Result<std::map<std::string, std::string>> variables_of(
       const registry::StartMessage& message, int process);
   void on_notice(std::chrono::milliseconds left);
+  void on_tokens(const base::Secret& file);
   void on_run_ended(job::ExitReport report);
   // What the run has left goes before its end is told: whoever hears of that finds the result.
   void send_result();

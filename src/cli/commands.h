@@ -38,6 +38,9 @@ void add_completion(CLI::App& app, Request& request);
 void add_ytf_submit(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
+// The hidden command by which a job's master gets tokens: see cluster::TokenErrand.
+ExitStatus run_token_errand(const std::string& file, Context& context);
+
 // Where the jobs of this machine are kept, and where the job of this name is.
 base::Result<std::string> home_of(const Context& context);
 base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,

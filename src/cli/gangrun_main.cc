@@ -11,9 +11,11 @@
 
 #include "cli/app.h"
 #include "cli/check_hadoop_env.h"
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/context.h"
 #include "cli/ytf_submit.h"
+#include "cluster/yarn/token_errand.h"
 
 namespace gangrun {
 namespace {
@@ -76,6 +78,9 @@ int start(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
   if (name == cli::kYtfSubmit || name == cli::kCheckHadoopEnv) {
     arguments.insert(arguments.begin(), name);
+  }
+  if (arguments.size() == 2 && arguments[0] == cluster::kTokenErrandCommand) {
+    return cli::to_int(cli::run_token_errand(arguments[1], context));
   }
   return cli::to_int(cli::run_command_line(arguments, context));
 }

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/own_user.h"
 #include "hadoop/web_proxy.h"
+#include "kerberos/gssapi.h"
 
 namespace gangrun::cli {
 
@@ -16,9 +17,38 @@ std::string user_of(const Context& context) {
   return context.variable("USER");
 }
 
+base::Result<hadoop::Account> account_of(const hadoop::Configuration& configuration,
+                                         const LoginOptions& login, const Context& context) {
+  hadoop::Account account;
+  GANGRUN_ASSIGN(const bool secured, hadoop::is_secured(configuration));
+  if (secured) {
+    kerberos::IdentityOptions options{.principal = login.principal, .keytab = login.keytab};
+    if (!options.keytab.empty() && !options.keytab.starts_with('/')) {
+      options.keytab = base::format("{}/{}", context.folder, options.keytab);
+    }
+    GANGRUN_ASSIGN(account.identity, kerberos::open_identity(options));
+    account.user = short_name(account.identity->principal());
+  } else if (!login.principal.empty() || !login.keytab.empty()) {
+    return base::invalid_argument(base::format(
+        "{} is for clusters with Kerberos; this one has none (hadoop.security.authentication)",
+        login.keytab.empty() ? "--principal" : "--keytab"));
+  } else {
+    account.user = user_of(context);
+    if (account.user.empty()) {
+      return base::invalid_argument("nobody knows this user's name; HADOOP_USER_NAME can say it");
+    }
+  }
+  if (!login.as.empty() && login.as != account.user) {
+    account.real_user = account.user;
+    account.user = login.as;
+  }
+  return account;
+}
+
 }  // namespace
 
-base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context) {
+base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context,
+                                                          const LoginOptions& login) {
   const std::string folder = context.variable("HADOOP_CONF_DIR");
   if (folder.empty()) {
     return base::invalid_argument(
@@ -29,15 +59,12 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context
   GANGRUN_ASSIGN(access->configuration,
                  hadoop::load_configuration(folder, hadoop::variables_of_this_process()));
   GANGRUN_ASSIGN(access->file_system, hadoop::find_file_system(access->configuration, ""));
-  access->user = user_of(context);
-  if (access->user.empty()) {
-    return base::invalid_argument("nobody knows this user's name; HADOOP_USER_NAME can say it");
-  }
+  GANGRUN_ASSIGN(access->account, account_of(access->configuration, login, context));
   return access;
 }
 
 std::unique_ptr<cluster::YarnSite> yarn_site(const HadoopAccess& access, const Context& context) {
-  return std::make_unique<cluster::YarnSite>(access.configuration, access.file_system, access.user,
+  return std::make_unique<cluster::YarnSite>(access.configuration, access.file_system, access.account,
                                              context.clock);
 }
 

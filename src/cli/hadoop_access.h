@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "cli/context.h"
 #include "cluster/yarn/yarn_site.h"
+#include "hadoop/account.h"
 #include "hadoop/configuration.h"
 #include "hadoop/file_system.h"
 
@@ -15,12 +16,20 @@ namespace gangrun::cli {
 struct HadoopAccess {
   hadoop::Configuration configuration;
   hadoop::FileSystem file_system;
-  std::string user;
+  hadoop::Account account;
 };
 
-// From HADOOP_CONF_DIR and, where the cluster believes names, HADOOP_USER_NAME. An error says what
-// to set.
-base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context);
+// How a user comes to a cluster, as far as the user says it. All may be empty.
+struct LoginOptions {
+  std::string principal{};  // as whom, on a cluster with Kerberos
+  std::string keytab{};     // instead of a ticket, likewise; from the folder of the context
+  std::string as{};         // for whom we act
+};
+
+// From HADOOP_CONF_DIR; who we are from HADOOP_USER_NAME where the cluster believes names, and from
+// the ticket or the keytab where it has Kerberos. An error says what to set or to run.
+base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context,
+                                                          const LoginOptions& login = {});
 
 // The context's clock outlives it.
 std::unique_ptr<cluster::YarnSite> yarn_site(const HadoopAccess& access, const Context& context);

@@ -35,7 +35,7 @@ base::Error not_readable(std::string_view flag, const std::string& value, int er
 Result<> read_from_cluster(const std::string& url, const Context& context) {
   GANGRUN_ASSIGN(const auto access, hadoop_access(context));
   GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(access->configuration, url));
-  hadoop::WebHdfs files(std::move(system), {.user = access->user});
+  hadoop::WebHdfs files(std::move(system), hadoop::web_hdfs_options(access->account));
   const std::size_t authority = url.find("://") + 3;
   const std::size_t slash = url.find('/', authority);
   const std::string path = slash == std::string::npos ? "/" : url.substr(slash);

@@ -101,6 +101,12 @@ void add_yarn(const job::JobSpec& spec, Lines& lines) {
   if (!yarn.tags.empty()) {
     add_field(lines, "tags", base::format("{}", base::join(yarn.tags, ", ")));
   }
+  if (!yarn.file_systems.empty()) {
+    add_field(lines, "file systems", base::format("{}", base::join(yarn.file_systems, ", ")));
+  }
+  if (!yarn.principal.empty()) add_field(lines, "principal", yarn.principal);
+  if (!yarn.keytab.empty()) add_field(lines, "keytab", yarn.keytab);
+  if (!yarn.as.empty()) add_field(lines, "as", yarn.as);
   std::string master = resources_words(yarn.master);
   if (yarn.master_label) master += ", label " + *yarn.master_label;
   add_field(lines, "master", master);

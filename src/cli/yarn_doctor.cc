@@ -105,7 +105,10 @@ base::Result<std::unique_ptr<HadoopAccess>> Look::look_at_settings() {
   tell(Part::kSettings,
        {{"configuration", Verdict::kOk,
          base::format("the file system is {}, and {} is whom we come as",
-                      hadoop::to_string((*access)->file_system), (*access)->user)}});
+                      hadoop::to_string((*access)->file_system), (*access)->account.user)}});
+  if (const auto& ticket = (*access)->account.identity; ticket != nullptr) {
+    tell(Part::kSettings, {cluster::check_ticket(to_string(ticket->principal()), ticket->lifetime())});
+  }
   return access;
 }
 
@@ -142,7 +145,7 @@ void Look::look_from_node(cluster::YarnDoctor& doctor) {
 void Look::run() {
   const auto access = look_at_settings();
   if (!access.ok() || is_over_) return;
-  cluster::YarnDoctor doctor((*access)->configuration, (*access)->file_system, (*access)->user,
+  cluster::YarnDoctor doctor((*access)->configuration, (*access)->file_system, (*access)->account,
                              context_.clock,
                              {.queue = options_.queue,
                               .file_systems = options_.file_systems,

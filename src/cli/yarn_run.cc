@@ -86,13 +86,22 @@ Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
   return {};
 }
 
+// As hadoop_access() finds it.
+std::string keytab_path(const job::JobSpec& spec, const Context& context) {
+  const std::string& keytab = spec.yarn.keytab;
+  if (keytab.empty() || keytab.starts_with('/')) return keytab;
+  return base::format("{}/{}", context.folder, keytab);
+}
+
 }  // namespace
 
 ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Context& context) {
   job::JobSpec spec = asked;
   auto files = job::shipped_files(spec, context.folder, kind_of);
   if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
-  const auto access = hadoop_access(context);
+  const auto access = hadoop_access(context, {.principal = spec.yarn.principal,
+                                              .keytab = spec.yarn.keytab,
+                                              .as = spec.yarn.as});
   if (!access.ok()) return fail(context, access.error(), ExitStatus::kBadInput);
   if (spec.zookeeper) {
     auto full = cluster::with_defaults_of(*spec.zookeeper, (*access)->configuration);
@@ -108,7 +117,7 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
   UploadProgress progress(context.console, options);
   cluster::YarnSubmitter submitter(
-      (*access)->configuration, (*access)->file_system, (*access)->user, context.clock,
+      (*access)->configuration, (*access)->file_system, (*access)->account, context.clock,
       digest_cache_path(context),
       [&progress](const std::string& name, std::uint64_t sent, std::uint64_t size) {
         progress.show(name, sent, size);
@@ -122,7 +131,10 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   const auto id = submitter.submit({.spec = spec,
                                     .files = std::move(*files),
                                     .agent_program = std::move(*agent),
-                                    .submitted = context.clock.wall_now()});
+                                    .submitted = context.clock.wall_now(),
+                                    .client_program = context.program,
+                                    .keytab = keytab_path(spec, context),
+                                    .krb5_config = context.variable("KRB5_CONFIG")});
   if (!id.ok()) return fail(context, id.error(), ExitStatus::kCouldNotStart);
   const std::string text = hadoop::to_string(*id);
   if (options.detach) return leave_submitted(text, {{"job", text}}, spec, options, context);

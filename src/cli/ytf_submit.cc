@@ -153,6 +153,10 @@ Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& 
   flags.labels = options.labels;
   flags.files = options.files;
   flags.restarts = options.restarts;
+  flags.file_systems = options.file_systems;
+  flags.principal = options.principal;
+  flags.keytab = options.keytab;
+  flags.as = options.as;
   flags.name = options.name.value_or(std::string(kDefaultName));
   if (options.queue || !is_local) flags.queue = options.queue.value_or(std::string(kDefaultQueue));
   if (options.script) flags.files.push_back(*options.script);

@@ -33,6 +33,10 @@ struct YtfOptions {
   std::optional<std::string> restarts;
   std::optional<std::string> registry;
   std::optional<std::string> on;
+  std::vector<std::string> file_systems;
+  std::optional<std::string> principal;
+  std::optional<std::string> keytab;
+  std::optional<std::string> as;
   bool tensorboard = false;
   bool expose_tensorboard = false;
   bool unchecked_input = false;

@@ -142,6 +142,10 @@ void complete_yarn(const YarnDraft& draft, YarnOptions& yarn) {
   yarn.modify_acl = draft.modify_acl.value_or("");
   yarn.max_attempts = draft.max_attempts.value_or(yarn.max_attempts);
   yarn.container_runtime = draft.container_runtime.value_or(yarn.container_runtime);
+  yarn.file_systems = draft.file_systems.value_or(yarn.file_systems);
+  yarn.principal = draft.principal.value_or("");
+  yarn.keytab = draft.keytab.value_or("");
+  yarn.as = draft.as.value_or("");
 }
 
 Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {

@@ -63,6 +63,10 @@ struct YarnDraft {
   std::optional<std::string> modify_acl;
   std::optional<int> max_attempts;
   std::optional<ContainerRuntime> container_runtime;
+  std::optional<std::vector<std::string>> file_systems;
+  std::optional<std::string> principal;
+  std::optional<std::string> keytab;
+  std::optional<std::string> as;
 };
 
 struct JobDraft {

@@ -230,6 +230,10 @@ Result<> parse_cluster_flags(const Flags& flags, ParsedFlags& parsed) {
                    parse_count(*flags.priority, 0, kMaxPriority).context("--priority"));
   }
   if (!flags.tags.empty()) parsed.yarn.tags = items_of(flags.tags);
+  if (!flags.file_systems.empty()) parsed.yarn.file_systems = flags.file_systems;
+  parsed.yarn.principal = flags.principal;
+  parsed.yarn.keytab = flags.keytab;
+  parsed.yarn.as = flags.as;
   if (flags.master_memory) {
     GANGRUN_ASSIGN(parsed.yarn.master_memory_mib,
                    parse_memory_mib(*flags.master_memory).context("--master-memory"));

@@ -46,6 +46,10 @@ struct Flags {
   std::optional<std::string> queue{};
   std::optional<std::string> priority{};
   std::vector<std::string> tags{};  // --tag "night,wine"
+  std::vector<std::string> file_systems{};  // --file-system, one URL each
+  std::optional<std::string> principal{};
+  std::optional<std::string> keytab{};
+  std::optional<std::string> as{};
   std::optional<std::string> master_memory{};
   std::optional<std::string> master_vcores{};
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"

@@ -23,6 +23,7 @@ inline constexpr std::size_t kMaxTags = 100;
 inline constexpr std::size_t kMaxTagBytes = 100;
 inline constexpr std::size_t kMaxLabelBytes = 255;
 inline constexpr std::size_t kMaxQueueBytes = 1024;
+inline constexpr std::size_t kMaxFileSystems = 100;
 inline constexpr std::size_t kMaxHosts = 1000;
 inline constexpr std::size_t kMaxImageBytes = 255;
 inline constexpr std::size_t kMaxMounts = 64;

@@ -291,6 +291,10 @@ void merge_yarn(const YarnDraft& flags, JobDraft& draft) {
   take(flags.queue, draft.yarn.queue, draft, "yarn.queue", "--queue");
   take(flags.priority, draft.yarn.priority, draft, "yarn.priority", "--priority");
   take(flags.tags, draft.yarn.tags, draft, "yarn.tags", "--tag");
+  take(flags.file_systems, draft.yarn.file_systems, draft, "yarn.file_systems", "--file-system");
+  take(flags.principal, draft.yarn.principal, draft, "yarn.principal", "--principal");
+  take(flags.keytab, draft.yarn.keytab, draft, "yarn.keytab", "--keytab");
+  take(flags.as, draft.yarn.as, draft, "yarn.as", "--as");
   take(flags.master_memory_mib, draft.yarn.master_memory_mib, draft, "yarn.master.memory",
        "--master-memory");
   take(flags.master_vcores, draft.yarn.master_vcores, draft, "yarn.master.vcores",

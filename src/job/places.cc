@@ -71,6 +71,33 @@ Found check_acl(const std::string& acl, const std::string& path) {
                          in_quotes(acl))};
 }
 
+Found check_file_systems(const std::vector<std::string>& urls) {
+  if (urls.size() > kMaxFileSystems) {
+    return Problem{"yarn.file_systems", base::format("{} are more than the limit of {}",
+                                                     urls.size(), kMaxFileSystems)};
+  }
+  for (const std::string& url : urls) {
+    const bool fits = url.find("://") != std::string::npos && url.find("://") > 0 &&
+                      base::is_valid_utf8(url) && std::all_of(url.begin(), url.end(), is_visible);
+    if (!fits) {
+      return Problem{"yarn.file_systems",
+                     base::format("{} is no address of a file system; allowed: hdfs://host:port, "
+                                  "hdfs://nameservice",
+                                  in_quotes(url))};
+    }
+  }
+  return std::nullopt;
+}
+
+// Of somebody: what is in it Kerberos and the cluster know better.
+Found check_name(const std::string& name, const std::string& path) {
+  const bool fits =
+      base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
+  if (fits) return std::nullopt;
+  return Problem{path, base::format("{} is no name; allowed: a text without blanks",
+                                    in_quotes(name))};
+}
+
 // A value that another place would take.
 Problem refuse(const std::string& path, std::string_view value, std::string_view place,
                std::string_view other) {
@@ -131,6 +158,10 @@ Found find_cluster_only(const YarnOptions& yarn) {
   if (yarn.container_runtime != none.container_runtime) {
     return only_on_yarn("yarn.container_runtime", to_string(yarn.container_runtime));
   }
+  if (!yarn.file_systems.empty()) return only_on_yarn("yarn.file_systems", yarn.file_systems[0]);
+  if (!yarn.principal.empty()) return only_on_yarn("yarn.principal", yarn.principal);
+  if (!yarn.keytab.empty()) return only_on_yarn("yarn.keytab", yarn.keytab);
+  if (!yarn.as.empty()) return only_on_yarn("yarn.as", yarn.as);
   return std::nullopt;
 }
 
@@ -259,6 +290,15 @@ Found check_yarn(const YarnOptions& yarn) {
   if (auto found = check_label(yarn.master_label, "yarn.master.label")) return found;
   if (auto found = check_acl(yarn.view_acl, "yarn.view_acl")) return found;
   if (auto found = check_acl(yarn.modify_acl, "yarn.modify_acl")) return found;
+  if (auto found = check_file_systems(yarn.file_systems)) return found;
+  if (auto found = check_name(yarn.principal, "yarn.principal")) return found;
+  if (auto found = check_text(yarn.keytab, "yarn.keytab")) return found;
+  if (auto found = check_name(yarn.as, "yarn.as")) return found;
+  if (!yarn.as.empty() && !yarn.keytab.empty()) {
+    return Problem{"yarn.as", base::format("{} is not allowed with a keytab: the processes of that "
+                                           "user could read the keys",
+                                           in_quotes(yarn.as))};
+  }
   return check_range(yarn.max_attempts, 0, kMaxMasterAttempts, "yarn.max_attempts");
 }
 

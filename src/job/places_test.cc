@@ -48,6 +48,9 @@ yarn:
   modify_acl: "*"
   max_attempts: 4
   container_runtime: none
+  file_systems: ["hdfs://other:8020"]
+  principal: ann@R
+  keytab: ann.keytab
 )";
 
 TEST(Places, AFileSaysWhatAClusterIsTold) {
@@ -71,6 +74,9 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
   expected.modify_acl = "*";
   expected.max_attempts = 4;
   expected.container_runtime = ContainerRuntime::kNone;
+  expected.file_systems = {"hdfs://other:8020"};
+  expected.principal = "ann@R";
+  expected.keytab = "ann.keytab";
   EXPECT_EQ(spec.yarn, expected);
 }
 
@@ -142,6 +148,8 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
        "job.yaml:3:24: yarn.master.label: ''"},
       {"tasks: {w: }\ncommand: x\nyarn: {view_acl: a}\n", "job.yaml:3:18: yarn.view_acl: 'a'"},
       {"tasks: {w: }\ncommand: x\nyarn: {modify_acl: a}\n", "job.yaml:3:20: yarn.modify_acl: 'a'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {keytab: a}\n", "job.yaml:3:16: yarn.keytab: 'a'"},
+      {"tasks: {w: }\ncommand: x\nyarn: {as: a}\n", "job.yaml:3:12: yarn.as: 'a'"},
       {"tasks: {w: }\ncommand: x\nyarn: {max_attempts: 1}\n",
        "job.yaml:3:22: yarn.max_attempts: '1'"},
       {"tasks: {w: }\ncommand: x\nyarn: {container_runtime: none}\n",
@@ -211,7 +219,8 @@ TEST(Places, ErrorsInAFileSayWhereTheyStand) {
        "to 1125899906842624"},
       {"tasks: {w: }\nyarn: {queues: a}\n",
        "job.yaml:2:8: yarn: 'queues' is not a known key; did you mean 'queue'? allowed: queue, "
-       "priority, tags, master, view_acl, modify_acl, max_attempts, container_runtime"},
+       "priority, tags, master, view_acl, modify_acl, max_attempts, container_runtime, "
+       "file_systems, principal, keytab, as"},
       {"tasks: {w: }\nyarn: {container_runtime: moby}\n",
        "job.yaml:2:27: yarn.container_runtime: 'moby' is not what runs images; allowed: auto, "
        "docker, none"},
@@ -315,6 +324,12 @@ const std::pair<const char*, Change> kBadJobs[] = {
     {"yarn.master.label", [](JobSpec& job) { job.yarn.master_label = "a b"; }},
     {"yarn.view_acl", [](JobSpec& job) { job.yarn.view_acl = "a\tb"; }},
     {"yarn.modify_acl", [](JobSpec& job) { job.yarn.modify_acl = "\xff"; }},
+    {"yarn.file_systems", [](JobSpec& job) { job.yarn.file_systems = {"preprod"}; }},
+    {"yarn.principal", [](JobSpec& job) { job.yarn.principal = "a b"; }},
+    {"yarn.keytab", [](JobSpec& job) { job.yarn.keytab = "\xff"; }},
+    {"yarn.as", [](JobSpec& job) { job.yarn.as = "a\n"; }},
+    // Who the job is for could read the keys of who submits it.
+    {"yarn.as", [](JobSpec& job) { job.yarn.as = "bob", job.yarn.keytab = "k"; }},
     {"yarn.max_attempts", [](JobSpec& job) { job.yarn.max_attempts = -1; }},
 };
 

@@ -103,6 +103,10 @@ Json yarn_json(const YarnOptions& yarn) {
   if (!yarn.modify_acl.empty()) json["modify_acl"] = yarn.modify_acl;
   json["max_attempts"] = yarn.max_attempts;
   json["container_runtime"] = to_string(yarn.container_runtime);
+  if (!yarn.file_systems.empty()) json["file_systems"] = yarn.file_systems;
+  if (!yarn.principal.empty()) json["principal"] = yarn.principal;
+  if (!yarn.keytab.empty()) json["keytab"] = yarn.keytab;
+  if (!yarn.as.empty()) json["as"] = yarn.as;
   return json;
 }
 

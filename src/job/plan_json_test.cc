@@ -46,7 +46,7 @@ timeouts: {hold: 90}
 files: ["hdfs://nn:8020/a b#c", x, "y#z/y.py"]
 archives: {env: "a b.tar.gz", _d.1: "hdfs:///x.zip"}
 on: yarn
-yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3, container_runtime: docker}
+yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3, container_runtime: docker, file_systems: ["hdfs://b:8020"], principal: a@R, as: bob}
 )",
     "tasks: {worker: }\ncommand: x\non: yarn\n",
     "tasks: {worker: }\ncommand: x\non: yarn\nyarn: {master: {label: a}}\n",

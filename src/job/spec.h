@@ -200,6 +200,11 @@ struct YarnOptions {
   std::string modify_acl;
   int max_attempts = 0;  // how often a master is started; 0: as often as the cluster allows
   ContainerRuntime container_runtime = ContainerRuntime::kAuto;
+  // On a cluster with Kerberos. URLs for which the tasks get tokens too, beside the cluster's own.
+  std::vector<std::string> file_systems;
+  std::string principal;  // as whom the user comes; empty: who the ticket, or the keytab, is of
+  std::string keytab;     // a file on the client's machine; empty: the ticket cache
+  std::string as;         // the user for whom the job is; empty: who submits it
 
   friend bool operator==(const YarnOptions&, const YarnOptions&) = default;
 };

@@ -335,6 +335,11 @@ Result<> read_tags(const Field& field, YarnDraft& yarn) {
   return {};
 }
 
+Result<> read_file_systems(const Field& field, YarnDraft& yarn) {
+  GANGRUN_ASSIGN(yarn.file_systems, read_list(field, "texts", "a URL, hdfs://…"));
+  return {};
+}
+
 constexpr KeyRow<YarnDraft> kYarnKeys[] = {
     {"queue",
      [](const Field& field, YarnDraft& yarn) {
@@ -362,6 +367,17 @@ constexpr KeyRow<YarnDraft> kYarnKeys[] = {
        return read_scalar(field, base::format("{}", base::join(container_runtime_names(), ", ")),
                           container_runtime_from, yarn.container_runtime);
      }},
+    {"file_systems", read_file_systems},
+    {"principal",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_string(field, "a Kerberos principal, name@REALM", yarn.principal);
+     }},
+    {"keytab",
+     [](const Field& field, YarnDraft& yarn) {
+       return read_string(field, "a file with keys", yarn.keytab);
+     }},
+    {"as", [](const Field& field,
+              YarnDraft& yarn) { return read_string(field, "the name of a user", yarn.as); }},
 };
 
 constexpr KeyRow<JobDraft> kJobKeys[] = {

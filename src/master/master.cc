@@ -294,6 +294,8 @@ Master::Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
 Master::~Master() = default;
 
 base::Result<> Master::start() { return impl_->start(); }
+void Master::set_tokens(base::Secret file) { impl_->set_tokens(std::move(file)); }
+
 void Master::request_stop(std::string by, bool at_once) {
   impl_->request_stop(std::move(by), at_once);
 }

@@ -49,6 +49,7 @@ class Master::Impl {
         call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {}
 
   base::Result<> start();
+  void set_tokens(base::Secret file) { server_.set_tokens(std::move(file)); }
   void request_stop(std::string by, bool at_once) {
     handle(gang::StopRequested{std::move(by), at_once});
   }

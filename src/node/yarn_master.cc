@@ -19,9 +19,11 @@
 #include "cluster/yarn/journal_copy.h"
 #include "cluster/yarn/master_config.h"
 #include "cluster/yarn/result_copy.h"
+#include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
 #include "hadoop/class_path.h"
 #include "hadoop/configuration.h"
+#include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
 #include "job/limits.h"
 #include "journal/segments.h"
@@ -31,6 +33,7 @@
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "node/container.h"
+#include "node/token_keeper.h"
 #include "node/yarn_page.h"
 #include "page/page_json.h"
 
@@ -48,6 +51,8 @@ constexpr std::chrono::seconds kFetchTimeout(60);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 constexpr const char* kLocalResults = "results";
+constexpr const char* kNewTokens = "new-tokens";
+constexpr const char* kTokenErrand = "token-errand.json";
 
 double random_fraction() {
   std::uint32_t bits = 0;
@@ -83,6 +88,8 @@ class YarnMaster final : public master::Listener {
   Result<> read_config();
   Result<> make_cluster();
   std::string serve_page();
+  [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
+  void keep_tokens();
   Result<> fetch_past();
   Result<master::Settings> settings();
   void keep_history();
@@ -113,6 +120,7 @@ class YarnMaster final : public master::Listener {
   std::unique_ptr<cluster::YarnCluster> cluster_;
   std::unique_ptr<master::Master> master_;
   std::unique_ptr<YarnPage> page_;
+  std::unique_ptr<TokenKeeper> tokens_;
   bool finished_ = false;
   bool told_to_end_ = false;
 };
@@ -185,11 +193,47 @@ std::string YarnMaster::serve_page() {
   return {};
 }
 
+// For the file system that has the job's own folder; empty where no token is needed.
+base::Secret YarnMaster::own_token(const hadoop::Credentials& credentials) const {
+  if (config_.token_service.empty()) return {};
+  return hadoop::web_hdfs_token(credentials, config_.token_service);
+}
+
+// Each new master begins with the tokens of the submission, which may have ended: then, or soon, it
+// gets others.
+void YarnMaster::keep_tokens() {
+  const auto life = hadoop::life_of(credentials_);
+  if (!life) return;
+  TokenKeeper::Options options;
+  if (!config_.principal.empty()) {
+    options.client_program = base::format("./{}", cluster::kClientLink);
+    options.errand = {.hadoop = config_.hadoop,
+                      .user = config_.user,
+                      .principal = config_.principal,
+                      .keytab = cluster::kKeytabLink,
+                      .krb5_config = config_.krb5_config,
+                      .file_systems = config_.spec.yarn.file_systems,
+                      .output = kNewTokens};
+    options.errand_file = kTokenErrand;
+  }
+  options.on_replaced = [this](hadoop::Credentials credentials) {
+    if (base::Secret own = own_token(credentials); !own.empty()) {
+      files_->set_delegation(std::move(own));
+    }
+    master_->set_tokens(base::Secret(hadoop::encode_credentials({credentials.tokens, {}})));
+    cluster_->set_tokens(std::move(credentials.tokens));
+  };
+  options.on_ended = [](const std::string&) {};  // the log has it
+  tokens_ = std::make_unique<TokenKeeper>(loop_, clock_, logger_, *life, std::move(options));
+  tokens_->begin();
+}
+
 // What earlier masters left: on another host perhaps, so from the cluster's file system.
 Result<> YarnMaster::fetch_past() {
   GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(hadoop_, ""));
-  files_ = std::make_unique<hadoop::WebHdfs>(std::move(system),
-                                             hadoop::WebHdfsOptions{.user = config_.user});
+  files_ = std::make_unique<hadoop::WebHdfs>(
+      std::move(system),
+      hadoop::WebHdfsOptions{.user = config_.user, .delegation = own_token(credentials_)});
   if (::mkdir(kLocalJournal, 0700) != 0 && errno != EEXIST) {
     return base::from_errno(errno, base::format("make the folder {}", kLocalJournal));
   }
@@ -269,6 +313,7 @@ Result<> YarnMaster::start() {
                                              std::move(for_master));
   GANGRUN_TRY(master_->start());
   cluster_->begin(master_->tls_port());
+  keep_tokens();
   return {};
 }
 

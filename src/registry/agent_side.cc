@@ -148,6 +148,10 @@ void AgentSide::handle(const NoticeMessage& message, base::Instant) {
   if (callbacks_.on_notice) callbacks_.on_notice(message.left);
 }
 
+void AgentSide::handle(const TokensMessage& message, base::Instant) {
+  if (callbacks_.on_tokens) callbacks_.on_tokens(message.file);
+}
+
 void AgentSide::handle(const StopMessage& message, base::Instant) {
   callbacks_.on_stop(message.grace);
 }

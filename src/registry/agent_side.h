@@ -71,6 +71,8 @@ struct AgentSessionCallbacks {
   std::function<void(const ResultKeptMessage&)> on_result_kept;
   // The place may take the task away in this time; may be told again.
   std::function<void(std::chrono::milliseconds left)> on_notice;
+  // New tokens of the place, as a file: see TokensMessage.
+  std::function<void(const base::Secret& file)> on_tokens;
 };
 
 // The connection to the master, as the agent's side wants it.
@@ -140,6 +142,7 @@ class AgentSide {
   void handle(const AliveMessage& message, base::Instant now);
   void handle(const StartMessage& message, base::Instant now);
   void handle(const NoticeMessage& message, base::Instant now);
+  void handle(const TokensMessage& message, base::Instant now);
   void handle(const StopMessage& message, base::Instant now);
   void handle(const EndMessage& message, base::Instant now);
   void handle(const RefusedMessage& message, base::Instant now);

@@ -34,6 +34,9 @@ class AgentSideTest : public ::testing::Test, private AgentSideOutput {
     callbacks.on_notice = [this](milliseconds left) {
       told_.push_back(base::format("notice {}", left.count()));
     };
+    callbacks.on_tokens = [this](const base::Secret& file) {
+      told_.push_back("tokens " + file.reveal());
+    };
     callbacks.on_result_kept = [this](const ResultKeptMessage& answer) {
       told_.push_back(base::format("kept {}", answer.kept));
     };
@@ -311,6 +314,12 @@ TEST_F(AgentSideTest, ANoticeIsPassedOn) {
   hear(NoticeMessage{seconds(14)});
   hear(NoticeMessage{milliseconds(0)});
   EXPECT_THAT(told(), ElementsAre("notice 14000", "notice 0"));
+}
+
+TEST_F(AgentSideTest, NewTokensArePassedOn) {
+  attach();
+  hear(TokensMessage{base::Secret("a file")});
+  EXPECT_THAT(told(), ElementsAre("tokens a file"));
 }
 
 TEST_F(AgentSideTest, AfterTheEndNothingHappens) {

@@ -186,6 +186,7 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   session.renewed_at = now;
   set_deadline(id, session, now + patience(session));
   send(id, WelcomeMessage{options_.heartbeat, options_.master_lost});
+  if (!tokens_.empty()) send(id, TokensMessage{tokens_});
   const bool is_current = has_run && message.run_attempt == current;
   if (known) {
     output_.event(Reattached{message.task, current, message.address, message.pid,
@@ -401,6 +402,13 @@ bool Desk::send_notice(const job::TaskId& task, std::chrono::milliseconds left) 
   if (session == nullptr) return false;
   send(id, NoticeMessage{left});
   return true;
+}
+
+void Desk::set_tokens(base::Secret file) {
+  tokens_ = std::move(file);
+  for (const auto& [task, expected] : expected_) {
+    if (expected.session) send(*expected.session, TokensMessage{tokens_});
+  }
 }
 
 void Desk::send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {

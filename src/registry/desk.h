@@ -229,6 +229,9 @@ class Desk {
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_notice(const job::TaskId& task, std::chrono::milliseconds left);
+  // To all agents, and to each that reports from now on: it may have been away, or have been
+  // started with older ones.
+  void set_tokens(base::Secret file);
   // The answer to a ResultPart; nobody waits for one whose session is gone.
   void send_result_kept(const job::TaskId& task, ResultKeptMessage answer);
 
@@ -329,6 +332,7 @@ class Desk {
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
   RendezvousStore rendezvous_;  // of the newest generation
+  base::Secret tokens_;         // the last ones; empty: none were sent
 };
 
 }  // namespace gangrun::registry

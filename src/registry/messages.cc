@@ -348,6 +348,12 @@ Result<MasterMessage> read_notice(const Reader& in) {
   return MasterMessage(out);
 }
 
+Result<MasterMessage> read_tokens(const Reader& in) {
+  GANGRUN_TRY(in.only({"file"}));
+  GANGRUN_ASSIGN(std::string file, in.bytes("file", kMaxTokensBytes));
+  return MasterMessage(TokensMessage{base::Secret(std::move(file))});
+}
+
 template <typename Message>
 Result<MasterMessage> read_grace(const Reader& in) {
   GANGRUN_TRY(in.only({"grace_ms"}));
@@ -397,6 +403,7 @@ constexpr Row<MasterMessage> kMasterRows[] = {{"welcome", read_welcome},
                                               {"alive", read_alive},
                                               {"start", read_start},
                                               {"notice", read_notice},
+                                              {"tokens", read_tokens},
                                               {"stop", read_grace<StopMessage>},
                                               {"end", read_grace<EndMessage>},
                                               {"refused", read_refused},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/secret.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
 #include "job/figures.h"
@@ -40,6 +41,7 @@ inline constexpr std::size_t kFingerprintDigits = 64;
 inline constexpr std::size_t kMaxRendezvousKeyBytes = 512;  // "SCOPE/NAME"
 inline constexpr std::size_t kMaxRendezvousValueBytes = std::size_t{256} << 10U;
 // The whole of a result, and of it in one message, where it is written in hexadecimal digits.
+inline constexpr std::size_t kMaxTokensBytes = std::size_t{1} << 20U;
 inline constexpr std::int64_t kMaxResultBytes = std::int64_t{256} << 20U;
 inline constexpr std::size_t kMaxResultPartBytes = std::size_t{384} << 10U;
 inline constexpr int kMaxAttempt = 1'000'000;
@@ -200,6 +202,16 @@ struct NoticeMessage {
   friend bool operator==(const NoticeMessage&, const NoticeMessage&) = default;
 };
 
+// New tokens of the place in place of those that the task was started with: a token file of Hadoop
+// (docs/secure-clusters.md). The file that the user's process knows gets it.
+struct TokensMessage {
+  base::Secret file;
+
+  friend bool operator==(const TokensMessage& one, const TokensMessage& other) {
+    return one.file.reveal() == other.file.reveal();
+  }
+};
+
 // Stop the user's process; the agent stays.
 struct StopMessage {
   std::chrono::milliseconds grace{0};
@@ -249,8 +261,9 @@ using AgentMessage =
     std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
                  PortLostMessage, FiguresMessage, ResultMessage, RendezvousMessage>;
 using MasterMessage =
-    std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, StopMessage, EndMessage,
-                 RefusedMessage, ResultKeptMessage, RendezvousAnswerMessage>;
+    std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, TokensMessage,
+                 StopMessage, EndMessage, RefusedMessage, ResultKeptMessage,
+                 RendezvousAnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

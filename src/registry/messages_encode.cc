@@ -131,6 +131,10 @@ Json write(const NoticeMessage& message) {
   return {{"type", "notice"}, {"left_ms", message.left.count()}};
 }
 
+Json write(const TokensMessage& message) {
+  return {{"type", "tokens"}, {"file", base::to_hex(message.file.reveal())}};
+}
+
 Json write(const StopMessage& message) {
   return {{"type", "stop"}, {"grace_ms", message.grace.count()}};
 }

@@ -71,6 +71,7 @@ class Server final : private DeskOutput {
     return desk_.send_notice(task, left);
   }
 
+  void set_tokens(base::Secret file) { desk_.set_tokens(std::move(file)); }
   void send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {
     desk_.send_result_kept(task, std::move(answer));
   }

@@ -17,8 +17,11 @@ constexpr const char* kConfFolder = "HADOOP_CONF_DIR";
 // Those that Hadoop's own tools read; gangrun reads none of them.
 constexpr std::array<const char*, 3> kFoldersOfHadoop{"JAVA_HOME", "HADOOP_HOME",
                                                       "HADOOP_HDFS_HOME"};
-constexpr std::string_view kNoKerberos =
-    "gangrun does not speak Kerberos yet; use a cluster without";
+constexpr std::string_view kLogIn =
+    "the cluster wants Kerberos: take its own configuration (hadoop.security.authentication is "
+    "kerberos there), and get a ticket: kinit, then klist";
+// A ticket that ends sooner may end before the job has been submitted.
+constexpr std::chrono::minutes kShortTicket{10};
 
 std::string value_of(const std::map<std::string, std::string>& variables, const std::string& name) {
   const auto found = variables.find(name);
@@ -155,7 +158,7 @@ std::vector<Check> checks_without_answer(const base::Error& error, const std::st
   const bool is_known = error.code == base::Code::kUnauthenticated;
   std::vector<Check> checks;
   checks.push_back({kResourceManagerName, Verdict::kFailed, error.message,
-                    is_known ? std::string(kNoKerberos)
+                    is_known ? std::string(kLogIn)
                              : "look whether yarn.resourcemanager.address (of a pair, "
                                "yarn.resourcemanager.hostname.ID) in yarn-site.xml names it, "
                                "whether it runs, and whether a firewall is between"});
@@ -166,6 +169,17 @@ std::vector<Check> checks_without_answer(const base::Error& error, const std::st
   return checks;
 }
 
+Check check_ticket(const std::string& principal, const base::Result<std::chrono::seconds>& left) {
+  if (!left.ok()) {
+    return {kTicketName, Verdict::kFailed, left.error().message, "kinit " + principal};
+  }
+  const std::string found =
+      base::format("of {}, good for {}", principal, base::to_words(base::Duration(*left)));
+  if (*left >= kShortTicket) return {kTicketName, Verdict::kOk, found};
+  return {kTicketName, Verdict::kWarning, found,
+          base::format("renew it: kinit -R, or kinit {}", principal)};
+}
+
 std::string to_do_about_hdfs(const base::Error& error, const std::string& user) {
   switch (error.code) {
     case base::Code::kPermissionDenied:
@@ -173,7 +187,7 @@ std::string to_do_about_hdfs(const base::Error& error, const std::string& user) 
           "ask the cluster's administrator for a folder that {} may write to; HADOOP_USER_NAME "
           "says as whom to come",
           user);
-    case base::Code::kUnauthenticated: return std::string(kNoKerberos);
+    case base::Code::kUnauthenticated: return std::string(kLogIn);
     case base::Code::kResourceExhausted: return "free some room there, or ask for more quota";
     case base::Code::kUnavailable:
     case base::Code::kDeadlineExceeded:

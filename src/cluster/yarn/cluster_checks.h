@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 namespace gangrun::cluster {
 
 inline constexpr const char* kSettingsName = "variables";
+inline constexpr const char* kTicketName = "Kerberos ticket";
 inline constexpr const char* kResourceManagerName = "ResourceManager";
 inline constexpr const char* kNodesName = "nodes";
 inline constexpr const char* kLargestName = "largest container";
@@ -45,6 +47,9 @@ std::vector<Check> checks_of(const ClusterView& view, const std::string& asked);
 
 // The same where nobody answered.
 std::vector<Check> checks_without_answer(const base::Error& error, const std::string& asked);
+
+// The user's Kerberos ticket, and for how long it is good from now on.
+Check check_ticket(const std::string& principal, const base::Result<std::chrono::seconds>& left);
 
 // What a user may do about an error of HDFS.
 std::string to_do_about_hdfs(const base::Error& error, const std::string& user);

@@ -57,6 +57,19 @@ TEST(ClusterChecks, WhatLibhdfsLacksIsNamed) {
             "");
 }
 
+TEST(ClusterChecks, ATicketThatEndsSoonIsAWarning) {
+  using std::chrono::seconds;
+  const Check good = check_ticket("ana@R", seconds(36'000));
+  EXPECT_EQ(good.verdict, Verdict::kOk);
+  EXPECT_EQ(good.found, "of ana@R, good for 10 h");
+  const Check short_one = check_ticket("ana@R", seconds(60));
+  EXPECT_EQ(short_one.verdict, Verdict::kWarning);
+  EXPECT_THAT(short_one.to_do, HasSubstr("kinit -R"));
+  const Check none = check_ticket("ana@R", base::Error{base::Code::kUnauthenticated, "expired"});
+  EXPECT_EQ(none.verdict, Verdict::kFailed);
+  EXPECT_EQ(none.found, "expired");
+}
+
 TEST(ClusterChecks, AClusterThatIsWellIsTold) {
   const auto checks = checks_of(view(), "ml");
   ASSERT_EQ(checks.size(), 4U);

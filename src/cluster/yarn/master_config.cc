@@ -71,6 +71,9 @@ Json to_json(const YarnMasterConfig& config) {
           {"submitted", base::to_iso8601(config.submitted)},
           {"hadoop", config.hadoop},
           {"user", config.user},
+          {"token_service", config.token_service},
+          {"principal", config.principal},
+          {"krb5_config", config.krb5_config},
           {"staging_folder", config.staging_folder},
           {"history_folder", config.history_folder},
           {"nodes", std::move(nodes)},
@@ -96,6 +99,9 @@ Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
     GANGRUN_ASSIGN(config.hadoop[name], json_member<std::string>(hadoop, name));
   }
   GANGRUN_ASSIGN(config.user, json_member<std::string>(json, "user"));
+  GANGRUN_ASSIGN(config.token_service, json_member<std::string>(json, "token_service"));
+  GANGRUN_ASSIGN(config.principal, json_member<std::string>(json, "principal"));
+  GANGRUN_ASSIGN(config.krb5_config, json_member<std::string>(json, "krb5_config"));
   GANGRUN_ASSIGN(config.staging_folder, json_member<std::string>(json, "staging_folder"));
   GANGRUN_ASSIGN(config.history_folder, json_member<std::string>(json, "history_folder"));
   GANGRUN_ASSIGN(const Json nodes, part(json, "nodes", true));

@@ -34,6 +34,11 @@ struct YarnMasterConfig {
   std::string history_folder;  // of the user, likewise
   // Nodes that asks may name.
   std::vector<hadoop::NodeReport> nodes;
+  // On a cluster with Kerberos; else empty. For whom the token of the job's own file system is; and
+  // whose keytab is in the master's container, by which new tokens can be got.
+  std::string token_service{};
+  std::string principal{};
+  std::string krb5_config{};  // the client's KRB5_CONFIG; used where the node has that file
   // What every task's container gets, by the name of its link; the agent among them.
   std::map<std::string, hadoop::LocalResource> files;
   // What those of one type get besides.

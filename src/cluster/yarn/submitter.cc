@@ -12,6 +12,7 @@
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/pause.h"
 #include "hadoop/class_path.h"
+#include "hadoop/token_source.h"
 
 namespace gangrun::cluster {
 
@@ -32,8 +33,8 @@ constexpr std::uint32_t kRootFolder = 0711;
 
 // The parts of Hadoop's configuration that the master needs.
 bool is_for_master(const std::string& name) {
-  constexpr std::array<std::string_view, 10> kPrefixes{
-      "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
+  constexpr std::array<std::string_view, 12> kPrefixes{
+      "fs.viewfs.", "dfs.web.", "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
       "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
       "yarn.http.",   "yarn.web-proxy."};
   return name.starts_with("hadoop.") ||
@@ -110,6 +111,26 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   return facts;
 }
 
+// What the master and the tasks need to be let in where they go.
+Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
+                                   YarnMasterConfig& config, hadoop::LaunchContext& master) {
+  if (account_.identity == nullptr) return {};
+  GANGRUN_ASSIGN(master.credentials,
+                 hadoop::fetch_tokens(configuration_, account_,
+                                      {.file_systems = job.spec.yarn.file_systems}, soon()));
+  GANGRUN_ASSIGN(config.token_service, hadoop::token_service(configuration_, files_.file_system(),
+                                                             hadoop::addresses_of));
+  if (job.keytab.empty()) return {};
+  config.principal = to_string(account_.identity->principal());
+  config.krb5_config = job.krb5_config;
+  const base::Instant deadline = clock_.now() + kUploadTimeout;
+  GANGRUN_ASSIGN(master.local_resources[kClientLink],
+                 uploads.put_client(job.client_program, deadline));
+  GANGRUN_ASSIGN(master.local_resources[kKeytabLink],
+                 uploads.put_keytab(job.keytab, config.staging_folder, deadline));
+  return {};
+}
+
 Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
                                                         const hadoop::ApplicationId& id) {
   const base::Instant deadline = clock_.now() + kUploadTimeout;
@@ -132,6 +153,8 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   GANGRUN_TRY(files_.make_folders(config.staging_folder, kOwnFolder, soon()));
   GANGRUN_TRY(files_.replace(config.staging_folder + kAccessFile, base::dump_json(to_json(access)),
                              kOwnFile, soon()));
+  hadoop::LaunchContext master;
+  GANGRUN_TRY(add_tokens(job, uploads, config, master));
   std::string text = base::dump_json(to_json(config));
   if (text.size() > kMaxMasterConfigBytes) {
     return base::invalid_argument(
@@ -150,13 +173,13 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   submission.max_attempts =
       job.spec.yarn.max_attempts > 0 ? job.spec.yarn.max_attempts : kDefaultAttempts;
   submission.attempt_failures_validity_ms = kFailuresValidity.count();
-  hadoop::LaunchContext& master = submission.master;
   master.local_resources[kAgentLink] = config.files.at(kAgentLink);
   master.command = {"exec", base::format("./{}", kAgentLink), "master", "1><LOG_DIR>/stdout",
                     "2><LOG_DIR>/stderr"};
   master.credentials.secrets[kMasterConfigSecret] = base::Secret(std::move(text));
   master.view_acl = job.spec.yarn.view_acl;
   master.modify_acl = job.spec.yarn.modify_acl;
+  submission.master = std::move(master);
   return submission;
 }
 

@@ -31,6 +31,10 @@ struct Submitting {
   job::ShippedFiles files;
   std::string agent_program;
   base::WallTime submitted;
+  // Where the job brings a keytab, by which its tokens are replaced; else empty.
+  std::string client_program{};  // gangrun itself
+  std::string keytab{};
+  std::string krb5_config{};  // KRB5_CONFIG
 };
 
 // Brings a job to YARN: looks whether it can run there, uploads what the cluster does not have yet,
@@ -51,6 +55,8 @@ class YarnSubmitter {
  private:
   base::Result<ClusterFacts> ask_resource_manager(const job::JobSpec& spec);
   base::Result<> prepare_root();
+  base::Result<> add_tokens(const Submitting& job, Uploads& uploads, YarnMasterConfig& config,
+                            hadoop::LaunchContext& master);
   base::Result<hadoop::Submission> submission_of(const Submitting& job,
                                                  const hadoop::ApplicationId& id);
   base::Result<> wait_until_recorded(const hadoop::Submission& submission);

@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/secret.h"
 #include "base/unique_fd.h"
 #include "cluster/yarn/bundles.h"
 #include "hadoop/archive.h"
@@ -23,6 +24,9 @@ namespace gangrun::cluster {
 namespace {
 
 using base::Result;
+
+// A keytab of a few keys has a few hundred bytes.
+constexpr std::size_t kMaxKeytabBytes = std::size_t{4} << 20U;
 
 Result<std::uint64_t> size_of(int fd, const std::string& what) {
   struct stat info {};
@@ -73,7 +77,7 @@ Result<std::map<std::string, hadoop::LocalResource>> Uploads::put(const std::str
                                                                   const job::ShippedFiles& shipped,
                                                                   base::Instant deadline) {
   std::map<std::string, hadoop::LocalResource> resources;
-  GANGRUN_ASSIGN(resources[kAgentLink], put_agent(agent_program, deadline));
+  GANGRUN_ASSIGN(resources[kAgentLink], put_program(agent_program, kAgentLink, deadline));
   GANGRUN_TRY(put_files(shipped.local, deadline, resources));
   for (const job::ClusterFile& file : shipped.there) {
     GANGRUN_ASSIGN(resources[file.name], find_there("files", file.url, deadline));
@@ -101,10 +105,35 @@ Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
   return found.resource;
 }
 
-Result<hadoop::LocalResource> Uploads::put_agent(const std::string& path, base::Instant deadline) {
+Result<hadoop::LocalResource> Uploads::put_client(const std::string& path,
+                                                  base::Instant deadline) {
+  return put_program(path, kClientLink, deadline);
+}
+
+Result<hadoop::LocalResource> Uploads::put_keytab(const std::string& path,
+                                                  const std::string& folder,
+                                                  base::Instant deadline) {
+  GANGRUN_ASSIGN(std::string bytes, base::read_file(path, kMaxKeytabBytes));
+  const base::Secret keys(std::move(bytes));
+  hadoop::LocalResource resource;
+  resource.scheme = files_.file_system().scheme;
+  resource.host = files_.file_system().host;
+  resource.port = files_.file_system().port;
+  resource.path = base::format("{}/{}", folder, kKeytabLink);
+  // Not by its contents: such a file would stay for the next job.
+  GANGRUN_TRY(files_.create(resource.path, keys.reveal(), {.permission = 0600}, deadline));
+  GANGRUN_ASSIGN(const hadoop::FileStatus status, files_.status(resource.path, deadline));
+  resource.size = static_cast<std::int64_t>(status.length);
+  resource.timestamp = status.modification_time;
+  resource.visibility = hadoop::Visibility::kApplication;
+  return resource;
+}
+
+Result<hadoop::LocalResource> Uploads::put_program(const std::string& path, const char* name,
+                                                   base::Instant deadline) {
   const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
-  GANGRUN_ASSIGN(const hadoop::Content content, content_of(kAgentLink, file.get()));
+  GANGRUN_ASSIGN(const hadoop::Content content, content_of(name, file.get()));
   auto shared =
       ensure(paths_.shared(), hadoop::Visibility::kPublic, content, content.name, deadline);
   if (shared.ok() || shared.error().code != base::Code::kFailedPrecondition) return shared;

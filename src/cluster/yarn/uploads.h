@@ -21,6 +21,9 @@ namespace gangrun::cluster {
 // The links under which a container finds the agent, and the user's files: those that are brought
 // together, and with a number behind it each folder that is brought by itself.
 inline constexpr const char* kAgentLink = "gangrun-agent";
+// The program that gets new tokens for the master, and the keys that it needs for that.
+inline constexpr const char* kClientLink = "gangrun";
+inline constexpr const char* kKeytabLink = "gangrun-keytab";
 inline constexpr const char* kFilesLink = "gangrun-files";
 inline constexpr const char* kOwnFolderLink = ".gangrun-files-";
 inline constexpr const char* kArchiveName = "files.tar.gz";
@@ -48,6 +51,12 @@ class Uploads {
                                                                  const job::ShippedFiles& shipped,
                                                                  base::Instant deadline);
 
+  // The program `gangrun`, for a master that has to get tokens.
+  base::Result<hadoop::LocalResource> put_client(const std::string& path, base::Instant deadline);
+  // A file of keys into the job's own folder, for nobody but the job's user.
+  base::Result<hadoop::LocalResource> put_keytab(const std::string& path, const std::string& folder,
+                                                 base::Instant deadline);
+
   // What the containers of a task type get besides, by the name of its link. Each archive is its
   // own private file, and is not read again where it has not changed.
   base::Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> put_archives(
@@ -57,7 +66,8 @@ class Uploads {
   // `stored` is what the file is called there; it is not read again where it has not changed.
   base::Result<hadoop::LocalResource> put_file(const std::string& path, const std::string& stored,
                                                const std::string& shown, base::Instant deadline);
-  base::Result<hadoop::LocalResource> put_agent(const std::string& path, base::Instant deadline);
+  base::Result<hadoop::LocalResource> put_program(const std::string& path, const char* name,
+                                                  base::Instant deadline);
   base::Result<hadoop::LocalResource> put_archive(const std::vector<job::LocalFile>& files,
                                                   const std::string& shown, base::Instant deadline);
   base::Result<> put_files(const std::vector<job::LocalFile>& files, base::Instant deadline,

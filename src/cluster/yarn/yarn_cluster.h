@@ -74,6 +74,10 @@ class YarnCluster final : public Cluster {
   // Tells YARN how the application has ended, then calls `done`. Nothing is asked for any more.
   void finish(hadoop::FinalStatus status, std::string diagnostics,
               std::function<void(base::Result<>)> done);
+  // Containers that are started from now on get these tokens.
+  void set_tokens(std::map<std::string, hadoop::Token> tokens) {
+    options_.credentials.tokens = std::move(tokens);
+  }
   // This attempt has been replaced or killed: its process has to end, without a verdict.
   [[nodiscard]] bool is_unwanted() const { return unwanted_; }
 

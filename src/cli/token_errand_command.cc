@@ -1,0 +1,57 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cluster/yarn/token_errand.h"
+#include "hadoop/configuration.h"
+#include "hadoop/token_source.h"
+#include "kerberos/gssapi.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+// Less than the master waits for us.
+constexpr std::chrono::minutes kLimit{2};
+
+base::Result<base::WallTime> get_tokens(const std::string& file, const Context& context) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(file, cluster::kMaxTokenErrandBytes));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, cluster::kMaxTokenErrandBytes));
+  GANGRUN_ASSIGN(const cluster::TokenErrand errand, cluster::token_errand_from_json(json));
+  const bool has_config = !errand.krb5_config.empty() &&
+                          ::access(errand.krb5_config.c_str(), R_OK) == 0;
+  if (has_config && context.variable("KRB5_CONFIG").empty()) {
+    // Before there is a thread: the library reads it from there only.
+    ::setenv("KRB5_CONFIG", errand.krb5_config.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  hadoop::Configuration configuration;
+  for (const auto& [name, value] : errand.hadoop) configuration.set(name, value);
+  hadoop::Account account(errand.user);
+  GANGRUN_ASSIGN(account.identity, kerberos::open_identity({.principal = errand.principal,
+                                                            .keytab = errand.keytab}));
+  GANGRUN_ASSIGN(const hadoop::FreshTokens fresh,
+                 hadoop::fetch_own_tokens(configuration, account, errand.file_systems,
+                                          context.clock.now() + kLimit));
+  GANGRUN_TRY(base::write_file_atomically(errand.output,
+                                          hadoop::encode_credentials(fresh.credentials), 0600));
+  return fresh.ends;
+}
+
+}  // namespace
+
+ExitStatus run_token_errand(const std::string& file, Context& context) {
+  const auto ends = get_tokens(file, context);
+  if (!ends.ok()) return fail(context, ends.error(), ExitStatus::kCouldNotStart);
+  context.console.out(cluster::token_answer(*ends) + "\n");
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace gangrun::cli

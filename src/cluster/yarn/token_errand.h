@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+
+// What the master, which is one static file and cannot load Kerberos, has `gangrun` do for it: to
+// get new tokens by the keytab that the job has brought.
+namespace gangrun::cluster {
+
+// The hidden command of gangrun, and what follows it: the file that holds the errand.
+inline constexpr const char* kTokenErrandCommand = "__get-tokens";
+inline constexpr std::size_t kMaxTokenErrandBytes = std::size_t{1} << 20U;
+
+struct TokenErrand {
+  std::map<std::string, std::string> hadoop;  // Hadoop's configuration
+  std::string user;
+  std::string principal;
+  std::string keytab;       // a file
+  std::string krb5_config;  // a file, used where it is there; may be empty
+  std::vector<std::string> file_systems;
+  std::string output;  // the file into which the tokens go, for its owner only
+
+  bool operator==(const TokenErrand&) const = default;
+};
+
+base::Json to_json(const TokenErrand& errand);
+base::Result<TokenErrand> token_errand_from_json(const base::Json& json);
+
+// The one line that it prints: until when the new tokens are good.
+std::string token_answer(base::WallTime ends);
+// From all that it printed; kInternal where that is no answer, with its last words.
+base::Result<base::WallTime> token_answer_from(const std::string& output);
+
+}  // namespace gangrun::cluster

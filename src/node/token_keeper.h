@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "cluster/yarn/token_errand.h"
+#include "hadoop/credentials.h"
+#include "hadoop/token_schedule.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+
+namespace gangrun::node {
+
+// Does in a master what hadoop::TokenSchedule says: has gangrun get new tokens before the old ones
+// end, or tells that these have ended.
+class TokenKeeper {
+ public:
+  struct Options {
+    std::string client_program;  // gangrun; empty: the job has brought no keytab
+    cluster::TokenErrand errand;
+    std::string errand_file;  // where it is written for gangrun
+    std::function<void(hadoop::Credentials)> on_replaced;
+    std::function<void(const std::string& sentence)> on_ended;
+  };
+
+  // `life` is that of the tokens that are there now.
+  TokenKeeper(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+              const hadoop::TokenLife& life, Options options);
+
+  void begin() { arm(); }
+
+ private:
+  struct Fresh {
+    hadoop::Credentials credentials;
+    hadoop::TokenLife life;
+  };
+
+  void arm();
+  void on_time();
+  base::Result<Fresh> fetch() const;
+  void on_fetched(base::Result<Fresh> fresh);
+  void tell_end();
+
+  net::EventLoop& loop_;
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  const Options options_;
+  hadoop::TokenSchedule schedule_;
+  bool told_ = false;
+  net::Timer timer_;
+  net::Workers worker_;  // last: what runs on it uses the others
+};
+
+}  // namespace gangrun::node

@@ -1,0 +1,71 @@
+// Who gets new tokens, and when.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "registry/desk.h"
+#include "registry/test_support.h"
+
+namespace gangrun::registry {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const job::TaskId kWorker{"worker", 0};
+const job::TaskId kOther{"worker", 1};
+
+class Recorded final : public DeskOutput {
+ public:
+  void send(SessionId session, Frame frame) override {
+    const MasterMessage message = *decode_master_message(*frame);
+    if (const auto* tokens = std::get_if<TokensMessage>(&message)) {
+      sent.emplace_back(session, tokens->file.reveal());
+    }
+  }
+  void close(SessionId, std::string_view) override {}
+  void event(DeskEvent) override {}
+
+  std::vector<std::pair<SessionId, std::string>> sent;
+};
+
+class DeskTokensTest : public testing::Test {
+ protected:
+  void attach(SessionId session, const job::TaskId& task) {
+    desk.expect(task, 1);
+    desk.on_opened(session, now);
+    desk.on_frame(session,
+                  encode(ReportMessage{task, 1, {"h", 1}, 9, AgentState::kWaiting, 0, 0, 0, {}}),
+                  now);
+  }
+
+  base::Instant now = base::Instant(std::chrono::seconds(1000));
+  Recorded out;
+  LogRecorder log;
+  Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
+};
+
+TEST_F(DeskTokensTest, WhoIsThereGetsThemAndWhoComesGetsTheLast) {
+  attach(1, kWorker);
+  EXPECT_THAT(out.sent, IsEmpty());
+  desk.set_tokens(base::Secret("first"));
+  desk.set_tokens(base::Secret("second"));
+  attach(2, kOther);
+  EXPECT_THAT(out.sent,
+              ElementsAre(std::pair(SessionId{1}, "first"), std::pair(SessionId{1}, "second"),
+                          std::pair(SessionId{2}, "second")));
+}
+
+TEST_F(DeskTokensTest, WhoHasNotReportedGetsNone) {
+  desk.expect(kWorker, 1);
+  desk.on_opened(1, now);
+  desk.set_tokens(base::Secret("first"));
+  EXPECT_THAT(out.sent, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gangrun::registry
