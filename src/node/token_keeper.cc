@@ -63,7 +63,8 @@ Result<TokenKeeper::Fresh> TokenKeeper::fetch() const {
   GANGRUN_ASSIGN(const auto answer,
                  process::ask({options_.client_program, cluster::kTokenErrandCommand,
                                options_.errand_file},
-                              clock_.now() + kErrandTimeout));
+                              clock_.now() + kErrandTimeout,
+                              [this] { return is_over_.load(); }));
   GANGRUN_ASSIGN(const base::WallTime ends, cluster::token_answer_from(answer.output));
   const auto bytes = base::read_file(output, hadoop::kMaxCredentialsBytes);
   (void)::unlink(output.c_str());  // tokens are to be in one place only

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,6 +31,9 @@ class TokenKeeper {
   // `life` is that of the tokens that are there now.
   TokenKeeper(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
               const hadoop::TokenLife& life, Options options);
+  TokenKeeper(const TokenKeeper&) = delete;
+  TokenKeeper& operator=(const TokenKeeper&) = delete;
+  ~TokenKeeper() { is_over_ = true; }  // so that nobody waits for what goes on
 
   void begin() { arm(); }
 
@@ -51,6 +55,7 @@ class TokenKeeper {
   const Options options_;
   hadoop::TokenSchedule schedule_;
   bool told_ = false;
+  std::atomic<bool> is_over_ = false;
   net::Timer timer_;
   net::Workers worker_;  // last: what runs on it uses the others
 };

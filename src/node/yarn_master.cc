@@ -6,11 +6,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -21,6 +23,7 @@
 #include "cluster/yarn/result_copy.h"
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
+#include "hadoop/access_list.h"
 #include "hadoop/class_path.h"
 #include "hadoop/configuration.h"
 #include "hadoop/token_source.h"
@@ -51,6 +54,9 @@ constexpr std::chrono::seconds kFetchTimeout(60);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 constexpr const char* kLocalResults = "results";
+// Groups of the node, as far as it has them in a file.
+constexpr const char* kGroups = "/etc/group";
+constexpr std::size_t kMaxGroupsBytes = std::size_t{4} << 20U;
 constexpr const char* kNewTokens = "new-tokens";
 constexpr const char* kTokenErrand = "token-errand.json";
 
@@ -88,6 +94,7 @@ class YarnMaster final : public master::Listener {
   Result<> read_config();
   Result<> make_cluster();
   std::string serve_page();
+  [[nodiscard]] std::function<bool(const std::string&)> viewers() const;
   [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
   void keep_tokens();
   Result<> fetch_past();
@@ -178,6 +185,19 @@ Result<> YarnMaster::make_cluster() {
   return {};
 }
 
+// Those to whom YARN shows the application: its user, the administrators, and whom the job names.
+std::function<bool(const std::string&)> YarnMaster::viewers() const {
+  return [owner = config_.user, named = hadoop::parse_access_list(config_.spec.yarn.view_acl),
+          administrators = hadoop::parse_access_list(hadoop_.get_or("yarn.admin.acl", ""))](
+             const std::string& user) {
+    if (user.empty()) return false;
+    if (user == owner) return true;
+    const auto text = base::read_file(kGroups, kMaxGroupsBytes);
+    const auto groups = hadoop::groups_of(text.value_or(""), user);
+    return allows(named, user, groups) || allows(administrators, user, groups);
+  };
+}
+
 // Its address for YARN; empty where there is no page: the job goes on without.
 std::string YarnMaster::serve_page() {
   auto proxy = hadoop::web_proxy(hadoop_);
@@ -186,6 +206,9 @@ std::string YarnMaster::serve_page() {
     page_ = std::make_unique<YarnPage>(
         loop_, logger_, *std::move(proxy), hadoop::to_string(container_.attempt.application),
         [this] { return base::dump_json(page::page_json(config_.spec, master_->status())); });
+    if (hadoop_.boolean("yarn.acl.enable", false).value_or(true)) {
+      page_->set_viewers(viewers());
+    }
     url = page_->listen(host_);
   }
   if (url.ok()) return *url;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 #include "base/result.h"
@@ -22,6 +23,10 @@ class YarnPage {
   YarnPage(net::EventLoop& loop, base::Logger& logger, hadoop::WebProxy proxy,
            const std::string& job_id, std::function<std::string()> state);
 
+  // See page::PageServer.
+  void set_viewers(std::function<bool(const std::string& user)> may_view) {
+    server_.set_viewers(std::move(may_view));
+  }
   // The tracking URL to register: by `host` the proxy reaches this one.
   base::Result<std::string> listen(const std::string& host);
 

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/strings.h"
 #include "page/assets.h"
 
 namespace gangrun::page {
@@ -13,6 +14,8 @@ using net::HttpRequest;
 using net::HttpResponse;
 
 constexpr std::string_view kMappedPrefix = "::ffff:";
+// As YARN's proxy and the filter of its masters have it (WebAppProxyServlet, AmIpFilter).
+constexpr std::string_view kUserCookie = "proxy-user=";
 
 net::ServerOptions server_options() {
   net::ServerOptions options;
@@ -57,6 +60,16 @@ HttpResponse plain(int status, std::string text) {
 
 }  // namespace
 
+std::string proxied_user(const HttpRequest& request) {
+  const auto cookies = request.headers.get("Cookie");
+  if (!cookies) return {};
+  for (const std::string& part : base::split(*cookies, ';')) {
+    const std::string_view cookie = base::trim(part);
+    if (cookie.starts_with(kUserCookie)) return std::string(cookie.substr(kUserCookie.size()));
+  }
+  return {};
+}
+
 PageServer::PageServer(net::EventLoop& loop, std::function<std::string()> state, std::string behind)
     : loop_(loop),
       make_state_(std::move(state)),
@@ -75,6 +88,9 @@ base::Result<std::uint16_t> PageServer::listen() {
 
 HttpResponse PageServer::answer(const HttpRequest& request) {
   if (!proxies_.contains(host_of(request.peer.address))) return elsewhere(request);
+  if (may_view_ && !may_view_(proxied_user(request))) {
+    return plain(403, "this job is not yours to look at; its view_acl says who may");
+  }
   if (request.method != "GET" && request.method != "HEAD") {
     HttpResponse refusal = plain(405, "this page can only be read");
     refusal.headers.add("Allow", "GET, HEAD");

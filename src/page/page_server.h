@@ -17,6 +17,10 @@ namespace gangrun::page {
 // The newest state is made no more often, however many look.
 inline constexpr base::milliseconds kOldestState{500};
 
+// Whom YARN's proxy says to come for: its cookie proxy-user; empty where it does not say. To be
+// believed from the proxy's own address only.
+std::string proxied_user(const net::HttpRequest& request);
+
 // The job's page, by HTTP without encryption, and read-only. It is meant for a proxy that knows who
 // asks: whoever else comes is sent to that.
 class PageServer {
@@ -29,6 +33,11 @@ class PageServer {
 
   // At all addresses of this machine. The port.
   base::Result<std::uint16_t> listen();
+  // Who may look, of those whom the proxy knows (its cookie proxy-user; without one the name is
+  // empty). Until this is called all may that come by the proxy.
+  void set_viewers(std::function<bool(const std::string& user)> may_view) {
+    may_view_ = std::move(may_view);
+  }
   // The numeric addresses of the proxy; until this is called there are none.
   void set_proxies(std::set<std::string> addresses) { proxies_ = std::move(addresses); }
 
@@ -41,6 +50,7 @@ class PageServer {
   const std::function<std::string()> make_state_;
   const std::string behind_;
   std::set<std::string> proxies_;
+  std::function<bool(const std::string& user)> may_view_;
   std::string state_;
   std::optional<base::Instant> state_at_;
   net::Server server_;  // last: its callback uses the others

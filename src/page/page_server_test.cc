@@ -34,6 +34,7 @@ class PageServerTest : public testing::Test {
       net::FetchRequest request;
       request.method = method;
       request.url = base::format("http://127.0.0.1:{}{}", port, path);
+      if (!cookie.empty()) request.headers.add("Cookie", cookie);
       net::FetchOptions options;
       options.deadline = std::chrono::steady_clock::now() + kTestLimit;
       options.max_response_bytes = 1 << 20U;
@@ -48,6 +49,7 @@ class PageServerTest : public testing::Test {
 
   net::EventLoop loop;
   int made = 0;
+  std::string cookie;
   std::uint16_t port = 0;
   PageServer server{loop, [this] { return base::format("{{\"n\":{}}}", ++made); },
                     "http://rm:8088/proxy/application_1_0001/"};
@@ -85,6 +87,25 @@ TEST_F(PageServerTest, SendsOthersToTheProxy) {
   }
   EXPECT_EQ(ask("/", "PUT").status, 403);
   EXPECT_EQ(made, 0);
+}
+
+TEST_F(PageServerTest, WhoMayNotLookIsTurnedAway) {
+  server.set_viewers([](const std::string& user) { return user == "ann"; });
+  EXPECT_EQ(ask("/status.json").status, 403);
+  cookie = "a=1; proxy-user=bob";
+  EXPECT_EQ(ask("/").status, 403);
+  cookie = "a=1; proxy-user=ann; b=2";
+  EXPECT_EQ(ask("/status.json").status, 200);
+  // Only the proxy is believed.
+  server.set_proxies({"127.0.0.9"});
+  EXPECT_EQ(ask("/status.json").status, 302);
+}
+
+TEST(ProxiedUser, StandsInTheCookieOfTheProxy) {
+  net::HttpRequest request;
+  EXPECT_EQ(proxied_user(request), "");
+  request.headers.add("Cookie", "x-proxy-user=eve; proxy-user=ann");
+  EXPECT_EQ(proxied_user(request), "ann");
 }
 
 // Paths are relative: behind the proxy the page is not at the root.

@@ -33,8 +33,8 @@ constexpr std::uint32_t kRootFolder = 0711;
 
 // The parts of Hadoop's configuration that the master needs.
 bool is_for_master(const std::string& name) {
-  constexpr std::array<std::string_view, 12> kPrefixes{
-      "fs.viewfs.", "dfs.web.", "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
+  constexpr std::array<std::string_view, 14> kPrefixes{
+      "yarn.acl.", "yarn.admin.", "fs.viewfs.", "dfs.web.", "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
       "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
       "yarn.http.",   "yarn.web-proxy."};
   return name.starts_with("hadoop.") ||
