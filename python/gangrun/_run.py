@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import dataclasses
 import json
+import os
 import re
 import signal
 import threading
@@ -386,6 +387,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         environment: Any = None, queue: Optional[str] = None, framework: Union[None, str, Sequence[str]] = None,
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
+        principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
         job: Optional[Mapping[str, Any]] = None, block: bool = True, detach: bool = False,
         display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
         on_line: Optional[Callable[[str, str, str], None]] = None,
@@ -400,6 +402,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     env          variables of the tasks
     environment  the Python of the tasks (gangrun.environments), for all or by task type or label
     queue, framework, restarts, timeouts, success, yarn, job   keys of a job file (docs/job.md)
+    principal, keytab, run_as   on a cluster with Kerberos: as whom, by which keys, and for whom (docs/secure-clusters.md)
     block        False: returns when the job is submitted; it ends with this process
     detach       True: submits only; the job goes on without this process
     display      None: shown where somebody looks; True, False, "live", "notebook", "lines"
@@ -413,8 +416,11 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     for key, value in (("framework", framework), ("restarts", restarts), ("timeouts", timeouts), ("success", success)):
         if value is not None:
             keys[key] = value
-    if yarn is not None or queue is not None:
-        keys["yarn"] = {**keys.get("yarn", {}), **(yarn or {}), **({"queue": queue} if queue is not None else {})}
+    of_yarn = {"queue": queue, "principal": principal, "as": run_as,
+               "keytab": None if keytab is None else os.path.abspath(os.fspath(keytab))}
+    of_yarn = {key: value for key, value in of_yarn.items() if value is not None}
+    if yarn is not None or of_yarn:
+        keys["yarn"] = {**keys.get("yarn", {}), **(yarn or {}), **of_yarn}
     request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
                            environment=environment, keys=keys)
     kind = "none" if detach else _display.kind_of(display, block)

@@ -132,7 +132,7 @@ def test_task_specs_become_tasks(job):
         "ps": TaskSpec(memory=512, vcores=1, instances=0),
         "tensorboard": TaskSpec(512, 1, tb_model_dir="/m", tb_extra_args="--bind_all"),
     }, queue="ml-gpu", acls={"view_users": ["ann", "bob"], "view_groups": ["ml"], "modify_users": ["*"]},
-        cuda_runtime_hdfs_path="hdfs:///cuda.tar.gz", name="my wine (red)")
+        cuda_runtime_hdfs_path="hdfs:///cuda.tar.gz", name="my wine (red)", file_systems=["hdfs://other"])
     (given,) = ran.given
     assert given["tasks"] == {
         "chief": gangrun.TaskSpec(memory="2048 MiB", vcores=4, label="gpu"),
@@ -141,7 +141,7 @@ def test_task_specs_become_tasks(job):
                                         env={"TB_MODEL_DIR": "/m", "TB_EXTRA_ARGS": "--bind_all"}),
     }
     assert (given["queue"], given["name"], given["framework"]) == ("ml-gpu", "my-wine-red-", ["tensorflow"])
-    assert given["yarn"] == {"view_acl": "ann,bob ml", "modify_acl": "*"}
+    assert given["yarn"] == {"view_acl": "ann,bob ml", "modify_acl": "*", "file_systems": ["hdfs://other"]}
     assert given["job"] == {"archives": {"cuda_runtime": "hdfs:///cuda.tar.gz"}}
 
 

@@ -13,7 +13,10 @@
 #include "cluster/yarn/cluster_checks.h"
 #include "cluster/yarn/node_trial.h"
 #include "cluster/yarn/tensorflow_trial.h"
+#include "hadoop/token_source.h"
+#include "hadoop/web_hdfs.h"
 #include "net/hosts.h"
+#include "node/container.h"
 #include "process/engine.h"
 
 namespace gangrun::node {
@@ -54,6 +57,17 @@ std::vector<Check> try_tensorflow(const cluster::NodeTrial& trial, const std::st
   return cluster::tensorflow_checks(urls, {where, python, answer->status, answer->output}, missing);
 }
 
+// As the job's tasks come there: by a token, where the cluster gives some.
+hadoop::WebHdfsOptions access_to(const cluster::TrialPlace& place, const std::string& user) {
+  hadoop::WebHdfsOptions access{.user = user};
+  if (place.token_service.empty()) return access;
+  const auto credentials = container_credentials();
+  if (credentials.ok()) {
+    access.delegation = hadoop::web_hdfs_token(*credentials, place.token_service);
+  }
+  return access;
+}
+
 }  // namespace
 
 int run_container_trial(const std::string& text) {
@@ -71,7 +85,7 @@ int run_container_trial(const std::string& text) {
   if (node.empty()) node = "the node";
   const std::string where = " from " + node;
   for (const auto& place : trial->places) {
-    tell(cluster::try_file(place, {.user = trial->user}, kFile, where, clock));
+    tell(cluster::try_file(place, access_to(place, trial->user), kFile, where, clock));
   }
   if (!trial->python.empty()) {
     for (const Check& check : try_tensorflow(*trial, where, clock)) tell(check);

@@ -193,7 +193,7 @@ class _Tries:
             "env": environment.job_variables(given.env, n_try, self.recorder.variables()),
             "environment": given.environments(), "queue": given.queue if yarn else None,
             "framework": list(self.module.frameworks) if self.module.frameworks else None,
-            "yarn": environment.yarn_acls(given.acls) if yarn else None, "job": keys}
+            "yarn": environment.yarn_keys(given.acls, given.file_systems) if yarn else None, "job": keys}
 
 
 def task_of(task: str, spec: topologies.TaskSpec, yarn: bool) -> gangrun.TaskSpec:

@@ -31,7 +31,7 @@ def task_variables(spec: TaskSpec) -> dict[str, str]:
 
 
 def check_file_systems(file_systems: Optional[Sequence[str]]) -> None:
-    """Each has to be the address of a file system. Without Kerberos there are no tokens to get for them."""
+    """Each has to be the address of a file system."""
     if isinstance(file_systems, str):
         raise ValueError(f"file_systems: {file_systems!r} is a text; allowed: a list, as [{file_systems!r}]")
     for url in file_systems or ():
@@ -70,3 +70,11 @@ def yarn_acls(acls: Any) -> dict[str, str]:
         elif users or groups:
             found[f"{what}_acl"] = f"{','.join(users)} {','.join(groups)}".rstrip()
     return found
+
+
+def yarn_keys(acls: Any, file_systems: Optional[Sequence[str]]) -> dict[str, Any]:
+    """What the job tells YARN: who may see and end it, and for which file systems its tasks need tokens."""
+    keys: dict[str, Any] = dict(yarn_acls(acls))
+    if file_systems:
+        keys["file_systems"] = [str(url) for url in file_systems]
+    return keys

@@ -34,7 +34,8 @@ base::Json to_json(const TrialPlace& place) {
           {"host", place.file_system.host},
           {"port", place.file_system.port},
           {"addresses", place.file_system.addresses},
-          {"folder", place.folder}};
+          {"folder", place.folder},
+          {"token_service", place.token_service}};
 }
 
 Result<TrialPlace> place_from(const base::Json& json) {
@@ -45,6 +46,7 @@ Result<TrialPlace> place_from(const base::Json& json) {
   GANGRUN_ASSIGN(place.file_system.addresses,
                  base::json_member<std::vector<std::string>>(json, "addresses"));
   GANGRUN_ASSIGN(place.folder, base::json_member<std::string>(json, "folder"));
+  GANGRUN_ASSIGN(place.token_service, base::json_member<std::string>(json, "token_service"));
   return place;
 }
 

@@ -18,6 +18,7 @@ namespace gangrun::cluster {
 struct TrialPlace {
   hadoop::FileSystem file_system;
   std::string folder;
+  std::string token_service{};  // on a cluster with Kerberos, for whom its tokens are; else empty
 
   friend bool operator==(const TrialPlace&, const TrialPlace&) = default;
 };

@@ -7,7 +7,7 @@ namespace gangrun::cluster {
 namespace {
 
 NodeTrial trial() {
-  return {.places = {{{"hdfs", "nn", 8020, {"http://nn:9870"}}, "/user/ana/x"},
+  return {.places = {{{"hdfs", "nn", 8020, {"http://nn:9870"}}, "/user/ana/x", "10.0.0.1:8020"},
                      {{"hdfs", "other", -1, {"http://a:9870", "http://b:9870"}}, "/tmp/x"}},
           .user = "ana",
           .python = "/usr/bin/python3",

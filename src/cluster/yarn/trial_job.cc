@@ -250,6 +250,9 @@ job::JobSpec trial_spec(const TrialJob& job) {
   spec.timeouts.job = kContainerTimeout + kTrialTimeout;
   spec.yarn.queue = job.queue;
   spec.yarn.max_attempts = 1;
+  for (const TrialPlace& place : job.trial.places) {
+    spec.yarn.file_systems.push_back(hadoop::to_string(place.file_system));
+  }
   job::TaskSpec task;
   task.type = kTaskType;
   task.resources.memory_mib = job.trial.python.empty() ? kMemoryMib : kTensorflowMemoryMib;

@@ -11,6 +11,7 @@
 #include "hadoop/release.h"
 #include "hadoop/resource_manager.h"
 #include "hadoop/rpc_round.h"
+#include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
 #include "net/digests.h"
 
@@ -74,6 +75,10 @@ base::Instant YarnDoctor::soon() const { return clock_.now() + kAnswerTimeout; }
 Result<TrialPlace> YarnDoctor::make_place(const hadoop::FileSystem& file_system) {
   hadoop::WebHdfs files(file_system, hadoop::web_hdfs_options(account_));
   TrialPlace place{file_system, base::format("{}/{}", options_.base_folder, folder_name_)};
+  if (account_.identity != nullptr) {
+    GANGRUN_ASSIGN(place.token_service,
+                   hadoop::token_service(configuration_, file_system, hadoop::addresses_of));
+  }
   if (options_.base_folder.empty()) {
     GANGRUN_ASSIGN(const std::string home, files.home_folder(soon()));
     place.folder = base::format("{}/gangrun-doctor-{}", home, folder_name_);
