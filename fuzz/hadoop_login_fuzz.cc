@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   configuration.set("key", lines[0]);
   configuration.set("key.pattern", lines[1]);
   (void)hadoop::server_principal(
-      configuration, "key", {.method = "", .mechanism = "", .protocol = lines[2], .server_id = lines[3]},
-      "host", [](const std::string&) { return std::vector<std::string>{"127.0.0.1"}; });
+      configuration, "key",
+      {.method = "", .mechanism = "", .protocol = lines[2], .server_id = lines[3]}, "host",
+      [](const std::string&) { return std::vector<std::string>{"127.0.0.1"}; });
   return 0;
 }

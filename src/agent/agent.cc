@@ -31,7 +31,8 @@ constexpr std::chrono::seconds kPortLossWindow(30);
 constexpr std::chrono::seconds kLeaveDeadline(5);
 // Less CPU time between two heartbeats is no progress: an idle Python uses as much.
 constexpr double kProgressCpuSeconds = 0.05;
-// Names the token file of a container, which is the agent's own copy without what is not the task's.
+// Names the token file of a container, which is the agent's own copy without what is not the
+// task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 
 std::string words_of(const std::vector<int>& numbers) {

@@ -64,8 +64,8 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context
 }
 
 std::unique_ptr<cluster::YarnSite> yarn_site(const HadoopAccess& access, const Context& context) {
-  return std::make_unique<cluster::YarnSite>(access.configuration, access.file_system, access.account,
-                                             context.clock);
+  return std::make_unique<cluster::YarnSite>(access.configuration, access.file_system,
+                                             access.account, context.clock);
 }
 
 std::string yarn_page_url(const hadoop::Configuration& configuration, const std::string& job) {

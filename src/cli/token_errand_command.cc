@@ -26,8 +26,8 @@ base::Result<base::WallTime> get_tokens(const std::string& file, const Context& 
   GANGRUN_ASSIGN(const std::string text, base::read_file(file, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const cluster::TokenErrand errand, cluster::token_errand_from_json(json));
-  const bool has_config = !errand.krb5_config.empty() &&
-                          ::access(errand.krb5_config.c_str(), R_OK) == 0;
+  const bool has_config =
+      !errand.krb5_config.empty() && ::access(errand.krb5_config.c_str(), R_OK) == 0;
   if (has_config && context.variable("KRB5_CONFIG").empty()) {
     // Before there is a thread: the library reads it from there only.
     ::setenv("KRB5_CONFIG", errand.krb5_config.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
@@ -35,8 +35,8 @@ base::Result<base::WallTime> get_tokens(const std::string& file, const Context& 
   hadoop::Configuration configuration;
   for (const auto& [name, value] : errand.hadoop) configuration.set(name, value);
   hadoop::Account account(errand.user);
-  GANGRUN_ASSIGN(account.identity, kerberos::open_identity({.principal = errand.principal,
-                                                            .keytab = errand.keytab}));
+  GANGRUN_ASSIGN(account.identity,
+                 kerberos::open_identity({.principal = errand.principal, .keytab = errand.keytab}));
   GANGRUN_ASSIGN(const hadoop::FreshTokens fresh,
                  hadoop::fetch_own_tokens(configuration, account, errand.file_systems,
                                           context.clock.now() + kLimit));

@@ -107,7 +107,8 @@ base::Result<std::unique_ptr<HadoopAccess>> Look::look_at_settings() {
          base::format("the file system is {}, and {} is whom we come as",
                       hadoop::to_string((*access)->file_system), (*access)->account.user)}});
   if (const auto& ticket = (*access)->account.identity; ticket != nullptr) {
-    tell(Part::kSettings, {cluster::check_ticket(to_string(ticket->principal()), ticket->lifetime())});
+    tell(Part::kSettings,
+         {cluster::check_ticket(to_string(ticket->principal()), ticket->lifetime())});
   }
   return access;
 }

@@ -74,8 +74,7 @@ std::shared_ptr<WebLogin> web_login_of(const Account& account) {
   if (account.identity == nullptr) return nullptr;
   return std::make_shared<WebLogin>([identity = account.identity](const std::string& host) {
     // RFC 4559, 4.1: the service is called HTTP, whatever its own principal is called.
-    return identity->open(kerberos::Principal{{"HTTP", host}, ""},
-                          kerberos::Mechanism::kNegotiate);
+    return identity->open(kerberos::Principal{{"HTTP", host}, ""}, kerberos::Mechanism::kNegotiate);
   });
 }
 

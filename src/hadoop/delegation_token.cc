@@ -96,9 +96,8 @@ base::Result<> collect(const Configuration& configuration, const std::string& ur
   if (url.starts_with(kView)) {
     const std::vector<std::string> targets = targets_of(configuration, url);
     if (targets.empty() || depth == kMaxViews) {
-      return base::invalid_argument(
-          base::format("{} leads nowhere: the configuration has no {}….link… for it", url,
-                       kMountTables));
+      return base::invalid_argument(base::format(
+          "{} leads nowhere: the configuration has no {}….link… for it", url, kMountTables));
     }
     for (const std::string& target : targets) {
       GANGRUN_TRY(collect(configuration, target, depth + 1, found));
@@ -108,7 +107,9 @@ base::Result<> collect(const Configuration& configuration, const std::string& ur
   const bool is_hdfs = url.empty() || url.starts_with("hdfs://");
   if (!is_hdfs) return {};
   GANGRUN_ASSIGN(FileSystem one, find_file_system(configuration, url));
-  const auto is_same = [&one](const FileSystem& other) { return to_string(one) == to_string(other); };
+  const auto is_same = [&one](const FileSystem& other) {
+    return to_string(one) == to_string(other);
+  };
   if (std::ranges::none_of(found, is_same)) found.push_back(std::move(one));
   return {};
 }
@@ -150,8 +151,8 @@ base::Result<std::string> token_service(const Configuration& configuration,
 
 base::Result<std::string> manager_token_service(const Configuration& configuration,
                                                 const Addresses& addresses) {
-  GANGRUN_ASSIGN(const auto servers, resource_manager_addresses(configuration, kManagerAddress,
-                                                                kDefaultManagerPort));
+  GANGRUN_ASSIGN(const auto servers,
+                 resource_manager_addresses(configuration, kManagerAddress, kDefaultManagerPort));
   std::vector<std::string> services;
   for (const ServerAddress& server : servers) {
     GANGRUN_ASSIGN(std::string service,
@@ -171,8 +172,8 @@ base::Result<std::string> token_renewer(const Configuration& configuration) {
   }
   const auto principal = kerberos::parse_principal(text);
   if (!principal.ok()) return configuration.error(kManagerPrincipal, "expected name/_HOST@REALM");
-  GANGRUN_ASSIGN(const auto servers, resource_manager_addresses(configuration, kManagerAddress,
-                                                                kDefaultManagerPort));
+  GANGRUN_ASSIGN(const auto servers,
+                 resource_manager_addresses(configuration, kManagerAddress, kDefaultManagerPort));
   // The cluster's rules make the same name of the principals of all.
   return to_string(with_host(*principal, servers.front().host));
 }

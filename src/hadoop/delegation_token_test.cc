@@ -45,7 +45,9 @@ TEST(DelegationToken, TellsItsLife) {
   // issueDate is field 4, maxDate 5.
   Token manager;
   manager.kind = kManagerTokenKind;
-  manager.identifier = "\x0a\x05" "alice\x20\x80\xd0\x95\xff\xbc\x31\x28\x81\xd0\x95\xff\xbc\x31";
+  manager.identifier =
+      "\x0a\x05"
+      "alice\x20\x80\xd0\x95\xff\xbc\x31\x28\x81\xd0\x95\xff\xbc\x31";
   EXPECT_EQ(life_of(manager), life(1'700'000'000'000, 1'700'000'000'001));
 }
 

@@ -45,8 +45,8 @@ std::string names_of(const std::vector<Protection>& protections) {
 
 base::Result<SecurityLayers> parse_security_layers(std::string_view bytes) {
   if (bytes.size() != kLayersBytes) {
-    return wrong(base::format("the server's offer of layers has {} bytes; 4 are expected",
-                              bytes.size()));
+    return wrong(
+        base::format("the server's offer of layers has {} bytes; 4 are expected", bytes.size()));
   }
   SecurityLayers layers;
   const auto mask = static_cast<unsigned char>(bytes[0]);
@@ -105,8 +105,8 @@ base::Result<std::string> GssapiSasl::choose_layer(std::string_view challenge) {
                    context_->max_wrapped(protection_ == Protection::kPrivacy,
                                          std::min(layers.max_bytes, kMaxPieceBytes)));
     if (size < kMinPieceBytes) {
-      return wrong(base::format("the server takes {} bytes at once, which is too few",
-                                layers.max_bytes));
+      return wrong(
+          base::format("the server takes {} bytes at once, which is too few", layers.max_bytes));
     }
     max_piece_bytes_ = size;
   }

@@ -68,9 +68,10 @@ TEST(GssapiSasl, TheStrongestThatBothAcceptIsTaken) {
 TEST(GssapiSasl, WithoutACommonLayerBothSidesAreNamed) {
   GssapiSasl sasl = mechanism({Protection::kPrivacy});
   begin(sasl);
-  EXPECT_EQ(sasl.respond("s:" + bytes("\x01\0\0\0", 4)).error().message,
-            "GSSAPI: the server offers the protection authentication, hadoop.rpc.protection of this "
-            "configuration wants privacy");
+  EXPECT_EQ(
+      sasl.respond("s:" + bytes("\x01\0\0\0", 4)).error().message,
+      "GSSAPI: the server offers the protection authentication, hadoop.rpc.protection of this "
+      "configuration wants privacy");
 }
 
 TEST(GssapiSasl, ALastTokenOfOursIsSentBeforeTheLayers) {

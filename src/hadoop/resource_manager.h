@@ -57,8 +57,8 @@ class ResourceManagerClient {
   base::Result<std::vector<std::string>> node_labels(base::Instant deadline);
   base::Result<std::vector<ResourceType>> resource_types(base::Instant deadline);
 
-  // A token with which `renewer` may renew it; its service is left empty. A cluster without Kerberos,
-  // and one that was logged in to by a token, gives none: kFailedPrecondition.
+  // A token with which `renewer` may renew it; its service is left empty. A cluster without
+  // Kerberos, and one that was logged in to by a token, gives none: kFailedPrecondition.
   base::Result<Token> delegation_token(const std::string& renewer, base::Instant deadline);
   // Until when it is good now.
   base::Result<base::WallTime> renew(const Token& token, base::Instant deadline);

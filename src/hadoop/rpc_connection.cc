@@ -74,8 +74,7 @@ std::optional<RpcError> RpcConnection::open(base::Instant deadline) {
   socket_.emplace(*std::move(socket));
   if (!login_.methods.empty()) return log_in(deadline);
   before_the_first_call_ =
-      encode_preamble(false) +
-                           encode_context(client_id_, protocol_, login_.user, login_.real_user);
+      encode_preamble(false) + encode_context(client_id_, protocol_, login_.user, login_.real_user);
   return std::nullopt;
 }
 

@@ -30,10 +30,9 @@ TEST(RpcFrames, ACallIsWrittenAsTheDaemonsExpectIt) {
 TEST(RpcFrames, AContextAfterATokenNamesNobody) {
   EXPECT_THAT(encode_context(kClientId, "P", "", ""), testing::EndsWith("\x03\x1a\x01P"));
   // UserInformationProto: effectiveUser is its field 1, realUser 2.
-  EXPECT_THAT(encode_context(kClientId, "P", "bob", "alice"),
-              testing::EndsWith("\x12\x0c\x0a\x03"
-                                "bob\x12\x05"
-                                "alice\x1a\x01P"));
+  EXPECT_THAT(encode_context(kClientId, "P", "bob", "alice"), testing::EndsWith("\x12\x0c\x0a\x03"
+                                                                                "bob\x12\x05"
+                                                                                "alice\x1a\x01P"));
 }
 
 TEST(RpcFrames, TheFirstSaslMessageIsWrittenAsTheDaemonsExpectIt) {

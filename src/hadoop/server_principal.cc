@@ -65,17 +65,17 @@ base::Result<Principal> server_principal(const Configuration& configuration, std
   const std::string pattern_key = base::format("{}.pattern", key);
   if (const auto pattern = configuration.get(pattern_key); pattern && !pattern->empty()) {
     if (auto allowed = allowed_by(*pattern, said)) return *std::move(allowed);
-    return base::Error{
-        base::Code::kUnauthenticated,
-        base::format("it says that it is {}, which {} ({}) does not allow", shown, pattern_key,
-                     *pattern)};
+    return base::Error{base::Code::kUnauthenticated,
+                       base::format("it says that it is {}, which {} ({}) does not allow", shown,
+                                    pattern_key, *pattern)};
   }
   const std::string text = configuration.get_or(key, "");
   if (text.empty()) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} is not set, so nobody can tell it from another server: take "
-                                    "the cluster's own configuration",
-                                    key)};
+    return base::Error{
+        base::Code::kFailedPrecondition,
+        base::format("{} is not set, so nobody can tell it from another server: take "
+                     "the cluster's own configuration",
+                     key)};
   }
   const auto parsed = kerberos::parse_principal(text);
   if (!parsed.ok()) return configuration.error(key, "expected service/_HOST@REALM");

@@ -13,15 +13,15 @@ constexpr int kTriesLeft = 8;  // at least so many before the end, while the pau
 }  // namespace
 
 base::WallTime replacement_time(const TokenLife& life) {
-  return life.issued + std::max<base::WallTime::duration>((life.ends - life.issued) / 4 * 3,
-                                                          kShortestPause);
+  return life.issued +
+         std::max<base::WallTime::duration>((life.ends - life.issued) / 4 * 3, kShortestPause);
 }
 
 base::WallTime retry_time(const TokenLife& life, base::WallTime now) {
   const base::WallTime::duration left = life.ends - now;
   if (left <= base::WallTime::duration::zero()) return now + kLongestPause;
-  return now + std::clamp<base::WallTime::duration>(left / kTriesLeft, kShortestPause,
-                                                    kLongestPause);
+  return now +
+         std::clamp<base::WallTime::duration>(left / kTriesLeft, kShortestPause, kLongestPause);
 }
 
 TokenSchedule::TokenSchedule(TokenLife life, bool can_replace)

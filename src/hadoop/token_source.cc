@@ -38,8 +38,9 @@ base::Result<> add_manager(const Configuration& configuration, const Account& ac
                            const std::string& renewer, base::Instant deadline, Credentials& out) {
   GANGRUN_ASSIGN(const std::string service, manager_token_service(configuration, addresses_of));
   ResourceManagerClient manager(configuration, account);
-  GANGRUN_ASSIGN(Token token, manager.delegation_token(renewer, deadline)
-                                  .context("a token for the ResourceManager"));
+  GANGRUN_ASSIGN(
+      Token token,
+      manager.delegation_token(renewer, deadline).context("a token for the ResourceManager"));
   token.service = service;
   out.tokens[service] = std::move(token);
   return {};

@@ -47,14 +47,16 @@ TEST(WebLogin, TheCookieIsSentBackAsItCame) {
 class Guarded {
  public:
   explicit Guarded(const std::string& proof = "c2VydmVy") {  // "server"
-    hdfs.on_call([this, proof](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
-      if (request.headers.get("Cookie") && knows_the_cookie) return json_answer("{}");
-      if (!request.headers.get("Authorization")) return with("WWW-Authenticate", "Negotiate", 401);
-      ++logins;
-      net::HttpResponse answer = with("WWW-Authenticate", "Negotiate " + proof);
-      answer.headers.add("Set-Cookie", "hadoop.auth=\"u=alice\"; Path=/");
-      return answer;
-    });
+    hdfs.on_call(
+        [this, proof](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+          if (request.headers.get("Cookie") && knows_the_cookie) return json_answer("{}");
+          if (!request.headers.get("Authorization"))
+            return with("WWW-Authenticate", "Negotiate", 401);
+          ++logins;
+          net::HttpResponse answer = with("WWW-Authenticate", "Negotiate " + proof);
+          answer.headers.add("Set-Cookie", "hadoop.auth=\"u=alice\"; Path=/");
+          return answer;
+        });
   }
 
   base::Result<net::HttpResponse> ask(WebLogin& login) {

@@ -45,7 +45,7 @@ struct Flags {
   std::optional<std::string> on{};
   std::optional<std::string> queue{};
   std::optional<std::string> priority{};
-  std::vector<std::string> tags{};  // --tag "night,wine"
+  std::vector<std::string> tags{};          // --tag "night,wine"
   std::vector<std::string> file_systems{};  // --file-system, one URL each
   std::optional<std::string> principal{};
   std::optional<std::string> keytab{};

@@ -73,8 +73,8 @@ Found check_acl(const std::string& acl, const std::string& path) {
 
 Found check_file_systems(const std::vector<std::string>& urls) {
   if (urls.size() > kMaxFileSystems) {
-    return Problem{"yarn.file_systems", base::format("{} are more than the limit of {}",
-                                                     urls.size(), kMaxFileSystems)};
+    return Problem{"yarn.file_systems",
+                   base::format("{} are more than the limit of {}", urls.size(), kMaxFileSystems)};
   }
   for (const std::string& url : urls) {
     const bool fits = url.find("://") != std::string::npos && url.find("://") > 0 &&
@@ -91,11 +91,10 @@ Found check_file_systems(const std::vector<std::string>& urls) {
 
 // Of somebody: what is in it Kerberos and the cluster know better.
 Found check_name(const std::string& name, const std::string& path) {
-  const bool fits =
-      base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
+  const bool fits = base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
   if (fits) return std::nullopt;
-  return Problem{path, base::format("{} is no name; allowed: a text without blanks",
-                                    in_quotes(name))};
+  return Problem{path,
+                 base::format("{} is no name; allowed: a text without blanks", in_quotes(name))};
 }
 
 // A value that another place would take.

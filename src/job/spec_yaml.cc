@@ -372,10 +372,8 @@ constexpr KeyRow<YarnDraft> kYarnKeys[] = {
      [](const Field& field, YarnDraft& yarn) {
        return read_string(field, "a Kerberos principal, name@REALM", yarn.principal);
      }},
-    {"keytab",
-     [](const Field& field, YarnDraft& yarn) {
-       return read_string(field, "a file with keys", yarn.keytab);
-     }},
+    {"keytab", [](const Field& field,
+                  YarnDraft& yarn) { return read_string(field, "a file with keys", yarn.keytab); }},
     {"as", [](const Field& field,
               YarnDraft& yarn) { return read_string(field, "the name of a user", yarn.as); }},
 };

@@ -118,16 +118,16 @@ base::Error about_the_user(Kind kind, const Attempt& attempt) {
                        "says who it is to be",
                        who));
     case Kind::kOldPassword:
-      return error(base::format("the password of {} has expired: run kpasswd {}", who,
-                                attempt.client));
+      return error(
+          base::format("the password of {} has expired: run kpasswd {}", who, attempt.client));
     case Kind::kLocked:
       return error(base::format(
           "the KDC has locked {}, or its account has expired: ask who administers the realm", who));
     default:
-      return error(base::format(
-          "the KDC does not take the key of {}: it was changed since{}; try: {}", who,
-          attempt.keytab.empty() ? "" : " " + attempt.keytab + " was made",
-          ticket_command(attempt)));
+      return error(
+          base::format("the KDC does not take the key of {}: it was changed since{}; try: {}", who,
+                       attempt.keytab.empty() ? "" : " " + attempt.keytab + " was made",
+                       ticket_command(attempt)));
   }
 }
 
@@ -156,18 +156,19 @@ base::Error about_the_place(Kind kind, const Failure& failure, const Attempt& at
                            "cluster's krb5.conf belongs into /etc, or KRB5_CONFIG names it",
                            text)};
     case Kind::kNobodyAnswers:
-      return {Code::kUnavailable, base::format("no KDC answers: {}; try: {}", text,
-                                               ticket_command(attempt))};
+      return {Code::kUnavailable,
+              base::format("no KDC answers: {}; try: {}", text, ticket_command(attempt))};
     case Kind::kBadCache:
-      return {Code::kUnauthenticated,
-              base::format("the ticket cache cannot be read ({}): klist shows which it is, {} makes "
-                           "another",
-                           text, ticket_command(attempt))};
+      return {
+          Code::kUnauthenticated,
+          base::format("the ticket cache cannot be read ({}): klist shows which it is, {} makes "
+                       "another",
+                       text, ticket_command(attempt))};
     default: break;
   }
   return {Code::kUnauthenticated,
-          base::format("Kerberos{}: {}",
-                       attempt.server.empty() ? "" : " with " + attempt.server, text)};
+          base::format("Kerberos{}: {}", attempt.server.empty() ? "" : " with " + attempt.server,
+                       text)};
 }
 
 }  // namespace

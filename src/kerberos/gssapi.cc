@@ -75,14 +75,14 @@ class GssContext final : public SecurityContext {
     Buffer out;
     Status minor = 0;
     int is_confidential = 0;
-    const Status major = library_->wrap(&minor, context_, confidential ? 1 : 0, 0, &in,
-                                        &is_confidential, &out);
+    const Status major =
+        library_->wrap(&minor, context_, confidential ? 1 : 0, 0, &in, &is_confidential, &out);
     std::string token = take(*library_, out);
     if (is_error(major)) return error(major, minor);
     if (confidential && is_confidential == 0) {
-      return base::Error{base::Code::kFailedPrecondition,
-                         base::format("Kerberos: the key for {} can sign but not encrypt",
-                                      attempt_.server)};
+      return base::Error{
+          base::Code::kFailedPrecondition,
+          base::format("Kerberos: the key for {} can sign but not encrypt", attempt_.server)};
     }
     return token;
   }
@@ -92,15 +92,14 @@ class GssContext final : public SecurityContext {
     Buffer out;
     Status minor = 0;
     int confidential = 0;
-    const Status major =
-        library_->unwrap(&minor, context_, &in, &out, &confidential, nullptr);
+    const Status major = library_->unwrap(&minor, context_, &in, &out, &confidential, nullptr);
     std::string bytes = take(*library_, out);
     if (is_error(major)) return error(major, minor);
     // A token that is old, or comes before its turn, is no error to the library.
     if (major != 0) {
-      return base::Error{base::Code::kDataLoss,
-                         base::format("Kerberos: a piece from {} is out of its order",
-                                      attempt_.server)};
+      return base::Error{
+          base::Code::kDataLoss,
+          base::format("Kerberos: a piece from {} is out of its order", attempt_.server)};
     }
     return Unwrapped{std::move(bytes), confidential != 0};
   }

@@ -16,9 +16,7 @@ constexpr char kFormat = 5;
 // In a message; a keytab of a service has one for each host.
 constexpr std::size_t kShownPrincipals = 5;
 
-base::Error cut_off() {
-  return base::Error{base::Code::kDataLoss, "the keytab is cut off"};
-}
+base::Error cut_off() { return base::Error{base::Code::kDataLoss, "the keytab is cut off"}; }
 
 // Big-endian numbers and counted texts from the front of what is left.
 class Reader {

@@ -34,9 +34,9 @@ template <typename Function>
 base::Result<> find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
   if (function != nullptr) return {};
-  return base::Error{base::Code::kFailedPrecondition,
-                     base::format("{} is not MIT's Kerberos, or too old: {}", kLibrary,
-                                  last_words())};
+  return base::Error{
+      base::Code::kFailedPrecondition,
+      base::format("{} is not MIT's Kerberos, or too old: {}", kLibrary, last_words())};
 }
 
 base::Result<> find_all(void* library, Functions& out) {
@@ -61,8 +61,7 @@ std::string text_of(const Functions& functions, Status status, int kind, const O
   for (int line = 0; line < kMaxLines; ++line) {
     Buffer buffer;
     Status minor = 0;
-    const Status major =
-        functions.display_status(&minor, status, kind, &mechanism, &more, &buffer);
+    const Status major = functions.display_status(&minor, status, kind, &mechanism, &more, &buffer);
     if ((major & kErrorMask) != 0) break;
     const std::string words = take(functions, buffer);
     if (!text.empty()) text += "; ";

@@ -38,8 +38,8 @@ TEST(Principal, WhatIsWrittenIsReadAsTheSame) {
 }
 
 TEST(Principal, WhatIsNoneIsRefusedWithTheReason) {
-  for (const std::string text : {"", "@R", "a@", "a//b@R", "/a@R", "a/@R", "a@b@c", "a\\", "a\\n@R",
-                                 "a\nb@R", "\xff@R"}) {
+  for (const std::string text :
+       {"", "@R", "a@", "a//b@R", "/a@R", "a/@R", "a@b@c", "a\\", "a\\n@R", "a\nb@R", "\xff@R"}) {
     EXPECT_FALSE(parse_principal(text).ok()) << text;
   }
   EXPECT_FALSE(parse_principal(std::string("a\0b", 3)).ok());
@@ -56,9 +56,14 @@ TEST(Principal, TheHostTakesThePlaceOfItsPattern) {
 }
 
 TEST(Principal, APatternHasStarsAndQuestionMarks) {
-  for (const auto& [pattern, text] : std::vector<std::pair<std::string, std::string>>{
-           {"*", ""}, {"*", "rm/a@R"}, {"rm/*@R", "rm/a.b@R"}, {"rm/?@R", "rm/a@R"}, {"", ""},
-           {"**a", "ba"}, {"*ab", "aab"}}) {
+  for (const auto& [pattern, text] :
+       std::vector<std::pair<std::string, std::string>>{{"*", ""},
+                                                        {"*", "rm/a@R"},
+                                                        {"rm/*@R", "rm/a.b@R"},
+                                                        {"rm/?@R", "rm/a@R"},
+                                                        {"", ""},
+                                                        {"**a", "ba"},
+                                                        {"*ab", "aab"}}) {
     EXPECT_TRUE(fits_pattern(pattern, text)) << pattern << " " << text;
   }
   for (const auto& [pattern, text] : std::vector<std::pair<std::string, std::string>>{

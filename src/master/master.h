@@ -101,8 +101,8 @@ class Master {
   base::Result<> start();
   // Asks for the end of the job; a second time, or at_once: without any grace.
   void request_stop(std::string by, bool at_once);
-  // Tasks that run, and those that will, get this token file of Hadoop in place of the one that they
-  // were started with.
+  // Tasks that run, and those that will, get this token file of Hadoop in place of the one that
+  // they were started with.
   void set_tokens(base::Secret file);
   [[nodiscard]] job::JobStatus status() const;
   // Whether a client that reads the tasks' output has been given all of it.

@@ -37,7 +37,8 @@ TEST(Digests, Base64IsReadInBothAlphabetsAndWithoutItsPadding) {
     EXPECT_EQ(from_base64(text.substr(0, text.find('='))), bytes);
   }
   EXPECT_EQ(from_base64("-_-_"), from_base64("+/+/"));
-  for (const std::string text : {"Z", "Zg=", "Zg===", "Z===", "Zh==", "Zm9=", "Zm 9", "Zg==Zg==", "="}) {
+  for (const std::string text :
+       {"Z", "Zg=", "Zg===", "Z===", "Zh==", "Zm9=", "Zm 9", "Zg==Zg==", "="}) {
     EXPECT_EQ(from_base64(text), std::nullopt) << text;
   }
 }

@@ -60,11 +60,10 @@ Result<TokenKeeper::Fresh> TokenKeeper::fetch() const {
   const std::string& output = options_.errand.output;
   GANGRUN_TRY(base::write_file_atomically(
       options_.errand_file, base::dump_json(cluster::to_json(options_.errand)), 0600));
-  GANGRUN_ASSIGN(const auto answer,
-                 process::ask({options_.client_program, cluster::kTokenErrandCommand,
-                               options_.errand_file},
-                              clock_.now() + kErrandTimeout,
-                              [this] { return is_over_.load(); }));
+  GANGRUN_ASSIGN(
+      const auto answer,
+      process::ask({options_.client_program, cluster::kTokenErrandCommand, options_.errand_file},
+                   clock_.now() + kErrandTimeout, [this] { return is_over_.load(); }));
   GANGRUN_ASSIGN(const base::WallTime ends, cluster::token_answer_from(answer.output));
   const auto bytes = base::read_file(output, hadoop::kMaxCredentialsBytes);
   (void)::unlink(output.c_str());  // tokens are to be in one place only

@@ -260,10 +260,9 @@ using Frame = std::shared_ptr<const std::string>;
 using AgentMessage =
     std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
                  PortLostMessage, FiguresMessage, ResultMessage, RendezvousMessage>;
-using MasterMessage =
-    std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, TokensMessage,
-                 StopMessage, EndMessage, RefusedMessage, ResultKeptMessage,
-                 RendezvousAnswerMessage>;
+using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage,
+                                   TokensMessage, StopMessage, EndMessage, RefusedMessage,
+                                   ResultKeptMessage, RendezvousAnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

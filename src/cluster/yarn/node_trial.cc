@@ -86,7 +86,8 @@ Check try_file(const TrialPlace& place, const hadoop::WebHdfsOptions& access,
   hadoop::WebHdfs files(place.file_system, access);
   const auto done = write_and_read(files, place.folder + "/" + file, clock.now() + kFileTimeout);
   if (!done.ok()) {
-    return {name, Verdict::kFailed, done.error().message, to_do_about_hdfs(done.error(), access.user)};
+    return {name, Verdict::kFailed, done.error().message,
+            to_do_about_hdfs(done.error(), access.user)};
   }
   return {name, Verdict::kOk,
           base::format("a file was written, read and removed below {}", place.folder)};

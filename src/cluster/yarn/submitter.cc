@@ -34,7 +34,8 @@ constexpr std::uint32_t kRootFolder = 0711;
 // The parts of Hadoop's configuration that the master needs.
 bool is_for_master(const std::string& name) {
   constexpr std::array<std::string_view, 14> kPrefixes{
-      "yarn.acl.", "yarn.admin.", "fs.viewfs.", "dfs.web.", "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
+      "yarn.acl.",    "yarn.admin.",           "fs.viewfs.",           "dfs.web.",
+      "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
       "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
       "yarn.http.",   "yarn.web-proxy."};
   return name.starts_with("hadoop.") ||
@@ -118,8 +119,8 @@ Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
   GANGRUN_ASSIGN(master.credentials,
                  hadoop::fetch_tokens(configuration_, account_,
                                       {.file_systems = job.spec.yarn.file_systems}, soon()));
-  GANGRUN_ASSIGN(config.token_service, hadoop::token_service(configuration_, files_.file_system(),
-                                                             hadoop::addresses_of));
+  GANGRUN_ASSIGN(config.token_service,
+                 hadoop::token_service(configuration_, files_.file_system(), hadoop::addresses_of));
   if (job.keytab.empty()) return {};
   config.principal = to_string(account_.identity->principal());
   config.krb5_config = job.krb5_config;

@@ -27,9 +27,12 @@ Result<Json> part(const Json& json, const char* name, bool is_array) {
 }  // namespace
 
 Json to_json(const TokenErrand& errand) {
-  return {{"hadoop", errand.hadoop},           {"user", errand.user},
-          {"principal", errand.principal},     {"keytab", errand.keytab},
-          {"krb5_config", errand.krb5_config}, {"file_systems", errand.file_systems},
+  return {{"hadoop", errand.hadoop},
+          {"user", errand.user},
+          {"principal", errand.principal},
+          {"keytab", errand.keytab},
+          {"krb5_config", errand.krb5_config},
+          {"file_systems", errand.file_systems},
           {"output", errand.output}};
 }
 

@@ -33,7 +33,8 @@ job::JobSpec trial_spec(const TrialJob& job);
 // Whether YARN starts a container, and what that one finds; minutes at most. What it leaves on the
 // cluster is the agent, as every job does, and YARN's own record.
 std::vector<Check> run_trial_job(const hadoop::Configuration& configuration,
-                                 const hadoop::FileSystem& file_system, const hadoop::Account& account,
-                                 const base::Clock& clock, const TrialJob& job);
+                                 const hadoop::FileSystem& file_system,
+                                 const hadoop::Account& account, const base::Clock& clock,
+                                 const TrialJob& job);
 
 }  // namespace gangrun::cluster

@@ -105,8 +105,7 @@ Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
   return found.resource;
 }
 
-Result<hadoop::LocalResource> Uploads::put_client(const std::string& path,
-                                                  base::Instant deadline) {
+Result<hadoop::LocalResource> Uploads::put_client(const std::string& path, base::Instant deadline) {
   return put_program(path, kClientLink, deadline);
 }
 

@@ -171,7 +171,8 @@ std::vector<Check> YarnDoctor::clear_away() {
   }
   // Stays where a job has been meanwhile: then it is not empty.
   for (const TrialPlace& home : std::exchange(made_homes_, {})) {
-    (void)hadoop::WebHdfs(home.file_system, hadoop::web_hdfs_options(account_)).remove(home.folder, false, soon());
+    (void)hadoop::WebHdfs(home.file_system, hadoop::web_hdfs_options(account_))
+        .remove(home.folder, false, soon());
   }
   return left;
 }

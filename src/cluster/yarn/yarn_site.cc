@@ -124,7 +124,8 @@ Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationReport& repor
   GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
   const auto text = files_.read(paths.staging(id) + kAccessFile, kMaxJobAccessBytes, soon());
   if (!text.ok()) {
-    const bool is_other_s = text.error().code == base::Code::kNotFound && report.user != account_.user;
+    const bool is_other_s =
+        text.error().code == base::Code::kNotFound && report.user != account_.user;
     return is_other_s ? only_for(report) : text.error();
   }
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxJobAccessBytes));
