@@ -21,14 +21,14 @@ base::Result<hadoop::Account> account_of(const hadoop::Configuration& configurat
                                          const LoginOptions& login, const Context& context) {
   hadoop::Account account;
   GANGRUN_ASSIGN(const bool secured, hadoop::is_secured(configuration));
-  if (secured) {
+  if (secured && !login.is_plan) {
     kerberos::IdentityOptions options{.principal = login.principal, .keytab = login.keytab};
     if (!options.keytab.empty() && !options.keytab.starts_with('/')) {
       options.keytab = base::format("{}/{}", context.folder, options.keytab);
     }
     GANGRUN_ASSIGN(account.identity, kerberos::open_identity(options));
     account.user = short_name(account.identity->principal());
-  } else if (!login.principal.empty() || !login.keytab.empty()) {
+  } else if (!secured && (!login.principal.empty() || !login.keytab.empty())) {
     return base::invalid_argument(base::format(
         "{} is for clusters with Kerberos; this one has none (hadoop.security.authentication)",
         login.keytab.empty() ? "--principal" : "--keytab"));

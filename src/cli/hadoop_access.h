@@ -24,6 +24,7 @@ struct LoginOptions {
   std::string principal{};  // as whom, on a cluster with Kerberos
   std::string keytab{};     // instead of a ticket, likewise; from the folder of the context
   std::string as{};         // for whom we act
+  bool is_plan = false;     // nothing is asked of the cluster, so nobody needs a ticket
 };
 
 // From HADOOP_CONF_DIR; who we are from HADOOP_USER_NAME where the cluster believes names, and from

@@ -100,7 +100,8 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   auto files = job::shipped_files(spec, context.folder, kind_of);
   if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
   const auto access = hadoop_access(
-      context, {.principal = spec.yarn.principal, .keytab = spec.yarn.keytab, .as = spec.yarn.as});
+      context, {.principal = spec.yarn.principal, .keytab = spec.yarn.keytab, .as = spec.yarn.as,
+                                              .is_plan = options.dry_run});
   if (!access.ok()) return fail(context, access.error(), ExitStatus::kBadInput);
   if (spec.zookeeper) {
     auto full = cluster::with_defaults_of(*spec.zookeeper, (*access)->configuration);

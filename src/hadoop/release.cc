@@ -44,7 +44,8 @@ std::optional<Release> parse_release(std::string_view text) {
                  .text = base::shorten(base::trim(text), kMaxTextBytes)};
 }
 
-std::optional<Release> find_release(const Configuration& configuration, base::Instant deadline) {
+std::optional<Release> find_release(const Configuration& configuration, WebLogin* login,
+                                    base::Instant deadline) {
   const bool tls = configuration.get_or("yarn.http.policy", "HTTP_ONLY") == "HTTPS_ONLY";
   const auto servers =
       tls ? resource_manager_addresses(configuration, "yarn.resourcemanager.webapp.https.address",
@@ -60,7 +61,8 @@ std::optional<Release> find_release(const Configuration& configuration, base::In
     net::FetchOptions options;
     options.deadline = deadline;
     options.max_response_bytes = kMaxAnswerBytes;
-    const auto answer = net::fetch(request, options);
+    const auto answer =
+        login == nullptr ? net::fetch(request, options) : login->fetch(request, options);
     if (!answer.ok() || answer->status != 200) continue;
     if (auto release = release_in(answer->body)) return release;
   }

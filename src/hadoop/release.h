@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "hadoop/configuration.h"
+#include "hadoop/web_login.h"
 
 namespace gangrun::hadoop {
 
@@ -29,6 +30,8 @@ std::optional<Release> parse_release(std::string_view text);
 
 // Of the ResourceManager, which tells it nowhere but on the web; none where that does not answer,
 // wants a login first, or says something else.
-std::optional<Release> find_release(const Configuration& configuration, base::Instant deadline);
+// `login` is how to log in there, where the cluster wants that; null: it does not.
+std::optional<Release> find_release(const Configuration& configuration, WebLogin* login,
+                                    base::Instant deadline);
 
 }  // namespace gangrun::hadoop

@@ -50,7 +50,7 @@ TEST(Release, ItsNumbers) {
 
 TEST(Release, AsTheResourceManagerTellsIt) {
   const TestServer server(answering("200 OK", R"({"clusterInfo":{"hadoopVersion":"2.10.2"}})"));
-  const auto release = find_release(configuration_of(server), soon());
+  const auto release = find_release(configuration_of(server), nullptr, soon());
   ASSERT_TRUE(release);
   EXPECT_EQ(release->text, "2.10.2");
 }
@@ -58,13 +58,13 @@ TEST(Release, AsTheResourceManagerTellsIt) {
 TEST(Release, IsUnknownWhereNobodyTellsIt) {
   for (const char* body : {"", "[]", "{}", R"({"clusterInfo":1})", R"({"clusterInfo":{}})"}) {
     const TestServer server(answering("200 OK", body));
-    EXPECT_FALSE(find_release(configuration_of(server), soon())) << body;
+    EXPECT_FALSE(find_release(configuration_of(server), nullptr, soon())) << body;
   }
   const TestServer secured(answering("401 Unauthorized", "{}"));
-  EXPECT_FALSE(find_release(configuration_of(secured), soon()));
+  EXPECT_FALSE(find_release(configuration_of(secured), nullptr, soon()));
   Configuration wrong;
   wrong.set("yarn.resourcemanager.webapp.address", "no address");
-  EXPECT_FALSE(find_release(wrong, soon()));
+  EXPECT_FALSE(find_release(wrong, nullptr, soon()));
 }
 
 }  // namespace

@@ -70,7 +70,9 @@ base::Instant YarnSubmitter::soon() const { return clock_.now() + kAnswerTimeout
 // All are asked at the same time: none needs another's answer.
 Result<> YarnSubmitter::check(const job::JobSpec& spec) {
   auto release = std::async(std::launch::async, [this] {
-    return hadoop::find_release(configuration_, clock_.now() + hadoop::kReleaseTimeout);
+    const auto login = hadoop::web_login_of(account_);
+    return hadoop::find_release(configuration_, login.get(),
+                                clock_.now() + hadoop::kReleaseTimeout);
   });
   auto prepared = std::async(std::launch::async, [this] { return prepare_root(); });
   const auto facts = ask_resource_manager(spec);

@@ -38,7 +38,8 @@ std::string random_name() {
 std::string queue_of(const std::string& queue) { return queue.empty() ? "default" : queue; }
 
 Result<ClusterView> ask(hadoop::ResourceManagerClient& manager,
-                        const hadoop::Configuration& configuration, const std::string& queue,
+                        const hadoop::Configuration& configuration,
+                        const hadoop::Account& account, const std::string& queue,
                         const base::Clock& clock) {
   const auto soon = [&clock] { return clock.now() + kAnswerTimeout; };
   ClusterView view;
@@ -55,7 +56,9 @@ Result<ClusterView> ask(hadoop::ResourceManagerClient& manager,
                  hadoop::resource_manager_addresses(configuration, "yarn.resourcemanager.address",
                                                     kDefaultPort));
   view.resource_managers = addresses.size();
-  view.release = hadoop::find_release(configuration, clock.now() + hadoop::kReleaseTimeout);
+  const auto login = hadoop::web_login_of(account);
+  view.release =
+      hadoop::find_release(configuration, login.get(), clock.now() + hadoop::kReleaseTimeout);
   return view;
 }
 
@@ -131,7 +134,7 @@ std::vector<std::string> YarnDoctor::tensorflow_urls() const {
 std::vector<Check> YarnDoctor::ask_cluster() {
   const std::string queue = queue_of(options_.queue);
   hadoop::ResourceManagerClient manager(configuration_, account_);
-  auto view = ask(manager, configuration_, queue, clock_);
+  auto view = ask(manager, configuration_, account_, queue, clock_);
   if (!view.ok()) return checks_without_answer(view.error(), queue);
   view->facts.user = account_.user;
   largest_mib_ = view->facts.largest.memory_mib;
