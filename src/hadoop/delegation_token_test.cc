@@ -40,6 +40,13 @@ std::vector<std::string> addresses(const std::string& host) {
   return {};
 }
 
+FileSystem on(const std::string& host, std::int32_t port = -1) {
+  FileSystem file_system;
+  file_system.host = host;
+  file_system.port = port;
+  return file_system;
+}
+
 TEST(DelegationToken, TellsItsLife) {
   EXPECT_EQ(life_of(hdfs_token(kIssued, kEnds)), life(kIssued, kEnds));
   // issueDate is field 4, maxDate 5.
@@ -75,15 +82,15 @@ TEST(DelegationToken, OfSeveralTheFirstEndCounts) {
 
 TEST(DelegationToken, IsForAnAddressOrForAPair) {
   Configuration configuration;
-  const FileSystem plain{.host = "nn.example", .port = 9000};
+  const FileSystem plain = on("nn.example", 9000);
   EXPECT_EQ(*token_service(configuration, plain, addresses), "10.0.0.1:9000");
-  EXPECT_EQ(*token_service(configuration, {.host = "nn.example"}, addresses), "10.0.0.1:8020");
-  EXPECT_EQ(token_service(configuration, {.host = "unknown"}, addresses).error().code,
+  EXPECT_EQ(*token_service(configuration, on("nn.example"), addresses), "10.0.0.1:8020");
+  EXPECT_EQ(token_service(configuration, on("unknown"), addresses).error().code,
             base::Code::kUnavailable);
   configuration.set("hadoop.security.token.service.use_ip", "false");
-  EXPECT_EQ(*token_service(configuration, {.host = "NN.Example"}, addresses), "nn.example:8020");
+  EXPECT_EQ(*token_service(configuration, on("NN.Example"), addresses), "nn.example:8020");
   configuration.set("dfs.ha.namenodes.pair", "nn1,nn2");
-  EXPECT_EQ(*token_service(configuration, {.host = "pair"}, addresses), "ha-hdfs:pair");
+  EXPECT_EQ(*token_service(configuration, on("pair"), addresses), "ha-hdfs:pair");
 }
 
 TEST(DelegationToken, OfTheResourceManagersAllAreNamed) {

@@ -19,6 +19,8 @@ using testing::IsEmpty;
 const job::TaskId kWorker{"worker", 0};
 const job::TaskId kOther{"worker", 1};
 
+using Sent = std::pair<SessionId, std::string>;
+
 class Recorded final : public DeskOutput {
  public:
   void send(SessionId session, Frame frame) override {
@@ -30,7 +32,7 @@ class Recorded final : public DeskOutput {
   void close(SessionId, std::string_view) override {}
   void event(DeskEvent) override {}
 
-  std::vector<std::pair<SessionId, std::string>> sent;
+  std::vector<Sent> sent;
 };
 
 class DeskTokensTest : public testing::Test {
@@ -55,9 +57,7 @@ TEST_F(DeskTokensTest, WhoIsThereGetsThemAndWhoComesGetsTheLast) {
   desk.set_tokens(base::Secret("first"));
   desk.set_tokens(base::Secret("second"));
   attach(2, kOther);
-  EXPECT_THAT(out.sent,
-              ElementsAre(std::pair(SessionId{1}, "first"), std::pair(SessionId{1}, "second"),
-                          std::pair(SessionId{2}, "second")));
+  EXPECT_THAT(out.sent, ElementsAre(Sent(1, "first"), Sent(1, "second"), Sent(2, "second")));
 }
 
 TEST_F(DeskTokensTest, WhoHasNotReportedGetsNone) {
