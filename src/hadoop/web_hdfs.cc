@@ -32,12 +32,9 @@ WebHdfsOptions web_hdfs_options(const Account& account) {
 WebHdfs::WebHdfs(FileSystem file_system, WebHdfsOptions options)
     : file_system_(std::move(file_system)),
       options_(std::move(options)),
-      delegation_(options_.delegation) {}
+      delegation_(std::make_shared<CurrentToken>(options_.delegation)) {}
 
-void WebHdfs::set_delegation(base::Secret delegation) {
-  const std::lock_guard lock(mutex_);
-  delegation_ = std::move(delegation);
-}
+void WebHdfs::set_delegation(base::Secret delegation) { delegation_->set(std::move(delegation)); }
 
 net::FetchOptions WebHdfs::fetch_options(base::Instant deadline) const {
   net::FetchOptions out;
@@ -51,10 +48,7 @@ net::FetchOptions WebHdfs::fetch_options(base::Instant deadline) const {
 base::Result<net::HttpResponse> WebHdfs::ask_one(const std::string& address, const Call& call,
                                                  base::Instant deadline) {
   std::map<std::string, std::string> parameters = call.parameters;
-  const base::Secret delegation = [this] {
-    const std::lock_guard lock(mutex_);
-    return delegation_;
-  }();
+  const base::Secret delegation = delegation_->get();
   const bool acts_for_another = !options_.real_user.empty();
   if (!delegation.empty()) {
     parameters["delegation"] = delegation.reveal();

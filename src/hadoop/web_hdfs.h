@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -42,6 +43,25 @@ struct CreateOptions {
   std::uint32_t permission = 0644;  // exactly: no umask is applied
 };
 
+// A token that may be replaced while it is in use. From any thread.
+class CurrentToken {
+ public:
+  explicit CurrentToken(base::Secret token) : token_(std::move(token)) {}
+
+  [[nodiscard]] base::Secret get() const {
+    const std::lock_guard lock(mutex_);
+    return token_;
+  }
+  void set(base::Secret token) {
+    const std::lock_guard lock(mutex_);
+    token_ = std::move(token);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  base::Secret token_;
+};
+
 // HDFS over its REST interface. Calls block until `deadline` at most, each on connections of its
 // own, and go round the NameNodes until an active one answers. Paths are absolute. One thread at a
 // time.
@@ -55,7 +75,8 @@ class WebHdfs {
   WebHdfs(FileSystem file_system, WebHdfsOptions options);
 
   [[nodiscard]] const FileSystem& file_system() const { return file_system_; }
-  // From the next request on, another token: from any thread, also while a call is under way.
+  // From the next request on, another token, for this one and all copies of it: from any thread,
+  // also while a call is under way.
   void set_delegation(base::Secret delegation);
 
   base::Result<FileStatus> status(const std::string& path, base::Instant deadline);
@@ -140,9 +161,8 @@ class WebHdfs {
 
   const FileSystem file_system_;
   const WebHdfsOptions options_;
-  std::mutex mutex_;  // of what comes next
-  base::Secret delegation_;
-  std::size_t active_ = 0;  // of the addresses, the one that answered last
+  std::shared_ptr<CurrentToken> delegation_;  // shared with all copies
+  std::size_t active_ = 0;                    // of the addresses, the one that answered last
 };
 
 }  // namespace gangrun::hadoop

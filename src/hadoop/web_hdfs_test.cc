@@ -181,8 +181,9 @@ TEST(WebHdfs, AnotherTokenTakesThePlaceOfTheFirst) {
   FakeHdfs hdfs;
   WebHdfs client(hdfs.file_system(), {.user = "", .delegation = base::Secret("old")});
   (void)client.status("/", test_deadline());
+  WebHdfs copy = client;
   client.set_delegation(base::Secret("new"));
-  (void)client.status("/", test_deadline());
+  (void)copy.status("/", test_deadline());
   EXPECT_EQ(hdfs.seen().front().query.at("delegation"), "old");
   EXPECT_EQ(hdfs.seen().back().query.at("delegation"), "new");
 }

@@ -58,20 +58,30 @@ std::optional<std::string> login_cookie(const net::HttpResponse& answer) {
   return std::nullopt;
 }
 
+std::string WebLogin::cookie_of(const std::string& origin) {
+  const std::lock_guard lock(mutex_);
+  const auto found = cookies_.find(origin);
+  return found == cookies_.end() ? std::string() : found->second;
+}
+
+void WebLogin::keep(const std::string& origin, std::string cookie) {
+  const std::lock_guard lock(mutex_);
+  cookies_[origin] = std::move(cookie);
+}
+
 base::Result<net::HttpResponse> WebLogin::fetch(const net::FetchRequest& request,
                                                 const net::FetchOptions& options) {
   GANGRUN_ASSIGN(const net::Url url, net::parse_url(request.url));
   const std::string origin = net::origin_of(url);
-  const auto cookie = cookies_.find(origin);
-  if (cookie != cookies_.end()) {
+  if (std::string cookie = cookie_of(origin); !cookie.empty()) {
     net::FetchRequest known = request;
-    known.headers.add("Cookie", cookie->second);
+    known.headers.add("Cookie", std::move(cookie));
     GANGRUN_ASSIGN(net::HttpResponse answer, net::fetch(known, options));
     if (answer.status != kUnauthorized) {
-      if (auto newer = login_cookie(answer)) cookies_[origin] = *std::move(newer);
+      if (auto newer = login_cookie(answer)) keep(origin, *std::move(newer));
       return answer;
     }
-    cookies_.erase(cookie);
+    keep(origin, "");
   }
   return log_in(request, options, origin, url.host);
 }
@@ -95,7 +105,7 @@ base::Result<net::HttpResponse> WebLogin::log_in(net::FetchRequest request,
                          base::format("{} wants more than one round to log in", origin)};
     }
   }
-  if (auto cookie = login_cookie(answer)) cookies_[origin] = *std::move(cookie);
+  if (auto cookie = login_cookie(answer)) keep(origin, *std::move(cookie));
   return answer;
 }
 

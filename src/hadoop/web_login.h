@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -22,7 +23,7 @@ std::optional<std::string> login_cookie(const net::HttpResponse& answer);
 
 // Requests to the web servers of a secured Hadoop. One proves by Kerberos who one is, and the
 // server proves likewise who it is; from then on a cookie tells it, until the server forgets that.
-// One thread at a time.
+// From any thread.
 class WebLogin {
  public:
   // Begins a login at the web server of `host` ("HTTP/host").
@@ -40,7 +41,12 @@ class WebLogin {
                                          const net::FetchOptions& options,
                                          const std::string& origin, const std::string& host);
 
+  // Empty: none is known.
+  std::string cookie_of(const std::string& origin);
+  void keep(const std::string& origin, std::string cookie);
+
   const Start start_;
+  std::mutex mutex_;                            // of what comes next
   std::map<std::string, std::string> cookies_;  // by origin
 };
 
