@@ -24,13 +24,30 @@ constexpr std::chrono::minutes kLookAgain{10};
 
 }  // namespace
 
+Result<GotTokens> get_tokens(const TokenRunner& runner, const base::Clock& clock,
+                             const std::function<bool()>& is_over) {
+  const base::WallTime begun = clock.wall_now();
+  const std::string& output = runner.errand.output;
+  GANGRUN_TRY(base::write_file_atomically(runner.errand_file,
+                                          base::dump_json(cluster::to_json(runner.errand)), 0600));
+  GANGRUN_ASSIGN(const auto answer, process::ask({runner.client_program,
+                                                  cluster::kTokenErrandCommand, runner.errand_file},
+                                                 clock.now() + kErrandTimeout, is_over));
+  GANGRUN_ASSIGN(const base::WallTime ends, cluster::token_answer_from(answer.output));
+  const auto bytes = base::read_file(output, hadoop::kMaxCredentialsBytes);
+  (void)::unlink(output.c_str());  // tokens are to be in one place only
+  if (!bytes.ok()) return bytes.error();
+  GANGRUN_ASSIGN(hadoop::Credentials credentials, hadoop::parse_credentials(*bytes));
+  return GotTokens{std::move(credentials), {begun, ends}};
+}
+
 TokenKeeper::TokenKeeper(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
                          const hadoop::TokenLife& life, Options options)
     : loop_(loop),
       clock_(clock),
       logger_(logger),
       options_(std::move(options)),
-      schedule_(life, !options_.client_program.empty()),
+      schedule_(life, !options_.runner.client_program.empty()),
       worker_(loop, 1) {}
 
 void TokenKeeper::arm() {
@@ -49,39 +66,22 @@ void TokenKeeper::on_time() {
     tell_end();
     return schedule_.on_told();
   }
-  const auto asked = worker_.run([this] { return fetch(); },
-                                 [this](Result<Fresh> fresh) { on_fetched(std::move(fresh)); });
+  const auto asked = worker_.run(
+      [this] { return get_tokens(options_.runner, clock_, [this] { return is_over_.load(); }); },
+      [this](Result<GotTokens> got) { on_fetched(std::move(got)); });
   if (!asked.ok()) on_fetched(asked.error());
 }
 
-// On the worker's thread.
-Result<TokenKeeper::Fresh> TokenKeeper::fetch() const {
-  const base::WallTime begun = clock_.wall_now();
-  const std::string& output = options_.errand.output;
-  GANGRUN_TRY(base::write_file_atomically(
-      options_.errand_file, base::dump_json(cluster::to_json(options_.errand)), 0600));
-  GANGRUN_ASSIGN(
-      const auto answer,
-      process::ask({options_.client_program, cluster::kTokenErrandCommand, options_.errand_file},
-                   clock_.now() + kErrandTimeout, [this] { return is_over_.load(); }));
-  GANGRUN_ASSIGN(const base::WallTime ends, cluster::token_answer_from(answer.output));
-  const auto bytes = base::read_file(output, hadoop::kMaxCredentialsBytes);
-  (void)::unlink(output.c_str());  // tokens are to be in one place only
-  if (!bytes.ok()) return bytes.error();
-  GANGRUN_ASSIGN(hadoop::Credentials credentials, hadoop::parse_credentials(*bytes));
-  return Fresh{std::move(credentials), {begun, ends}};
-}
-
-void TokenKeeper::on_fetched(Result<Fresh> fresh) {
+void TokenKeeper::on_fetched(Result<GotTokens> got) {
   const base::WallTime now = clock_.wall_now();
-  if (fresh.ok()) {
+  if (got.ok()) {
     logger_.info("the job has new tokens of Hadoop, good until {}",
-                 base::to_iso8601(fresh->life.ends));
-    schedule_.on_replaced(fresh->life);
+                 base::to_iso8601(got->life.ends));
+    schedule_.on_replaced(got->life);
     told_ = false;
-    options_.on_replaced(std::move(fresh->credentials));
+    options_.on_replaced(std::move(got->credentials));
   } else {
-    logger_.warning("no new tokens of Hadoop: {}", fresh.error().message);
+    logger_.warning("no new tokens of Hadoop: {}", got.error().message);
     if (schedule_.ended(now) && !told_) tell_end();
     schedule_.on_failed(now);
   }

@@ -16,14 +16,29 @@
 
 namespace gangrun::node {
 
+// New tokens, and from when until when they are good.
+struct GotTokens {
+  hadoop::Credentials credentials;
+  hadoop::TokenLife life;
+};
+
+// How gangrun is sent for tokens.
+struct TokenRunner {
+  std::string client_program;  // gangrun; empty: the job has brought no keytab
+  cluster::TokenErrand errand;
+  std::string errand_file;  // where it is written for gangrun
+};
+
+// Blocks for minutes at most, and not long after `is_over` says so.
+base::Result<GotTokens> get_tokens(const TokenRunner& runner, const base::Clock& clock,
+                                   const std::function<bool()>& is_over);
+
 // Does in a master what hadoop::TokenSchedule says: has gangrun get new tokens before the old ones
 // end, or tells that these have ended.
 class TokenKeeper {
  public:
   struct Options {
-    std::string client_program;  // gangrun; empty: the job has brought no keytab
-    cluster::TokenErrand errand;
-    std::string errand_file;  // where it is written for gangrun
+    TokenRunner runner;
     std::function<void(hadoop::Credentials)> on_replaced;
     std::function<void(const std::string& sentence)> on_ended;
   };
@@ -38,15 +53,9 @@ class TokenKeeper {
   void begin() { arm(); }
 
  private:
-  struct Fresh {
-    hadoop::Credentials credentials;
-    hadoop::TokenLife life;
-  };
-
   void arm();
   void on_time();
-  base::Result<Fresh> fetch() const;
-  void on_fetched(base::Result<Fresh> fresh);
+  void on_fetched(base::Result<GotTokens> got);
   void tell_end();
 
   net::EventLoop& loop_;

@@ -96,6 +96,8 @@ class YarnMaster final : public master::Listener {
   std::string serve_page();
   [[nodiscard]] std::function<bool(const std::string&)> viewers() const;
   [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
+  [[nodiscard]] TokenRunner token_runner() const;
+  void freshen_tokens();
   void keep_tokens();
   Result<> fetch_past();
   Result<master::Settings> settings();
@@ -127,6 +129,7 @@ class YarnMaster final : public master::Listener {
   std::unique_ptr<cluster::YarnCluster> cluster_;
   std::unique_ptr<master::Master> master_;
   std::unique_ptr<YarnPage> page_;
+  std::optional<hadoop::TokenLife> token_life_;
   std::unique_ptr<TokenKeeper> tokens_;
   bool finished_ = false;
   bool told_to_end_ = false;
@@ -222,23 +225,38 @@ base::Secret YarnMaster::own_token(const hadoop::Credentials& credentials) const
   return hadoop::web_hdfs_token(credentials, config_.token_service);
 }
 
-// Each new master begins with the tokens of the submission, which may have ended: then, or soon, it
-// gets others.
+TokenRunner YarnMaster::token_runner() const {
+  if (config_.principal.empty()) return {};
+  TokenRunner runner;
+  runner.client_program = base::format("./{}", cluster::kClientLink);
+  runner.errand = {.hadoop = config_.hadoop,
+                   .user = config_.user,
+                   .principal = config_.principal,
+                   .keytab = cluster::kKeytabLink,
+                   .krb5_config = config_.krb5_config,
+                   .file_systems = config_.spec.yarn.file_systems,
+                   .output = kNewTokens};
+  runner.errand_file = kTokenErrand;
+  return runner;
+}
+
+// Each new master begins with the tokens of the submission, which may have ended by now.
+void YarnMaster::freshen_tokens() {
+  token_life_ = hadoop::life_of(credentials_);
+  const bool is_due = token_life_ && clock_.wall_now() >= hadoop::replacement_time(*token_life_);
+  if (!is_due || config_.principal.empty()) return;
+  auto got = get_tokens(token_runner(), clock_, {});
+  if (!got.ok()) return logger_.warning("no new tokens of Hadoop: {}", got.error().message);
+  token_life_ = got->life;
+  std::erase_if(credentials_.tokens,
+                [](const auto& entry) { return entry.second.kind != hadoop::kMasterTokenKind; });
+  credentials_.tokens.merge(got->credentials.tokens);
+}
+
 void YarnMaster::keep_tokens() {
-  const auto life = hadoop::life_of(credentials_);
-  if (!life) return;
+  if (!token_life_) return;
   TokenKeeper::Options options;
-  if (!config_.principal.empty()) {
-    options.client_program = base::format("./{}", cluster::kClientLink);
-    options.errand = {.hadoop = config_.hadoop,
-                      .user = config_.user,
-                      .principal = config_.principal,
-                      .keytab = cluster::kKeytabLink,
-                      .krb5_config = config_.krb5_config,
-                      .file_systems = config_.spec.yarn.file_systems,
-                      .output = kNewTokens};
-    options.errand_file = kTokenErrand;
-  }
+  options.runner = token_runner();
   options.on_replaced = [this](hadoop::Credentials credentials) {
     if (base::Secret own = own_token(credentials); !own.empty()) {
       files_->set_delegation(std::move(own));
@@ -247,7 +265,7 @@ void YarnMaster::keep_tokens() {
     cluster_->set_tokens(std::move(credentials.tokens));
   };
   options.on_ended = [](const std::string&) {};  // the log has it
-  tokens_ = std::make_unique<TokenKeeper>(loop_, clock_, logger_, *life, std::move(options));
+  tokens_ = std::make_unique<TokenKeeper>(loop_, clock_, logger_, *token_life_, std::move(options));
   tokens_->begin();
 }
 
@@ -329,6 +347,7 @@ Result<> YarnMaster::start() {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals({SIGTERM, SIGINT, SIGHUP},
                                                [this](int) { told_to_end_ = true; }));
   GANGRUN_TRY(read_config());
+  freshen_tokens();
   GANGRUN_TRY(fetch_past());
   GANGRUN_ASSIGN(master::Settings for_master, settings());
   GANGRUN_TRY(make_cluster());
