@@ -1,6 +1,6 @@
 """Jobs on a cluster with Kerberos: submitted by a ticket or a keytab, with tokens for what they read."""
 
-import os
+import getpass
 import pathlib
 import re
 import shutil
@@ -66,7 +66,7 @@ def secured(hadoop_of_module):
 
 @pytest.fixture
 def jobs(secured, gangrun, agent, home, tmp_path):
-    jobs = jobs_of(secured, os.environ.get("USER") or "root", gangrun, tmp_path, home)
+    jobs = jobs_of(secured, getpass.getuser(), gangrun, tmp_path, home)
     yield jobs
     jobs.end_all()
 
@@ -75,7 +75,7 @@ def keytab(cluster, user):
     return str(cluster.folder / "krb5" / f"{user}.keytab")
 
 
-def without_ticket(jobs, tmp_path):
+def without_ticket(tmp_path):
     return {"KRB5CCNAME": f"FILE:{tmp_path / 'none'}"}
 
 
@@ -90,7 +90,7 @@ def test_a_job_gets_its_tokens_and_not_the_masters(jobs):
 @pytest.mark.parametrize("protection", PROTECTIONS)
 def test_submit_look_and_kill_at_each_protection(hadoop_cluster, gangrun, agent, home, tmp_path, protection):
     cluster = hadoop_cluster(nodes=1, kerberos=True, rpc_protection=protection)
-    jobs = jobs_of(cluster, os.environ.get("USER") or "root", gangrun, tmp_path, home)
+    jobs = jobs_of(cluster, getpass.getuser(), gangrun, tmp_path, home)
     job = Waiting(jobs, "-r", "worker:2")
     job.starts(2)
     assert jobs.order("kill", job.id).returncode == 0
@@ -98,9 +98,9 @@ def test_submit_look_and_kill_at_each_protection(hadoop_cluster, gangrun, agent,
 
 
 def test_a_keytab_needs_no_ticket(jobs, secured, tmp_path):
-    user = os.environ.get("USER") or "root"
+    user = getpass.getuser()
     done = jobs.run("--principal", user, "--keytab", keytab(secured, user), "-r", "worker:1", "-m", "128m", "--", "true",
-                    env=without_ticket(jobs, tmp_path))
+                    env=without_ticket(tmp_path))
     assert done.returncode == 0, done.stderr
 
 
@@ -117,7 +117,7 @@ def test_what_is_missing_is_one_sentence(jobs, words, env, said):
 
 
 def test_an_expired_ticket_is_told(jobs, secured, tmp_path):
-    user = os.environ.get("USER") or "root"
+    user = getpass.getuser()
     cache = {"KRB5CCNAME": f"FILE:{tmp_path / 'short'}"}
     environment = jobs.environment | cache
     subprocess.run(["kinit", "-l", "2s", "-k", "-t", keytab(secured, user), user], env=environment, check=True, timeout=60)
@@ -147,7 +147,7 @@ def test_a_job_that_outlives_its_tokens(hadoop_cluster, gangrun, agent, home, tm
         f"{DELEGATION}.key.update-interval={SHORT_LIFE_MS}",
         f"yarn.resourcemanager.delegation.token.max-lifetime={SHORT_LIFE_MS}",
         f"yarn.resourcemanager.delegation.token.renew-interval={SHORT_LIFE_MS}"])
-    user = os.environ.get("USER") or "root"
+    user = getpass.getuser()
     jobs = jobs_of(cluster, user, gangrun, tmp_path, home)
     jobs.write("reader.py", READER)
     keys = ("--principal", user, "--keytab", keytab(cluster, user)) if with_keytab else ()
@@ -167,7 +167,7 @@ def test_a_job_that_outlives_its_tokens(hadoop_cluster, gangrun, agent, home, tm
 
 def test_no_secret_of_a_run_is_told(jobs, secured, tmp_path):
     """Tokens and keys stand in no log, command line, environment, plan, journal or page."""
-    user = os.environ.get("USER") or "root"
+    user = getpass.getuser()
     dump = tmp_path / "seen"
     dump.mkdir()
     script = f"env > {dump}/environment; cat /proc/[0-9]*/cmdline > {dump}/commands 2>/dev/null; cp $HADOOP_TOKEN_FILE_LOCATION {dump}/tokens"
