@@ -266,8 +266,9 @@ job::JobSpec trial_spec(const TrialJob& job) {
 }
 
 std::vector<Check> run_trial_job(const hadoop::Configuration& configuration,
-                                 const hadoop::FileSystem& file_system, const std::string& user,
-                                 const base::Clock& clock, const TrialJob& job) {
+                                 const hadoop::FileSystem& file_system,
+                                 const hadoop::Account& account, const base::Clock& clock,
+                                 const TrialJob& job) {
   return Run(configuration, file_system, account, clock, job).run();
 }
 
