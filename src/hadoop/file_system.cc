@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kHttpPort = "9870";
 constexpr std::string_view kHttpsPort = "9871";
+constexpr int kRpcPort = 8020;
 constexpr std::string_view kEveryInterface = "0.0.0.0";
 
 struct Authority {
@@ -41,6 +42,12 @@ base::Result<Authority> authority_of(const std::string& url) {
   const std::size_t last = named.find_last_of(":]");
   if (last != std::string::npos && named[last] == ':') out.port = parsed.port;
   return out;
+}
+
+// Two names of one NameNode.
+bool is_same(const Authority& one, const Authority& other) {
+  const auto port = [](const Authority& of) { return of.port < 0 ? kRpcPort : of.port; };
+  return one.host == other.host && port(one) == port(other);
 }
 
 struct Web {
@@ -111,6 +118,22 @@ bool is_service(const Configuration& configuration, const std::string& host) {
   return !configuration.list("dfs.ha.namenodes." + host).empty();
 }
 
+// The web address of the NameNode whose RPC address is this one, wherever it stands in the
+// configuration: with federation and with others' clusters the keys carry a service's name.
+std::optional<std::string> address_by_rpc(const Configuration& configuration, const Web& web,
+                                          const Authority& authority) {
+  constexpr std::string_view kRpcAddress = "dfs.namenode.rpc-address";
+  for (const std::string& name : configuration.names()) {
+    if (!name.starts_with(kRpcAddress)) continue;
+    const std::string value = configuration.get_or(name, "");
+    const auto rpc = authority_of("hdfs://" + value);
+    if (!rpc.ok() || !is_same(*rpc, authority)) continue;
+    const std::string key = std::string(web.key) + name.substr(kRpcAddress.size());
+    if (auto found = address_of(configuration, web, key, authority.host)) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string to_string(const FileSystem& file_system) {
@@ -137,8 +160,12 @@ base::Result<FileSystem> find_file_system(const Configuration& configuration,
       return out;
     }
     const Web web = web_of(configuration);
+    if (auto found = address_by_rpc(configuration, web, *authority)) {
+      out.addresses = {*std::move(found)};
+      return out;
+    }
     const auto own = authority_of(configuration.get_or("fs.defaultFS", ""));
-    const bool is_configured = is_default || (own.ok() && own->host == out.host);
+    const bool is_configured = is_default || (own.ok() && is_same(*own, *authority));
     const std::string key = is_configured ? std::string(web.key) : std::string();
     out.addresses = {
         address_of(configuration, web, key, out.host).value_or(default_address(web, out.host))};

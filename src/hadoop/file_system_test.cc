@@ -75,6 +75,20 @@ TEST(FileSystem, AnotherThanTheDefaultOne) {
             (FileSystem{"hdfs", "far", 8020, {"http://far:9870"}}));
 }
 
+// The port counts too: two may live on one host.
+TEST(FileSystem, AnotherNameNodeIsKnownByItsRpcAddress) {
+  const auto config = with({{"fs.defaultFS", "hdfs://nn:8020"},
+                            {"dfs.namenode.rpc-address", "nn:8020"},
+                            {"dfs.namenode.http-address", "nn:9870"},
+                            {"dfs.namenode.rpc-address.far", "nn:8021"},
+                            {"dfs.namenode.http-address.far", "0.0.0.0:9871"}});
+  EXPECT_THAT(find_file_system(config, "hdfs://nn:8021/x")->addresses,
+              ElementsAre("http://nn:9871"));
+  EXPECT_THAT(find_file_system(config, "hdfs://nn/x")->addresses, ElementsAre("http://nn:9870"));
+  EXPECT_THAT(find_file_system(config, "hdfs://nn:8022/x")->addresses,
+              ElementsAre("http://nn:9870"));
+}
+
 TEST(FileSystem, AnHttpAddressOfItsOwn) {
   EXPECT_EQ(*find_file_system({}, "webhdfs://nn"),
             (FileSystem{"webhdfs", "nn", 9870, {"http://nn:9870"}}));
