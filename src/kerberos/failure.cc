@@ -110,7 +110,9 @@ base::Error about_the_user(Kind kind, const Attempt& attempt) {
           "there is no Kerberos ticket{}: run {}, or give --principal and --keytab",
           attempt.client.empty() ? "" : " of " + attempt.client, ticket_command(attempt)));
     case Kind::kExpired:
-      return error(base::format("the Kerberos ticket of {} has expired: run {}", who,
+      // The library does not always say whose it was.
+      return error(base::format("the Kerberos ticket{}{} has expired: run {}",
+                                attempt.client.empty() ? "" : " of ", attempt.client,
                                 ticket_command(attempt)));
     case Kind::kUnknownClient:
       return error(

@@ -62,7 +62,7 @@ TEST(KerberosFailure, ACodeOfTheLibrarysOwnIsKnownByItsWords) {
 
 TEST(KerberosFailure, TheMajorStatusMayTellOfAnExpiredTicket) {
   const base::Error error = to_error({.major = 11U << 16U}, {});
-  EXPECT_EQ(error.message, "the Kerberos ticket of the user has expired: run kinit");
+  EXPECT_EQ(error.message, "the Kerberos ticket has expired: run kinit");
 }
 
 TEST(KerberosFailure, ALongTextIsCut) {

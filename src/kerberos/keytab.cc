@@ -77,11 +77,10 @@ std::string names_of(const std::vector<Principal>& principals) {
 }
 
 base::Error unreadable(const std::string& path, const base::Error& error) {
-  std::string message = base::format("the keytab cannot be read: {}", error.message);
-  if (error.code == base::Code::kPermissionDenied) {
-    message += base::format("; its owner must be who runs this: ls -l {}", path);
-  }
-  return base::Error{error.code, std::move(message)};
+  const bool is_denied = error.code == base::Code::kPermissionDenied;
+  return base::Error{error.code,
+                     base::format("the keytab cannot be read: {}{}; try: ls -l {}", error.message,
+                                  is_denied ? ", its owner must be who runs this" : "", path)};
 }
 
 }  // namespace
