@@ -99,8 +99,9 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   job::JobSpec spec = asked;
   auto files = job::shipped_files(spec, context.folder, kind_of);
   if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
-  const auto access = hadoop_access(
-      context, {.principal = spec.yarn.principal, .keytab = spec.yarn.keytab, .as = spec.yarn.as,
+  const auto access = hadoop_access(context, {.principal = spec.yarn.principal,
+                                              .keytab = spec.yarn.keytab,
+                                              .as = spec.yarn.as,
                                               .is_plan = options.dry_run});
   if (!access.ok()) return fail(context, access.error(), ExitStatus::kBadInput);
   if (spec.zookeeper) {
@@ -134,7 +135,8 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
                                     .submitted = context.clock.wall_now(),
                                     .client_program = context.program,
                                     .keytab = keytab_path(spec, context),
-                                    .krb5_config = context.variable("KRB5_CONFIG")});
+                                    .krb5_config = context.variable("KRB5_CONFIG"),
+                                    .authorities = context.variable("SSL_CERT_FILE")});
   if (!id.ok()) return fail(context, id.error(), ExitStatus::kCouldNotStart);
   const std::string text = hadoop::to_string(*id);
   if (options.detach) return leave_submitted(text, {{"job", text}}, spec, options, context);

@@ -222,6 +222,8 @@ void Master::Impl::end(const gang::End& decision) {
 
 void Master::Impl::finish(const gang::Finish& decision) {
   cause_ = decision.cause;
+  const bool has_failed = decision.state == job::JobState::kFailed;
+  if (has_failed && cause_ && !trouble_.empty()) cause_->sentence += "; " + trouble_;
   finished_at_ = clock_.now();
   ended_ = base::to_iso8601(clock_.wall_now());
   logger_.info("the job has {}", job::to_string(decision.state));
@@ -282,6 +284,7 @@ job::JobStatus Master::Impl::status() const {
   const bool tells_early = settings_.joining != nullptr && !cause_;
   status.cause = tells_early ? gang_.first_cause() : cause_;
   if (zookeeper_ && !zookeeper_->trouble().empty()) status.notes = {zookeeper_->trouble()};
+  if (!trouble_.empty() && !cause_) status.notes.push_back(trouble_);
   for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));
   return status;
 }
@@ -295,6 +298,8 @@ Master::~Master() = default;
 
 base::Result<> Master::start() { return impl_->start(); }
 void Master::set_tokens(base::Secret file) { impl_->set_tokens(std::move(file)); }
+
+void Master::set_trouble(std::string sentence) { impl_->set_trouble(std::move(sentence)); }
 
 void Master::request_stop(std::string by, bool at_once) {
   impl_->request_stop(std::move(by), at_once);

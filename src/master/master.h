@@ -104,6 +104,9 @@ class Master {
   // Tasks that run, and those that will, get this token file of Hadoop in place of the one that
   // they were started with.
   void set_tokens(base::Secret file);
+  // Told with the job's state from now on, and with its cause if it fails: what is wrong beside it.
+  // An empty sentence: it is well again.
+  void set_trouble(std::string sentence);
   [[nodiscard]] job::JobStatus status() const;
   // Whether a client that reads the tasks' output has been given all of it.
   [[nodiscard]] bool lines_are_told() const;

@@ -50,6 +50,7 @@ class Master::Impl {
 
   base::Result<> start();
   void set_tokens(base::Secret file) { server_.set_tokens(std::move(file)); }
+  void set_trouble(std::string sentence) { trouble_ = std::move(sentence); }
   void request_stop(std::string by, bool at_once) {
     handle(gang::StopRequested{std::move(by), at_once});
   }
@@ -113,6 +114,7 @@ class Master::Impl {
   std::string ended_;
   std::optional<base::Instant> finished_at_;
   std::optional<job::Cause> cause_;
+  std::string trouble_;
   std::int64_t all_started_ms_ = -1;
   std::uint16_t tls_port_ = 0;
   bool journal_failed_ = false;

@@ -19,6 +19,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::EndsWith;
 using testing::IsEmpty;
 
 constexpr int kWorkers = 3;
@@ -60,6 +62,12 @@ class Agent {
   void succeed() {
     job::ExitReport report;
     report.success = true;
+    session_->exited(report, loop_.now());
+  }
+  void fail() {
+    job::ExitReport report;
+    report.code = 1;
+    report.sentence = "exited with status 1";
     session_->exited(report, loop_.now());
   }
   [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
@@ -249,6 +257,21 @@ TEST_F(MasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
   for (const job::TaskId& task : cluster_.stopped) cluster_.take_away(task, 1);
   wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
   EXPECT_EQ(master_->status().restarts_used, 0);
+}
+
+// Who reads why a job has failed would look in the wrong place without it.
+TEST_F(MasterTest, WhatIsWrongBesideIsToldWithTheStateAndWithTheCauseOfAFailure) {
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  master_->set_trouble("the clocks are wrong");
+  EXPECT_THAT(master_->status().notes, ElementsAre("the clocks are wrong"));
+  master_->set_trouble("");
+  EXPECT_THAT(master_->status().notes, IsEmpty());
+  master_->set_trouble("the tokens have ended");
+  for (const auto& [task, agent] : agents_) agent->fail();
+  wait("the end of the job", [this] { return finished_; });
+  ASSERT_EQ(master_->status().state, job::JobState::kFailed);
+  EXPECT_THAT(master_->status().cause->sentence, EndsWith("; the tokens have ended"));
 }
 
 }  // namespace

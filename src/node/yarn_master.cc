@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -261,10 +262,15 @@ void YarnMaster::keep_tokens() {
     if (base::Secret own = own_token(credentials); !own.empty()) {
       files_->set_delegation(std::move(own));
     }
+    master_->set_trouble("");
     master_->set_tokens(base::Secret(hadoop::encode_credentials({credentials.tokens, {}})));
     cluster_->set_tokens(std::move(credentials.tokens));
   };
-  options.on_ended = [](const std::string&) {};  // the log has it
+  options.on_ended = [this](const std::string& sentence) {
+    master_->set_trouble(sentence);
+    // Nobody gets others, so nothing comes into the job's folder any more.
+    if (config_.principal.empty()) journal_copy_->give_up("without tokens");
+  };
   tokens_ = std::make_unique<TokenKeeper>(loop_, clock_, logger_, *token_life_, std::move(options));
   tokens_->begin();
 }
@@ -385,6 +391,10 @@ Result<> YarnMaster::wait() {
 
 Result<> run_yarn_master(const base::Clock& clock, base::Logger& logger) {
   net::use_static_name_service();
+  if (::access(cluster::kAuthoritiesLink, R_OK) == 0) {
+    // Before there is a thread: OpenSSL reads it from there, and so does gangrun.
+    ::setenv("SSL_CERT_FILE", cluster::kAuthoritiesLink, 1);  // NOLINT(concurrency-mt-unsafe)
+  }
   YarnMaster master(clock, logger);
   GANGRUN_TRY(master.start());
   return master.wait();

@@ -91,6 +91,7 @@ void JournalCopy::on_part(std::uint64_t end, const Result<>& stored) {
     release();
     return work();
   }
+  if (given_up_) return release();
   trouble_ = base::format(
       "room for the journal on the cluster's file system, before which nothing new is started: {}",
       stored.error().message);
@@ -105,16 +106,20 @@ void JournalCopy::on_part(std::uint64_t end, const Result<>& stored) {
   }
   const std::chrono::seconds limit = hurried_ ? kLastCopyTimeout : kCopyTimeout;
   if (now - *failing_since_ > limit) {
-    given_up_ = true;
-    trouble_.clear();
-    const std::string sentence =
-        base::format("the journal is not copied any more after {}; a next master cannot go on",
-                     base::to_words(limit));
-    logger_.error("{}", sentence);
-    options_.warn(sentence);
-    return release();
+    return give_up(base::format("after {}", base::to_words(limit)));
   }
   timer_ = loop_.after(kPartPause, [this] { work(); });
+}
+
+void JournalCopy::give_up(const std::string& why) {
+  given_up_ = true;
+  trouble_.clear();
+  timer_.reset();
+  const std::string sentence =
+      base::format("the journal is not copied any more {}; a next master cannot go on", why);
+  logger_.error("{}", sentence);
+  options_.warn(sentence);
+  if (!busy_) release();
 }
 
 void JournalCopy::release() {

@@ -46,6 +46,8 @@ class JournalCopy final : public journal::FarCopy {
   void copy(std::function<void()> done) override;
   void hurry() override { hurried_ = true; }
   [[nodiscard]] std::string trouble() const override { return trouble_; }
+  // Nothing can be copied any more; nobody waits for it from now on.
+  void give_up(const std::string& why);
 
  private:
   struct Waiter {

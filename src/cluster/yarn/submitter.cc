@@ -130,7 +130,7 @@ Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
   GANGRUN_ASSIGN(master.local_resources[kClientLink],
                  uploads.put_client(job.client_program, deadline));
   GANGRUN_ASSIGN(master.local_resources[kKeytabLink],
-                 uploads.put_keytab(job.keytab, config.staging_folder, deadline));
+                 uploads.put_own(job.keytab, config.staging_folder, kKeytabLink, deadline));
   return {};
 }
 
@@ -158,6 +158,15 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
                              kOwnFile, soon()));
   hadoop::LaunchContext master;
   GANGRUN_TRY(add_tokens(job, uploads, config, master));
+  // An https cluster's nodes may know nothing of its authority.
+  const auto& addresses = files_.file_system().addresses;
+  const bool by_https = !addresses.empty() && addresses.front().starts_with("https:");
+  if (by_https && !job.authorities.empty()) {
+    GANGRUN_ASSIGN(
+        master.local_resources[kAuthoritiesLink],
+        uploads.put_own(job.authorities, config.staging_folder, kAuthoritiesLink, deadline)
+            .context("SSL_CERT_FILE"));
+  }
   std::string text = base::dump_json(to_json(config));
   if (text.size() > kMaxMasterConfigBytes) {
     return base::invalid_argument(

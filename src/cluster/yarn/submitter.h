@@ -35,6 +35,8 @@ struct Submitting {
   std::string client_program{};  // gangrun itself
   std::string keytab{};
   std::string krb5_config{};  // KRB5_CONFIG
+  // Of those by whom the servers' certificates are signed, in PEM form; empty: whom a node trusts.
+  std::string authorities{};
 };
 
 // Brings a job to YARN: looks whether it can run there, uploads what the cluster does not have yet,

@@ -26,7 +26,7 @@ namespace {
 using base::Result;
 
 // A keytab of a few keys has a few hundred bytes.
-constexpr std::size_t kMaxKeytabBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMaxOwnBytes = std::size_t{4} << 20U;
 
 Result<std::uint64_t> size_of(int fd, const std::string& what) {
   struct stat info {};
@@ -109,18 +109,17 @@ Result<hadoop::LocalResource> Uploads::put_client(const std::string& path, base:
   return put_program(path, kClientLink, deadline);
 }
 
-Result<hadoop::LocalResource> Uploads::put_keytab(const std::string& path,
-                                                  const std::string& folder,
-                                                  base::Instant deadline) {
-  GANGRUN_ASSIGN(std::string bytes, base::read_file(path, kMaxKeytabBytes));
-  const base::Secret keys(std::move(bytes));
+Result<hadoop::LocalResource> Uploads::put_own(const std::string& path, const std::string& folder,
+                                               const char* link, base::Instant deadline) {
+  GANGRUN_ASSIGN(std::string bytes, base::read_file(path, kMaxOwnBytes));
+  const base::Secret content(std::move(bytes));
   hadoop::LocalResource resource;
   resource.scheme = files_.file_system().scheme;
   resource.host = files_.file_system().host;
   resource.port = files_.file_system().port;
-  resource.path = base::format("{}/{}", folder, kKeytabLink);
+  resource.path = base::format("{}/{}", folder, link);
   // Not by its contents: such a file would stay for the next job.
-  GANGRUN_TRY(files_.create(resource.path, keys.reveal(), {.permission = 0600}, deadline));
+  GANGRUN_TRY(files_.create(resource.path, content.reveal(), {.permission = 0600}, deadline));
   GANGRUN_ASSIGN(const hadoop::FileStatus status, files_.status(resource.path, deadline));
   resource.size = static_cast<std::int64_t>(status.length);
   resource.timestamp = status.modification_time;

@@ -24,6 +24,8 @@ inline constexpr const char* kAgentLink = "gangrun-agent";
 // The program that gets new tokens for the master, and the keys that it needs for that.
 inline constexpr const char* kClientLink = "gangrun";
 inline constexpr const char* kKeytabLink = "gangrun-keytab";
+// The certificates of those whom the client trusts, where it names them.
+inline constexpr const char* kAuthoritiesLink = "gangrun-authorities.pem";
 inline constexpr const char* kFilesLink = "gangrun-files";
 inline constexpr const char* kOwnFolderLink = ".gangrun-files-";
 inline constexpr const char* kArchiveName = "files.tar.gz";
@@ -53,9 +55,9 @@ class Uploads {
 
   // The program `gangrun`, for a master that has to get tokens.
   base::Result<hadoop::LocalResource> put_client(const std::string& path, base::Instant deadline);
-  // A file of keys into the job's own folder, for nobody but the job's user.
-  base::Result<hadoop::LocalResource> put_keytab(const std::string& path, const std::string& folder,
-                                                 base::Instant deadline);
+  // A small file into the job's own folder, for nobody but the job's user.
+  base::Result<hadoop::LocalResource> put_own(const std::string& path, const std::string& folder,
+                                              const char* link, base::Instant deadline);
 
   // What the containers of a task type get besides, by the name of its link. Each archive is its
   // own private file, and is not read again where it has not changed.

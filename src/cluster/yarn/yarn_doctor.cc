@@ -38,9 +38,8 @@ std::string random_name() {
 std::string queue_of(const std::string& queue) { return queue.empty() ? "default" : queue; }
 
 Result<ClusterView> ask(hadoop::ResourceManagerClient& manager,
-                        const hadoop::Configuration& configuration,
-                        const hadoop::Account& account, const std::string& queue,
-                        const base::Clock& clock) {
+                        const hadoop::Configuration& configuration, const hadoop::Account& account,
+                        const std::string& queue, const base::Clock& clock) {
   const auto soon = [&clock] { return clock.now() + kAnswerTimeout; };
   ClusterView view;
   GANGRUN_ASSIGN(const auto application, manager.new_application(soon()));
