@@ -1,5 +1,5 @@
 // What a server says while somebody logs in by Kerberos: its offer of layers, a field of its
-// answer, and which principal it has; lines of the input.
+// answer, and which principal it has; lines of the input. And who may look at a job.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "hadoop/access_list.h"
 #include "hadoop/configuration.h"
 #include "hadoop/gssapi_sasl.h"
 #include "hadoop/server_principal.h"
@@ -24,6 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   answer.headers.add("Set-Cookie", std::string(input));
   (void)hadoop::negotiate_token(answer);
   (void)hadoop::login_cookie(answer);
+  (void)hadoop::allows(hadoop::parse_access_list(input), "ann", hadoop::groups_of(input, "ann"));
   std::vector<std::string> lines = base::split(input, '\n');
   lines.resize(4);
   hadoop::Configuration configuration;
