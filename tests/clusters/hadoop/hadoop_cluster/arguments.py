@@ -8,7 +8,7 @@ from . import commands
 from .basics import Failure, say
 from .jars import DEFAULT_VERSION
 
-KINDS = ("nn", "dn", "rm", "nm", "kdc")
+KINDS = ("nn", "dn", "rm", "nm", "kdc", "far")
 UP_LIMIT_S = 220
 DAEMON_LIMIT_S = 200
 
@@ -25,6 +25,8 @@ def add_size_options(parser):
                         help="MiB of each DataNode's volume: a file system of its own in memory (root)")
     parser.add_argument("--ha", action="store_true",
                         help="two NameNodes and two ResourceManagers; `transition` fails over")
+    parser.add_argument("--far", action="store_true",
+                        help="another HDFS, which is a NameNode only: jobs may read the names in it")
     parser.add_argument("--vcores", type=int, default=8, help="vcores that each NodeManager offers")
     parser.add_argument("--memory-mb", type=int, default=16384, help="MiB that each NodeManager offers")
     parser.add_argument("--enforce-memory", nargs="?", const="pmem", default="", choices=["pmem", "both"],
@@ -45,6 +47,8 @@ def add_up_options(parser):
     parser.add_argument("--native", action="store_true", help="load libhadoop.so (always with --kerberos)")
     parser.add_argument("--rpc-protection", default="authentication",
                         choices=["authentication", "integrity", "privacy"])
+    parser.add_argument("--https", action="store_true",
+                        help="the web interfaces by HTTPS only, with a certificate authority of the cluster's own")
     parser.add_argument("--same-host", action="store_true", help="all on localhost, told apart by port")
     parser.add_argument("--netns", action="store_true",
                         help="every host in a network namespace of its own, with the stock ports (root)")

@@ -18,7 +18,7 @@ NAMESERVICE = "twin"
 
 STOCK_PORTS = {
     "nn.rpc": 8020, "nn.http": 9870, "rm.client": 8032, "rm.scheduler": 8030, "rm.tracker": 8031, "rm.admin": 8033,
-    "rm.http": 8088, "dn.data": 9866, "dn.ipc": 9867, "dn.http": 9864, "nm.rpc": 8041, "nm.localizer": 8040,
+    "rm.http": 8088, "far.rpc": 8020, "far.http": 9870, "dn.data": 9866, "dn.ipc": 9867, "dn.http": 9864, "nm.rpc": 8041, "nm.localizer": 8040,
     "nm.http": 8042, "nm.collector": 8048, "kdc": 88,
 }
 
@@ -70,12 +70,12 @@ class Cluster:
         """The daemons of one kind; of a master there is one without a number, or with --ha two."""
         if kind in ("nn", "rm"):
             return [kind + "1", kind + "2"] if self.option("ha") else [kind]
-        if kind == "kdc":
-            return ["kdc"] if self.option("kerberos") else []
+        if kind in ("kdc", "far"):
+            return [kind] if self.option({"kdc": "kerberos", "far": "far"}[kind]) else []
         return [f"{kind}{number}" for number in range(1, self.option({"dn": "datanodes", "nm": "nodes"}[kind]) + 1)]
 
     def daemons(self):
-        return [name for kind in ("kdc", "nn", "dn", "rm", "nm") for name in self.names(kind)]
+        return [name for kind in ("kdc", "nn", "far", "dn", "rm", "nm") for name in self.names(kind)]
 
     def active(self, kind):
         """The master of a kind that was made active last."""
@@ -128,6 +128,17 @@ class Cluster:
     def hdfs_url(self):
         return "hdfs://" + (NAMESERVICE if self.option("ha") else self.address("nn.rpc"))
 
+    @property
+    def scheme(self):
+        return "https" if self.option("https") else "http"
+
+    def web(self, name):
+        """Where a daemon answers by HTTP."""
+        return f"{self.scheme}://{self.address(name + '.http')}"
+
+    def far_url(self):
+        return "hdfs://" + self.address("far.rpc")
+
     def environment(self):
         """What clients of this cluster have in their environment."""
         home, name_node, manager = self.path("home"), self.active("nn"), self.active("rm")
@@ -137,15 +148,17 @@ class Cluster:
             **dict.fromkeys(("HADOOP_HOME", "HADOOP_COMMON_HOME", "HADOOP_HDFS_HOME", "HADOOP_YARN_HOME"), home),
             **dict.fromkeys(("HADOOP_CONF_DIR", "YARN_CONF_DIR"), self.path("conf")),
             "HDFS_URL": self.hdfs_url(),
-            "WEBHDFS_URL": f"http://{self.address(name_node + '.http')}/webhdfs/v1",
+            "WEBHDFS_URL": f"{self.web(name_node)}/webhdfs/v1",
             "RM_ADDRESS": self.address(manager + ".client"),
             "RM_SCHEDULER_ADDRESS": self.address(manager + ".scheduler"),
-            "RM_WEB_URL": "http://" + self.address(manager + ".http"),
+            "RM_WEB_URL": self.web(manager),
             "DSHELL_JAR": java.distributed_shell(self),
         }
         if self.option("kerberos"):
             found.update(kerberos.environment(self, getpass.getuser()))
             found["HADOOP_CLUSTER_KEYTABS"] = self.path("krb5")
+        if self.option("https"):
+            found["SSL_CERT_FILE"] = self.path("tls", "authority.pem")
         if self.option("netns"):
             found["HADOOP_CLUSTER_NETNS"] = namespaces.name(self, "client")
         return found

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from . import availability, configuration, daemons, java, jars, kerberos, life, namespaces, processes, questions
+from . import availability, certificates, configuration, daemons, java, jars, kerberos, life, namespaces, processes, questions
 from .basics import Failure, say
 from .cluster import Cluster
 
@@ -27,13 +27,15 @@ def options_of(arguments):
         raise Failure(f"--nodes, --datanodes: 1 to {MAX_DAEMONS}")
     if (arguments.netns or arguments.datanode_mb) and os.getuid() != 0:
         raise Failure("--netns, --datanode-mb: they need root")
+    if arguments.far and arguments.netns:
+        raise Failure("--far does not go with --netns: two NameNodes of the stock ports would be on one host")
     resources = [item.partition("=") for item in arguments.resource]
     if not all(count.isdigit() for _, _, count in resources):
         raise Failure("--resource: NAME=COUNT")
     if not all("=" in item for item in arguments.set):
         raise Failure("--set: NAME=VALUE")
     kept = ("nodes", "datanodes", "datanode_mb", "vcores", "memory_mb", "enforce_memory", "kerberos", "rpc_protection", "node_labels",
-            "gpus", "gpu_nodes", "same_host", "ha", "heap_mb", "port_base", "heartbeat_ms", "nm_expiry_ms", "set")
+            "gpus", "gpu_nodes", "same_host", "ha", "far", "https", "heap_mb", "port_base", "heartbeat_ms", "nm_expiry_ms", "set")
     return {name: getattr(arguments, name) for name in kept} | {
         "resources": [[name, int(count)] for name, _, count in resources],
         "netns": f"hc{random.randrange(65536):04x}" if arguments.netns else None,
@@ -64,6 +66,8 @@ def up(arguments):
         os.makedirs(cluster.path(part), exist_ok=True)
     cluster.lay_out()
     cluster.save()
+    if arguments.https:
+        certificates.make(cluster)
     configuration.write_all(cluster)
     java.write_home(cluster)
     try:
@@ -150,6 +154,8 @@ def wait_for(cluster, name, seconds, since_ms):
         questions.wait_for_yarn(cluster, seconds, living_nodes(cluster))
     elif kind == "nn":
         questions.wait_for_hdfs(cluster, seconds)
+    elif kind == "far":
+        questions.wait_for_names(cluster, name, seconds)
 
 
 def living_nodes(cluster):

@@ -3,7 +3,7 @@
 import getpass
 import os
 
-from . import kerberos
+from . import certificates, kerberos
 from .basics import write, write_properties
 from .cluster import NAMESERVICE
 
@@ -23,6 +23,9 @@ log4j.appender.console.target=System.err
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+# Their lines have the addresses that were asked for, in which WebHDFS has the token (docs/secure-clusters.md).
+log4j.logger.http.requests=WARN
+log4j.logger.datanode.webhdfs=WARN
 """
 
 
@@ -192,6 +195,7 @@ def node_manager_properties(cluster, name):
         "yarn.nodemanager.address": cluster.address(name + ".rpc"),
         "yarn.nodemanager.localizer.address": cluster.address(name + ".localizer"),
         "yarn.nodemanager.webapp.address": cluster.address(name + ".http"),
+        "yarn.nodemanager.webapp.https.address": cluster.address(name + ".http"),
         "yarn.nodemanager.collector-service.address": cluster.address(name + ".collector"),
         "yarn.nodemanager.local-dirs": cluster.path("data", name, "local"),
         "yarn.nodemanager.log-dirs": cluster.path("data", name, "userlogs"),
@@ -208,13 +212,15 @@ def client_files(cluster):
         types["yarn.resource-types"] = ",".join(sorted(counts))
     if cluster.option("kerberos"):
         kerberos.configure(cluster, core, hdfs, yarn)
+    if cluster.option("https"):
+        certificates.configure(cluster, hdfs, yarn)
     owners = (("yarn.scheduler.capacity.", scheduler), ("yarn.resource-types", types), ("yarn.", yarn),
               ("dfs.", hdfs), ("", core))
     for item in cluster.option("set"):
         name, _, value = item.partition("=")
         next(owner for prefix, owner in owners if name.startswith(prefix))[name] = value
     return {"core-site": core, "hdfs-site": hdfs, "yarn-site": yarn, "capacity-scheduler": scheduler,
-            "resource-types": types, "hadoop-policy": {}}
+            "resource-types": types, "hadoop-policy": {}} | (certificates.stores(cluster) if cluster.option("https") else {})
 
 
 def write_folder(folder, files, own):
@@ -236,6 +242,14 @@ def write_all(cluster):
         for name in cluster.names("rm"):
             write_folder(cluster.configuration_folder(name), files, {
                 "yarn-site": {"yarn.resourcemanager.ha.id": name}})
+    for name in cluster.names("far"):
+        write_folder(cluster.configuration_folder(name), files, {
+            "core-site": {"fs.defaultFS": cluster.far_url()},
+            "hdfs-site": name_node_folder(cluster, name) | {
+                "dfs.namenode.rpc-address": cluster.address(name + ".rpc"),
+                "dfs.namenode.http-address": cluster.address(name + ".http"),
+                "dfs.namenode.https-address": cluster.address(name + ".http"),
+                "dfs.namenode.safemode.min.datanodes": 0}})
     for name in cluster.names("dn"):
         write_folder(cluster.configuration_folder(name), files, {"hdfs-site": data_node_properties(cluster, name)})
     for name in cluster.names("nm"):

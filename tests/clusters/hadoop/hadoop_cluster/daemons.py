@@ -14,7 +14,7 @@ KILL_LIMIT_S = 60
 CONTAINER_ROUNDS = 5
 # What only clients need.
 CLIENTS_ONLY = ("HDFS_URL", "WEBHDFS_URL", "RM_ADDRESS", "RM_WEB_URL", "RM_SCHEDULER_ADDRESS", "DSHELL_JAR",
-                "KRB5CCNAME", "HADOOP_CLUSTER_KEYTABS", "HADOOP_CLUSTER_NETNS")
+                "KRB5CCNAME", "HADOOP_CLUSTER_KEYTABS", "HADOOP_CLUSTER_NETNS", "SSL_CERT_FILE")
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hadoop-cluster")
 
 

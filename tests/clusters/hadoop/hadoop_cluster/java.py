@@ -18,6 +18,7 @@ CLIENT_HEAP_MB = 256
 
 MAIN_CLASSES = {
     "nn": "org.apache.hadoop.hdfs.server.namenode.NameNode",
+    "far": "org.apache.hadoop.hdfs.server.namenode.NameNode",
     "dn": "org.apache.hadoop.hdfs.server.datanode.DataNode",
     "rm": "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
     "nm": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",

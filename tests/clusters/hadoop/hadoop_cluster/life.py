@@ -11,7 +11,7 @@ from .basics import Failure, run_logged
 
 TICKET_LIMIT_S = 60
 END_GRACE_S = 8
-OWN_PARTS = ("logs", "tmp", "data", "conf", "home", "krb5", "cluster.json", "cluster.lock")
+OWN_PARTS = ("logs", "tmp", "data", "conf", "home", "krb5", "tls", "cluster.json", "cluster.lock")
 
 
 def bring_up(cluster, seconds):
@@ -25,13 +25,15 @@ def bring_up(cluster, seconds):
     for name in cluster.names("rm"):
         daemons.start(cluster, name)
     format_hdfs(cluster)
-    for kind in ("nn", "nm", "dn"):
+    for kind in ("nn", "far", "nm", "dn"):
         for name in cluster.names(kind):
             daemons.start(cluster, name)
     if cluster.option("ha"):
         availability.transition(cluster, "nn1", seconds)
         availability.transition(cluster, "rm1", seconds)
     questions.wait_for_hdfs(cluster, seconds)
+    for name in cluster.names("far"):
+        questions.wait_for_names(cluster, name, seconds)
     make_folders(cluster)
     questions.wait_for_yarn(cluster, seconds, cluster.names("nm"))
     if cluster.option("node_labels"):
@@ -44,6 +46,10 @@ def format_hdfs(cluster):
     log = cluster.path("logs", "format.log")
     if not run_logged(namespaces.on_host(cluster, first, command), log, daemons.environment(cluster)):
         raise Failure(f"formatting HDFS failed; see {log}")
+    for name in cluster.names("far"):
+        command = java.daemon_command(cluster, name, ["-format", "-force", "-nonInteractive"])
+        if not run_logged(command, log, daemons.environment(cluster)):
+            raise Failure(f"formatting the other HDFS failed; see {log}")
     for other in others:
         # Where nothing was written yet, a copy is what -bootstrapStandby makes.
         shutil.copytree(cluster.path("data", first), cluster.path("data", other))

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from . import kerberos, namespaces
+from . import certificates, kerberos, namespaces
 from .basics import Failure, need
 from .processes import wait_for_an_end
 
@@ -19,7 +19,7 @@ LOOK_EVERY_S = 0.2
 
 def http(cluster, url, method="GET", timeout=ANSWER_LIMIT_S):
     """(status, body) of a request to one of the daemons; status 0 where nobody answers."""
-    if cluster.option("kerberos") or cluster.option("netns"):
+    if any(cluster.option(name) for name in ("kerberos", "netns", "https")):
         return http_by_curl(cluster, url, method, timeout)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -35,6 +35,8 @@ def http_by_curl(cluster, url, method, timeout):
     command = [need("curl", "curl with GSS-API"), "-s", "-S", "--noproxy", "*", "--max-time", str(timeout),
                "-X", method, "-w", "\n%{http_code}", "-o", "-", url]
     env = dict(os.environ)
+    if cluster.option("https"):
+        command[1:1] = ["--cacert", certificates.authority(cluster)]
     if cluster.option("kerberos"):
         command[1:1] = ["--negotiate", "-u", ":"]
         env.update(kerberos.environment(cluster, "hdfs"))
@@ -55,13 +57,13 @@ def asked(cluster, url):
 
 def bean(cluster, name, query):
     """One of the values that an HDFS daemon shows about itself, or None."""
-    answer = asked(cluster, f"http://{cluster.address(name + '.http')}/jmx?qry=Hadoop:{query}")
+    answer = asked(cluster, f"{cluster.web(name)}/jmx?qry=Hadoop:{query}")
     return next(iter((answer or {}).get("beans") or []), None)
 
 
 def manager_nodes(cluster):
     """The nodes as the active ResourceManager knows them, or None."""
-    answer = asked(cluster, f"http://{cluster.address(cluster.active('rm') + '.http')}/ws/v1/cluster/nodes")
+    answer = asked(cluster, f"{cluster.web(cluster.active('rm'))}/ws/v1/cluster/nodes")
     return None if answer is None else (answer.get("nodes") or {}).get("node") or []
 
 
@@ -76,13 +78,13 @@ def role(cluster, name):
     if name.startswith("nn"):
         found = bean(cluster, name, "service=NameNode,name=NameNodeStatus")
         return found["State"].lower() if found else None
-    answer = asked(cluster, f"http://{cluster.address(name + '.http')}/ws/v1/cluster/info")
+    answer = asked(cluster, f"{cluster.web(name)}/ws/v1/cluster/info")
     return answer["clusterInfo"]["haState"].lower() if answer else None
 
 
 def webhdfs(cluster, path, operation, method="PUT", **parameters):
     query = {"op": operation} | ({} if cluster.option("kerberos") else {"user.name": getpass.getuser()}) | parameters
-    url = f"http://{cluster.address(cluster.active('nn') + '.http')}/webhdfs/v1{path}?{urllib.parse.urlencode(query)}"
+    url = f"{cluster.web(cluster.active('nn'))}/webhdfs/v1{path}?{urllib.parse.urlencode(query)}"
     return http(cluster, url, method)
 
 
@@ -108,6 +110,15 @@ def wait_for_hdfs(cluster, seconds):
         return state and state[0] >= cluster.option("datanodes") and not state[1]
 
     wait(cluster, "HDFS", ready, seconds, [cluster.active("nn"), *cluster.names("dn")])
+
+
+def wait_for_names(cluster, name, seconds):
+    """Until a NameNode without DataNodes answers."""
+    def ready():
+        found = bean(cluster, name, "service=NameNode,name=FSNamesystemState")
+        return found and found["FSState"] == "Operational"
+
+    wait(cluster, "the other HDFS", ready, seconds, [name])
 
 
 def wait_for_data_node(cluster, name, seconds):
