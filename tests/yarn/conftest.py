@@ -47,6 +47,15 @@ def strict_hadoop(tmp_path_factory):
     cluster.down()
 
 
+@pytest.fixture(scope="session")
+def secured_hadoop(tmp_path_factory):
+    """A cluster with Kerberos whose RPC is encrypted, and a second HDFS; several files of tests share it."""
+    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, kerberos=True, rpc_protection="privacy", far=True,
+                     set=[f"{QUEUE}.acl_administer_queue=yarn"])
+    yield cluster
+    cluster.down_for_good()
+
+
 @pytest.fixture
 def own_cluster(hadoop_cluster, gangrun, agent, home, tmp_path):
     """Jobs on a cluster of the test's own, whose daemons it may kill."""

@@ -1,9 +1,11 @@
-"""`gangrun run --on yarn` and the commands after it, on a real cluster."""
+"""`gangrun run --on yarn` and the commands after it, on real clusters: one that believes names, and one with Kerberos and encryption."""
 
 import hashlib
 import json
 import os
 import re
+
+import pytest
 
 from waiting import wait_until
 
@@ -16,6 +18,16 @@ print("to standard error", file=sys.stderr)
 import helper
 print("helped by", helper.NAME)
 """
+
+
+@pytest.fixture(params=["simple", "privacy"])
+def security(request):
+    return request.param
+
+
+@pytest.fixture
+def hadoop(request, security):
+    return request.getfixturevalue("hadoop" if security == "simple" else "secured_hadoop")
 
 
 def state_of(hadoop, job):
