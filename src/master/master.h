@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -20,6 +21,7 @@
 #include "net/certificate.h"
 #include "net/event_loop.h"
 #include "registry/join.h"
+#include "zookeeper/node.h"
 
 namespace gangrun::master {
 
@@ -63,6 +65,8 @@ struct Settings {
   std::uint16_t tls_port = 0;       // where the agents know their master to be; 0: any
   std::uint16_t last_tls_port = 0;  // more than the one before: the first free one up to here
   std::string tls_port_file;  // the port is written here before any agent is told of it; empty: not
+  // Those who may do everything with what the job shows in ZooKeeper, beside itself.
+  std::vector<zookeeper::Administrator> zookeeper_administrators{};
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
   std::chrono::milliseconds master_lost{0};

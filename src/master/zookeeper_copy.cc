@@ -64,15 +64,17 @@ std::unique_ptr<ZooKeeperCopy> ZooKeeperCopy::begin(net::EventLoop& loop, base::
     warn(place.error().message);
     return nullptr;
   }
-  auto copy = std::make_unique<ZooKeeperCopy>(loop, logger, settings.spec, gang, places,
-                                              *std::move(place), settings.secret, warn);
+  auto copy =
+      std::make_unique<ZooKeeperCopy>(loop, logger, settings.spec, gang, places, *std::move(place),
+                                      settings.secret, settings.zookeeper_administrators, warn);
   copy->changed();
   return copy;
 }
 
 ZooKeeperCopy::ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const job::JobSpec& job,
                              const gang::Gang& gang, const AgentPlaces& places,
-                             registry::ZooKeeperPlace place, const base::Secret& secret, Warn warn)
+                             registry::ZooKeeperPlace place, const base::Secret& secret,
+                             std::vector<zookeeper::Administrator> administrators, Warn warn)
     : loop_(loop),
       logger_(logger),
       job_(job),
@@ -80,10 +82,11 @@ ZooKeeperCopy::ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const j
       places_(places),
       place_(std::move(place)),
       warn_(std::move(warn)),
-      mirror_(
-          loop, logger,
-          {.hosts = job.zookeeper->hosts, .credentials = registry::zookeeper_credentials(secret)},
-          [this](const std::string& reason) { on_trouble(reason); }) {}
+      mirror_(loop, logger,
+              {.hosts = job.zookeeper->hosts,
+               .credentials = registry::zookeeper_credentials(secret),
+               .administrators = std::move(administrators)},
+              [this](const std::string& reason) { on_trouble(reason); }) {}
 
 void ZooKeeperCopy::changed() {
   if (has_ended_ || soon_.pending()) return;

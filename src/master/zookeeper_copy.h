@@ -42,7 +42,8 @@ class ZooKeeperCopy {
                                               const AgentPlaces& places, const Warn& warn);
   ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const job::JobSpec& job,
                 const gang::Gang& gang, const AgentPlaces& places, registry::ZooKeeperPlace place,
-                const base::Secret& secret, Warn warn);
+                const base::Secret& secret, std::vector<zookeeper::Administrator> administrators,
+                Warn warn);
 
   // Something in the gang may have changed. What several changes in a row come to is shown once.
   void changed();

@@ -24,6 +24,7 @@
 #include "cluster/yarn/result_copy.h"
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
+#include "cluster/yarn/zookeeper_defaults.h"
 #include "hadoop/access_list.h"
 #include "hadoop/class_path.h"
 #include "hadoop/configuration.h"
@@ -301,6 +302,9 @@ Result<master::Settings> YarnMaster::settings() {
   settings.certificate = std::make_unique<net::JobCertificate>(config_.certificate);
   settings.agents_come_by_tls = true;
   settings.keeps_lines = true;
+  for (auto& one : cluster::registry_administrators(hadoop_)) {
+    settings.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
+  }
   settings.master_lost = master_lost();
   settings.can_be_followed = true;
   settings.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);

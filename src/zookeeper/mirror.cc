@@ -42,7 +42,8 @@ void Mirror::open(const base::Result<std::vector<std::string>>& servers) {
   auto session = Session::open(loop_,
                                {.servers = *servers,
                                 .timeout = options_.session_timeout,
-                                .credentials = options_.credentials},
+                                .credentials = options_.credentials,
+                                .administrators = options_.administrators},
                                [this](SessionState state) { on_state(state); });
   if (!session.ok()) return again(session.error().message);
   session_ = *std::move(session);

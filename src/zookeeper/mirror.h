@@ -32,6 +32,7 @@ class Mirror {
   struct Options {
     std::vector<std::string> hosts;  // "host" or "host:port"
     base::Secret credentials;        // "user:password"
+    std::vector<Administrator> administrators{};
     std::chrono::milliseconds session_timeout = std::chrono::seconds(30);
     // How long the servers may be behind before that is told: a restart of theirs is not worth it.
     std::chrono::milliseconds patience = std::chrono::seconds(10);

@@ -19,6 +19,15 @@ enum class Access {
   kOwner,            // who has the credentials may do everything, others nothing
 };
 
+// One of those who may do everything with all nodes that are not anyone's: an id of ZooKeeper's
+// ACLs, such as "digest" and "ann:HASH".
+struct Administrator {
+  std::string scheme{};
+  std::string id{};
+
+  friend bool operator==(const Administrator&, const Administrator&) = default;
+};
+
 // A node as it is to be.
 struct Node {
   std::string path{};  // from the root: "/registry/users"

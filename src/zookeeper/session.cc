@@ -1,11 +1,11 @@
 #include "zookeeper/session.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <utility>
+#include <vector>
 
 #define THREADED  // the client with threads of its own has fewer functions
 #include <zookeeper/zookeeper.h>
@@ -50,26 +50,34 @@ int mode_of(Kind kind) {
 // The client's structures want texts that can be written to.
 class Acl {
  public:
-  explicit Acl(Access access) {
+  Acl(Access access, std::vector<Administrator> administrators)
+      : administrators_(std::move(administrators)) {
     const ACL anyone{access == Access::kAnyone ? ZOO_PERM_ALL : ZOO_PERM_READ,
                      {world_.data(), anyone_.data()}};
     // Whoever this session has shown credentials of.
     const ACL owner{ZOO_PERM_ALL, {auth_.data(), nobody_.data()}};
-    if (access != Access::kAnyone) entries_[count_++] = owner;
-    if (access != Access::kOwner) entries_[count_++] = anyone;
+    if (access != Access::kAnyone) {
+      entries_.push_back(owner);
+      for (Administrator& one : administrators_) {
+        entries_.push_back({ZOO_PERM_ALL, {one.scheme.data(), one.id.data()}});
+      }
+    }
+    if (access != Access::kOwner) entries_.push_back(anyone);
   }
   Acl(const Acl&) = delete;
   Acl& operator=(const Acl&) = delete;
 
-  [[nodiscard]] ACL_vector vector() { return {count_, entries_.data()}; }
+  [[nodiscard]] ACL_vector vector() {
+    return {static_cast<std::int32_t>(entries_.size()), entries_.data()};
+  }
 
  private:
   std::string world_ = "world";
   std::string anyone_ = "anyone";
   std::string auth_ = "auth";
   std::string nobody_;
-  std::array<ACL, 2> entries_{};
-  std::int32_t count_ = 0;
+  std::vector<Administrator> administrators_;
+  std::vector<ACL> entries_;
 };
 
 int size_of(const std::string& text) { return static_cast<int>(text.size()); }
@@ -112,6 +120,7 @@ struct Session::Impl {
 
   net::EventLoop& loop;
   base::Secret credentials;
+  std::vector<Administrator> administrators;
   bool has_shown = false;  // the credentials: the client shows them again after each reconnection
   std::function<void(SessionState)> on_state;
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // what is posted has it weakly
@@ -191,7 +200,7 @@ int Session::Impl::start(const Operation& operation, const Pending* to_answer) c
   const Node& node = operation.node;
   switch (operation.verb) {
     case Operation::Verb::kCreate: {
-      Acl acl(node.access);
+      Acl acl(node.access, administrators);
       const ACL_vector entries = acl.vector();
       return ::zoo_acreate(handle, node.path.c_str(), node.data.data(), size_of(node.data),
                            &entries, mode_of(node.kind), on_string, to_answer);
@@ -214,6 +223,7 @@ base::Result<std::unique_ptr<Session>> Session::open(net::EventLoop& loop, const
                                                      std::function<void(SessionState)> on_state) {
   ::zoo_set_debug_level(kNoLog);
   auto impl = std::make_unique<Impl>(loop, options.credentials, std::move(on_state));
+  impl->administrators = options.administrators;
   const std::string servers = base::format("{}", base::join(options.servers, ","));
   errno = 0;
   impl->handle =

@@ -34,6 +34,7 @@ class Session {
     // Asked for; the servers have limits of their own.
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
     base::Secret credentials{};  // "user:password"
+    std::vector<Administrator> administrators{};
   };
 
   // Begins to connect and does not wait for it. The loop outlives the session.

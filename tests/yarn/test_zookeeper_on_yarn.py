@@ -3,8 +3,10 @@
 A cluster is needed: the paths have ids that only YARN gives, and what is read must suit Hadoop's library.
 """
 
+import base64
 import contextlib
 import getpass
+import hashlib
 import json
 import pathlib
 import shutil
@@ -12,6 +14,7 @@ import subprocess
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoAuthError, NotEmptyError
 
 from clusters.zookeeper import server
 from waiting import wait_until
@@ -31,12 +34,14 @@ def zookeeper(tmp_path_factory):
     running.kill()
 
 
-def configured(jobs, hadoop, folder, **properties):
-    """Clients' own copy of the cluster's configuration, with more in it."""
+def configured(jobs, hadoop, folder, acls="", **properties):
+    """Clients' own copy of the cluster's configuration, with more in it; `acls` are those of the registry's administrators."""
     conf = folder / "conf"
     shutil.copytree(hadoop.conf_dir, conf)
     site = conf / "core-site.xml"
     more = "".join(PROPERTY.format("hadoop.registry.zk." + name, value) for name, value in properties.items())
+    if acls:
+        more += PROPERTY.format("hadoop.registry.system.acls", acls)
     site.write_text(site.read_text().replace("</configuration>", more + "</configuration>"))
     jobs.environment = jobs.environment | {"HADOOP_CONF_DIR": str(conf)}
     return conf
@@ -107,6 +112,48 @@ def test_ytf_submit_says_it_by_a_flag(jobs, hadoop, zookeeper, tmp_path):
         jobs.wait_for_state(job, "succeeded")
         wait_until(lambda: not client.exists(f"/registry/users/{USER}/TensorFlow"), "nothing of it to be there")
         client.stop()
+
+
+@contextlib.contextmanager
+def logged_in(zookeeper, *credentials):
+    with contextlib.closing(KazooClient(hosts=zookeeper.host)) as client:
+        client.start(timeout=60)
+        try:
+            for one in credentials:
+                client.add_auth("digest", one)
+            yield client
+        finally:
+            client.stop()
+
+
+def test_only_the_job_s_user_and_the_registry_s_administrators_read_and_write(jobs, hadoop, zookeeper, tmp_path):
+    digest = base64.b64encode(hashlib.sha1(b"keeper:of the registry").digest()).decode()
+    configured(jobs, hadoop, tmp_path, acls=f"digest:keeper:{digest}, sasl:yarn@", quorum=zookeeper.host)
+    jobs.write("job.yaml", "{name: Closed, tasks: {worker: {}}, zookeeper: {readable_by: job}}")
+    job = Waiting(jobs, "job.yaml")
+    job.starts(1)
+    path = f"/registry/users/{USER}/Closed/{job.id}"
+    code, access = hadoop.http(f"{hadoop.webhdfs_url}/user/{USER}/.gangrun/jobs/{job.id}/access.json?op=OPEN&user.name={USER}")
+    assert code == 200, access
+    password = hashlib.sha256(("gangrun zookeeper " + json.loads(access)["secret"]).encode()).hexdigest()
+    with logged_in(zookeeper, f"gangrun:{password}") as owner:
+        record = wait_until(lambda: owner.exists(path) and owner.get(path)[0], "the job in ZooKeeper")
+        (component,) = owner.get_children(path + "/components")
+        paths = (path, path + "/components", f"{path}/components/{component}")
+        for one in paths:
+            assert {(entry.id.scheme, entry.id.id.split(":")[0], entry.perms) for entry in owner.get_acls(one)[0]} == {
+                ("digest", "gangrun", 31), ("digest", "keeper", 31)}
+    with logged_in(zookeeper, "keeper:of the registry") as administrator:
+        assert administrator.get(path)[0] == record
+        administrator.set(path, record)
+    for credentials in ((), ("keeper:of another",), ("gangrun:x",)):
+        with logged_in(zookeeper, *credentials) as other:
+            for one in paths:
+                for what in (lambda: other.get(one), lambda: other.set(one, b""), lambda: other.get_children(one),
+                             lambda: other.create(one + "/mine"), lambda: other.delete(one)):
+                    with pytest.raises((NoAuthError, NotEmptyError)):
+                        what()
+    job.end()
 
 
 def test_without_hosts_the_error_names_where_they_may_stand(jobs, hadoop, tmp_path):

@@ -32,4 +32,20 @@ base::Result<job::ZooKeeper> with_defaults_of(const job::ZooKeeper& zookeeper,
   return full;
 }
 
+std::vector<RegistryAdministrator> registry_administrators(
+    const hadoop::Configuration& configuration) {
+  const bool is_secure = configuration.boolean("hadoop.registry.secure", false).value_or(false);
+  const std::string realm = configuration.get_or("hadoop.registry.kerberos.realm", "");
+  std::vector<RegistryAdministrator> found;
+  for (const std::string& text : configuration.list("hadoop.registry.system.acls")) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) continue;
+    RegistryAdministrator one{text.substr(0, colon), text.substr(colon + 1)};
+    const bool is_sasl = one.scheme == "sasl";
+    if (is_sasl && one.id.ends_with('@')) one.id += realm;
+    if ((is_sasl && is_secure) || one.scheme == "digest") found.push_back(std::move(one));
+  }
+  return found;
+}
+
 }  // namespace gangrun::cluster

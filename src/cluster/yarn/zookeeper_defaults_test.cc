@@ -45,5 +45,20 @@ TEST(ZooKeeperDefaults, AWrongValueOfHadoopsIsToldByItsName) {
               HasSubstr("hadoop.registry.zk.root"));
 }
 
+// Where the servers know no SASL, an ACL with it would be refused, and with it the node.
+TEST(ZooKeeperDefaults, AdministratorsAreThoseOfHadoopsRegistry) {
+  hadoop::Configuration site;
+  EXPECT_THAT(registry_administrators(site), testing::IsEmpty());
+  site.set("hadoop.registry.system.acls",
+           "sasl:yarn@, digest:ann:HASH=, sasl:x@R, world:anyone, :, sasl:");
+  site.set("hadoop.registry.kerberos.realm", "EXAMPLE.COM");
+  const RegistryAdministrator ann{"digest", "ann:HASH="};
+  EXPECT_THAT(registry_administrators(site), ElementsAre(ann));
+  site.set("hadoop.registry.secure", "true");
+  EXPECT_THAT(registry_administrators(site),
+              ElementsAre(RegistryAdministrator{"sasl", "yarn@EXAMPLE.COM"}, ann,
+                          RegistryAdministrator{"sasl", "x@R"}));
+}
+
 }  // namespace
 }  // namespace gangrun::cluster
