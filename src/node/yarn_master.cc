@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,7 @@ class YarnMaster final : public master::Listener {
   [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
   [[nodiscard]] TokenRunner token_runner() const;
   void freshen_tokens();
+  void hand_out(std::map<std::string, hadoop::Token> tokens);
   void keep_tokens();
   Result<> fetch_past();
   Result<master::Settings> settings();
@@ -132,6 +134,8 @@ class YarnMaster final : public master::Listener {
   std::unique_ptr<master::Master> master_;
   std::unique_ptr<YarnPage> page_;
   std::optional<hadoop::TokenLife> token_life_;
+  // Those that this master has got before it began; the tasks have older ones of its predecessor.
+  std::map<std::string, hadoop::Token> newest_tokens_;
   std::unique_ptr<TokenKeeper> tokens_;
   bool finished_ = false;
   bool told_to_end_ = false;
@@ -250,9 +254,16 @@ void YarnMaster::freshen_tokens() {
   auto got = get_tokens(token_runner(), clock_, {});
   if (!got.ok()) return logger_.warning("no new tokens of Hadoop: {}", got.error().message);
   token_life_ = got->life;
+  newest_tokens_ = got->credentials.tokens;
   std::erase_if(credentials_.tokens,
                 [](const auto& entry) { return entry.second.kind != hadoop::kMasterTokenKind; });
   credentials_.tokens.merge(got->credentials.tokens);
+}
+
+// To the tasks that run, and to those that will.
+void YarnMaster::hand_out(std::map<std::string, hadoop::Token> tokens) {
+  master_->set_tokens(base::Secret(hadoop::encode_credentials({tokens, {}})));
+  cluster_->set_tokens(std::move(tokens));
 }
 
 void YarnMaster::keep_tokens() {
@@ -264,8 +275,7 @@ void YarnMaster::keep_tokens() {
       files_->set_delegation(std::move(own));
     }
     master_->set_trouble("");
-    master_->set_tokens(base::Secret(hadoop::encode_credentials({credentials.tokens, {}})));
-    cluster_->set_tokens(std::move(credentials.tokens));
+    hand_out(std::move(credentials.tokens));
   };
   options.on_ended = [this](const std::string& sentence) {
     master_->set_trouble(sentence);
@@ -274,6 +284,7 @@ void YarnMaster::keep_tokens() {
   };
   tokens_ = std::make_unique<TokenKeeper>(loop_, clock_, logger_, *token_life_, std::move(options));
   tokens_->begin();
+  if (!newest_tokens_.empty()) hand_out(std::move(newest_tokens_));
 }
 
 // What earlier masters left: on another host perhaps, so from the cluster's file system.

@@ -14,7 +14,7 @@ import pytest
 
 from waiting import wait_until
 from yarn.jobs import Jobs, Waiting
-from yarn.processes import master_of
+from yarn.processes import end_under_another_master, master_of
 from yarn.secured import READING, USER, curl, keytab, kinit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -148,11 +148,14 @@ def knowing_far(hadoop, folder):
     site = conf / "hdfs-site.xml"
     more = "".join(f"<property><name>dfs.namenode.{port}-address.far</name><value>{hadoop.cluster.address('far.' + port)}</value></property>"
                    for port in ("rpc", "http"))
+    more += "".join(f"<property><name>fs.viewfs.mounttable.both.link./{name}</name><value>{url}/</value></property>"
+                    for name, url in (("near", hadoop.hdfs_url), ("far", hadoop.cluster.far_url())))
     site.write_text(site.read_text().replace("</configuration>", more + "</configuration>"))
     return conf
 
 
-def test_tokens_of_another_name_node_read_there(jobs, secured_hadoop, tmp_path):
+@pytest.mark.parametrize("named", ["by its address", "in a view"])
+def test_tokens_of_another_name_node_read_there(jobs, secured_hadoop, tmp_path, named):
     cluster, conf = secured_hadoop.cluster, knowing_far(secured_hadoop, tmp_path)
     code, body = curl(secured_hadoop, "hdfs", "-X", "PUT", f"{cluster.web('far')}/webhdfs/v1/here?op=MKDIRS&permission=777")
     assert code == 200, body
@@ -166,13 +169,20 @@ except urllib.error.HTTPError as error: print("near says", error.code)
 """)
     words = ("-r", "worker:1", "-m", "128m", "--", "python3", "reader.py", f"{secured_hadoop.webhdfs_url}/",
              f"{cluster.web('far')}/webhdfs/v1/", str(cluster.port("far.rpc")))
-    done = jobs.run("--file-system", cluster.far_url(), *words, env={"HADOOP_CONF_DIR": str(conf)})
+    url = cluster.far_url() if named == "by its address" else "viewfs://both"
+    done = jobs.run("--file-system", url, *words, env={"HADOOP_CONF_DIR": str(conf)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "tokens ['HDFS_DELEGATION_TOKEN', 'HDFS_DELEGATION_TOKEN', 'RM_DELEGATION_TOKEN']" in done.stdout
     assert "far has True" in done.stdout
     assert re.search("near says 40[13]", done.stdout), done.stdout
     said = jobs.run("--file-system", "hdfs://127.0.0.1:1", *words)
     assert said.returncode != 0 and "hdfs://127.0.0.1:1" in said.stderr and said.stderr.count("\n") == 1, said.stderr
+
+
+def test_no_task_notices_that_the_master_is_killed(jobs, secured_hadoop):
+    job = Waiting(jobs, "-r", "worker:2")
+    job.starts(2)
+    end_under_another_master(job, secured_hadoop)
 
 
 def test_ytf_submit_has_the_same_flags(jobs, secured_hadoop):

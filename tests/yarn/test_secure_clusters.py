@@ -1,14 +1,17 @@
 """Jobs at each protection of each release's RPC; and two that go on for longer than any token is good."""
 
 import json
+import os
 import pathlib
 import re
+import signal
 
 import pytest
 
 from clusters.hadoop.fixtures import Hadoop
 from waiting import wait_until
 from yarn.jobs import Jobs, Waiting
+from yarn.processes import master_of
 from yarn.secured import READING, USER, keytab, put
 
 WINE = pathlib.Path(__file__).resolve().parents[2] / "examples/wine/winequality-white.csv"
@@ -50,13 +53,12 @@ while not os.path.exists(sys.argv[2]):
 
 @pytest.fixture(scope="module")
 def short_lived(tmp_path_factory):
-    """A cluster whose tokens, of HDFS and of the ResourceManager, are good for a minute."""
-    life = LIFE_S * 1000
-    hdfs, manager = "dfs.namenode.delegation", "yarn.resourcemanager.delegation"
+    """A cluster whose tokens, of HDFS and of the ResourceManager, are good for a minute. The ResourceManager gets others for
+    what its nodes themselves do, as clusters are set up that have long jobs."""
     cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=1, kerberos=True, set=[
-        f"{prefix}.{name}={life}" for prefix, names in (
-            (hdfs, ("token.max-lifetime", "token.renew-interval", "key.update-interval")),
-            (manager, ("token.max-lifetime", "token.renew-interval", "key.update-interval"))) for name in names])
+        *(f"{service}.delegation.{name}={LIFE_S * 1000}" for service in ("dfs.namenode", "yarn.resourcemanager")
+          for name in ("token.max-lifetime", "token.renew-interval", "key.update-interval")),
+        "yarn.resourcemanager.proxy-user-privileges.enabled=true", "hadoop.proxyuser.yarn.hosts=*", "hadoop.proxyuser.yarn.groups=*"])
     yield cluster
     cluster.down()
 
@@ -118,6 +120,12 @@ def test_a_job_with_a_keytab_reads_for_longer_than_any_token_is_good(long_jobs, 
     def read_for():
         return max([int(number) for number in re.findall(r"read for (\d+)", jobs.order("logs", job).stdout)], default=0)
 
+    wait_until(lambda: read_for() > LIFE_S + 5, "reads of more than one life of a token", 300, pause_s=1)
+    # The next master finds tokens that have ended, and gets others before it does anything.
+    killed = master_of(job)
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: master_of(job) not in (None, killed), "the next master", pause_s=0.1)
+    jobs.wait_for_state(job, "running")
     wait_until(lambda: read_for() > LONGER_S or jobs.status(job)["state"] in ("failed", "killed"), "reads of two lives of a token", 300,
                pause_s=1)
     assert read_for() > LONGER_S, jobs.status(job)
@@ -127,6 +135,8 @@ def test_a_job_with_a_keytab_reads_for_longer_than_any_token_is_good(long_jobs, 
     # The journal and the status were kept by new tokens too.
     listing = short_lived.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
     assert f"/history/{job}/status.json" in listing and f"/jobs/{job}" not in listing
+    # The nodes too: by the ResourceManager's.
+    assert wait_until(lambda: "read for 1" in jobs.order("logs", job).stdout, "the aggregated logs", 120, pause_s=0.5)
 
 
 def test_without_a_keytab_it_is_told_why_it_fails(long_jobs, short_lived):
