@@ -88,23 +88,23 @@ base::Result<std::shared_ptr<const Functions>> load_library() {
 }
 
 const Oid& kerberos_mechanism() {
-  static const Oid oid = oid_of(kKerberosOid);
-  return oid;
+  static const Oid kOid = oid_of(kKerberosOid);
+  return kOid;
 }
 
 const Oid& negotiate_mechanism() {
-  static const Oid oid = oid_of(kNegotiateOid);
-  return oid;
+  static const Oid kOid = oid_of(kNegotiateOid);
+  return kOid;
 }
 
 const Oid& host_based_name() {
-  static const Oid oid = oid_of(kHostBasedOid);
-  return oid;
+  static const Oid kOid = oid_of(kHostBasedOid);
+  return kOid;
 }
 
 const Oid& principal_name() {
-  static const Oid oid = oid_of(kPrincipalOid);
-  return oid;
+  static const Oid kOid = oid_of(kPrincipalOid);
+  return kOid;
 }
 
 Buffer buffer_of(std::string_view bytes) { return Buffer{bytes.size(), bytes.data()}; }
