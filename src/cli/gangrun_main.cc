@@ -42,7 +42,7 @@ void end_with_parent(std::map<std::string, std::string>& environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0L, 0L, 0L);
   // It may have ended before that.
   if (found->second != std::to_string(::getppid())) ::raise(SIGTERM);
-  ::unsetenv(kParentVariable);
+  ::unsetenv(kParentVariable);  // NOLINT(concurrency-mt-unsafe): there is one thread
   environment.erase(found);
 }
 

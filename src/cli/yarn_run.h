@@ -8,6 +8,6 @@ namespace gangrun::cli {
 
 // Submits a job to the YARN cluster of HADOOP_CONF_DIR and shows it until it ends; with `detach`
 // returns when YARN has recorded it.
-ExitStatus run_on_yarn(const job::JobSpec& spec, const RunOptions& options, Context& context);
+ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Context& context);
 
 }  // namespace gangrun::cli
