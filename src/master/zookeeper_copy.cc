@@ -64,28 +64,26 @@ std::unique_ptr<ZooKeeperCopy> ZooKeeperCopy::begin(net::EventLoop& loop, base::
     warn(place.error().message);
     return nullptr;
   }
-  auto copy =
-      std::make_unique<ZooKeeperCopy>(loop, logger, settings.spec, gang, places, *std::move(place),
-                                      settings.secret, settings.zookeeper_administrators, warn);
+  auto copy = std::make_unique<ZooKeeperCopy>(loop, logger, settings, gang, places,
+                                              *std::move(place), warn);
   copy->changed();
   return copy;
 }
 
-ZooKeeperCopy::ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const job::JobSpec& job,
+ZooKeeperCopy::ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const Settings& settings,
                              const gang::Gang& gang, const AgentPlaces& places,
-                             registry::ZooKeeperPlace place, const base::Secret& secret,
-                             std::vector<zookeeper::Administrator> administrators, Warn warn)
+                             registry::ZooKeeperPlace place, Warn warn)
     : loop_(loop),
       logger_(logger),
-      job_(job),
+      job_(settings.spec),
       gang_(gang),
       places_(places),
       place_(std::move(place)),
       warn_(std::move(warn)),
       mirror_(loop, logger,
-              {.hosts = job.zookeeper->hosts,
-               .credentials = registry::zookeeper_credentials(secret),
-               .administrators = std::move(administrators)},
+              {.hosts = job_.zookeeper->hosts,
+               .credentials = registry::zookeeper_credentials(settings.secret),
+               .administrators = settings.zookeeper_administrators},
               [this](const std::string& reason) { on_trouble(reason); }) {}
 
 void ZooKeeperCopy::changed() {

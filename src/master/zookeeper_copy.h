@@ -40,9 +40,8 @@ class ZooKeeperCopy {
   static std::unique_ptr<ZooKeeperCopy> begin(net::EventLoop& loop, base::Logger& logger,
                                               const Settings& settings, const gang::Gang& gang,
                                               const AgentPlaces& places, const Warn& warn);
-  ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const job::JobSpec& job,
+  ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const Settings& settings,
                 const gang::Gang& gang, const AgentPlaces& places, registry::ZooKeeperPlace place,
-                const base::Secret& secret, std::vector<zookeeper::Administrator> administrators,
                 Warn warn);
 
   // Something in the gang may have changed. What several changes in a row come to is shown once.

@@ -81,6 +81,21 @@ Json to_json(const YarnMasterConfig& config) {
           {"archives", std::move(archives)}};
 }
 
+namespace {
+
+// Whose job it is, how he is known to the cluster, and where his files are.
+Result<> read_user(const Json& json, YarnMasterConfig& config) {
+  GANGRUN_ASSIGN(config.user, json_member<std::string>(json, "user"));
+  GANGRUN_ASSIGN(config.token_service, json_member<std::string>(json, "token_service"));
+  GANGRUN_ASSIGN(config.principal, json_member<std::string>(json, "principal"));
+  GANGRUN_ASSIGN(config.krb5_config, json_member<std::string>(json, "krb5_config"));
+  GANGRUN_ASSIGN(config.staging_folder, json_member<std::string>(json, "staging_folder"));
+  GANGRUN_ASSIGN(config.history_folder, json_member<std::string>(json, "history_folder"));
+  return {};
+}
+
+}  // namespace
+
 Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
   YarnMasterConfig config;
   GANGRUN_ASSIGN(const Json spec, part(json, "spec", false));
@@ -98,12 +113,7 @@ Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
   for (const auto& [name, value] : hadoop.items()) {
     GANGRUN_ASSIGN(config.hadoop[name], json_member<std::string>(hadoop, name));
   }
-  GANGRUN_ASSIGN(config.user, json_member<std::string>(json, "user"));
-  GANGRUN_ASSIGN(config.token_service, json_member<std::string>(json, "token_service"));
-  GANGRUN_ASSIGN(config.principal, json_member<std::string>(json, "principal"));
-  GANGRUN_ASSIGN(config.krb5_config, json_member<std::string>(json, "krb5_config"));
-  GANGRUN_ASSIGN(config.staging_folder, json_member<std::string>(json, "staging_folder"));
-  GANGRUN_ASSIGN(config.history_folder, json_member<std::string>(json, "history_folder"));
+  GANGRUN_TRY(read_user(json, config));
   GANGRUN_ASSIGN(const Json nodes, part(json, "nodes", true));
   for (const Json& node : nodes) {
     GANGRUN_ASSIGN(hadoop::NodeReport report, node_from(node));

@@ -76,7 +76,7 @@ Result<> YarnSubmitter::check(const job::JobSpec& spec) {
   });
   auto prepared = std::async(std::launch::async, [this] { return prepare_root(); });
   const auto facts = ask_resource_manager(spec);
-  const auto is_prepared = prepared.get();
+  auto is_prepared = prepared.get();
   GANGRUN_TRY(check_release(release.get()));
   if (!facts.ok()) return facts.error();
   GANGRUN_TRY(check_against(*facts, spec));
