@@ -60,6 +60,8 @@ base::Result<Principal> parse_principal(std::string_view text) {
     return no_principal(text, "a part of the name is empty");
   }
   if (in_realm && out.realm.empty()) return no_principal(text, "the realm is empty");
+  // As it is written again: what a realm need not escape, we do.
+  if (to_string(out).size() > kMaxPrincipalBytes) return no_principal(text, "it is too long");
   return out;
 }
 
