@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                    .password = base::Secret("password"),
                                                    .kind = "kind",
                                                    .service = ""});
-  hadoop::SaslHandshake handshake(login);
+  hadoop::SaslHandshake handshake(login, "localhost");
   hadoop::ResponseReader reader;
   while (!input.empty()) {
     reader.feed(input.substr(0, piece));
