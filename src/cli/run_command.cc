@@ -12,6 +12,7 @@
 #include "cli/detached.h"
 #include "cli/display_flags.h"
 #include "cli/flags.h"
+#include "cli/login_flags.h"
 #include "cli/plan.h"
 #include "cli/prepare.h"
 #include "cli/run_session.h"
@@ -158,15 +159,7 @@ void add_cluster_flags(CLI::App& command, job::Flags& flags) {
   add_value(command, "--priority", flags.priority, "N",
             "The priority on YARN; a larger one goes first");
   add_list(command, "--tag", flags.tags, "TAG,...", "A tag by which the job is found on YARN");
-  add_list(command, "--file-system", flags.file_systems, "URL",
-           "On a cluster with Kerberos: another file system for which the tasks get tokens");
-  add_value(command, "--principal", flags.principal, "NAME@REALM",
-            "On a cluster with Kerberos: as whom to come (who the ticket is of)");
-  add_value(command, "--keytab", flags.keytab, "FILE",
-            "The principal's keys instead of a ticket; they go with the job, whose tokens are "
-            "replaced before they end");
-  add_value(command, "--as", flags.as, "USER",
-            "The user for whom the job is, where the cluster lets us act for others");
+  add_login_flags(command, flags.file_systems, flags.principal, flags.keytab, flags.as);
   add_value(command, "--master-memory", flags.master_memory, "SIZE",
             "Memory of the job's master on YARN (256m)");
   add_value(command, "--master-vcores", flags.master_vcores, "N",

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/input_path.h"
+#include "cli/login_flags.h"
 #include "cli/prepare.h"
 #include "cli/run_command.h"
 #include "cli/ytf_submit.h"
@@ -92,15 +93,7 @@ void add_own_flags(CLI::App& command, YtfOptions& options) {
            "TensorBoard listens for all who reach its node");
   add_flag(command, "--unchecked_input", options.unchecked_input,
            "Do not look whether the input path can be read from here");
-  add_list(command, "--file-system", options.file_systems, "URL",
-           "On a cluster with Kerberos: another file system for which the tasks get tokens");
-  add_value(command, "--principal", options.principal, "NAME@REALM",
-            "On a cluster with Kerberos: as whom to come (who the ticket is of)");
-  add_value(command, "--keytab", options.keytab, "FILE",
-            "The principal's keys instead of a ticket; they go with the job, whose tokens are "
-            "replaced before they end");
-  add_value(command, "--as", options.as, "USER",
-            "The user for whom the job is, where the cluster lets us act for others");
+  add_login_flags(command, options.file_systems, options.principal, options.keytab, options.as);
   add_value(command, "--on", options.on, "local|yarn", "Where the tasks run (yarn)");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
   add_flag(command, "--json", options.json, "Print JSON");
