@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "hadoop/configuration.h"
 #include "hadoop/rpc_round.h"
@@ -52,19 +53,12 @@ std::optional<TokenLife> life_of_hdfs(std::string_view identifier) {
   return issued && ends ? life_from(*issued, *ends) : std::nullopt;
 }
 
-std::string small(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return text;
-}
-
 // SecurityUtil.buildTokenService(): the address as Java resolves it, IPv4 before IPv6.
 base::Result<std::string> service_of(const Configuration& configuration, const std::string& host,
                                      int port, const Addresses& addresses) {
   GANGRUN_ASSIGN(const bool use_ip,
                  configuration.boolean("hadoop.security.token.service.use_ip", true));
-  if (!use_ip) return net::host_port(small(host), port);
+  if (!use_ip) return net::host_port(base::in_small_letters(host), port);
   const std::vector<std::string> found = addresses(host);
   if (found.empty()) {
     return base::unavailable(base::format("nobody knows the address of {}", host));

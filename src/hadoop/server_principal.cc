@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "hadoop/configuration.h"
 
@@ -16,18 +17,10 @@ using kerberos::Principal;
 
 constexpr std::size_t kShownBytes = 200;
 
-std::string small(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return out;
-}
-
 // A server's principal has the whole name of its host; the configuration may have a short one, an
 // alias or a number.
 bool is_same_host(const std::string& said, const std::string& known, const Addresses& addresses) {
-  if (small(said) == small(known)) return true;
+  if (base::same_without_case(said, known)) return true;
   const std::vector<std::string> ours = addresses(known);
   const std::vector<std::string> theirs = addresses(said);
   return std::ranges::any_of(theirs, [&ours](const std::string& one) {
@@ -85,7 +78,7 @@ base::Result<Principal> server_principal(const Configuration& configuration, std
                         is_same_host(said.components[1], host, addresses);
   if (any_host) expected = with_host(expected, said.components[1]);
   if (expected.components[0] == said.components[0] && expected.components.size() == 2 &&
-      small(expected.components[1]) == small(said.components[1])) {
+      base::same_without_case(expected.components[1], said.components[1])) {
     return expected;
   }
   return base::Error{

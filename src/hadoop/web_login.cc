@@ -1,10 +1,10 @@
 #include "hadoop/web_login.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "net/digests.h"
 #include "net/url.h"
@@ -19,20 +19,14 @@ constexpr int kUnauthorized = 401;
 // Of one of ours; the answer's head is limited already.
 constexpr std::size_t kMaxCookieBytes = 4096;
 
-bool equals_without_case(std::string_view text, std::string_view small) {
-  return std::ranges::equal(text, small, [](char one, char other) {
-    return (one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one) == other;
-  });
-}
-
 }  // namespace
 
 std::optional<std::string> negotiate_token(const net::HttpResponse& answer) {
   for (const auto& [name, value] : answer.headers.fields()) {
-    if (!equals_without_case(name, "www-authenticate")) continue;
+    if (!base::same_without_case(name, "www-authenticate")) continue;
     const std::string_view text = base::trim(value);
     const std::string_view scheme = text.substr(0, text.find(' '));
-    if (!equals_without_case(scheme, kScheme)) continue;
+    if (!base::same_without_case(scheme, kScheme)) continue;
     return net::from_base64(base::trim(text.substr(scheme.size()))).value_or("");
   }
   return std::nullopt;
@@ -40,7 +34,7 @@ std::optional<std::string> negotiate_token(const net::HttpResponse& answer) {
 
 std::optional<std::string> login_cookie(const net::HttpResponse& answer) {
   for (const auto& [name, value] : answer.headers.fields()) {
-    if (!equals_without_case(name, "set-cookie")) continue;
+    if (!base::same_without_case(name, "set-cookie")) continue;
     const std::string_view text = base::trim(value);
     if (!text.starts_with(kCookie)) continue;
     std::string_view said = text.substr(kCookie.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::kerberos {
@@ -79,13 +80,11 @@ std::string to_string(const Principal& principal) {
 }
 
 Principal with_host(const Principal& pattern, std::string_view host) {
-  std::string small(host);
-  std::ranges::transform(small, small.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
   Principal out = pattern;
   // Hadoop's own replacement (SecurityUtil) looks at the second component only.
-  if (out.components.size() == 2 && out.components[1] == kHostPattern) out.components[1] = small;
+  if (out.components.size() == 2 && out.components[1] == kHostPattern) {
+    out.components[1] = base::in_small_letters(host);
+  }
   return out;
 }
 

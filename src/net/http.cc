@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::net {
@@ -12,23 +13,16 @@ namespace {
 
 constexpr std::size_t kMaxErrorTextBytes = 1000;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_without_case(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](char x, char y) { return lower(x) == lower(y); });
-}
-
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
-  const char small = lower(c);
+  const char small = base::small_letter(c);
   if (small >= 'a' && small <= 'f') return small - 'a' + 10;
   return -1;
 }
 
 bool is_unreserved(char c) {
-  return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
+  return (c >= '0' && c <= '9') || (base::small_letter(c) >= 'a' && base::small_letter(c) <= 'z') ||
+         c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 struct StatusRow {
@@ -106,7 +100,7 @@ void Headers::add(std::string name, std::string value) {
 
 std::optional<std::string_view> Headers::get(std::string_view name) const {
   for (const auto& [key, value] : fields_) {
-    if (same_without_case(key, name)) return value;
+    if (base::same_without_case(key, name)) return value;
   }
   return std::nullopt;
 }
@@ -114,7 +108,7 @@ std::optional<std::string_view> Headers::get(std::string_view name) const {
 std::string_view HttpRequest::bearer_token() const {
   constexpr std::string_view kScheme = "Bearer ";
   const std::string_view value = headers.get("Authorization").value_or("");
-  if (!same_without_case(value.substr(0, kScheme.size()), kScheme)) return {};
+  if (!base::same_without_case(value.substr(0, kScheme.size()), kScheme)) return {};
   return base::trim(value.substr(kScheme.size()));
 }
 
