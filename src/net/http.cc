@@ -1,6 +1,5 @@
 #include "net/http.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/format.h"
