@@ -19,7 +19,7 @@ wheel:  ## the Python package with the programs in it: out/wheel/gangrun-*.whl
 	@tools/wheel
 
 test:  ## everything that passes or fails, cheap failures first; ends with "N passed, N failed"
-	@tools/install-deps build test demo bench frameworks
+	@tools/install-deps build test demo frameworks
 	@$(STAGE)
 
 quick:  ## the house rules and the rooms' tests only

@@ -1,6 +1,6 @@
 """How long an environment takes to reach a task on a real YARN cluster: the first time, and when it is there.
 
-    python bench/environment.py [--mib 200]
+    python bench/environment.py [--mib 100]
 
 The environment of the measurement is made of files that no compression makes smaller, `--mib` of them in all, beside
 the interpreter. From the call of `gangrun.run` until the task's function runs; the second time nothing is packed and
@@ -17,7 +17,7 @@ import tempfile
 import time
 
 from measure import ROOT, Verdicts, build_folder
-from yarn_cluster import Cluster
+from cluster import YarnCluster
 
 FILE_MIB = 4
 LIMIT_S = 1800
@@ -71,7 +71,7 @@ def run_once(python: pathlib.Path, environment: dict, folder: pathlib.Path) -> t
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mib", type=int, default=200)
+    parser.add_argument("--mib", type=int, default=100)
     arguments = parser.parse_args()
     verdicts = Verdicts()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
@@ -80,7 +80,7 @@ def main() -> None:
         python = make_environment(folder, arguments.mib)
         # A node keeps what it has unpacked, if its cache is large enough.
         cache = f"yarn.nodemanager.localizer.cache.target-size-mb={max(10240, 8 * arguments.mib)}"
-        with Cluster(folder / "cluster", "--nodes", 1, "--set", cache) as environment:
+        with YarnCluster(folder / "cluster", "--nodes", 1, "--set", cache) as environment:
             environment |= {"GANGRUN_BIN": str(build_folder() / "src"), "GANGRUN_HOME": str(folder / "home"),
                             "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(ROOT / "python")}
             print(f"seconds from the call until the function runs in its task, an environment of {arguments.mib} MiB")

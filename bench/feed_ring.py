@@ -1,6 +1,6 @@
 """How fast the feed passes frames from one process to another, beside memcpy.
 
-    python bench/feed_ring.py [--runs 5] [--mib 2048]
+    python bench/feed_ring.py [--runs 3] [--mib 2048]
 """
 
 import argparse
@@ -22,7 +22,7 @@ def one_run(frame: int, mib: int) -> tuple[float, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--mib", type=int, default=2048)
     arguments = parser.parse_args()
     verdicts = Verdicts()

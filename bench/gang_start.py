@@ -72,7 +72,7 @@ def main() -> None:
     if not with_torchrun:
         print("torchrun is not installed (tools/install-deps bench): its column is missing",
               file=sys.stderr)
-    print("milliseconds, minimum and median of", arguments.runs, "runs (torchrun: 2)")
+    print("milliseconds, minimum and median of", arguments.runs, "runs (torchrun: 1)")
     with tempfile.TemporaryDirectory() as home:
         gangrun = Gangrun(home)
         for size in map(int, arguments.sizes.split(",")):
@@ -85,7 +85,7 @@ def main() -> None:
             if size in (32, 100):
                 verdicts.at_most(f"gangrun done / bare loop done at {size}", ratio, 8)
             if with_torchrun and size <= MOST_OF_TORCHRUN:
-                peers = in_turns(2, {"default": lambda n=size: torchrun(n, []),
+                peers = in_turns(1, {"default": lambda n=size: torchrun(n, []),
                                      "tuned": lambda n=size: torchrun(n, TUNED)})
                 print(f"     torchrun done: by default {peers['default']}, looking every 0.1 s"
                       f" {peers['tuned']} ({peers['tuned'].minimum / taken['gangrun'].minimum:.0f}"

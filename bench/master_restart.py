@@ -1,6 +1,6 @@
 """SIGKILL of a detached job's master: how long until the next one has heard of every agent again.
 
-    python bench/master_restart.py [--kills 100] [--size 8]
+    python bench/master_restart.py [--kills 50] [--size 8]
 
 Beside it, in the same run: how long a killed child needs to be noticed and a program started in its place at all, which
 is the limit of what a supervisor can do.
@@ -93,7 +93,7 @@ def one_replacement() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--size", type=int, default=8)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """The roll call of 100, 1,000 and 10,000 agents over TLS, beside two peers without encryption.
 
-    python bench/roll_call.py [--runs 3] [--sizes 100,1000,10000]
+    python bench/roll_call.py [--runs 2] [--sizes 100,1000,10000]
 
 Measured are the time from the last agent's first byte to the cluster spec being with every agent, and the
 CPU time and memory of the process that serves them. The peers are TensorFlowOnSpark's reservation server,
@@ -49,7 +49,7 @@ class Measured:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--sizes", default="100,1000,10000")
     arguments = parser.parse_args()
     verdicts = Verdicts()

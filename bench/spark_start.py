@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long nodes on Spark take to start and to end, beside TensorFlowOnSpark, and how soon the driver knows of an error.
 
-    bench/spark_start.py [--nodes 3] [--runs 3]
+    bench/spark_start.py [--nodes 3] [--runs 2]
 
 One application on a real standalone cluster, one executor for each node; both libraries run the same functions, in turns.
 Spark's own launch is a job of as many tasks that do nothing.
@@ -42,7 +42,7 @@ def measure(nodes: int, runs: int) -> dict[str, list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=3)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=2)
     arguments = parser.parse_args()
     found = measure(arguments.nodes, arguments.runs)
     print(f"seconds, {arguments.nodes} nodes, {arguments.runs} runs         cold   minimum  median")

@@ -1,6 +1,6 @@
 """How soon the tasks of tf-yarn's call run on a real YARN cluster, and how long its wine job takes.
 
-    python bench/tf_yarn_start.py [--runs 3] [--peer-runs 1] [--no-wine]
+    python bench/tf_yarn_start.py [--runs 2] [--peer-runs 1] [--no-wine]
     python bench/tf_yarn_start.py --runs 50 --peer-runs 0 --no-wine      50 starts in a row, of which none may fail
 
 From run_on_yarn to the start of the last task's Python, a chief, a worker, a ps and an evaluator, with everything uploaded and
@@ -20,7 +20,7 @@ import time
 
 from gate import Gate
 from measure import ROOT, Verdicts, gangrun_program, in_turns, python_of
-from yarn_cluster import LIMIT_S, Cluster
+from cluster import LIMIT_S, YarnCluster
 
 AIM = 1 / 4
 AIM_FAILURE_S = 2
@@ -84,14 +84,14 @@ class Starts:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--peer-runs", type=int, default=1)
     parser.add_argument("--wine", action=argparse.BooleanOptionalAction, default=True)
     arguments = parser.parse_args()
     verdicts = Verdicts()
     print(f"milliseconds, minimum and median of {arguments.runs} runs, of the peer of {arguments.peer_runs}")
     with (tempfile.TemporaryDirectory() as text,
-          Cluster(folder := pathlib.Path(text) / "cluster", "--nodes", 2, "--vcores", 64) as environment):
+          YarnCluster(folder := pathlib.Path(text) / "cluster", "--nodes", 2, "--vcores", 64) as environment):
         starts = Starts(folder.parent, environment)
         starts.gangrun()
         own = in_turns(arguments.runs, {"run_on_yarn": starts.gangrun})["run_on_yarn"]

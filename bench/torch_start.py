@@ -1,6 +1,6 @@
 """How soon a gang of 8 PyTorch ranks has done its first collective, beside torchrun.
 
-    python bench/torch_start.py [--runs 5] [--ranks 8]
+    python bench/torch_start.py [--runs 3] [--ranks 8]
 
 From the command to the moment when the last rank has the result of an all-reduce; the two in turns.
 Most of it is the ranks' own import of PyTorch, which both have to wait for. On a machine that is busy with
@@ -66,7 +66,7 @@ class Gangs:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--ranks", type=int, default=8)
     arguments = parser.parse_args()
     if not Path(PYTHON).exists() or subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:

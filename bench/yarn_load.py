@@ -1,6 +1,6 @@
 """What a master takes of a processor to get hundreds of containers from YARN, and whether that is linear.
 
-    python bench/yarn_load.py [--runs 2] [--containers 125 250 500 1000]
+    python bench/yarn_load.py [--runs 2] [--containers 125 500 1000]
 
 A real ResourceManager and HDFS; the containers are on NodeManagers in this process that speak the real protocol and
 start nothing but the master (fake_nodes.py). The job is submitted as a user does it and killed when all its containers
@@ -18,7 +18,7 @@ import time
 
 from fake_nodes import Nodes
 from measure import Series, Verdicts, gangrun_program
-from yarn_cluster import LIMIT_S, Cluster
+from cluster import LIMIT_S, YarnCluster
 
 NODES = 50
 AIM_CONTAINERS, AIM_MS = 500, 1000
@@ -66,7 +66,7 @@ class Load:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2)
-    parser.add_argument("--containers", type=int, nargs="+", default=[125, 250, AIM_CONTAINERS, 1000])
+    parser.add_argument("--containers", type=int, nargs="+", default=[125, AIM_CONTAINERS, 1000])
     arguments = parser.parse_args()
     verdicts = Verdicts()
     least: dict[int, float] = {}
@@ -76,7 +76,7 @@ def main() -> None:
         folder = pathlib.Path(text)
         # The real node is too small for anything.
         options = ("--nodes", 1, "--memory-mb", 64, "--set", "yarn.scheduler.maximum-allocation-mb=8192")
-        with Cluster(folder / "cluster", *options) as environment:
+        with YarnCluster(folder / "cluster", *options) as environment:
             load = Load(folder, environment)
             with load.nodes:
                 load.run(min(arguments.containers))  # uploads

@@ -1,6 +1,6 @@
 """Where the time goes from `gangrun run --on yarn` to the last user's process, and how much of it is our own.
 
-    python bench/yarn_parts.py [--runs 4] [--tasks 8]
+    python bench/yarn_parts.py [--runs 3] [--tasks 8]
 
 Read from what the daemons of a real cluster write: the ResourceManager's and the NodeManagers' logs, and the file that
 each container's launch script leaves when it hands over to the container's command. What passes between one of their
@@ -19,7 +19,7 @@ import time
 
 from gate import Gate
 from measure import Series, Verdicts, gangrun_program
-from yarn_cluster import LIMIT_S, Cluster
+from cluster import LIMIT_S, YarnCluster
 
 AIM_MS = 150
 AIM_SHARE = 1 / 8
@@ -103,12 +103,12 @@ class Jobs:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--tasks", type=int, default=8)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as text:
         folder = pathlib.Path(text)
-        with Cluster(folder / "cluster", "--nodes", 2, "--vcores", 64) as environment:
+        with YarnCluster(folder / "cluster", "--nodes", 2, "--vcores", 64) as environment:
             jobs = Jobs(folder, environment, arguments.tasks)
             jobs.run()  # uploads, and fills the nodes' caches
             runs = [jobs.run() for _ in range(arguments.runs)]

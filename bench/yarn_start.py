@@ -21,7 +21,7 @@ import time
 
 from gate import Gate
 from measure import Verdicts, gangrun_program, in_turns, python_of
-from yarn_cluster import LIMIT_S, Cluster
+from cluster import LIMIT_S, YarnCluster
 
 SHELL = "org.apache.hadoop.yarn.applications.distributedshell.Client"
 # Of skein's time; two processors that start many containers at once do little else, whoever asked for them.
@@ -162,7 +162,7 @@ def main() -> None:
     verdicts = Verdicts()
     print(f"milliseconds, minimum and median of {arguments.runs} runs, of the peers of {arguments.peer_runs}")
     with (tempfile.TemporaryDirectory() as text,
-          Cluster(folder := pathlib.Path(text) / "cluster", "--nodes", 2, "--vcores", 64) as environment):
+          YarnCluster(folder := pathlib.Path(text) / "cluster", "--nodes", 2, "--vcores", 64) as environment):
         starts = Starts(folder.parent, environment)
         starts.skein_driver("start")
         try:

@@ -53,6 +53,12 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 'N': flags.tags.push_back(std::move(value)); break;
     case 'M': flags.master_memory = std::move(value); break;
     case 'V': flags.master_vcores = std::move(value); break;
+    case 'O': flags.outputs.push_back(std::move(value)); break;
+    case 'k': flags.name_space = std::move(value); break;
+    case 'K': flags.node_selectors.push_back(std::move(value)); break;
+    case 'w': flags.image_pull_secrets.push_back(std::move(value)); break;
+    case 'W': flags.gang_scheduling = std::move(value); break;
+    case 'v': flags.priority_class = std::move(value); break;
     case 'H': flags.hosts.push_back(std::move(value)); break;
     case 'C': flags.containment = std::move(value); break;
     case 'T': flags.tensorboard = std::move(value); break;

@@ -11,7 +11,7 @@ import time
 FLOATS = 10
 BATCH = 100
 PEER_SHARE = 20
-TURNS = 3
+TURNS = 2
 
 
 def save_model(path):

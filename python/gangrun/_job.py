@@ -16,7 +16,7 @@ Files = Union[None, Mapping[str, Any], Sequence[Any]]
 REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
-PLACES = ("local", "yarn")
+PLACES = ("local", "yarn", "kubernetes")
 UNPACKING_LIMIT = "10 min"
 # Enters the folder of its own that a task has on this machine where files are given; $1 is the staging folder.
 ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
@@ -46,6 +46,8 @@ class TaskSpec:
     min_instances: Optional[int] = None
     spares: Optional[int] = None
     ports: Optional[Mapping[str, Any]] = None
+    pod: Optional[Mapping[str, Any]] = None
+    outputs: Optional[Sequence[str]] = None
     environment: Any = None  # this type's Python, instead of the job's (gangrun.environments)
 
     def to_json(self) -> dict[str, Any]:
@@ -185,6 +187,9 @@ def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
     mains = mains_of(request, specs)
     files = _staging.files_of(request.files, request.on)
     functions = [main for main in mains.values() if is_function(main)]
+    if functions and request.on == "kubernetes":
+        raise InvalidJob("main: a function cannot be brought into a pod, where nothing of gangrun is; allowed with "
+                         "on='kubernetes': a list of words, or a line for the shell")
     if not functions and (request.args or request.kwargs):
         raise InvalidJob("args and kwargs are for functions; main is a command")
     payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)

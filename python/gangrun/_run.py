@@ -381,12 +381,23 @@ class Run:
         return f"<gangrun.Run {self._id} {self._status.get('state', '')}>"
 
 
+def _add_keys(keys: dict[str, Any], cluster: str, given: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> None:
+    """What a cluster is told, of three places; the later ones win."""
+    if given is not None or _said(more):
+        keys[cluster] = {**keys.get(cluster, {}), **(given or {}), **_said(more)}
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, Mapping[str, _job.Main]], *,
         args: Sequence[Any] = (), kwargs: Optional[Mapping[str, Any]] = None, on: str = "local",
         name: Optional[str] = None, files: _job.Files = None, env: Optional[Mapping[str, str]] = None,
         environment: Any = None, queue: Optional[str] = None, framework: Union[None, str, Sequence[str]] = None,
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
+        kubernetes: Optional[Mapping[str, Any]] = None, outputs: Optional[Sequence[str]] = None,
         principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
         job: Optional[Mapping[str, Any]] = None, block: bool = True, detach: bool = False,
         display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
@@ -397,11 +408,11 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     tasks        task type → TaskSpec, or a number of tasks
     main         a function, called with `args` and `kwargs`; "package.module:function"; a command as a list of words, or a
                  line for the shell; or task type → one of these
-    on           "local" or "yarn"
+    on           "local", "yarn" or "kubernetes"
     files        name in the task → path, or a list of paths; modules among them can be imported
     env          variables of the tasks
     environment  the Python of the tasks (gangrun.environments), for all or by task type or label
-    queue, framework, restarts, timeouts, success, yarn, job   keys of a job file (docs/job.md)
+    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, job   keys of a job file (docs/job.md)
     principal, keytab, run_as   on a cluster with Kerberos: as whom, by which keys, and for whom (docs/secure-clusters.md)
     block        False: returns when the job is submitted; it ends with this process
     detach       True: submits only; the job goes on without this process
@@ -412,15 +423,13 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     Raises what a task raised, with errors.RemoteTraceback as its cause; errors.InvalidJob before anything has been started;
     else errors.JobFailed and its like. Ctrl-C ends the job and is raised again. The guide is docs/python.md.
     """
-    keys = dict(job or {})
-    for key, value in (("framework", framework), ("restarts", restarts), ("timeouts", timeouts), ("success", success)):
-        if value is not None:
-            keys[key] = value
-    of_yarn = {"queue": queue, "principal": principal, "as": run_as,
+    on = "kubernetes" if on == "k8s" else on
+    own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs}
+    keys = {**(job or {}), **_said(own)}
+    of_yarn = {"principal": principal, "as": run_as,
                "keytab": None if keytab is None else os.path.abspath(os.fspath(keytab))}
-    of_yarn = {key: value for key, value in of_yarn.items() if value is not None}
-    if yarn is not None or of_yarn:
-        keys["yarn"] = {**keys.get("yarn", {}), **(yarn or {}), **of_yarn}
+    _add_keys(keys, "kubernetes", kubernetes, {"queue": queue} if on == "kubernetes" else {})
+    _add_keys(keys, "yarn", yarn, of_yarn if on == "kubernetes" else {"queue": queue, **of_yarn})
     request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
                            environment=environment, keys=keys)
     kind = "none" if detach else _display.kind_of(display, block)

@@ -26,5 +26,9 @@ def ytf_submit() -> NoReturn:
     _become("ytf-submit")
 
 
+def tf_spawner() -> NoReturn:
+    _become("tf-spawner")
+
+
 def check_hadoop_env() -> NoReturn:
     _become("check_hadoop_env")

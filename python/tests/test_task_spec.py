@@ -43,3 +43,29 @@ def test_each_type_may_have_its_own_main():
         _job.mains_of(_job.Request(tasks={}, main={"chief": ["a"]}), {"worker": gangrun.TaskSpec()})
     with pytest.raises(InvalidJob, match="the task type 'worker' has nothing to run"):
         _job.mains_of(_job.Request(tasks={}, main=None), {"worker": gangrun.TaskSpec()})
+
+
+def test_what_kubernetes_is_told_is_in_the_job_file(monkeypatch):
+    spec = gangrun.TaskSpec(image="a", pod={"spec": {"hostNetwork": True}}, outputs=("model/",))
+    assert spec.to_json() == {"instances": 1, "image": "a", "pod": {"spec": {"hostNetwork": True}}, "outputs": ["model/"]}
+    requests = []
+
+    def taken(request, progress):
+        requests.append(request)
+        raise InvalidJob("enough")
+
+    monkeypatch.setattr(_job, "prepare", taken)
+    with pytest.raises(InvalidJob, match="enough"):
+        gangrun.run({"worker": spec}, ["true"], on="k8s", kubernetes={"namespace": "ml"}, queue="team", outputs=["log.txt"])
+    assert requests[0].on == "kubernetes"
+    assert requests[0].keys == {"outputs": ["log.txt"], "kubernetes": {"namespace": "ml", "queue": "team"}}
+
+
+@pytest.mark.parametrize("main, environment, said", [
+    (print, None, "a function cannot be brought into a pod"),
+    (["python", "train.py"], "env.tar.gz", "a pod has the Python of its image"),
+])
+def test_nothing_of_gangrun_is_in_a_pod(main, environment, said):
+    request = _job.Request(tasks={"worker": 1}, main=main, on="kubernetes", environment=environment)
+    with pytest.raises(InvalidJob, match=said):
+        _job.prepare(request, lambda line: None)

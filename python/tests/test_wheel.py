@@ -92,6 +92,6 @@ def test_the_module_is_there_without_any_folder_of_programs(venv, folder):
     assert said == "a row" and where.startswith(str(venv))
 
 
-@pytest.mark.parametrize("name", ["ytf-submit", "check_hadoop_env"])
+@pytest.mark.parametrize("name", ["ytf-submit", "tf-spawner", "check_hadoop_env"])
 def test_the_program_has_its_old_names_too(venv, folder, name):
     assert name in order(venv / "bin" / name, "--help", env={"PATH": "/usr/bin:/bin", "HOME": str(folder)})

@@ -34,6 +34,7 @@ void build(CLI::App& app, Request& request) {
   add_status(app, request);
   add_logs(app, request);
   add_result(app, request);
+  add_fetch(app, request);
   add_kill(app, request);
   add_wait(app, request);
   add_attach(app, request);
@@ -43,6 +44,7 @@ void build(CLI::App& app, Request& request) {
   add_doctor(app, request);
   add_completion(app, request);
   add_ytf_submit(app, request);
+  add_tf_spawner(app, request);
   add_check_hadoop_env(app, request);
   add_version(app, request);
 }

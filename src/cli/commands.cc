@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/detached.h"
 #include "cli/hadoop_access.h"
+#include "cli/kubernetes_site.h"
 #include "cluster/local/job_folder.h"
 #include "cluster/local/local_site.h"
 
@@ -36,8 +37,9 @@ base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
                                                    base::Instant deadline) {
     return revive(program, paths, deadline);
   };
+  auto local = std::make_unique<cluster::LocalSite>(home, context.clock, revived);
   return std::unique_ptr<cluster::Site>(
-      std::make_unique<cluster::LocalSite>(std::move(home), context.clock, revived));
+      std::make_unique<KubernetesSite>(std::move(home), context, std::move(local)));
 }
 
 ExitStatus fail(Context& context, const base::Error& error) {

@@ -26,6 +26,7 @@ void add_ps(CLI::App& app, Request& request);
 void add_status(CLI::App& app, Request& request);
 void add_logs(CLI::App& app, Request& request);
 void add_result(CLI::App& app, Request& request);
+void add_fetch(CLI::App& app, Request& request);
 void add_kill(CLI::App& app, Request& request);
 void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
@@ -36,6 +37,7 @@ void add_doctor(CLI::App& app, Request& request);
 void add_check_hadoop_env(CLI::App& app, Request& request);
 void add_completion(CLI::App& app, Request& request);
 void add_ytf_submit(CLI::App& app, Request& request);
+void add_tf_spawner(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
 // The hidden command by which a job's master gets tokens: see cluster::TokenErrand.

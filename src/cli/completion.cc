@@ -13,7 +13,7 @@ namespace {
 using base::format;
 
 // Commands that are known by names of their own too.
-constexpr std::array<std::string_view, 2> kOwnNames{"ytf-submit", "check_hadoop_env"};
+constexpr std::array<std::string_view, 3> kOwnNames{"ytf-submit", "tf-spawner", "check_hadoop_env"};
 
 std::string function_of(std::string_view name) {
   std::string function = format("_{}", name);
@@ -26,7 +26,8 @@ enum class Kind { kNothing, kFile, kFolder, kJob, kChoice };
 
 Kind kind_of(std::string_view value) {
   if (!choices_of(value).empty()) return Kind::kChoice;
-  if (value == kFileValue || value == "JOB.yaml") return Kind::kFile;
+  if (value == kFileValue || value == "JOB.yaml" || value == "TRAINING_SCRIPT_PATH")
+    return Kind::kFile;
   if (value == kFolderValue) return Kind::kFolder;
   if (value == kJobValue) return Kind::kJob;
   return Kind::kNothing;

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/context.h"
+#include "cli/tf_spawner.h"
 #include "cli/ytf_submit.h"
 #include "cluster/yarn/token_errand.h"
 
@@ -76,7 +77,7 @@ int start(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // Called by the old name of a command, it is that command.
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
-  if (name == cli::kYtfSubmit || name == cli::kCheckHadoopEnv) {
+  if (name == cli::kYtfSubmit || name == cli::kTfSpawner || name == cli::kCheckHadoopEnv) {
     arguments.insert(arguments.begin(), name);
   }
   if (arguments.size() == 2 && arguments[0] == cluster::kTokenErrandCommand) {

@@ -3,17 +3,20 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <random>
 #include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/own_user.h"
+#include "cli/unpacking.h"
 #include "cluster/joined/joined_cluster.h"
 #include "cluster/local/local_cluster.h"
 #include "job/places.h"
 #include "master/past.h"
 #include "net/hosts.h"
+#include "process/engine.h"
 
 namespace gangrun::cli {
 
@@ -24,6 +27,9 @@ using base::Result;
 // Tasks that outlive their master, or have a network between them and it, go on alone for so long
 // where the job does not say.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
+// For the files of one task.
+constexpr std::chrono::minutes kUnpackLimit(10);
+constexpr std::size_t kMaxToolWords = 400;
 // Those that came by themselves: nobody comes after their master.
 constexpr std::chrono::seconds kMasterLostOnSpark(10);
 
@@ -82,7 +88,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.master_lost = master_lost(spec, options);
   settings.can_be_followed = options.tasks_outlive_us;
   settings.agents_come_by_tls = !spec.hosts.empty() || spec.on == job::kSpark;
-  settings.writes_lines = spec.on == job::kSpark;
+  settings.writes_lines = spec.on == job::kSpark || spec.on == job::kKubernetes;
   const bool serves_tls = options.launch.serve_tls || settings.agents_come_by_tls;
   settings.spec = std::move(spec);
   settings.job_id = folder.id();
@@ -105,6 +111,36 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
     settings.tls_port_file = paths.tls_port();
   }
   return settings;
+}
+
+double random_share() {
+  thread_local std::mt19937_64 engine{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(engine);
+}
+
+// By the system's tar, which leaves out whatever would be outside of the folder.
+Result<> unpack(const std::string& archive, const std::string& folder) {
+  const std::vector<std::string> argv = {"tar", "-x",  "--no-same-owner", "-f", archive,
+                                         "-C",  folder};
+  GANGRUN_ASSIGN(const auto answer,
+                 process::ask(argv, std::chrono::steady_clock::now() + kUnpackLimit));
+  if (answer.status == 0) return {};
+  return base::Error{base::Code::kDataLoss,
+                     base::format("tar ended with status {}: {}", answer.status,
+                                  base::shorten(answer.output, kMaxToolWords))};
+}
+
+Result<std::unique_ptr<cluster::KubernetesCluster>> pods_cluster(net::EventLoop& loop,
+                                                                 base::Logger& logger,
+                                                                 const cluster::JobFolder& folder,
+                                                                 const PodsPlace& place) {
+  cluster::ManifestInput input = *place.manifests;
+  input.job_id = folder.id();
+  GANGRUN_ASSIGN(auto manifests, cluster::Manifests::make(std::move(input)));
+  return std::make_unique<cluster::KubernetesCluster>(
+      loop, logger, *place.client, std::move(manifests),
+      cluster::KubernetesCluster::Options{
+          .output_folder = folder.paths().outputs(), .unpack = unpack, .random = random_share});
 }
 
 }  // namespace
@@ -133,6 +169,11 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
     auto joined = std::make_unique<cluster::JoinedCluster>(loop, options.launch.host);
     settings.joining = joined.get();
     made->cluster_ = std::move(joined);
+  } else if (options.pods.client != nullptr) {
+    GANGRUN_ASSIGN(auto pods, pods_cluster(loop, *made->logger_, folder, options.pods));
+    made->pods_ = pods.get();
+    settings.direct = pods.get();
+    made->cluster_ = std::move(pods);
   } else {
     GANGRUN_ASSIGN(auto for_cluster, cluster_options(folder, spec, options));
     made->cluster_ = std::make_unique<cluster::LocalCluster>(loop, std::move(for_cluster));
@@ -140,6 +181,16 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
   made->master_ = std::make_unique<master::Master>(loop, clock, *made->logger_, *made->cluster_,
                                                    *made->journal_, listener, std::move(settings));
   return made;
+}
+
+Result<> LocalMaster::start() {
+  if (pods_ != nullptr) pods_->begin();
+  return master_->start();
+}
+
+void LocalMaster::clear(std::function<void(base::Result<>)> done) {
+  if (pods_ == nullptr) return done({});
+  pods_->clear(std::move(done));
 }
 
 }  // namespace gangrun::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -8,12 +9,21 @@
 #include "cli/local_launch.h"
 #include "cli/port_range.h"
 #include "cluster/cluster.h"
+#include "cluster/kubernetes/kubernetes_cluster.h"
+#include "cluster/kubernetes/manifests.h"
 #include "cluster/local/job_folder.h"
 #include "journal/writer.h"
+#include "kubernetes/client.h"
 #include "master/master.h"
 #include "net/event_loop.h"
 
 namespace gangrun::cli {
+
+// Where the tasks are pods.
+struct PodsPlace {
+  kubernetes::Client* client = nullptr;             // outlives the master
+  std::optional<cluster::ManifestInput> manifests;  // without the job's id, which the folder gives
+};
 
 struct LocalMasterOptions {
   LocalLaunch launch;
@@ -22,10 +32,11 @@ struct LocalMasterOptions {
   // Whether the tasks go on when this process is killed, until their lease is over.
   bool tasks_outlive_us = false;
   base::Instant commanded_at;
+  PodsPlace pods{};
 };
 
 // The master of a job whose master is this process, with everything that it stands on. The tasks
-// are on this machine too, or (on Spark) come to it.
+// are on this machine too, come to it (on Spark), or are pods.
 class LocalMaster {
   struct Private {};
 
@@ -36,12 +47,16 @@ class LocalMaster {
       const job::JobSpec& spec, const LocalMasterOptions& options, master::Listener& listener);
 
   // Where the journal says that an earlier master has come so far, goes on from there.
-  base::Result<> start() { return master_->start(); }
+  base::Result<> start();
   // Whether the journal has the verdict already: then there is nothing to start.
   [[nodiscard]] bool has_verdict() const { return has_verdict_; }
   [[nodiscard]] job::JobStatus status() const { return master_->status(); }
   [[nodiscard]] std::uint16_t tls_port() const { return master_->tls_port(); }
   void request_stop(std::string by, bool at_once) { master_->request_stop(std::move(by), at_once); }
+
+  // Takes away what the job has on the cluster, once it has ended; `done` at once where that is
+  // nothing. See KubernetesCluster::clear().
+  void clear(std::function<void(base::Result<>)> done);
 
   explicit LocalMaster(Private) {}
 
@@ -50,6 +65,7 @@ class LocalMaster {
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<cluster::Cluster> cluster_;
+  cluster::KubernetesCluster* pods_ = nullptr;  // the same, where it is one
   std::unique_ptr<master::Master> master_;
   bool has_verdict_ = false;
 };

@@ -4,20 +4,22 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/format.h"
 #include "base/json.h"
-#include "base/log.h"
+#include "cli/agent_way.h"
 #include "cli/commands.h"
 #include "cli/ending_signals.h"
 #include "cli/flags.h"
+#include "cli/pod_way.h"
+#include "cli/prepare.h"
+#include "cli/task_way.h"
+#include "cluster/local/local_site.h"
 #include "job/limits.h"
+#include "job/places.h"
 #include "job/units.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
-#include "registry/control.h"
-#include "registry/tunnel_entrance.h"
 
 namespace gangrun::cli {
 
@@ -36,10 +38,10 @@ struct Options {
   bool json = false;
 };
 
-// What is known of job and task, and how to reach the task.
+// What is known of job and task, and the task's agent where the way begins there.
 struct Look {
   job::JobStatus status;
-  base::Result<cluster::TunnelAgent> agent;
+  base::Result<cluster::TunnelAgent> agent = base::unavailable("none");
 };
 
 const job::TaskStatus* find(const job::JobStatus& status, const job::TaskId& task) {
@@ -48,9 +50,10 @@ const job::TaskStatus* find(const job::JobStatus& status, const job::TaskId& tas
   return found == status.tasks.end() ? nullptr : &*found;
 }
 
-base::Result<Look> look(cluster::Site& site, const std::string& job, const job::TaskId& task) {
+base::Result<Look> look(cluster::Site& site, const std::string& job, const job::TaskId& task,
+                        bool has_agent) {
   GANGRUN_ASSIGN(job::JobStatus status, site.status(job));
-  if (job::is_final(status.state)) return Look{std::move(status), base::unavailable("ended")};
+  if (!has_agent || job::is_final(status.state)) return Look{std::move(status)};
   auto agent = site.tunnel_agent(status.id, task);
   return Look{std::move(status), std::move(agent)};
 }
@@ -73,8 +76,7 @@ class Opened {
   void end(ExitStatus status) {
     if (!ended_) ended_ = status;
   }
-  base::Result<> open_entrance(const base::Secret& secret);
-  base::Result<net::Endpoint> exit_of(const cluster::TunnelAgent& agent);
+  base::Result<std::unique_ptr<TaskWay>> make_way();
 
   cluster::Site& site_;
   const Options& options_;
@@ -84,17 +86,11 @@ class Opened {
   net::Watch signals_;
   job::TaskId task_;
   std::string job_;
-  std::uint16_t port_ = 0;
   bool trying_ = false;
   bool told_ = false;  // the address
   std::string said_;   // last, of what is waited for or has failed
   std::optional<ExitStatus> ended_;
-  std::vector<std::uint16_t> ports_;  // of the task, as it told them last
-  const std::unique_ptr<base::Logger> logger_ =
-      base::stderr_logger("gangrun open", base::LogLevel::kWarning);
-  std::unique_ptr<registry::ControlServer> exit_;  // of a task beside us
-  std::optional<net::Endpoint> own_exit_;
-  std::unique_ptr<registry::TunnelEntrance> entrance_;
+  std::unique_ptr<TaskWay> way_;
   net::Timer timer_;
   net::Workers workers_;  // its calls use the site
 };
@@ -118,8 +114,24 @@ base::Result<> Opened::start() {
     return base::not_found(base::format("{} has no task {}; its types: {}", job_,
                                         job::to_string(task_), base::join(types, ", ")));
   }
+  GANGRUN_ASSIGN(way_, make_way());
   look_again();
   return {};
+}
+
+// Tasks that are pods have no agents.
+base::Result<std::unique_ptr<TaskWay>> Opened::make_way() {
+  const auto on_broken = [this](const base::Error& error) {
+    if (told_) say(base::format("{}: {}", job::to_string(task_), error.message));
+  };
+  if (!is_on_yarn(job_)) {
+    GANGRUN_ASSIGN(const std::string home, home_of(context_));
+    GANGRUN_ASSIGN(const job::JobSpec spec, cluster::stored_spec(cluster::paths_of(home, job_)));
+    if (spec.on == job::kKubernetes) {
+      return PodWay::make(loop_, context_, spec.kubernetes, job_, task_, wanted_port_, on_broken);
+    }
+  }
+  return std::make_unique<AgentWay>(loop_, wanted_port_, on_broken);
 }
 
 ExitStatus Opened::wait() {
@@ -129,8 +141,11 @@ ExitStatus Opened::wait() {
 }
 
 void Opened::look_again() {
-  const auto asked = workers_.run([this] { return look(site_, job_, task_); },
-                                  [this](base::Result<Look> found) { on_look(std::move(found)); });
+  const auto work = [this, has_agent = way_->has_agent()] {
+    return look(site_, job_, task_, has_agent);
+  };
+  const auto asked =
+      workers_.run(work, [this](base::Result<Look> found) { on_look(std::move(found)); });
   // There is never more than one.
   if (!asked.ok()) end(fail(context_, asked.error()));
 }
@@ -149,51 +164,18 @@ void Opened::on_look(base::Result<Look> found) {
     return end(fail(context_, base::unavailable(base::format("{} has ended: {}",
                                                              job::to_string(task_), task->exit))));
   }
-  if (!found->agent.ok()) {
-    return say(
-        base::format("waits for {}: {}", job::to_string(task_), found->agent.error().message));
+  const auto waits_for = way_->take(task, found->agent);
+  if (!waits_for.ok()) return end(fail(context_, waits_for.error()));
+  if (!waits_for->empty()) {
+    return say(base::format("waits for {}: {}", job::to_string(task_), *waits_for));
   }
-  const cluster::TunnelAgent& agent = *found->agent;
-  if (const auto opened = open_entrance(agent.secret); !opened.ok()) {
-    return end(fail(context_, opened.error()));
-  }
-  ports_.clear();
-  if (task != nullptr) {
-    for (const job::TaskPort& port : task->ports) ports_.push_back(port.port);
-  }
-  auto exit = exit_of(agent);
-  if (!exit.ok()) return end(fail(context_, exit.error()));
-  entrance_->set_agent(*std::move(exit));
   if (!told_) try_again();
-}
-
-base::Result<> Opened::open_entrance(const base::Secret& secret) {
-  if (entrance_) return {};
-  entrance_ =
-      std::make_unique<registry::TunnelEntrance>(loop_, secret, [this](const base::Error& error) {
-        if (told_) say(base::format("{}: {}", job::to_string(task_), error.message));
-      });
-  GANGRUN_ASSIGN(port_, entrance_->listen(wanted_port_).context("--port"));
-  return {};
-}
-
-// The end of the tunnel beside the task: its agent, or where the task is beside us, we ourselves.
-base::Result<net::Endpoint> Opened::exit_of(const cluster::TunnelAgent& agent) {
-  if (!agent.is_beside_us) return net::Endpoint::on_tls(agent.host, agent.port, agent.fingerprint);
-  if (!own_exit_) {
-    const auto nobody_calls = [](const job::Address&) {};
-    exit_ = std::make_unique<registry::ControlServer>(loop_, agent.secret, nobody_calls, *logger_);
-    exit_->serve_tunnels([this] { return ports_; });
-    GANGRUN_ASSIGN(const registry::ControlAddress address, exit_->listen(kLoopback));
-    own_exit_ = net::Endpoint::on_tls(kLoopback, address.port, address.fingerprint);
-  }
-  return *own_exit_;
 }
 
 // The address is told when it leads to something.
 void Opened::try_again() {
   if (std::exchange(trying_, true)) return;
-  entrance_->try_once([this](const base::Result<>& tried) { on_tried(tried); });
+  way_->try_once([this](const base::Result<>& tried) { on_tried(tried); });
 }
 
 void Opened::on_tried(const base::Result<>& tried) {
@@ -204,7 +186,7 @@ void Opened::on_tried(const base::Result<>& tried) {
   }
   if (std::exchange(told_, true)) return;
   said_.clear();
-  const std::string url = base::format("http://{}:{}/", kLoopback, port_);
+  const std::string url = base::format("http://{}:{}/", kLoopback, way_->port());
   if (options_.json) {
     context_.console.out(
         base::dump_json(

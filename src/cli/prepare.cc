@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "cli/detached_pods.h"
 #include "cli/text.h"
 #include "cluster/local/host_network.h"
 #include "cluster/local/this_machine.h"
@@ -111,6 +112,13 @@ Result<> check_programs(const job::JobSpec& spec,
 
 }  // namespace
 
+job::FileKind kind_of(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (std::filesystem::is_directory(status)) return job::FileKind::kFolder;
+  return std::filesystem::is_regular_file(status) ? job::FileKind::kFile : job::FileKind::kNone;
+}
+
 std::string in_folder(const std::string& folder, const std::string& path) {
   if (path.starts_with("/") || folder.empty()) return path;
   return (std::filesystem::path(folder) / path).lexically_normal().string();
@@ -161,12 +169,13 @@ Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& s
                      job::in_quotes(*options.port), spec.on, job::kSpark));
   }
   if (spec.on == job::kLocal) return {};
-  if (spec.on == job::kSpark) {
+  if (spec.on == job::kSpark || spec.on == job::kKubernetes) {
     if (!options.detach) return {};
+    if (spec.on == job::kKubernetes) return check_detached_pods(spec);
     return base::invalid_argument(base::format(
         "--detach is not allowed with `on: {}`, where the job ends with its driver; allowed with "
-        "`on: {}` and `on: {}`",
-        job::kSpark, job::kLocal, job::kYarn));
+        "`on: {}`, `on: {}` and `on: {}`",
+        job::kSpark, job::kLocal, job::kYarn, job::kKubernetes));
   }
   const auto refuse = [&](std::string_view flag) {
     return base::invalid_argument(
@@ -187,7 +196,8 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder) {
   for (const std::string& file : spec.files) {
     if (job::is_cluster_url(file)) continue;
     const job::LocalFile named = job::split_name(file);
-    const bool is_renamed = spec.on == job::kYarn && !named.name.empty() && !is_there(file);
+    const bool is_brought = spec.on == job::kYarn || spec.on == job::kKubernetes;
+    const bool is_renamed = is_brought && !named.name.empty() && !is_there(file);
     GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
   }
   for (const job::TaskSpec& task : spec.tasks) {

@@ -10,11 +10,15 @@
 #include "cli/run_options.h"
 #include "cluster/local/local_cluster.h"
 #include "cluster/local/local_images.h"
+#include "job/shipped_files.h"
 #include "job/spec.h"
 #include "net/interfaces.h"
 
 // Everything that is looked at before a job is started: what is wrong here is bad input.
 namespace gangrun::cli {
+
+// What there is at an absolute path.
+job::FileKind kind_of(const std::string& path);
 
 // A path as it is found from `folder`, where gangrun was called.
 std::string in_folder(const std::string& folder, const std::string& path);

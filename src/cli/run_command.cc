@@ -12,6 +12,7 @@
 #include "cli/detached.h"
 #include "cli/display_flags.h"
 #include "cli/flags.h"
+#include "cli/kubernetes_run.h"
 #include "cli/login_flags.h"
 #include "cli/plan.h"
 #include "cli/prepare.h"
@@ -73,7 +74,7 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
   GANGRUN_TRY(check_options_of_place(options, plan.spec));
   GANGRUN_TRY(check_files(plan.spec, context.folder));
-  if (plan.spec.on == job::kYarn) return plan;
+  if (plan.spec.on == job::kYarn || plan.spec.on == job::kKubernetes) return plan;
   if (plan.spec.on != job::kSpark) {
     GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(context), context.environment,
                                       context.folder));
@@ -139,9 +140,10 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
            "Mirror the roll call in this ZooKeeper, as YARN's service registry has it");
   add_value(command, "--name", flags.name, "NAME", "The job's name");
   add_value(
-      command, "--on", flags.on, "local|yarn|spark",
-      "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, or the executors "
-      "from which the Python package brings them");
+      command, "--on", flags.on, "local|yarn|kubernetes|spark",
+      "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, the Kubernetes "
+      "cluster of the kubeconfig (also: k8s), or the executors from which the Python package "
+      "brings them");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
            "Network namespaces that the tasks run in, and how many in each");
   add_value(command, "--interface", flags.interface, "NAME",
@@ -155,7 +157,7 @@ void add_cluster_flags(CLI::App& command, job::Flags& flags) {
            "The label of a cluster's nodes to run on");
   add_list(command, "--one-per-node", flags.one_per_node, "TYPE,...",
            "Never two tasks of a type on one node of a cluster");
-  add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN");
+  add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
   add_value(command, "--priority", flags.priority, "N",
             "The priority on YARN; a larger one goes first");
   add_list(command, "--tag", flags.tags, "TAG,...", "A tag by which the job is found on YARN");
@@ -164,6 +166,29 @@ void add_cluster_flags(CLI::App& command, job::Flags& flags) {
             "Memory of the job's master on YARN (256m)");
   add_value(command, "--master-vcores", flags.master_vcores, "N",
             "Cores of the job's master on YARN (1)");
+}
+
+void add_kubernetes_flags(CLI::App& command, job::Flags& flags) {
+  add_value(command, "-n,--namespace", flags.name_space, "NAME",
+            "The namespace on Kubernetes (that of the context)");
+  add_value(command, "--context", flags.context, "NAME",
+            "The context of the kubeconfig (the current one)");
+  add_value(command, "--kubeconfig", flags.kubeconfig, "FILE",
+            "Instead of those of KUBECONFIG, or ~/.kube/config");
+  add_flag(command, "--insecure", flags.insecure,
+           "Let the kubeconfig say that the API server is not verified");
+  add_value(command, "--service-account", flags.service_account, "NAME",
+            "As whom the pods come to the API server");
+  add_list(command, "--node-selector", flags.node_selectors, "KEY=VALUE,...",
+           "Labels of the nodes that the pods may run on");
+  add_list(command, "--image-pull-secret", flags.image_pull_secrets, "NAME,...",
+           "A secret by which images are pulled");
+  add_value(command, "--priority-class", flags.priority_class, "NAME",
+            "The priority class of the pods");
+  add_value(command, "--gang-scheduling", flags.gang_scheduling, "auto|kueue|volcano|workload|hold",
+            "By what the pods are scheduled all or none; hold: by being held until all fit");
+  add_list(command, "--output", flags.outputs, "PATH",
+           "What is kept of the tasks' files; gangrun fetch brings it");
 }
 
 void add_run_flags(CLI::App& command, RunOptions& options) {
@@ -186,6 +211,9 @@ ExitStatus run(const RunOptions& options, Context& context) {
   auto plan = settle_input(options, context);
   if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
   if (plan->spec.on == job::kYarn) return run_on_yarn(plan->spec, options, context);
+  if (plan->spec.on == job::kKubernetes) {
+    return run_on_kubernetes({.spec = std::move(plan->spec)}, options, context);
+  }
   // On Spark each task's own host decides.
   const auto containment = plan->spec.on == job::kSpark
                                ? base::Result<job::Containment>(plan->spec.containment)
@@ -207,6 +235,7 @@ void add_run(CLI::App& app, Request& request) {
   add_positional(*command, "JOB.yaml", options->spec_path, false);
   add_job_flags(*command, options->flags);
   add_cluster_flags(*command, options->flags);
+  add_kubernetes_flags(*command, options->flags);
   add_run_flags(*command, *options);
   add_footer(
       *command,

@@ -9,6 +9,8 @@
 #include "cli/commands.h"
 #include "cli/ending_signals.h"
 #include "cli/job_display.h"
+#include "cli/kubernetes_access.h"
+#include "cli/kubernetes_checks.h"
 #include "cli/local_master.h"
 #include "job/limits.h"
 #include "job/places.h"
@@ -20,11 +22,18 @@ namespace {
 
 using base::Result;
 
+// What the API server may take to answer the questions before a start, and to take all away after
+// the end.
+constexpr std::chrono::seconds kCheckTimeout(15);
+constexpr std::chrono::seconds kClearTimeout(120);
+
 class Session final : public master::Listener {
  public:
   Session(RunPlan plan, const RunOptions& options, Context& context)
       : plan_(std::move(plan)), options_(options), context_(context) {}
 
+  // What is wrong with the input, or the place, before anything is made.
+  Result<> prepare();
   // An error says why the job could not start; nothing of it is left then.
   Result<> start();
   ExitStatus wait();
@@ -38,6 +47,8 @@ class Session final : public master::Listener {
 
  private:
   Result<> start_master();
+  Result<> reach_cluster();
+  void clear();
   void on_signal(int number);
 
   RunPlan plan_;
@@ -48,14 +59,21 @@ class Session final : public master::Listener {
   net::Watch signals_;
   std::optional<cluster::JobFolder> folder_;
   std::unique_ptr<JobDisplay> display_;
+  std::unique_ptr<base::Logger> client_logger_;
+  std::unique_ptr<kubernetes::Client> client_;  // where the tasks are pods
   std::unique_ptr<LocalMaster> master_;
   int signals_seen_ = 0;
   bool finished_ = false;
 };
 
-Result<> Session::start() {
+Result<> Session::prepare() {
   // Before anything starts a thread or a process.
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
+  if (plan_.kubernetes) return reach_cluster();
+  return {};
+}
+
+Result<> Session::start() {
   GANGRUN_ASSIGN(folder_,
                  cluster::JobFolder::create(plan_.home, plan_.spec, context_.clock.wall_now()));
   Result<> started = start_master();
@@ -65,12 +83,26 @@ Result<> Session::start() {
   return started;
 }
 
+// What is wrong there is told before anything is made, here or there.
+Result<> Session::reach_cluster() {
+  client_logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
+  GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop_, *client_logger_,
+                                                   *std::move(plan_.kubernetes), plugin_runner()));
+  GANGRUN_ASSIGN(const CheckedCluster checked,
+                 check_cluster(loop_, *client_, plan_.spec, context_.clock.now() + kCheckTimeout));
+  plan_.manifests->gang_scheduling = checked.gang_scheduling;
+  plan_.manifests->workload_version = checked.workload_version;
+  return {};
+}
+
 Result<> Session::start_master() {
   display_ = std::make_unique<JobDisplay>(loop_, context_,
                                           view_options(options_.display, plan_.spec.task_ids()),
                                           [this] { return master_->status(); });
-  const LocalMasterOptions options{
-      .launch = plan_.launch, .ports = plan_.ports, .commanded_at = context_.commanded_at};
+  const LocalMasterOptions options{.launch = plan_.launch,
+                                   .ports = plan_.ports,
+                                   .commanded_at = context_.commanded_at,
+                                   .pods = {.client = client_.get(), .manifests = plan_.manifests}};
   GANGRUN_ASSIGN(master_,
                  LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec, options, *this));
   GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
@@ -103,8 +135,19 @@ void Session::on_signal(int number) {
   master_->request_stop(name, signals_seen_ > 1);
 }
 
+void Session::clear() {
+  std::optional<Result<>> cleared;
+  master_->clear([&cleared](Result<> done) { cleared = std::move(done); });
+  (void)loop_.run_until([&] { return cleared.has_value(); }, context_.clock.now() + kClearTimeout);
+  if (cleared && cleared->ok()) return;
+  const std::string why =
+      cleared ? cleared->error().message : "the API server does not say that it is gone";
+  display_->warning(base::format("what the job had on the cluster is not all gone yet: {}", why));
+}
+
 ExitStatus Session::wait() {
   (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
+  if (client_) clear();
   const job::JobStatus status = master_->status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
   display_->finish(status, exit_status);
@@ -115,10 +158,18 @@ ExitStatus Session::wait() {
 
 ExitStatus run_job(RunPlan plan, const RunOptions& options, Context& context) {
   Session session(std::move(plan), options, context);
+  const auto failed = [&context](const base::Error& error, ExitStatus status) {
+    context.console.stop_deferring();
+    return fail(context, error, status);
+  };
+  const Result<> prepared = session.prepare();
+  if (!prepared.ok()) {
+    const bool is_input = prepared.error().code == base::Code::kInvalidArgument;
+    return failed(prepared.error(), is_input ? ExitStatus::kBadInput : ExitStatus::kCouldNotStart);
+  }
   const Result<> started = session.start();
-  if (started.ok()) return session.wait();
-  context.console.stop_deferring();
-  return fail(context, started.error(), ExitStatus::kCouldNotStart);
+  if (!started.ok()) return failed(started.error(), ExitStatus::kCouldNotStart);
+  return session.wait();
 }
 
 }  // namespace gangrun::cli

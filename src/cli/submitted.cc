@@ -1,5 +1,7 @@
 #include "cli/submitted.h"
 
+#include <string_view>
+
 #include "base/format.h"
 
 namespace gangrun::cli {
@@ -13,8 +15,10 @@ ExitStatus leave_submitted(const std::string& id, const base::Json& json, const 
   }
   context.console.out(id + "\n");
   if (!options.display.quiet) {
-    context.console.err(
-        base::format("gangrun: runs on without this terminal; gangrun attach {} shows it\n", id));
+    // Nobody follows its lines there but who asks for them.
+    const std::string_view command = spec.on == job::kKubernetes ? "logs -f" : "attach";
+    context.console.err(base::format(
+        "gangrun: runs on without this terminal; gangrun {} {} shows it\n", command, id));
   }
   return ExitStatus::kSuccess;
 }

@@ -1,7 +1,5 @@
 #include "cli/yarn_run.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/format.h"
@@ -10,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/hadoop_access.h"
 #include "cli/plan.h"
+#include "cli/prepare.h"
 #include "cli/submitted.h"
 #include "cli/upload_progress.h"
 #include "cli/yarn_session.h"
@@ -23,13 +22,6 @@ namespace gangrun::cli {
 namespace {
 
 using base::Result;
-
-job::FileKind kind_of(const std::string& path) {
-  std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (std::filesystem::is_directory(status)) return job::FileKind::kFolder;
-  return std::filesystem::is_regular_file(status) ? job::FileKind::kFile : job::FileKind::kNone;
-}
 
 // Empty where the user has no place for what can be made again.
 std::string digest_cache_path(const Context& context) {

@@ -90,7 +90,11 @@ base::Result<std::uint64_t> RingReader::head(std::uint64_t tail) {
 base::Result<std::optional<Piece>> RingReader::next(std::uint64_t tail, std::uint64_t limit) {
   // What comes after the limit is not looked at: it may be anything.
   if (position_ >= limit) return std::optional<Piece>();
-  if (position_ >= seen_head_) GANGRUN_TRY(head(tail));
+  if (position_ >= seen_head_) {
+    GANGRUN_TRY(head(tail));
+    // Whatever the index says by then, it is not what the next writer has written.
+    seen_head_ = std::min(seen_head_, limit);
+  }
   const std::uint64_t end = std::min(seen_head_, limit);
   if (position_ >= end) return std::optional<Piece>();
   GANGRUN_TRY(memory_->populate(position_, kAlignment));

@@ -27,10 +27,6 @@ bool is_wanted(const job::JobSpec& job, job::Framework framework) {
   return !job.frameworks || is_named(job, framework);
 }
 
-bool fits(const std::string& name, const std::string& value) {
-  return name.size() + value.size() + 2 <= kMaxVariableBytes;
-}
-
 // Null where the task has none: it is not in the cluster spec, and no sidecar with an own address.
 const job::Address* address_of(const Inputs& inputs, const job::TaskSpec& spec,
                                const job::TaskId& task) {
@@ -126,7 +122,7 @@ base::Result<Environment> own_variables(const Place& place) {
 base::Result<> add_tensorflow(const Place& place, Variables& variables) {
   const job::JobSpec& job = place.inputs.job;
   for (auto& [name, value] : tensorflow_variables(place)) {
-    if (fits(name, value)) {
+    if (fits_in_variable(name, value)) {
       variables[name] = value;
     } else if (is_named(job, job::Framework::kTensorflow)) {
       return base::Error{
@@ -138,7 +134,7 @@ base::Result<> add_tensorflow(const Place& place, Variables& variables) {
   }
   for (const Variables& shim : {ytf_submit_variables(place), tf_spawner_variables(place)}) {
     for (const auto& [name, value] : shim) {
-      if (fits(name, value)) variables[name] = value;
+      if (fits_in_variable(name, value)) variables[name] = value;
     }
   }
   return {};

@@ -21,6 +21,10 @@ inline constexpr std::size_t kMaxClusterSpecInEnvironment = std::size_t{32} << 1
 // Name, '=', value and the final zero of one variable: Linux refuses to start a program with more.
 inline constexpr std::size_t kMaxVariableBytes = std::size_t{128} << 10U;
 
+[[nodiscard]] constexpr bool fits_in_variable(std::string_view name, std::string_view value) {
+  return name.size() + value.size() + 2 <= kMaxVariableBytes;
+}
+
 // What is the same for all processes of one task.
 struct Inputs {
   const job::JobSpec& job;

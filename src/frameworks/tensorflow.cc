@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "frameworks/variables_of.h"
+#include "job/addresses.h"
 #include "job/units.h"
 
 namespace gangrun::frameworks {
@@ -13,15 +14,6 @@ namespace {
 
 std::string hosts_variable(const std::string& type) {
   return base::format("DTF_{}_HOSTS", job::in_variable(type));
-}
-
-std::string comma_separated(const std::vector<job::Address>& addresses) {
-  std::string list;
-  for (const job::Address& address : addresses) {
-    if (!list.empty()) list += ',';
-    list += job::to_string(address);
-  }
-  return list;
 }
 
 }  // namespace
@@ -51,7 +43,7 @@ Variables ytf_submit_variables(const Place& place) {
   for (const Group& group : place.visible) {
     const std::string name = hosts_variable(group.spec->type);
     // Two types that differ in case or in '-' only: better no list than one of the wrong tasks.
-    if (uses[name] == 1) variables[name] = comma_separated(*group.addresses);
+    if (uses[name] == 1) variables[name] = job::comma_separated(*group.addresses);
   }
   return variables;
 }

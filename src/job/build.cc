@@ -104,6 +104,8 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
   task.image = draft.image;
   task.archives = draft.archives;
   task.environment = draft.environment;
+  task.pod = draft.pod;
+  task.outputs = draft.outputs;
   task.policy = draft.policy.value_or(default_policy(draft.type));
   task.grace = draft.grace.value_or(
       task.policy == Policy::kObserver ? kDefaultObserverGrace : std::chrono::milliseconds(0));
@@ -171,6 +173,8 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   spec.zookeeper = draft.zookeeper;
   spec.on = draft.on.value_or(spec.on);
   complete_yarn(draft.yarn, spec.yarn);
+  spec.kubernetes = draft.kubernetes;
+  spec.outputs = draft.outputs;
   spec.hosts = draft.hosts.value_or(spec.hosts);
   spec.interface = draft.interface.value_or("");
   spec.containment = draft.containment.value_or(spec.containment);

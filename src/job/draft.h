@@ -35,6 +35,8 @@ struct TaskDraft {
   std::optional<std::string> image;
   std::map<std::string, std::string> archives;
   std::map<std::string, std::string> environment;
+  base::Json pod;
+  std::optional<std::vector<std::string>> outputs;
   std::optional<Command> command;
   std::optional<Policy> policy;
   std::optional<std::chrono::milliseconds> grace;
@@ -85,6 +87,8 @@ struct JobDraft {
   std::optional<ZooKeeper> zookeeper;
   std::optional<std::string> on;
   YarnDraft yarn;
+  KubernetesOptions kubernetes;  // none of its values is told from its default
+  std::vector<std::string> outputs;
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   std::optional<Containment> containment;

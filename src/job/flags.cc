@@ -224,7 +224,6 @@ Result<> parse_cluster_flags(const Flags& flags, ParsedFlags& parsed) {
     if (!type.ok()) return flag_error("--one-per-node", item, type.error().message);
     parsed.one_per_node.push_back(std::move(*type));
   }
-  parsed.yarn.queue = flags.queue;
   if (flags.priority) {
     GANGRUN_ASSIGN(parsed.yarn.priority,
                    parse_count(*flags.priority, 0, kMaxPriority).context("--priority"));
@@ -242,6 +241,22 @@ Result<> parse_cluster_flags(const Flags& flags, ParsedFlags& parsed) {
     GANGRUN_ASSIGN(
         parsed.yarn.master_vcores,
         parse_count(*flags.master_vcores, 1, kMaxVcoresPerTask).context("--master-vcores"));
+  }
+  return {};
+}
+
+Result<> parse_kubernetes_flags(const Flags& flags, ParsedFlags& parsed) {
+  for (const std::string& item : items_of(flags.node_selectors)) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos) {
+      return flag_error("--node-selector", item, "has no '='; it is written KEY=VALUE");
+    }
+    parsed.node_selector[item.substr(0, equals)] = item.substr(equals + 1);
+  }
+  parsed.image_pull_secrets = items_of(flags.image_pull_secrets);
+  if (flags.gang_scheduling) {
+    GANGRUN_ASSIGN(parsed.gang_scheduling,
+                   gang_scheduling_from(*flags.gang_scheduling).context("--gang-scheduling"));
   }
   return {};
 }
@@ -305,6 +320,7 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   }
   if (!flags.zookeeper.empty()) parsed.zookeeper_hosts = items_of(flags.zookeeper);
   GANGRUN_TRY(parse_cluster_flags(flags, parsed));
+  GANGRUN_TRY(parse_kubernetes_flags(flags, parsed));
   return parsed;
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ struct Flags {
   std::vector<std::string> exposes{};        // --expose "tensorboard:host"
   std::vector<std::string> timeouts{};       // --timeout "allocation=10m,job=2h"
   std::vector<std::string> files{};          // -f, one path each
+  std::vector<std::string> outputs{};        // --output, one path each
   std::optional<std::string> image{};
   std::vector<std::string> mounts{};     // --mount, "PATH" or "PATH:ro"
   std::vector<std::string> zookeeper{};  // --zookeeper "h1:2181,h2:2181"
@@ -43,7 +45,7 @@ struct Flags {
   std::optional<std::string> success{};
   std::optional<std::string> restarts{};  // "3", "3:gang"
   std::optional<std::string> on{};
-  std::optional<std::string> queue{};
+  std::optional<std::string> queue{};  // of YARN, or on Kubernetes
   std::optional<std::string> priority{};
   std::vector<std::string> tags{};          // --tag "night,wine"
   std::vector<std::string> file_systems{};  // --file-system, one URL each
@@ -52,6 +54,15 @@ struct Flags {
   std::optional<std::string> as{};
   std::optional<std::string> master_memory{};
   std::optional<std::string> master_vcores{};
+  std::optional<std::string> name_space{};
+  std::optional<std::string> context{};
+  std::optional<std::string> kubeconfig{};
+  bool insecure = false;
+  std::optional<std::string> service_account{};
+  std::vector<std::string> node_selectors{};      // --node-selector "zone=a,disk=ssd"
+  std::vector<std::string> image_pull_secrets{};  // --image-pull-secret "a,b"
+  std::optional<std::string> priority_class{};
+  std::optional<std::string> gang_scheduling{};
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
   std::optional<std::string> interface {};
   std::optional<std::string> containment{};
@@ -110,6 +121,9 @@ struct ParsedFlags {
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   YarnDraft yarn;
+  std::map<std::string, std::string> node_selector;
+  std::vector<std::string> image_pull_secrets;
+  std::optional<GangScheduling> gang_scheduling;
 };
 
 // The error is one line that begins with the flag: "-m: 'worker:4gg': '4gg' is not …; allowed: …".

@@ -29,6 +29,7 @@ inline constexpr std::size_t kMaxImageBytes = 255;
 inline constexpr std::size_t kMaxMounts = 64;
 inline constexpr std::size_t kMaxZooKeeperHosts = 32;
 inline constexpr std::size_t kMaxFiles = 10'000;
+inline constexpr std::size_t kMaxOutputs = 64;                 // of the job, or of one task type
 inline constexpr std::size_t kMaxArchives = 64;                // of the job, or of one task type
 inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type
 inline constexpr std::size_t kMaxNameBytes = 63;

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/container.h"
+#include "job/places.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -288,7 +289,6 @@ void take(const std::optional<T>& value, std::optional<T>& field, JobDraft& draf
 }
 
 void merge_yarn(const YarnDraft& flags, JobDraft& draft) {
-  take(flags.queue, draft.yarn.queue, draft, "yarn.queue", "--queue");
   take(flags.priority, draft.yarn.priority, draft, "yarn.priority", "--priority");
   take(flags.tags, draft.yarn.tags, draft, "yarn.tags", "--tag");
   take(flags.file_systems, draft.yarn.file_systems, draft, "yarn.file_systems", "--file-system");
@@ -301,10 +301,71 @@ void merge_yarn(const YarnDraft& flags, JobDraft& draft) {
        "--master-vcores");
 }
 
+void take(const std::optional<std::string>& value, std::string& field, JobDraft& draft,
+          const std::string& path, const std::string& flag) {
+  if (!value) return;
+  field = *value;
+  draft.origins[path] = flag + ": ";
+}
+
+void merge_kubernetes(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
+  KubernetesOptions& own = draft.kubernetes;
+  take(flags.kubeconfig, own.kubeconfig, draft, "kubernetes.kubeconfig", "--kubeconfig");
+  take(flags.context, own.context, draft, "kubernetes.context", "--context");
+  take(flags.name_space, own.name_space, draft, "kubernetes.namespace", "--namespace");
+  take(flags.service_account, own.service_account, draft, "kubernetes.service_account",
+       "--service-account");
+  take(flags.priority_class, own.priority_class, draft, "kubernetes.priority_class",
+       "--priority-class");
+  if (flags.insecure) {
+    own.insecure = true;
+    draft.origins["kubernetes.insecure"] = "--insecure: ";
+  }
+  if (parsed.gang_scheduling) {
+    own.gang_scheduling = *parsed.gang_scheduling;
+    draft.origins["kubernetes.gang_scheduling"] = "--gang-scheduling: ";
+  }
+  for (const auto& [key, value] : parsed.node_selector) {
+    own.node_selector[key] = value;
+    draft.origins["kubernetes.node_selector." + key] = "--node-selector: ";
+  }
+  for (const std::string& secret : parsed.image_pull_secrets) {
+    draft.origins[base::format("kubernetes.image_pull_secrets.{}", own.image_pull_secrets.size())] =
+        "--image-pull-secret: ";
+    own.image_pull_secrets.push_back(secret);
+  }
+}
+
+// Both clusters have queues.
+void merge_queue(const Flags& flags, JobDraft& draft) {
+  if (draft.on == kKubernetes) {
+    take(flags.queue, draft.kubernetes.queue, draft, "kubernetes.queue", "--queue");
+  } else {
+    take(flags.queue, draft.yarn.queue, draft, "yarn.queue", "--queue");
+  }
+}
+
+// In a file each cluster passes over what another one is told: it may be for both. A flag is for
+// this run.
+Result<> refuse_flags_of_others(const JobDraft& draft) {
+  const bool is_cluster = draft.on == kYarn || draft.on == kKubernetes;
+  if (!is_cluster) return {};
+  const std::string_view other = draft.on == kYarn ? kKubernetes : kYarn;
+  const std::string prefix = base::format("{}.", other);
+  for (auto at = draft.origins.lower_bound(prefix);
+       at != draft.origins.end() && at->first.starts_with(prefix); ++at) {
+    if (!at->second.starts_with("--")) continue;
+    return base::invalid_argument(base::format(
+        "{}is not allowed with `on: {}`; allowed with `on: {}`", at->second, *draft.on, other));
+  }
+  return {};
+}
+
 void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(flags.name, draft.name, draft, "name", "--name");
   take(flags.success, draft.success, draft, "success", "--success");
   take(flags.on, draft.on, draft, "on", "--on");
+  if (draft.on == kK8s) draft.on = kKubernetes;
   take(parsed.hosts, draft.hosts, draft, "hosts", "--hosts");
   take(parsed.interface, draft.interface, draft, "interface", "--interface");
   take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
@@ -321,6 +382,8 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take_timeout(&TimeoutsDraft::shrink, "shrink");
   take_timeout(&TimeoutsDraft::master_lost, "master_lost");
   merge_yarn(parsed.yarn, draft);
+  merge_kubernetes(parsed, flags, draft);
+  merge_queue(flags, draft);
   take(flags.image, draft.image, draft, "image", "--image");
   for (const std::string& mount : flags.mounts) {
     draft.origins[base::format("mounts.{}", draft.mounts.size())] = "--mount: ";
@@ -336,6 +399,10 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
     draft.origins[base::format("files.{}", draft.files.size())] = "-f: ";
     draft.files.push_back(file);
   }
+  for (const std::string& output : flags.outputs) {
+    draft.origins[base::format("outputs.{}", draft.outputs.size())] = "--output: ";
+    draft.outputs.push_back(output);
+  }
 }
 
 }  // namespace
@@ -349,7 +416,7 @@ Result<> merge_flags(const Flags& flags, JobDraft& draft) {
   GANGRUN_TRY(merge_environment(parsed, draft));
   merge_command(flags, draft);
   merge_job(parsed, flags, draft);
-  return {};
+  return refuse_flags_of_others(draft);
 }
 
 }  // namespace gangrun::job

@@ -8,8 +8,10 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/hosts.h"
+#include "job/kubernetes_rules.h"
 #include "job/limits.h"
 #include "job/shipped_files.h"
+#include "job/spec_kubernetes.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -125,6 +127,9 @@ Found find_cluster_only(const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (task.label) return only_on_yarn(path + ".label", *task.label);
   if (task.one_per_node) return only_on_yarn(path + ".one_per_node", "true");
+  if (!task.pod.is_null()) {
+    return refuse(path + ".pod", base::dump_json(task.pod), kLocal, kKubernetes);
+  }
   if (auto found = find_others(task.resources.others, path)) return found;
   if (auto found = find_archives(task.archives, path + ".archives")) return found;
   for (const auto& [index, own] : task.overrides) {
@@ -164,11 +169,32 @@ Found find_cluster_only(const YarnOptions& yarn) {
   return std::nullopt;
 }
 
+Found refuse_kubernetes(const KubernetesOptions& kubernetes, std::string_view place) {
+  const base::Json given = to_json(kubernetes);
+  if (given.empty()) return std::nullopt;
+  const auto first = given.begin();
+  const std::string value =
+      first->is_string() ? first->get<std::string>() : base::dump_json(*first);
+  return refuse("kubernetes." + first.key(), value, place, kKubernetes);
+}
+
+// Where tasks have files of their own, and nobody brings them here.
+Found refuse_outputs(const JobSpec& job) {
+  if (!job.outputs.empty()) return refuse("outputs", job.outputs.front(), job.on, kKubernetes);
+  for (const TaskSpec& task : job.tasks) {
+    if (!task.outputs || task.outputs->empty()) continue;
+    const std::string path = base::format("tasks.{}.outputs", task.type);
+    return refuse(path, task.outputs->front(), job.on, kKubernetes);
+  }
+  return std::nullopt;
+}
+
 Found check_local(const JobSpec& job) {
   for (const TaskSpec& task : job.tasks) {
     if (auto found = find_cluster_only(task)) return found;
   }
   if (auto found = find_cluster_only(job.yarn)) return found;
+  if (auto found = refuse_kubernetes(job.kubernetes, kLocal)) return found;
   if (auto found = find_archives(job.archives, "archives")) return found;
   for (std::size_t i = 0; i < job.files.size(); ++i) {
     if (!is_cluster_url(job.files[i])) continue;
@@ -179,6 +205,7 @@ Found check_local(const JobSpec& job) {
 
 Found check_on_yarn(const JobSpec& job) {
   if (!job.hosts.empty()) return refuse("hosts", to_string(job.hosts.front()), kYarn, kLocal);
+  if (auto found = refuse_outputs(job)) return found;
   for (std::size_t i = 0; i < job.files.size(); ++i) {
     if (!has_scheme(job.files[i])) continue;
     const auto file = cluster_file(job.files[i]);
@@ -221,6 +248,9 @@ Found check_task_on_spark(const TaskSpec& task) {
     return not_on_spark(base::format("{}.resources.{}", path, name), std::to_string(amount),
                         "Spark gives them out (spark.task.resource.NAME.amount)");
   }
+  if (!task.pod.is_null()) {
+    return refuse(path + ".pod", base::dump_json(task.pod), kSpark, kKubernetes);
+  }
   if (task.label) return not_on_spark(path + ".label", *task.label, kPlacedBySpark);
   if (task.one_per_node) return not_on_spark(path + ".one_per_node", "true", kPlacedBySpark);
   if (task.spares > 0) {
@@ -247,6 +277,8 @@ Found check_on_spark(const JobSpec& job) {
   if (job.yarn != YarnOptions{}) {
     return Problem{"yarn", "is not allowed with `on: spark`; allowed with `on: yarn`"};
   }
+  if (auto found = refuse_kubernetes(job.kubernetes, kSpark)) return found;
+  if (auto found = refuse_outputs(job)) return found;
   if (!job.hosts.empty()) {
     return not_on_spark("hosts", to_string(job.hosts.front()), kPlacedBySpark);
   }
@@ -259,7 +291,7 @@ Found check_on_spark(const JobSpec& job) {
 }  // namespace
 
 std::vector<std::string> place_names() {
-  return {std::string(kLocal), std::string(kYarn), std::string(kSpark)};
+  return {std::string(kLocal), std::string(kYarn), std::string(kKubernetes), std::string(kSpark)};
 }
 
 Found check_label(const std::optional<std::string>& label, const std::string& path) {
@@ -304,6 +336,7 @@ Found check_yarn(const YarnOptions& yarn) {
 Found check_place(const JobSpec& job) {
   if (job.on == kLocal) return check_local(job);
   if (job.on == kYarn) return check_on_yarn(job);
+  if (job.on == kKubernetes) return check_on_kubernetes(job);
   if (job.on == kSpark) return check_on_spark(job);
   return std::nullopt;
 }

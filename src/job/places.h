@@ -13,6 +13,8 @@ namespace gangrun::job {
 
 // The place whose tasks come by themselves, from the executors of a Spark application.
 inline constexpr std::string_view kSpark = "spark";
+// What people write for kKubernetes.
+inline constexpr std::string_view kK8s = "k8s";
 
 // What `on` may name, in the order in which errors list them.
 std::vector<std::string> place_names();

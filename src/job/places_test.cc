@@ -189,7 +189,7 @@ TEST(Places, AClusterRefusesWhatOnlyThisMachineHas) {
        "file's name, or in #name without '/'"},
       {"tasks: {w: }\ncommand: x\non: yarnn\n",
        "job.yaml:3:5: on: 'yarnn' is not a place; did you mean 'yarn'? allowed: local, yarn, "
-       "spark"},
+       "kubernetes, spark"},
   };
   for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file), message);
   EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/a', b, 'c://']\n"),

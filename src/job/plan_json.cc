@@ -3,6 +3,7 @@
 #include "job/build.h"
 #include "job/container.h"
 #include "job/hosts.h"
+#include "job/spec_kubernetes.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
 
@@ -61,6 +62,8 @@ Json task_json(const TaskSpec& task) {
   if (task.image) json["image"] = *task.image;
   if (!task.archives.empty()) json["archives"] = task.archives;
   if (!task.environment.empty()) json["env"] = environment_json(task.environment);
+  if (!task.pod.is_null()) json["pod"] = task.pod;
+  if (task.outputs) json["outputs"] = *task.outputs;
   if (!task.command.empty()) json["command"] = command_json(task.command);
   json["policy"] = to_string(task.policy);
   if (task.policy == Policy::kObserver || task.policy == Policy::kSidecar) {
@@ -137,6 +140,11 @@ Json to_json(const JobSpec& spec) {
   if (spec.zookeeper) json["zookeeper"] = zookeeper_json(*spec.zookeeper);
   json["on"] = spec.on;
   if (spec.on == kYarn || spec.yarn != YarnOptions{}) json["yarn"] = yarn_json(spec.yarn);
+  if (spec.on == kKubernetes || spec.kubernetes != KubernetesOptions{}) {
+    json["kubernetes"] = to_json(spec.kubernetes);
+    json["kubernetes"]["gang_scheduling"] = to_string(spec.kubernetes.gang_scheduling);
+  }
+  if (!spec.outputs.empty()) json["outputs"] = spec.outputs;
   if (!spec.hosts.empty()) {
     for (const Host& host : spec.hosts) json["hosts"].push_back(to_string(host));
   }

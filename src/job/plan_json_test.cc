@@ -48,6 +48,14 @@ archives: {env: "a b.tar.gz", _d.1: "hdfs:///x.zip"}
 on: yarn
 yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3, container_runtime: docker, file_systems: ["hdfs://b:8020"], principal: a@R, as: bob}
 )",
+    R"(tasks: {worker: {pod: {spec: {nodeName: n, x: [1, "1", 1.5, null, {}]}}, outputs: []}, ps: {outputs: [a/, b c]}}
+command: x
+image: a
+outputs: [model/]
+on: k8s
+kubernetes: {kubeconfig: "a b", context: c, insecure: true, namespace: n, service_account: s, labels: {a: "1"}, annotations: {b: "x: y"}, node_selector: {c: ""}, tolerations: [{operator: Exists}], volumes: [{name: v, emptyDir: {}}], volume_mounts: [{name: v, mountPath: /v, readOnly: false}], image_pull_secrets: [r], image_pull_policy: Never, priority_class: p, queue: q, gang_scheduling: volcano, pod: {}, helper_image: h}
+)",
+    "tasks: {worker: {image: a}}\ncommand: x\non: kubernetes\n",
     "tasks: {worker: }\ncommand: x\non: yarn\n",
     "tasks: {worker: }\ncommand: x\non: yarn\nyarn: {master: {label: a}}\n",
 };

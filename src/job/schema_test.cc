@@ -2,12 +2,14 @@
 // same.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "job/places.h"
+#include "job/spec_kubernetes.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
 
@@ -44,7 +46,8 @@ std::vector<Map> maps() {
           {"/$defs/timeouts", timeouts_keys()},
           {"/$defs/zookeeper", zookeeper_keys()},
           {"/$defs/yarn", yarn_keys()},
-          {"/$defs/yarn_master", yarn_master_keys()}};
+          {"/$defs/yarn_master", yarn_master_keys()},
+          {"/$defs/kubernetes", kubernetes_keys()}};
 }
 
 TEST(Schema, HasTheKeysOfTheParserAndNoOthers) {
@@ -70,7 +73,10 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
   EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
-  EXPECT_EQ(choices("/properties/on/enum"), place_names());
+  EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"), gang_scheduling_names());
+  std::vector<std::string> places = place_names();
+  places.insert(std::find(places.begin(), places.end(), kSpark), std::string(kK8s));
+  EXPECT_EQ(choices("/properties/on/enum"), places);
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
   EXPECT_EQ(frameworks, framework_names());
@@ -86,7 +92,8 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
   }
   for (const auto& names :
        {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
-        container_runtime_names(), notice_signal_names(), framework_names()}) {
+        container_runtime_names(), notice_signal_names(), gang_scheduling_names(), place_names(),
+        framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

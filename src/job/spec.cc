@@ -71,6 +71,17 @@ std::string_view to_string(ContainerRuntime runtime) {
   return "auto";
 }
 
+std::string_view to_string(GangScheduling scheduling) {
+  switch (scheduling) {
+    case GangScheduling::kAuto: return "auto";
+    case GangScheduling::kKueue: return "kueue";
+    case GangScheduling::kVolcano: return "volcano";
+    case GangScheduling::kWorkload: return "workload";
+    case GangScheduling::kHold: return "hold";
+  }
+  return "";
+}
+
 std::string_view to_string(NoticeSignal signal) {
   switch (signal) {
     case NoticeSignal::kUsr1: return "USR1";

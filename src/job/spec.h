@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "job/task_id.h"
 
 namespace gangrun::job {
@@ -39,6 +40,10 @@ enum class ContainerRuntime { kAuto, kDocker, kNone };
 // By which a command learns that its place may take it away.
 enum class NoticeSignal { kUsr1, kUsr2, kTerm, kInt, kNone };
 
+// By what the pods of a job are scheduled all or none: what the cluster has, or one of these, or by
+// being held back until all have a node.
+enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
+
 std::string_view to_string(Policy policy);
 std::string_view to_string(Framework framework);
 std::string_view to_string(RestartScope scope);
@@ -48,6 +53,7 @@ std::string_view to_string(Expose expose);
 std::string_view to_string(ContainerRuntime runtime);
 // "USR1", …
 std::string_view to_string(NoticeSignal signal);
+std::string_view to_string(GangScheduling scheduling);
 
 inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxProcessesPerTask = 256;
@@ -121,6 +127,10 @@ struct TaskSpec {
   // By the folder that a task finds each in, unpacked: the path or URL. Beside the job's.
   std::map<std::string, std::string> archives;
   std::map<std::string, std::string> environment;
+  // A pod, or a part of one, as Kubernetes writes it, over KubernetesOptions::pod. Null: none.
+  base::Json pod;
+  // What is kept of the files of these tasks. Absent: the job's.
+  std::optional<std::vector<std::string>> outputs;
   Command command;  // empty: the job's
   Policy policy = Policy::kTracked;
   // An observer's longest time without progress after the tracked tasks have ended; a sidecar's
@@ -209,9 +219,36 @@ struct YarnOptions {
   friend bool operator==(const YarnOptions&, const YarnOptions&) = default;
 };
 
+// What Kubernetes is told of a job beside its tasks.
+struct KubernetesOptions {
+  std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
+  std::string context;     // empty: the current one
+  bool insecure = false;   // whether a kubeconfig may say that the server is not verified
+  std::string name_space;  // empty: that of the context
+  std::string service_account;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
+  std::map<std::string, std::string> node_selector;
+  // As a pod has them.
+  std::vector<base::Json> tolerations;
+  std::vector<base::Json> volumes;
+  std::vector<base::Json> volume_mounts;
+  std::vector<std::string> image_pull_secrets;
+  std::string
+      image_pull_policy;  // "Always", "IfNotPresent", "Never"; empty: what Kubernetes decides
+  std::string priority_class;
+  std::string queue;  // of Kueue or Volcano
+  GangScheduling gang_scheduling = GangScheduling::kAuto;
+  base::Json pod;            // a pod, or a part of one, for all tasks; null: none
+  std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
+
+  friend bool operator==(const KubernetesOptions&, const KubernetesOptions&) = default;
+};
+
 // The places that `on` may name.
 inline constexpr std::string_view kLocal = "local";
 inline constexpr std::string_view kYarn = "yarn";
+inline constexpr std::string_view kKubernetes = "kubernetes";
 
 struct JobSpec {
   std::string name;
@@ -229,7 +266,11 @@ struct JobSpec {
   std::vector<Mount> mounts;           // what containers see of the host beside their own folder
   std::optional<ZooKeeper> zookeeper;  // absent: the roll call is not mirrored
   std::string on{kLocal};
-  YarnOptions yarn;         // of use on YARN only
+  YarnOptions yarn;              // of use on YARN only
+  KubernetesOptions kubernetes;  // of use on Kubernetes only
+  // Files and folders (with a "/" at the end or not), relative to the working folder, that are
+  // brought to the client when a task has ended. Of use where the tasks have other files than it.
+  std::vector<std::string> outputs;
   std::vector<Host> hosts;  // names are unique; empty: what the place decides
   // Of which interface (by name), or network ("10.0.0.0/8"), a task's published address is; empty:
   // what the place decides.

@@ -23,6 +23,9 @@ constexpr std::array kContainerRuntimes = {ContainerRuntime::kAuto, ContainerRun
 constexpr std::array kNoticeSignals = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
                                        NoticeSignal::kTerm, NoticeSignal::kInt,
                                        NoticeSignal::kNone};
+constexpr std::array kGangSchedulings = {GangScheduling::kAuto, GangScheduling::kKueue,
+                                         GangScheduling::kVolcano, GangScheduling::kWorkload,
+                                         GangScheduling::kHold};
 constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax,
                                     Framework::kHorovod};
 
@@ -61,6 +64,7 @@ std::vector<std::string> hold_names() { return names_of(kHolds); }
 std::vector<std::string> expose_names() { return names_of(kExposes); }
 std::vector<std::string> container_runtime_names() { return names_of(kContainerRuntimes); }
 std::vector<std::string> notice_signal_names() { return names_of(kNoticeSignals); }
+std::vector<std::string> gang_scheduling_names() { return names_of(kGangSchedulings); }
 
 std::vector<std::string> framework_names() {
   std::vector<std::string> names = names_of(kFrameworks);
@@ -94,6 +98,10 @@ base::Result<ContainerRuntime> container_runtime_from(std::string_view text) {
 
 base::Result<NoticeSignal> notice_signal_from(std::string_view text) {
   return find_by_name(kNoticeSignals, text, "a signal for notices");
+}
+
+base::Result<GangScheduling> gang_scheduling_from(std::string_view text) {
+  return find_by_name(kGangSchedulings, text, "what schedules a gang");
 }
 
 base::Result<Framework> framework_from(std::string_view text) {

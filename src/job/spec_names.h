@@ -17,6 +17,7 @@ std::vector<std::string> hold_names();
 std::vector<std::string> expose_names();
 std::vector<std::string> container_runtime_names();
 std::vector<std::string> notice_signal_names();
+std::vector<std::string> gang_scheduling_names();
 // All of them, and "none".
 std::vector<std::string> framework_names();
 
@@ -28,6 +29,7 @@ base::Result<Hold> hold_from(std::string_view text);
 base::Result<Expose> expose_from(std::string_view text);
 base::Result<ContainerRuntime> container_runtime_from(std::string_view text);
 base::Result<NoticeSignal> notice_signal_from(std::string_view text);
+base::Result<GangScheduling> gang_scheduling_from(std::string_view text);
 base::Result<Framework> framework_from(std::string_view text);
 
 // All of them; {"none"} is the empty list, and "none" beside another an error, as is a double.

@@ -10,6 +10,7 @@
 #include "job/ports.h"
 #include "job/resources.h"
 #include "job/spec_field.h"
+#include "job/spec_kubernetes.h"
 #include "job/spec_names.h"
 #include "job/task_id.h"
 #include "job/units.h"
@@ -177,6 +178,12 @@ constexpr KeyRow<TaskDraft> kTaskKeys[] = {
      [](const Field& field, TaskDraft& task) { return read_archives(field, task.archives); }},
     {"env",
      [](const Field& field, TaskDraft& task) { return read_environment(field, task.environment); }},
+    {"pod", [](const Field& field, TaskDraft& task) { return read_pod(field, task.pod); }},
+    {"outputs",
+     [](const Field& field, TaskDraft& task) -> Result<> {
+       GANGRUN_ASSIGN(task.outputs, read_list(field, "paths", "a path"));
+       return {};
+     }},
     {"command",
      [](const Field& field, TaskDraft& task) { return read_command(field, task.command); }},
     {"policy",
@@ -408,6 +415,13 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
               JobDraft& job) { return read_string(field, "the name of a place", job.on); }},
     {"yarn",
      [](const Field& field, JobDraft& job) { return read_map(field, kYarnKeys, job.yarn); }},
+    {"kubernetes",
+     [](const Field& field, JobDraft& job) { return read_kubernetes(field, job.kubernetes); }},
+    {"outputs",
+     [](const Field& field, JobDraft& job) -> Result<> {
+       GANGRUN_ASSIGN(job.outputs, read_list(field, "paths", "a path"));
+       return {};
+     }},
     {"hosts", read_hosts},
     {"interface",
      [](const Field& field, JobDraft& job) {

@@ -115,7 +115,7 @@ void expect_errors(const std::vector<Bad>& cases) {
 TEST(BadSpec, UnknownKeys) {
   const std::string task_keys =
       "instances, min_instances, spares, processes, ports, memory, vcores, gpus, resources, "
-      "overrides, label, one_per_node, image, archives, env, command, policy, grace, "
+      "overrides, label, one_per_node, image, archives, env, pod, outputs, command, policy, grace, "
       "logdir, expose";
   expect_errors({
       {"tasks:\n  worker: {memmory: 2 GiB}\n",
@@ -127,7 +127,7 @@ TEST(BadSpec, UnknownKeys) {
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
-       "zookeeper, on, yarn, hosts, interface, "
+       "zookeeper, on, yarn, kubernetes, outputs, hosts, interface, "
        "containment, notice_signal"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
@@ -149,7 +149,7 @@ TEST(BadSpec, WrongTypes) {
        "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, "
        "min_instances, "
        "spares, processes, ports, memory, vcores, gpus, resources, overrides, label, "
-       "one_per_node, image, archives, env, command, policy, grace, "
+       "one_per_node, image, archives, env, pod, outputs, command, policy, grace, "
        "logdir, expose"},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
@@ -175,7 +175,7 @@ TEST(BadSpec, WrongTypes) {
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
        "framework, success, restarts, timeouts, files, archives, image, mounts, zookeeper, on, "
-       "yarn, hosts, interface, "
+       "yarn, kubernetes, outputs, hosts, interface, "
        "containment, notice_signal"},
   });
 }

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "job/archives.h"
 #include "job/container.h"
+#include "job/kubernetes_rules.h"
 #include "job/limits.h"
 #include "job/places.h"
 #include "job/ports.h"
@@ -188,6 +189,10 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_image(task.image.value_or(""), path + ".image")) return found;
   if (auto found = check_archives(task.archives, path + ".archives")) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
+  if (auto found = check_pod(task.pod, path + ".pod")) return found;
+  if (task.outputs) {
+    if (auto found = check_outputs(*task.outputs, path + ".outputs")) return found;
+  }
   if (auto found = check_grace_and_logdir(task, path)) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
   if (job.command.empty()) {
@@ -363,6 +368,8 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   if (auto found = check_name(spec.on, "on")) return found;
   if (auto found = check_hosts(spec)) return found;
   if (auto found = check_yarn(spec.yarn)) return found;
+  if (auto found = check_kubernetes(spec.kubernetes)) return found;
+  if (auto found = check_outputs(spec.outputs, "outputs")) return found;
   return check_place(spec);
 }
 

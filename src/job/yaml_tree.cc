@@ -25,11 +25,6 @@ Mark mark_of(const YAML::Mark& mark) {
   return mark.is_null() ? Mark{} : Mark{mark.line + 1, mark.column + 1};
 }
 
-struct Refusal {
-  Mark mark;
-  std::string text;
-};
-
 // Builds the tree from the parser's events, so that its depth and size are ours to limit. After the
 // first refusal all further events are ignored.
 class TreeBuilder final : public YAML::EventHandler {
@@ -48,7 +43,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (value.find('\0') != std::string::npos || !base::is_valid_utf8(value)) {
       return refuse(mark_of(mark), "a text has a NUL character or is not valid Unicode");
     }
-    add({Kind::kScalar, mark_of(mark), value, {}, {}});
+    add({Kind::kScalar, mark_of(mark), value, {}, {}, tag == "!"});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                        YAML::EmitterStyle::value /*style*/) override {
@@ -61,7 +56,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnMapEnd() override { close(); }
 
-  [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
+  [[nodiscard]] const std::optional<YamlRefusal>& refusal() const { return refusal_; }
   [[nodiscard]] YamlNode take() { return std::exchange(root_, {}); }
 
  private:
@@ -72,7 +67,7 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   void refuse(Mark mark, std::string text) {
-    if (!refusal_) refusal_ = Refusal{mark, std::move(text)};
+    if (!refusal_) refusal_ = YamlRefusal{mark, std::move(text)};
   }
 
   bool accept_tag(const YAML::Mark& mark, const std::string& tag) {
@@ -130,7 +125,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Frame> frames_;
   std::size_t nodes_ = 0;
   YamlNode root_;
-  std::optional<Refusal> refusal_;
+  std::optional<YamlRefusal> refusal_;
 };
 
 Mark mark_at(std::string_view text, std::size_t offset) {
@@ -142,40 +137,21 @@ Mark mark_at(std::string_view text, std::size_t offset) {
   return mark;
 }
 
-// What the parser itself would take for the end of the text, or for another encoding.
-std::optional<Refusal> find_bad_bytes(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') {
-      return Refusal{mark_at(text, i),
-                     base::format("control character 0x{:02X}; the file must be text", byte)};
-    }
-  }
-  if (base::is_valid_utf8(text)) return std::nullopt;
-  // The first line that is not valid holds the place: no sequence spans a line feed.
-  int line = 1;
-  for (const std::string& part : base::split(text, '\n')) {
-    if (!base::is_valid_utf8(part)) break;
-    ++line;
-  }
-  return Refusal{{line, 1}, "this line is not valid UTF-8"};
-}
-
 base::Result<YamlNode> run_parser(std::string_view text, const std::string& source) {
   std::istringstream stream{std::string(text)};
   TreeBuilder builder;
-  std::optional<Refusal> refusal;
+  std::optional<YamlRefusal> refusal;
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
     TreeBuilder rest;
     if (!builder.refusal() && parser.HandleNextDocument(rest)) {
-      refusal = Refusal{{}, "has more than one document (---)"};
+      refusal = YamlRefusal{{}, "has more than one document (---)"};
     }
   } catch (const YAML::Exception& error) {
-    refusal = Refusal{mark_of(error.mark), base::format("not YAML: {}", error.msg)};
+    refusal = YamlRefusal{mark_of(error.mark), base::format("not YAML: {}", error.msg)};
   } catch (const std::exception& error) {
-    refusal = Refusal{{}, base::format("not YAML: {}", error.what())};
+    refusal = YamlRefusal{{}, base::format("not YAML: {}", error.what())};
   }
   if (builder.refusal()) refusal = builder.refusal();
   if (refusal) {
@@ -199,6 +175,7 @@ base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
   } else if (!json.is_null()) {
     node.kind = Kind::kScalar;
     node.text = json.is_string() ? json.get<std::string>() : base::dump_json(json);
+    node.is_quoted = json.is_string();
     if (node.text.find('\0') != std::string::npos || !base::is_valid_utf8(node.text)) {
       return base::invalid_argument("a text has a NUL character or is not valid Unicode");
     }
@@ -207,6 +184,24 @@ base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
 }
 
 }  // namespace
+
+std::optional<YamlRefusal> find_bad_bytes(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') {
+      return YamlRefusal{mark_at(text, i),
+                         base::format("control character 0x{:02X}; the file must be text", byte)};
+    }
+  }
+  if (base::is_valid_utf8(text)) return std::nullopt;
+  // The first line that is not valid holds the place: no sequence spans a line feed.
+  int line = 1;
+  for (const std::string& part : base::split(text, '\n')) {
+    if (!base::is_valid_utf8(part)) break;
+    ++line;
+  }
+  return YamlRefusal{{line, 1}, "this line is not valid UTF-8"};
+}
 
 base::Result<YamlNode> parse_yaml(std::string_view text, const std::string& source) {
   if (text.size() > kMaxSpecBytes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,12 @@ struct Mark {
   int column = 0;
 };
 
+// Why a text is not taken, and where.
+struct YamlRefusal {
+  Mark mark;
+  std::string text;
+};
+
 // One value of a YAML document. Scalars keep the text that the user wrote.
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
@@ -32,6 +39,7 @@ struct YamlNode {
   std::string text;                // kScalar
   std::vector<Key> keys;           // kMap: one for each child, in the user's order, all different
   std::vector<YamlNode> children;  // kList, kMap
+  bool is_quoted = false;          // kScalar: a text, whatever it looks like
 };
 
 // The one document of `text`, which must be UTF-8, of at most kMaxSpecBytes. Refused: anchors that
@@ -41,6 +49,9 @@ base::Result<YamlNode> parse_yaml(std::string_view text, const std::string& sour
 
 // The same tree of a JSON value, without marks.
 base::Result<YamlNode> yaml_from_json(const base::Json& json);
+
+// What of any YAML text a parser would take for its end, or for another encoding.
+std::optional<YamlRefusal> find_bad_bytes(std::string_view text);
 
 // "job.yaml:4:12: ", or "job.yaml: " where there is no mark.
 std::string position_text(const std::string& source, Mark mark);

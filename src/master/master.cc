@@ -56,6 +56,10 @@ base::Result<> Master::Impl::start() {
   if (settings_.writes_lines) line_files_.emplace(logger_);
   if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
   cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
+  if (settings_.direct != nullptr) {
+    settings_.direct->on_direct_event(
+        [this](const cluster::DirectEvent& event) { on_direct(event); });
+  }
   zookeeper_ =
       ZooKeeperCopy::begin(loop_, logger_, settings_, gang_, places_,
                            [this](std::string_view sentence) { listener_.on_warning(sentence); });
@@ -178,9 +182,11 @@ void Master::Impl::carry_out(const gang::Decision& decision) {
     record(journal_.generation(published->spec));
     publish(published->spec);
   } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
+    if (settings_.direct != nullptr) return run_direct(*started);
     // Without a session the gang hears of its loss, and decides again when it is back.
     (void)server_.send_start(started->task, started->attempt, gang_.restarts_used());
   } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
+    if (settings_.direct != nullptr) settings_.direct->end_run(stopped->task, stopped->grace);
     (void)server_.send_stop(stopped->task, stopped->grace);
   } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
     end(*ended);
@@ -202,12 +208,15 @@ void Master::Impl::publish(const job::ClusterSpec& spec) {
 }
 
 void Master::Impl::allocate(const gang::Allocate& decision) {
-  server_.expect(decision.task, decision.attempt);
+  if (settings_.direct == nullptr) server_.expect(decision.task, decision.attempt);
   const job::TaskSpec& task_spec = *settings_.spec.find(decision.task.type);
   cluster::Launch launch;
   launch.resources = task_spec.resources_of(decision.task.index);
   launch.wanted = decision.wanted;
   launch.avoided = decision.avoided;
+  if (settings_.direct != nullptr) {
+    return cluster_.start(decision.task, decision.attempt, std::move(launch));
+  }
   launch.containers =
       cluster::containers(settings_.spec, settings_.job_id, decision.task, decision.attempt);
   launch.agent_config =
@@ -273,6 +282,9 @@ job::JobStatus Master::Impl::status() const {
   status.elapsed_ms = to_milliseconds(now - settings_.commanded_at);
   status.all_started_ms = all_started_ms_;
   status.waiting_for = recorded_.waiting_for(now);
+  // What a run waits for is known better where it runs.
+  const std::string place = settings_.direct == nullptr ? "" : settings_.direct->waiting_for();
+  if (!place.empty()) status.waiting_for = place;
   const std::string trouble = settings_.far_copy == nullptr ? "" : settings_.far_copy->trouble();
   if (!trouble.empty()) {
     // First: all else waits for it too.

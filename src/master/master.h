@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "cluster/cluster.h"
+#include "cluster/direct.h"
 #include "cluster/far_results.h"
 #include "job/spec.h"
 #include "job/status.h"
@@ -62,6 +63,8 @@ struct Settings {
   bool writes_lines = false;
   // Where the tasks come by themselves: the same place as the cluster. Outlives the master.
   registry::Joining* joining = nullptr;
+  // Where no agents are beside the tasks: the same place as the cluster. Outlives the master.
+  cluster::Direct* direct = nullptr;
   std::uint16_t tls_port = 0;       // where the agents know their master to be; 0: any
   std::uint16_t last_tls_port = 0;  // more than the one before: the first free one up to here
   std::string tls_port_file;  // the port is written here before any agent is told of it; empty: not

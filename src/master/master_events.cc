@@ -21,6 +21,7 @@ void Master::Impl::on_cluster(const cluster::Event& event) {
   } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
     handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
            places_.started(allocated->task, allocated->attempt, allocated->handle));
+    if (settings_.direct != nullptr) report_slot(allocated->task, allocated->attempt);
   } else if (const auto* notice = std::get_if<cluster::PreemptionNotice>(&event)) {
     logger_.warning("{} may be preempted", job::to_string(notice->task));
     facts_[notice->task].preempted_at = notice->deadline;

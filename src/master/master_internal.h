@@ -11,6 +11,7 @@
 #include "master/agent_places.h"
 #include "master/call_back.h"
 #include "master/decision_gate.h"
+#include "master/direct_runs.h"
 #include "master/line_files.h"
 #include "master/master.h"
 #include "master/result_store.h"
@@ -72,6 +73,9 @@ class Master::Impl {
   void arm_timer();
 
   void on_cluster(const cluster::Event& event);
+  void on_direct(const cluster::DirectEvent& event);
+  void report_slot(const job::TaskId& task, int attempt);
+  void run_direct(const gang::Start& decision);
   void tell_notice(const job::TaskId& task);
   registry::JoinAnswer on_join(const registry::JoinRequest& request);
   void on_desk(registry::DeskEvent event);
@@ -120,6 +124,9 @@ class Master::Impl {
   bool journal_failed_ = false;
   bool was_behind_ = false;
   std::map<job::TaskId, TaskFacts> facts_;
+  DirectRuns direct_runs_;
+  std::shared_ptr<const job::ClusterSpec>
+      direct_cluster_;  // what the runs of this generation are told
   bool handling_ = false;
   net::Timer timer_;
   registry::Server server_;

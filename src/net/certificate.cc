@@ -12,24 +12,12 @@
 #include <memory>
 
 #include "base/format.h"
+#include "net/openssl_owners_internal.h"
 #include "net/tls_internal.h"
 
 namespace gangrun::net {
 
 namespace {
-
-template <auto kFree>
-struct Freer {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
 
 constexpr long kClockDifferenceSeconds = 3600;
 constexpr std::size_t kMaxCommonNameBytes = 64;  // X.520's limit

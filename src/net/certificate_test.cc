@@ -6,22 +6,16 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#include <memory>
+#include "net/openssl_owners_internal.h"
 
 namespace gangrun::net {
 namespace {
 
 using testing::HasSubstr;
 
-struct CertificateFreer {
-  void operator()(X509* certificate) const { X509_free(certificate); }
-};
-
-std::unique_ptr<X509, CertificateFreer> parse(const std::string& pem) {
-  BIO* const bio = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
-  X509* const certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
-  BIO_free(bio);
-  return std::unique_ptr<X509, CertificateFreer>(certificate);
+Certificate parse(const std::string& pem) {
+  const Bio text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  return Certificate(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
 }
 
 TEST(Certificate, IsSelfSignedAndValidFromNowOn) {

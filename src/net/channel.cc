@@ -2,6 +2,7 @@
 
 #include "net/asio_internal.h"
 //
+#include <algorithm>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/error.hpp>
@@ -55,8 +56,7 @@ class Channel::State : public std::enable_shared_from_this<Channel::State> {
   State(EventLoop& loop, Stream stream, const ChannelOptions& options, std::shared_ptr<void> guard);
 
   void accept(const beast::http::request<beast::http::string_body>& request, ChannelDone done);
-  void open(const std::string& host, const std::string& target, const Headers& headers,
-            ChannelDone done);
+  void open(ChannelRequest request, ChannelDone done);
   // Ends the connection without a farewell and calls nothing back.
   void give_up();
 
@@ -78,6 +78,7 @@ class Channel::State : public std::enable_shared_from_this<Channel::State> {
   void end(base::Error reason);
   void deliver_end();
   base::Error error_of_operation(const ErrorCode& error) const;
+  base::Result<> judge_answer(const ErrorCode& error, const ChannelRequest& request) const;
 
   EventLoop& loop_;
   const ChannelOptions options_;
@@ -130,30 +131,50 @@ void Channel::State::accept(const beast::http::request<beast::http::string_body>
   });
 }
 
-void Channel::State::open(const std::string& host, const std::string& target,
-                          const Headers& headers, ChannelDone done) {
+void Channel::State::open(ChannelRequest request, ChannelDone done) {
   handshake_done_ = std::move(done);
+  const auto wanted = std::make_shared<ChannelRequest>(std::move(request));
   socket_.set_option(
-      websocket::stream_base::decorator([&headers](websocket::request_type& request) {
-        for (const auto& [name, value] : headers.fields()) request.set(name, value);
+      websocket::stream_base::timeout{websocket::stream_base::none(), options_.idle_timeout, true});
+  // Beast does not free what a decorator owns.
+  socket_.set_option(
+      websocket::stream_base::decorator([wanted = wanted.get()](websocket::request_type& message) {
+        for (const auto& [name, value] : wanted->headers.fields()) message.set(name, value);
+        if (wanted->subprotocols.empty()) return;
+        message.set(beast::http::field::sec_websocket_protocol,
+                    base::format("{}", base::join(wanted->subprotocols, ", ")));
       }));
-  const auto handler = [self = shared_from_this()](const ErrorCode& error) {
+  const auto handler = [self = shared_from_this(), wanted](const ErrorCode& error) {
     const auto finished = std::exchange(self->handshake_done_, nullptr);
     if (!finished) return;
-    if (error == websocket::error::upgrade_declined) {
-      return finished(
-          net::error_of(HttpResponse{static_cast<int>(self->handshake_response_.result_int()),
-                                     {},
-                                     {},
-                                     self->handshake_response_.body()}));
-    }
-    if (error) return finished(to_error(error, "open a WebSocket"));
+    auto judged = self->judge_answer(error, *wanted);
     self->handshake_response_ = {};
+    if (!judged.ok()) return finished(std::move(judged).error());
     finished(std::make_unique<Channel>(self));
   };
-  socket_.async_handshake(handshake_response_, host, target, handler);
+  socket_.async_handshake(handshake_response_, wanted->host, wanted->target, handler);
   // The request has been built; the headers (a token among them) are not kept.
   socket_.set_option(websocket::stream_base::decorator([](websocket::request_type&) {}));
+  wanted->headers = {};
+}
+
+base::Result<> Channel::State::judge_answer(const ErrorCode& error,
+                                            const ChannelRequest& request) const {
+  const websocket::response_type& answer = handshake_response_;
+  if (error == websocket::error::upgrade_declined) {
+    return request.on_refusal(
+        HttpResponse{static_cast<int>(answer.result_int()), {}, {}, answer.body()});
+  }
+  if (error) return to_error(error, "open a WebSocket");
+  const std::string taken(answer[beast::http::field::sec_websocket_protocol]);
+  const auto& offered = request.subprotocols;
+  if (offered.empty() || std::find(offered.begin(), offered.end(), taken) != offered.end()) {
+    return {};
+  }
+  return base::Error{
+      base::Code::kFailedPrecondition,
+      base::format("the server speaks \"{}\" on a WebSocket and none of {}",
+                   base::shorten(taken, kMaxReasonBytes), base::join(offered, ", "))};
 }
 
 void Channel::State::give_up() {
@@ -322,10 +343,9 @@ void accept_channel(EventLoop& loop, Stream stream, const ChannelOptions& option
 }
 
 std::function<void()> open_channel(EventLoop& loop, Stream stream, const ChannelOptions& options,
-                                   const std::string& host, const std::string& target,
-                                   const Headers& headers, ChannelDone done) {
+                                   ChannelRequest request, ChannelDone done) {
   auto state = std::make_shared<Channel::State>(loop, std::move(stream), options, nullptr);
-  state->open(host, target, headers, std::move(done));
+  state->open(std::move(request), std::move(done));
   return [weak = std::weak_ptr<Channel::State>(state)] {
     if (const auto alive = weak.lock()) alive->give_up();
   };

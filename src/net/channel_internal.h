@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/channel.h"
 #include "net/event_loop.h"
@@ -22,10 +23,19 @@ void accept_channel(EventLoop& loop, Stream stream, const ChannelOptions& option
                     const boost::beast::http::request<boost::beast::http::string_body>& request,
                     std::shared_ptr<void> guard, ChannelDone done);
 
-// Asks a server for a WebSocket at `target`; a refusal is an Error by code_of_status(). `done` is
-// called once, later, or never when the returned function, which gives up, was called before.
+struct ChannelRequest {
+  std::string host;  // for the field of that name
+  std::string target;
+  Headers headers;
+  // The server has to take one of them; empty: none is spoken of.
+  std::vector<std::string> subprotocols{};
+  // Makes an error of a refusal (its status and body).
+  std::function<base::Error(const HttpResponse&)> on_refusal = error_of;
+};
+
+// Asks a server for a WebSocket. `done` is called once, later, or never when the returned function,
+// which gives up, was called before. There is no limit of time until then.
 std::function<void()> open_channel(EventLoop& loop, Stream stream, const ChannelOptions& options,
-                                   const std::string& host, const std::string& target,
-                                   const Headers& headers, ChannelDone done);
+                                   ChannelRequest request, ChannelDone done);
 
 }  // namespace gangrun::net

@@ -70,8 +70,8 @@ class Connecting::State : public std::enable_shared_from_this<Connecting::State>
       self->finish(base::deadline_exceeded(base::format(
           "gave up waiting for the answer of {} to {}", to_string(self->endpoint_), self->path_)));
     });
-    give_up_ = open_channel(loop_, std::move(stream), options_, host_field(endpoint_),
-                            make_target(path_, {}), headers_,
+    give_up_ = open_channel(loop_, std::move(stream), options_,
+                            {host_field(endpoint_), make_target(path_, {}), headers_},
                             [weak](base::Result<std::unique_ptr<Channel>> channel) {
                               const auto self = weak.lock();
                               if (self == nullptr) return;

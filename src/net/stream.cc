@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/http/error.hpp>
 #include <optional>
 
@@ -14,6 +13,7 @@
 #include "net/hosts.h"
 #include "net/stream_internal.h"
 #include "net/tls_internal.h"
+#include "net/tls_socket_internal.h"
 
 namespace gangrun::net {
 
@@ -22,12 +22,12 @@ struct Stream::State {
 
   Socket socket;
   std::shared_ptr<asio::ssl::context> context;
-  std::optional<asio::ssl::stream<Socket&>> tls;
+  std::optional<TlsSocket> tls;
 };
 
 namespace {
 
-// Keeps the socket and the TLS state alive until the operation has been delivered.
+// Keeps the socket alive until the operation has been delivered.
 struct KeepAlive {
   std::shared_ptr<Stream::State> state;
   IoHandler handler;
@@ -67,25 +67,22 @@ Stream::Stream(Socket socket, std::shared_ptr<asio::ssl::context> tls)
 Stream::executor_type Stream::get_executor() const { return state_->socket.get_executor(); }
 
 void Stream::read_some(asio::mutable_buffer target, IoHandler handler) {
-  KeepAlive kept{state_, std::move(handler)};
-  if (state_->tls) {
-    state_->tls->async_read_some(asio::mutable_buffer(target), std::move(kept));
-  } else {
-    state_->socket.async_read_some(asio::mutable_buffer(target), std::move(kept));
-  }
+  if (state_->tls) return state_->tls->read_some(target, state_, std::move(handler));
+  state_->socket.async_read_some(asio::mutable_buffer(target),
+                                 KeepAlive{state_, std::move(handler)});
 }
 
 void Stream::write_some(const WritePieces& pieces, IoHandler handler) {
-  KeepAlive kept{state_, std::move(handler)};
-  if (state_->tls) {
-    state_->tls->async_write_some(pieces, std::move(kept));
-  } else {
-    state_->socket.async_write_some(pieces, std::move(kept));
-  }
+  if (state_->tls) return state_->tls->write_some(pieces, state_, std::move(handler));
+  state_->socket.async_write_some(pieces, KeepAlive{state_, std::move(handler)});
+}
+
+Stream Stream::over_tls(std::shared_ptr<asio::ssl::context> tls) && {
+  return Stream(std::move(state_->socket), std::move(tls));
 }
 
 base::Result<> Stream::expect_host(std::string host) {
-  SSL* const native = state_->tls->native_handle();
+  SSL* const native = state_->tls->native();
   // A server of several names is told a name, never an address (RFC 6066).
   const bool set = is_numeric_address(host)
                        ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(native), host.c_str()) == 1
@@ -93,11 +90,14 @@ base::Result<> Stream::expect_host(std::string host) {
                              SSL_ctrl(native, SSL_CTRL_SET_TLSEXT_HOSTNAME,
                                       TLSEXT_NAMETYPE_host_name, host.data()) == 1;
   if (!set) return base::internal("TLS does not take a host: " + take_openssl_error());
+  continue_session(native);
   return {};
 }
 
 std::string Stream::distrust() const {
-  const long result = state_->tls ? SSL_get_verify_result(state_->tls->native_handle()) : X509_V_OK;
+  SSL* const native = state_->tls ? state_->tls->native() : nullptr;
+  if (native == nullptr || SSL_get_verify_mode(native) == SSL_VERIFY_NONE) return {};
+  const long result = SSL_get_verify_result(native);
   return result == X509_V_OK ? std::string() : X509_verify_cert_error_string(result);
 }
 
@@ -106,13 +106,13 @@ void Stream::handshake(Role role, std::function<void(const ErrorCode&)> done) {
     asio::post(get_executor(), [done = std::move(done)] { done({}); });
     return;
   }
-  state_->tls->async_handshake(
-      role == Role::kServer ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
-      [state = state_, done = std::move(done)](const ErrorCode& error) { done(error); });
+  state_->tls->handshake(
+      role, state_,
+      IoHandler([done = std::move(done)](const ErrorCode& error, std::size_t) { done(error); }));
 }
 
 std::string Stream::fingerprint() const {
-  return state_->tls ? peer_fingerprint(state_->tls->native_handle()) : std::string();
+  return state_->tls ? peer_fingerprint(state_->tls->native()) : std::string();
 }
 
 void Stream::shutdown_send() {

@@ -108,8 +108,11 @@ class Stream {
     write_some(pieces, IoHandler(std::forward<Handler>(handler)));
   }
 
+  // The same connection with TLS over it, before its handshake(). Nothing may be under way on it.
+  [[nodiscard]] Stream over_tls(std::shared_ptr<asio::ssl::context> tls) &&;
+
   // Before the handshake of a client whose context knows authorities: the certificate must be one
-  // for `host`, a name or a numeric address.
+  // for `host`, a name or a numeric address. A session that the context keeps is gone on with.
   base::Result<> expect_host(std::string host);
   // Why the certificate was not accepted; "" when it was, or none has been shown.
   [[nodiscard]] std::string distrust() const;

@@ -2,8 +2,12 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <memory>
+#include <mutex>
+
 #include "base/format.h"
 #include "net/digests.h"
+#include "net/openssl_owners_internal.h"
 #include "net/tls_internal.h"
 
 namespace gangrun::net {
@@ -33,8 +37,44 @@ base::Result<std::shared_ptr<asio::ssl::context>> tls_context(int oldest) {
     return base::internal(base::format("TLS cannot be used: {}", take_openssl_error()));
   }
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   return context;
+}
+
+void trust_system(SSL_CTX* context) {
+  SSL_CTX_set_default_verify_paths(context);
+  for (const char* const path : kSystemAuthorities) {
+    if (SSL_CTX_load_verify_file(context, path) == 1) break;
+  }
+  ERR_clear_error();
+}
+
+// Owned by the SSL_CTX whose connections share it, whatever threads they are in.
+struct KeptSession {
+  std::mutex mutex;
+  Session session;
+};
+
+void free_kept_session(void*, void* kept, CRYPTO_EX_DATA*, int, long, void*) {
+  std::unique_ptr<KeptSession>(static_cast<KeptSession*>(kept)).reset();
+}
+
+int kept_session_index() {
+  static const int index =
+      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_kept_session);
+  return index;
+}
+
+KeptSession* kept_session_of(SSL* tls) {
+  return static_cast<KeptSession*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(tls), kept_session_index()));
+}
+
+// A copy: OpenSSL spoils the session of a connection that ends without a farewell.
+int on_session(SSL* tls, SSL_SESSION* session) {
+  KeptSession* const kept = kept_session_of(tls);
+  Session copy(SSL_SESSION_dup(session));
+  const std::lock_guard lock(kept->mutex);
+  kept->session.swap(copy);
+  return 0;
 }
 
 }  // namespace
@@ -84,12 +124,48 @@ base::Result<std::shared_ptr<asio::ssl::context>> authorities_tls(
     }
     return context;
   }
-  SSL_CTX_set_default_verify_paths(native);
-  for (const char* const path : kSystemAuthorities) {
-    if (SSL_CTX_load_verify_file(native, path) == 1) break;
-  }
-  ERR_clear_error();
+  trust_system(native);
   return context;
+}
+
+base::Result<std::shared_ptr<asio::ssl::context>> authorities_pem_tls(
+    const std::string& authorities_pem) {
+  GANGRUN_ASSIGN(auto context, tls_context(TLS1_2_VERSION));
+  SSL_CTX* const native = context->native_handle();
+  SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
+  if (authorities_pem.empty()) {
+    trust_system(native);
+    return context;
+  }
+  ErrorCode error;
+  context->add_certificate_authority(asio::buffer(authorities_pem), error);
+  if (error) {
+    return base::invalid_argument("there are no certificates in PEM form: " + error.message());
+  }
+  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(native), X509_V_FLAG_PARTIAL_CHAIN);
+  return context;
+}
+
+base::Result<> keep_session(SSL_CTX* context) {
+  auto kept = std::make_unique<KeptSession>();
+  if (SSL_CTX_set_ex_data(context, kept_session_index(), kept.get()) != 1) {
+    return base::internal("TLS cannot be used: " + take_openssl_error());
+  }
+  (void)kept.release();  // freed with the context
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(context, on_session);
+  return {};
+}
+
+void continue_session(SSL* tls) {
+  KeptSession* const kept = kept_session_of(tls);
+  if (kept == nullptr) return;
+  Session copy;
+  {
+    const std::lock_guard lock(kept->mutex);
+    if (kept->session != nullptr) copy.reset(SSL_SESSION_dup(kept->session.get()));
+  }
+  if (copy != nullptr) SSL_set_session(tls, copy.get());
 }
 
 std::string peer_fingerprint(SSL* tls) {

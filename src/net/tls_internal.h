@@ -32,6 +32,16 @@ base::Result<std::shared_ptr<asio::ssl::context>> client_tls();
 // server: those in `authorities_file` (PEM), or those whom the system trusts when it is empty.
 base::Result<std::shared_ptr<asio::ssl::context>> authorities_tls(
     const std::string& authorities_file);
+// The same with the authorities' certificates themselves (PEM); any of them may vouch, a root or
+// not.
+base::Result<std::shared_ptr<asio::ssl::context>> authorities_pem_tls(
+    const std::string& authorities_pem);
+
+// From now on the connections of `context`, all of them to one server, go on with the newest TLS
+// session that one of them was given: that saves most of a handshake.
+base::Result<> keep_session(SSL_CTX* context);
+// Before the handshake of a client: offers the session that is kept, if there is one.
+void continue_session(SSL* tls);
 
 // SHA-256 of the certificate that the other side has shown; "" when it showed none.
 std::string peer_fingerprint(SSL* tls);

@@ -110,16 +110,24 @@ bool says_absent(std::string_view output) {
 
 base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant deadline,
                          const std::function<bool()>& is_over) {
+  return ask(Question{.argv = argv}, deadline, is_over);
+}
+
+base::Result<Answer> ask(const Question& question, base::Instant deadline,
+                         const std::function<bool()>& is_over) {
+  const std::vector<std::string>& argv = question.argv;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
   const base::UniqueFd read_end(ends[0]);
   base::UniqueFd write_end(ends[1]);
   SpawnOptions options;
   options.argv = argv;
+  options.environment = question.environment;  // of a repeated name a program finds the first
   for (char** variable = environ; *variable != nullptr; ++variable) {
     options.environment.emplace_back(*variable);
   }
-  options.standard_output = options.standard_error = write_end.get();
+  options.standard_output = write_end.get();
+  options.standard_error = question.shows_errors ? STDERR_FILENO : write_end.get();
   GANGRUN_ASSIGN(Child child, spawn(options));
   write_end.reset();
   Answer answer;
@@ -130,7 +138,9 @@ base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant dea
     (void)child.signal_group(SIGKILL);
     (void)child.wait(std::chrono::steady_clock::now() + kKilled);
     return base::deadline_exceeded(
-        fmt::format("{} did not answer in time", fmt::join(argv.begin(), argv.begin() + 2, " ")));
+        fmt::format("{} did not answer in time",
+                    fmt::join(argv.begin(),
+                              argv.begin() + std::min<std::ptrdiff_t>(2, std::ssize(argv)), " ")));
   }
   answer.status = ended->shell_status();
   return answer;

@@ -37,8 +37,18 @@ struct Answer {
   std::string output;
 };
 
+// A short program, what its environment has beside ours ("NAME=value", which wins), and whether its
+// errors go to ours instead of being part of the output.
+struct Question {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment{};
+  bool shows_errors = false;
+};
+
 // Runs a short program, which is killed at the deadline, or once `is_over` says so (asked ten times
 // a second).
+base::Result<Answer> ask(const Question& question, base::Instant deadline,
+                         const std::function<bool()>& is_over = {});
 base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant deadline,
                          const std::function<bool()>& is_over = {});
 

@@ -36,14 +36,13 @@ bool reaches_itself(int socket) {
   return known && own.sin_port == other.sin_port && own.sin_addr.s_addr == other.sin_addr.s_addr;
 }
 
-// So that the program at the socket does not take a broken connection for one that has ended.
+}  // namespace
+
 void close_with_reset(base::UniqueFd& socket) {
   const linger at_once{1, 0};
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   socket.reset();
 }
-
-}  // namespace
 
 net::ChannelOptions tunnel_channel_options() {
   net::ChannelOptions options;

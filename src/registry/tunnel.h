@@ -27,6 +27,9 @@ net::ChannelOptions tunnel_channel_options();
 // A socket that connects to a port of 127.0.0.1; it may not be connected yet.
 base::Result<base::UniqueFd> connect_to_loopback(std::uint16_t port);
 
+// So that the program at the other end does not take a broken connection for one that has ended.
+void close_with_reset(base::UniqueFd& socket);
+
 // One TCP connection, carried to or from the other side by a channel. Both directions end by
 // themselves; what the socket's program does not take is not read from the other side either.
 class Tunnel {

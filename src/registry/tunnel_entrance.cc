@@ -1,10 +1,5 @@
 #include "registry/tunnel_entrance.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
-#include <cerrno>
-#include <chrono>
 #include <utility>
 
 #include "base/format.h"
@@ -12,38 +7,14 @@
 
 namespace gangrun::registry {
 
-namespace {
-
-constexpr int kMaxWaiting = 128;
-// Without a free descriptor nothing can be accepted, and the socket stays readable.
-constexpr std::chrono::milliseconds kAcceptPause(100);
-
-}  // namespace
-
 TunnelEntrance::TunnelEntrance(net::EventLoop& loop, base::Secret secret,
                                std::function<void(const base::Error&)> on_broken)
-    : loop_(loop), secret_(std::move(secret)), on_broken_(std::move(on_broken)) {}
+    : loop_(loop),
+      secret_(std::move(secret)),
+      on_broken_(std::move(on_broken)),
+      listener_(loop, [this](base::UniqueFd socket) { on_connection(std::move(socket)); }) {}
 
 TunnelEntrance::~TunnelEntrance() = default;
-
-base::Result<std::uint16_t> TunnelEntrance::listen(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const int on = 1;
-  listener_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener_.valid() ||
-      ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      ::bind(listener_.get(), generic, size) != 0 || ::listen(listener_.get(), kMaxWaiting) != 0 ||
-      ::getsockname(listener_.get(), generic, &size) != 0) {
-    return base::from_errno(errno, base::format("listen on 127.0.0.1:{}", port));
-  }
-  watch_ = loop_.watch_readable(listener_.get(), [this] { on_connection(); });
-  return ntohs(address.sin_port);
-}
 
 net::Connecting TunnelEntrance::connect(
     std::function<void(base::Result<std::unique_ptr<net::Channel>>)> on_done) const {
@@ -52,16 +23,7 @@ net::Connecting TunnelEntrance::connect(
       loop_.now() + kTunnelConnectTimeout, std::move(on_done), tunnel_channel_options());
 }
 
-void TunnelEntrance::on_connection() {
-  base::UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) {
-    if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
-    watch_.reset();
-    pause_ = loop_.after(kAcceptPause, [this] {
-      watch_ = loop_.watch_readable(listener_.get(), [this] { on_connection(); });
-    });
-    return;
-  }
+void TunnelEntrance::on_connection(base::UniqueFd socket) {
   if (connections_.size() >= kMaxTunnels) {
     return on_broken_({base::Code::kResourceExhausted,
                        base::format("{} connections are open already", kMaxTunnels)});

@@ -12,6 +12,7 @@
 #include "base/unique_fd.h"
 #include "net/client.h"
 #include "net/event_loop.h"
+#include "net/loopback_listener.h"
 #include "registry/tunnel.h"
 
 namespace gangrun::registry {
@@ -28,7 +29,7 @@ class TunnelEntrance {
   ~TunnelEntrance();
 
   // 0: any port. The port.
-  base::Result<std::uint16_t> listen(std::uint16_t port);
+  base::Result<std::uint16_t> listen(std::uint16_t port) { return listener_.listen(port); }
   // The control address of the task's agent, from now on.
   void set_agent(net::Endpoint agent) { agent_ = std::move(agent); }
   // Whether the task listens: `done` is called once, later, unless another try() came before.
@@ -42,7 +43,7 @@ class TunnelEntrance {
     std::unique_ptr<Tunnel> tunnel;
   };
 
-  void on_connection();
+  void on_connection(base::UniqueFd socket);
   void open(Id id);
   void end(Id id, const base::Result<>& how);
   net::Connecting connect(
@@ -52,9 +53,7 @@ class TunnelEntrance {
   const base::Secret secret_;
   const std::function<void(const base::Error&)> on_broken_;
   std::optional<net::Endpoint> agent_;
-  base::UniqueFd listener_;
-  net::Watch watch_;
-  net::Timer pause_;
+  net::LoopbackListener listener_;
   Id next_ = 1;
   std::map<Id, Connection> connections_;
   // Of a try.

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "job/addresses.h"
 #include "job/units.h"
 #include "net/digests.h"
 
@@ -36,12 +37,7 @@ void add_hosts(const job::ClusterSpec& spec, base::Json& json) {
   for (const auto& [type, addresses] : spec.tasks) {
     // Two types that differ in case or in '-' only, as in the tasks' variables.
     if (uses[hosts_key(type)] > 1) continue;
-    std::string list;
-    for (const job::Address& address : addresses) {
-      if (!list.empty()) list += ',';
-      list += job::to_string(address);
-    }
-    json[hosts_key(type)] = std::move(list);
+    json[hosts_key(type)] = job::comma_separated(addresses);
   }
 }
 

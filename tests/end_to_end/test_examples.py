@@ -28,7 +28,7 @@ def example(tmp_path):
 
 
 def test_every_example_is_tested():
-    folders = Path(__file__).parent, ROOT / "tests/yarn", ROOT / "tests/python", ROOT / "tests/spark"
+    folders = Path(__file__).parent, ROOT / "tests/yarn", ROOT / "tests/python", ROOT / "tests/spark", ROOT / "tests/kubernetes"
     text = "".join(path.read_text() for folder in folders for path in folder.glob("test_*.py"))
     for folder in EXAMPLES.iterdir():
         if folder.is_dir():

@@ -65,7 +65,7 @@ FLAGS = {
     "bad role": (["-r", "worker:x"], ["-r", "worker:x"]),
     "bad variable": (["-r", "worker:1", "-e", "=x"], ["-e"]),
     "unknown timeout": (["-r", "worker:1", "--timeout", "jb=1h"], ["--timeout", "jb", "job"]),
-    "another place": (["-r", "worker:1", "--on", "kubernetes"], ["'kubernetes'", "local"]),
+    "another place": (["-r", "worker:1", "--on", "kubernets"], ["'kubernets'", "kubernetes", "local"]),
     "what only a cluster has": (["--resource", "yarn.io/fpga=1"], ["--resource", "'1'", "`on: yarn`"]),
     "an own address on YARN": (["--on", "yarn", "--host", "127.0.0.1"], ["--host", "'127.0.0.1'", "`on: local`"]),
     "unknown containment": (["-r", "worker:1", "--containment", "cgrup"], ["'cgrup'", "cgroup"]),

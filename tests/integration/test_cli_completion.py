@@ -38,6 +38,10 @@ def test_bash_completes_flags_of_the_command(complete):
     assert "--roles" not in complete("gangrun", "ps", "--")
 
 
+def test_bash_completes_tf_spawner_under_its_own_name(complete):
+    assert complete("tf-spawner", "--pod") == {"--pod-file"}
+
+
 def test_bash_completes_ytf_submit_under_its_own_name(complete):
     assert complete("ytf-submit", "--cl") == {"--cluster_requirement", "--client", "--client_ends_job"}
     assert complete("ytf-submit", "--on", "l") == {"local"}
@@ -49,7 +53,7 @@ def test_bash_completes_check_hadoop_env_under_its_own_name(complete):
 
 def test_bash_completes_choices(complete):
     assert complete("gangrun", "run", "--containment", "") == {"auto", "pid_namespace", "cgroup", "subreaper"}
-    assert complete("gangrun", "run", "--on", "") == {"local", "spark", "yarn"}
+    assert complete("gangrun", "run", "--on", "") == {"kubernetes", "local", "spark", "yarn"}
     assert complete("gangrun", "completion", "z") == {"zsh"}
 
 

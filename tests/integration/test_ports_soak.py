@@ -1,4 +1,4 @@
-"""A tenth of `make soak`: published ports beside a process that takes every port it can get (tests/soak/ports.py)."""
+"""A twentieth of `make soak`: published ports beside a process that takes every port it can get (tests/soak/ports.py)."""
 
 import importlib.util
 import pathlib
@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 PORTS = pathlib.Path(__file__).resolve().parents[1] / "soak/ports.py"
-GANGS = 20
+GANGS = 10
 
 
 @pytest.fixture

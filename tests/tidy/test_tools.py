@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from house import ROOT
+from waiting import wait_until
 
 
 def load(name):
@@ -132,6 +133,46 @@ def test_a_thread_that_a_test_has_left_does_not_keep_the_run(tmp_path):
 
 def test_a_command_that_does_not_end_is_stopped_and_what_it_said_is_kept():
     assert run_tests.run("sh", "-c", "echo said; exec tail -f /dev/null", limit=4, keep=True) == (124, "said\n")
+
+
+@pytest.fixture
+def two_stages(monkeypatch, tmp_path):
+    """two_stages(command, early, begins_with): one stage, and a later one that needs what the command makes of {mark}; whether the later
+    one saw it comes to the dictionary that this returns."""
+    def make(command, early=lambda mark: None, begins_with=None):
+        seen, mark = {}, tmp_path / "mark"
+        monkeypatch.setattr(run_tests, "STAGES", {"early": lambda tally: early(mark) or tally.fail("early"),
+                                                  "late": lambda tally: seen.update(late=mark.exists())})
+        monkeypatch.setattr(run_tests, "BESIDE", {"late": (begins_with, lambda: ("sh", "-c", command.format(mark=mark)))})
+        return seen
+    return make
+
+
+@pytest.mark.parametrize("command, there", [("touch {mark}", True), ("echo cannot; exit 3", False)])
+def test_what_a_stage_needs_is_made_beside_those_before_it(two_stages, capsys, command, there):
+    seen = two_stages(command)
+    run_tests.run_stages(["early", "late"], True)
+    said = capsys.readouterr().out
+    assert seen["late"] == there and ("cannot" in said and "status 3; the stage tries again" in said) != there
+
+
+def test_what_is_made_beside_a_stage_is_made_where_that_stage_runs(two_stages):
+    seen = two_stages("touch {mark}", begins_with="early")
+    run_tests.run_stages(["late"], True)
+    assert not seen["late"]
+    run_tests.run_stages(["early", "late"], True)
+    assert seen["late"]
+
+
+def test_what_is_made_for_a_stage_that_is_left_out_ends_with_the_run(two_stages):
+    pids = []
+
+    def early(mark):
+        pids.append(wait_until(lambda: mark.exists() and mark.read_text().strip(), "the process"))
+
+    seen = two_stages("echo $$ >{mark}; exec tail -f /dev/null", early)
+    run_tests.run_stages(["early", "late"], False)
+    assert not seen and not os.path.exists(f"/proc/{pids[0]}")
 
 
 def test_clang_tidy_reads_what_the_source_includes_and_no_more():

@@ -55,6 +55,9 @@ def prepare(environment: Any, *, on: str, env: Mapping[str, str], progress: Prog
         raise InvalidJob(f"environment: {environment!r} is a {type(environment).__name__}; allowed: None, the path or URL of an "
                          "archive, gangrun.environments.NodePython('/usr/bin/python3'), or a mapping of task types or "
                          "labels to these")
+    if on == "kubernetes":
+        raise InvalidJob("environment: a pod has the Python of its image; allowed with on='kubernetes': None, or "
+                         "gangrun.environments.NodePython, one of the image's")
     is_active = environment is None or environment == ACTIVE
     if on == "local":
         return _on_this_machine(None if is_active else environment)

@@ -48,6 +48,8 @@ struct JobPaths {
   [[nodiscard]] std::string logs() const { return folder + "/logs"; }
   // What tasks have left as their results, each in a file "TYPE-INDEX".
   [[nodiscard]] std::string results() const { return folder + "/results"; }
+  // What was brought of the files of tasks on other machines, each in a folder "TYPE-INDEX".
+  [[nodiscard]] std::string outputs() const { return folder + "/outputs"; }
 };
 
 // A job's folder in the hands of its master. The lock is held as long as this lives, also when the

@@ -72,10 +72,13 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
     return base::not_found(base::format("the job has no task {}",
                                         request.task ? job::to_string(*request.task) : "at all"));
   }
+  if (::access(folder.c_str(), F_OK) != 0 && errno == ENOENT) {
+    return base::not_found(base::format("there are no logs at {}", folder));
+  }
+  // Users have only so many of these; without one the logs are looked at now and then.
   logs->notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (logs->notify_.valid() &&
       ::inotify_add_watch(logs->notify_.get(), folder.c_str(), IN_CREATE | IN_MODIFY) < 0) {
-    if (errno == ENOENT) return base::not_found(base::format("there are no logs at {}", folder));
     logs->notify_.reset();
   }
   // After the watch began, so that nothing comes unnoticed between the two.

@@ -54,12 +54,6 @@ void remove_leftovers(const JobPaths& paths) {
   for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
-Result<job::JobSpec> stored_spec(const JobPaths& paths) {
-  GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxStoredSpecBytes));
-  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxStoredSpecBytes));
-  return job::job_spec_from_json(json);
-}
-
 // What is known of a job before its master has written a status: its spec.
 Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
   GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
@@ -83,6 +77,12 @@ Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
 }
 
 }  // namespace
+
+Result<job::JobSpec> stored_spec(const JobPaths& paths) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxStoredSpecBytes));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxStoredSpecBytes));
+  return job::job_spec_from_json(json);
+}
 
 job::JobStatus without_master(job::JobStatus last) {
   if (job::is_final(last.state)) return last;
@@ -210,6 +210,10 @@ Result<TunnelAgent> LocalSite::tunnel_agent(std::string_view job, const job::Tas
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   GANGRUN_ASSIGN(base::Secret secret, read_secret(paths));
   GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
+  if (spec.on == job::kKubernetes) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} is in a pod, which has no agent", job::to_string(task))};
+  }
   if (spec.hosts.empty() && spec.on != job::kSpark)
     return TunnelAgent{.is_beside_us = true, .secret = std::move(secret)};
   GANGRUN_ASSIGN(net::Endpoint control,

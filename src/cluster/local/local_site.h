@@ -49,6 +49,9 @@ class LocalSite final : public Site {
   Revive revive_;
 };
 
+// What the job was asked to be.
+base::Result<job::JobSpec> stored_spec(const JobPaths& paths);
+
 // What a job without a master was: its verdict; without one it is lost, and so are its tasks.
 job::JobStatus without_master(job::JobStatus last);
 

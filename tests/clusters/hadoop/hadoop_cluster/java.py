@@ -14,6 +14,8 @@ OPENED = [f"--add-opens={module}=ALL-UNNAMED" for module in (
     "java.base/sun.nio.ch", "java.base/sun.security.util", "java.base/sun.security.x509",
     "java.security.jgss/sun.security.krb5")]
 SMALL = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
+# A daemon of a test spends most of its life loading classes; those of a release need not be verified each time.
+UNVERIFIED = ["-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
 CLIENT_HEAP_MB = 256
 
 MAIN_CLASSES = {
@@ -111,7 +113,7 @@ def properties(cluster):
 def daemon_command(cluster, name, arguments=()):
     """What runs a daemon, or with arguments one of the other things that its program can do."""
     main = MAIN_CLASSES[name.rstrip("0123456789")]
-    return [program(cluster), f"-Xmx{cluster.option('heap_mb')}m", "-Xss512k", *SMALL, "-XX:+ExitOnOutOfMemoryError",
+    return [program(cluster), f"-Xmx{cluster.option('heap_mb')}m", "-Xss512k", *SMALL, *UNVERIFIED, "-XX:+ExitOnOutOfMemoryError",
             *OPENED, *properties(cluster), "-Djava.io.tmpdir=" + cluster.path("tmp"),
             "-Dhadoop.log.dir=" + cluster.path("logs"), "-Dyarn.log.dir=" + cluster.path("logs"),
             "-Dhadoop.root.logger=INFO,console", "-Dproc_" + name,

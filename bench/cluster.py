@@ -1,4 +1,4 @@
-"""A real YARN cluster of its own for a benchmark."""
+"""A real cluster of its own for a benchmark."""
 
 import os
 import pathlib
@@ -6,12 +6,14 @@ import subprocess
 
 from measure import ROOT
 
-CLUSTER = ROOT / "tests/clusters/hadoop/hadoop-cluster"
 LIMIT_S = 300
 
 
 class Cluster:
     """Runs while it is entered, and ends at the latest with this process."""
+
+    program: pathlib.Path
+    programs_in: str  # where in its folder those are that use it
 
     def __init__(self, folder: pathlib.Path, *options: object) -> None:
         self.folder, self.options = folder, options
@@ -22,11 +24,24 @@ class Cluster:
         exports = (line.removeprefix("export ").split("=", 1) for line in started.splitlines()
                    if line.startswith("export "))
         environment = os.environ | {name: value.strip("'\"") for name, value in exports}
-        return environment | {"PATH": f"{self.folder}/home/bin:{os.environ.get('PATH', '')}"}
+        return environment | {"PATH": f"{self.folder / self.programs_in}:{os.environ.get('PATH', '')}"}
 
     def __exit__(self, *_: object) -> None:
         self.order("down", "--purge")
 
     def order(self, command: str, *words: object) -> str:
-        return subprocess.run([CLUSTER, command, "--dir", self.folder, *map(str, words)], check=True, capture_output=True,
-                              text=True, timeout=LIMIT_S).stdout
+        done = subprocess.run([self.program, command, "--dir", self.folder, *map(str, words)], capture_output=True, text=True,
+                              timeout=LIMIT_S)
+        if done.returncode:
+            raise SystemExit(f"{self.program.name} {command}: {done.stderr}")
+        return done.stdout
+
+
+class YarnCluster(Cluster):
+    program = ROOT / "tests/clusters/hadoop/hadoop-cluster"
+    programs_in = "home/bin"
+
+
+class KubernetesCluster(Cluster):
+    program = ROOT / "tests/clusters/kubernetes/kubernetes-cluster"
+    programs_in = "bin"

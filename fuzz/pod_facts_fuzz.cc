@@ -1,0 +1,36 @@
+// What an API server says of a pod, whatever it is: any JSON is understood as far as it goes, and
+// words are found for it.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "cluster/kubernetes/pod_facts.h"
+#include "cluster/kubernetes/pod_words.h"
+
+namespace {
+
+using namespace gangrun;  // NOLINT: a program of its own
+
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+
+void check(const job::ExitReport& report) {
+  GANGRUN_CHECK(!report.sentence.empty(), report.code);
+  GANGRUN_CHECK(!report.success || (report.code == 0 && report.signal == 0), report.code);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto json = base::parse_json(text, kMaxBytes);
+  if (!json.ok()) return 0;
+  const cluster::PodFacts facts = cluster::pod_facts(*json, "task");
+  const std::string warning = cluster::latest_warning(*json);
+  GANGRUN_CHECK(!cluster::pending_words(facts, warning).empty(), text);
+  (void)cluster::start_trouble(facts);
+  (void)cluster::loss_words(facts);
+  check(cluster::exit_report(facts));
+  return 0;
+}

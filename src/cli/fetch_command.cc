@@ -1,0 +1,93 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/fetched_outputs.h"
+#include "cli/flags.h"
+#include "cli/prepare.h"
+#include "cluster/local/job_folder.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct Options {
+  std::string job;
+  std::optional<std::string> to;
+  std::string task;
+  bool json = false;
+};
+
+base::Result<std::string> output_folder(const std::string& job, const Context& context) {
+  if (is_on_yarn(job)) {
+    return base::invalid_argument(
+        base::format("JOB: '{}' runs on YARN, where tasks write to HDFS; allowed: a job on "
+                     "Kubernetes",
+                     job));
+  }
+  GANGRUN_ASSIGN(const std::string home, home_of(context));
+  GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
+  GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, job));
+  return cluster::paths_of(home, id).outputs();
+}
+
+base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folder,
+                                                        const Options& options) {
+  GANGRUN_ASSIGN(auto outputs, fetched_outputs(folder));
+  if (options.task.empty()) return outputs;
+  GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
+  const std::string wanted = base::format("{}-{}", task.type, task.index);
+  std::erase_if(outputs, [&](const FetchedOutput& output) { return output.task != wanted; });
+  return outputs;
+}
+
+base::Result<> fetch(const Options& options, Context& context) {
+  GANGRUN_ASSIGN(const std::string folder, output_folder(options.job, context));
+  GANGRUN_ASSIGN(const auto outputs, chosen_outputs(folder, options));
+  const std::string to = options.to ? in_folder(context.folder, *options.to) : folder;
+  for (const FetchedOutput& output : outputs) {
+    if (options.to) GANGRUN_TRY(copy_output(folder, output, to));
+    if (options.json) continue;
+    context.console.out(base::format("{}/{}/{}  {} files, {} bytes\n", to, output.task, output.name,
+                                     output.files, output.bytes));
+  }
+  if (options.json) {
+    base::Json json = to_json(outputs);
+    json["folder"] = to;
+    context.console.out(base::dump_json(json) + "\n");
+  } else if (outputs.empty()) {
+    context.console.out("Nothing was brought of this job's files yet.\n");
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_fetch(CLI::App& app, Request& request) {
+  CLI::App* command = add_command(
+      app, "fetch", "List what was brought of the outputs of a job's tasks, or copy it.");
+  const auto options = std::make_shared<Options>();
+  add_positional(*command, "JOB", options->job, true);
+  add_positional(*command, "TASK", options->task, false);
+  add_value(*command, "--to", options->to, "FOLDER",
+            "Copy there, into a folder for each task; what is there already is left as it is");
+  add_flag(*command, "--json", options->json, "Print the list as one JSON object");
+  add_footer(
+      *command,
+      "Outputs are the files and folders that `outputs` of a job on Kubernetes names. They are\n"
+      "brought here when a task has ended, before its pod goes. JOB is an id, the unambiguous\n"
+      "beginning of one, or last; TASK is like worker:0.\n\n"
+      "Example:\n  gangrun fetch last worker:0 --to results\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) {
+      const auto done = fetch(*options, context);
+      return done.ok() ? ExitStatus::kSuccess : fail(context, done.error());
+    };
+  });
+}
+
+}  // namespace gangrun::cli

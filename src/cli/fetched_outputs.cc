@@ -1,0 +1,96 @@
+#include "cli/fetched_outputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/format.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Error failed_at(const std::string& what, const std::error_code& code) {
+  return base::from_errno(code.value(), what);
+}
+
+base::Result<> measure(const fs::path& path, FetchedOutput& output) {
+  std::error_code failed;
+  const auto add = [&output](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    if (!entry.is_regular_file(ignored)) return;
+    ++output.files;
+    output.bytes += entry.file_size(ignored);
+  };
+  const fs::directory_entry top(path, failed);
+  if (failed) return failed_at(path.string(), failed);
+  add(top);
+  if (!top.is_directory(failed)) return {};
+  for (auto at = fs::recursive_directory_iterator(path, failed);
+       !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+    add(*at);
+  }
+  if (failed) return failed_at(path.string(), failed);
+  return {};
+}
+
+base::Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
+  std::error_code failed;
+  std::vector<fs::path> entries;
+  for (auto at = fs::directory_iterator(folder, failed); !failed && at != fs::directory_iterator();
+       at.increment(failed)) {
+    entries.push_back(at->path());
+  }
+  if (failed == std::errc::no_such_file_or_directory) return std::vector<fs::path>{};
+  if (failed) return failed_at(folder.string(), failed);
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+}  // namespace
+
+base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& folder) {
+  std::vector<FetchedOutput> outputs;
+  GANGRUN_ASSIGN(const auto tasks, entries_of(folder));
+  for (const fs::path& task : tasks) {
+    GANGRUN_ASSIGN(const auto names, entries_of(task));
+    for (const fs::path& path : names) {
+      FetchedOutput output{task.filename().string(), path.filename().string()};
+      GANGRUN_TRY(measure(path, output));
+      outputs.push_back(std::move(output));
+    }
+  }
+  return outputs;
+}
+
+base::Json to_json(const std::vector<FetchedOutput>& outputs) {
+  base::Json list = base::Json::array();
+  for (const FetchedOutput& output : outputs) {
+    list.push_back({{"task", output.task},
+                    {"name", output.name},
+                    {"files", output.files},
+                    {"bytes", output.bytes}});
+  }
+  return {{"outputs", std::move(list)}};
+}
+
+base::Result<> copy_output(const std::string& folder, const FetchedOutput& output,
+                           const std::string& to) {
+  const fs::path target = fs::path(to) / output.task / output.name;
+  std::error_code failed;
+  if (fs::exists(fs::symlink_status(target, failed))) {
+    return base::Error{base::Code::kAlreadyExists,
+                       base::format("{} is there already", target.string())};
+  }
+  fs::create_directories(target.parent_path(), failed);
+  if (failed) return failed_at(base::format("make {}", target.parent_path().string()), failed);
+  fs::copy(fs::path(folder) / output.task / output.name, target,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
+  if (failed) return failed_at(base::format("write {}", target.string()), failed);
+  return {};
+}
+
+}  // namespace gangrun::cli

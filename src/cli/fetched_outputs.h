@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+// What was brought of the files of a job's tasks, in the job's folder on this machine.
+namespace gangrun::cli {
+
+struct FetchedOutput {
+  std::string task;  // "worker-0", its folder
+  std::string name;  // of the file or folder in it
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+
+  friend bool operator==(const FetchedOutput&, const FetchedOutput&) = default;
+};
+
+// What there is in `folder`, in the order of the names; nothing where there is no such folder.
+base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& folder);
+base::Json to_json(const std::vector<FetchedOutput>& outputs);
+
+// Copies one to `to` (made where it is not there), under its task's name. kAlreadyExists, and
+// nothing is changed, where something is in its place.
+base::Result<> copy_output(const std::string& folder, const FetchedOutput& output,
+                           const std::string& to);
+
+}  // namespace gangrun::cli

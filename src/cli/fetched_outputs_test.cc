@@ -1,0 +1,67 @@
+#include "cli/fetched_outputs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+
+namespace gangrun::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class FetchedOutputs : public testing::Test {
+ protected:
+  FetchedOutputs() {
+    fs::create_directories(outputs_ / "worker-0" / "model" / "weights");
+    std::ofstream(outputs_ / "worker-0" / "model" / "weights" / "0") << "12345";
+    std::ofstream(outputs_ / "worker-0" / "model" / "graph") << "123";
+    std::ofstream(outputs_ / "worker-0" / "log.csv") << "1";
+  }
+  ~FetchedOutputs() override { fs::remove_all(top_); }
+
+  const fs::path top_ =
+      fs::path(testing::TempDir()) /
+      ("outputs-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const fs::path outputs_ = top_ / "outputs";
+};
+
+TEST_F(FetchedOutputs, AreListedWithTheirSizes) {
+  const auto found = fetched_outputs(outputs_.string());
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_THAT(*found, ElementsAre(FetchedOutput{"worker-0", "log.csv", 1, 1},
+                                  FetchedOutput{"worker-0", "model", 2, 8}));
+  EXPECT_EQ(to_json(*found)["outputs"][1]["bytes"], 8);
+}
+
+TEST_F(FetchedOutputs, OfAJobThatHasNone) {
+  const auto found = fetched_outputs((top_ / "nowhere").string());
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_THAT(*found, IsEmpty());
+}
+
+TEST_F(FetchedOutputs, AreCopiedOnce) {
+  const std::string to = (top_ / "here" / "there").string();
+  const FetchedOutput model{"worker-0", "model", 2, 8};
+  ASSERT_TRUE(copy_output(outputs_.string(), model, to).ok());
+  EXPECT_EQ(*base::read_file(to + "/worker-0/model/weights/0", 16), "12345");
+  const auto again = copy_output(outputs_.string(), model, to);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, base::Code::kAlreadyExists);
+}
+
+TEST_F(FetchedOutputs, AFileInTheWayIsNamed) {
+  std::ofstream(top_ / "file") << "";
+  const auto copied =
+      copy_output(outputs_.string(), {"worker-0", "model", 2, 8}, (top_ / "file").string());
+  ASSERT_FALSE(copied.ok());
+  EXPECT_THAT(copied.error().message, testing::HasSubstr("file/worker-0"));
+}
+
+}  // namespace
+}  // namespace gangrun::cli

@@ -1,0 +1,285 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/display_flags.h"
+#include "cli/flags.h"
+#include "cli/input_path.h"
+#include "cli/kubernetes_access.h"
+#include "cli/kubernetes_run.h"
+#include "cli/prepare.h"
+#include "cli/text.h"
+#include "cli/tf_spawner.h"
+#include "cli/tf_spawner_objects.h"
+#include "net/digests.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxScriptBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMaxTemplateBytes = std::size_t{1} << 20U;
+constexpr std::size_t kRandomTagBytes = 4;  // eight hexadecimal digits
+constexpr std::chrono::seconds kLookTimeout(30);
+constexpr std::chrono::minutes kDeleteTimeout(3);
+constexpr std::chrono::minutes kAnswerTimeout(10);
+
+// The cluster as one command asks it, one thing after another.
+struct Cluster {
+  net::EventLoop loop;
+  std::unique_ptr<base::Logger> logger = base::stderr_logger("gangrun", base::LogLevel::kError);
+  std::unique_ptr<kubernetes::Client> client;
+};
+
+Result<std::unique_ptr<Cluster>> cluster_of(const TfSpawnerOptions& options,
+                                            const Context& context) {
+  job::KubernetesOptions wanted;
+  wanted.kubeconfig = options.kubeconfig.value_or("");
+  wanted.context = options.context.value_or("");
+  wanted.name_space = options.name_space.value_or("");
+  auto cluster = std::make_unique<Cluster>();
+  GANGRUN_ASSIGN(cluster->client,
+                 kubernetes_client(cluster->loop, *cluster->logger, context, wanted));
+  return cluster;
+}
+
+Result<std::string> read_named(std::string_view flag, const std::string& file,
+                               std::size_t max_bytes, const Context& context) {
+  const std::string path = in_folder(context.folder, file);
+  GANGRUN_TRY(check_local_file(flag, file, path));
+  return base::read_file(path, max_bytes).context(flag);
+}
+
+// The file that the flag names, or the one that is taken without it where that is there.
+Result<std::optional<std::string>> read_optional(std::string_view flag,
+                                                 const std::optional<std::string>& file,
+                                                 std::string_view by_default,
+                                                 const Context& context) {
+  std::optional<std::string> text;
+  const std::string fallback(by_default);
+  const bool is_there =
+      !fallback.empty() && ::access(in_folder(context.folder, fallback).c_str(), F_OK) == 0;
+  if (!file && !is_there) return text;
+  GANGRUN_ASSIGN(text, read_named(flag, file.value_or(fallback), kMaxTemplateBytes, context));
+  return text;
+}
+
+Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const Context& context) {
+  if (options.positional.empty()) {
+    return base::invalid_argument(
+        "TRAINING_SCRIPT_PATH is missing; it names the TensorFlow script to run");
+  }
+  TfSpawnerFiles files;
+  GANGRUN_ASSIGN(files.script,
+                 read_named("TRAINING_SCRIPT_PATH", options.positional, kMaxScriptBytes, context));
+  GANGRUN_ASSIGN(files.command, read_optional("-c", options.command_file, "", context));
+  GANGRUN_ASSIGN(files.environment, read_optional("-e", options.env_file, "", context));
+  GANGRUN_ASSIGN(files.pod, read_optional("--pod-file", options.pod_file, kPodFile, context));
+  GANGRUN_ASSIGN(files.service,
+                 read_optional("--service-file", options.service_file, kServiceFile, context));
+  return files;
+}
+
+DocumentedNames documented_names(const KubernetesLaunch& launch) {
+  DocumentedNames names;
+  for (const auto& [task, name] : launch.names.pods) names.pods.insert(name);
+  names.config_map = launch.names.script_config_map;
+  return names;
+}
+
+// Nothing of another run is touched: with the same tag this one is refused, with another it goes
+// beside it.
+Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& tag,
+                          KubernetesLaunch& launch, Context& context) {
+  GANGRUN_ASSIGN(const auto cluster, cluster_of(options, context));
+  kubernetes::Client& client = *cluster->client;
+  const base::Instant deadline = context.clock.now() + kLookTimeout;
+  GANGRUN_ASSIGN(const auto same, objects_with_tag(cluster->loop, client, tag, deadline));
+  if (!same.empty()) {
+    return base::Error{
+        base::Code::kAlreadyExists,
+        base::format("there is a run with the tag '{0}' in the namespace '{1}' already ({2}); "
+                     "delete it by `{3} -d -t {0}`, or give this one another tag by -t or -r",
+                     tag, client.access().name_space, to_string(same.front()), kTfSpawner)};
+  }
+  GANGRUN_ASSIGN(const auto taken,
+                 first_taken(cluster->loop, client, documented_names(launch), deadline));
+  if (!taken) return {};
+  take_names_of_its_own(launch, tag);
+  const std::string whose =
+      taken->tag.empty() ? "somebody else's" : base::format("of the run '{}'", taken->tag);
+  context.console.err(base::format(
+      "{} is {}; this run's pods and services are called {} and so "
+      "on, its config map {}\n",
+      to_string(*taken), whose, launch.names.pods.begin()->second, launch.names.script_config_map));
+  return {};
+}
+
+ExitStatus start(const TfSpawnerOptions& options, const std::string& tag, Context& context) {
+  const auto files = read_files(options, context);
+  if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
+  auto launch = tf_spawner_launch(options, *files, tag);
+  if (!launch.ok()) return fail(context, launch.error(), ExitStatus::kBadInput);
+  if (!options.dry_run) {
+    const auto alone = keep_from_others(options, tag, *launch, context);
+    if (!alone.ok()) {
+      const bool is_input = alone.error().code == base::Code::kInvalidArgument;
+      return fail(context, alone.error(),
+                  is_input ? ExitStatus::kBadInput : ExitStatus::kCouldNotStart);
+    }
+  }
+  const std::string label =
+      base::format("all objects of this run have the label {}={}\n", kAttemptTag, tag);
+  const bool is_for_programs = options.dry_run || options.display.json;
+  is_for_programs ? context.console.err(label) : context.console.out(label);
+  RunOptions run;
+  run.display = options.display;
+  run.dry_run = options.dry_run;
+  return run_on_kubernetes(std::move(*launch), run, context);
+}
+
+// Only "y" and "yes" are an answer that deletes.
+bool is_agreed() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(kAnswerTimeout);
+  if (::poll(&input, 1, static_cast<int>(limit.count())) <= 0) return false;
+  std::array<char, 64> line{};
+  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());
+  if (got <= 0) return false;
+  const std::string_view answer =
+      base::trim(std::string_view(line.data(), static_cast<std::size_t>(got)));
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+void show(const std::vector<RunObject>& objects, const TfSpawnerOptions& options,
+          Context& context) {
+  if (options.display.json) {
+    base::Json list = base::Json::array();
+    for (const RunObject& object : objects) {
+      list.push_back({{"kind", object.kind}, {"name", object.name}});
+    }
+    context.console.out(base::dump_json({{"objects", std::move(list)}}) + "\n");
+    return;
+  }
+  Lines lines;
+  for (const RunObject& object : objects) lines.emplace_back(to_string(object));
+  context.console.out(lines);
+}
+
+ExitStatus remove(const TfSpawnerOptions& options, const std::string& tag, Context& context) {
+  const auto cluster = cluster_of(options, context);
+  if (!cluster.ok()) return fail(context, cluster.error(), ExitStatus::kBadInput);
+  net::EventLoop& loop = (*cluster)->loop;
+  kubernetes::Client& client = *(*cluster)->client;
+  const auto objects = objects_with_tag(loop, client, tag, context.clock.now() + kLookTimeout);
+  if (!objects.ok()) return fail(context, objects.error(), ExitStatus::kCouldNotStart);
+  const std::string what = base::format("with the label {}={} in the namespace '{}'", kAttemptTag,
+                                        tag, client.access().name_space);
+  if (objects->empty()) {
+    context.console.err(base::format("there is nothing {}\n", what));
+    return ExitStatus::kSuccess;
+  }
+  if (!options.display.json) {
+    context.console.out(base::format(
+        "{} {}:\n", count_text(static_cast<std::int64_t>(objects->size()), "object"), what));
+  }
+  show(*objects, options, context);
+  if (options.dry_run) return ExitStatus::kSuccess;
+  if (!options.yes) {
+    context.console.err("delete them? y/[n] ");
+    if (!is_agreed()) {
+      context.console.err("nothing was deleted\n");
+      return ExitStatus::kSuccess;
+    }
+  }
+  const auto gone =
+      delete_objects(loop, client, tag, *objects, context.clock.now() + kDeleteTimeout);
+  if (!gone.ok()) return fail(context, gone.error(), ExitStatus::kFailed);
+  return ExitStatus::kSuccess;
+}
+
+ExitStatus spawn(const TfSpawnerOptions& options, Context& context) {
+  const auto shown = check(options.display);
+  if (!shown.ok()) return fail(context, shown.error(), ExitStatus::kBadInput);
+  const auto tag = tag_of(options, net::to_hex(net::random_bytes(kRandomTagBytes)));
+  if (!tag.ok()) return fail(context, tag.error(), ExitStatus::kBadInput);
+  if (!options.deletes) return start(options, *tag, context);
+  if (!options.yes && !options.dry_run && ::isatty(STDIN_FILENO) == 0) {
+    return fail(context,
+                base::invalid_argument("-d asks before it deletes, and here is no terminal to "
+                                       "answer on; say --yes"),
+                ExitStatus::kBadInput);
+  }
+  return remove(options, *tag, context);
+}
+
+void add_old_flags(CLI::App& command, TfSpawnerOptions& options) {
+  add_flag(command, "-d,--delete", options.deletes,
+           "Delete what is labelled with the tag: -d TAG, -d -t TAG, or -d alone");
+  add_value(command, "-w,--workers", options.workers, "N", "How many workers (2)");
+  add_value(command, "-n,--namespace", options.name_space, "NAME",
+            "The namespace (that of the kubeconfig's context)");
+  add_value(command, "-p,--port", options.port, "PORT", "The workers' gRPC port (1999)");
+  add_value(command, "-c,--command", options.command_file, "FILE",
+            "Commands to run instead of the script, one a line");
+  add_value(command, "--pod-file", options.pod_file, "FILE",
+            "The template of the pods (pod.yaml, where there is one)");
+  add_value(command, "-t,--tag", options.tag, "TAG", "The tag of the run (tf-spawner)");
+  add_flag(command, "-r,--randomize-tag", options.has_random_tag,
+           "A random tag instead, which is printed");
+  add_value(command, "-e,--env-file", options.env_file, "FILE",
+            "Variables of every worker, NAME=VALUE on each line");
+  add_value(command, "-i,--image", options.image, "IMAGE",
+            "The container image (tensorflow/tensorflow:2.1.0-py3)");
+}
+
+void add_own_flags(CLI::App& command, TfSpawnerOptions& options) {
+  add_value(command, "--service-file", options.service_file, "FILE",
+            "The template of the services (service.yaml, where there is one)");
+  add_list(command, "--output,--outputs", options.outputs, "PATH",
+           "What is kept of the workers' files, for gangrun fetch");
+  add_value(command, "--tensorboard", options.tensorboard, "PATH",
+            "Run TensorBoard beside the workers, on this folder of theirs");
+  add_list(command, "--timeout", options.timeouts, "KEY=TIME,...",
+           "Time limits: allocation, hold, roll_call, job, stop");
+  add_value(command, "--kubeconfig", options.kubeconfig, "FILE", "How the cluster is reached");
+  add_value(command, "--context", options.context, "NAME", "Which of the kubeconfig's contexts");
+  add_flag(command, "--dry-run", options.dry_run,
+           "Print the manifests (with -d what there is) and change nothing");
+  add_flag(command, "--yes", options.yes, "With -d: delete without asking");
+  add_display_flags(command, options.display);
+}
+
+}  // namespace
+
+void add_tf_spawner(CLI::App& app, Request& request) {
+  CLI::App* command =
+      add_command(app, std::string(kTfSpawner),
+                  "Train with TensorFlow on several pods of Kubernetes, as tf-spawner does.");
+  const auto options = std::make_shared<TfSpawnerOptions>();
+  add_positional(*command, "TRAINING_SCRIPT_PATH", options->positional, false);
+  add_old_flags(*command, *options);
+  add_own_flags(*command, *options);
+  add_footer(*command,
+             "The script is found in the pods as /script/training-script.py, the workers' places\n"
+             "in TF_CONFIG, WORKER_NUMBER and TOT_WORKERS.\n\n"
+             "Examples:\n"
+             "  tf-spawner -w 4 -i tensorflow/tensorflow:2.15.0 train.py\n"
+             "  tf-spawner -r --pod-file pod-gpu.yaml -e envfile --output model train.py\n"
+             "  tf-spawner -d -t tf-spawner\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) { return spawn(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/cluster.h"
+#include "job/cluster_spec.h"
+#include "job/exit_report.h"
+#include "job/task_id.h"
+
+namespace gangrun::cluster {
+
+// One run of a task's command where no agent is beside it.
+struct DirectRun {
+  int attempt = 0;  // of the task's runs; an event of another one is late
+  int generation = 0;
+  // Makes all that the command is to find. Asked when a run is to begin: of a large gang it would
+  // be too much to be kept for every task, as each is told of all.
+  std::function<std::map<std::string, std::string>()> environment;
+};
+
+// The command runs.
+struct RunStarted {
+  job::TaskId task;
+  int attempt = 0;
+  std::string host;
+};
+
+struct RunLine {
+  job::TaskId task;
+  std::string text;  // without the line's end
+};
+
+// The command has ended, or could not be started. All its lines were told before.
+struct RunEnded {
+  job::TaskId task;
+  int attempt = 0;
+  job::ExitReport report;
+  base::Instant at;
+};
+
+// Worth telling the user; changes nothing.
+struct RunWarning {
+  std::string sentence;
+};
+
+using DirectEvent = std::variant<RunStarted, RunLine, RunEnded, RunWarning>;
+
+// A place that runs the tasks' commands itself, with no agent of ours beside them: its addresses
+// are known before anything runs, and the ends of the commands are what it tells of them. What
+// start() asks for is a slot that costs nothing and is Allocated at once; run() fills it, again and
+// again. A run that was lost by no fault of the command's (an eviction, a lost node) is told as
+// Ended, with `counts` false, and takes the slot with it; stop() ends slot and run.
+class Direct : public Cluster {
+ public:
+  virtual void on_direct_event(std::function<void(DirectEvent)> listener) = 0;
+  // The same for all runs of the task.
+  [[nodiscard]] virtual job::Address address_of(const job::TaskId& task) const = 0;
+  // Beside the port of the address, in the order of the job's names.
+  [[nodiscard]] virtual std::vector<std::uint16_t> more_ports_of(const job::TaskId& task) const = 0;
+  // Runs the task's command in its slot, once a run before it has ended.
+  virtual void run(const job::TaskId& task, DirectRun run) = 0;
+  // Ends the command (SIGTERM, after `grace` SIGKILL) and keeps the slot; RunEnded follows.
+  virtual void end_run(const job::TaskId& task, std::chrono::milliseconds grace) = 0;
+  // What runs wait for that were asked for ("worker:3: 0/2 nodes are available: …"); empty:
+  // nothing.
+  [[nodiscard]] virtual std::string waiting_for() const = 0;
+};
+
+}  // namespace gangrun::cluster

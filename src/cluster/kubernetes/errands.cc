@@ -1,0 +1,44 @@
+#include "cluster/kubernetes/errands.h"
+
+#include "base/format.h"
+#include "cluster/kubernetes/manifests.h"
+#include "cluster/kubernetes/pod_facts.h"
+
+namespace gangrun::cluster {
+
+void Errands::ask(kubernetes::Request request, std::function<void(kubernetes::Answer)> on_done) {
+  answered_.clear();
+  const std::uint64_t number = ++last_;
+  under_way_[number] =
+      client_.request(std::move(request), loop_.now() + kRequestLimit,
+                      [this, number, on_done = std::move(on_done)](kubernetes::Answer answer) {
+                        const auto found = under_way_.find(number);
+                        if (found == under_way_.end()) return;
+                        answered_.push_back(std::move(found->second));
+                        under_way_.erase(found);
+                        on_done(std::move(answer));
+                      });
+}
+
+std::string job_selector(const std::string& job_id) {
+  return base::format("{}={}", kJobLabel, job_id);
+}
+
+std::string words_of_object(const base::Json& object) {
+  const auto kind = base::json_member_or<std::string>(object, "kind", "object");
+  return base::format("{} {}", kind.ok() ? *kind : "object", name_of(object));
+}
+
+bool is_of_job(const base::Json& object, const std::string& job_id) {
+  return pod_facts(object, "").job == job_id;
+}
+
+std::vector<base::Json> items_of(base::Json list) {
+  std::vector<base::Json> items;
+  const auto found = list.is_object() ? list.find("items") : list.end();
+  if (!list.is_object() || found == list.end() || !found->is_array()) return items;
+  for (base::Json& item : *found) items.push_back(std::move(item));
+  return items;
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "kubernetes/client.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cluster {
+
+// How long one request may take, with all that the client repeats.
+inline constexpr std::chrono::seconds kRequestLimit{30};
+
+// Requests that are under way; with it they end.
+class Errands {
+ public:
+  Errands(net::EventLoop& loop, kubernetes::Client& client) : loop_(loop), client_(client) {}
+
+  void ask(kubernetes::Request request, std::function<void(kubernetes::Answer)> on_done);
+  [[nodiscard]] std::size_t count() const { return under_way_.size(); }
+  void clear() { under_way_.clear(); }
+
+ private:
+  net::EventLoop& loop_;
+  kubernetes::Client& client_;
+  std::uint64_t last_ = 0;
+  std::map<std::uint64_t, kubernetes::ActivityHandle> under_way_;
+  std::vector<kubernetes::ActivityHandle> answered_;  // each may be what is calling back
+};
+
+// Of the job's objects in one namespace: "gangrun/job=ID".
+std::string job_selector(const std::string& job_id);
+// The kind and name of an object: "ConfigMap j-files".
+std::string words_of_object(const base::Json& object);
+bool is_of_job(const base::Json& object, const std::string& job_id);
+// Of a List: its elements.
+std::vector<base::Json> items_of(base::Json list);
+
+}  // namespace gangrun::cluster

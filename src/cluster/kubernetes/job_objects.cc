@@ -1,0 +1,177 @@
+#include "cluster/kubernetes/job_objects.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "cluster/kubernetes/pod_facts.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::chrono::seconds kMakingLimit{60};
+constexpr std::chrono::seconds kMakingPause{1};
+
+base::Json metadata_of(const base::Json& object) {
+  const auto found = object.is_object() ? object.find("metadata") : object.end();
+  return object.is_object() && found != object.end() ? *found : base::Json();
+}
+
+}  // namespace
+
+JobObjects::JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
+                       const Manifests& manifests, std::chrono::seconds lease,
+                       std::chrono::seconds renewal, Callbacks callbacks)
+    : loop_(loop),
+      logger_(logger),
+      manifests_(manifests),
+      lease_(lease),
+      renewal_(renewal),
+      callbacks_(std::move(callbacks)),
+      errands_(loop, client) {}
+
+void JobObjects::begin() {
+  make(manifests_.owner(lease_), loop_.now() + kMakingLimit,
+       [this](base::Json job, bool is_new) { on_owner(std::move(job), is_new); });
+}
+
+void JobObjects::end() {
+  has_ended_ = true;
+  renew_timer_.reset();
+  again_.clear();
+  errands_.clear();
+}
+
+void JobObjects::gone(const std::string& reason) {
+  end();
+  callbacks_.on_gone(reason);
+}
+
+void JobObjects::make(base::Json object, base::Instant limit, Then then) {
+  kubernetes::Request request;
+  request.method = "POST";
+  request.path = collection_path(object, manifests_.input().name_space);
+  request.body = object;
+  errands_.ask(std::move(request), [this, object = std::move(object), limit,
+                                    then = std::move(then)](kubernetes::Answer answer) mutable {
+    on_answer(std::move(object), limit, std::move(answer), std::move(then));
+  });
+}
+
+void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::Answer answer,
+                           Then then) {
+  if (answer.object.ok()) {
+    callbacks_.on_heard();
+    return then(*std::move(answer.object), true);
+  }
+  const base::Error& error = answer.object.error();
+  if (error.code == base::Code::kAlreadyExists) return find(std::move(object), std::move(then));
+  const bool may_pass =
+      error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+  // It may have been made all the same: then it is found.
+  if (may_pass && loop_.now() < limit) {
+    again_.push_back(loop_.after(
+        kMakingPause, [this, object = std::move(object), limit, then = std::move(then)]() mutable {
+          make(std::move(object), limit, std::move(then));
+        }));
+    return;
+  }
+  gone(base::format("{} cannot be made: {}", words_of_object(object), error.message));
+}
+
+// Of an earlier client of this job, or of somebody else.
+void JobObjects::find(base::Json object, Then then) {
+  kubernetes::Request request;
+  request.path = collection_path(object, manifests_.input().name_space);
+  request.query = {{"fieldSelector", "metadata.name=" + name_of(object)}};
+  const bool is_owner = object == manifests_.owner(lease_);
+  if (is_owner) {
+    request.path = owner_path();
+    request.query.clear();
+  }
+  errands_.ask(std::move(request), [this, object = std::move(object), is_owner,
+                                    then = std::move(then)](kubernetes::Answer answer) {
+    const std::string words = words_of_object(object);
+    if (!answer.object.ok()) {
+      return gone(base::format("{} exists, and cannot be looked at: {}", words,
+                               answer.object.error().message));
+    }
+    std::vector<base::Json> found;
+    if (is_owner) {
+      found.push_back(*std::move(answer.object));
+    } else {
+      found = items_of(*std::move(answer.object));
+    }
+    if (found.size() != 1 || !is_of_job(found.front(), manifests_.input().job_id)) {
+      return gone(base::format("{} exists and is not of this job", words));
+    }
+    then(std::move(found.front()), false);
+  });
+}
+
+void JobObjects::on_owner(base::Json job, bool is_new) {
+  const base::Json metadata = metadata_of(job);
+  const auto uid = base::json_member<std::string>(metadata, "uid");
+  owner_ = {name_of(job), uid.ok() ? *uid : ""};
+  if (is_lease_over(job)) {
+    return gone(base::format("the lease of this job ({}) has ended", words_of_object(job)));
+  }
+  if (is_new) {
+    clock_.wrote(job, loop_.now());
+  } else {
+    clock_.found(job);
+  }
+  renew_timer_ = loop_.after(is_new ? renewal_ : std::chrono::seconds(0), [this] { renew(); });
+  make_rest();
+}
+
+void JobObjects::make_rest() {
+  std::vector<base::Json> objects = manifests_.objects(owner_);
+  missing_ = objects.size();
+  if (missing_ == 0) return callbacks_.on_ready();
+  for (base::Json& object : objects) {
+    make(std::move(object), loop_.now() + kMakingLimit, [this](const base::Json&, bool) {
+      if (--missing_ == 0) callbacks_.on_ready();
+    });
+  }
+}
+
+std::string JobObjects::owner_path() const {
+  const base::Json owner = manifests_.owner(lease_);
+  return base::format("{}/{}", collection_path(owner, manifests_.input().name_space),
+                      name_of(owner));
+}
+
+void JobObjects::renew() {
+  kubernetes::Request request;
+  request.method = "PATCH";
+  request.path = owner_path();
+  request.content_type = "application/merge-patch+json";
+  request.body = {
+      {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(lease_, loop_.now())}}}};
+  renew_timer_ = loop_.after(renewal_, [this] { renew(); });
+  errands_.ask(std::move(request),
+               [this](kubernetes::Answer answer) { on_renewed(std::move(answer)); });
+}
+
+void JobObjects::on_renewed(kubernetes::Answer answer) {
+  if (!answer.object.ok()) {
+    const base::Error& error = answer.object.error();
+    logger_.warning("the job's lease could not be renewed: {}", error.message);
+    if (error.code == base::Code::kNotFound) {
+      gone(
+          base::format("Job {}, which owns all of this job, is gone: somebody deleted it, or this "
+                       "client was not heard of for {}",
+                       owner_.name, base::to_words(lease_)));
+    }
+    return;
+  }
+  callbacks_.on_heard();
+  clock_.wrote(*answer.object, loop_.now());
+  if (is_lease_over(*answer.object)) {
+    gone(base::format("the job's lease has ended: this client was not heard of for {}",
+                      base::to_words(lease_)));
+  }
+}
+
+}  // namespace gangrun::cluster

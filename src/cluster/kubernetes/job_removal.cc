@@ -1,0 +1,150 @@
+#include "cluster/kubernetes/job_removal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "cluster/kubernetes/pod_facts.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr base::Duration kFirstPause = std::chrono::milliseconds(50);
+constexpr base::Duration kLongestPause = std::chrono::seconds(1);
+// What a pod that still runs has to end.
+constexpr int kGraceSeconds = 1;
+constexpr std::size_t kMaxNames = 5;
+
+std::string last_word(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+JobRemoval::JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
+                       std::function<void(base::Result<>)> done)
+    : loop_(loop),
+      manifests_(manifests),
+      done_(std::move(done)),
+      errands_(loop, client),
+      pause_(kFirstPause) {
+  const std::string& name_space = manifests_.input().name_space;
+  const base::Json owner = manifests_.owner(std::chrono::seconds(1));
+  owner_path_ = base::format("{}/{}", collection_path(owner, name_space), name_of(owner));
+  collections_.insert(base::format("/api/v1/namespaces/{}/pods", name_space));
+  for (const base::Json& object : manifests_.objects({})) {
+    collections_.insert(collection_path(object, name_space));
+  }
+}
+
+kubernetes::Request JobRemoval::listing(const std::string& path) const {
+  kubernetes::Request request;
+  request.path = path;
+  request.query = {{"labelSelector", job_selector(manifests_.input().job_id)}};
+  return request;
+}
+
+void JobRemoval::begin() {
+  limit_ = loop_.now() + kRemovalLimit;
+  const std::string pods =
+      base::format("/api/v1/namespaces/{}/pods", manifests_.input().name_space);
+  errands_.ask(listing(pods), [this](kubernetes::Answer answer) {
+    on_pods(answer.object.ok() ? items_of(*std::move(answer.object)) : std::vector<base::Json>());
+  });
+}
+
+void JobRemoval::on_pods(const std::vector<base::Json>& pods) {
+  for (const base::Json& pod : pods) delete_pod(pod);
+  delete_owner();
+}
+
+// Whatever comes of it: what is left is looked at.
+void JobRemoval::delete_pod(const base::Json& pod) {
+  const PodFacts facts = pod_facts(pod, "");
+  const bool has_ended = facts.is_over() || !facts.is_scheduled();
+  kubernetes::Request request;
+  request.method = "DELETE";
+  request.path =
+      base::format("/api/v1/namespaces/{}/pods/{}", manifests_.input().name_space, facts.name);
+  request.body = {{"apiVersion", "v1"},
+                  {"kind", "DeleteOptions"},
+                  {"gracePeriodSeconds", has_ended ? 0 : kGraceSeconds},
+                  {"preconditions", {{"uid", facts.uid}}}};
+  errands_.ask(std::move(request), [](const kubernetes::Answer&) {});
+}
+
+void JobRemoval::delete_owner() {
+  kubernetes::Request request;
+  request.method = "DELETE";
+  request.path = owner_path_;
+  request.body = {
+      {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
+  errands_.ask(std::move(request), [this](kubernetes::Answer answer) {
+    if (!answer.object.ok()) trouble_ = answer.object.error().message;
+    look();
+  });
+}
+
+void JobRemoval::look() {
+  asked_ = collections_;
+  asked_.insert(owner_path_);
+  for (const std::string& path : collections_) {
+    errands_.ask(listing(path), [this, path](kubernetes::Answer answer) {
+      std::vector<std::string> left;
+      if (answer.object.ok()) {
+        for (const base::Json& object : items_of(*std::move(answer.object))) {
+          left.push_back(base::format("{} {}", last_word(path), name_of(object)));
+        }
+      } else if (answer.object.error().code == base::Code::kPermissionDenied) {
+        // Who may make but not list them cannot look: they go with their owner.
+        collections_.erase(path);
+      } else {
+        left.push_back(last_word(path));
+        trouble_ = answer.object.error().message;
+      }
+      looked_at(path, std::move(left));
+    });
+  }
+  look_at_owner();
+}
+
+void JobRemoval::look_at_owner() {
+  kubernetes::Request request;
+  request.path = owner_path_;
+  errands_.ask(std::move(request), [this](const kubernetes::Answer& answer) {
+    const bool is_gone = !answer.object.ok() && answer.object.error().code == base::Code::kNotFound;
+    std::vector<std::string> left;
+    if (!is_gone) left.push_back("job " + last_word(owner_path_));
+    looked_at(owner_path_, std::move(left));
+  });
+}
+
+void JobRemoval::looked_at(const std::string& path, std::vector<std::string> left) {
+  left_[path] = std::move(left);
+  asked_.erase(path);
+  if (!asked_.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [collection, objects] : left_) {
+    names.insert(names.end(), objects.begin(), objects.end());
+  }
+  if (names.empty()) return done({});
+  if (loop_.now() >= limit_) {
+    const std::size_t count = names.size();
+    names.resize(std::min(count, kMaxNames));
+    std::string words = base::format("{}", base::join(names, ", "));
+    if (count > names.size()) words += base::format(" and {} more", count - names.size());
+    if (!trouble_.empty()) words += base::format(" ({})", trouble_);
+    return done(base::deadline_exceeded(
+        base::format("after {} there still are in the namespace {}: {}",
+                     base::to_words(kRemovalLimit), manifests_.input().name_space, words)));
+  }
+  timer_ = loop_.after(pause_, [this] { look(); });
+  pause_ = std::min(pause_ * 2, kLongestPause);
+}
+
+void JobRemoval::done(base::Result<> removed) {
+  // It may be what ends us.
+  const auto tell = std::move(done_);
+  loop_.post([tell, removed = std::move(removed)] { tell(removed); });
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/kubernetes/errands.h"
+#include "cluster/kubernetes/manifests.h"
+#include "kubernetes/client.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cluster {
+
+// How long it is waited for that nothing of a job is left.
+inline constexpr std::chrono::seconds kRemovalLimit{60};
+
+// Deletes a job's pods and their owner, with which all else goes, and waits until all is gone.
+class JobRemoval {
+ public:
+  // `done` is called once; its error names what is left.
+  JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
+             std::function<void(base::Result<>)> done);
+
+  void begin();
+
+ private:
+  [[nodiscard]] kubernetes::Request listing(const std::string& path) const;
+  void on_pods(const std::vector<base::Json>& pods);
+  void delete_pod(const base::Json& pod);
+  void delete_owner();
+  void look();
+  void look_at_owner();
+  void looked_at(const std::string& path, std::vector<std::string> left);
+  void done(base::Result<> removed);
+
+  net::EventLoop& loop_;
+  const Manifests& manifests_;
+  std::function<void(base::Result<>)> done_;
+  Errands errands_;
+  base::Instant limit_;
+  base::Duration pause_;
+  std::string owner_path_;
+  std::set<std::string> collections_;                     // that are looked at
+  std::map<std::string, std::vector<std::string>> left_;  // by collection: what was there last
+  std::set<std::string> asked_;                           // and not answered yet
+  std::string trouble_;
+  net::Timer timer_;
+};
+
+}  // namespace gangrun::cluster

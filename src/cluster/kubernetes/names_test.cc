@@ -1,0 +1,116 @@
+#include "cluster/kubernetes/names.h"
+
+#include <gmock/gmock.h>
+
+#include "cluster/kubernetes/manifests_for_tests.h"
+
+namespace gangrun::cluster {
+namespace {
+
+using base::Json;
+using testing::HasSubstr;
+
+std::string message_of(const ManifestInput& input) {
+  const auto status = check_names(input);
+  return status.ok() ? "" : status.error().message;
+}
+
+TEST(Names, ComeFromTheJobsId) {
+  const ManifestInput input = test::wine_job();
+  EXPECT_EQ(pod_name(input, {"worker", 1}), "wine-20260131-120000-3fa1-worker-1");
+  EXPECT_EQ(owner_name(input), "wine-20260131-120000-3fa1-owner");
+  EXPECT_EQ(address_of(input, {"worker", 1}),
+            (job::Address{"worker-1.wine-20260131-120000-3fa1.lab.svc", 2222}));
+}
+
+TEST(Names, AreOfDnsWhateverTheJobIsCalled) {
+  ManifestInput input = test::wine_job();
+  input.job_id = "Wine_2.x-1";
+  EXPECT_EQ(job_name(input), "wine-2-x-1");
+  EXPECT_EQ(pod_name(input, {"My_Worker", 0}), "wine-2-x-1-my-worker-0");
+  input.job_id = "7wines-1";
+  EXPECT_EQ(job_name(input), "job-7wines-1");
+}
+
+TEST(Names, MayBeOthers) {
+  ManifestInput input = test::wine_job();
+  input.names.pods = {{{"worker", 0}, "worker0"}, {{"worker", 1}, "worker1"}};
+  input.names.has_service_per_task = true;
+  input.names.first_port = 1999;
+  EXPECT_EQ(message_of(input), "");
+  EXPECT_EQ(address_of(input, {"worker", 1}), (job::Address{"worker1", 1999}));
+  input.names.pods[{"worker", 1}] = "Worker1";
+  EXPECT_THAT(message_of(input), HasSubstr("cannot be the name of a pod"));
+  input.names.pods[{"worker", 1}] = "worker0";
+  EXPECT_EQ(message_of(input), "tasks: worker:0 and worker:1 would have pods of one name, worker0");
+}
+
+TEST(Names, ThatAreTooLongAreToldByHowMuch) {
+  ManifestInput input = test::wine_job();
+  input.job_id = std::string(55, 'w');
+  EXPECT_EQ(message_of(input), "name: is too long for Kubernetes by 1: the pod " + input.job_id +
+                                   "-worker-0 would have 64 characters, at most 63 are allowed");
+  input.job_id = std::string(58, 'w');
+  EXPECT_THAT(message_of(input), HasSubstr("by 1: the job"));
+}
+
+TEST(Names, OfTwoTypesMayNotBeTheSame) {
+  ManifestInput input = test::wine_job();
+  input.spec.tasks = {test::tasks_of("a_b", 1), test::tasks_of("a-b", 1)};
+  EXPECT_THAT(message_of(input), HasSubstr("a_b:0 and a-b:0 would have pods of one name"));
+}
+
+TEST(Names, HavePortsThatExist) {
+  ManifestInput input = test::wine_job();
+  input.names.first_port = 65535;
+  EXPECT_EQ(message_of(input), "");
+  input.spec.tasks.front().ports.count = 2;
+  EXPECT_EQ(message_of(input), "tasks.worker.ports: 2 ports from 65535 on do not exist");
+}
+
+TEST(Labels, AreThoseOfKubernetes) {
+  for (const char* key : {"app", "a.b_c-d", "example.com/app", "A1"})
+    EXPECT_TRUE(is_label_key(key));
+  for (const char* key : {"", "-a", "a-", "a b", "Example.com/a", "a/b/c", "/a", "a/"}) {
+    EXPECT_FALSE(is_label_key(key)) << key;
+  }
+  EXPECT_TRUE(is_label_value(""));
+  EXPECT_TRUE(is_label_value(std::string(63, 'a')));
+  EXPECT_FALSE(is_label_value(std::string(64, 'a')));
+  EXPECT_FALSE(is_label_value("a b"));
+}
+
+TEST(Labels, OfTheUserAreCheckedByField) {
+  ManifestInput input = test::wine_job();
+  input.spec.kubernetes.labels = {{"team", "data science"}};
+  EXPECT_THAT(message_of(input),
+              HasSubstr("kubernetes.labels.team: \"data science\" is not the value of a label"));
+  input.spec.kubernetes.labels = {{"gangrun/job", "mine"}};
+  EXPECT_THAT(message_of(input), HasSubstr("gangrun/job is set by gangrun"));
+  input.spec.kubernetes.labels = {};
+  input.spec.kubernetes.annotations = {{"what for", "any text: here"}};
+  EXPECT_THAT(message_of(input), HasSubstr("kubernetes.annotations.what for: "));
+  input.spec.kubernetes.annotations = {};
+  input.spec.kubernetes.node_selector = {{"disk", "s s d"}};
+  EXPECT_THAT(message_of(input), HasSubstr("kubernetes.node_selector.disk: "));
+}
+
+TEST(Metadata, HasJobOwnerAndTheUsersLabels) {
+  ManifestInput input = test::wine_job();
+  input.spec.kubernetes.labels = {{"training_attempt", "tf-spawner"},
+                                  {"kueue.x-k8s.io/queue-name", "q"}};
+  const Owner owner = test::wine_owner();
+  const Json metadata = metadata_of(input, "x", &owner);
+  EXPECT_EQ(metadata["labels"], (Json{{"gangrun/job", input.job_id},
+                                      {"app.kubernetes.io/managed-by", "gangrun"},
+                                      {"training_attempt", "tf-spawner"}}));
+  EXPECT_EQ(metadata["namespace"], "lab");
+  const Json& reference = metadata["ownerReferences"].at(0);
+  EXPECT_EQ(reference["kind"], "Job");
+  EXPECT_EQ(reference["uid"], "u-1");
+  EXPECT_EQ(reference["blockOwnerDeletion"], false);
+  EXPECT_FALSE(metadata_of(input, "x", nullptr).contains("ownerReferences"));
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cluster/kubernetes/manifests.h"
+#include "job/task_id.h"
+#include "kubernetes/client.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+
+namespace gangrun::cluster {
+
+// Unpacks a tar file into a folder that is there and empty; nothing outside it is touched. Blocks:
+// called on a worker thread.
+using Unpack = std::function<base::Result<>(const std::string& archive, const std::string& folder)>;
+
+// The command that writes a tar file of those of `paths` that are there to its output, and the
+// others, each in a line after kMissingMark, to its errors. Needs sh and tar.
+inline constexpr std::string_view kMissingMark = "gangrun-missing:";
+std::vector<std::string> outputs_command(const std::string& folder,
+                                         const std::vector<std::string>& paths);
+// Of what it wrote to its errors: the paths that are not there, and the rest.
+struct OutputsErrors {
+  std::vector<std::string> missing;
+  std::string others;
+};
+OutputsErrors outputs_errors(std::string_view text);
+
+// Brings the tasks' outputs from their pods into folders TYPE-INDEX here.
+class PodOutputs {
+ public:
+  struct Callbacks {
+    std::function<void(const job::TaskId& task, const std::string& uid, base::Result<> fetched)>
+        on_fetched;
+    std::function<void(std::string sentence)> on_warning;
+  };
+
+  PodOutputs(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
+             std::string folder, Unpack unpack, Callbacks callbacks);
+
+  // What is there from an earlier run of the task is replaced.
+  void fetch(const job::TaskId& task, const std::string& uid);
+
+ private:
+  struct Fetch {
+    std::string uid;
+    std::string archive;  // the tar file while it comes
+    base::UniqueFd file;
+    std::size_t bytes = 0;
+    std::string errors;
+    base::Result<> written;
+    kubernetes::ActivityHandle activity;
+  };
+
+  void on_output(Fetch& fetch, std::string_view piece);
+  void on_ended(const job::TaskId& task, const base::Result<int>& status);
+  void done(const job::TaskId& task, base::Result<> fetched);
+
+  net::EventLoop& loop_;
+  kubernetes::Client& client_;
+  const Manifests& manifests_;
+  std::string folder_;
+  Unpack unpack_;
+  Callbacks callbacks_;
+  std::map<job::TaskId, std::unique_ptr<Fetch>> fetches_;
+  net::Workers workers_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,199 @@
+#include "cluster/kubernetes/pod_words.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <string_view>
+#include <utility>
+
+#include "base/format.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::format;
+using State = ContainerFacts::State;
+
+constexpr int kSignalBase = 128;
+constexpr int kLastSignal = 64;
+
+constexpr std::array<std::pair<int, std::string_view>, 12> kSignals{{
+    {SIGHUP, "hangup"},
+    {SIGINT, "interrupt"},
+    {SIGQUIT, "quit"},
+    {SIGILL, "illegal instruction"},
+    {SIGABRT, "abort"},
+    {SIGBUS, "bus error"},
+    {SIGFPE, "arithmetic error"},
+    {SIGKILL, "kill"},
+    {SIGSEGV, "segmentation fault"},
+    {SIGPIPE, "broken pipe"},
+    {SIGTERM, "termination request"},
+    {SIGSYS, "forbidden system call"},
+}};
+
+std::string with(std::string sentence, std::string_view words) {
+  return words.empty() ? sentence : format("{}: {}", sentence, words);
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_image_trouble(std::string_view reason) {
+  return is_one_of(reason, {"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable",
+                            "ImageInspectError", "SignatureValidationFailed"}) ||
+         is_one_of(reason, {"InvalidImageName", "ErrImageNeverPull"});
+}
+
+bool is_config_trouble(std::string_view reason) {
+  return is_one_of(reason,
+                   {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"});
+}
+
+StartTrouble trouble_of(const ContainerFacts& container) {
+  if (container.state != State::kWaiting) return StartTrouble::kNone;
+  const std::string_view reason = container.reason;
+  if (is_one_of(reason, {"InvalidImageName", "ErrImageNeverPull"})) return StartTrouble::kFinal;
+  if (is_image_trouble(reason) || reason == "CrashLoopBackOff") return StartTrouble::kImage;
+  return is_config_trouble(reason) ? StartTrouble::kConfig : StartTrouble::kNone;
+}
+
+// Why this container waits; empty: for nothing in particular.
+std::string container_words(const ContainerFacts& container, std::string_view whose) {
+  const auto because = [&](std::string_view what) {
+    return with(format("{} ({})", what, container.reason), container.message);
+  };
+  if (container.state != State::kWaiting) return {};
+  if (is_image_trouble(container.reason)) {
+    return because(format("{}image {} cannot be pulled", whose, container.image));
+  }
+  if (is_config_trouble(container.reason)) {
+    return because(format("{}container cannot be made", whose));
+  }
+  if (container.reason == "CrashLoopBackOff") {
+    return because(format("{}container fails again and again", whose));
+  }
+  return {};
+}
+
+// Status 128 + n is what a container's runtime says of signal n.
+int signal_of(const ContainerFacts& container) {
+  if (container.signal > 0) return container.signal;
+  const int signal = container.exit_code - kSignalBase;
+  return signal > 0 && signal <= kLastSignal ? signal : 0;
+}
+
+std::string_view signal_words(int signal) {
+  for (const auto& [number, words] : kSignals) {
+    if (number == signal) return words;
+  }
+  return "unnamed";
+}
+
+std::string end_words(const ContainerFacts& container) {
+  const bool out_of_memory = container.reason == "OOMKilled";
+  if (const int signal = signal_of(container); signal > 0) {
+    return format("was killed by signal {} ({})", signal,
+                  out_of_memory ? "out of memory" : signal_words(signal));
+  }
+  return format("exited with status {}{}", container.exit_code,
+                out_of_memory ? " (out of memory)" : "");
+}
+
+// The init container that keeps the others from starting; none: they are no trouble.
+const ContainerFacts* failing_init(const PodFacts& facts) {
+  for (const ContainerFacts& init : facts.init) {
+    if (trouble_of(init) != StartTrouble::kNone) return &init;
+    if (init.state == State::kTerminated && init.exit_code != 0) return &init;
+  }
+  return nullptr;
+}
+
+std::string init_words(const ContainerFacts& init) {
+  const std::string whose = format("its init container {}: ", init.name);
+  if (init.state == State::kWaiting) return container_words(init, whose);
+  return with(format("its init container {} {}", init.name, end_words(init)), init.message);
+}
+
+bool could_not_start(const ContainerFacts& task) {
+  return is_one_of(task.reason, {"StartError", "ContainerCannotRun"});
+}
+
+}  // namespace
+
+std::string pending_words(const PodFacts& facts, const std::string& warning) {
+  if (!facts.is_scheduled()) {
+    return facts.unschedulable.empty() ? with("it has no node yet", warning) : facts.unschedulable;
+  }
+  if (const ContainerFacts* init = failing_init(facts); init != nullptr) return init_words(*init);
+  std::string words = container_words(facts.task, "its ");
+  if (!words.empty()) return words;
+  return with(format("it is being started on {}", facts.node), warning);
+}
+
+StartTrouble start_trouble(const PodFacts& facts) {
+  if (const StartTrouble own = trouble_of(facts.task); own != StartTrouble::kNone) return own;
+  const ContainerFacts* init = failing_init(facts);
+  return init == nullptr ? StartTrouble::kNone : trouble_of(*init);
+}
+
+std::string loss_words(const PodFacts& facts) {
+  const std::string_view why =
+      facts.disruption_message.empty() ? facts.message : facts.disruption_message;
+  const std::string_view said = facts.message.empty() ? why : facts.message;
+  if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
+      facts.reason == "Preempting") {
+    return with("was preempted by Kubernetes", why);
+  }
+  if (facts.reason == "NodeLost" ||
+      is_one_of(facts.disruption, {"DeletionByTaintManager", "DeletionByPodGC"})) {
+    return with(format("was lost with its node {}", facts.node), why);
+  }
+  if (facts.reason == "Evicted" || facts.disruption == "EvictionByEvictionAPI") {
+    return with("was evicted by Kubernetes", said);
+  }
+  if (is_one_of(facts.reason, {"Terminated", "NodeShutdown", "Shutdown"})) {
+    return with(format("was lost as its node {} was shut down", facts.node), said);
+  }
+  if (facts.disruption == "TerminationByKubelet") return with("was evicted by Kubernetes", said);
+  if (!facts.disruption.empty()) return with("was taken from its node", why);
+  if (facts.task.reason == "ContainerStatusUnknown") {
+    return with(format("was lost by its node {}", facts.node), facts.task.message);
+  }
+  // A pod that its node has not even begun with.
+  const bool has_begun = facts.task.state != State::kUnknown || !facts.init.empty();
+  if (facts.phase == "Failed" && !has_begun && facts.reason != "DeadlineExceeded") {
+    return with(format("was refused by its node ({})", facts.reason), facts.message);
+  }
+  return {};
+}
+
+job::ExitReport exit_report(const PodFacts& facts) {
+  const ContainerFacts& task = facts.task;
+  if (task.state == State::kTerminated && could_not_start(task)) return not_started(task.message);
+  if (task.state != State::kTerminated) {
+    const ContainerFacts* init = failing_init(facts);
+    if (init != nullptr) return not_started(init_words(*init));
+    return not_started(with(format("its pod ended as {}", facts.phase),
+                            facts.message.empty() ? facts.reason : facts.message));
+  }
+  job::ExitReport report;
+  report.signal = signal_of(task);
+  report.code = report.signal > 0 ? 0 : task.exit_code;
+  report.success = report.signal == 0 && report.code == 0;
+  report.out_of_memory = task.reason == "OOMKilled";
+  report.sentence = end_words(task);
+  if (facts.reason == "DeadlineExceeded") report.sentence += ", as its pod's deadline had passed";
+  return report;
+}
+
+job::ExitReport not_started(const std::string& why) {
+  job::ExitReport report;
+  report.could_not_start = true;
+  report.sentence = with("could not be started", why);
+  return report;
+}
+
+}  // namespace gangrun::cluster

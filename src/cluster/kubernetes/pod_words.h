@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "cluster/kubernetes/pod_facts.h"
+#include "job/exit_report.h"
+
+namespace gangrun::cluster {
+
+// Why the task's command does not run yet: "0/2 nodes are available: 2 Insufficient cpu.", "its
+// image x cannot be pulled (ErrImagePull): …". `warning` is what the pod's events tell; empty:
+// nothing.
+std::string pending_words(const PodFacts& facts, const std::string& warning);
+
+// What keeps the command from running, as the kubelet sees it.
+enum class StartTrouble {
+  kNone,
+  kImage,   // or an init container that fails again and again: may pass, but rarely does
+  kConfig,  // a ConfigMap or Secret is missing: may pass at once
+  kFinal,   // never passes
+};
+StartTrouble start_trouble(const PodFacts& facts);
+
+// Why the pod was lost by no fault of the command's ("was evicted by Kubernetes: …"); empty: it was
+// not.
+std::string loss_words(const PodFacts& facts);
+
+// How the command ended. Only where its container has terminated, or the pod is over.
+job::ExitReport exit_report(const PodFacts& facts);
+// "could not be started: …"
+job::ExitReport not_started(const std::string& why);
+
+}  // namespace gangrun::cluster

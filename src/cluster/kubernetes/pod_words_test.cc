@@ -1,0 +1,142 @@
+#include "cluster/kubernetes/pod_words.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+using State = ContainerFacts::State;
+
+PodFacts on_a_node() {
+  PodFacts facts;
+  facts.name = "j-worker-3";
+  facts.node = "node-1";
+  facts.phase = "Pending";
+  facts.task.name = "task";
+  facts.task.image = "tf:9";
+  return facts;
+}
+
+PodFacts waiting(const std::string& reason, const std::string& message) {
+  PodFacts facts = on_a_node();
+  facts.task.state = State::kWaiting;
+  facts.task.reason = reason;
+  facts.task.message = message;
+  return facts;
+}
+
+PodFacts ended(int code, const std::string& reason = "Error") {
+  PodFacts facts = on_a_node();
+  facts.phase = "Failed";
+  facts.task.state = State::kTerminated;
+  facts.task.exit_code = code;
+  facts.task.reason = reason;
+  facts.task.has_run = true;
+  return facts;
+}
+
+TEST(PendingWords, WhatIsMissingOfNodes) {
+  PodFacts facts;
+  EXPECT_EQ(pending_words(facts, ""), "it has no node yet");
+  facts.unschedulable = "0/2 nodes are available: 2 Insufficient cpu.";
+  EXPECT_EQ(pending_words(facts, "x"), facts.unschedulable);
+}
+
+TEST(PendingWords, WhatItsNodeCannotDo) {
+  EXPECT_EQ(pending_words(waiting("ImagePullBackOff", "Back-off pulling image \"tf:9\""), ""),
+            "its image tf:9 cannot be pulled (ImagePullBackOff): Back-off pulling image \"tf:9\"");
+  EXPECT_EQ(pending_words(waiting("CreateContainerConfigError", "secret \"s\" not found"), ""),
+            "its container cannot be made (CreateContainerConfigError): secret \"s\" not found");
+  EXPECT_EQ(pending_words(waiting("ContainerCreating", ""), ""), "it is being started on node-1");
+  EXPECT_EQ(pending_words(waiting("ContainerCreating", ""), "MountVolume.SetUp failed"),
+            "it is being started on node-1: MountVolume.SetUp failed");
+}
+
+TEST(PendingWords, WhichInitContainerFails) {
+  PodFacts facts = waiting("PodInitializing", "");
+  ContainerFacts init;
+  init.name = "fetch";
+  init.state = State::kWaiting;
+  init.reason = "CrashLoopBackOff";
+  init.message = "back-off 10s restarting";
+  facts.init = {init};
+  EXPECT_EQ(pending_words(facts, ""),
+            "its init container fetch: container fails again and again (CrashLoopBackOff): "
+            "back-off 10s restarting");
+  EXPECT_EQ(start_trouble(facts), StartTrouble::kImage);
+  facts.init[0].state = State::kTerminated;
+  facts.init[0].exit_code = 3;
+  facts.init[0].message.clear();
+  EXPECT_EQ(pending_words(facts, ""), "its init container fetch exited with status 3");
+  EXPECT_EQ(exit_report(facts).sentence,
+            "could not be started: its init container fetch exited with status 3");
+}
+
+TEST(StartTrouble, HowLastingItIs) {
+  EXPECT_EQ(start_trouble(waiting("ContainerCreating", "")), StartTrouble::kNone);
+  EXPECT_EQ(start_trouble(waiting("ErrImagePull", "")), StartTrouble::kImage);
+  EXPECT_EQ(start_trouble(waiting("CreateContainerConfigError", "")), StartTrouble::kConfig);
+  EXPECT_EQ(start_trouble(waiting("InvalidImageName", "")), StartTrouble::kFinal);
+  EXPECT_EQ(start_trouble(ended(1)), StartTrouble::kNone);
+}
+
+TEST(ExitReport, StatusesAndSignals) {
+  const job::ExitReport good = exit_report(ended(0, "Completed"));
+  EXPECT_TRUE(good.success);
+  const job::ExitReport failed = exit_report(ended(3));
+  EXPECT_FALSE(failed.success);
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_EQ(failed.sentence, "exited with status 3");
+  const job::ExitReport killed = exit_report(ended(139));
+  EXPECT_EQ(killed.signal, 11);
+  EXPECT_EQ(killed.code, 0);
+  EXPECT_EQ(killed.sentence, "was killed by signal 11 (segmentation fault)");
+  EXPECT_EQ(exit_report(ended(255)).sentence, "exited with status 255");
+}
+
+TEST(ExitReport, OutOfMemory) {
+  const job::ExitReport report = exit_report(ended(137, "OOMKilled"));
+  EXPECT_TRUE(report.out_of_memory);
+  EXPECT_EQ(report.sentence, "was killed by signal 9 (out of memory)");
+  EXPECT_EQ(exit_report(ended(1, "OOMKilled")).sentence, "exited with status 1 (out of memory)");
+}
+
+TEST(ExitReport, WhatNeverRan) {
+  PodFacts facts = ended(128, "StartError");
+  facts.task.message = "exec: \"pythn\": executable file not found in $PATH";
+  const job::ExitReport report = exit_report(facts);
+  EXPECT_TRUE(report.could_not_start);
+  EXPECT_EQ(report.sentence,
+            "could not be started: exec: \"pythn\": executable file not found in $PATH");
+}
+
+TEST(LossWords, WhoTookIt) {
+  PodFacts facts = ended(137);
+  EXPECT_EQ(loss_words(facts), "");
+  facts.reason = "Evicted";
+  facts.message = "The node was low on resource: memory.";
+  EXPECT_EQ(loss_words(facts), "was evicted by Kubernetes: The node was low on resource: memory.");
+  facts = ended(143);
+  facts.disruption = "PreemptionByScheduler";
+  facts.disruption_message = "preempting to accommodate a higher priority pod";
+  EXPECT_EQ(loss_words(facts),
+            "was preempted by Kubernetes: preempting to accommodate a higher priority pod");
+  facts.disruption = "DeletionByTaintManager";
+  facts.disruption_message.clear();
+  EXPECT_EQ(loss_words(facts), "was lost with its node node-1");
+  facts.disruption = "EvictionByEvictionAPI";
+  EXPECT_EQ(loss_words(facts), "was evicted by Kubernetes");
+}
+
+TEST(LossWords, ANodeThatRefuses) {
+  PodFacts facts = on_a_node();
+  facts.phase = "Failed";
+  facts.reason = "OutOfcpu";
+  facts.message = "Pod was rejected: Node didn't have enough resource: cpu";
+  EXPECT_EQ(loss_words(facts),
+            "was refused by its node (OutOfcpu): Pod was rejected: Node didn't have enough "
+            "resource: cpu");
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,131 @@
+#include "kubernetes/refusal.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::kubernetes {
+
+namespace {
+
+using base::Code;
+
+constexpr std::size_t kMaxStatusBytes = std::size_t{1024} * 1024;
+constexpr std::size_t kMaxMessageBytes = 2000;
+
+std::string one_line(std::string_view text) {
+  std::string out(base::trim(text));
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return base::shorten(out, kMaxMessageBytes);
+}
+
+std::string text_of(const base::Json& object, std::string_view key) {
+  return base::json_member_or<std::string>(object, key, "").value_or("");
+}
+
+bool has_cause(const Refusal& refusal, std::string_view reason) {
+  if (!refusal.details.is_object()) return false;
+  const auto causes = refusal.details.find("causes");
+  if (causes == refusal.details.end() || !causes->is_array()) return false;
+  return std::any_of(causes->begin(), causes->end(), [&](const base::Json& cause) {
+    return cause.is_object() && text_of(cause, "reason") == reason;
+  });
+}
+
+// What stands in `text` between `before` and the next `after`; `text` goes on behind it.
+std::optional<std::string> take_between(std::string_view& text, std::string_view before,
+                                        std::string_view after) {
+  const std::size_t begin = text.find(before);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t start = begin + before.size();
+  const std::size_t end = text.find(after, start);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::string out(text.substr(start, end - start));
+  text.remove_prefix(end + after.size());
+  return out;
+}
+
+// From "pods is forbidden: User "eva" cannot create resource "pods" in API group "" in the
+// namespace "x""; empty where it says something else.
+std::string missing_right(std::string_view message) {
+  std::string_view rest = message;
+  const auto user = take_between(rest, "User \"", "\" cannot ");
+  if (!user) return {};
+  const auto verb = take_between(rest, "", " resource \"");
+  const auto resource = take_between(rest, "", "\"");
+  const auto group = take_between(rest, "in API group \"", "\"");
+  if (!verb || !resource || !group) return {};
+  std::string what = *resource;
+  if (!group->empty()) what += "." + *group;
+  const auto name_space = take_between(rest, "in the namespace \"", "\"");
+  const std::string where =
+      name_space ? base::format("in namespace \"{}\"", *name_space) : "in the whole cluster";
+  return base::format("user \"{}\" has no right to {} {} {}", *user, *verb, what, where);
+}
+
+base::Error forbidden(const Refusal& refusal) {
+  const std::string message = one_line(refusal.message);
+  if (message.find("exceeded quota") != std::string::npos) {
+    return {Code::kResourceExhausted, message};
+  }
+  if (has_cause(refusal, "NamespaceTerminating")) return {Code::kFailedPrecondition, message};
+  const std::string right = one_line(missing_right(message));
+  if (right.empty()) return {Code::kPermissionDenied, message};
+  return {Code::kPermissionDenied, base::format("{} ({})", right, message)};
+}
+
+Code code_of(const Refusal& refusal) {
+  switch (refusal.status) {
+    case 401: return Code::kUnauthenticated;
+    case 404: return Code::kNotFound;
+    case 409:
+      return refusal.reason == "AlreadyExists" ? Code::kAlreadyExists : Code::kFailedPrecondition;
+    case 410:
+    case 412: return Code::kFailedPrecondition;
+    case 408:
+    case 429: return Code::kUnavailable;
+    default: return refusal.status >= 500 ? Code::kUnavailable : Code::kInvalidArgument;
+  }
+}
+
+}  // namespace
+
+std::optional<Refusal> read_status(const base::Json& object) {
+  if (!object.is_object() || text_of(object, "kind") != "Status") return std::nullopt;
+  Refusal out;
+  out.status = base::json_member_or<int>(object, "code", 0).value_or(0);
+  out.reason = text_of(object, "reason");
+  out.message = text_of(object, "message");
+  if (const auto details = object.find("details"); details != object.end()) out.details = *details;
+  return out;
+}
+
+Refusal read_refusal(const net::HttpResponse& response) {
+  if (const auto body = base::parse_json(response.body, kMaxStatusBytes); body.ok()) {
+    if (auto status = read_status(*body)) {
+      status->status = response.status;
+      return std::move(*status);
+    }
+  }
+  return {response.status, "", net::error_of(response).message, nullptr};
+}
+
+base::Error error_of(const Refusal& refusal) {
+  base::Error out = refusal.status == 403
+                        ? forbidden(refusal)
+                        : base::Error{code_of(refusal), one_line(refusal.message)};
+  if (out.message.empty()) {
+    out.message = base::format("the server refused with status {} {}", refusal.status,
+                               one_line(refusal.reason));
+  }
+  return out;
+}
+
+bool is_quota_conflict(const Refusal& refusal) {
+  return refusal.status == 409 && refusal.reason == "Conflict" && refusal.details.is_object() &&
+         text_of(refusal.details, "kind") == "resourcequotas";
+}
+
+}  // namespace gangrun::kubernetes

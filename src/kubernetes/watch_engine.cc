@@ -1,0 +1,159 @@
+#include "kubernetes/watch_engine.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "kubernetes/refusal.h"
+
+namespace gangrun::kubernetes {
+
+namespace {
+
+constexpr int kGone = 410;
+constexpr int kTooNew = 504;  // the server, just started, does not know that version yet
+
+std::string text_of(const base::Json& object, std::string_view key) {
+  return base::json_member_or<std::string>(object, key, "").value_or("");
+}
+
+std::string member_of_metadata(const base::Json& object, std::string_view key) {
+  const auto metadata = object.find("metadata");
+  return metadata == object.end() ? "" : text_of(*metadata, key);
+}
+
+}  // namespace
+
+base::Result<base::Json> parse_objects(std::string_view text, int depth, std::size_t max_bytes) {
+  if (text.size() > max_bytes) {
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("{} bytes of JSON, {} are allowed", text.size(), max_bytes)};
+  }
+  bool is_too_deep = false;
+  bool in_metadata = false;
+  const auto keeps = [&](int level, base::Json::parse_event_t event, base::Json& parsed) {
+    is_too_deep = is_too_deep || level > base::kMaxJsonDepth;
+    if (event != base::Json::parse_event_t::key) return true;
+    const auto& key = parsed.get_ref<const std::string&>();
+    if (level <= depth) in_metadata = level == depth && key == "metadata";
+    return !in_metadata || level != depth + 1 || key != "managedFields";
+  };
+  base::Json out = base::Json::parse(text, keeps, false);
+  if (is_too_deep || !out.is_object()) {
+    return base::unavailable("the answer is no object of an API server");
+  }
+  return out;
+}
+
+Query WatchEngine::query(double dice) const {
+  Query out;
+  if (!request_.label_selector.empty()) out.emplace_back("labelSelector", request_.label_selector);
+  if (!request_.field_selector.empty()) out.emplace_back("fieldSelector", request_.field_selector);
+  if (lists()) {
+    if (!pages_expire_) out.emplace_back("limit", std::to_string(kPageObjects));
+    if (!continue_.empty()) out.emplace_back("continue", continue_);
+    return out;
+  }
+  const int spread = kLongestWatchSeconds - kShortestWatchSeconds;
+  const int seconds = kShortestWatchSeconds + static_cast<int>(dice * spread);
+  out.emplace_back("watch", "true");
+  out.emplace_back("allowWatchBookmarks", "true");
+  out.emplace_back("resourceVersion", version_);
+  out.emplace_back("timeoutSeconds", std::to_string(seconds));
+  return out;
+}
+
+base::Result<std::optional<std::vector<base::Json>>> WatchEngine::take_page(std::string_view body) {
+  GANGRUN_ASSIGN(base::Json page, parse_objects(body, 3, kMaxPageBytes));
+  const auto items = page.find("items");
+  const std::string version = member_of_metadata(page, "resourceVersion");
+  if (items == page.end() || !items->is_array() || version.empty()) {
+    return base::unavailable("the answer is no list of an API server");
+  }
+  for (base::Json& item : *items) {
+    if (item.is_object()) listed_.push_back(std::move(item));
+  }
+  continue_ = member_of_metadata(page, "continue");
+  if (!continue_.empty()) return std::optional<std::vector<base::Json>>();
+  version_ = version;
+  pages_expire_ = false;
+  return std::optional(std::exchange(listed_, {}));
+}
+
+base::Result<> WatchEngine::put(std::string_view piece, std::vector<Change>& changes) {
+  while (!piece.empty()) {
+    const std::size_t end = piece.find('\n');
+    const std::string_view part = piece.substr(0, end);
+    if (line_.size() + part.size() > kMaxEventBytes) {
+      list_again();
+      return base::unavailable(
+          base::format("a change has more than {} bytes, which are allowed", kMaxEventBytes));
+    }
+    if (end == std::string_view::npos) {
+      line_ += part;
+      break;
+    }
+    piece.remove_prefix(end + 1);
+    if (line_.empty()) {
+      GANGRUN_TRY(take_line(part, changes));
+    } else {
+      // Not kept for the next line: large ones are rare.
+      std::string line = std::exchange(line_, {});
+      line += part;
+      GANGRUN_TRY(take_line(line, changes));
+    }
+  }
+  return {};
+}
+
+base::Result<> WatchEngine::take_line(std::string_view line, std::vector<Change>& changes) {
+  if (line.empty()) return {};
+  auto event = parse_objects(line, 2, kMaxEventBytes);
+  auto taken = event.ok() ? take_event(std::move(*event), changes)
+                          : base::Result<>(std::move(event).error());
+  if (!taken.ok()) line_.clear();
+  return taken;
+}
+
+base::Result<> WatchEngine::take_event(base::Json event, std::vector<Change>& changes) {
+  const std::string type = text_of(event, "type");
+  const auto object = event.find("object");
+  if (object == event.end() || !object->is_object()) {
+    return base::unavailable("a change without its object");
+  }
+  if (type == "ERROR") return take_error(*object);
+  const std::string version = member_of_metadata(*object, "resourceVersion");
+  if (!version.empty()) version_ = version;
+  const bool is_deleted = type == "DELETED";
+  if (is_deleted || type == "ADDED" || type == "MODIFIED") {
+    changes.push_back({is_deleted, std::move(*object)});
+  }
+  return {};
+}
+
+base::Result<> WatchEngine::take_error(const base::Json& status) {
+  const auto refusal = read_status(status);
+  if (!refusal) return base::unavailable("the watch ended with an error that says nothing");
+  (void)refused(*refusal);
+  return error_of(*refusal);
+}
+
+void WatchEngine::end_watch() { line_.clear(); }
+
+bool WatchEngine::refused(const Refusal& refusal) {
+  const bool was_listing = lists();
+  const bool is_too_old = refusal.status == kGone;
+  if (!is_too_old && (was_listing || refusal.status != kTooNew)) return false;
+  if (was_listing && pages_expire_) return false;
+  pages_expire_ = was_listing;
+  list_again();
+  return true;
+}
+
+void WatchEngine::list_again() {
+  version_.clear();
+  continue_.clear();
+  listed_.clear();
+  line_.clear();
+}
+
+}  // namespace gangrun::kubernetes

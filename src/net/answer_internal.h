@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http.h"
+
+namespace gangrun::net {
+
+struct AnswerOptions {
+  bool is_head = false;  // the answer has no body, whatever its header says
+  std::size_t max_body_bytes = 0;
+  // Where both are set, an answer of success (2xx) gives its body piece by piece, of any length.
+  std::function<void()> on_begin;
+  std::function<void(std::string_view piece)> on_piece;
+};
+
+// Reads one answer from its bytes as they come; interim ones (1xx) before it are passed over. Keeps
+// what it cannot understand yet: most of the time nothing.
+class AnswerReader {
+ public:
+  explicit AnswerReader(AnswerOptions options);
+  AnswerReader(const AnswerReader&) = delete;
+  AnswerReader& operator=(const AnswerReader&) = delete;
+  ~AnswerReader();
+
+  // Whether the answer is complete; what follows it is dropped. Not to be called after that, or
+  // after an error: kResourceExhausted, too large; kInvalidArgument, not to be understood.
+  base::Result<bool> put(std::string_view bytes);
+  // The same at the end of the connection, which completes a body of unknown length.
+  [[nodiscard]] bool put_end();
+
+  HttpResponse take();
+
+ private:
+  class Parser;
+
+  const AnswerOptions options_;
+  std::unique_ptr<Parser> parser_;
+  std::string rest_;
+};
+
+}  // namespace gangrun::net

@@ -1,0 +1,221 @@
+"""`gangrun run --on kubernetes`: what a user sees of a job that is well, and of input that is not."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+from kubernetes.jobs import SLEEPER
+from waiting import wait_until
+
+# Meets the others at the addresses that the cluster spec has.
+MEETS = """
+import json, os, socket, threading
+cluster = json.loads(os.environ["GANGRUN_CLUSTER_SPEC"])
+index = int(os.environ["GANGRUN_TASK_INDEX"])
+addresses = cluster["worker"]
+server = socket.create_server(("", int(addresses[index].rsplit(":", 1)[1])), family=socket.AF_INET)
+def serve():
+    while True:
+        server.accept()[0].sendall(f"worker {index}".encode())
+threading.Thread(target=serve, daemon=True).start()
+met = set()
+for address in addresses:
+    host, port = address.rsplit(":", 1)
+    while True:
+        try:
+            with socket.create_connection((host, int(port)), timeout=5) as other:
+                met.add(other.recv(100).decode())
+                break
+        except OSError:
+            threading.Event().wait(0.1)
+print("met", sorted(met), "as rank", os.environ.get("RANK"), flush=True)
+threading.Event().wait(3)
+"""
+SAVES = """
+import os, pathlib
+folder = pathlib.Path("model")
+folder.mkdir()
+(folder / "weights").write_bytes(bytes(range(256)) * 4096)
+(folder / "who").write_text(os.environ["GANGRUN_TASK_INDEX"])
+"""
+
+
+def test_a_gang_of_pods_meets_by_its_names_and_leaves_nothing(jobs):
+    jobs.write("meets.py", MEETS)
+    done = jobs.run("-r", "worker:2", "--", "python3", "meets.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = jobs.lines()
+    assert [line for line in lines if "met ['worker 0', 'worker 1'] as rank 1" in line]
+    status = jobs.status()
+    assert (status["state"], status["generation"], status["restarts_used"]) == ("succeeded", 1, 0)
+    assert jobs.left() == []
+
+
+def test_the_pods_of_a_large_gang_find_all_hosts_by_one_config_map(jobs):
+    workers = 30
+    jobs.write("job.yaml", json.dumps({
+        "name": "gang-whose-hosts-have-long-names", "on": "kubernetes", "image": jobs.image,
+        "kubernetes": {"namespace": jobs.kubectl.namespace},
+        "command": ["sh", "-c", 'echo "tell" "$DTF_WORKER_HOSTS" "$TF_CONFIG" "$GANGRUN_CLUSTER_SPEC"'],
+        "tasks": {"worker": {"instances": workers, "vcores": 0, "memory": "16m"}}}))
+    shown = jobs.order("run", "--dry-run", "job.yaml")
+    assert shown.returncode == 0, shown.stderr
+    assert len(shown.stdout) < 5000 * workers
+    assert shown.stdout.count("kind: ConfigMap") == 1
+    done = jobs.order("run", "job.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = [line.split("tell ", 1)[1].split() for line in jobs.lines() if "tell " in line]
+    hosts = [task["address"] for task in jobs.status()["tasks"]]
+    assert len(told) == len(hosts) == workers
+    configs = [json.loads(config) for _, config, _ in told]
+    assert sorted(config["task"]["index"] for config in configs) == list(range(workers))
+    for (listed, _, cluster), config in zip(told, configs, strict=True):
+        assert listed.split(",") == config["cluster"]["worker"] == json.loads(cluster)["worker"] == hosts
+    assert jobs.left() == []
+
+
+def test_what_is_said_of_a_running_job_and_its_end_by_another_command(jobs):
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
+        status = jobs.wait_for_running(2)
+        assert status["id"] in jobs.order("ps").stdout
+        assert {task["address"].split(".")[1] for task in status["tasks"]} == {status["id"]}
+        wait_until(lambda: len(jobs.lines()) == 2, "the lines of both", pause_s=0.2)
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(60) == 5
+    assert jobs.status()["state"] == "killed"
+    assert jobs.order("why", "last").returncode == 0
+    assert jobs.left() == []
+
+
+def test_interrupted_by_its_user(jobs):
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
+        jobs.wait_for_running(2)
+        client.send_signal(signal.SIGINT)
+        assert client.wait(90) == 130
+    assert jobs.left() == []
+
+
+def test_nothing_stays_of_a_job_whose_client_is_killed(jobs):
+    with jobs.running("-r", "worker:2", "--timeout", "stop=1s", "--", *SLEEPER) as client:
+        jobs.wait_for_running(2)
+        client.kill()
+        client.wait()
+        assert jobs.left() != []
+        wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", 180, pause_s=1)
+
+
+def test_outputs_are_brought_before_their_pods_go(jobs):
+    jobs.write("saves.py", SAVES)
+    done = jobs.run("-r", "worker:2", "--output", "model", "--", "python3", "saves.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed = json.loads(jobs.order("fetch", "last", "--json").stdout)["outputs"]
+    assert [(entry["task"], entry["files"]) for entry in listed] == [("worker-0", 2), ("worker-1", 2)]
+    assert jobs.order("fetch", "last", "--to", "here").returncode == 0
+    assert (jobs.folder / "here/worker-1/model/who").read_text() == "1"
+    assert (jobs.folder / "here/worker-0/model/weights").stat().st_size == 1 << 20
+    assert jobs.left() == []
+
+
+def test_scripts_over_the_limit_of_a_config_map_and_whole_folders_are_carried(jobs):
+    jobs.write("data/nested/one.txt", "first")
+    jobs.write("data/two.txt", "second")
+    jobs.write("large.py", "import hashlib, pathlib, sys\n"
+               "print(pathlib.Path('data/nested/one.txt').read_text(), pathlib.Path('data/two.txt').read_text(), len(open(__file__).read()))\n"
+               + "#" * (3 << 20) + "\n")
+    done = jobs.run("-r", "worker:1", "-f", "data", "--", "python3", "large.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    size = (jobs.folder / "large.py").stat().st_size
+    assert [line for line in jobs.lines() if f"first second {size}" in line]
+
+
+def test_a_secret_is_in_a_secret_only(jobs):
+    secret = "hunter2-of-this-test"
+    words = ("-r", "worker:1", "-e", f"DB_PASSWORD={secret}", "--", "sh", "-c",
+             'trap "exit 0" TERM; echo "length ${#DB_PASSWORD}"; tail -f /dev/null & wait')
+    with jobs.running(*words) as client:
+        jobs.wait_for_running(1)
+        wait_until(lambda: [line for line in jobs.lines() if f"length {len(secret)}" in line], "its line", pause_s=0.2)
+        shown = {kind: jobs.kubectl.run("get", kind, "-o", "json").stdout for kind in ("pods", "configmaps", "jobs", "services")}
+        assert not [kind for kind, text in shown.items() if secret in text]
+        kept = jobs.kubectl.json("get", "secrets", "-l", "gangrun/job")
+        assert [value for one in kept for value in one["data"].values() if base64.b64decode(value).decode() == secret]
+        client.send_signal(signal.SIGINT)
+        said, _ = client.communicate(timeout=90)
+    assert secret not in said
+    folder = jobs.status()["folder"]
+    # The job's own copy of its spec is for its user only.
+    found = subprocess.run(["grep", "-rl", secret, folder], capture_output=True, text=True, timeout=30).stdout.split()
+    assert all(os.stat(path).st_mode & 0o077 == 0 for path in found)
+
+
+def test_the_plan_is_what_kubectl_would_make(jobs):
+    jobs.write("meets.py", MEETS)
+    done = jobs.run("-r", "worker:2", "-m", "64m", "-e", "API_TOKEN=hidden-one", "--output", "model", "--dry-run", "--",
+                    "python3", "meets.py")
+    assert done.returncode == 0, done.stderr
+    assert "hidden-one" not in done.stdout
+    made = jobs.kubectl.run("create", "--dry-run=server", "-o", "name", "-f", "-", given=done.stdout).stdout
+    assert len([name for name in made.split() if name.startswith("pod/")]) == 2
+    assert jobs.left() == []
+
+
+@pytest.mark.parametrize("words, told", [
+    (("--context", "elsewhere"), "elsewhere"),
+    (("--kubeconfig", "absent.yaml"), "absent.yaml"),
+    (("--name", "n" * 60), "63"),
+    (("-e", "GOOD=1", "--image", ""), "image"),
+    (("-f", "absent.py"), "absent.py"),
+])
+def test_bad_input_is_one_sentence_before_anything_is_made(jobs, words, told):
+    done = jobs.run("-r", "worker:1", *words, "--", "true")
+    assert done.returncode in (2, 3)
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert jobs.left() == []
+
+
+def test_a_namespace_that_is_not_there(jobs):
+    done = jobs.order("run", "--on", "k8s", "--namespace", "nowhere", "--image", jobs.image, "-r", "worker:1", "--", "true")
+    assert done.returncode == 2
+    assert "'nowhere' is no namespace" in done.stderr
+
+
+@pytest.mark.parametrize("section, told", [
+    ("{pod: {kind: Deployment, apiVersion: apps/v1}}", "pod.kind"),
+    ("{pod: {kind: Pod}}", "pod.spec.containers"),
+    ("{pod: {spec: {containers: [{image: x}]}}}", "pod.spec.containers.0"),
+    ("{pod: {spec: {restartPolicy: Always}}}", "pod.spec.restartPolicy"),
+    ("{labels: {team: the physicists}}", "labels.team: 'the physicists'"),
+])
+def test_a_section_that_pods_cannot_be_made_of(jobs, section, told):
+    jobs.write("job.yaml", f"tasks: {{worker: {{instances: 1}}}}\ncommand: 'true'\nkubernetes: {section}\n")
+    done = jobs.run("job.yaml")
+    assert done.returncode == 2
+    assert f"kubernetes.{told}" in done.stderr
+
+
+def test_without_a_cluster_or_without_an_answer(jobs, tmp_path):
+    none = jobs.run("-r", "worker:1", "--", "true", env={"KUBECONFIG": "", "HOME": str(tmp_path)})
+    assert none.returncode == 2 and "kubeconfig" in none.stderr.lower()
+    config = json.loads(jobs.kubectl.run("config", "view", "--raw", "-o", "json").stdout)
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"
+    jobs.write("dead.yaml", json.dumps(config))
+    dead = jobs.run("-r", "worker:1", "--kubeconfig", "dead.yaml", "--", "true")
+    assert dead.returncode == 3 and "127.0.0.1:9" in dead.stderr
+
+
+def test_the_rights_that_are_missing_are_named(jobs):
+    jobs.kubectl.run("create", "serviceaccount", "launcher")
+    jobs.kubectl.run("create", "role", "launcher", "--verb=get,list,watch,create,delete", "--resource=pods")
+    jobs.kubectl.run("create", "rolebinding", "launcher", "--role=launcher", f"--serviceaccount={jobs.kubectl.namespace}:launcher")
+    token = jobs.kubectl.run("create", "token", "launcher").stdout.strip()
+    config = json.loads(jobs.kubectl.run("config", "view", "--raw", "-o", "json").stdout)
+    config["users"][0]["user"] = {"token": token}
+    jobs.write("launcher.yaml", json.dumps(config))
+    done = jobs.run("-r", "worker:1", "--kubeconfig", "launcher.yaml", "--", "true")
+    assert done.returncode == 3
+    assert "create jobs.batch" in done.stderr and "create pods," not in done.stderr
+    assert token not in done.stderr

@@ -1,0 +1,185 @@
+"""The command lines of tf-spawner on a real Kubernetes cluster."""
+
+import os
+import pty
+import signal
+import subprocess
+
+import pytest
+from waiting import wait_until
+
+KINDS = ("pods", "services", "jobs", "configmaps", "secrets")
+SCRIPT = """
+import json, os, sys, threading
+config = json.loads(os.environ["TF_CONFIG"])
+print("told", os.environ["WORKER_NUMBER"], os.environ["TOT_WORKERS"], config["task"]["index"], *config["cluster"]["worker"], __file__,
+      os.environ.get("S3_SECRET_KEY"), flush=True)
+if len(sys.argv) == 1:
+    threading.Event().wait()
+"""
+# What a user of tf-spawner has.
+OLD_POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: PODNAME, labels: {app: APPNAME, training_attempt: ATTEMPT, team: physics}}
+spec:
+  containers:
+    - name: trainer
+      env:
+      volumeMounts: [{name: script, mountPath: /script}]
+      command: [python3, /script/training-script.py, "once"]
+  volumes: [{name: script, configMap: {name: script}}]
+  restartPolicy: Never
+"""
+
+
+class Spawner:
+    def __init__(self, jobs):
+        self.jobs, self.kubectl = jobs, jobs.kubectl
+        jobs.write("script.py", SCRIPT)
+        jobs.write("go.sh", "# runs it\n\npython /script/training-script.py\n")
+
+    def order(self, *words, **options):
+        return self.jobs.order("-n", self.kubectl.namespace, *words, program="tf-spawner", **options)
+
+    def running(self, *words):
+        return self.jobs.running("-n", self.kubectl.namespace, "-i", self.jobs.image, *words, program="tf-spawner")
+
+    def waits(self, *words):
+        """A run whose script waits for ever."""
+        return self.running("-c", "go.sh", "--timeout", "stop=2s", *words, "script.py")
+
+    def named(self, tag="tf-spawner"):
+        return self.kubectl.names(*KINDS, selector=f"training_attempt={tag}")
+
+    def wait_for_workers(self, client, tag="tf-spawner", count=2):
+        def running():
+            assert client.poll() is None, client.stdout.read()
+            pods = self.kubectl.json("get", "pods", "-l", f"training_attempt={tag}")
+            return [pod for pod in pods if pod["status"]["phase"] == "Running"]
+
+        return wait_until(lambda: running() if len(running()) == count else None, "running workers", 120, pause_s=0.2)
+
+
+@pytest.fixture
+def spawner(jobs):
+    return Spawner(jobs)
+
+
+def test_names_labels_and_variables_are_the_documented_ones(spawner):
+    with spawner.waits() as client:
+        pods = spawner.wait_for_workers(client)
+        assert [pod["metadata"]["name"] for pod in pods] == ["worker0", "worker1"]
+        assert [pod["metadata"]["labels"]["app"] for pod in pods] == ["worker0", "worker1"]
+        named = spawner.named()
+        assert {"pod/worker0", "pod/worker1", "service/worker0", "service/worker1", "configmap/script"} <= set(named)
+        script = spawner.kubectl.json("get", "configmap", "script")
+        assert script["data"] == {"training-script.py": SCRIPT}
+        wait_until(lambda: len(spawner.jobs.lines()) >= 2, "both lines", 60, pause_s=0.2)
+        told = [line for line in spawner.jobs.lines() if "told" in line]
+        assert [line for line in told if "told 1 2 1 worker0:1999 worker1:1999 /script/training-script.py" in line]
+        client.send_signal(signal.SIGINT)
+        assert client.wait(90) == 130
+    assert spawner.named() == []
+
+
+def test_a_template_of_old_a_tag_a_port_and_the_end(spawner):
+    spawner.jobs.write("pod.yaml", OLD_POD)
+    spawner.jobs.write("envfile", "# cloud\nS3_SECRET_KEY=of this test\nPLAIN=1\n")
+    done = spawner.order("-w", "3", "-p", "2100", "-r", "-e", "envfile", "-i", spawner.jobs.image, "--no-logs", "script.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (label,) = [word for word in done.stdout.split() if word.startswith("training_attempt=")]
+    assert len(bytes.fromhex(label.split("=")[1])) == 4
+    lines = spawner.jobs.lines()
+    assert len([line for line in lines if "worker2:2100" in line and "of this test" in line]) == 3
+    assert spawner.kubectl.names(*KINDS, selector=label) == []
+
+
+def test_two_runs_of_one_namespace_do_not_collide_and_a_tag_is_one_run_s(spawner):
+    with spawner.waits() as first:
+        spawner.wait_for_workers(first)
+        same = spawner.order("-i", spawner.jobs.image, "script.py")
+        assert same.returncode == 3
+        assert "'tf-spawner'" in same.stderr and "-d -t tf-spawner" in same.stderr and "-r" in same.stderr
+        with spawner.waits("-t", "Second.run") as second:
+            pods = spawner.wait_for_workers(second, "Second.run")
+            assert [pod["metadata"]["name"] for pod in pods] == ["worker0-second-run", "worker1-second-run"]
+            assert "configmap/script-second-run" in spawner.named("Second.run")
+            wait_until(lambda: [line for line in spawner.jobs.lines() if "worker0-second-run:1999" in line], "its own places", 60,
+                       pause_s=0.2)
+            second.send_signal(signal.SIGINT)
+            assert second.wait(90) == 130
+        assert len(spawner.wait_for_workers(first)) == 2
+        assert spawner.named("Second.run") == []
+        first.send_signal(signal.SIGINT)
+        assert first.wait(90) == 130
+
+
+def test_a_run_is_deleted_by_its_tag_and_its_client_ends(spawner):
+    with spawner.waits("-t", "mine") as client:
+        spawner.wait_for_workers(client, "mine")
+        done = spawner.order("-d", "mine", "--yes")
+        assert done.returncode == 0, done.stderr
+        assert "pod/worker0" in done.stdout and "configmap/script" in done.stdout
+        client.send_signal(signal.SIGINT)
+        client.wait(120)
+    wait_until(lambda: spawner.named("mine") == [], lambda: f"the end of {spawner.named('mine')}", 60, pause_s=0.5)
+
+
+def old_run(kubectl, tag):
+    """What tf-spawner itself leaves behind."""
+    labels = {"training_attempt": tag}
+    kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "script", "labels": labels}, "data": {"a": "b"}},
+                  {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "worker0", "labels": labels},
+                   "spec": {"ports": [{"port": 1999}], "selector": {"app": "worker0"}}})
+
+
+def test_what_the_original_left_is_deleted_when_its_user_agrees(spawner):
+    old_run(spawner.kubectl, "old")
+    left = ["configmap/script", "service/worker0"]
+    refused = spawner.order("-d", "old")
+    assert refused.returncode == 2 and "--yes" in refused.stderr
+    assert spawner.order("-d", "old", "--dry-run").stdout.split()[-2:] == ["service/worker0", "configmap/script"]
+    for answer, expected in ((b"\n", left), (b"n\n", left), (b"y\n", [])):
+        ours, theirs = pty.openpty()
+        os.write(ours, answer)
+        done = subprocess.run([spawner.jobs.gangrun.with_name("tf-spawner"), "-n", spawner.kubectl.namespace, "-d", "-t", "old"],
+                              stdin=theirs, env=spawner.jobs.environment, cwd=spawner.jobs.folder, capture_output=True, text=True,
+                              timeout=60)
+        os.close(ours)
+        os.close(theirs)
+        assert done.returncode == 0 and "y/[n]" in done.stderr
+        assert spawner.named("old") == expected
+    nothing = spawner.order("-d", "old", "--yes")
+    assert nothing.returncode == 0 and "there is nothing" in nothing.stderr
+
+
+def test_names_that_are_nobody_s_run_are_left_alone(spawner):
+    spawner.kubectl.run("create", "configmap", "script", "--from-literal=a=b")
+    with spawner.waits("-t", "beside") as client:
+        spawner.wait_for_workers(client, "beside")
+        assert "configmap/script-beside" in spawner.named("beside")
+    assert spawner.kubectl.json("get", "configmap", "script")["data"] == {"a": "b"}
+
+
+@pytest.mark.parametrize("words, told", [
+    ((), "TRAINING_SCRIPT_PATH is missing"),
+    (("absent.py",), "absent.py"),
+    (("-w", "0", "script.py"), "-w: '0'"),
+    (("--pod-file", "absent.yaml", "script.py"), "--pod-file: 'absent.yaml'"),
+    (("--pod-file", "deployment.yaml", "script.py"), "not the template of a Pod"),
+    (("-t", "two words", "script.py"), "-t: 'two words' is not a tag"),
+])
+def test_bad_input_is_one_sentence_and_makes_nothing(spawner, words, told):
+    spawner.jobs.write("deployment.yaml", "kind: Deployment\nspec: {}\n")
+    done = spawner.order("-i", spawner.jobs.image, *words)
+    assert done.returncode in (2, 3)
+    assert told in done.stderr
+    assert spawner.named() == []
+
+
+def test_the_plan_is_what_kubectl_would_make(spawner):
+    done = spawner.order("--dry-run", "-i", spawner.jobs.image, "script.py")
+    assert done.returncode == 0, done.stderr
+    made = spawner.kubectl.run("create", "--dry-run=server", "-o", "name", "-f", "-", given=done.stdout).stdout.split()
+    assert {"pod/worker0", "pod/worker1", "service/worker0", "configmap/script"} <= set(made)
