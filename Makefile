@@ -1,11 +1,9 @@
 # The few commands that a newcomer needs; the work is done by tools/.
-.PHONY: help demo build wheel test quick tidy coverage fuzz bench soak clean
+.PHONY: help demo build wheel test quick acceptance clean
 .DEFAULT_GOAL := help
 
-STAGE = tools/run_tests $(if $(KEEP_GOING),--keep-going)
-
 help:  ## show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo:  ## install what is needed, build, and train a classifier as one gang on this machine
 	@tools/demo
@@ -18,36 +16,17 @@ wheel:  ## the Python package with the programs in it: out/wheel/gangrun-*.whl
 	@tools/install-deps build test
 	@tools/wheel
 
-test:  ## everything that passes or fails, cheap failures first; ends with "N passed, N failed"
-	@tools/install-deps build test demo frameworks
-	@$(STAGE)
+test:  ## decides whether a change is good, in 20 minutes; ends with "N passed, N failed"
+	@tools/install-deps build test demo
+	@tools/run_tests test $(if $(KEEP_GOING),--keep-going) $(if $(ONLY),--only $(ONLY))
 
-quick:  ## the house rules and the rooms' tests only
+quick:  ## while you work: the house rules, and the tests of the rooms that the change can reach
 	@tools/install-deps build test
-	@$(STAGE) tidy unit
+	@tools/run_tests quick
 
-tidy:  ## the house rules and clang-tidy
+acceptance:  ## all the rest, for hours: make acceptance ONLY=yarn,fuzz (tools/run_tests list shows the names)
 	@tools/install-deps build test
-	@$(STAGE) tidy lint
-
-coverage:  ## the lines of gang, journal and registry that their tests and the simulation run
-	@tools/install-deps build test
-	@$(STAGE) coverage
-
-fuzz:  ## every parser of outside bytes, half a minute each
-	@tools/install-deps build test
-	@$(STAGE) fuzz
-
-bench:  ## the speed claims, beside their peers
-	@tools/install-deps build bench hadoop
-	@$(STAGE) bench
-
-soak:  ## 500 jobs whose processes are killed at random, 200 gangs beside a thief of ports, 1,000 kills at either end of a feed
-	@tools/install-deps build test
-	@tools/build release gangrun gangrun-agent core
-	@python3 tests/soak/soak.py --rounds 500
-	@python3 tests/soak/ports.py --gangs 200
-	@"$$(tools/install-deps --venv test)/bin/python" tests/soak/feed.py --rounds 1000
+	@tools/run_tests acceptance $(if $(ONLY),--only $(ONLY))
 
 clean:  ## remove what was built here (caches outside the checkout stay)
 	rm -rf build

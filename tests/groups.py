@@ -51,7 +51,7 @@ def group_of(item):
 
 def pytest_addoption(parser):
     parser.addoption("--group", choices=sorted(GROUPS), help="run only the tests of this group (tests/groups.py)")
-    parser.addoption("--show-groups", action="store_true", help="with --collect-only: print each test's group before it")
+    parser.addoption("--show-groups", action="store_true", help="with --collect-only: print the group of each test, too")
 
 
 def pytest_configure(config):
@@ -70,4 +70,4 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish(session):
     if session.config.getoption("--show-groups"):
         for item in session.items:
-            print(f"{group_of(item)} {item.nodeid}")
+            print(f"group {group_of(item)} {item.nodeid}")

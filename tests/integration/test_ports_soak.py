@@ -1,4 +1,4 @@
-"""A twentieth of `make soak`: published ports beside a process that takes every port it can get (tests/soak/ports.py)."""
+"""A twentieth of what `make acceptance ONLY=soak` does: published ports beside a process that takes every port it can get (tests/soak/ports.py)."""
 
 import importlib.util
 import pathlib

@@ -1,4 +1,4 @@
-"""A twentieth of `make soak`: what is left after SIGKILL at random (tests/soak/soak.py says what each round does)."""
+"""A twentieth of what `make acceptance ONLY=soak` does: what is left after SIGKILL at random (tests/soak/soak.py says what each round does)."""
 
 import importlib.util
 import os

@@ -20,7 +20,10 @@ def load(name):
     return module
 
 
-run_tests, tidy, coverage = load("run_tests"), load("tidy"), load("coverage")
+tidy, coverage = load("tidy"), load("coverage")
+sys.path.insert(0, str(ROOT / "tools"))
+from runner import acceptance, commands, quick, stages, suites  # noqa: E402
+from runner.tally import Tally  # noqa: E402
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="base" name="good" status="run"/>
@@ -31,7 +34,7 @@ REPORT = """<testsuites><testsuite>
 
 def test_what_was_not_run_has_not_passed(tmp_path):
     (tmp_path / "report.xml").write_text(REPORT)
-    tally = run_tests.Tally()
+    tally = Tally()
     assert tally.add_junit(tmp_path / "report.xml") == ["base::bad", "base::left out"]
     assert (tally.passed, tally.failed) == (1, 2)
 
@@ -43,8 +46,8 @@ def test_what_was_not_run_has_not_passed(tmp_path):
     ("exit 3", 0, 1),
 ])
 def test_a_tool_that_fails_is_counted(script, passed, failed):
-    tally = run_tests.Tally()
-    run_tests.counted(tally, "sh", "-c", script)
+    tally = Tally()
+    suites.counted(tally, "sh", "-c", script)
     assert (tally.passed, tally.failed) == (passed, failed)
 
 
@@ -59,9 +62,9 @@ def test_no_two_test_modules_have_one_name(folder):
 
 
 def test_tests_that_run_side_by_side_are_all_counted(monkeypatch):
-    monkeypatch.setattr(run_tests, "run", lambda *words, **options: (1 if "tests/integration" in words else 0, ""))
-    tally = run_tests.Tally()
-    run_tests.side_by_side(tally, ("tests/clusters", "tests/yarn"), ("tests/integration",))
+    monkeypatch.setattr(suites, "run", lambda *words, **options: (1 if "tests/integration" in words else 0, ""))
+    tally = Tally()
+    suites.side_by_side(tally, ("tests/clusters", "tests/yarn"), ("tests/integration",))
     assert tally.names == ["pytest tests/integration: status 1"] and tally.failed == 1
 
 
@@ -82,29 +85,30 @@ BAD = "def test_that_fails(): assert False\n"
     (1, [], ["one/test_one.py::test_that_passes_alone", "two/test_two.py::test_that_fails"]),
 ])
 def test_what_fails_beside_others_is_run_once_more_alone(tmp_path, monkeypatch, most, unsteady, failed):
-    for name, value in (("ROOT", tmp_path), ("PYTHON", sys.executable), ("MOST_UNSTEADY", most)):
-        monkeypatch.setattr(run_tests, name, value)
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
+    for name, value in (("PYTHON", sys.executable), ("MOST_UNSTEADY", most)):
+        monkeypatch.setattr(suites, name, value)
     for name, text in (("one", UNSTEADY), ("two", BAD)):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"test_{name}.py").write_text(text)
-    tally = run_tests.Tally()
-    run_tests.side_by_side(tally, ("one",), ("two",))
+    tally = Tally()
+    suites.side_by_side(tally, ("one",), ("two",))
     assert (tally.unsteady, tally.names) == (unsteady, failed)
     assert (tally.passed, tally.failed) == (3 - len(failed), len(failed))
     (tmp_path / "one/test_one.mark").unlink()
-    run_tests.side_by_side(tally, ("one",), ("two",))  # a later stage: what is allowed is allowed of the whole run
+    suites.side_by_side(tally, ("one",), ("two",))  # a later stage: what is allowed is allowed of the whole run
     assert tally.unsteady == unsteady and tally.failed == len(failed) + 2
 
 
 def test_what_fails_beside_others_in_ctest_is_run_once_more_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
     (tmp_path / "build/dev").mkdir(parents=True)
     tests = {"room.passes": "true", "a/room.passes_alone": f"test -e {tmp_path}/mark || ! touch {tmp_path}/mark", "room.fails": "false"}
     (tmp_path / "build/dev/CTestTestfile.cmake").write_text("".join(
         f'add_test("{name}" "/bin/sh" "-c" "{command}")\nset_tests_properties("{name}" PROPERTIES LABELS unit)\n'
         for name, command in tests.items()))
-    tally = run_tests.Tally()
-    run_tests.labelled(tally, "dev", "unit")
+    tally = Tally()
+    suites.labelled(tally, "dev", "unit")
     assert (tally.unsteady, tally.names) == (["a/room.passes_alone"], ["room.fails"])
     assert (tally.passed, tally.failed) == (2, 1)
 
@@ -116,9 +120,9 @@ def test_what_fails_beside_others_in_ctest_is_run_once_more_alone(tmp_path, monk
 ])
 def test_a_claim_that_is_missed_is_measured_once_more(monkeypatch, statuses, counts, unsteady, failed):
     left = list(statuses)
-    monkeypatch.setattr(run_tests, "run", lambda *words, **options: (left.pop(0), ""))
-    tally = run_tests.Tally()
-    run_tests.bench(tally, ROOT / "bench/start.py")
+    monkeypatch.setattr(acceptance, "run", lambda *words, **options: (left.pop(0), ""))
+    tally = Tally()
+    acceptance.bench_program(tally, ROOT / "bench/start.py")
     assert (left, (tally.passed, tally.failed), tally.unsteady, tally.names) == ([], counts, unsteady, failed)
 
 
@@ -132,36 +136,28 @@ def test_a_thread_that_a_test_has_left_does_not_keep_the_run(tmp_path):
 
 
 def test_a_command_that_does_not_end_is_stopped_and_what_it_said_is_kept():
-    assert run_tests.run("sh", "-c", "echo said; exec tail -f /dev/null", limit=4, keep=True) == (124, "said\n")
+    assert commands.run("sh", "-c", "echo said; exec tail -f /dev/null", limit=4, keep=True) == (124, "said\n")
 
 
 @pytest.fixture
-def two_stages(monkeypatch, tmp_path):
-    """two_stages(command, early, begins_with): one stage, and a later one that needs what the command makes of {mark}; whether the later
-    one saw it comes to the dictionary that this returns."""
-    def make(command, early=lambda mark: None, begins_with=None):
-        seen, mark = {}, tmp_path / "mark"
-        monkeypatch.setattr(run_tests, "STAGES", {"early": lambda tally: early(mark) or tally.fail("early"),
-                                                  "late": lambda tally: seen.update(late=mark.exists())})
-        monkeypatch.setattr(run_tests, "BESIDE", {"late": (begins_with, lambda: ("sh", "-c", command.format(mark=mark)))})
-        return seen
-    return make
+def two_stages(tmp_path):
+    """two_stages(script, early): runs a stage, and one after it that needs what the script makes of {mark}; (the tally, whether
+    the later one saw it or None, what each took)."""
+    def play(script, early=lambda mark: None, keep_going=True):
+        seen, mark, tally = {}, tmp_path / "mark", Tally()
+        chosen = [stages.Stage("early", "", 60, lambda own: early(mark) or own.fail("early")),
+                  stages.Stage("late", "", 60, lambda own: seen.update(late=mark.exists()), needs=("made",))]
+        took = stages.run_stages(tally, chosen, {"made": script.format(mark=mark)}, keep_going)
+        return tally, seen.get("late"), took
+    return play
 
 
-@pytest.mark.parametrize("command, there", [("touch {mark}", True), ("echo cannot; exit 3", False)])
-def test_what_a_stage_needs_is_made_beside_those_before_it(two_stages, capsys, command, there):
-    seen = two_stages(command)
-    run_tests.run_stages(["early", "late"], True)
+@pytest.mark.parametrize("script, there", [("touch {mark}", True), ("echo cannot; exit 3", False)])
+def test_what_a_stage_needs_is_made_beside_those_before_it(two_stages, capsys, script, there):
+    tally, seen, _ = two_stages(script)
     said = capsys.readouterr().out
-    assert seen["late"] == there and ("cannot" in said and "status 3; the stage tries again" in said) != there
-
-
-def test_what_is_made_beside_a_stage_is_made_where_that_stage_runs(two_stages):
-    seen = two_stages("touch {mark}", begins_with="early")
-    run_tests.run_stages(["late"], True)
-    assert not seen["late"]
-    run_tests.run_stages(["early", "late"], True)
-    assert seen["late"]
+    assert seen == there and ("cannot" in said and "the stage tries again" in said) != there
+    assert tally.names == ["early"]
 
 
 def test_what_is_made_for_a_stage_that_is_left_out_ends_with_the_run(two_stages):
@@ -170,9 +166,42 @@ def test_what_is_made_for_a_stage_that_is_left_out_ends_with_the_run(two_stages)
     def early(mark):
         pids.append(wait_until(lambda: mark.exists() and mark.read_text().strip(), "the process"))
 
-    seen = two_stages("echo $$ >{mark}; exec tail -f /dev/null", early)
-    run_tests.run_stages(["early", "late"], False)
-    assert not seen and not os.path.exists(f"/proc/{pids[0]}")
+    _, seen, took = two_stages("echo $$ >{mark}; exec tail -f /dev/null", early, keep_going=False)
+    assert seen is None and [one.stage.name for one in took] == ["early"]
+    assert not os.path.exists(f"/proc/{pids[0]}")
+
+
+@pytest.mark.parametrize("seconds, waited, late", [(100, 0, False), (121, 0, True), (500, 400, False)])
+def test_a_stage_over_twice_its_budget_is_named(seconds, waited, late):
+    """What it waited for is told, and is not its own."""
+    stage = stages.Stage("some", "", 60, lambda tally: None)
+    row = stages.table([stages.Took(stage, seconds, waited, 3, 0)]).splitlines()[1]
+    assert ("over twice its budget" in row) == late and "1:00" in row
+
+
+def test_a_run_ends_with_its_slowest_tests_and_its_count(capsys):
+    tally = Tally(passed=12, times=[(float(number), f"test {number}") for number in range(12)])
+    stages.report(tally, [])
+    said = capsys.readouterr().out
+    assert "11.0 s  test 11" in said and "test 2\n" in said and "test 1\n" not in said
+    assert said.endswith("\n12 passed, 0 failed\n")
+
+
+ROOMS = {"base": [], "job": ["base"], "net": ["base"], "cluster": ["job"], "cluster/yarn": ["net", "cluster"], "page": ["base"]}
+
+
+@pytest.mark.parametrize("paths, reached", [
+    (["src/page/x.cc"], {"page"}),
+    (["web/page.js"], {"page"}),
+    (["src/cluster/x.h", "README.md"], {"cluster", "cluster/yarn"}),
+    (["src/cluster/yarn/x.cc"], {"cluster/yarn"}),
+    (["proto/net/x.proto"], {"net", "cluster/yarn"}),
+    (["src/base/x.h"], set(ROOMS)),
+    (["src/LAYERS"], set(ROOMS)),
+    (["docs/job.md"], set()),
+])
+def test_a_change_reaches_its_room_and_those_that_use_it(paths, reached):
+    assert quick.reached(paths, ROOMS) == reached
 
 
 def test_clang_tidy_reads_what_the_source_includes_and_no_more():

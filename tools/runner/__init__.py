@@ -1,0 +1,1 @@
+"""What `make quick`, `make test` and `make acceptance` run. tools/run_tests is their command line."""

@@ -1,0 +1,130 @@
+"""Acceptance: all that the gate leaves out, by name."""
+
+import sys
+import time
+
+from .commands import PYTHON, ROOT, run
+from .stages import Stage
+from .suites import MOST_UNSTEADY, build, counted, has_threads, install, labelled, pytest, room_tests
+
+sys.path.insert(0, str(ROOT / "tests"))
+import groups  # noqa: E402: pytest's groups, which each are a name here
+
+FUZZ_SECONDS = 30
+SOAK_JOBS, SOAK_GANGS, SOAK_FEEDS = 500, 200, 1000
+
+
+def sanitizers(tally):
+    if build(tally, "sanitizers", *room_tests(), "simulation_test"):
+        labelled(tally, "sanitizers", "^unit$|^simulation$")
+
+
+def threads(tally):
+    targets = room_tests(has_threads)
+    if targets and build(tally, "tsan", *targets):
+        labelled(tally, "tsan", "^unit$")
+
+
+def simulation(tally):
+    if build(tally, "release", "simulation_test"):
+        labelled(tally, "release", "^simulation_long$")
+
+
+def coverage(tally):
+    counted(tally, "tools/coverage")
+
+
+def fuzz(tally):
+    if build(tally, "fuzz", "fuzz/all"):
+        counted(tally, "tools/fuzz", FUZZ_SECONDS)
+
+
+def lint(tally):
+    if build(tally, "release", "src/all"):
+        counted(tally, "tools/tidy")
+
+
+def bench_program(tally, program):
+    """A claim that is missed is measured once more, as a busy minute of the machine is no reason to doubt it."""
+    started = time.monotonic()
+    for again in (False, True):
+        status, _ = run(PYTHON, program, env={"GANGRUN_BUILD": str(ROOT / "build/release")})
+        if status == 0 or len(tally.unsteady) >= MOST_UNSTEADY:
+            break
+    name = f"bench {program.name}"
+    print(f"run_tests: {name}: {time.monotonic() - started:.0f} s")
+    if status:
+        return tally.fail(f"{name}: status {status}")
+    tally.passed += 1
+    if again:
+        tally.unsteady.append(name)
+
+
+def bench(tally):
+    if not build(tally, "release", "src/all", "bench/all"):
+        return
+    for program in sorted((ROOT / "bench").glob("*.py")):
+        if "__main__" in program.read_text():
+            bench_program(tally, program)
+
+
+def soak(tally):
+    tests_of(tally, "soak")
+    for program, option, rounds in (("soak", "--rounds", SOAK_JOBS), ("ports", "--gangs", SOAK_GANGS), ("feed", "--rounds", SOAK_FEEDS)):
+        status, _ = run(PYTHON, f"tests/soak/{program}.py", option, rounds)
+        if status:
+            tally.fail(f"tests/soak/{program}.py: status {status}")
+        else:
+            tally.passed += 1
+
+
+def tests_of(tally, group):
+    """The tests of one group, wherever they lie; tests/ and python/tests have a conftest each, and so a run each."""
+    if build(tally, "release", "src/all", "tests/all"):
+        for folder in ("tests", "python/tests"):
+            pytest(tally, folder, group=group)
+
+
+# What tools/install-deps brings for a name, beside `build` and `test`.
+PACKAGES = {
+    "frameworks": ("demo", "frameworks"),
+    "package": ("demo", "frameworks"),
+    "programs": ("demo",),
+    "yarn": ("hadoop-all", "demo", "frameworks", "browser"),
+    "secure": ("hadoop-all", "demo"),
+    "spark": ("spark-all", "hadoop", "demo"),
+    "kubernetes": ("kubernetes", "demo"),
+    "servers": ("hadoop-all", "spark-all", "kubernetes"),
+    "bench": ("hadoop-all", "spark-all", "kubernetes", "bench"),
+    "soak": ("demo",),
+}
+
+WITHOUT_PYTEST = {
+    "sanitizers": ("Unit tests and the simulation, compiled by g++ with the address and undefined-behaviour sanitizers.", sanitizers),
+    "threads": ("Unit tests of rooms with threads, with the thread sanitizer.", threads),
+    "simulation": ("Forty thousand schedules of deaths, delays and partitions.", simulation),
+    "coverage": ("The lines of gang, journal and registry that their tests and the simulation run.", coverage),
+    "fuzz": ("Every parser of outside bytes, half a minute each.", fuzz),
+    "lint": ("clang-tidy over all sources.", lint),
+    "bench": ("Every claim of speed, beside its peer.", bench),
+}
+
+
+def stage(name):
+    what, function = WITHOUT_PYTEST.get(name) or (groups.GROUPS[name], None)
+    function = function or (soak if name == "soak" else lambda tally: tests_of(tally, name))
+
+    def with_packages(tally):
+        if install(tally, "build", "test", *PACKAGES.get(name, ())):
+            function(tally)
+
+    return Stage(name, what, 0, with_packages)
+
+
+def names():
+    """In the order in which all of them run: what is cheap first."""
+    return [*(name for name in WITHOUT_PYTEST if name != "bench"), *(name for name in groups.GROUPS if name != groups.GATE), "bench"]
+
+
+def stages(chosen):
+    return [stage(name) for name in chosen or names()]
