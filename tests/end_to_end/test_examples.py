@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from waiting import wait_until
 
@@ -27,6 +28,7 @@ def example(tmp_path):
     return copy
 
 
+@pytest.mark.gate
 def test_every_example_is_tested():
     folders = Path(__file__).parent, ROOT / "tests/yarn", ROOT / "tests/python", ROOT / "tests/spark", ROOT / "tests/kubernetes"
     text = "".join(path.read_text() for folder in folders for path in folder.glob("test_*.py"))
@@ -35,6 +37,7 @@ def test_every_example_is_tested():
             assert f'{folder.name}"' in text, f"examples/{folder.name} is run by no test"
 
 
+@pytest.mark.gate
 def test_hello(example, run_gangrun):
     done = run_gangrun("run", "job.yaml", cwd=example("hello"))
     assert done.status == 0, done.stderr
@@ -46,6 +49,27 @@ def test_hello(example, run_gangrun):
     assert len(specs) == 1
     cluster = json.loads(specs.pop())
     assert sorted(cluster["leader"] + cluster["worker"]) == sorted(addresses)
+
+
+@pytest.mark.gate
+def test_wine_learns_in_few_steps(example, run_gangrun):
+    """The smallest gang in which each kind of task trains with the others; whole: test_wine_trains_as_one_gang."""
+    folder = example("wine")
+    spec = yaml.safe_load((folder / "job.yaml").read_text())
+    del spec["tasks"]["tensorboard"]
+    spec["tasks"]["worker"]["instances"] = 1
+    (folder / "few.yaml").write_text(yaml.safe_dump(spec))
+    path = f"{CACHE / 'tensorflow-2.15/bin'}:{os.environ['PATH']}"
+    done = run_gangrun("run", "--json", "few.yaml", "--", "python", "train.py", "--out", "out", "--max-steps", "800", cwd=folder,
+                       env={"PATH": path}, timeout=WAIT_S)
+    assert done.status == 0, done.stderr
+    status = json.loads(done.stdout.splitlines()[-1])["status"]
+    assert {task["task"]: task["state"] for task in status["tasks"]} == {
+        "chief:0": "succeeded", "worker:0": "succeeded", "ps:0": "stopped", "evaluator:0": "succeeded"}
+    found = json.loads((folder / "out/evaluation.json").read_text())
+    assert found["accuracy"] > found["baseline_accuracy"] + 0.04
+    assert found["global_step"] >= 800
+    assert list((folder / "out/model").glob("model.ckpt-*.index"))
 
 
 def test_wine_trains_as_one_gang(example, run_gangrun):

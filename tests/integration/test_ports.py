@@ -208,10 +208,12 @@ def test_until_exec_a_port_that_cannot_be_had_again_is_replaced(run_gangrun, tmp
 
 
 def test_a_sidecar_whose_port_is_in_use_gets_another(run_gangrun, tmp_path):
+    # The worker reads until the sidecar's second process, which it does not see in its own PID namespace, is on its way out.
+    os.mkfifo(tmp_path / "board")
     (tmp_path / "job.yaml").write_text("""
 tasks:
-  worker: {command: "until [ -e board ] && ! kill -0 $(cat board) 2>/dev/null; do :; done"}
-  board: {policy: sidecar, command: "if [ -e again ]; then echo $$ >new; mv new board; else touch again; echo EADDRINUSE >&2; exit 1; fi"}
+  worker: {command: "cat board"}
+  board: {policy: sidecar, command: "if [ -e again ]; then exec 3>board; else touch again; echo EADDRINUSE >&2; exit 1; fi"}
 """)
     status, final, _ = run(run_gangrun, tmp_path, "job.yaml")
     states = {task["task"]: (task["state"], task["attempt"]) for task in final["tasks"]}
