@@ -21,6 +21,9 @@ from waiting import wait_until
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEFAULT_TIMEOUT_S = 60
 
+# What a shell starts in the background ignores SIGINT, and the programs keep to that: tests send it, from wherever they run.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @dataclasses.dataclass(frozen=True)
 class Done:

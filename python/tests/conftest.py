@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -14,6 +15,8 @@ from living import processes_with  # noqa: E402: beside the tests that start the
 from waiting import wait_until  # noqa: E402: likewise
 
 
+# As for the tests that start the programs: what a shell starts in the background ignores SIGINT, and so would they.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("GANGRUN_BIN", str(ROOT / "build/release/src"))
 MARKER = "TEST_OF_GANGRUN"
 

@@ -277,6 +277,7 @@ def pex_of(path, wheels):
     return str(path)
 
 
+@pytest.mark.package
 @pytest.mark.parametrize("form", [[], ["--venv"], ["--layout", "packed"]])
 def test_a_real_pex_runs_what_it_has_and_what_python_path_says(tmp_path, form):
     for folder, name in (("packed", "inside"), ("beside", "outside")):

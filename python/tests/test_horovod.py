@@ -32,6 +32,7 @@ except TypeError as error:
 """
 
 
+@pytest.mark.frameworks
 def test_the_checkpoints_are_those_of_rank_0(tmp_path):
     alone = {"HOROVOD_RANK": "0", "HOROVOD_SIZE": "1", "HOROVOD_LOCAL_RANK": "0", "HOROVOD_LOCAL_SIZE": "1",
              "HOROVOD_CROSS_RANK": "0", "HOROVOD_CROSS_SIZE": "1", "HOROVOD_CONTROLLER": "gloo", "HOROVOD_CPU_OPERATIONS": "gloo"}

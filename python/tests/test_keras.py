@@ -133,6 +133,7 @@ def test_an_evaluator_needs_data():
         keras.Evaluation(by_name())
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("version, endings", [("2.15", ["", ".ckpt"]), ("2.21", [".keras"])])
 def test_every_kind_of_checkpoint_is_evaluated(version, endings, tmp_path):
     done = subprocess.run([CACHE / f"tensorflow-{version}/bin/python", "-c", TRAIN_AND_EVALUATE, *endings], cwd=tmp_path,

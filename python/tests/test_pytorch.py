@@ -129,6 +129,7 @@ def program(text, folder, **env):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.frameworks
 def test_checkpoints_are_found_loaded_and_saved(tmp_path):
     """In a folder of this machine, by a URL of fsspec's, and by one of pyarrow's."""
     for steps, (name, found) in enumerate(program(CHECKPOINTS, tmp_path).items(), 1):
@@ -141,6 +142,7 @@ def test_checkpoints_are_found_loaded_and_saved(tmp_path):
     assert ranked is None and not (tmp_path / "x").exists()
 
 
+@pytest.mark.frameworks
 def test_each_rank_reads_its_part(tmp_path):
     found = program(LOADERS, tmp_path)
     full = [list(range(first, first + 4)) for first in (0, 4, 8, 12, 16, 20, 100, 104)]
@@ -153,6 +155,7 @@ def test_each_rank_reads_its_part(tmp_path):
     assert found["web"] == ["WebLoader", [[0, 1], [2, 3], [4, 5]]]
 
 
+@pytest.mark.frameworks
 def test_a_rank_gets_model_loader_device_and_writer(tmp_path):
     found = program(RANK, tmp_path)
     assert found.pop("errors") == ["experiment_fn returned int; a PytorchExperiment is needed",

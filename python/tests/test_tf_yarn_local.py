@@ -5,6 +5,10 @@ import pathlib
 import re
 import subprocess
 
+import pytest
+
+pytestmark = pytest.mark.frameworks
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "gangrun"
 LIMIT_S = 200

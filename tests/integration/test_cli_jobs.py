@@ -187,6 +187,7 @@ def test_a_reader_that_goes_does_not_end_the_job(start, status, tmp_path):
     process.stdout = process.stderr = None
 
 
+@pytest.mark.programs
 def test_a_reader_that_takes_nothing_does_not_hold_the_job_up(start, status, tmp_path):
     """The master lives in this process: a pipe that is full must not stop it."""
     process = start("-r", "worker:1", "--", "sh", "-c", f'seq 1000000; seq 100000 >&2; echo done > "{tmp_path}/done"')

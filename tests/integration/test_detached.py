@@ -159,6 +159,7 @@ def test_what_tasks_leave_is_kept_by_the_next_master(detach, run_gangrun):
     assert [run_gangrun("result", job.id, f"worker:{i}").stdout for i in (0, 1)] == ["of 0", "of 1"]
 
 
+@pytest.mark.programs
 def test_many_masters_one_after_another(detach):
     job = detach()
     pids = job.pids()

@@ -266,6 +266,7 @@ def test_an_agent_refuses_a_master_with_another_certificate(start, hosts, agent,
     job.finish()
 
 
+@pytest.mark.programs
 def test_a_cut_shorter_than_the_lease_changes_nothing(start, hosts):
     job = start("--hosts", ",".join(hosts.names), "-r", "worker:2", "--timeout", "master_lost=30s", "--restarts", "3")
     for index in range(2):
@@ -302,6 +303,7 @@ def test_a_task_whose_lease_is_over_ends_before_another_takes_its_place(start, h
     assert addresses["worker:0"].startswith(hosts.address(hosts.names[1]) + ":")
 
 
+@pytest.mark.programs
 def test_a_task_waits_for_its_host_where_no_other_has_room(start, hosts):
     job = start("--hosts", ",".join(f"{name}:1" for name in hosts.names), "-r", "worker:2",
                 "--timeout", "master_lost=3s", "--restarts", "1:task")
@@ -317,6 +319,7 @@ def test_a_task_waits_for_its_host_where_no_other_has_room(start, hosts):
     assert len(job.lives(1)) == 1 and final["generation"] == 1
 
 
+@pytest.mark.programs
 def test_a_namespace_that_is_deleted_and_made_again_is_used(start, hosts):
     job = start("--hosts", ",".join(f"{name}:1" for name in hosts.names), "-r", "worker:2", "--restarts", "1:task")
     for index in range(2):

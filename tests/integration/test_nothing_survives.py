@@ -69,8 +69,17 @@ def assert_nothing_left(marker):
     wait_until(lambda: not processes_of(marker), f"the end of {processes_of(marker)}", 20)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("victim", ["client", "guardian", "agent", "user process", "agent and guardian of a task", "all"])
+VICTIMS = ["client", "guardian", "agent", "user process", "agent and guardian of a task", "all"]
+# Each victim at the level that a machine mostly has, and each level with those whose death it has to answer.
+IN_THE_GATE = {("pid_namespace", victim) for victim in VICTIMS} | {
+    (level, victim) for level in ("cgroup", "subreaper") for victim in ("guardian", "agent")}
+
+
+def cases(all_of_them, in_the_gate):
+    return [pytest.param(*case, marks=() if case in in_the_gate else pytest.mark.programs) for case in all_of_them]
+
+
+@pytest.mark.parametrize("level, victim", cases([(level, victim) for level in LEVELS for victim in VICTIMS], IN_THE_GATE))
 def test_sigkill(gangrun, home, tmp_path, marker, level, victim):
     process = start_job(gangrun, home, tmp_path, marker, level)
     alive = processes_of(marker)
@@ -103,8 +112,8 @@ def test_sigkill(gangrun, home, tmp_path, marker, level, victim):
         assert status == 1, process.stderr.read()
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("presses", [1, 2])
+@pytest.mark.parametrize("level, presses", cases([(level, presses) for level in LEVELS for presses in (1, 2)],
+                                                 {("pid_namespace", 1), ("subreaper", 2)}))
 def test_ctrl_c(gangrun, home, tmp_path, marker, level, presses):
     process = start_job(gangrun, home, tmp_path, marker, level)
     for _ in range(presses):
@@ -113,8 +122,8 @@ def test_ctrl_c(gangrun, home, tmp_path, marker, level, presses):
     assert_nothing_left(marker)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("status", [0, 3])
+@pytest.mark.parametrize("level, status", cases([(level, status) for level in LEVELS for status in (0, 3)],
+                                                {("pid_namespace", 0), ("cgroup", 3), ("subreaper", 0)}))
 def test_ordinary_end_takes_what_was_left_behind(gangrun, home, tmp_path, marker, level, status):
     last = STUBBORN.rindex("exec tail")
     command = STUBBORN[:last] + f"exit {status}\n"
@@ -136,6 +145,7 @@ def test_fails(gangrun, home):
 """
 
 
+@pytest.mark.programs
 def test_a_test_that_fails_leaves_no_job_either(tmp_path, marker):
     (tmp_path / "test_fails.py").write_text(FAILS)
     environment = os.environ | {"MARKER": marker, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}

@@ -5,6 +5,8 @@ import pathlib
 
 import pytest
 
+pytestmark = pytest.mark.soak
+
 PORTS = pathlib.Path(__file__).resolve().parents[1] / "soak/ports.py"
 GANGS = 10
 

@@ -4,6 +4,10 @@ import importlib.util
 import os
 import pathlib
 
+import pytest
+
+pytestmark = pytest.mark.soak
+
 SOAK = pathlib.Path(__file__).resolve().parents[1] / "soak/soak.py"
 ROUNDS = 25
 
