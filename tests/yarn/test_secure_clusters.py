@@ -14,6 +14,7 @@ from yarn.jobs import Jobs, Waiting
 from yarn.processes import master_of
 from yarn.secured import READING, USER, keytab, put
 
+pytestmark = pytest.mark.secure
 WINE = pathlib.Path(__file__).resolve().parents[2] / "examples/wine/winequality-white.csv"
 NEWEST, OLDER = "3.5.0", "3.4.2"
 # Everything that Hadoop can protect its RPC by; beside it, once each, HTTPS only and two masters of each kind.
