@@ -21,7 +21,7 @@ NEWEST, OLDER = "3.5.0", "3.4.2"
 CLUSTERS = {
     "authentication-3.5.0": {"hadoop_version": NEWEST, "rpc_protection": "authentication"},
     "integrity-3.5.0-https": {"hadoop_version": NEWEST, "rpc_protection": "integrity", "https": True},
-    "privacy-3.5.0": None,  # that which other files use too
+    "privacy-3.5.0": {"hadoop_version": NEWEST, "rpc_protection": "privacy"},
     "authentication-3.4.2": {"hadoop_version": OLDER, "rpc_protection": "authentication"},
     "integrity-3.4.2": {"hadoop_version": OLDER, "rpc_protection": "integrity"},
     "privacy-3.4.2-pair": {"hadoop_version": OLDER, "rpc_protection": "privacy", "ha": True},
@@ -87,8 +87,7 @@ def long_jobs(short_lived, gangrun, agent, tmp_path_factory):
 
 @pytest.fixture(params=list(CLUSTERS))
 def cluster(request, hadoop_cluster, long_jobs):
-    options = CLUSTERS[request.param]
-    return hadoop_cluster(nodes=1, kerberos=True, **options) if options else request.getfixturevalue("secured_hadoop")
+    return hadoop_cluster(nodes=1, kerberos=True, **CLUSTERS[request.param])
 
 
 def test_submit_train_look_and_kill(cluster, gangrun, agent, home, tmp_path):
