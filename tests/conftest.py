@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from clusters.engine.fixtures import engine  # noqa: F401: likewise
-from clusters.hadoop.fixtures import hadoop, hadoop_cluster, hadoop_of_module  # noqa: F401: fixtures of all tests below
+from clusters.hadoop.fixtures import hadoop, hadoop_cluster, hadoop_of_module, secured_hadoop, shared_hadoop  # noqa: F401: of all tests below
 from clusters.spark.fixtures import spark_cluster, spark_driver, spark_jobs  # noqa: F401: likewise
 from ending import pytest_sessionfinish, pytest_unconfigure  # noqa: F401: hooks
 from living import processes_with

@@ -50,6 +50,7 @@ def wait_long():
     threading.Event().wait(600)
 
 
+@pytest.mark.gate
 def test_every_task_returns_what_it_made_of_arguments_and_files(on_yarn, tmp_path):
     (tmp_path / "wine.py").write_text("NAME = 'red'")
     (tmp_path / "table-7.csv").write_text("a,b")
@@ -62,6 +63,7 @@ def test_every_task_returns_what_it_made_of_arguments_and_files(on_yarn, tmp_pat
     assert {task.host for task in run.tasks} <= {"127.0.0.2", "127.0.0.3"}
 
 
+@pytest.mark.gate
 def test_the_exception_of_a_task_ends_the_others_and_is_raised_here(on_yarn):
     from gangrun import errors
     with pytest.raises(OutOfData, match="after 3 rows") as caught:
@@ -71,6 +73,7 @@ def test_the_exception_of_a_task_ends_the_others_and_is_raised_here(on_yarn):
     assert 'raise OutOfData("after 3 rows")' in remote.text
 
 
+@pytest.mark.gate
 def test_another_process_attaches_to_a_run_and_ends_it(on_yarn):
     import gangrun
     from gangrun import errors

@@ -183,8 +183,8 @@ except RunFailed as failure:
 
 
 @pytest.fixture
-def script(client, cluster, tmp_path):
-    client(cluster)
+def script(client, hadoop, tmp_path):
+    client(hadoop)
     (tmp_path / "script.py").write_text(SCRIPT)
     return [sys.executable, str(tmp_path / "script.py")]
 
@@ -198,6 +198,7 @@ def test_a_wrong_return_type_is_told_with_the_traceback_of_the_task(script):
     assert re.search(r"^  (chief|worker|ps):0 +FAILED ", done.stderr, re.M), done.stderr
 
 
+@pytest.mark.gate
 def test_a_failed_worker_ends_the_try_and_the_next_one_succeeds(script):
     done = subprocess.run([*script, "fails", "1"], capture_output=True, text=True, timeout=LIMIT_S)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
@@ -215,7 +216,7 @@ def test_a_hook_and_libraries_that_are_brought_come_before_the_python_of_the_tas
     assert (tmp_path / "told").read_text() == "['libcudart.so.12'] by bash /etc/hadoop/conf.all\n"
 
 
-def test_ctrl_c_is_the_end_of_the_job(script, cluster):
+def test_ctrl_c_is_the_end_of_the_job(script, hadoop):
     running = subprocess.Popen([*script, "waits", "3"], stderr=subprocess.PIPE, text=True)
     said = []
     for line in running.stderr:
@@ -226,5 +227,5 @@ def test_ctrl_c_is_the_end_of_the_job(script, cluster):
     rest = running.stderr.read()
     assert running.wait(LIMIT_S) == -signal.SIGINT, rest
     assert "KeyboardInterrupt" in rest and "is submitted" not in rest
-    application = cluster.wait_for_application(application_of("".join(said)))
+    application = hadoop.wait_for_application(application_of("".join(said)))
     assert application["finalStatus"] == "KILLED", application

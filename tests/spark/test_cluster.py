@@ -8,8 +8,9 @@ import subprocess
 
 import pytest
 
-from clusters.spark.fixtures import ROOT, spark_python
-from living import processes_of
+from clusters.spark.fixtures import ROOT, scratch_of, spark_python
+from living import processes_of, processes_with
+from spark.remains import held, left_of, memory_files, nothing_left, until_gone
 from waiting import wait_until
 
 
@@ -18,6 +19,7 @@ def driver(spark_driver):
     return spark_driver("nodes.py")
 
 
+@pytest.mark.gate
 def test_a_function_runs_in_every_node_and_returns_from_each(driver):
     found = driver.run("places", 3)
     assert [node["task"] for node in found] == ["worker:0", "worker:1", "worker:2"]
@@ -26,6 +28,7 @@ def test_a_function_runs_in_every_node_and_returns_from_each(driver):
     assert driver.run("leftovers") == {"jobs": [], "threads": []}
 
 
+@pytest.mark.gate
 def test_nodes_have_their_context_and_ps_end_with_the_others(driver, tmp_path):
     found = driver.run("tensorflow_mode", str(tmp_path), 3, {"num_ps": 1, "master_node": "chief"})
     assert sorted(found["told"]) == ["chief:0", "ps:0", "worker:0"]
@@ -57,6 +60,7 @@ def test_parameter_servers_run_beside_the_driver_and_everybody_sees_the_evaluato
     assert found["told"]["ps:0"]["cwd"] == str(driver.log.parent) and found["told"]["worker:0"]["config"] is None
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("nodes, options", [(3, {"num_ps": 0}), (3, {"num_ps": 1})])
 def test_every_row_reaches_a_node_once_in_each_epoch(driver, tmp_path, nodes, options):
     found = driver.run("spark_mode", str(tmp_path), nodes, options)["told"]
@@ -65,10 +69,12 @@ def test_every_row_reaches_a_node_once_in_each_epoch(driver, tmp_path, nodes, op
     assert driver.run("leftovers") == {"jobs": [], "threads": []}
 
 
+@pytest.mark.gate
 def test_inference_gives_one_result_for_each_row_in_order(driver):
     assert driver.run("inference", 3, 1000) == [2 * row for row in range(1000)]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("mode", [0, 1])
 def test_an_error_of_a_node_is_raised_with_its_traceback(driver, mode):
     with pytest.raises(Exception) as caught:
@@ -78,6 +84,7 @@ def test_an_error_of_a_node_is_raised_with_its_traceback(driver, mode):
     wait_until(lambda: driver.run("leftovers") == {"jobs": [], "threads": []}, "the end of the cluster's jobs")
 
 
+@pytest.mark.gate
 def test_a_node_that_leaves_its_rows_behind_has_failed(driver, tmp_path):
     with pytest.raises(Exception) as caught:
         driver.run("leaving", str(tmp_path), 3)
@@ -88,6 +95,25 @@ def test_a_shutdown_that_takes_too_long_ends_the_nodes(driver):
     found = driver.run("shutdown_timeout", 3)
     assert "did not end within 1 s of shutdown()" in found["said"]
     wait_until(lambda: not processes_of(found["id"]), "the end of the nodes")
+
+
+@pytest.mark.gate
+def test_a_shutdown_leaves_nothing(driver, tmp_path):
+    local = driver.log.parent / "local"
+    (tmp_path / "rows").mkdir()
+    driver.ask("fed_and_told", str(tmp_path), 3)
+    driver.until((tmp_path / "info").exists, "rows in all nodes")
+    told = json.loads((tmp_path / "info").read_text())
+
+    def memory():
+        return memory_files({*processes_of(told["id"]), *processes_with(f"SPARK_LOCAL_DIRS={local}")})
+
+    assert len(left_of(told["id"])) >= 6 and scratch_of(local) and all(map(held, told["ports"])) and len(memory()) >= 3
+    (tmp_path / "end").touch()
+    assert sum(node["total"] for node in driver.answer().values()) == 2 * sum(range(3000))
+    nothing_left(told["id"], local)
+    until_gone(memory)
+    until_gone(lambda: list(filter(held, told["ports"])))
 
 
 def test_tensorboard_runs_beside_a_node_until_the_end(driver, tmp_path):
@@ -102,6 +128,7 @@ def test_executors_that_do_not_come_are_told_with_those_that_did(driver, tmp_pat
     assert re.search(r"nothing has come for worker:\d.*; [0-2] of 3 are here", caught.value.text), caught.value.text
 
 
+@pytest.mark.gate
 def test_what_the_settings_rule_out_is_refused_at_once(driver):
     with pytest.raises(Exception) as caught:
         driver.run("places", 4)

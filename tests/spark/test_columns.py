@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 
+import pytest
 from clusters.spark.fixtures import environment_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -21,6 +22,7 @@ def run(check, python=None):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.gate
 def test_columns_of_a_data_frame():
     found = run("from_arrow")
     assert found["f"] == ["float64", [3], [0.5, 1.5, 2.5]]
@@ -46,6 +48,7 @@ def test_columns_that_are_held_stay_what_they_are():
     assert run("kept") == [40, [float(number) for number in range(40)]]
 
 
+@pytest.mark.gate
 def test_columns_of_objects():
     found = run("from_rows")
     assert found["lists"] == {"value": ["float64", [2, 2], [[1.0, 2.0], [3.0, 4.0]]]}

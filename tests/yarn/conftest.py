@@ -7,6 +7,7 @@ import pytest
 from clusters.hadoop.fixtures import Hadoop
 from yarn.jobs import Jobs
 
+FOLDER = pathlib.Path(__file__).resolve().parent
 # A node is sick when the script says ERROR; it is told so by the process of its NodeManager.
 HEALTH = """\
 #!/bin/sh
@@ -15,6 +16,14 @@ HEALTH = """\
 # Every file that is being written has room for a whole block set aside.
 VOLUME_MB, BLOCK = 320, "16m"
 QUEUE = "yarn.scheduler.capacity.root"
+
+
+def pytest_collection_modifyitems(items):
+    """Tests on the cluster with Kerberos come last: it starts while those on the first one run."""
+    here = [item for item in items if item.path.parent == FOLDER]
+    places = [place for place, item in enumerate(items) if item.path.parent == FOLDER]
+    for place, item in zip(places, sorted(here, key=lambda item: "secured_hadoop" in item.fixturenames)):
+        items[place] = item
 
 
 @pytest.fixture
@@ -45,15 +54,6 @@ def strict_hadoop(tmp_path_factory):
     cluster.sick = sick
     yield cluster
     cluster.down()
-
-
-@pytest.fixture(scope="session")
-def secured_hadoop(tmp_path_factory):
-    """A cluster with Kerberos whose RPC is encrypted, and a second HDFS; several files of tests share it."""
-    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, kerberos=True, rpc_protection="privacy", far=True,
-                     set=[f"{QUEUE}.acl_administer_queue=yarn"])
-    yield cluster
-    cluster.down_for_good()
 
 
 @pytest.fixture

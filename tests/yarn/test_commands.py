@@ -5,6 +5,8 @@ import re
 import signal
 import subprocess
 
+import pytest
+
 from waiting import wait_until
 from yarn.jobs import UNTIL, Waiting
 from yarn.processes import processes
@@ -20,6 +22,7 @@ command: "true"
 """
 
 
+@pytest.mark.gate
 def test_a_dry_run_tells_what_would_be_asked_and_starts_nothing(jobs, hadoop):
     jobs.write("job.yaml", PLACED)
     before = len(hadoop.applications())
@@ -42,6 +45,7 @@ def attached(jobs, job):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.gate
 def test_attach_shows_a_job_and_leaves_it_alone(jobs, tmp_path):
     job = Waiting(jobs, "-r", "worker:2")
     job.starts(2)
@@ -68,6 +72,7 @@ def test_attach_shows_a_job_and_leaves_it_alone(jobs, tmp_path):
             process.wait()
 
 
+@pytest.mark.gate
 def test_while_a_job_waits_it_is_told_for_what_and_what_there_is(jobs):
     
     job = jobs.submit("-r", "worker:40", "-m", "1g", "--", "true")
@@ -93,6 +98,7 @@ def test_what_a_job_that_yarn_has_ended_leaves_is_cleared_away(jobs, hadoop):
     assert f"/history/{job.id}/journal/" in listing
 
 
+@pytest.mark.gate
 def test_ctrl_c_ends_the_job(jobs, hadoop):
     jobs.write("until.py", UNTIL)
     words = ("-r", "worker:2", "-m", "128m", "--", "python3", "until.py", str(jobs.folder / "end"))
@@ -119,6 +125,7 @@ with open(os.environ["GANGRUN_RESULT_FILE"], "w") as file:
 """
 
 
+@pytest.mark.gate
 def test_results_are_there_when_a_task_has_ended_and_after_the_job(jobs):
     end = jobs.folder / "end"
     jobs.write("leaves.py", LEAVES.replace("END", str(end)))

@@ -17,6 +17,7 @@ from yarn.jobs import Jobs, Waiting
 from yarn.processes import end_under_another_master, master_of
 from yarn.secured import READING, USER, curl, keytab, kinit
 
+pytestmark = pytest.mark.secure
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NO_CACHE = {"KRB5CCNAME": "FILE:/nonexistent/cache"}
 # Has the programs that it is loaded into believe that it is an hour later.
@@ -56,6 +57,19 @@ def jobs(secured_hadoop, gangrun, agent, home, tmp_path):
     jobs.end_all()
 
 
+@pytest.fixture(scope="module")
+def far_hadoop(hadoop_of_module):
+    """Two nodes, and a second HDFS."""
+    return hadoop_of_module(nodes=2, kerberos=True, rpc_protection="privacy", far=True)
+
+
+@pytest.fixture
+def far_jobs(far_hadoop, gangrun, agent, home, tmp_path):
+    jobs = Jobs(gangrun, far_hadoop, tmp_path, home)
+    yield jobs
+    jobs.end_all()
+
+
 def coming_as(jobs, user):
     """The same jobs, looked at by another user with a ticket of his own."""
     other = Jobs(jobs.gangrun, jobs.hadoop, jobs.folder, jobs.folder / f"home-{user}")
@@ -70,11 +84,29 @@ def refused(done):
     return line
 
 
+@pytest.mark.gate
+def test_a_gang_of_who_has_a_ticket_runs_and_its_failure_is_told(jobs, secured_hadoop):
+    jobs.write("task.py", READING + """
+print("kinds", sorted(kind for kind, *_ in tokens()), flush=True)
+if os.environ["GANGRUN_TASK_INDEX"] == "1": sys.exit(3)
+select.select([], [], [])
+""")
+    done = jobs.run("-r", "worker:2", "-m", "128m", "--", "python3", "task.py")
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"worker:1 .*kinds \['HDFS_DELEGATION_TOKEN', 'RM_DELEGATION_TOKEN'\]", done.stdout), done.stdout
+    assert re.search(r"worker:1 .*exited with status 3", done.stdout + done.stderr), done.stderr
+    application = secured_hadoop.wait_for_application(re.search(r"application_\d+_\d+", done.stderr)[0])
+    assert (application["finalStatus"], application["user"]) == ("FAILED", USER)
+    assert "exited with status 3" in application["diagnostics"]
+
+
+@pytest.mark.gate
 def test_a_keytab_needs_no_ticket(jobs, secured_hadoop):
     done = jobs.run("--principal", USER, "--keytab", keytab(secured_hadoop), "-r", "worker:1", "-m", "128m", "--", "true", env=NO_CACHE)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("words, env, said", [
     ((), NO_CACHE, "there is no Kerberos ticket: run kinit, or give --principal and --keytab"),
     (("--keytab", "missing.keytab"), {}, r"the keytab cannot be read: .*missing.keytab: No such file .*: ls -l "),
@@ -155,11 +187,11 @@ def knowing_far(hadoop, folder):
 
 
 @pytest.mark.parametrize("named", ["by its address", "in a view"])
-def test_tokens_of_another_name_node_read_there(jobs, secured_hadoop, tmp_path, named):
-    cluster, conf = secured_hadoop.cluster, knowing_far(secured_hadoop, tmp_path)
-    code, body = curl(secured_hadoop, "hdfs", "-X", "PUT", f"{cluster.web('far')}/webhdfs/v1/here?op=MKDIRS&permission=777")
+def test_tokens_of_another_name_node_read_there(far_jobs, far_hadoop, tmp_path, named):
+    cluster, conf = far_hadoop.cluster, knowing_far(far_hadoop, tmp_path)
+    code, body = curl(far_hadoop, "hdfs", "-X", "PUT", f"{cluster.web('far')}/webhdfs/v1/here?op=MKDIRS&permission=777")
     assert code == 200, body
-    jobs.write("reader.py", READING + """
+    far_jobs.write("reader.py", READING + """
 print("tokens", sorted(kind for kind, *_ in tokens()))
 near, far = sys.argv[1:3]
 service = "127.0.0.1:" + sys.argv[3]
@@ -167,15 +199,15 @@ print("far has", "here" in hdfs(far, "LISTSTATUS", service).decode())
 try: hdfs(near, "LISTSTATUS", service)
 except urllib.error.HTTPError as error: print("near says", error.code)
 """)
-    words = ("-r", "worker:1", "-m", "128m", "--", "python3", "reader.py", f"{secured_hadoop.webhdfs_url}/",
+    words = ("-r", "worker:1", "-m", "128m", "--", "python3", "reader.py", f"{far_hadoop.webhdfs_url}/",
              f"{cluster.web('far')}/webhdfs/v1/", str(cluster.port("far.rpc")))
     url = cluster.far_url() if named == "by its address" else "viewfs://both"
-    done = jobs.run("--file-system", url, *words, env={"HADOOP_CONF_DIR": str(conf)})
+    done = far_jobs.run("--file-system", url, *words, env={"HADOOP_CONF_DIR": str(conf)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "tokens ['HDFS_DELEGATION_TOKEN', 'HDFS_DELEGATION_TOKEN', 'RM_DELEGATION_TOKEN']" in done.stdout
     assert "far has True" in done.stdout
     assert re.search("near says 40[13]", done.stdout), done.stdout
-    said = jobs.run("--file-system", "hdfs://127.0.0.1:1", *words)
+    said = far_jobs.run("--file-system", "hdfs://127.0.0.1:1", *words)
     assert said.returncode != 0 and "hdfs://127.0.0.1:1" in said.stderr and said.stderr.count("\n") == 1, said.stderr
 
 
@@ -185,6 +217,7 @@ def test_no_task_notices_that_the_master_is_killed(jobs, secured_hadoop):
     end_under_another_master(job, secured_hadoop)
 
 
+@pytest.mark.gate
 def test_ytf_submit_has_the_same_flags(jobs, secured_hadoop):
     program = jobs.gangrun.with_name("ytf-submit")
     words = ("-m", "256", "-r", "ps:1,worker:2", "--principal", USER, "--keytab", keytab(secured_hadoop),
@@ -211,10 +244,10 @@ print("it went well")
 """
 
 
-def test_run_on_yarn_takes_other_file_systems(jobs, secured_hadoop, tmp_path):
-    jobs.write("run.py", RUN_ON_YARN.replace("FAR", repr(secured_hadoop.cluster.far_url())))
-    more = {"GANGRUN_BIN": str(jobs.gangrun.parent), "PYTHONPATH": str(ROOT / "python"), "HADOOP_CONF_DIR": str(knowing_far(secured_hadoop, tmp_path))}
-    done = subprocess.run([sys.executable, "run.py"], cwd=jobs.folder, env=jobs.environment | more, stdin=subprocess.DEVNULL,
+def test_run_on_yarn_takes_other_file_systems(far_jobs, far_hadoop, tmp_path):
+    far_jobs.write("run.py", RUN_ON_YARN.replace("FAR", repr(far_hadoop.cluster.far_url())))
+    more = {"GANGRUN_BIN": str(far_jobs.gangrun.parent), "PYTHONPATH": str(ROOT / "python"), "HADOOP_CONF_DIR": str(knowing_far(far_hadoop, tmp_path))}
+    done = subprocess.run([sys.executable, "run.py"], cwd=far_jobs.folder, env=far_jobs.environment | more, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=240)
     assert done.returncode == 0 and "it went well" in done.stdout, done.stderr
 

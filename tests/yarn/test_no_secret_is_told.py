@@ -15,6 +15,7 @@ from yarn.jobs import Jobs, Waiting
 from yarn.processes import agent_of, master_of
 from yarn.secured import USER, curl, keytab, kinit, passwords
 
+pytestmark = pytest.mark.secure
 SAMPLE_EVERY_S = 0.02
 # Of a long secret so much is looked for: whoever has that has a part that is worth something.
 PIECE = 20

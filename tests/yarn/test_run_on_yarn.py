@@ -20,7 +20,12 @@ print("helped by", helper.NAME)
 """
 
 
-@pytest.fixture(params=["simple", "privacy"])
+SECURE = pytest.param("privacy", marks=pytest.mark.secure)
+# Of what decides about a change, where nobody has to prove who he is.
+decides = pytest.mark.parametrize("security", [pytest.param("simple", marks=pytest.mark.gate), SECURE])
+
+
+@pytest.fixture(params=["simple", SECURE])
 def security(request):
     return request.param
 
@@ -39,6 +44,7 @@ def write_task(jobs):
     jobs.write("helper.py", "NAME = 'a module beside'\n")
 
 
+@decides
 def test_a_gang_runs_and_what_it_says_is_shown(jobs, hadoop):
     write_task(jobs)
     done = jobs.run("-r", "chief:1,worker:2", "-m", "128m", "-f", "helper.py", "--", "python3", "task.py")
@@ -52,6 +58,7 @@ def test_a_gang_runs_and_what_it_says_is_shown(jobs, hadoop):
     assert application["applicationType"] == "GANGRUN"
 
 
+@decides
 def test_what_the_cluster_has_is_not_uploaded_again(jobs):
     write_task(jobs)
     words = ("-r", "worker:1", "-m", "128m", "-f", "helper.py", "--", "python3", "task.py")
@@ -97,6 +104,7 @@ def test_a_small_change_does_not_bring_large_files_again(jobs, tmp_path):
     assert run("two") == {"large.bin"}
 
 
+@decides
 def test_values_of_variables_arrive_as_they_are(jobs):
     values = {"A": "plain", "B": "a \"quoted\" $HOME `id` \\ word", "C": "two\nlines", "D": "ümläut 日本",
               "E": "{{NM_HOST}} <CPS> <LOG_DIR>", "F": "'single' & ; | * ?"}
@@ -109,6 +117,7 @@ def test_values_of_variables_arrive_as_they_are(jobs):
     assert json.loads(shown[1]) == values
 
 
+@decides
 def test_a_failure_is_told_with_its_first_cause(jobs, hadoop):
     jobs.write("fail.py", "import os, signal, sys\n"
                           "if os.environ['GANGRUN_TASK_INDEX'] == '1': sys.exit(3)\n"
@@ -121,6 +130,7 @@ def test_a_failure_is_told_with_its_first_cause(jobs, hadoop):
     assert "exited with status 3" in application["diagnostics"]
 
 
+@decides
 def test_the_commands_after_a_detached_job(jobs, hadoop):
     jobs.write("wait.py", "import signal\nprint('waits', flush=True)\nsignal.pause()\n")
     job = jobs.submit("-r", "worker:2", "-m", "128m", "--", "python3", "wait.py")
@@ -140,6 +150,7 @@ def test_the_commands_after_a_detached_job(jobs, hadoop):
     assert f"/history/{job}/status.json" in listing
 
 
+@decides
 def test_the_output_of_an_ended_job_comes_from_the_aggregated_logs(jobs):
     write_task(jobs)
     job = jobs.submit("-r", "worker:2", "-m", "128m", "-f", "helper.py", "--", "python3", "task.py")
@@ -155,6 +166,7 @@ def test_the_output_of_an_ended_job_comes_from_the_aggregated_logs(jobs):
     assert [line for line in one if line.startswith("task")] == ["task worker 1 of ['worker']"]
 
 
+@decides
 def test_bad_input_is_refused_before_anything_is_started(jobs, hadoop):
     write_task(jobs)
     before = len(hadoop.applications())

@@ -14,13 +14,14 @@ from yarn.jobs import Jobs, Waiting
 from yarn.processes import master_of
 from yarn.secured import READING, USER, keytab, put
 
+pytestmark = pytest.mark.secure
 WINE = pathlib.Path(__file__).resolve().parents[2] / "examples/wine/winequality-white.csv"
 NEWEST, OLDER = "3.5.0", "3.4.2"
 # Everything that Hadoop can protect its RPC by; beside it, once each, HTTPS only and two masters of each kind.
 CLUSTERS = {
     "authentication-3.5.0": {"hadoop_version": NEWEST, "rpc_protection": "authentication"},
     "integrity-3.5.0-https": {"hadoop_version": NEWEST, "rpc_protection": "integrity", "https": True},
-    "privacy-3.5.0": None,  # that which other files use too
+    "privacy-3.5.0": {"hadoop_version": NEWEST, "rpc_protection": "privacy"},
     "authentication-3.4.2": {"hadoop_version": OLDER, "rpc_protection": "authentication"},
     "integrity-3.4.2": {"hadoop_version": OLDER, "rpc_protection": "integrity"},
     "privacy-3.4.2-pair": {"hadoop_version": OLDER, "rpc_protection": "privacy", "ha": True},
@@ -86,8 +87,7 @@ def long_jobs(short_lived, gangrun, agent, tmp_path_factory):
 
 @pytest.fixture(params=list(CLUSTERS))
 def cluster(request, hadoop_cluster, long_jobs):
-    options = CLUSTERS[request.param]
-    return hadoop_cluster(nodes=1, kerberos=True, **options) if options else request.getfixturevalue("secured_hadoop")
+    return hadoop_cluster(nodes=1, kerberos=True, **CLUSTERS[request.param])
 
 
 def test_submit_train_look_and_kill(cluster, gangrun, agent, home, tmp_path):

@@ -47,6 +47,7 @@ def configured(hadoop, tmp_path):
     return copy
 
 
+@pytest.mark.gate
 def test_a_configuration_that_is_not_there(refused, tmp_path):
     assert refused(HADOOP_CONF_DIR="") == (
         "HADOOP_CONF_DIR is not set; it names the folder with the cluster's core-site.xml and yarn-site.xml")
@@ -63,6 +64,7 @@ def test_a_configuration_that_is_not_there(refused, tmp_path):
         'fs.defaultFS is "file:///": files can be handed to YARN only through an HDFS (hdfs://…, webhdfs://…)')
 
 
+@pytest.mark.gate
 def test_a_configuration_that_cannot_be_read(refused, configured, tmp_path):
     folder = configured()
     file = tmp_path / "conf/core-site.xml"
@@ -76,6 +78,7 @@ def test_a_configuration_that_cannot_be_read(refused, configured, tmp_path):
                         refused(HADOOP_CONF_DIR=folder))
 
 
+@pytest.mark.gate
 def test_a_cluster_that_does_not_answer(refused, configured):
     # Port 1 of this machine is nobody's.
     dead = {"yarn_site": {"yarn.resourcemanager.address": "127.0.0.1:1"}}
@@ -89,6 +92,7 @@ def test_a_cluster_that_does_not_answer(refused, configured):
                      refused(status=COULD_NOT_START, HADOOP_CONF_DIR=configured(**dead)))
 
 
+@pytest.mark.gate
 def test_a_port_that_is_another_service_s(refused, configured, hadoop):
     web = hadoop.rm_web_url.removeprefix("http://")
     wrong = configured(yarn_site={"yarn.resourcemanager.address": web})
@@ -119,12 +123,14 @@ def resource_manager_page(release):
     server.server_close()
 
 
+@pytest.mark.gate
 def test_a_release_that_is_too_old(refused, configured):
     with resource_manager_page("2.10.2") as address:
         folder = configured(yarn_site={"yarn.resourcemanager.webapp.address": address})
         assert refused(HADOOP_CONF_DIR=folder) == "the cluster runs Hadoop 2.10.2; gangrun needs 3.3 or newer"
 
 
+@pytest.mark.gate
 def test_what_the_cluster_does_not_have(refused):
     assert refused("--queue", "nosuch") == (
         "yarn.queue: there is no queue nosuch; allowed: root.default, root.ml-gpu")

@@ -14,6 +14,7 @@ import termios
 import pytest
 
 from waiting import wait_until
+from yarn import storage
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLE = ROOT / "examples/ytf-submit"
@@ -114,6 +115,7 @@ def test_the_design_s_job_with_script_tensorboard_and_hdfs_paths_trains(submitte
     assert re.search(r"/model\.ckpt-\d+\.index$", hdfs_of(hadoop, "-ls", "-C", f"{base}/train10"), re.MULTILINE)
 
 
+@pytest.mark.gate
 def test_a_failed_worker_fails_the_application_with_the_first_cause(submitted, jobs, hadoop):
     # A worker's end by SIGTERM is a failure too.
     for line, words in (("exit 7", "exited with status 7"), ("kill -TERM $$", "was killed by signal 15")):
@@ -126,6 +128,7 @@ def test_a_failed_worker_fails_the_application_with_the_first_cause(submitted, j
         assert "worker:1" in application["diagnostics"] and words in application["diagnostics"], application
 
 
+@pytest.mark.gate
 def test_each_task_sees_the_design_s_variables(ytf_submit, jobs):
     (jobs.folder / "x.sh").write_text("echo script\n")
     (jobs.folder / "more").mkdir()
@@ -189,6 +192,7 @@ def test_a_client_on_this_terminal_ends_the_job(ytf_submit, jobs):
     assert ended["state"] == "killed" and "client:0" in ended["cause"]["sentence"], ended
 
 
+@pytest.mark.gate
 def test_a_client_s_end_leaves_the_job_alone_and_the_job_s_end_ends_the_client(ytf_submit, jobs):
     both = 'if [ "$DTF_TASK_JOB_NAME" = client ]; then {}; else {}; fi'
     end = jobs.folder / "end"
@@ -207,6 +211,7 @@ def test_a_client_s_end_leaves_the_job_alone_and_the_job_s_end_ends_the_client(y
     assert "worker:0" in done.stderr.splitlines()[-1] and "exited with status 3" in done.stderr
 
 
+@pytest.mark.gate
 def test_an_interrupt_before_the_client_has_started_ends_the_job(ytf_submit, jobs):
     process = subprocess.Popen([ytf_submit.program, "--client", "-m", "512", "-r", "worker:64", "true"],
                                cwd=jobs.folder, env=jobs.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -223,12 +228,13 @@ def test_an_interrupt_before_the_client_has_started_ends_the_job(ytf_submit, job
     assert jobs.wait_for_state(job, "killed", "failed", "succeeded")["state"] == "killed"
 
 
+@pytest.mark.gate
 def test_bad_input_is_one_line_and_submits_nothing(ytf_submit, jobs, hadoop, tmp_path):
     before = len(hadoop.applications())
     locked = tmp_path / "locked"
     locked.mkdir(mode=0)
-    hdfs_of(hadoop, "-mkdir", "-p", "/locked")
-    hdfs_of(hadoop, "-chmod", "000", "/locked")
+    storage.order(hadoop, "/locked", "MKDIRS")
+    storage.order(hadoop, "/locked", "SETPERMISSION", permission="000")
     url = hadoop.hdfs_url
     for words, error in (
             (("-i", "/nowhere"), "-i: '/nowhere': there is no such file or folder on this machine"),

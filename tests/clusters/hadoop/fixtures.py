@@ -1,5 +1,7 @@
-"""Real Hadoop clusters for tests: `hadoop`, which the tests of a run share; `hadoop_cluster(...)` and `hadoop_of_module(...)` for others."""
+"""Real Hadoop clusters for tests: `hadoop` and `secured_hadoop`, which the tests of a run share; `hadoop_cluster(...)` and
+`hadoop_of_module(...)` for others."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -190,15 +192,49 @@ class Hadoop(RunningCluster):
         return found
 
 
-@pytest.fixture(scope="session")
-def hadoop(tmp_path_factory):
-    """A cluster of two nodes that all tests of a run share: who changes it puts it back.
+# The clusters that the tests of a run share, by the names of their fixtures: who changes one puts it back.
+SHARED = {
+    # With libhadoop.so, as clusters have it: without, a node starts chmod for every file that it unpacks.
+    "hadoop": {"nodes": 2, "native": True},
+    # What HDFS says to itself is not encrypted: it would be at 2 MB/s, and our programs are 20 MB that every node fetches.
+    "secured_hadoop": {"nodes": 1, "kerberos": True, "rpc_protection": "privacy",
+                       "set": ["yarn.scheduler.capacity.root.acl_administer_queue=yarn",
+                               "dfs.data.transfer.protection=authentication"]},
+}
 
-    With libhadoop.so, as clusters have it: without, a node starts chmod for every file that it unpacks.
-    """
-    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"), nodes=2, native=True)
-    yield cluster
-    cluster.down_for_good()
+
+@pytest.fixture(scope="session")
+def shared_hadoop(request, tmp_path_factory):
+    """shared_hadoop(name): that cluster. The others that tests of this run want start meanwhile, one after another: the tests on
+    the first one leave the processors time for it."""
+    wanted = {name for item in request.session.items for name in item.fixturenames if name in SHARED}
+    starter, begun = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="hadoop"), {}
+
+    def get(name):
+        for other in (name, *sorted(wanted)):
+            if other not in begun:
+                begun[other] = starter.submit(Hadoop, tmp_path_factory.mktemp("hadoop"), **SHARED[other])
+        return begun[name].result()
+
+    yield get
+    starter.shutdown(cancel_futures=True)
+    with concurrent.futures.ThreadPoolExecutor() as enders:
+        ends = [enders.submit(cluster.result().down_for_good) for cluster in begun.values()
+                if not cluster.cancelled() and not cluster.exception()]
+    for end in ends:
+        end.result()
+
+
+@pytest.fixture(scope="session")
+def hadoop(shared_hadoop):
+    """Two nodes that believe everybody's name."""
+    return shared_hadoop("hadoop")
+
+
+@pytest.fixture(scope="session")
+def secured_hadoop(shared_hadoop):
+    """Kerberos, and RPC that is encrypted."""
+    return shared_hadoop("secured_hadoop")
 
 
 @contextlib.contextmanager

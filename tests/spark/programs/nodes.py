@@ -90,6 +90,18 @@ def spark_mode(sc, folder, nodes, options, rows=3000, partitions=6, epochs=2):
     return {"told": told(folder), "shutdown_s": time.monotonic() - ended}
 
 
+def fed_and_told(sc, folder, nodes):
+    """Tells of a cluster whose nodes were fed, and ends it when the test says so."""
+    from gangrun.tensorflowonspark import TFCluster
+    rows = os.path.join(folder, "rows")
+    cluster = TFCluster.run(sc, adds, {"folder": rows}, nodes, 0, input_mode=TFCluster.InputMode.SPARK)
+    cluster.train(sc.parallelize(range(3000), 2 * nodes), 2)
+    leave(folder, "info", {"id": cluster.cluster.id, "ports": [node["port"] for node in cluster.cluster_info]})
+    wait_for_file(os.path.join(folder, "end"))
+    cluster.shutdown()
+    return told(rows)
+
+
 def doubles(args, ctx):
     feed = ctx.get_data_feed(train_mode=False)
     while not feed.should_stop():
