@@ -1,5 +1,10 @@
 #include "base/json.h"
 
+template nlohmann::json nlohmann::json::parse<const char*>(const char*, const char*,
+                                                           nlohmann::json::parser_callback_t, bool,
+                                                           bool);
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace gangrun::base {
 
 namespace {

@@ -34,4 +34,11 @@ Result<T> json_member_or(const Json& object, std::string_view key, T fallback);
 
 }  // namespace gangrun::base
 
+// Compiled once, in json.cc, instead of in every source that sees this: the library's literals,
+// which nothing here uses, would have each of them compile the parser of another kind of JSON.
+extern template nlohmann::json nlohmann::json::parse<const char*>(const char*, const char*,
+                                                                  nlohmann::json::parser_callback_t,
+                                                                  bool, bool);
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 #include "base/json_members.h"  // IWYU pragma: export

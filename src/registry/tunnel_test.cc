@@ -187,7 +187,9 @@ TEST_F(TunnelTest, CarriesBothDirectionsAndTheEndOfEach) {
 }
 
 TEST_F(TunnelTest, MegabytesArriveWholeWhoeverEndsFirst) {
-  auto [user, served] = open();
+  auto opened = open();
+  Socket& user = opened.first;
+  Socket& served = opened.second;
   std::string all(5'000'000, '\0');
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<char>(i * 2654435761U >> 24U);
   std::size_t written = 0;
@@ -203,7 +205,9 @@ TEST_F(TunnelTest, MegabytesArriveWholeWhoeverEndsFirst) {
 }
 
 TEST_F(TunnelTest, WhoDoesNotReadStopsTheOneWhoWrites) {
-  auto [user, served] = open();
+  auto opened = open();
+  Socket& user = opened.first;
+  Socket& served = opened.second;
   const std::string part(1 << 20U, 'x');
   std::size_t written = 0;
   base::Instant last = loop.now();

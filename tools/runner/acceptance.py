@@ -40,7 +40,7 @@ def fuzz(tally):
 
 
 def lint(tally):
-    if build(tally, "release", "src/all"):
+    if build(tally, "lint", "src/all"):
         counted(tally, "tools/tidy")
 
 
