@@ -74,7 +74,6 @@ def test_attach_shows_a_job_and_leaves_it_alone(jobs, tmp_path):
 
 @pytest.mark.gate
 def test_while_a_job_waits_it_is_told_for_what_and_what_there_is(jobs):
-    
     job = jobs.submit("-r", "worker:40", "-m", "1g", "--", "true")
     def waiting():
         words = jobs.status(job)["waiting_for"]
