@@ -135,6 +135,7 @@ def test_a_script_finds_the_python_beside_it(shared):
     assert done.stdout == f"solid {shared.place / 'env'}\n", done.stderr
 
 
+@pytest.mark.package
 def test_a_changed_package_is_packed_anew_and_two_at_once_pack_once(tmp_path, cache):
     venv = Venv(tmp_path)
     words = [venv.python, "-c", PREPARE, str(ROOT)]

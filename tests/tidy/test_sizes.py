@@ -16,7 +16,8 @@ def cpp_functions(text):
     code = bare_code(text)
     code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", lambda m: "\n" * m.group().count("\n"), code, flags=re.MULTILINE)
     start, inside, depth, opened = 0, None, 0, []
-    for position, char in enumerate(code):
+    for match in re.finditer("[{};:]", code):
+        position, char = match.start(), match.group()
         if inside is not None:
             depth += (char == "{") - (char == "}")
             # A brace or a comma after a closing brace: it was a member's initializer, the body is to come.

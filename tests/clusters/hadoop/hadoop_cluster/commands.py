@@ -251,5 +251,5 @@ def show_jars(arguments):
 def protos(arguments):
     folder, _ = jars.resolve(arguments.hadoop_version)
     os.makedirs(arguments.out, exist_ok=True)
-    return subprocess.run([os.path.join(jars.java_home(), "bin/java"), "-cp", folder + "/*", PROTOS_SOURCE, folder,
+    return subprocess.run([os.path.join(jars.java_home(), "bin/java"), *java.SMALL, "-cp", folder + "/*", PROTOS_SOURCE, folder,
                            arguments.out], timeout=PROTOS_LIMIT_S).returncode
