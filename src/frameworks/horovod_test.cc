@@ -22,7 +22,7 @@ job::JobSpec with_horovod(std::vector<job::TaskSpec> tasks) {
 const job::ClusterSpec kCluster{
     1, {{"worker", {{"10.0.0.7", 1}, {"10.0.0.7", 2}}}, {"chief", {{"10.0.0.8", 3}}}}};
 
-Variables variables_of(const job::JobSpec& job, const job::TaskId& task, int process) {
+Variables variables_of_rank(const job::JobSpec& job, const job::TaskId& task, int process) {
   const auto found = environment_of({.job = job,
                                      .cluster = kCluster,
                                      .job_id = "j1",
@@ -34,7 +34,7 @@ Variables variables_of(const job::JobSpec& job, const job::TaskId& task, int pro
 
 TEST(Horovod, SetsWhatItsOwnLauncherSets) {
   const auto job = with_horovod({task_of("worker", 2, 2), task_of("chief", 1)});
-  EXPECT_EQ(only(variables_of(job, {"worker", 1}, 0), {"HOROVOD_", "error"}),
+  EXPECT_EQ(only(variables_of_rank(job, {"worker", 1}, 0), {"HOROVOD_", "error"}),
             Variables({{"HOROVOD_RANK", "3"},
                        {"HOROVOD_SIZE", "5"},
                        {"HOROVOD_LOCAL_RANK", "2"},
@@ -52,17 +52,18 @@ TEST(Horovod, SetsWhatItsOwnLauncherSets) {
 
 TEST(Horovod, NothingOfTheOtherFrameworksIsThere) {
   const auto job = with_horovod({task_of("worker", 2, 2), task_of("chief", 1)});
-  EXPECT_EQ(only(variables_of(job, {"chief", 0}, 0), {"TF_", "DTF_", "RANK", "MASTER_", "JAX_"}),
-            Variables{});
+  EXPECT_EQ(
+      only(variables_of_rank(job, {"chief", 0}, 0), {"TF_", "DTF_", "RANK", "MASTER_", "JAX_"}),
+      Variables{});
 }
 
 TEST(Horovod, OnlyWhereItIsNamed) {
   auto job = job_of({task_of("worker", 2, 2), task_of("chief", 1)});
-  EXPECT_EQ(only(variables_of(job, {"chief", 0}, 0), {"HOROVOD_", "error"}), Variables{});
+  EXPECT_EQ(only(variables_of_rank(job, {"chief", 0}, 0), {"HOROVOD_", "error"}), Variables{});
   EXPECT_FALSE(needs_rendezvous(job, {"chief", 0}));
   job.frameworks = {{job::Framework::kHorovod, job::Framework::kPytorch}};
   EXPECT_TRUE(needs_rendezvous(job, {"chief", 0}));
-  EXPECT_EQ(variables_of(job, {"chief", 0}, 0)["HOROVOD_RANK"], "0");
+  EXPECT_EQ(variables_of_rank(job, {"chief", 0}, 0)["HOROVOD_RANK"], "0");
 }
 
 TEST(Horovod, TasksWithoutARankSeeNothingOfIt) {

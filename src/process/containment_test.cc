@@ -116,7 +116,7 @@ TEST_P(ContainmentAtLevel, AnIdleAgentWithoutAGuardianCleansUpAsItEnds) {
     last.confine(user);
     if (!spawn(user).ok()) return kAgentCannotSpawn;
     ::kill(::getppid(), SIGKILL);
-    return wait_readable(last.guardian_gone_fd(), soon()) ? 0 : 1;
+    return wait_readable(last.guardian_gone_fd(), family_deadline()) ? 0 : 1;
   };
   // The parent gets the guardian's status; the agent's end is the end of the other pipe.
   Family family(setting);
@@ -150,8 +150,8 @@ TEST_P(ContainmentAtLevel, NothingSurvivesAnOrdinaryEnd) {
     contained.confine(user);
     auto child = spawn(user);
     if (!child.ok() || ::write(gate[1], "go\n", 3) != 3) return kAgentCannotSpawn;
-    const auto exit = child->wait(soon());
-    if (!exit.ok() || !contained.kill_all(soon(), {}).ok()) return kAgentCannotKill;
+    const auto exit = child->wait(family_deadline());
+    if (!exit.ok() || !contained.kill_all(family_deadline(), {}).ok()) return kAgentCannotKill;
     return contained.processes().empty() ? exit->code : kAgentCannotKill;
   };
   Family family(setting);
@@ -182,7 +182,7 @@ TEST_P(ContainmentAtLevel, ATaskOutlivesItsParentWhereItIsNotToDieWithIt) {
   family.wait_until_up();
   const base::UniqueFd parent = open_pidfd(family.parent);
   ::kill(family.parent, SIGKILL);
-  ASSERT_TRUE(wait_readable(parent.get(), soon()));
+  ASSERT_TRUE(wait_readable(parent.get(), family_deadline()));
   EXPECT_GE(family.marked_processes().size(), std::size_t{kStubbornProcesses});
   ::kill(family.guardian, SIGKILL);
   family.expect_nothing_survives();
@@ -213,7 +213,7 @@ TEST_P(ContainmentAtLevel, TheEndOfAThreadOfTheParentIsNotItsEnd) {
   family.wait_until_up();
   const std::size_t threads = threads_of(family.parent);
   ASSERT_EQ(::write(writable.get(), "x", 1), 1);
-  const base::Instant deadline = soon();
+  const base::Instant deadline = family_deadline();
   while (threads_of(family.parent) == threads) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the parent's thread did not end";
   }
@@ -237,7 +237,7 @@ TEST_P(ContainmentAtLevel, CatchesAProcessThatForksAndEndsAllTheTime) {
       }
     }
     ::waitpid(first, nullptr, 0);
-    return contained.kill_all(soon(), {}).ok() ? 0 : kAgentCannotKill;
+    return contained.kill_all(family_deadline(), {}).ok() ? 0 : kAgentCannotKill;
   };
   Family family(setting);
   EXPECT_EQ(family.guardian_status(), 0);
@@ -259,7 +259,7 @@ TEST_P(ContainmentAtLevel, TellsItsProcessesAndKillsNobodyElse) {
     auto second = spawn(user);
     if (!first.ok() || !second.ok()) return 2;
     if (contained.processes().size() != 2) return 3;
-    if (!contained.kill_all(soon(), {first->pid()}).ok()) return 4;
+    if (!contained.kill_all(family_deadline(), {first->pid()}).ok()) return 4;
     // The first was left for us to reap, the second was not.
     const auto exit = first->reap();
     if (!exit.ok() || !*exit || (**exit).signal != SIGKILL) return 5;
@@ -267,7 +267,7 @@ TEST_P(ContainmentAtLevel, TellsItsProcessesAndKillsNobodyElse) {
     // Killing is not the end: the task may start again.
     auto third = spawn(user);
     if (!third.ok() || contained.processes().size() != 1) return 7;
-    return contained.kill_all(soon(), {}).ok() ? 0 : 8;
+    return contained.kill_all(family_deadline(), {}).ok() ? 0 : 8;
   };
   Family family(setting);
   EXPECT_EQ(family.guardian_status(), 0);
@@ -358,7 +358,7 @@ TEST(Containment, GroupsThatTheUserMadeInItsCgroupAreKilledAndRemovedToo) {
     user.environment = {"PATH=/usr/bin:/bin"};
     auto child = spawn(user);
     if (!child.ok()) return kAgentCannotSpawn;
-    const auto exit = child->wait(soon());
+    const auto exit = child->wait(family_deadline());
     if (!exit.ok() || exit->code != 5) return kAgentCannotSpawn;
     return contained.processes().size() == 1 ? 0 : 1;  // the guardian kills it
   };

@@ -32,7 +32,9 @@ inline constexpr int kAgentCannotKill = 92;
 inline constexpr int kAgentWasTold = 33;
 inline constexpr uid_t kNobody = 65534;
 
-inline base::Instant soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(30); }
+inline base::Instant family_deadline() {
+  return std::chrono::steady_clock::now() + std::chrono::seconds(30);
+}
 
 // A user's process as bad as they come: a daemon that forked twice and has its own session, a child
 // in the background, and itself, all deaf to SIGTERM. Each writes a line when it is there.
@@ -85,11 +87,12 @@ inline std::string unique_name(const char* what) {
   if (!child.ok()) ::_exit(kAgentCannotSpawn);
   ::close(ready);
   const base::UniqueFd told_fd(::signalfd(-1, &told, SFD_CLOEXEC));
-  wait_any_readable({contained->guardian_gone_fd(), child->pidfd(), told_fd.get()}, soon());
+  wait_any_readable({contained->guardian_gone_fd(), child->pidfd(), told_fd.get()},
+                    family_deadline());
   if (wait_readable(told_fd.get(), std::chrono::steady_clock::now())) ::_exit(kAgentWasTold);
   contained->reap_orphans({child->pid()});
-  if (!contained->kill_all(soon(), {child->pid()}).ok()) ::_exit(kAgentCannotKill);
-  const auto exit = child->wait(soon());
+  if (!contained->kill_all(family_deadline(), {child->pid()}).ok()) ::_exit(kAgentCannotKill);
+  const auto exit = child->wait(family_deadline());
   ::_exit(exit.ok() ? exit->shell_status() : kAgentCannotKill);
 }
 
@@ -115,7 +118,7 @@ class Family {
     if (agent > 0 && !wait_readable(agent_fd_.get(), std::chrono::steady_clock::now())) {
       ::kill(agent, SIGKILL);
     }
-    if (guardian > 0) wait_readable(guardian_fd_.get(), soon());
+    if (guardian > 0) wait_readable(guardian_fd_.get(), family_deadline());
     if (parent > 0) {
       ::kill(parent, SIGKILL);
       ::waitpid(parent, nullptr, 0);
@@ -125,7 +128,8 @@ class Family {
   // Until every one of the user's processes has said that it is there.
   void wait_until_up(int processes = kStubbornProcesses) {
     for (int lines = 0; lines < processes;) {
-      ASSERT_TRUE(wait_readable(ready_.get(), soon())) << "the user's processes did not start";
+      ASSERT_TRUE(wait_readable(ready_.get(), family_deadline()))
+          << "the user's processes did not start";
       char bytes[16];
       const ssize_t got = ::read(ready_.get(), bytes, sizeof bytes);
       ASSERT_GT(got, 0) << "the task ended before it was up";
@@ -140,8 +144,8 @@ class Family {
   // Guardian and agent are gone, and so is everything that the user's process started. All of
   // the latter hold the pipe's other end, so that its end of file is the death of the last.
   void expect_nothing_survives() {
-    EXPECT_TRUE(wait_readable(guardian_fd_.get(), soon())) << "the guardian lives";
-    EXPECT_TRUE(wait_readable(agent_fd_.get(), soon())) << "the agent lives";
+    EXPECT_TRUE(wait_readable(guardian_fd_.get(), family_deadline())) << "the guardian lives";
+    EXPECT_TRUE(wait_readable(agent_fd_.get(), family_deadline())) << "the agent lives";
     wait_for_end_of_output();
     EXPECT_THAT(marked_processes(), testing::IsEmpty());
     EXPECT_FALSE(has_cgroup()) << "the cgroup was not removed";
@@ -150,7 +154,8 @@ class Family {
   void wait_for_end_of_output() const {
     char byte = 0;
     ssize_t got = 1;
-    while (got > 0 && wait_readable(ready_.get(), soon())) got = ::read(ready_.get(), &byte, 1);
+    while (got > 0 && wait_readable(ready_.get(), family_deadline()))
+      got = ::read(ready_.get(), &byte, 1);
     EXPECT_EQ(got, 0) << "somebody holds the pipe";
   }
 
@@ -167,7 +172,7 @@ class Family {
   // The wait status of the guardian, as the parent got it.
   int guardian_status() {
     int status = -1;
-    EXPECT_TRUE(wait_readable(status_.get(), soon()));
+    EXPECT_TRUE(wait_readable(status_.get(), family_deadline()));
     EXPECT_EQ(::read(status_.get(), &status, sizeof status), ssize_t{sizeof status});
     return status;
   }
@@ -209,7 +214,7 @@ class Family {
     } else {
       std::thread([&] {
         start();
-        wait_readable(setting.thread_end_fd, soon());
+        wait_readable(setting.thread_end_fd, family_deadline());
       }).join();
     }
     ::close(ready);

@@ -51,7 +51,7 @@ class ServerLoadTest : public testing::Test {
     Peer& peer = peers[static_cast<std::size_t>(index)];
     peer.connecting = net::connect_channel(
         loop, endpoint, std::string(kAgentPath), net::Headers{{"Authorization", "Bearer secret"}},
-        test_deadline(), [this, index, &peer](auto channel) {
+        test_deadline(), [index, &peer](auto channel) {
           ASSERT_TRUE(channel.ok()) << channel.error().message;
           peer.channel = *std::move(channel);
           peer.channel->on_closed([&peer](const base::Error&) { peer.closed = true; });
