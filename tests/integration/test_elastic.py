@@ -20,11 +20,11 @@ TRAIN = ('echo "$GANGRUN_TASK_INDEX $WORLD_SIZE $GANGRUN_PORT" > "seen.$GANGRUN_
 class Job:
     """A job that runs, followed by what `gangrun run --json` prints."""
 
-    def __init__(self, gangrun, home, folder, spec):
+    def __init__(self, gangrun, home, folder, spec, variables):
         (folder / "job.yaml").write_text(json.dumps(spec))  # JSON is YAML
         self.process = subprocess.Popen(
             [gangrun, "run", "--json", "job.yaml"], cwd=folder, text=True,
-            env=os.environ | {"GANGRUN_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            env=os.environ | {"GANGRUN_HOME": str(home)} | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.warnings = []
         self.status = None
 
@@ -57,8 +57,8 @@ class Job:
 def start(gangrun, home, tmp_path):
     jobs = []
 
-    def start_job(**spec):
-        jobs.append(Job(gangrun, home, tmp_path, {"containment": "subreaper", **spec}))
+    def start_job(variables=None, **spec):
+        jobs.append(Job(gangrun, home, tmp_path, {"containment": "subreaper", **spec}, variables or {}))
         return jobs[-1]
 
     yield start_job
@@ -77,9 +77,19 @@ def runs_with(workers, spares):
     return lambda states: states == dict.fromkeys(workers, "running") | dict.fromkeys(spares, "spare")
 
 
-def test_a_spare_takes_the_place_of_a_killed_agent(start, tmp_path):
-    job = start(tasks={"worker": {"instances": 2, "spares": 1}}, command=TRAIN, restarts=1)
+def late_agent(agent, folder):
+    """An agent's program that never comes to report once there is the file "late"."""
+    program = folder / "late-agent"
+    program.write_text(f'#!/bin/sh\n[ ! -e {folder}/late ] || exec tail -f /dev/null\nexec {agent} "$@"\n')
+    program.chmod(0o755)
+    return {"GANGRUN_AGENT": str(program)}
+
+
+def test_a_spare_takes_the_place_of_a_killed_agent(start, agent, tmp_path):
+    job = start(tasks={"worker": {"instances": 2, "spares": 1}}, command=TRAIN, restarts=1, variables=late_agent(agent, tmp_path))
     job.follow(runs_with(["worker:0", "worker:1"], ["worker:2"]))
+    # Its next agent would keep the place if it came before worker:0 has stopped.
+    (tmp_path / "late").touch()
     ports = {task["task"]: task["address"].rpartition(":")[2] for task in job.status["tasks"]}
     os.kill(job.agent_of("worker:1"), signal.SIGKILL)
     assert job.finish() == 0, job.process.stderr.read()

@@ -96,14 +96,15 @@ def test_own_header_comes_first():
     assert not offences, report(offences)
 
 
-def does_not_stand_alone(paths, objects):
-    """[what the compiler says of a header by itself] of the headers of which it says something."""
+def does_not_stand_alone(paths, objects, sources=CACHE / "headers"):
+    """[what the compiler says of a header by itself] of the headers of which it says something. In `sources` lie those that
+    include one header alone, the same from run to run: their names are part of what ccache looks for."""
+    sources.mkdir(parents=True, exist_ok=True)
 
     def compile_alone(path):
         name = hashlib.sha256(path.as_posix().encode()).hexdigest()
-        source = CACHE / f"headers/{name}.cc"  # the same from run to run, as its name is in what ccache looks for
+        source = sources / f"{name}.cc"
         if not source.exists():
-            source.parent.mkdir(parents=True, exist_ok=True)
             part = source.with_name(f"{name}.{os.getpid()}")
             part.write_text(f'#include "{path}"\n')
             part.replace(source)
@@ -126,7 +127,7 @@ def test_a_header_that_leans_on_others_is_found_each_time(tmp_path, text, fine):
     for line in ("", "int g();\n"):
         header.write_text(f"#pragma once\n{text}{line}")
         for _ in range(2):
-            offences = does_not_stand_alone([header], tmp_path)
+            offences = does_not_stand_alone([header], tmp_path, tmp_path)
             assert (offences == []) == fine and all("header.h" in offence for offence in offences)
 
 
