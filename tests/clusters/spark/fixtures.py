@@ -15,6 +15,7 @@ from waiting import wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 PROGRAM = pathlib.Path(__file__).with_name("spark-cluster")
+START_LIMIT_S = 240
 ANSWER_LIMIT_S = 120
 END_LIMIT_S = 60
 MOST_SAID = 6000  # characters of a log that a failure shows
@@ -98,7 +99,7 @@ class Driver:
         environment |= {"PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1",
                         "SPARK_TEST_MASTER": master, "SPARK_TEST_OPTIONS": json.dumps(OPTIONS | options),
                         "PYTHONPATH": str(ROOT / "python"), "TF_CPP_MIN_LOG_LEVEL": "2", "OMP_NUM_THREADS": "1"}
-        self.log = log
+        self.log, self.is_up, self.read = log, False, b""
         with open(log, "wb") as sink:
             self.process = subprocess.Popen([python, "-W", "ignore", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink,
                                             env=environment | variables, cwd=log.parent, start_new_session=True)
@@ -117,15 +118,9 @@ class Driver:
         self.process.stdin.flush()
 
     def answer(self, timeout=ANSWER_LIMIT_S):
-        """What the function returned (of JSON), or DriverError."""
-        limit, line = time.monotonic() + timeout, b""
-        while not line.endswith(b"\n"):
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, limit - time.monotonic()))
-            assert ready, f"no answer in {timeout} s; the driver said:\n{self.last_said()}"
-            part = os.read(self.process.stdout.fileno(), 1 << 16)
-            assert part, f"the driver ended with status {self.process.wait(END_LIMIT_S)}:\n{self.last_said()}"
-            line += part
-        answer = json.loads(line)
+        """What the function returned (of JSON), or DriverError. The time counts from when there is a SparkContext."""
+        self.wait_until_up()
+        answer = json.loads(self.line(timeout))
         if "kind" in answer:
             error = DriverError(answer)
             error.add_note(f"the driver's log ends so:\n{self.last_said()}")
@@ -133,10 +128,28 @@ class Driver:
         self.seconds = answer["seconds"]
         return answer["value"]
 
+    def wait_until_up(self):
+        """Its first line says that. Two JVMs start for it, and on a busy machine they take what they take."""
+        if not self.is_up:
+            self.is_up = json.loads(self.line(START_LIMIT_S))["up"]
+
+    def line(self, timeout):
+        limit = time.monotonic() + timeout
+        while b"\n" not in self.read:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, limit - time.monotonic()))
+            assert ready, f"no answer in {timeout} s; the driver said:\n{self.last_said()}"
+            part = os.read(self.process.stdout.fileno(), 1 << 16)
+            assert part, f"the driver ended with status {self.process.wait(END_LIMIT_S)}:\n{self.last_said()}"
+            self.read += part
+        line, _, self.read = self.read.partition(b"\n")
+        return line
+
     def until(self, condition, what, timeout=ANSWER_LIMIT_S):
         """Waits for what a function does on its way; what it raises instead, or its too early end, ends the wait."""
+        self.wait_until_up()
+
         def look():
-            if not condition() and select.select([self.process.stdout], [], [], 0)[0]:
+            if not condition() and (self.read or select.select([self.process.stdout], [], [], 0)[0]):
                 raise AssertionError(f"instead of {what}: {self.answer()}")
             return condition()
         wait_until(look, f"{what}; the driver said:\n{self.last_said()}", timeout)

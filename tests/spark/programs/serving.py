@@ -47,6 +47,8 @@ def serve(functions):
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     sc = context()
+    answers.write(json.dumps({"up": True}) + "\n")
+    answers.flush()
     for line in sys.stdin:
         name, arguments = json.loads(line)
         began = time.monotonic()
