@@ -52,10 +52,10 @@ class PodJobs:
         return self.order(*self.words(*words), **options)
 
     @contextlib.contextmanager
-    def running(self, *words, program="gangrun"):
-        """A command in the foreground; interrupted twice at the end if it goes on."""
-        chosen = self.words(*words) if program == "gangrun" else [*map(str, words)]
-        process = subprocess.Popen([self.gangrun.with_name(program), *chosen], cwd=self.folder, env=self.environment,
+    def running(self, *words, program="run"):
+        """A job in the foreground, or another command; interrupted twice at the end if it goes on."""
+        chosen = self.words(*words) if program == "run" else [*map(str, words)]
+        process = subprocess.Popen([self.gangrun.with_name("gangrun" if program == "run" else program), *chosen], cwd=self.folder, env=self.environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             yield process

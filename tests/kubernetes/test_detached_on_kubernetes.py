@@ -21,6 +21,7 @@ def wait_until_nothing_is_left(jobs):
     wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", 120, pause_s=0.5)
 
 
+@pytest.mark.gate
 def test_it_runs_and_ends_without_a_client_and_stays_to_be_looked_at(jobs):
     job = detach(jobs, "-r", "worker:2", "--", "sh", "-c", "echo rank $RANK of $WORLD_SIZE; sleep 2")
     assert job in jobs.order("ps").stdout

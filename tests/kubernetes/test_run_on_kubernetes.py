@@ -10,29 +10,35 @@ import pytest
 from kubernetes.jobs import SLEEPER
 from waiting import wait_until
 
-# Meets the others at the addresses that the cluster spec has.
+# Meets the others at the addresses that the cluster spec has, and ends when all of them have met it.
 MEETS = """
-import json, os, socket, threading
+import contextlib, json, os, socket, threading
 cluster = json.loads(os.environ["GANGRUN_CLUSTER_SPEC"])
 index = int(os.environ["GANGRUN_TASK_INDEX"])
 addresses = cluster["worker"]
 server = socket.create_server(("", int(addresses[index].rsplit(":", 1)[1])), family=socket.AF_INET)
+seen, met = set(), set()
 def serve():
-    while True:
-        server.accept()[0].sendall(f"worker {index}".encode())
-threading.Thread(target=serve, daemon=True).start()
-met = set()
+    while len(seen) < len(addresses):
+        with contextlib.suppress(OSError):
+            other = server.accept()[0]
+            other.sendall(f"worker {index}".encode())
+            seen.add(other.recv(100))
+            seen.discard(b"")
+serving = threading.Thread(target=serve)
+serving.start()
 for address in addresses:
     host, port = address.rsplit(":", 1)
     while True:
         try:
             with socket.create_connection((host, int(port)), timeout=5) as other:
                 met.add(other.recv(100).decode())
+                other.sendall(str(index).encode())
                 break
         except OSError:
             threading.Event().wait(0.1)
 print("met", sorted(met), "as rank", os.environ.get("RANK"), flush=True)
-threading.Event().wait(3)
+serving.join()
 """
 SAVES = """
 import os, pathlib
@@ -43,6 +49,7 @@ folder.mkdir()
 """
 
 
+@pytest.mark.gate
 def test_a_gang_of_pods_meets_by_its_names_and_leaves_nothing(jobs):
     jobs.write("meets.py", MEETS)
     done = jobs.run("-r", "worker:2", "--", "python3", "meets.py")
@@ -77,6 +84,7 @@ def test_the_pods_of_a_large_gang_find_all_hosts_by_one_config_map(jobs):
     assert jobs.left() == []
 
 
+@pytest.mark.gate
 def test_what_is_said_of_a_running_job_and_its_end_by_another_command(jobs):
     with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         status = jobs.wait_for_running(2)
@@ -98,15 +106,32 @@ def test_interrupted_by_its_user(jobs):
     assert jobs.left() == []
 
 
-def test_nothing_stays_of_a_job_whose_client_is_killed(jobs):
-    with jobs.running("-r", "worker:2", "--timeout", "stop=1s", "--", *SLEEPER) as client:
+def test_who_attaches_sees_all_lines_and_ends_as_the_job(jobs):
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)
+        with jobs.running("attach", "last", program="gangrun") as attached:
+            wait_until(lambda: len(jobs.lines()) == 2, "the lines of both", pause_s=0.2)
+            assert jobs.order("kill", "last").returncode == 0
+            assert client.wait(60) == 5
+            said, _ = attached.communicate(timeout=60)
+    assert attached.returncode == 5, said
+    assert said.count("here") == 2 and "killed" in said
+
+
+@pytest.mark.parametrize("when", ["at the first object", "while it runs"])
+def test_nothing_stays_of_a_job_whose_client_is_killed(jobs, when):
+    with jobs.running("-r", "worker:2", "--timeout", "stop=1s", "--", *SLEEPER) as client:
+        if when == "while it runs":
+            jobs.wait_for_running(2)
+        else:
+            wait_until(jobs.left, "an object of it")
         client.kill()
         client.wait()
         assert jobs.left() != []
         wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", 180, pause_s=1)
 
 
+@pytest.mark.gate
 def test_outputs_are_brought_before_their_pods_go(jobs):
     jobs.write("saves.py", SAVES)
     done = jobs.run("-r", "worker:2", "--output", "model", "--", "python3", "saves.py")
@@ -151,6 +176,7 @@ def test_a_secret_is_in_a_secret_only(jobs):
     assert all(os.stat(path).st_mode & 0o077 == 0 for path in found)
 
 
+@pytest.mark.gate
 def test_the_plan_is_what_kubectl_would_make(jobs):
     jobs.write("meets.py", MEETS)
     done = jobs.run("-r", "worker:2", "-m", "64m", "-e", "API_TOKEN=hidden-one", "--output", "model", "--dry-run", "--",
@@ -207,6 +233,7 @@ def test_without_a_cluster_or_without_an_answer(jobs, tmp_path):
     assert dead.returncode == 3 and "127.0.0.1:9" in dead.stderr
 
 
+@pytest.mark.gate
 def test_the_rights_that_are_missing_are_named(jobs):
     jobs.kubectl.run("create", "serviceaccount", "launcher")
     jobs.kubectl.run("create", "role", "launcher", "--verb=get,list,watch,create,delete", "--resource=pods")

@@ -1,6 +1,7 @@
 """The command lines of tf-spawner on a real Kubernetes cluster."""
 
 import os
+import pathlib
 import pty
 import signal
 import subprocess
@@ -31,6 +32,14 @@ spec:
   volumes: [{name: script, configMap: {name: script}}]
   restartPolicy: Never
 """
+# Services that are reached from outside.
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: NAME, labels: {team: physics}}
+spec: {type: NodePort}
+"""
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples/tf-spawner"
 
 
 class Spawner:
@@ -66,6 +75,7 @@ def spawner(jobs):
     return Spawner(jobs)
 
 
+@pytest.mark.gate
 def test_names_labels_and_variables_are_the_documented_ones(spawner):
     with spawner.waits() as client:
         pods = spawner.wait_for_workers(client)
@@ -85,6 +95,8 @@ def test_names_labels_and_variables_are_the_documented_ones(spawner):
 
 def test_a_template_of_old_a_tag_a_port_and_the_end(spawner):
     spawner.jobs.write("pod.yaml", OLD_POD)
+    # More than a config map takes.
+    spawner.jobs.write("script.py", SCRIPT + "#" * (2 << 20) + "\n")
     spawner.jobs.write("envfile", "# cloud\nS3_SECRET_KEY=of this test\nPLAIN=1\n")
     done = spawner.order("-w", "3", "-p", "2100", "-r", "-e", "envfile", "-i", spawner.jobs.image, "--no-logs", "script.py")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -178,8 +190,16 @@ def test_bad_input_is_one_sentence_and_makes_nothing(spawner, words, told):
     assert spawner.named() == []
 
 
-def test_the_plan_is_what_kubectl_would_make(spawner):
-    done = spawner.order("--dry-run", "-i", spawner.jobs.image, "script.py")
+@pytest.mark.parametrize("template", ["pod.yaml", "pod-gpu.yaml"])
+def test_the_plan_is_what_kubectl_would_make(spawner, template):
+    spawner.jobs.write("service.yaml", SERVICE)
+    done = spawner.order("--dry-run", "-i", spawner.jobs.image, "--pod-file", EXAMPLES / template, "script.py")
     assert done.returncode == 0, done.stderr
-    made = spawner.kubectl.run("create", "--dry-run=server", "-o", "name", "-f", "-", given=done.stdout).stdout.split()
-    assert {"pod/worker0", "pod/worker1", "service/worker0", "configmap/script"} <= set(made)
+    spawner.jobs.write("plan.yaml", done.stdout)
+    made = spawner.kubectl.json("create", "--dry-run=server", "-f", spawner.jobs.folder / "plan.yaml")
+    names = {f"{thing['kind']}/{thing['metadata']['name']}" for thing in made}
+    assert {"Pod/worker0", "Pod/worker1", "Service/worker0", "ConfigMap/script"} <= names
+    service = next(thing for thing in made if thing["metadata"]["name"] == "worker1" and thing["kind"] == "Service")
+    assert (service["spec"]["type"], service["metadata"]["labels"]["team"]) == ("NodePort", "physics")
+    pod = next(thing for thing in made if thing["metadata"]["name"] == "worker1" and thing["kind"] == "Pod")
+    assert ("nvidia.com/gpu" in pod["spec"]["containers"][0]["resources"]["limits"]) == (template == "pod-gpu.yaml")

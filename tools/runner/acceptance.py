@@ -93,9 +93,9 @@ PACKAGES = {
     "yarn": ("hadoop-all", "demo", "frameworks", "browser"),
     "secure": ("hadoop-all", "demo"),
     "spark": ("spark-all", "hadoop", "demo"),
-    "kubernetes": ("kubernetes", "demo"),
-    "servers": ("hadoop-all", "spark-all", "kubernetes"),
-    "bench": ("hadoop-all", "spark-all", "kubernetes", "bench"),
+    "kubernetes": ("kubernetes-all",),
+    "servers": ("hadoop-all", "spark-all", "kubernetes-all"),
+    "bench": ("hadoop-all", "spark-all", "kubernetes-all", "bench"),
     "soak": ("demo",),
 }
 

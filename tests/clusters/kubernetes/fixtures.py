@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +12,7 @@ import uuid
 import pytest
 
 from clusters.program import RunningCluster
+from groups import GATE
 from waiting import wait_until
 
 PROGRAM = pathlib.Path(__file__).with_name("kubernetes-cluster")
@@ -23,6 +23,7 @@ START_LIMIT_S = 60
 NETS, PORTS_EACH, FIRST_PORT = range(1, 16), 7, 16443
 PYTHON_IMAGE = "localhost/gangrun-python:1"
 TENSORFLOW_IMAGE = "localhost/gangrun-tensorflow:2.15"
+STOCK = {"python": PYTHON_IMAGE, "tensorflow": TENSORFLOW_IMAGE}
 SMALL_IMAGE = "localhost/busybox:1"
 
 
@@ -71,7 +72,7 @@ class Kubectl:
 
     def apply(self, *things):
         """Creates or changes these objects."""
-        self.run("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": list(things)})
+        self.run("apply", "--server-side", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": list(things)})
 
     def names(self, *kinds, selector=None):
         """["pod/a", "configmap/b"] of all of these kinds."""
@@ -104,7 +105,7 @@ class Kubernetes(RunningCluster):
     program = PROGRAM
 
     def __init__(self, folder, **options):
-        self.images = set()
+        self.images = {STOCK[name] for name in (options.get("stock"),) if name}
         self.net, port = free_place()
         super().__init__(folder, net=self.net, port=port, **options)
 
@@ -126,7 +127,7 @@ class Kubernetes(RunningCluster):
 
     def stock(self, name):
         """The name of an image that is made of this machine's files ("python", "tensorflow"), and is on every real node."""
-        image = {"python": PYTHON_IMAGE, "tensorflow": TENSORFLOW_IMAGE}[name]
+        image = STOCK[name]
         if image not in self.images and image not in self.images_of_nodes():
             subprocess.run([self.program, "stock", name, "--dir", self.folder], check=True, capture_output=True, timeout=IMAGE_LIMIT_S)
         self.images.add(image)
@@ -164,19 +165,18 @@ class Kubernetes(RunningCluster):
             return [entry for entry in entries if entry.get("userAgent", "").startswith(agent)]
 
     def down(self):
-        self.order("down")
-        shutil.rmtree(self.folder)
+        self.order("down", "--purge")
 
 
 @pytest.fixture(scope="session")
-def kubernetes():
-    """Two real nodes, node1 and node2, and hollow ones; who changes it puts it back. GANGRUN_TEST_KUBERNETES is the folder
-    of one that runs already, which is then left running."""
+def kubernetes(request):
+    """Two real nodes, node1 and node2, and hollow ones, which the gate's tests do without; who changes it puts it back.
+    GANGRUN_TEST_KUBERNETES is the folder of one that runs already, which is then left running."""
     if folder := os.environ.get("GANGRUN_TEST_KUBERNETES"):
         yield Kubernetes.running(folder)
         return
-    folder = short_folder()
-    cluster = Kubernetes(folder, real_nodes=REAL_NODES, nodes=HOLLOW_NODES, audit=True)
+    hollow = 0 if request.config.getoption("group") == GATE else HOLLOW_NODES
+    cluster = Kubernetes(short_folder(), real_nodes=REAL_NODES, nodes=hollow, audit=True, stock="python")
     yield cluster
     cluster.down()
 
@@ -197,8 +197,9 @@ def tensorflow_image(kubernetes):
 def kubectl(kubernetes):
     """kubectl in a namespace of the test's own, `kubectl.namespace`, whose end nobody waits for."""
     made = Kubectl(kubernetes.environment, f"t{uuid.uuid4().hex[:8]}")
-    made.run("create", "namespace", made.namespace)
-    wait_until(lambda: made.names("serviceaccount"), "the account that pods run under", START_LIMIT_S, 0.1)
+    # With the account that pods run under, which a controller would make some time later.
+    made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": made.namespace}},
+               {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
     yield made
     made.run("delete", "pods", "--all", "--force", "--grace-period=0", "--wait=false")
     made.run("delete", "namespace", made.namespace, "--wait=false")

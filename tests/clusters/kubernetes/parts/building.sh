@@ -40,7 +40,7 @@ build() {
     (
       cd "$here/$module" || exit
       CGO_ENABLED=0 GOFLAGS=-mod=readonly go build -buildvcs=false -trimpath -ldflags "$flags" -o "$target.$$" "$package"
-    )
+    ) || die "$name could not be built; why is said above. Its modules come from $(go env GOPROXY), once for a machine"
     mv "$target.$$" "$target"
   fi
   mkdir -p "$dir/bin"

@@ -62,7 +62,6 @@ start_controller() {
 
 start_control_plane() {
   local p=$dir/pki
-  make_keys
   start_etcd
   start_api_server
   start_controller kube-controller-manager $((port + 3)) --use-service-account-credentials \

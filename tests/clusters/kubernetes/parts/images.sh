@@ -27,10 +27,11 @@ make_image() {
 }
 
 make_images() {
-  local links archive
+  local links options archive
   make_image localhost/pause:1 --file "$dir/bin/pause:/pause:755" --entrypoint /pause
   busybox_links
   make_image localhost/busybox:1 --file /bin/busybox:/bin/busybox:755 "${links[@]}" --command sh
+  if [ -n "$stock" ]; then make_stock_image "$stock"; fi
 }
 
 load() {
@@ -88,7 +89,7 @@ python_files() {
 tensorflow_files() {
   local packages target=/usr/local/lib/python3.11/dist-packages libraries left_out
   packages=$("$here/../../../tools/install-deps" --venv tensorflow-2.15)/lib/python3.11/site-packages
-  [ -d "$packages/tensorflow" ] || die "no TensorFlow in $packages: tools/install-deps kubernetes"
+  [ -d "$packages/tensorflow" ] || die "no TensorFlow in $packages: tools/install-deps kubernetes-all"
   mapfile -t libraries < <(find "$packages" -path "$packages/clang" -prune -o -type f -name '*.so*' -print)
   python_files "${libraries[@]}"
   printf '#!/usr/bin/python3\nfrom tensorboard.main import run_main\nrun_main()\n' >"$dir/images/tensorboard"
@@ -96,9 +97,8 @@ tensorflow_files() {
   for left_out in clang pip tensorflow/include; do options+=(--without "$target/$left_out"); done
 }
 
-# stock_image NAME makes one of the images that tests share, and loads it.
-stock_image() {
-  local options archive
+# make_stock_image NAME makes one of the images that tests share.
+make_stock_image() {
   mkdir -p "$dir/images"
   case $1 in
     python)
@@ -111,5 +111,10 @@ stock_image() {
       ;;
     *) die "no image '$1'; there are: python, tensorflow" ;;
   esac
+}
+
+stock_image() {
+  local options archive
+  make_stock_image "$1"
   load "$archive"
 }

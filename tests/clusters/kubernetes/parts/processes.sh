@@ -67,6 +67,16 @@ terminate() {
   done
 }
 
+# kill_all ends all daemons of a cluster that nobody needs any more.
+kill_all() {
+  local file name end=$((SECONDS + kEndS))
+  for file in "$dir"/run/*.pid; do signal "$(basename "$file" .pid)" KILL; done
+  for file in "$dir"/run/*.pid; do
+    name=$(basename "$file" .pid)
+    while alive "$name" && [ $SECONDS -le $end ]; do pause "$kLookAgainS"; done
+  done
+}
+
 # await NAME WHAT COMMAND... waits until COMMAND succeeds, as long as the daemon NAME lives.
 await() {
   local name=$1 what=$2 end=$((SECONDS + startup))

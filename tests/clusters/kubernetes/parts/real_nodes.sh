@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # Real nodes: each has a containerd, a kubelet and a kube-proxy in name spaces of its own.
 
-start_real_node() {
+# prepare_node I starts all of a node that needs no API server, and puts the images into it.
+prepare_node() {
   local i=$1 n=$dir/nodes/$1
   write_node_files "$i"
   # One process holds the node's name spaces; every other one joins them. In the node's mount space the places that are
@@ -21,6 +22,20 @@ start_real_node() {
   launch_in_node "$i" containerd env PATH="$PATH:/usr/sbin:/sbin" containerd --config "$n/containerd.toml" --log-level info
   await "containerd-node$i" "answer from containerd" node_ctr "$i" version
   load_into "$i" "$dir"/images/*.tar
+}
+
+prepare_nodes() {
+  local i nodes=()
+  make_images
+  for i in $(seq "$real"); do
+    prepare_node "$i" &
+    nodes+=($!)
+  done
+  for i in "${nodes[@]}"; do wait "$i" || exit; done
+}
+
+start_real_node() {
+  local i=$1 n=$dir/nodes/$1
   launch_in_node "$i" kubelet env PATH="$PATH:/usr/sbin:/sbin" "$dir/bin/kube-all" kubelet --config "$n/kubelet.yaml" \
     --kubeconfig "$dir/pki/kubelet-node$i.kubeconfig" --hostname-override "node$i" --node-ip "$(node_address "$i")" \
     --root-dir "$n/kubelet" --cert-dir "$n/kubelet/pki"
