@@ -115,9 +115,9 @@ ImageExit image_exit(const process::Exit& client,
   if (report && !report->error.empty()) return {client, report->error};
   if (report && report->exit) return {*report->exit, {}};
   // The client was killed, or the container was, by whom nobody says.
-  constexpr int kSignalStatus = 128;
+  constexpr int kOfASignal = 128;
   const bool by_signal =
-      client.kind == process::Exit::Kind::kSignaled || client.code > kSignalStatus;
+      client.kind == process::Exit::Kind::kSignaled || client.code > kOfASignal;
   if (report || by_signal) {
     process::Exit exit = client;
     if (client.kind == process::Exit::Kind::kExited && client.code > kSignalStatus) {

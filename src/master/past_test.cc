@@ -19,7 +19,7 @@ class PastTest : public ::testing::Test {
     return journal::Writer::create(folder_.path(), opening).value();
   }
 
-  const base::SystemClock clock_;
+  const base::SystemClock clock_{};
   const TestFolder folder_;
 };
 
