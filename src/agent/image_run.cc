@@ -116,8 +116,7 @@ ImageExit image_exit(const process::Exit& client,
   if (report && report->exit) return {*report->exit, {}};
   // The client was killed, or the container was, by whom nobody says.
   constexpr int kOfASignal = 128;
-  const bool by_signal =
-      client.kind == process::Exit::Kind::kSignaled || client.code > kOfASignal;
+  const bool by_signal = client.kind == process::Exit::Kind::kSignaled || client.code > kOfASignal;
   if (report || by_signal) {
     process::Exit exit = client;
     if (client.kind == process::Exit::Kind::kExited && client.code > kSignalStatus) {

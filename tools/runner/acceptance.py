@@ -90,7 +90,7 @@ PACKAGES = {
     "frameworks": ("demo", "frameworks"),
     "package": ("demo", "frameworks"),
     "programs": ("demo",),
-    "yarn": ("hadoop-all", "demo", "frameworks", "browser"),
+    "yarn": ("hadoop-all", "spark-all", "demo", "frameworks", "browser"),
     "secure": ("hadoop-all", "demo"),
     "spark": ("spark-all", "hadoop", "demo"),
     "kubernetes": ("kubernetes-all",),
