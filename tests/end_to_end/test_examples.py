@@ -61,7 +61,7 @@ def test_wine_learns_in_few_steps(example, run_gangrun):
     (folder / "few.yaml").write_text(yaml.safe_dump(spec))
     path = f"{CACHE / 'tensorflow-2.15/bin'}:{os.environ['PATH']}"
     done = run_gangrun("run", "--json", "few.yaml", "--", "python", "train.py", "--out", "out", "--max-steps", "800", cwd=folder,
-                       env={"PATH": path}, timeout=WAIT_S)
+                       env={"PATH": path}, timeout=280)
     assert done.status == 0, done.stderr
     status = json.loads(done.stdout.splitlines()[-1])["status"]
     assert {task["task"]: task["state"] for task in status["tasks"]} == {
