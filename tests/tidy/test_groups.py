@@ -1,6 +1,7 @@
 """Nothing is lost between the gate and acceptance: every test is run by exactly one of them."""
 
 import collections
+import concurrent.futures
 import re
 import subprocess
 import sys
@@ -31,7 +32,9 @@ def collected(folder, *options):
 @pytest.fixture(scope="module")
 def group_of_test():
     """{test: its group} of all tests that pytest finds."""
-    shown = [line.split(" ", 2)[1:] for folder in RUNS for line in collected(folder, "--show-groups") if line.startswith("group ")]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        lines = sum(pool.map(lambda folder: collected(folder, "--show-groups"), RUNS), [])
+    shown = [line.split(" ", 2)[1:] for line in lines if line.startswith("group ")]
     return {test: group for group, test in shown}
 
 
