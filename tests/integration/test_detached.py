@@ -190,7 +190,8 @@ def test_without_a_supervisor_the_next_command_brings_the_master_back(detach):
 
 
 def test_tasks_without_any_master_end_with_their_lease(detach):
-    job = detach("--timeout", "master_lost=1s")
+    # Long enough for the tasks to run beside a load until their master is killed.
+    job = detach("--timeout", "master_lost=3s")
     for pid in job.supervisor() + job.master():
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not job.agents(), "the agents to end")
