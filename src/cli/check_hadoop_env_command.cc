@@ -19,8 +19,8 @@ namespace gangrun::cli {
 
 namespace {
 
-constexpr const char* kFolder = "/tmp";
-constexpr const char* kFile = "hello_tf_yarn.txt";
+constexpr const char* kTrialFolder = "/tmp";
+constexpr const char* kTrialFile = "hello_tf_yarn.txt";
 constexpr mode_t kLogMode = 0644;
 
 struct HadoopEnvOptions {
@@ -53,8 +53,8 @@ ExitStatus check(const HadoopEnvOptions& options, Context& context) {
                                    .file_systems = options.file_systems,
                                    .python = options.python,
                                    .from_node = !options.no_remote,
-                                   .base_folder = kFolder,
-                                   .file = kFile},
+                                   .base_folder = kTrialFolder,
+                                   .file = kTrialFile},
                                   listener, context);
   if (!whole.ok()) return fail(context, whole.error(), ExitStatus::kJobFailed);
   if (!*whole) {
