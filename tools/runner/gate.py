@@ -34,10 +34,10 @@ def places(tally):
 
 STAGES = [
     Stage("rules", "The house rules, and what is known of the compiler.", 60, rules),
-    Stage("unit", "Each room's tests, with the address and undefined-behaviour sanitizers.", 180, unit, needs=("compile",)),
-    Stage("programs", "The programs and the Python package as a user has them, a training, the simulation.", 360, programs,
+    Stage("unit", "Each room's tests, with the address and undefined-behaviour sanitizers.", 210, unit, needs=("compile",)),
+    Stage("programs", "The programs and the Python package as a user has them, a training, the simulation.", 180, programs,
           needs=("compile",)),
-    Stage("places", "Jobs on a real Hadoop, a secured one, Spark and Kubernetes.", 480, places, needs=("install",)),
+    Stage("places", "Jobs on a real Hadoop, a secured one, Spark and Kubernetes.", 240, places, needs=("install",)),
 ]
 
 
