@@ -160,6 +160,12 @@ def test_what_a_stage_needs_is_made_beside_those_before_it(two_stages, capsys, s
     assert tally.names == ["early"]
 
 
+def test_what_two_stages_need_says_its_words_once(capsys):
+    beside = commands.Beside("echo said; exit 3")
+    assert [beside.join(), beside.join()] == [3, 3]
+    assert capsys.readouterr().out == "said\n"
+
+
 def test_what_is_made_for_a_stage_that_is_left_out_ends_with_the_run(two_stages):
     pids = []
 

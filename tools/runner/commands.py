@@ -58,14 +58,16 @@ class Beside:
                                         start_new_session=True)
 
     def join(self, limit=LIMIT_S):
-        """Waits for the end, shows what was said, and returns the status."""
+        """Waits for the end, shows what was said (once, whoever joins it again), and returns the status."""
         try:
             self.process.wait(limit)
         except subprocess.TimeoutExpired:
             print(f"run_tests: stopped after {limit} s: {self.script}")
             self.stop()
-        self.output.seek(0)
-        print(self.output.read(), end="", flush=True)
+        if not self.output.closed:
+            self.output.seek(0)
+            print(self.output.read(), end="", flush=True)
+            self.output.close()
         return self.process.returncode
 
     def stop(self):

@@ -40,7 +40,7 @@ def line_of(took):
             + (f" (budget {minutes(took.stage.budget_s)})" if took.stage.budget_s else ""))
 
 
-def run_stage(tally, stage, beside, limit=None):
+def run_stage(tally, stage, beside):
     """Joins what the stage needs, runs it, and returns what it took."""
     print(f"\n=== {stage.name}: {stage.what}", flush=True)
     started, own = time.monotonic(), Tally(unsteady=list(tally.unsteady))
