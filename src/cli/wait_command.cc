@@ -21,6 +21,8 @@ struct Options {
 
 // How long a change that nobody told of may go unnoticed.
 constexpr std::chrono::seconds kLongestWait(1);
+// Once a master has told the end, what the cluster takes to see it; the verdict stands without.
+constexpr std::chrono::seconds kClusterTimeout(30);
 
 base::Result<job::JobStatus> wait_for_end(cluster::Site& site, const std::string& job,
                                           std::optional<base::Instant> deadline,
@@ -38,6 +40,8 @@ base::Result<job::JobStatus> wait_for_end(cluster::Site& site, const std::string
     GANGRUN_TRY(site.wait_for_change(id, deadline ? std::min(next, *deadline) : next));
     GANGRUN_ASSIGN(status, site.status(id));
   }
+  const base::Instant patience = clock.now() + kClusterTimeout;
+  GANGRUN_TRY(site.wait_for_cluster(id, deadline ? std::min(patience, *deadline) : patience));
   return status;
 }
 

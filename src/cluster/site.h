@@ -96,6 +96,11 @@ class Site {
                                      const ResultSink& sink) = 0;
   // Waits until the job has changed or `deadline`, whichever is first. May return early.
   virtual base::Result<> wait_for_change(std::string_view job, base::Instant deadline) = 0;
+  // Of a job whose master has told its end: waits until the cluster knows it too, so that list()
+  // has it as ended, or until `deadline`. Nothing to wait for where both are told from one record.
+  virtual base::Result<> wait_for_cluster(std::string_view /*job*/, base::Instant /*deadline*/) {
+    return {};
+  }
 };
 
 }  // namespace gangrun::cluster

@@ -382,4 +382,14 @@ Result<> YarnSite::wait_for_change(std::string_view, base::Instant deadline) {
   return {};
 }
 
+Result<> YarnSite::wait_for_cluster(std::string_view job, base::Instant deadline) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  while (clock_.now() < deadline) {
+    GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+    if (hadoop::is_final(report.state)) return {};
+    GANGRUN_TRY(wait_for_change(job, deadline));
+  }
+  return {};
+}
+
 }  // namespace gangrun::cluster

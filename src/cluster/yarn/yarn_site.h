@@ -43,6 +43,7 @@ class YarnSite final : public Site {
   base::Result<> read_result(std::string_view job, const job::TaskId& task,
                              const ResultSink& sink) override;
   base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
+  base::Result<> wait_for_cluster(std::string_view job, base::Instant deadline) override;
 
  private:
   // Where a running job's master answers.
