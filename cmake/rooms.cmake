@@ -59,6 +59,10 @@ endfunction()
 # Sources that do not go together with others: what they include sets macros.
 set(GANGRUN_ALONE net/boost_source.cc)
 
+# Rooms whose code is run for each message, row or byte. All others wait for something else most of the time: a release
+# compiles those with -O1, which takes a quarter less time.
+set(GANGRUN_BUSY base net feed records gang zookeeper journal registry)
+
 # The names that only this source is meant to see, as clang-format lets them stand: at a line's beginning, functions in an
 # unnamed namespace.
 function(gangrun_own_names source out)
@@ -165,6 +169,9 @@ function(gangrun_add_room room uses libraries)
   target_link_libraries(${target} ${kind} gangrun_options)
   if(sources)
     gangrun_precompile_or_count(${target} gangrun_precompiled ${room})
+    if(NOT room IN_LIST GANGRUN_BUSY)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
   endif()
   foreach(used IN LISTS uses)
     gangrun_target_name(${used} used_target)

@@ -11,7 +11,7 @@
 namespace gangrun::base {
 namespace {
 
-constexpr std::size_t kLimit = 1 << 20;
+constexpr std::size_t kFileLimit = 1 << 20;
 
 class Files : public testing::Test {
  protected:
@@ -40,12 +40,12 @@ TEST_F(Files, ReadsBackWhatWasWrittenWhole) {
   std::string content(200'000, 'x');
   content += std::string("\0\n", 2);
   ASSERT_TRUE(write_file_atomically(path("a"), content, 0640).ok());
-  const auto back = read_file(path("a"), kLimit);
+  const auto back = read_file(path("a"), kFileLimit);
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(*back, content);
   EXPECT_EQ(mode_of(path("a")), 0640U);
   ASSERT_TRUE(write_file_atomically(path("a"), "new", 0600).ok());
-  EXPECT_EQ(read_file(path("a"), kLimit).value_or(""), "new");
+  EXPECT_EQ(read_file(path("a"), kFileLimit).value_or(""), "new");
   EXPECT_EQ(mode_of(path("a")), 0600U);
   EXPECT_EQ(entries(), 1U);
 }
@@ -62,11 +62,11 @@ TEST_F(Files, RefusesALargerFileByItsLimit) {
 }
 
 TEST_F(Files, ErrorsNameThePath) {
-  const auto missing = read_file(path("none"), kLimit);
+  const auto missing = read_file(path("none"), kFileLimit);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, Code::kNotFound);
   EXPECT_THAT(missing.error().message, testing::HasSubstr(path("none")));
-  EXPECT_FALSE(read_file(folder_, kLimit).ok());
+  EXPECT_FALSE(read_file(folder_, kFileLimit).ok());
   const auto unwritable = write_file_atomically(path("none/a"), "x", 0600);
   ASSERT_FALSE(unwritable.ok());
   EXPECT_THAT(unwritable.error().message, testing::HasSubstr(path("none/a")));
@@ -89,7 +89,7 @@ TEST_F(Files, APrivateFileIsPrivateAndNew) {
   const auto again = write_private_file(path("secret"), "y");
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, Code::kAlreadyExists);
-  EXPECT_EQ(read_file(path("secret"), kLimit).value_or(""), "x");
+  EXPECT_EQ(read_file(path("secret"), kFileLimit).value_or(""), "x");
   ASSERT_EQ(::symlink(path("elsewhere").c_str(), path("link").c_str()), 0);
   EXPECT_FALSE(write_private_file(path("link"), "x").ok());
 }

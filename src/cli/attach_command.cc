@@ -18,7 +18,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct AttachOptions {
   std::string job;
   DisplayOptions display;
 };
@@ -26,7 +26,7 @@ struct Options {
 // Shows a job that another process leads.
 class Attached {
  public:
-  Attached(cluster::Site& site, const Options& options, Context& context)
+  Attached(cluster::Site& site, const AttachOptions& options, Context& context)
       : site_(site), options_(options), context_(context) {}
 
   base::Result<> start();
@@ -36,7 +36,7 @@ class Attached {
   job::JobStatus look();
 
   cluster::Site& site_;
-  const Options& options_;
+  const AttachOptions& options_;
   Context& context_;
   net::EventLoop loop_;
   net::Watch signals_;
@@ -79,7 +79,7 @@ ExitStatus Attached::wait() {
   return exit_status;
 }
 
-ExitStatus attach(const Options& options, Context& context) {
+ExitStatus attach(const AttachOptions& options, Context& context) {
   const auto good = check(options.display);
   if (!good.ok()) return fail(context, good.error());
   if (is_on_yarn(options.job)) {
@@ -101,7 +101,7 @@ ExitStatus attach(const Options& options, Context& context) {
 void add_attach(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "attach", "Show a running job as `run` does, with all its lines since its start.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AttachOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_display_flags(*command, options->display);
   add_footer(*command,

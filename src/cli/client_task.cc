@@ -29,7 +29,7 @@ namespace {
 using base::Result;
 
 // Between two looks at the job; one wait for its cluster spec.
-constexpr base::milliseconds kLookInterval(500);
+constexpr base::milliseconds kTaskInterval(500);
 constexpr std::chrono::seconds kSpecWait(5);
 
 // The terminal as it was: a program that is killed may leave it in a state of its own.
@@ -104,7 +104,7 @@ class ClientSession {
       : task_(task),
         context_(context),
         allocation_limit_(task.spec.timeouts.allocation, context.clock.now()),
-        watch_(loop_, task.job, kLookInterval,
+        watch_(loop_, task.job, kTaskInterval,
                {[this](const job::JobStatus& status) { return on_status(status); },
                 [this](const std::string& sentence) { tell(sentence); }}),
         spec_worker_(loop_, 1) {}
@@ -175,7 +175,7 @@ base::Duration ClientSession::on_status(const job::JobStatus& status) {
                      generation_));
   }
   if (job::is_final(status_.state) && child_ && !exit_ && !kill_timer_.pending()) end_child();
-  return kLookInterval;
+  return kTaskInterval;
 }
 
 void ClientSession::ask_for_spec() {
@@ -191,7 +191,7 @@ void ClientSession::ask_for_spec() {
 void ClientSession::on_spec(Result<job::ClusterSpec> spec) {
   if (is_over()) return;
   if (!spec.ok()) {
-    spec_timer_ = loop_.after(kLookInterval, [this] { ask_for_spec(); });
+    spec_timer_ = loop_.after(kTaskInterval, [this] { ask_for_spec(); });
     return;
   }
   const Result<> started = start_child(*spec);

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-CommandModel sample() {
+CommandModel sample_model() {
   CommandModel run{
       .name = "run",
       .summary = "Start it.",
@@ -35,7 +35,7 @@ CommandModel sample() {
 }
 
 TEST(HelpText, ShowsCommandsAndFlags) {
-  EXPECT_EQ(help_text(sample(), ""), R"(All of it.
+  EXPECT_EQ(help_text(sample_model(), ""), R"(All of it.
 
 Usage: gangrun [OPTIONS] COMMAND
 
@@ -46,7 +46,7 @@ Commands:
 Options:
   -h, --help  Help
 )");
-  EXPECT_EQ(help_text(sample().commands[0], "gangrun"), R"(Start it.
+  EXPECT_EQ(help_text(sample_model().commands[0], "gangrun"), R"(Start it.
 
 Usage: gangrun run [OPTIONS] [JOB.yaml]
 
@@ -60,7 +60,7 @@ Example:
 }
 
 TEST(HelpText, WrapsLongHelp) {
-  CommandModel command = sample().commands[0];
+  CommandModel command = sample_model().commands[0];
   for (int i = 0; i < 40; ++i) command.flags[0].help += " word";
   std::size_t start = 0;
   const std::string text = help_text(command, "gangrun");
@@ -77,7 +77,7 @@ TEST(ChoicesOf, AreSeparatedByBars) {
 
 TEST(CompletionScript, NamesEveryCommandFlagAndChoice) {
   for (const std::string& shell : completion_shells()) {
-    const auto script = completion_script(shell, sample());
+    const auto script = completion_script(shell, sample_model());
     ASSERT_TRUE(script.ok());
     EXPECT_THAT(*script, HasSubstr("run"));
     EXPECT_THAT(*script, HasSubstr("logs"));
@@ -88,7 +88,7 @@ TEST(CompletionScript, NamesEveryCommandFlagAndChoice) {
 }
 
 TEST(CompletionScript, AnotherShellIsRefused) {
-  const auto script = completion_script("bsh", sample());
+  const auto script = completion_script("bsh", sample_model());
   ASSERT_FALSE(script.ok());
   EXPECT_THAT(script.error().message, HasSubstr("bash"));
 }

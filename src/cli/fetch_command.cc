@@ -15,7 +15,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct FetchOptions {
   std::string job;
   std::optional<std::string> to;
   std::string task;
@@ -36,7 +36,7 @@ base::Result<std::string> output_folder(const std::string& job, const Context& c
 }
 
 base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folder,
-                                                        const Options& options) {
+                                                        const FetchOptions& options) {
   GANGRUN_ASSIGN(auto outputs, fetched_outputs(folder));
   if (options.task.empty()) return outputs;
   GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
@@ -45,7 +45,7 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
   return outputs;
 }
 
-base::Result<> fetch(const Options& options, Context& context) {
+base::Result<> fetch(const FetchOptions& options, Context& context) {
   GANGRUN_ASSIGN(const std::string folder, output_folder(options.job, context));
   GANGRUN_ASSIGN(const auto outputs, chosen_outputs(folder, options));
   const std::string to = options.to ? in_folder(context.folder, *options.to) : folder;
@@ -70,7 +70,7 @@ base::Result<> fetch(const Options& options, Context& context) {
 void add_fetch(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "fetch", "List what was brought of the outputs of a job's tasks, or copy it.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FetchOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "--to", options->to, "FOLDER",

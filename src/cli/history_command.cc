@@ -10,14 +10,14 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct HistoryOptions {
   std::optional<std::string> on;
   std::optional<std::string> since;
   std::optional<std::string> state;
   bool json = false;
 };
 
-ExitStatus history(const Options& options, Context& context) {
+ExitStatus history(const HistoryOptions& options, Context& context) {
   const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
   if (!filter.ok()) return fail(context, filter.error());
   const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
@@ -42,7 +42,7 @@ void add_history(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "history",
                   "List the jobs that have ended, the newest first, with verdict and first cause.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HistoryOptions>();
   add_value(*command, "--since", options->since, "TIME",
             "Only jobs submitted since: a time before now (2d) or a day in UTC (2026-01-31)");
   add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",

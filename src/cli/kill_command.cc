@@ -10,7 +10,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct KillOptions {
   std::string job;
   bool now = false;
 };
@@ -20,7 +20,7 @@ std::string user_name(const Context& context) {
   return name.empty() ? base::format("user {}", ::getuid()) : name;
 }
 
-ExitStatus kill_job(const Options& options, Context& context) {
+ExitStatus kill_job(const KillOptions& options, Context& context) {
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const std::string by = base::format("gangrun kill by {}", user_name(context));
@@ -34,7 +34,7 @@ ExitStatus kill_job(const Options& options, Context& context) {
 void add_kill(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "kill", "Ask for the end of a job; its tasks get their time to stop. Does not wait.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<KillOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--now", options->now, "End it at once, without any time to stop");
   add_footer(*command,

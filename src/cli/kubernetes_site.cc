@@ -24,7 +24,7 @@ using kubernetes::Request;
 
 constexpr base::seconds kAnswerLimit(10);
 // How often pods are looked at by who waits for a change.
-constexpr base::seconds kLookInterval(1);
+constexpr base::seconds kPodsInterval(1);
 constexpr int kPageSize = 500;
 // Of a failed task's log: what a traceback may take.
 constexpr std::size_t kKeptLines = 500;
@@ -280,7 +280,7 @@ Result<> KubernetesSite::wait_for_change(std::string_view job, base::Instant dea
   if (!found) return others_->wait_for_change(job, deadline);
   GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
   (void)way->loop.run_until([] { return false; },
-                            std::min(deadline, way->loop.now() + kLookInterval));
+                            std::min(deadline, way->loop.now() + kPodsInterval));
   return {};
 }
 

@@ -12,7 +12,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct LogsOptions {
   std::string job;
   std::string task;
   bool follow = false;
@@ -25,7 +25,7 @@ struct Options {
 constexpr std::chrono::seconds kFollowStep(1);
 constexpr int kMaxTail = 1'000'000;
 
-base::Result<cluster::LogRequest> request_of(const Options& options) {
+base::Result<cluster::LogRequest> request_of(const LogsOptions& options) {
   cluster::LogRequest request;
   if (!options.task.empty()) {
     GANGRUN_ASSIGN(request.task, job::parse_task_id(options.task));
@@ -53,8 +53,8 @@ std::size_t prefix_width(const job::JobStatus& status, const cluster::LogRequest
 }
 
 // Everything that is there, then with -f what comes until the job ends.
-base::Result<> show(cluster::Site& site, const Options& options, const cluster::LogRequest& request,
-                    Context& context) {
+base::Result<> show(cluster::Site& site, const LogsOptions& options,
+                    const cluster::LogRequest& request, Context& context) {
   GANGRUN_ASSIGN(job::JobStatus status, site.status(options.job));
   GANGRUN_ASSIGN(const auto reader, site.logs(status.id, request));
   LogPrinter::Options printing{.prefix = !request.task.has_value(),
@@ -77,7 +77,7 @@ base::Result<> show(cluster::Site& site, const Options& options, const cluster::
   return {};
 }
 
-ExitStatus logs(const Options& options, Context& context) {
+ExitStatus logs(const LogsOptions& options, Context& context) {
   const auto request = request_of(options);
   if (!request.ok()) return fail(context, request.error());
   const auto site = site_of(context, options.job);
@@ -91,7 +91,7 @@ ExitStatus logs(const Options& options, Context& context) {
 void add_logs(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "logs", "Show the output of a job's tasks: of all with a prefix, or of one.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LogsOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_flag(*command, "-f,--follow", options->follow, "Go on until the job ends");

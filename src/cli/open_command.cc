@@ -26,12 +26,12 @@ namespace gangrun::cli {
 namespace {
 
 // So often is looked whether the job still runs, and where its task is.
-constexpr std::chrono::seconds kLookInterval(1);
+constexpr std::chrono::seconds kJobInterval(1);
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr const char* kDefaultTask = "tensorboard";
 constexpr int kMaxPort = 65535;
 
-struct Options {
+struct OpenOptions {
   std::string job;
   std::string task;
   std::optional<std::string> port;
@@ -61,7 +61,7 @@ base::Result<Look> look(cluster::Site& site, const std::string& job, const job::
 // Serves the tunnels of one task.
 class Opened {
  public:
-  Opened(cluster::Site& site, const Options& options, std::uint16_t port, Context& context)
+  Opened(cluster::Site& site, const OpenOptions& options, std::uint16_t port, Context& context)
       : site_(site), options_(options), wanted_port_(port), context_(context), workers_(loop_, 1) {}
 
   base::Result<> start();
@@ -79,7 +79,7 @@ class Opened {
   base::Result<std::unique_ptr<TaskWay>> make_way();
 
   cluster::Site& site_;
-  const Options& options_;
+  const OpenOptions& options_;
   const std::uint16_t wanted_port_;
   Context& context_;
   net::EventLoop loop_;
@@ -152,7 +152,7 @@ void Opened::look_again() {
 
 // A master that cannot be asked for a moment changes nothing: it may be coming back.
 void Opened::on_look(base::Result<Look> found) {
-  timer_ = loop_.after(kLookInterval, [this] { look_again(); });
+  timer_ = loop_.after(kJobInterval, [this] { look_again(); });
   if (!found.ok()) return say(found.error().message);
   const job::JobStatus& status = found->status;
   if (job::is_final(status.state)) {
@@ -202,7 +202,7 @@ void Opened::say(const std::string& sentence) {
   if (std::exchange(said_, sentence) != sentence) context_.console.error(sentence);
 }
 
-ExitStatus open(const Options& options, Context& context) {
+ExitStatus open(const OpenOptions& options, Context& context) {
   int port = 0;
   if (options.port) {
     const auto wanted = job::parse_count(*options.port, 0, kMaxPort);
@@ -221,7 +221,7 @@ ExitStatus open(const Options& options, Context& context) {
 void add_open(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "open", "Make a task's port reachable from here, as an address for a browser.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OpenOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "--port", options->port, "PORT", "The port of this machine; else any");

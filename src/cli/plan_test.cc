@@ -10,7 +10,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-Plan sample() {
+Plan sample_plan() {
   Plan plan;
   plan.spec.name = "wine";
   plan.spec.success = "all";
@@ -35,7 +35,7 @@ Plan sample() {
 }
 
 TEST(PlanJson, HasEveryTaskWithItsOwn) {
-  const auto json = plan_json(sample());
+  const auto json = plan_json(sample_plan());
   ASSERT_TRUE(json.ok()) << json.error().message;
   const base::Json& tasks = (*json)["tasks"];
   ASSERT_EQ(tasks.size(), 3U);
@@ -50,7 +50,7 @@ TEST(PlanJson, HasEveryTaskWithItsOwn) {
 }
 
 TEST(PlanLines, ReadLikeTheJob) {
-  const auto lines = plan_lines(sample());
+  const auto lines = plan_lines(sample_plan());
   ASSERT_TRUE(lines.ok());
   std::string text;
   for (const Line& line : *lines) text += line.text() + "\n";
@@ -63,7 +63,7 @@ TEST(PlanLines, ReadLikeTheJob) {
 }
 
 TEST(VariableNames, DependOnWhatTheTaskIs) {
-  const Plan plan = sample();
+  const Plan plan = sample_plan();
   const auto worker = variable_names(plan.spec, plan.spec.tasks[0]);
   ASSERT_TRUE(worker.ok());
   EXPECT_THAT(*worker, Contains("TF_CONFIG"));

@@ -11,7 +11,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct PsOptions {
   std::optional<std::string> on;
   bool all = false;
   bool json = false;
@@ -20,7 +20,7 @@ struct Options {
 // Ended jobs that are listed without --all.
 constexpr std::size_t kShownEnded = 20;
 
-ExitStatus ps(const Options& options, Context& context) {
+ExitStatus ps(const PsOptions& options, Context& context) {
   const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
@@ -44,7 +44,7 @@ ExitStatus ps(const Options& options, Context& context) {
 
 void add_ps(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "ps", "List the jobs of this machine, the newest first.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PsOptions>();
   add_flag(*command, "-a,--all", options->all,
            base::format("Show all ended jobs, not only the last {}", kShownEnded));
   add_value(*command, "--on", options->on, "local|yarn",

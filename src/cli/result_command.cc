@@ -19,7 +19,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct ResultOptions {
   std::string job;
   std::string task;
   std::optional<std::string> output;
@@ -28,7 +28,7 @@ struct Options {
 
 constexpr mode_t kOwnFile = 0600;
 
-base::Result<> list(cluster::Site& site, const Options& options, Context& context) {
+base::Result<> list(cluster::Site& site, const ResultOptions& options, Context& context) {
   GANGRUN_ASSIGN(const auto results, site.results(options.job));
   if (options.json) {
     base::Json list = base::Json::array();
@@ -62,7 +62,7 @@ base::Result<> write_to_file(cluster::Site& site, const std::string& job, const 
   return done;
 }
 
-base::Result<> show(cluster::Site& site, const Options& options, Context& context) {
+base::Result<> show(cluster::Site& site, const ResultOptions& options, Context& context) {
   if (options.task.empty()) {
     if (options.output) return base::invalid_argument("--output needs a TASK");
     return list(site, options, context);
@@ -76,7 +76,7 @@ base::Result<> show(cluster::Site& site, const Options& options, Context& contex
   });
 }
 
-ExitStatus result(const Options& options, Context& context) {
+ExitStatus result(const ResultOptions& options, Context& context) {
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show(**site, options, context);
@@ -88,7 +88,7 @@ ExitStatus result(const Options& options, Context& context) {
 void add_result(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "result", "List what a job's tasks have left as results, or print one.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ResultOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "-o,--output", options->output, "FILE",

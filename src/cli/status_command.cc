@@ -12,12 +12,12 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct StatusOptions {
   std::string job;
   bool json = false;
 };
 
-ExitStatus status(const Options& options, Context& context) {
+ExitStatus status(const StatusOptions& options, Context& context) {
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto found = (*site)->status(options.job);
@@ -48,7 +48,7 @@ ExitStatus status(const Options& options, Context& context) {
 
 void add_status(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "status", "Show one job: its state, its tasks, its cause.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StatusOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(

@@ -13,7 +13,7 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct WaitOptions {
   std::string job;
   std::optional<std::string> timeout;
   bool json = false;
@@ -45,7 +45,7 @@ base::Result<job::JobStatus> wait_for_end(cluster::Site& site, const std::string
   return status;
 }
 
-ExitStatus wait(const Options& options, Context& context) {
+ExitStatus wait(const WaitOptions& options, Context& context) {
   std::optional<base::Instant> deadline;
   if (options.timeout) {
     const auto limit = job::parse_duration(*options.timeout);
@@ -69,7 +69,7 @@ ExitStatus wait(const Options& options, Context& context) {
 void add_wait(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "wait", "Wait for the end of a job and exit as `run` would have.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WaitOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_value(*command, "--timeout", options->timeout, "TIME", "Wait no longer than that");
   add_flag(*command, "--json", options->json, "Print the final status as a JSON object");

@@ -9,12 +9,12 @@ namespace gangrun::cli {
 
 namespace {
 
-struct Options {
+struct WhyOptions {
   std::string job;
   bool json = false;
 };
 
-ExitStatus tell_why(const Options& options, Context& context) {
+ExitStatus tell_why(const WhyOptions& options, Context& context) {
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto status = (*site)->status(options.job);
@@ -37,7 +37,7 @@ ExitStatus tell_why(const Options& options, Context& context) {
 void add_why(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "why", "Say in plain words what a job waits for, or why it ended.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WhyOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(

@@ -10,7 +10,7 @@ namespace gangrun::feed {
 
 namespace {
 
-constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 base::Instant now() { return std::chrono::steady_clock::now(); }
 
@@ -87,7 +87,7 @@ base::Result<std::optional<Frame>> Inlet::next() {
   const std::lock_guard lock(mutex_);
   while (!turns_.empty()) {
     Written& turn = turns_.front();
-    auto frame = frames_->next(turn.end.value_or(kNoLimit));
+    auto frame = frames_->next(turn.end.value_or(kUnlimited));
     if (!frame.ok()) {
       if (frame.error().code != base::Code::kDataLoss) return std::move(frame).error();
       break_turn(turn, std::move(frame).error().message);
@@ -124,7 +124,7 @@ bool Inlet::nothing_to_do() {
   if (closed_) return false;
   if (turns_.empty()) return true;
   const Written& turn = turns_.front();
-  return !turn.end.has_value() && frames_->idle(kNoLimit);
+  return !turn.end.has_value() && frames_->idle(kUnlimited);
 }
 
 void Inlet::close() {
@@ -142,7 +142,7 @@ Inlet::Figures Inlet::figures() {
           .bytes = bytes_read_,
           .queued_bytes = std::min(std::max(head, there) - position, frames_->capacity()),
           .node_waited = base::Duration(waited_ns_),
-          .feeder_waited = base::Duration(static_cast<std::int64_t>(waited & kNoLimit >> 1))};
+          .feeder_waited = base::Duration(static_cast<std::int64_t>(waited & kUnlimited >> 1))};
 }
 
 }  // namespace gangrun::feed

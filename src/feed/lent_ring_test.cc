@@ -15,8 +15,8 @@
 namespace gangrun::feed {
 namespace {
 
-constexpr std::size_t kCapacity = 64 << 10;
-constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+constexpr std::size_t kLentCapacity = 64 << 10;
+constexpr std::uint64_t kNoLentLimit = ~std::uint64_t{0};
 
 struct Lender {
   std::shared_ptr<RingMemory> theirs;
@@ -27,7 +27,7 @@ struct Lender {
   std::unique_ptr<RingWriter> writer;
 
   Lender() {
-    const auto memory = *RingMemory::create(kCapacity, RingMemory::Access::kRead);
+    const auto memory = *RingMemory::create(kLentCapacity, RingMemory::Access::kRead);
     theirs = *RingMemory::open(base::UniqueFd(dup(memory->fd())), RingMemory::Access::kWrite);
     ring = LentRing::make(memory, 0, [room = room](std::uint64_t free) { *room = free; });
     writer = std::make_unique<RingWriter>(theirs, 0, 0);
@@ -41,7 +41,7 @@ struct Lender {
     writer->commit(kind, flags, data.size());
     return true;
   }
-  Frame read() { return ring->next(kNoLimit)->value_or(Frame{}); }
+  Frame read() { return ring->next(kNoLentLimit)->value_or(Frame{}); }
 };
 
 TEST(LentRing, TheRoomOfAFrameIsFreeWhenItIsHeldNoMore) {
@@ -56,7 +56,7 @@ TEST(LentRing, TheRoomOfAFrameIsFreeWhenItIsHeldNoMore) {
   EXPECT_EQ(lender.theirs->header().tail, 0U) << "the older one is still held";
   one = {};
   EXPECT_EQ(lender.theirs->header().tail, lender.writer->head());
-  EXPECT_EQ(*lender.room, kCapacity);
+  EXPECT_EQ(*lender.room, kLentCapacity);
 }
 
 TEST(LentRing, FramesThatAreKeptAreMovedOutOfTheRingWithTheirBytesAndAddresses) {
@@ -96,7 +96,7 @@ TEST(LentRing, PiecesBecomeOneFrame) {
   EXPECT_EQ(frame.data, "abc");
   EXPECT_EQ(frame.kind, 5);
   EXPECT_EQ(lender.theirs->header().tail, lender.writer->head());
-  EXPECT_TRUE(lender.ring->idle(kNoLimit));
+  EXPECT_TRUE(lender.ring->idle(kNoLentLimit));
 }
 
 TEST(LentRing, ManyPiecesDoNotKeepACaller) {
@@ -104,14 +104,14 @@ TEST(LentRing, ManyPiecesDoNotKeepACaller) {
   ASSERT_TRUE(lender.write("a", 5, kFirstPiece));
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(lender.write("b", 5, 0));
   EXPECT_EQ(lender.read().hold, nullptr);
-  EXPECT_FALSE(lender.ring->idle(kNoLimit));
+  EXPECT_FALSE(lender.ring->idle(kNoLentLimit));
 }
 
 TEST(LentRing, PiecesOutOfOrderAreAnError) {
   const auto refused = [](std::vector<std::pair<std::uint16_t, std::uint16_t>> pieces) {
     Lender lender;
     for (const auto& [kind, flags] : pieces) EXPECT_TRUE(lender.write("x", kind, flags));
-    const auto frame = lender.ring->next(kNoLimit);
+    const auto frame = lender.ring->next(kNoLentLimit);
     return !frame.ok() && frame.error().code == base::Code::kDataLoss;
   };
   EXPECT_TRUE(refused({{1, 0}}));

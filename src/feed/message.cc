@@ -9,7 +9,7 @@ namespace gangrun::feed {
 
 namespace {
 
-constexpr std::uint32_t kMark = 0x46475247;  // "GRGF" as it lies in memory
+constexpr std::uint32_t kMessageMark = 0x46475247;  // "GRGF" as it lies in memory
 constexpr std::uint16_t kVersion = 1;
 
 struct Head {
@@ -25,7 +25,7 @@ static_assert(sizeof(Head) + kMaxTextBytes == kMaxMessageBytes);
 }  // namespace
 
 std::string encode(const Message& message) {
-  const Head head{.mark = kMark,
+  const Head head{.mark = kMessageMark,
                   .version = kVersion,
                   .type = static_cast<std::uint16_t>(message.type),
                   .a = message.a,
@@ -45,7 +45,8 @@ base::Result<Message> decode(std::string_view bytes) {
                        base::format("a message of {} bytes is none of the feed", bytes.size())};
   }
   std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.mark != kMark) return base::Error{base::Code::kDataLoss, "no message of the feed"};
+  if (head.mark != kMessageMark)
+    return base::Error{base::Code::kDataLoss, "no message of the feed"};
   if (head.version != kVersion) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("the peer speaks version {} of the feed, here it is {}",

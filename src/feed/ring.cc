@@ -10,7 +10,7 @@ namespace gangrun::feed {
 
 namespace {
 
-constexpr std::uint32_t kMark = 0x47524631;
+constexpr std::uint32_t kRingMark = 0x47524631;
 // While the reader keeps up, only so much of the ring is used, which stays in the processor's
 // cache.
 constexpr std::uint64_t kWarm = 4 << 20;
@@ -45,7 +45,7 @@ base::Result<> RingWriter::look_at_tail() {
 base::Result<> RingWriter::go_to_start() {
   GANGRUN_TRY(memory_->populate(head_, kAlignment));
   const std::uint64_t rest = memory_->capacity() - head_ % memory_->capacity();
-  const PieceHead head{.mark = kMark, .kind = 0, .flags = kSkip, .size = rest - kAlignment};
+  const PieceHead head{.mark = kRingMark, .kind = 0, .flags = kSkip, .size = rest - kAlignment};
   std::memcpy(memory_->at(head_), &head, sizeof head);
   head_ += rest;
   memory_->header().head.store(head_, std::memory_order_seq_cst);
@@ -68,7 +68,7 @@ base::Result<char*> RingWriter::reserve(std::size_t size) {
 }
 
 void RingWriter::commit(std::uint16_t kind, std::uint16_t flags, std::size_t size) {
-  const PieceHead head{.mark = kMark, .kind = kind, .flags = flags, .size = size};
+  const PieceHead head{.mark = kRingMark, .kind = kind, .flags = flags, .size = size};
   std::memcpy(memory_->at(head_), &head, sizeof head);
   head_ += room_for(size);
   memory_->header().head.store(head_, std::memory_order_seq_cst);
@@ -101,7 +101,7 @@ base::Result<std::optional<Piece>> RingReader::next(std::uint64_t tail, std::uin
   PieceHead read{};
   std::memcpy(&read, memory_->at(position_), sizeof read);
   const std::uint64_t there = end - position_;
-  if (read.mark != kMark || read.size > there ||
+  if (read.mark != kRingMark || read.size > there ||
       RingWriter::room_for(static_cast<std::size_t>(read.size)) > there) {
     return impossible(base::format("no frame at {}: mark {:x}, {} bytes of {}", position_,
                                    read.mark, read.size, there));

@@ -12,24 +12,24 @@
 namespace gangrun::feed {
 namespace {
 
-constexpr std::size_t kCapacity = 64 << 10;
+constexpr std::size_t kMemoryCapacity = 64 << 10;
 
 base::UniqueFd copy_of(int fd) { return base::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
 TEST(RingMemory, IsMappedTwiceInARowAndSharedWithWhoOpensIt) {
-  const auto mine = *RingMemory::create(kCapacity, RingMemory::Access::kRead);
+  const auto mine = *RingMemory::create(kMemoryCapacity, RingMemory::Access::kRead);
   const auto theirs = *RingMemory::open(copy_of(mine->fd()), RingMemory::Access::kWrite);
-  ASSERT_EQ(theirs->capacity(), kCapacity);
-  std::memcpy(theirs->at(kCapacity - 2), "abcd", 4);
-  EXPECT_EQ(std::string(mine->at(kCapacity - 2), 4), "abcd");
+  ASSERT_EQ(theirs->capacity(), kMemoryCapacity);
+  std::memcpy(theirs->at(kMemoryCapacity - 2), "abcd", 4);
+  EXPECT_EQ(std::string(mine->at(kMemoryCapacity - 2), 4), "abcd");
   EXPECT_EQ(std::string(mine->at(0), 2), "cd");
-  EXPECT_EQ(std::string(mine->at(5 * kCapacity), 2), "cd");
+  EXPECT_EQ(std::string(mine->at(5 * kMemoryCapacity), 2), "cd");
   theirs->header().head = 7;
   EXPECT_EQ(mine->header().head, 7U);
 }
 
 TEST(RingMemory, CannotBeMadeShorterOrLonger) {
-  const auto memory = *RingMemory::create(kCapacity, RingMemory::Access::kRead);
+  const auto memory = *RingMemory::create(kMemoryCapacity, RingMemory::Access::kRead);
   EXPECT_NE(ftruncate(memory->fd(), 4096), 0);
   EXPECT_NE(ftruncate(memory->fd(), 1 << 20), 0);
 }
@@ -42,9 +42,9 @@ TEST(RingMemory, APeersFileThatIsNotSealedOrOfAnImpossibleSizeIsNotUsed) {
     return RingMemory::open(std::move(fd), RingMemory::Access::kRead).ok();
   };
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  EXPECT_TRUE(opened(4096 + kCapacity, kSeals));
-  EXPECT_FALSE(opened(4096 + kCapacity, F_SEAL_GROW | F_SEAL_SEAL));
-  EXPECT_FALSE(opened(4096 + kCapacity + 1, kSeals));
+  EXPECT_TRUE(opened(4096 + kMemoryCapacity, kSeals));
+  EXPECT_FALSE(opened(4096 + kMemoryCapacity, F_SEAL_GROW | F_SEAL_SEAL));
+  EXPECT_FALSE(opened(4096 + kMemoryCapacity + 1, kSeals));
   EXPECT_FALSE(opened(4096, kSeals));
   EXPECT_FALSE(opened(0, kSeals));
   EXPECT_FALSE(RingMemory::open(base::UniqueFd(), RingMemory::Access::kRead).ok());
@@ -61,17 +61,18 @@ TEST(RingMemory, PagesAreHadBeforeTheyAreTouched) {
 }
 
 TEST(RingMemory, CopiesThatAreLeftKeepTheirBytesAndTheRingGoesOnWithoutThem) {
-  const auto memory = *RingMemory::create(kCapacity, RingMemory::Access::kWrite);
+  const auto memory = *RingMemory::create(kMemoryCapacity, RingMemory::Access::kWrite);
   const auto other = *memory->again();
   char* const start = memory->at(0);
   std::memcpy(memory->at(8192), "lent", 4);
-  std::memcpy(memory->at(kCapacity - 2), "over", 4);
-  const RingMemory::Regions regions{{8192, 12288}, {kCapacity - 4096, kCapacity + 4096}};
+  std::memcpy(memory->at(kMemoryCapacity - 2), "over", 4);
+  const RingMemory::Regions regions{{8192, 12288},
+                                    {kMemoryCapacity - 4096, kMemoryCapacity + 4096}};
   ASSERT_TRUE(memory->leave_copies(regions).ok());
   std::memcpy(other->at(8192), "next", 4);
-  std::memcpy(other->at(kCapacity - 2), "next", 4);
+  std::memcpy(other->at(kMemoryCapacity - 2), "next", 4);
   EXPECT_EQ(std::string(start + 8192, 4), "lent");
-  EXPECT_EQ(std::string(start + kCapacity - 2, 4), "over");
+  EXPECT_EQ(std::string(start + kMemoryCapacity - 2, 4), "over");
   for (const auto& [first, last] : regions) EXPECT_EQ(munmap(start + first, last - first), 0);
 }
 

@@ -224,4 +224,11 @@ class Driver {
   std::vector<Decision> decisions_;
 };
 
+// A gang whose tasks have all started.
+inline Driver running(const job::JobSpec& spec, Gang::Limits limits = {}) {
+  Driver driver(spec, limits);
+  driver.run_all();
+  return driver;
+}
+
 }  // namespace gangrun::gang

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "gang/driver.h"
+#include "job/test_tasks.h"
 
 namespace gangrun::gang {
 
 namespace {
 
-const job::TaskId kChief{"chief", 0};
 const job::TaskId kFirst{"worker", 0};
 const job::TaskId kSecond{"worker", 1};
 
@@ -28,12 +28,12 @@ TEST(GangCounts, FollowATaskFromItsPlaceToItsEnd) {
   Driver driver(job_of({task_type("chief"), task_type("worker", 2)}));
   driver.step(Begin{});
   expect_right(driver.gang());
-  for (const job::TaskId& task : {kChief, kFirst, kSecond}) {
+  for (const job::TaskId& task : {job::kChief, kFirst, kSecond}) {
     driver.allocated(task);
     expect_right(driver.gang());
     driver.reported(task);
   }
-  for (const job::TaskId& task : {kSecond, kChief, kFirst}) {
+  for (const job::TaskId& task : {kSecond, job::kChief, kFirst}) {
     EXPECT_FALSE(driver.gang().all_started());
     driver.started(task);
     expect_right(driver.gang());

@@ -20,12 +20,6 @@ job::JobSpec elastic(int instances, int needed, int spares = 0, int max = 3,
   return spec;
 }
 
-Driver running(const job::JobSpec& spec, Gang::Limits limits = {}) {
-  Driver driver(spec, limits);
-  driver.run_all();
-  return driver;
-}
-
 // --- spares
 
 TEST(SpareTest, WaitsBesideTheGang) {

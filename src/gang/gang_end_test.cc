@@ -3,6 +3,7 @@
 
 #include "gang/driver.h"
 #include "gang/gang.h"
+#include "job/test_tasks.h"
 
 // How a job ends: success, failure and its first cause, time limits, and being stopped.
 namespace gangrun::gang {
@@ -12,23 +13,11 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-const job::TaskId kChief{"chief", 0};
-const job::TaskId kWorker0{"worker", 0};
-const job::TaskId kWorker1{"worker", 1};
 const job::TaskId kWorker2{"worker", 2};
-const job::TaskId kPs{"ps", 0};
-const job::TaskId kEvaluator{"evaluator", 0};
-const job::TaskId kTensorboard{"tensorboard", 0};
 
 job::JobSpec whole_family() {
   return job_of({task_type("chief"), task_type("worker"), task_type("ps"),
                  task_type("evaluator", 1, minutes(2)), task_type("tensorboard", 1, minutes(1))});
-}
-
-Driver running(const job::JobSpec& spec) {
-  Driver driver(spec);
-  driver.run_all();
-  return driver;
 }
 
 job::ExitReport failed_with(const std::string& sentence) {
@@ -39,26 +28,26 @@ job::ExitReport failed_with(const std::string& sentence) {
 
 TEST(GangEndTest, SucceedsWhenAllTrackedTasksHave) {
   Driver driver = running(job_of({task_type("chief"), task_type("worker"), task_type("ps")}));
-  EXPECT_EQ(driver.exited(kChief, 0), "");
-  EXPECT_EQ(driver.exited(kWorker0, 0), "end p0; end-at-once c0 w0");
+  EXPECT_EQ(driver.exited(job::kChief, 0), "");
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "end p0; end-at-once c0 w0");
   EXPECT_EQ(driver.gang().state(), job::JobState::kStopping);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "the end of chief:0, worker:0, ps:0; limit in 10 s");
-  EXPECT_EQ(driver.agent_ended(kChief), "");
-  EXPECT_EQ(driver.agent_ended(kWorker0), "");
-  EXPECT_EQ(driver.exited(kPs, 143), "");
-  EXPECT_EQ(driver.agent_ended(kPs), "finish succeeded");
+  EXPECT_EQ(driver.agent_ended(job::kChief), "");
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "");
+  EXPECT_EQ(driver.exited(job::kPs, 143), "");
+  EXPECT_EQ(driver.agent_ended(job::kPs), "finish succeeded");
   EXPECT_EQ(driver.cause(), "");
-  EXPECT_EQ(state_of(*driver.gang().find(kPs)), job::TaskState::kStopped);
-  EXPECT_EQ(state_of(*driver.gang().find(kChief)), job::TaskState::kSucceeded);
+  EXPECT_EQ(state_of(*driver.gang().find(job::kPs)), job::TaskState::kStopped);
+  EXPECT_EQ(state_of(*driver.gang().find(job::kChief)), job::TaskState::kSucceeded);
 }
 
 TEST(GangEndTest, SuccessOfOneTypeStopsTheOthers) {
   job::JobSpec spec = job_of({task_type("chief"), task_type("worker", 2)});
   spec.success = "chief";
   Driver driver = running(spec);
-  EXPECT_EQ(driver.exited(kWorker0, 0), "");
-  EXPECT_EQ(driver.exited(kChief, 0), "end w1; end-at-once c0 w0");
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "");
+  EXPECT_EQ(driver.exited(job::kChief, 0), "end w1; end-at-once c0 w0");
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
 }
@@ -67,51 +56,52 @@ TEST(GangEndTest, FailureOfOneThatIsNotNeededForSuccessStillFails) {
   job::JobSpec spec = job_of({task_type("chief"), task_type("worker")});
   spec.success = "chief";
   Driver driver = running(spec);
-  EXPECT_EQ(driver.exited(kWorker0, 1), "end c0; end-at-once w0");
+  EXPECT_EQ(driver.exited(job::kWorker0, 1), "end c0; end-at-once w0");
 }
 
 TEST(GangEndTest, TheCauseIsKnownBeforeTheOthersHaveStopped) {
   Driver driver = running(job_of({task_type("worker"), task_type("ps")}));
   EXPECT_EQ(driver.gang().first_cause(), std::nullopt);
-  EXPECT_EQ(driver.exited(kPs, 1), "end w0; end-at-once p0");
+  EXPECT_EQ(driver.exited(job::kPs, 1), "end w0; end-at-once p0");
   const auto early = driver.gang().first_cause();
   ASSERT_TRUE(early.has_value());
-  EXPECT_EQ(early->task, kPs);
+  EXPECT_EQ(early->task, job::kPs);
   driver.all_gone();
   EXPECT_EQ(driver.cause(), early->sentence);
 }
 
 TEST(GangEndTest, FailedServiceFailsTheJob) {
   Driver driver = running(job_of({task_type("worker"), task_type("ps")}));
-  EXPECT_EQ(driver.exited(kPs, 1), "end w0; end-at-once p0");
+  EXPECT_EQ(driver.exited(job::kPs, 1), "end w0; end-at-once p0");
   driver.all_gone();
   EXPECT_EQ(driver.cause(), "ps:0 on host-ps exited with status 1");
 }
 
 TEST(GangEndTest, ObserverIsAwaitedWhileItMakesProgress) {
   Driver driver = running(whole_family());
-  driver.exited(kChief, 0);
-  EXPECT_EQ(driver.exited(kWorker0, 0), "end p0");
+  driver.exited(job::kChief, 0);
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "end p0");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
-  EXPECT_EQ(driver.agent_ended(kPs), "");
+  EXPECT_EQ(driver.agent_ended(job::kPs), "");
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the end of evaluator:0; limit in 2 min");
   for (int i = 0; i < 5; ++i) {
     driver.pass(seconds(119));
     EXPECT_EQ(driver.step(TimePassed{}), "");
-    driver.step(Progress{kEvaluator, 1});
+    driver.step(Progress{job::kEvaluator, 1});
   }
-  EXPECT_EQ(driver.exited(kEvaluator, 0), "end-at-once c0 w0 e0");
-  for (const auto& task : {kChief, kWorker0, kEvaluator}) EXPECT_EQ(driver.agent_ended(task), "");
+  EXPECT_EQ(driver.exited(job::kEvaluator, 0), "end-at-once c0 w0 e0");
+  for (const auto& task : {job::kChief, job::kWorker0, job::kEvaluator})
+    EXPECT_EQ(driver.agent_ended(task), "");
   // The sidecar lingers.
-  EXPECT_EQ(driver.phase(kTensorboard), Phase::kRunning);
+  EXPECT_EQ(driver.phase(job::kTensorboard), Phase::kRunning);
   EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + minutes(1));
   EXPECT_EQ(driver.expire(), "end t0");
-  EXPECT_EQ(driver.agent_ended(kTensorboard), "finish succeeded");
+  EXPECT_EQ(driver.agent_ended(job::kTensorboard), "finish succeeded");
 }
 
 TEST(GangEndTest, ObserverWithoutProgressIsStoppedAndTold) {
   Driver driver = running(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
-  driver.exited(kWorker0, 0);
+  driver.exited(job::kWorker0, 0);
   EXPECT_EQ(driver.expire(), "warn; end e0; end-at-once w0");
   EXPECT_EQ(driver.warning(),
             "evaluator:0 made no progress for 2 min after the others had ended; it was stopped");
@@ -121,13 +111,13 @@ TEST(GangEndTest, ObserverWithoutProgressIsStoppedAndTold) {
 
 TEST(GangEndTest, ObserverWithoutGraceIsNotAwaited) {
   Driver driver = running(job_of({task_type("worker"), task_type("evaluator")}));
-  EXPECT_EQ(driver.exited(kWorker0, 0), "end e0; end-at-once w0");
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "end e0; end-at-once w0");
 }
 
 TEST(GangEndTest, FailureOfAnAwaitedObserverFailsTheJob) {
   Driver driver = running(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
-  driver.exited(kWorker0, 0);
-  EXPECT_EQ(driver.exited(kEvaluator, 1), "end-at-once w0 e0");
+  driver.exited(job::kWorker0, 0);
+  EXPECT_EQ(driver.exited(job::kEvaluator, 1), "end-at-once w0 e0");
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kFailed);
   EXPECT_EQ(driver.cause(), "evaluator:0 on host-evaluator exited with status 1");
@@ -137,32 +127,32 @@ TEST(GangEndTest, FailureOfAnAwaitedObserverFailsTheJob) {
 TEST(GangEndTest, GraceOfAnObserverOutlivesItsStartAndItsSession) {
   Driver driver(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
   driver.roll_call();
-  driver.started(kWorker0);
-  driver.exited(kWorker0, 0);
-  driver.started(kEvaluator);
+  driver.started(job::kWorker0);
+  driver.exited(job::kWorker0, 0);
+  driver.started(job::kEvaluator);
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + minutes(2));
-  driver.session_lost(kEvaluator);
+  driver.session_lost(job::kEvaluator);
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(65));
-  driver.reattached(kEvaluator);
+  driver.reattached(job::kEvaluator);
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + minutes(2));
 }
 
 TEST(GangEndTest, GraceOfASidecarOutlivesItsSession) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard", 1, minutes(1))}));
-  driver.exited(kWorker0, 0);
-  driver.agent_ended(kWorker0);
-  driver.session_lost(kTensorboard);
-  driver.reattached(kTensorboard);
+  driver.exited(job::kWorker0, 0);
+  driver.agent_ended(job::kWorker0);
+  driver.session_lost(job::kTensorboard);
+  driver.reattached(job::kTensorboard);
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + minutes(1));
 }
 
 TEST(GangEndTest, SidecarThatEndsInItsGraceIsNotWaitedForAnyMore) {
   for (const int status : {0, 1}) {
     Driver driver = running(job_of({task_type("worker"), task_type("tensorboard", 1, minutes(1))}));
-    driver.exited(kWorker0, 0);
-    driver.agent_ended(kWorker0);
-    EXPECT_THAT(driver.exited(kTensorboard, status), HasSubstr("end-at-once t0"));
-    EXPECT_EQ(driver.agent_ended(kTensorboard), "finish succeeded");
+    driver.exited(job::kWorker0, 0);
+    driver.agent_ended(job::kWorker0);
+    EXPECT_THAT(driver.exited(job::kTensorboard, status), HasSubstr("end-at-once t0"));
+    EXPECT_EQ(driver.agent_ended(job::kTensorboard), "finish succeeded");
   }
 }
 
@@ -170,24 +160,24 @@ TEST(GangEndTest, FirstCauseIsTheEarliestFailureHoweverLateItIsHeardOf) {
   Driver driver = running(job_of({task_type("worker", 3)}));
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(42));
-  EXPECT_EQ(driver.exited(kWorker0, 1), "end-at-once w0; end w1 w2");
+  EXPECT_EQ(driver.exited(job::kWorker0, 1), "end-at-once w0; end w1 w2");
   driver.pass(std::chrono::milliseconds(5));
   driver.step(Exited{kWorker2, 1, failed_with("was killed by signal 9 (out of memory)"), first});
-  driver.exited(kWorker1, 143);  // stopped by us: no failure of its own
+  driver.exited(job::kWorker1, 143);  // stopped by us: no failure of its own
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
             "worker:2 on host-worker was killed by signal 9 (out of memory), 41 s before worker:0 "
             "failed too");
   EXPECT_EQ(state_of(*driver.gang().find(kWorker2)), job::TaskState::kFailed);
-  EXPECT_EQ(state_of(*driver.gang().find(kWorker1)), job::TaskState::kStopped);
+  EXPECT_EQ(state_of(*driver.gang().find(job::kWorker1)), job::TaskState::kStopped);
 }
 
 TEST(GangEndTest, FirstCauseMayBeAnAgentThatDied) {
   Driver driver = running(job_of({task_type("worker", 2)}));
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
-  driver.exited(kWorker0, 1);
-  driver.step(AgentEnded{kWorker1, 1, "died with its host", first, false, false});
+  driver.exited(job::kWorker0, 1);
+  driver.step(AgentEnded{job::kWorker1, 1, "died with its host", first, false, false});
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
             "worker:1 on host-worker died with its host, 2.0 s before worker:0 failed too");
@@ -200,12 +190,13 @@ TEST(GangEndTest, FirstCauseMayBeATaskThatWasGivenUpWhenSilent) {
   Driver driver(job_of({task_type("worker", 2)}), limits);
   driver.run_all();
   const base::Instant lease_ended = driver.now() + seconds(60);
-  driver.session_lost(kWorker0);
+  driver.session_lost(job::kWorker0);
   EXPECT_EQ(driver.expire(), "kill w0; end w1");
   const base::Instant later = lease_ended + seconds(2);
-  driver.step(Exited{kWorker1, 1, failed_with("lost its peer"), later});
-  EXPECT_EQ(driver.step(AgentEnded{kWorker0, 1, "lost its host", lease_ended, false, false}), "");
-  EXPECT_EQ(driver.agent_ended(kWorker1), "finish failed");
+  driver.step(Exited{job::kWorker1, 1, failed_with("lost its peer"), later});
+  EXPECT_EQ(driver.step(AgentEnded{job::kWorker0, 1, "lost its host", lease_ended, false, false}),
+            "");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(),
             "worker:0 on host-worker lost its host, 2.0 s before worker:1 failed too");
 }
@@ -214,9 +205,9 @@ TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
-  driver.exited(kWorker0, 1);
-  driver.step(AgentEnded{kTensorboard, 1, "died", first, true, false});
-  EXPECT_EQ(driver.agent_ended(kWorker0), "finish failed");
+  driver.exited(job::kWorker0, 1);
+  driver.step(AgentEnded{job::kTensorboard, 1, "died", first, true, false});
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker exited with status 1");
 }
 
@@ -225,10 +216,10 @@ TEST(GangEndTest, CauseKeepsWhatTheTaskSaidLast) {
   job::ExitReport report = failed_with("exited with status 1");
   report.last_lines = {"one", "two"};
   report.traceback = "Traceback";
-  driver.step(Exited{kWorker0, 1, report, driver.now()});
+  driver.step(Exited{job::kWorker0, 1, report, driver.now()});
   driver.all_gone();
   const auto& finish = std::get<Finish>(driver.decisions().back());
-  EXPECT_EQ(finish.cause->task, kWorker0);
+  EXPECT_EQ(finish.cause->task, job::kWorker0);
   EXPECT_EQ(finish.cause->host, "host-worker");
   EXPECT_EQ(finish.cause->last_lines, report.last_lines);
   EXPECT_EQ(finish.cause->traceback, "Traceback");
@@ -247,7 +238,7 @@ TEST(GangEndTest, StopOnceGivesTimeAndTwiceDoesNot) {
   Driver driver = running(job_of({task_type("worker", 2)}));
   EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end w0 w1");
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(40));
-  EXPECT_EQ(driver.agent_ended(kWorker0), "");
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "");
   EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end-at-once w1");
   const auto limit = driver.gang().next_deadline();
   EXPECT_EQ(limit, driver.now() + seconds(10));
@@ -255,15 +246,15 @@ TEST(GangEndTest, StopOnceGivesTimeAndTwiceDoesNot) {
   // However often it is asked, the limit does not move away.
   EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end-at-once w1");
   EXPECT_EQ(driver.gang().next_deadline(), limit);
-  EXPECT_EQ(driver.exited(kWorker1, 137), "");
-  EXPECT_EQ(driver.agent_ended(kWorker1), "finish killed");
+  EXPECT_EQ(driver.exited(job::kWorker1, 137), "");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish killed");
   EXPECT_EQ(driver.cause(), "stopped by Ctrl-C");
 }
 
 TEST(GangEndTest, StopAtOnceReachesThoseWhoWereGivenTimeBefore) {
   Driver driver = running(whole_family());
-  driver.exited(kChief, 0);
-  EXPECT_EQ(driver.exited(kWorker0, 0), "end p0");
+  driver.exited(job::kChief, 0);
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "end p0");
   EXPECT_EQ(driver.step(StopRequested{"gangrun kill by ana", true}), "end-at-once c0 w0 p0 e0 t0");
 }
 
@@ -278,10 +269,10 @@ TEST(GangEndTest, StopBeforeItBeginsIsTheEnd) {
 TEST(GangEndTest, StopWhileGatheringEndsAllThatWereAskedFor) {
   Driver driver(job_of({task_type("worker", 3)}));
   driver.step(Begin{});
-  driver.allocated(kWorker1);
+  driver.allocated(job::kWorker1);
   driver.reported(kWorker2);
   EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", false}), "end w0 w1 w2");
-  EXPECT_EQ(driver.reported(kWorker1),
+  EXPECT_EQ(driver.reported(job::kWorker1),
             "end w1");  // it may have come too late for the first  // too late
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kKilled);
@@ -291,10 +282,10 @@ TEST(GangEndTest, SessionThatComesBackIsToldToEndInTheTimeThatIsLeft) {
   Driver driver = running(job_of({task_type("worker")}));
   driver.step(StopRequested{"Ctrl-C", false});
   driver.pass(seconds(12));
-  EXPECT_EQ(driver.reattached(kWorker0), "end w0");
+  EXPECT_EQ(driver.reattached(job::kWorker0), "end w0");
   EXPECT_EQ(std::get<End>(driver.decisions().front()).grace, seconds(18));
   driver.step(StopRequested{"Ctrl-C", false});
-  EXPECT_EQ(driver.reattached(kWorker0), "end-at-once w0");
+  EXPECT_EQ(driver.reattached(job::kWorker0), "end-at-once w0");
 }
 
 TEST(GangEndTest, ClusterThatIsGoneFailsTheJob) {
@@ -309,28 +300,28 @@ TEST(GangEndTest, ClusterThatIsGoneFailsTheJob) {
 
 TEST(GangEndTest, WhoDoesNotEndIsKilledAndThenGivenUp) {
   Driver driver = running(job_of({task_type("worker", 2)}));
-  driver.exited(kWorker0, 1);
-  driver.agent_ended(kWorker0);
+  driver.exited(job::kWorker0, 1);
+  driver.agent_ended(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the end of worker:1; limit in 40 s");
   EXPECT_EQ(driver.expire(), "kill w1");
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(10));
   EXPECT_EQ(driver.expire(), "warn; finish failed");
   EXPECT_EQ(driver.warning(),
             "worker:1 could not be seen to end; look for its processes on host-worker");
-  EXPECT_EQ(state_of(*driver.gang().find(kWorker1)), job::TaskState::kLost);
+  EXPECT_EQ(state_of(*driver.gang().find(job::kWorker1)), job::TaskState::kLost);
 }
 
 TEST(GangEndTest, NothingIsDecidedAfterTheEnd) {
   Driver driver = running(job_of({task_type("worker")}));
-  driver.exited(kWorker0, 0);
-  EXPECT_EQ(driver.agent_ended(kWorker0), "finish succeeded");
+  driver.exited(job::kWorker0, 0);
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "finish succeeded");
   EXPECT_FALSE(driver.gang().next_deadline());
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "");
   driver.pass(std::chrono::hours(1));
   EXPECT_EQ(driver.step(Begin{}), "");
   EXPECT_EQ(driver.step(TimePassed{}), "");
-  EXPECT_EQ(driver.exited(kWorker0, 1), "");
-  EXPECT_EQ(driver.agent_ended(kWorker0), "");
+  EXPECT_EQ(driver.exited(job::kWorker0, 1), "");
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "");
   EXPECT_EQ(driver.step(StopRequested{"Ctrl-C", true}), "");
   EXPECT_EQ(driver.step(ClusterGone{"gone"}), "");
   EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);

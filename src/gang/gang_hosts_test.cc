@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 job::TaskId worker(int index) { return {"worker", index}; }
 
-job::JobSpec two_workers(int max = 10) {
+job::JobSpec two_hosted_workers(int max = 10) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
   spec.restarts = {max, job::RestartScope::kTask};
   return spec;
@@ -32,7 +32,7 @@ Driver on_two_hosts(const job::JobSpec& spec) {
 }
 
 TEST(BadHostTest, IsLeftAndAvoidedAfterThreeFailures) {
-  Driver driver = on_two_hosts(two_workers());
+  Driver driver = on_two_hosts(two_hosted_workers());
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(driver.exited(worker(1), 1), HasSubstr("warn; start@1 w1"));
     driver.started(worker(1));
@@ -48,7 +48,7 @@ TEST(BadHostTest, IsLeftAndAvoidedAfterThreeFailures) {
 }
 
 TEST(BadHostTest, LostAgentsMakeItToo) {
-  Driver driver = on_two_hosts(two_workers());
+  Driver driver = on_two_hosts(two_hosted_workers());
   for (int i = 0; i < 2; ++i) {
     driver.agent_ended(worker(1), false);
     EXPECT_THAT(driver.asked().avoided, IsEmpty());
@@ -60,7 +60,7 @@ TEST(BadHostTest, LostAgentsMakeItToo) {
 }
 
 TEST(BadHostTest, ServesAgainAfterItsCoolDown) {
-  Driver driver = on_two_hosts(two_workers());
+  Driver driver = on_two_hosts(two_hosted_workers());
   for (int i = 0; i < 3; ++i) {
     driver.agent_ended(worker(1));
     driver.reported_on(worker(1), "bad");
@@ -71,7 +71,7 @@ TEST(BadHostTest, ServesAgainAfterItsCoolDown) {
 }
 
 TEST(BadHostTest, TheOnlyOneIsNotAvoided) {
-  Driver driver(two_workers());
+  Driver driver(two_hosted_workers());
   driver.run_all();
   for (int i = 0; i < 5; ++i) {
     EXPECT_THAT(driver.exited(worker(1), 1), HasSubstr("start@1"));
@@ -80,7 +80,7 @@ TEST(BadHostTest, TheOnlyOneIsNotAvoided) {
 }
 
 TEST(BadHostTest, AFailureOfTheScriptWithoutARestartIsAFailure) {
-  Driver driver = on_two_hosts(two_workers(2));
+  Driver driver = on_two_hosts(two_hosted_workers(2));
   for (int i = 0; i < 2; ++i) {
     driver.exited(worker(1), 1);
     driver.started(worker(1));

@@ -10,16 +10,11 @@
 #include "gang/driver.h"
 #include "gang/gang_table_rows.h"
 #include "gang/gang_table_rows_elastic.h"
+#include "job/test_tasks.h"
 
 // The decision table, walked whole: every phase of a task and every event have an expected row.
 namespace gangrun::gang {
 namespace {
-
-const job::TaskId kChief{"chief", 0};
-const job::TaskId kWorker{"worker", 1};
-const job::TaskId kPs{"ps", 0};
-const job::TaskId kEvaluator{"evaluator", 0};
-const job::TaskId kTensorboard{"tensorboard", 0};
 
 constexpr std::array<std::string_view, 9> kPhases = {"asked",    "allocated", "registered",
                                                      "starting", "running",   "stopping",
@@ -41,9 +36,9 @@ Driver running_gang(job::RestartScope scope = job::RestartScope::kTask) {
 }
 
 void succeed_tracked(Driver& driver) {
-  driver.exited(kChief, 0);
+  driver.exited(job::kChief, 0);
   driver.exited({"worker", 0}, 0);
-  driver.exited(kWorker, 0);
+  driver.exited(job::kWorker1, 0);
 }
 
 // A gang driven to where something may happen to one of its tasks.
@@ -56,26 +51,26 @@ using Situations = std::map<std::string, std::function<Situation()>>;
 
 // While the gang gathers for its first generation.
 void add_gathering(Situations& all) {
-  all["new"] = [] { return Situation{small_gang(), kWorker}; };
+  all["new"] = [] { return Situation{small_gang(), job::kWorker1}; };
   all["asked"] = [] {
-    Situation made{small_gang(), kWorker};
+    Situation made{small_gang(), job::kWorker1};
     made.driver.step(Begin{});
     return made;
   };
   all["allocated"] = [] {
-    Situation made{small_gang(), kWorker};
+    Situation made{small_gang(), job::kWorker1};
     made.driver.step(Begin{});
-    made.driver.allocated(kWorker);
+    made.driver.allocated(job::kWorker1);
     return made;
   };
   all["registered"] = [] {
-    Situation made{small_gang(), kWorker};
+    Situation made{small_gang(), job::kWorker1};
     made.driver.step(Begin{});
-    made.driver.reported(kWorker);
+    made.driver.reported(job::kWorker1);
     return made;
   };
   all["starting"] = [] {
-    Situation made{small_gang(), kWorker};
+    Situation made{small_gang(), job::kWorker1};
     made.driver.roll_call();
     return made;
   };
@@ -83,47 +78,47 @@ void add_gathering(Situations& all) {
 
 // While the gang runs, or one of it comes back.
 void add_running(Situations& all) {
-  all["running"] = [] { return Situation{running_gang(), kWorker}; };
+  all["running"] = [] { return Situation{running_gang(), job::kWorker1}; };
   all["silent"] = [] {
-    Situation made{running_gang(), kWorker};
-    made.driver.session_lost(kWorker);
+    Situation made{running_gang(), job::kWorker1};
+    made.driver.session_lost(job::kWorker1);
     return made;
   };
   all["resumed"] = [] {
-    Situation made{running_gang(), kWorker};
+    Situation made{running_gang(), job::kWorker1};
     made.driver.step(Resumed{});
     return made;
   };
   all["idle"] = [] {
-    Situation made{running_gang(), kWorker};
-    made.driver.exited(kWorker, 0);
+    Situation made{running_gang(), job::kWorker1};
+    made.driver.exited(job::kWorker1, 0);
     return made;
   };
   all["gone"] = [] {
-    Situation made{running_gang(), kWorker};
-    made.driver.exited(kWorker, 0);
-    made.driver.agent_ended(kWorker);
+    Situation made{running_gang(), job::kWorker1};
+    made.driver.exited(job::kWorker1, 0);
+    made.driver.agent_ended(job::kWorker1);
     return made;
   };
   all["asked-again"] = [] {
-    Situation made{running_gang(), kWorker};
-    made.driver.agent_ended(kWorker);
+    Situation made{running_gang(), job::kWorker1};
+    made.driver.agent_ended(job::kWorker1);
     return made;
   };
   all["stopping"] = [] {
-    Situation made{running_gang(job::RestartScope::kGang), kWorker};
-    made.driver.exited(kChief, 1);
+    Situation made{running_gang(job::RestartScope::kGang), job::kWorker1};
+    made.driver.exited(job::kChief, 1);
     return made;
   };
   all["port-lost"] = [] {
-    Situation made{running_gang(), kWorker};
-    made.driver.port_lost(kWorker);
+    Situation made{running_gang(), job::kWorker1};
+    made.driver.port_lost(job::kWorker1);
     return made;
   };
   all["last-try"] = [] {
-    Situation made{running_gang(), kWorker};
-    made.driver.exited(kWorker, 1);
-    made.driver.started(kWorker);
+    Situation made{running_gang(), job::kWorker1};
+    made.driver.exited(job::kWorker1, 1);
+    made.driver.started(job::kWorker1);
     return made;
   };
 }
@@ -131,44 +126,44 @@ void add_running(Situations& all) {
 // While the job ends.
 void add_ending(Situations& all) {
   all["ending"] = [] {
-    Situation made{running_gang(), kWorker};
+    Situation made{running_gang(), job::kWorker1};
     made.driver.step(StopRequested{"Ctrl-C", false});
     return made;
   };
   all["killed"] = [] {
-    Situation made{running_gang(), kWorker};
+    Situation made{running_gang(), job::kWorker1};
     made.driver.step(StopRequested{"Ctrl-C", false});
     made.driver.expire();
     return made;
   };
   all["last-ending"] = [] {
-    Situation made{running_gang(), kWorker};
+    Situation made{running_gang(), job::kWorker1};
     made.driver.step(StopRequested{"Ctrl-C", false});
-    for (const auto& task :
-         std::vector<job::TaskId>{kChief, {"worker", 0}, kPs, kEvaluator, kTensorboard}) {
+    for (const auto& task : std::vector<job::TaskId>{
+             job::kChief, {"worker", 0}, job::kPs, job::kEvaluator, job::kTensorboard}) {
       made.driver.agent_ended(task);
     }
     return made;
   };
   all["observer-in-grace"] = [] {
-    Situation made{running_gang(), kEvaluator};
+    Situation made{running_gang(), job::kEvaluator};
     succeed_tracked(made.driver);
     return made;
   };
   all["service-after"] = [] {
-    Situation made{running_gang(), kPs};
+    Situation made{running_gang(), job::kPs};
     succeed_tracked(made.driver);
     return made;
   };
-  all["sidecar"] = [] { return Situation{running_gang(), kTensorboard}; };
+  all["sidecar"] = [] { return Situation{running_gang(), job::kTensorboard}; };
   all["sidecar-in-grace"] = [] {
-    Situation made{running_gang(), kTensorboard};
+    Situation made{running_gang(), job::kTensorboard};
     succeed_tracked(made.driver);
-    made.driver.exited(kEvaluator, 0);
+    made.driver.exited(job::kEvaluator, 0);
     return made;
   };
   all["finished"] = [] {
-    Situation made{running_gang(), kWorker};
+    Situation made{running_gang(), job::kWorker1};
     made.driver.step(StopRequested{"Ctrl-C", false});
     made.driver.all_gone();
     return made;
@@ -190,7 +185,7 @@ Driver elastic_gang() {
 Driver smaller_gang() {
   Driver driver = elastic_gang();
   driver.agent_ended(kSpare, false);
-  driver.agent_ended(kWorker);
+  driver.agent_ended(job::kWorker1);
   driver.expire();
   for (const int index : {0, 2}) driver.exited({"worker", index}, 143);
   for (const int index : {0, 2}) driver.started({"worker", index});
@@ -199,7 +194,7 @@ Driver smaller_gang() {
 
 // Beside a gang, and where one of it may be missing.
 void add_elastic(Situations& all) {
-  all["beside-a-spare"] = [] { return Situation{elastic_gang(), kWorker}; };
+  all["beside-a-spare"] = [] { return Situation{elastic_gang(), job::kWorker1}; };
   all["spare"] = [] { return Situation{elastic_gang(), kSpare}; };
   all["spare-asked"] = [] {
     Situation made{elastic_gang(), kSpare};
@@ -219,19 +214,19 @@ void add_elastic(Situations& all) {
   };
   all["spare-stepping-forward"] = [] {
     Situation made{elastic_gang(), kSpare};
-    made.driver.agent_ended(kWorker);
+    made.driver.agent_ended(job::kWorker1);
     return made;
   };
   all["missing"] = [] {
-    Situation made{elastic_gang(), kWorker};
+    Situation made{elastic_gang(), job::kWorker1};
     made.driver.agent_ended(kSpare, false);
-    made.driver.agent_ended(kWorker);
+    made.driver.agent_ended(job::kWorker1);
     return made;
   };
-  all["absent"] = [] { return Situation{smaller_gang(), kWorker}; };
+  all["absent"] = [] { return Situation{smaller_gang(), job::kWorker1}; };
   all["absent-is-back"] = [] {
-    Situation made{smaller_gang(), kWorker};
-    made.driver.reported(kWorker);
+    Situation made{smaller_gang(), job::kWorker1};
+    made.driver.reported(job::kWorker1);
     return made;
   };
   all["in-a-smaller-gang"] = [] { return Situation{smaller_gang(), {"worker", 0}}; };
@@ -242,12 +237,12 @@ void add_elastic(Situations& all) {
     return made;
   };
   all["dropped"] = [] {
-    Situation made{elastic_gang(), kWorker};
+    Situation made{elastic_gang(), job::kWorker1};
     for (int i = 0; i < 2; ++i) {
       made.driver.exited({"worker", 0}, 1);
       made.driver.started({"worker", 0});
     }
-    made.driver.agent_ended(kWorker);
+    made.driver.agent_ended(job::kWorker1);
     for (const int index : {0, 2}) made.driver.exited({"worker", index}, 143);
     return made;
   };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gang/driver.h"
+#include "job/test_tasks.h"
 
 // How a gang gathers, starts and comes back. How it ends is in gang_end_test.cc.
 namespace gangrun::gang {
@@ -15,62 +16,51 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const job::TaskId kWorker0{"worker", 0};
-const job::TaskId kWorker1{"worker", 1};
-const job::TaskId kPs{"ps", 0};
-const job::TaskId kEvaluator{"evaluator", 0};
-const job::TaskId kTensorboard{"tensorboard", 0};
-
 job::JobSpec two_workers(int max, job::RestartScope scope) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
   spec.restarts = {max, scope};
   return spec;
 }
 
-Driver running(const job::JobSpec& spec, Gang::Limits limits = {}) {
-  Driver driver(spec, limits);
-  driver.run_all();
-  return driver;
-}
-
 TEST(GangTest, StartsAllWhenTheLastHasReported) {
   Driver driver(job_of({task_type("worker", 2), task_type("ps"), task_type("tensorboard")}));
   EXPECT_EQ(driver.step(Begin{}), "allocate w0 w1 p0 t0");
   EXPECT_EQ(driver.gang().state(), job::JobState::kAllocating);
-  for (const auto& task : {kWorker0, kWorker1, kPs}) EXPECT_EQ(driver.allocated(task), "");
+  for (const auto& task : {job::kWorker0, job::kWorker1, job::kPs})
+    EXPECT_EQ(driver.allocated(task), "");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRollCall);  // a sidecar is not awaited
-  EXPECT_EQ(driver.reported(kPs), "");
-  EXPECT_EQ(driver.reported(kWorker1), "");
-  EXPECT_EQ(driver.reported(kWorker0), "publish 1; start@1 w0 w1 p0");
+  EXPECT_EQ(driver.reported(job::kPs), "");
+  EXPECT_EQ(driver.reported(job::kWorker1), "");
+  EXPECT_EQ(driver.reported(job::kWorker0), "publish 1; start@1 w0 w1 p0");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
   const job::ClusterSpec& spec = driver.gang().cluster_spec();
   EXPECT_EQ(spec.generation, 1);
   EXPECT_EQ(spec.tasks.size(), 2U);  // a sidecar has no address
-  EXPECT_EQ(*spec.find(kWorker1), Driver::address_of(kWorker1));
-  driver.allocated(kTensorboard);
-  EXPECT_EQ(driver.reported(kTensorboard), "start@1 t0");
+  EXPECT_EQ(*spec.find(job::kWorker1), Driver::address_of(job::kWorker1));
+  driver.allocated(job::kTensorboard);
+  EXPECT_EQ(driver.reported(job::kTensorboard), "start@1 t0");
 }
 
 TEST(GangTest, ReportMayOutrunTheNewsOfThePlace) {
   Driver driver(job_of({task_type("worker")}));
   driver.step(Begin{});
-  EXPECT_EQ(driver.reported(kWorker0), "publish 1; start@1 w0");
-  EXPECT_EQ(driver.allocated(kWorker0), "");
-  EXPECT_EQ(driver.phase(kWorker0), Phase::kStarting);
-  EXPECT_EQ(driver.gang().find(kWorker0)->host, "host-worker");
+  EXPECT_EQ(driver.reported(job::kWorker0), "publish 1; start@1 w0");
+  EXPECT_EQ(driver.allocated(job::kWorker0), "");
+  EXPECT_EQ(driver.phase(job::kWorker0), Phase::kStarting);
+  EXPECT_EQ(driver.gang().find(job::kWorker0)->host, "host-worker");
 }
 
 TEST(GangTest, FailedTaskIsRestartedInItsPlace) {
   Driver driver = running(two_workers(2, job::RestartScope::kTask));
-  EXPECT_EQ(driver.exited(kWorker1, 3), "warn; start@1 w1#2");
+  EXPECT_EQ(driver.exited(job::kWorker1, 3), "warn; start@1 w1#2");
   EXPECT_EQ(driver.warning(), "worker:1 on host-worker exited with status 3; restart 1 of 2");
-  EXPECT_EQ(driver.phase(kWorker0), Phase::kRunning);
+  EXPECT_EQ(driver.phase(job::kWorker0), Phase::kRunning);
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
-  driver.started(kWorker1);
-  EXPECT_EQ(driver.exited(kWorker1, 4), "warn; start@1 w1#3");
+  driver.started(job::kWorker1);
+  EXPECT_EQ(driver.exited(job::kWorker1, 4), "warn; start@1 w1#3");
   EXPECT_EQ(driver.gang().restarts_used(), 2);
-  driver.started(kWorker1);
-  EXPECT_EQ(driver.exited(kWorker1, 5), "end w0; end-at-once w1");
+  driver.started(job::kWorker1);
+  EXPECT_EQ(driver.exited(job::kWorker1, 5), "end w0; end-at-once w1");
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kFailed);
   EXPECT_EQ(driver.cause(), "worker:1 on host-worker exited with status 5");
@@ -78,77 +68,77 @@ TEST(GangTest, FailedTaskIsRestartedInItsPlace) {
 
 TEST(GangTest, TaskWhoseAgentDiedComesBackAtItsOldAddress) {
   Driver driver = running(two_workers(1, job::RestartScope::kTask));
-  EXPECT_EQ(driver.agent_ended(kWorker1), "warn; allocate w1#2");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1), "warn; allocate w1#2");
   const auto& asked = std::get<Allocate>(driver.decisions().back());
-  EXPECT_EQ(asked.wanted, Driver::address_of(kWorker1));
-  EXPECT_EQ(driver.allocated(kWorker1), "");
-  EXPECT_EQ(driver.reported(kWorker1), "start@1 w1#2");
-  EXPECT_EQ(driver.phase(kWorker0), Phase::kRunning);
+  EXPECT_EQ(asked.wanted, Driver::address_of(job::kWorker1));
+  EXPECT_EQ(driver.allocated(job::kWorker1), "");
+  EXPECT_EQ(driver.reported(job::kWorker1), "start@1 w1#2");
+  EXPECT_EQ(driver.phase(job::kWorker0), Phase::kRunning);
 }
 
 TEST(GangTest, TaskAtAnotherAddressRestartsTheGang) {
   Driver driver = running(two_workers(1, job::RestartScope::kTask));
-  driver.agent_ended(kWorker1);
-  EXPECT_EQ(driver.reported(kWorker1, {"elsewhere", 50'000}), "warn; stop w0");
+  driver.agent_ended(job::kWorker1);
+  EXPECT_EQ(driver.reported(job::kWorker1, {"elsewhere", 50'000}), "warn; stop w0");
   EXPECT_EQ(driver.warning(),
             "worker:1 came back at elsewhere:50000 and not at host-worker:40001: all tasks start "
             "anew");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRestarting);
-  EXPECT_EQ(driver.exited(kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.exited(job::kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
   EXPECT_EQ(driver.gang().restarts_used(), 1);
-  EXPECT_EQ(driver.gang().cluster_spec().find(kWorker1)->host, "elsewhere");
-  EXPECT_EQ(driver.gang().find(kWorker1)->host, "elsewhere");
+  EXPECT_EQ(driver.gang().cluster_spec().find(job::kWorker1)->host, "elsewhere");
+  EXPECT_EQ(driver.gang().find(job::kWorker1)->host, "elsewhere");
 }
 
 TEST(GangTest, ScopeGangBringsAllBackWithTheNextGeneration) {
   job::JobSpec spec = job_of({task_type("worker", 2), task_type("tensorboard")});
   spec.restarts = {1, job::RestartScope::kGang};
   Driver driver = running(spec);
-  driver.exited(kWorker0, 0);
-  EXPECT_EQ(driver.exited(kWorker1, 1), "warn; publish 2; start@2 w0#2 w1#2");
-  EXPECT_EQ(driver.phase(kTensorboard), Phase::kRunning);
-  driver.started(kWorker0);
-  driver.started(kWorker1);
-  EXPECT_EQ(driver.exited(kWorker1, 1), "end w0; end-at-once w1; end t0");
+  driver.exited(job::kWorker0, 0);
+  EXPECT_EQ(driver.exited(job::kWorker1, 1), "warn; publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.phase(job::kTensorboard), Phase::kRunning);
+  driver.started(job::kWorker0);
+  driver.started(job::kWorker1);
+  EXPECT_EQ(driver.exited(job::kWorker1, 1), "end w0; end-at-once w1; end t0");
 }
 
 TEST(GangTest, GangRestartWaitsUntilTheLastHasStopped) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
-  EXPECT_EQ(driver.exited(kWorker1, 1), "warn; stop w0");
+  EXPECT_EQ(driver.exited(job::kWorker1, 1), "warn; stop w0");
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "restart: worker:0 still to stop; limit in 40 s");
-  EXPECT_EQ(driver.exited(kWorker0, 0), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "publish 2; start@2 w0#2 w1#2");
 }
 
 TEST(GangTest, ATaskThatComesBackSaysWhatItsPlaceWaitsFor) {
   Driver driver = running(two_workers(1, job::RestartScope::kTask));
-  EXPECT_EQ(driver.agent_ended(kWorker1), "warn; allocate w1#2");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1), "warn; allocate w1#2");
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 10 min");
   driver.step(ClusterWaiting{"host h2 cannot be used"});
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "the start of worker:1 (host h2 cannot be used); limit in 10 min");
-  driver.allocated(kWorker1);
+  driver.allocated(job::kWorker1);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 2 min");
 }
 
 TEST(GangTest, TaskThatDoesNotStopForARestartIsKilledAndComesBack) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
-  driver.exited(kWorker1, 1);
+  driver.exited(job::kWorker1, 1);
   EXPECT_EQ(driver.expire(), "kill w0");
-  EXPECT_EQ(driver.agent_ended(kWorker0), "allocate w0#2");
-  EXPECT_EQ(driver.reported(kWorker0), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "allocate w0#2");
+  EXPECT_EQ(driver.reported(job::kWorker0), "publish 2; start@2 w0#2 w1#2");
   EXPECT_EQ(driver.gang().restarts_used(), 1);
 }
 
 // Found by the simulator: the gang waited for it for ever.
 TEST(GangTest, TaskThatCannotBeStoppedForARestartFailsTheJob) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
-  driver.exited(kWorker1, 1);
+  driver.exited(job::kWorker1, 1);
   EXPECT_EQ(driver.expire(), "kill w0");
   EXPECT_EQ(driver.expire(), "warn; end w1");
   EXPECT_EQ(driver.warning(),
             "worker:0 could not be seen to end; look for its processes on host-worker");
-  EXPECT_EQ(driver.agent_ended(kWorker1), "finish failed");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker could not be stopped for the restart");
 }
 
@@ -157,19 +147,20 @@ TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
   job::ExitReport report;
   report.could_not_start = true;
   report.sentence = "could not be started: no such file";
-  EXPECT_EQ(driver.step(Exited{kWorker1, 1, report, driver.now()}), "end w0; end-at-once w1");
+  EXPECT_EQ(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), "end w0; end-at-once w1");
 }
 
 TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));
-  EXPECT_EQ(driver.port_lost(kWorker1), "warn; stop w0");
+  EXPECT_EQ(driver.port_lost(job::kWorker1), "warn; stop w0");
   EXPECT_EQ(driver.warning(),
             "worker:1 on host-worker lost its port; restarted, which does not count");
-  EXPECT_EQ(driver.exited(kWorker0, 143), "");
+  EXPECT_EQ(driver.exited(job::kWorker0, 143), "");
   // A late double of its first report is not news of another port.
-  EXPECT_EQ(driver.reported(kWorker1), "");
-  EXPECT_EQ(driver.reported(kWorker1, {"host-worker", 50'000}), "publish 2; start@2 w0#2 w1#2");
-  EXPECT_EQ(driver.gang().cluster_spec().find(kWorker1)->port, 50'000);
+  EXPECT_EQ(driver.reported(job::kWorker1), "");
+  EXPECT_EQ(driver.reported(job::kWorker1, {"host-worker", 50'000}),
+            "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.gang().cluster_spec().find(job::kWorker1)->port, 50'000);
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
 
@@ -179,7 +170,7 @@ TEST(GangTest, WhoLeavesAfterTheNoticeOfItsPreemptionHasNotFailed) {
   report.preempted = true;
   report.code = 42;
   report.sentence = "exited with status 42 after the notice of its preemption";
-  EXPECT_THAT(driver.step(Exited{kWorker1, 1, report, driver.now()}), StartsWith("warn; "));
+  EXPECT_THAT(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), StartsWith("warn; "));
   EXPECT_THAT(driver.warning(), testing::EndsWith("restarted, which does not count"));
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
@@ -188,31 +179,32 @@ TEST(GangTest, AProgramThatAlwaysLosesItsPortEndsTheJobWithOneCause) {
   Driver driver = running(two_workers(100, job::RestartScope::kTask));
   const int limit = Gang::Limits().max_lost_ports;
   for (int port = 1; port <= limit; ++port) {
-    EXPECT_THAT(driver.port_lost(kWorker1), StartsWith("warn; stop w0"));
-    driver.exited(kWorker0, 143);
-    driver.reported(kWorker1, {"host-worker", static_cast<std::uint16_t>(50'000 + port)});
-    driver.started(kWorker0);
-    driver.started(kWorker1);
+    EXPECT_THAT(driver.port_lost(job::kWorker1), StartsWith("warn; stop w0"));
+    driver.exited(job::kWorker0, 143);
+    driver.reported(job::kWorker1, {"host-worker", static_cast<std::uint16_t>(50'000 + port)});
+    driver.started(job::kWorker0);
+    driver.started(job::kWorker1);
   }
   EXPECT_EQ(driver.gang().restarts_used(), 0);
-  EXPECT_EQ(driver.port_lost(kWorker1), "end w0; end-at-once w1");
+  EXPECT_EQ(driver.port_lost(job::kWorker1), "end w0; end-at-once w1");
   driver.all_gone();
   EXPECT_EQ(driver.cause(), "worker:1 on host-worker lost its port; so it did with 5 other ports");
 }
 
 TEST(GangTest, ASidecarThatLosesItsPortAloneGetsAnother) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
-  EXPECT_EQ(driver.port_lost(kTensorboard), "warn");
+  EXPECT_EQ(driver.port_lost(job::kTensorboard), "warn");
   EXPECT_EQ(driver.warning(),
             "tensorboard:0 on host-tensorboard lost its port; it gets another port");
-  EXPECT_EQ(driver.reported(kTensorboard, {"host-tensorboard", 50'000}), "start@1 t0#2");
-  driver.started(kTensorboard);
+  EXPECT_EQ(driver.reported(job::kTensorboard, {"host-tensorboard", 50'000}), "start@1 t0#2");
+  driver.started(job::kTensorboard);
   for (int port = 2; port <= Gang::Limits().max_lost_ports; ++port) {
-    driver.port_lost(kTensorboard);
-    driver.reported(kTensorboard, {"host-tensorboard", static_cast<std::uint16_t>(50'000 + port)});
-    driver.started(kTensorboard);
+    driver.port_lost(job::kTensorboard);
+    driver.reported(job::kTensorboard,
+                    {"host-tensorboard", static_cast<std::uint16_t>(50'000 + port)});
+    driver.started(job::kTensorboard);
   }
-  EXPECT_EQ(driver.port_lost(kTensorboard), "warn");
+  EXPECT_EQ(driver.port_lost(job::kTensorboard), "warn");
   EXPECT_THAT(driver.warning(), HasSubstr("; so it did with 5 other ports; the job goes"));
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
 }
@@ -220,19 +212,20 @@ TEST(GangTest, ASidecarThatLosesItsPortAloneGetsAnother) {
 // Its agent could not hold the old port again after the stop, and says so before the others stop.
 TEST(GangTest, ANewAddressBeforeTheNextGenerationIsPublished) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
-  EXPECT_EQ(driver.exited(kWorker1, 1), "warn; stop w0");
-  EXPECT_EQ(driver.reported(kWorker1, {"host-worker", 50'000}), "");
-  EXPECT_EQ(driver.exited(kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
-  EXPECT_EQ(driver.gang().cluster_spec().find(kWorker1)->port, 50'000);
+  EXPECT_EQ(driver.exited(job::kWorker1, 1), "warn; stop w0");
+  EXPECT_EQ(driver.reported(job::kWorker1, {"host-worker", 50'000}), "");
+  EXPECT_EQ(driver.exited(job::kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
+  EXPECT_EQ(driver.gang().cluster_spec().find(job::kWorker1)->port, 50'000);
 }
 
 // Found by the simulator: the address without a port to it was published again.
 TEST(GangTest, PortLostWhileStoppingForARestartIsAskedForAnew) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));
-  driver.port_lost(kWorker1);
-  EXPECT_EQ(driver.port_lost(kWorker0), "");
-  EXPECT_EQ(driver.reported(kWorker1, {"host-worker", 50'001}), "");
-  EXPECT_EQ(driver.reported(kWorker0, {"host-worker", 50'000}), "publish 2; start@2 w0#2 w1#2");
+  driver.port_lost(job::kWorker1);
+  EXPECT_EQ(driver.port_lost(job::kWorker0), "");
+  EXPECT_EQ(driver.reported(job::kWorker1, {"host-worker", 50'001}), "");
+  EXPECT_EQ(driver.reported(job::kWorker0, {"host-worker", 50'000}),
+            "publish 2; start@2 w0#2 w1#2");
 }
 
 TEST(GangTest, RestartsThatDoNotCountHaveALimitToo) {
@@ -240,24 +233,24 @@ TEST(GangTest, RestartsThatDoNotCountHaveALimitToo) {
   limits.max_uncounted_restarts = 1;
   Driver driver(two_workers(0, job::RestartScope::kTask), limits);
   driver.run_all();
-  EXPECT_EQ(driver.agent_ended(kWorker1, false), "warn; allocate w1#2");
-  EXPECT_EQ(driver.agent_ended(kWorker1, false), "end w0");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1, false), "warn; allocate w1#2");
+  EXPECT_EQ(driver.agent_ended(job::kWorker1, false), "end w0");
 }
 
 TEST(GangTest, AgentThatDiesBeforeItReportsIsAskedForAgain) {
   Driver driver(two_workers(1, job::RestartScope::kTask));
   driver.step(Begin{});
-  EXPECT_EQ(driver.agent_ended(kWorker0), "warn; allocate w0#2");
-  EXPECT_EQ(driver.agent_ended(kWorker0), "end w1");
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "warn; allocate w0#2");
+  EXPECT_EQ(driver.agent_ended(job::kWorker0), "end w1");
 }
 
 TEST(GangTest, SilentTaskIsReplacedOnlyWhenItsLeaseHasEnded) {
   Driver driver = running(two_workers(0, job::RestartScope::kTask));
-  driver.session_lost(kWorker1);
+  driver.session_lost(job::kWorker1);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "news of worker:1; limit in 1 min 5 s");
   driver.pass(seconds(64));
   EXPECT_EQ(driver.step(TimePassed{}), "");
-  EXPECT_EQ(driver.session_lost(kWorker1), "");  // the lease does not begin again
+  EXPECT_EQ(driver.session_lost(job::kWorker1), "");  // the lease does not begin again
   driver.pass(seconds(1));
   EXPECT_EQ(driver.step(TimePassed{}), "kill w1; warn; allocate w1#2");
   EXPECT_EQ(driver.warning(),
@@ -267,26 +260,26 @@ TEST(GangTest, SilentTaskIsReplacedOnlyWhenItsLeaseHasEnded) {
 
 TEST(GangTest, TaskThatIsHeardOfAgainGoesOn) {
   Driver driver = running(two_workers(0, job::RestartScope::kTask));
-  driver.session_lost(kWorker1);
+  driver.session_lost(job::kWorker1);
   driver.pass(seconds(60));
-  EXPECT_EQ(driver.reattached(kWorker1), "");
+  EXPECT_EQ(driver.reattached(job::kWorker1), "");
   EXPECT_FALSE(driver.gang().next_deadline());
-  EXPECT_EQ(driver.phase(kWorker1), Phase::kRunning);
+  EXPECT_EQ(driver.phase(job::kWorker1), Phase::kRunning);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "");
 }
 
 TEST(GangTest, WhatWasDecidedWhileSilentIsSaidAgain) {
   Driver driver(two_workers(1, job::RestartScope::kGang));
   driver.roll_call();
-  driver.started(kWorker0);
-  driver.session_lost(kWorker1);
-  EXPECT_EQ(driver.reattached(kWorker1), "start@1 w1");
-  driver.started(kWorker1);
-  driver.session_lost(kWorker1);
-  EXPECT_EQ(driver.exited(kWorker0, 1), "warn; stop w1");
-  EXPECT_EQ(driver.reattached(kWorker1), "stop w1");
+  driver.started(job::kWorker0);
+  driver.session_lost(job::kWorker1);
+  EXPECT_EQ(driver.reattached(job::kWorker1), "start@1 w1");
+  driver.started(job::kWorker1);
+  driver.session_lost(job::kWorker1);
+  EXPECT_EQ(driver.exited(job::kWorker0, 1), "warn; stop w1");
+  EXPECT_EQ(driver.reattached(job::kWorker1), "stop w1");
   // Also where the new session was there before the loss of the old one was seen.
-  EXPECT_EQ(driver.reattached(kWorker1), "stop w1");
+  EXPECT_EQ(driver.reattached(job::kWorker1), "stop w1");
 }
 
 // A start must not make the gang give a silent task up before its lease has ended.
@@ -295,22 +288,22 @@ TEST(GangTest, StartOfASilentTaskKeepsItsLease) {
   spec.timeouts.roll_call = seconds(1);
   Driver driver(spec);
   driver.step(Begin{});
-  driver.reported(kWorker0);
-  driver.session_lost(kWorker0);
-  EXPECT_EQ(driver.reported(kWorker1), "publish 1; start@1 w0 w1");
-  driver.started(kWorker1);
+  driver.reported(job::kWorker0);
+  driver.session_lost(job::kWorker0);
+  EXPECT_EQ(driver.reported(job::kWorker1), "publish 1; start@1 w0 w1");
+  driver.started(job::kWorker1);
   EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + seconds(65));
-  EXPECT_EQ(driver.reattached(kWorker0), "start@1 w0");
+  EXPECT_EQ(driver.reattached(job::kWorker0), "start@1 w0");
   EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + seconds(1));
 }
 
 TEST(GangTest, FailedSidecarDoesNotMatter) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
-  EXPECT_EQ(driver.exited(kTensorboard, 1), "warn");
+  EXPECT_EQ(driver.exited(job::kTensorboard, 1), "warn");
   EXPECT_EQ(driver.warning(),
             "tensorboard:0 on host-tensorboard exited with status 1; the job goes on without it");
-  EXPECT_EQ(driver.agent_ended(kTensorboard), "");
-  driver.exited(kWorker0, 0);
+  EXPECT_EQ(driver.agent_ended(job::kTensorboard), "");
+  driver.exited(job::kWorker0, 0);
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
 }
@@ -320,12 +313,12 @@ TEST(GangTest, SidecarThatGetsNoPlaceDoesNotMatter) {
   spec.timeouts.allocation = seconds(5);
   Driver driver(spec);
   driver.step(Begin{});
-  driver.reported(kWorker0);
-  driver.started(kWorker0);
+  driver.reported(job::kWorker0);
+  driver.started(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of tensorboard:0; limit in 5.0 s");
   EXPECT_EQ(driver.expire(), "warn; end t0");
   EXPECT_THAT(driver.warning(), HasSubstr("got no place within 5.0 s"));
-  EXPECT_EQ(driver.agent_ended(kTensorboard), "");
+  EXPECT_EQ(driver.agent_ended(job::kTensorboard), "");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
 }
 
@@ -333,15 +326,15 @@ TEST(GangTest, ObserverComesBackAloneWhateverTheScope) {
   job::JobSpec spec = job_of({task_type("worker"), task_type("evaluator", 1, minutes(1))});
   spec.restarts = {1, job::RestartScope::kGang};
   Driver driver = running(spec);
-  EXPECT_EQ(driver.exited(kEvaluator, 1), "warn; start@1 e0#2");
-  EXPECT_EQ(driver.phase(kWorker0), Phase::kRunning);
+  EXPECT_EQ(driver.exited(job::kEvaluator, 1), "warn; start@1 e0#2");
+  EXPECT_EQ(driver.phase(job::kWorker0), Phase::kRunning);
 }
 
 TEST(GangTest, JobOfObserversOnlyAwaitsThem) {
   Driver driver = running(job_of({task_type("evaluator", 1, minutes(1))}));
   EXPECT_FALSE(driver.gang().next_deadline());
-  EXPECT_EQ(driver.exited(kEvaluator, 0), "end-at-once e0");
-  EXPECT_EQ(driver.agent_ended(kEvaluator), "finish succeeded");
+  EXPECT_EQ(driver.exited(job::kEvaluator, 0), "end-at-once e0");
+  EXPECT_EQ(driver.agent_ended(job::kEvaluator), "finish succeeded");
 }
 
 TEST(GangTest, AllocationThatTakesTooLongFailsWithItsReason) {
@@ -349,9 +342,9 @@ TEST(GangTest, AllocationThatTakesTooLongFailsWithItsReason) {
   spec.timeouts.allocation = minutes(10);
   Driver driver(spec);
   driver.step(Begin{});
-  driver.allocated(kWorker0);
+  driver.allocated(job::kWorker0);
   driver.step(ClusterWaiting{"the queue is full"});
-  driver.reported(kWorker0);
+  driver.reported(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "allocation: 1 of 2 tasks have a place, missing worker:1 (the queue is full); limit "
             "in 10 min");
@@ -367,7 +360,7 @@ TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
   Driver driver(spec);
   driver.step(Begin{});
   for (const Task& task : std::vector<Task>(driver.gang().tasks())) driver.allocated(task.id);
-  driver.reported(kWorker0);
+  driver.reported(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "roll call: 1 of 7 tasks have reported, missing worker:1, worker:2, worker:3, worker:4 "
             "and 2 more; limit in 2 min");
@@ -381,7 +374,7 @@ TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
 TEST(GangTest, StartThatTakesTooLongFails) {
   Driver driver(two_workers(5, job::RestartScope::kTask));
   driver.roll_call();
-  driver.started(kWorker0);
+  driver.started(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 2 min");
   EXPECT_EQ(driver.expire(), "end w0 w1");
   driver.all_gone();
@@ -390,7 +383,7 @@ TEST(GangTest, StartThatTakesTooLongFails) {
 
 TEST(GangTest, TaskThatIsAskedForAgainIsNotSaidToBeWhereItWas) {
   Driver driver = running(two_workers(1, job::RestartScope::kTask));
-  driver.agent_ended(kWorker1);
+  driver.agent_ended(job::kWorker1);
   driver.expire();
   driver.all_gone();
   EXPECT_THAT(driver.cause(), StartsWith("worker:1 got no place"));
@@ -401,18 +394,19 @@ TEST(GangTest, CopiesGoOnAlike) {
   Driver driver = running(two_workers(1, job::RestartScope::kTask));
   Gang copy = driver.gang();
   EXPECT_TRUE(copy == driver.gang());
-  driver.exited(kWorker1, 1);
+  driver.exited(job::kWorker1, 1);
   EXPECT_FALSE(copy == driver.gang());
   job::ExitReport report;
   report.code = 1;
   report.sentence = "exited with status 1";
-  EXPECT_EQ(copy.step(Exited{kWorker1, 1, report, driver.now()}, driver.now()), driver.decisions());
+  EXPECT_EQ(copy.step(Exited{job::kWorker1, 1, report, driver.now()}, driver.now()),
+            driver.decisions());
   EXPECT_TRUE(copy == driver.gang());
 }
 
 TEST(GangTest, NothingHappensBeforeItBegins) {
   Driver driver(two_workers(1, job::RestartScope::kTask));
-  EXPECT_EQ(driver.reported(kWorker0), "");
+  EXPECT_EQ(driver.reported(job::kWorker0), "");
   EXPECT_FALSE(driver.gang().next_deadline());
   EXPECT_EQ(driver.step(Begin{}), "allocate w0 w1");
   EXPECT_EQ(driver.step(Begin{}), "");

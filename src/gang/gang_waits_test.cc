@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "gang/driver.h"
+#include "job/test_tasks.h"
 
 namespace gangrun::gang {
 namespace {
@@ -22,11 +23,9 @@ using std::chrono::seconds;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-const job::TaskId kWorker{"worker", 0};
 const job::TaskId kOther{"worker", 1};
-const job::TaskId kEvaluator{"evaluator", 0};
 
-job::JobSpec two_workers() {
+job::JobSpec two_waiting_workers() {
   job::JobSpec spec = job_of({task_type("worker", 2)});
   spec.restarts = {3, job::RestartScope::kGang};
   return spec;
@@ -42,12 +41,6 @@ Driver begun(const job::JobSpec& spec) {
   return driver;
 }
 
-Driver running(const job::JobSpec& spec) {
-  Driver driver(spec);
-  driver.run_all();
-  return driver;
-}
-
 struct Row {
   std::string what;
   std::function<Driver()> waiting;
@@ -59,12 +52,12 @@ using Rows = std::multimap<std::string, Row>;
 
 Rows of_beginnings() {
   return {{"now_ + timeouts_.allocation",
-           {"a place", [] { return begun(two_workers()); },
+           {"a place", [] { return begun(two_waiting_workers()); },
             "allocation: 0 of 2 tasks have a place, missing worker:0, worker:1; limit in 10 min"}},
           {"now_ + timeouts_.allocation",
            {"a place that the cluster does not have",
             [] {
-              Driver driver = begun(two_workers());
+              Driver driver = begun(two_waiting_workers());
               driver.step(ClusterWaiting{"the queue is full"});
               return driver;
             },
@@ -72,8 +65,8 @@ Rows of_beginnings() {
           {"now_ + timeouts_.roll_call",
            {"a report",
             [] {
-              Driver driver = begun(two_workers());
-              driver.allocated(kWorker);
+              Driver driver = begun(two_waiting_workers());
+              driver.allocated(job::kWorker0);
               driver.allocated(kOther);
               return driver;
             },
@@ -81,7 +74,7 @@ Rows of_beginnings() {
           {"now_ + timeouts_.roll_call",
            {"a start",
             [] {
-              Driver driver(two_workers());
+              Driver driver(two_waiting_workers());
               driver.roll_call();
               return driver;
             },
@@ -92,15 +85,15 @@ Rows of_runs() {
   return {{"now_ + timeouts_.stop + limits_.kill_allowance",
            {"a stop for a restart",
             [] {
-              Driver driver = running(two_workers());
-              driver.exited(kWorker, 1);
+              Driver driver = running(two_waiting_workers());
+              driver.exited(job::kWorker0, 1);
               return driver;
             },
             "restart: worker:1 still to stop; limit in 40 s"}},
           {"now_ + timeouts_.job",
            {"the job",
             [] {
-              job::JobSpec spec = two_workers();
+              job::JobSpec spec = two_waiting_workers();
               spec.timeouts.job = minutes(90);
               return running(spec);
             },
@@ -108,15 +101,15 @@ Rows of_runs() {
           {"now_ + limits_.silence",
            {"news",
             [] {
-              Driver driver = running(two_workers());
-              driver.session_lost(kWorker);
+              Driver driver = running(two_waiting_workers());
+              driver.session_lost(job::kWorker0);
               return driver;
             },
             "news of worker:0; limit in 1 min 5 s"}},
           {"now_ + limits_.silence",
            {"news after a change of masters",
             [] {
-              Driver driver = running(two_workers());
+              Driver driver = running(two_waiting_workers());
               driver.step(Resumed{});
               return driver;
             },
@@ -127,10 +120,10 @@ Rows of_ends() {
   return {{"now_ + grace + limits_.kill_allowance",
            {"the end of the others",
             [] {
-              job::JobSpec spec = two_workers();
+              job::JobSpec spec = two_waiting_workers();
               spec.restarts.max = 0;
               Driver driver = running(spec);
-              driver.exited(kWorker, 1);
+              driver.exited(job::kWorker0, 1);
               return driver;
             },
             "the end of worker:0, worker:1; limit in"}},
@@ -138,7 +131,7 @@ Rows of_ends() {
            {"an observer",
             [] {
               Driver driver = running(with_evaluator());
-              driver.exited(kWorker, 0);
+              driver.exited(job::kWorker0, 0);
               return driver;
             },
             "the end of evaluator:0; limit in"}},
@@ -146,21 +139,21 @@ Rows of_ends() {
            {"an observer that makes progress",
             [] {
               Driver driver = running(with_evaluator());
-              driver.exited(kWorker, 0);
+              driver.exited(job::kWorker0, 0);
               driver.all_gone();
               driver.pass(minutes(1));
-              driver.step(Progress{kEvaluator, 1});
+              driver.step(Progress{job::kEvaluator, 1});
               return driver;
             },
             "the end of evaluator:0; limit in 2 min"}},
           {"now_ + limits_.kill_allowance",
            {"the end of what was killed",
             [] {
-              job::JobSpec spec = two_workers();
+              job::JobSpec spec = two_waiting_workers();
               spec.restarts.max = 0;
               Driver driver = running(spec);
-              driver.exited(kWorker, 1);
-              driver.agent_ended(kWorker);
+              driver.exited(job::kWorker0, 1);
+              driver.agent_ended(job::kWorker0);
               driver.expire();
               return driver;
             },
@@ -174,7 +167,7 @@ Rows of_sizes() {
         [] {
           job::JobSpec spec = job_of({elastic_type("worker", 2, 1)});
           Driver driver = begun(spec);
-          driver.reported(kWorker);
+          driver.reported(job::kWorker0);
           return driver;
         },
         "missing worker:1; limit in 10 s"}},
@@ -184,9 +177,9 @@ Rows of_sizes() {
           job::JobSpec spec = job_of({elastic_type("worker", 2, 1)});
           spec.timeouts.shrink = seconds(10);
           Driver driver = begun(spec);
-          driver.reported(kWorker);
+          driver.reported(job::kWorker0);
           driver.expire();
-          driver.started(kWorker);
+          driver.started(job::kWorker0);
           driver.reported(kOther);
           return driver;
         },

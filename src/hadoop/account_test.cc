@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-constexpr const char* kKey = "yarn.resourcemanager.principal";
+constexpr const char* kPrincipalKey = "yarn.resourcemanager.principal";
 const SaslOffer kOffer{
     .method = "KERBEROS", .mechanism = "GSSAPI", .protocol = "rm", .server_id = "localhost"};
 
@@ -29,20 +29,20 @@ TEST(Account, WhetherAClusterIsSecuredStandsInItsConfiguration) {
 TEST(Account, WithoutTicketsTheNameIsTold) {
   const Configuration configuration;
   Account account("alice");
-  EXPECT_EQ(login_of(account, configuration, kKey).user, "alice");
-  EXPECT_TRUE(login_of(account, configuration, kKey).methods.empty());
+  EXPECT_EQ(login_of(account, configuration, kPrincipalKey).user, "alice");
+  EXPECT_TRUE(login_of(account, configuration, kPrincipalKey).methods.empty());
   account.real_user = "oozie";
-  EXPECT_EQ(login_of(account, configuration, kKey).real_user, "oozie");
+  EXPECT_EQ(login_of(account, configuration, kPrincipalKey).real_user, "oozie");
   EXPECT_EQ(web_login_of(account), nullptr);
 }
 
 TEST(Account, WithTicketsTheServerOfTheConfigurationIsLoggedInTo) {
   Configuration configuration;
-  configuration.set(kKey, "rm/_HOST@R");
+  configuration.set(kPrincipalKey, "rm/_HOST@R");
   const auto identity = std::make_shared<TestIdentity>();
   Account account("alice");
   account.identity = identity;
-  const Login login = login_of(account, configuration, kKey);
+  const Login login = login_of(account, configuration, kPrincipalKey);
   EXPECT_EQ(login.user, "");
   const auto mechanism = login.methods.at("KERBEROS")(kOffer, "localhost");
   ASSERT_TRUE(mechanism.ok()) << mechanism.error().message;
@@ -53,11 +53,11 @@ TEST(Account, WithTicketsTheServerOfTheConfigurationIsLoggedInTo) {
 
 TEST(Account, AnotherServerGetsNoTicket) {
   Configuration configuration;
-  configuration.set(kKey, "rm/_HOST@R");
+  configuration.set(kPrincipalKey, "rm/_HOST@R");
   const auto identity = std::make_shared<TestIdentity>();
   Account account("alice");
   account.identity = identity;
-  const Login login = login_of(account, configuration, kKey);
+  const Login login = login_of(account, configuration, kPrincipalKey);
   SaslOffer other = kOffer;
   other.protocol = "nm";
   EXPECT_FALSE(login.methods.at("KERBEROS")(other, "localhost").ok());
@@ -66,7 +66,7 @@ TEST(Account, AnotherServerGetsNoTicket) {
   EXPECT_THAT(login.methods.at("KERBEROS")(other, "localhost").error().message,
               HasSubstr("by SCRAM; GSSAPI is known"));
   configuration.set("hadoop.rpc.protection", "much");
-  const Login wrong = login_of(account, configuration, kKey);
+  const Login wrong = login_of(account, configuration, kPrincipalKey);
   EXPECT_THAT(wrong.methods.at("KERBEROS")(kOffer, "localhost").error().message,
               HasSubstr("expected authentication, integrity or privacy"));
   EXPECT_TRUE(identity->opened.empty());
@@ -77,7 +77,7 @@ TEST(Account, AProxyUserActsForAnother) {
   Account account("alice");
   account.real_user = "oozie";
   account.identity = std::make_shared<TestIdentity>();
-  const Login login = login_of(account, configuration, kKey);
+  const Login login = login_of(account, configuration, kPrincipalKey);
   EXPECT_EQ(login.user, "alice");
   EXPECT_EQ(login.real_user, "");
 }

@@ -12,7 +12,8 @@ namespace gangrun::hadoop {
 
 namespace {
 
-constexpr std::string_view kProtocol = "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB";
+constexpr std::string_view kMasterProtocol =
+    "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB";
 constexpr int kDefaultPort = 8030;
 // The ResourceManager writes the end down between the first call and the one that it confirms.
 constexpr base::milliseconds kFinishPause{50};
@@ -37,7 +38,7 @@ class ApplicationMasterClient::Impl {
  public:
   Impl(std::vector<ServerAddress> servers, Token token)
       : token_(std::move(token)),
-        round_("the ResourceManager", std::move(servers), std::string(kProtocol),
+        round_("the ResourceManager", std::move(servers), std::string(kMasterProtocol),
                token_login(token_)) {}
 
   // The request's message to the response's.

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Configuration with(const std::vector<std::pair<std::string, std::string>>& values) {
+Configuration configuration_with(const std::vector<std::pair<std::string, std::string>>& values) {
   Configuration configuration({{"env.HOME", "/home/alice"}, {"env.NONE", ""}, {"user.name", "al"}});
   std::vector<Property> properties;
   for (const auto& [name, value] : values) {
@@ -36,11 +36,11 @@ TEST(Configuration, TheLaterValueCountsUnlessTheEarlierIsFinal) {
 }
 
 TEST(Configuration, AFormerNameIsReadAsThePresentOne) {
-  EXPECT_EQ(with({{"fs.default.name", "hdfs://a"}}).get("fs.defaultFS"), "hdfs://a");
+  EXPECT_EQ(configuration_with({{"fs.default.name", "hdfs://a"}}).get("fs.defaultFS"), "hdfs://a");
 }
 
 TEST(Configuration, VariablesAreReplaced) {
-  const Configuration configuration = with({
+  const Configuration configuration = configuration_with({
       {"host", "node1"},
       {"address", "${host}:${port}"},
       {"port", " 80${digit} "},
@@ -59,7 +59,7 @@ TEST(Configuration, VariablesAreReplaced) {
 }
 
 TEST(Configuration, WhatNamesNothingOrItselfStaysAsItIs) {
-  const Configuration configuration = with({
+  const Configuration configuration = configuration_with({
       {"nothing", "a${nobody}b${env.NOBODY}"},
       {"itself", "x${itself}"},
       {"one", "${two}"},
@@ -77,14 +77,14 @@ TEST(Configuration, WhatNamesNothingOrItselfStaysAsItIs) {
 }
 
 TEST(Configuration, AListHasNoEmptyParts) {
-  const Configuration configuration = with({{"ids", " rm1, rm2 ,,"}});
+  const Configuration configuration = configuration_with({{"ids", " rm1, rm2 ,,"}});
   EXPECT_THAT(configuration.list("ids"), ElementsAre("rm1", "rm2"));
   EXPECT_TRUE(configuration.list("none").empty());
 }
 
 TEST(Configuration, ValuesAreReadByTheirType) {
   using namespace std::chrono_literals;
-  const Configuration configuration = with({
+  const Configuration configuration = configuration_with({
       {"n", " 42 "},
       {"t", "TRUE"},
       {"f", "false"},
@@ -117,8 +117,8 @@ TEST(Configuration, ValuesAreReadByTheirType) {
 
 TEST(Configuration, AWrongValueIsToldWithFileLineKeyAndValue) {
   using namespace std::chrono_literals;
-  const Configuration configuration =
-      with({{"a", "many"}, {"huge", "9999999999999d"}, {"minus", "-1k"}, {"loop", "${loop}"}});
+  const Configuration configuration = configuration_with(
+      {{"a", "many"}, {"huge", "9999999999999d"}, {"minus", "-1k"}, {"loop", "${loop}"}});
   EXPECT_EQ(configuration.integer("a", 1).error().message,
             "yarn-site.xml:7: a is \"many\"; expected a whole number");
   EXPECT_EQ(configuration.integer("a", 1).error().code, base::Code::kInvalidArgument);

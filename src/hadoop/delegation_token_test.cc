@@ -34,7 +34,7 @@ Token hdfs_token(std::int64_t issued, std::int64_t ends) {
           .service = "10.0.0.1:8020"};
 }
 
-std::vector<std::string> addresses(const std::string& host) {
+std::vector<std::string> token_addresses(const std::string& host) {
   if (host == "nn.example" || host == "rm1") return {"fd00::1", "10.0.0.1"};
   if (host == "rm2") return {"10.0.0.2"};
   return {};
@@ -83,14 +83,14 @@ TEST(DelegationToken, OfSeveralTheFirstEndCounts) {
 TEST(DelegationToken, IsForAnAddressOrForAPair) {
   Configuration configuration;
   const FileSystem plain = on("nn.example", 9000);
-  EXPECT_EQ(*token_service(configuration, plain, addresses), "10.0.0.1:9000");
-  EXPECT_EQ(*token_service(configuration, on("nn.example"), addresses), "10.0.0.1:8020");
-  EXPECT_EQ(token_service(configuration, on("unknown"), addresses).error().code,
+  EXPECT_EQ(*token_service(configuration, plain, token_addresses), "10.0.0.1:9000");
+  EXPECT_EQ(*token_service(configuration, on("nn.example"), token_addresses), "10.0.0.1:8020");
+  EXPECT_EQ(token_service(configuration, on("unknown"), token_addresses).error().code,
             base::Code::kUnavailable);
   configuration.set("hadoop.security.token.service.use_ip", "false");
-  EXPECT_EQ(*token_service(configuration, on("NN.Example"), addresses), "nn.example:8020");
+  EXPECT_EQ(*token_service(configuration, on("NN.Example"), token_addresses), "nn.example:8020");
   configuration.set("dfs.ha.namenodes.pair", "nn1,nn2");
-  EXPECT_EQ(*token_service(configuration, on("pair"), addresses), "ha-hdfs:pair");
+  EXPECT_EQ(*token_service(configuration, on("pair"), token_addresses), "ha-hdfs:pair");
 }
 
 TEST(DelegationToken, OfTheResourceManagersAllAreNamed) {
@@ -99,7 +99,7 @@ TEST(DelegationToken, OfTheResourceManagersAllAreNamed) {
   configuration.set("yarn.resourcemanager.ha.rm-ids", "a,b");
   configuration.set("yarn.resourcemanager.hostname.a", "rm1");
   configuration.set("yarn.resourcemanager.address.b", "rm2:9999");
-  EXPECT_EQ(*manager_token_service(configuration, addresses), "10.0.0.1:8032,10.0.0.2:9999");
+  EXPECT_EQ(*manager_token_service(configuration, token_addresses), "10.0.0.1:8032,10.0.0.2:9999");
   EXPECT_EQ(token_renewer(configuration).error().code, base::Code::kFailedPrecondition);
   configuration.set("yarn.resourcemanager.principal", "rm/_HOST@R");
   EXPECT_EQ(*token_renewer(configuration), "rm/rm1@R");

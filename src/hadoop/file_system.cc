@@ -14,8 +14,8 @@ namespace gangrun::hadoop {
 
 namespace {
 
-constexpr std::string_view kHttpPort = "9870";
-constexpr std::string_view kHttpsPort = "9871";
+constexpr std::string_view kNameNodeHttpPort = "9870";
+constexpr std::string_view kNameNodeHttpsPort = "9871";
 constexpr int kRpcPort = 8020;
 constexpr std::string_view kEveryInterface = "0.0.0.0";
 
@@ -59,9 +59,9 @@ struct Web {
 // How the NameNodes are spoken to: HTTPS only where nothing else is served.
 Web web_of(const Configuration& configuration) {
   if (configuration.get_or("dfs.http.policy", "HTTP_ONLY") == "HTTPS_ONLY") {
-    return {"https", "dfs.namenode.https-address", kHttpsPort};
+    return {"https", "dfs.namenode.https-address", kNameNodeHttpsPort};
   }
-  return {"http", "dfs.namenode.http-address", kHttpPort};
+  return {"http", "dfs.namenode.http-address", kNameNodeHttpPort};
 }
 
 // The address of one NameNode from its key, "host:port"; `host` where it listens everywhere.
@@ -173,7 +173,7 @@ base::Result<FileSystem> find_file_system(const Configuration& configuration,
   }
   const bool tls = scheme == "swebhdfs" || scheme == "https";
   if (!out.host.empty() && (tls || scheme == "webhdfs" || scheme == "http")) {
-    const Web web = tls ? Web{"https", {}, kHttpsPort} : Web{"http", {}, kHttpPort};
+    const Web web = tls ? Web{"https", {}, kNameNodeHttpsPort} : Web{"http", {}, kNameNodeHttpPort};
     out.scheme = tls ? "swebhdfs" : "webhdfs";
     if (out.port < 0) out.port = static_cast<std::int32_t>(*base::parse_integer(web.port));
     out.addresses = {base::format("{}://{}", web.scheme, net::host_port(out.host, out.port))};

@@ -11,30 +11,33 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Configuration with(const std::map<std::string, std::string>& values) {
+Configuration file_system_with(const std::map<std::string, std::string>& values) {
   Configuration out;
   for (const auto& [name, value] : values) out.set(name, value);
   return out;
 }
 
 TEST(FileSystem, OneNameNode) {
-  const auto plain = find_file_system(with({{"fs.defaultFS", "hdfs://nn:8021/"}}), "");
+  const auto plain = find_file_system(file_system_with({{"fs.defaultFS", "hdfs://nn:8021/"}}), "");
   ASSERT_TRUE(plain.ok()) << plain.error().message;
   EXPECT_EQ(*plain, (FileSystem{"hdfs", "nn", 8021, {"http://nn:9870"}}));
   EXPECT_EQ(to_string(*plain), "hdfs://nn:8021");
-  const auto everywhere = find_file_system(
-      with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "0.0.0.0:50070"}}), "");
+  const auto everywhere =
+      find_file_system(file_system_with({{"fs.defaultFS", "hdfs://nn"},
+                                         {"dfs.namenode.http-address", "0.0.0.0:50070"}}),
+                       "");
   EXPECT_EQ(*everywhere, (FileSystem{"hdfs", "nn", -1, {"http://nn:50070"}}));
   EXPECT_EQ(to_string(*everywhere), "hdfs://nn");
   const auto elsewhere = find_file_system(
-      with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}}), "");
+      file_system_with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}}),
+      "");
   EXPECT_THAT(elsewhere->addresses, ElementsAre("http://web:1"));
 }
 
 TEST(FileSystem, TlsWhereNothingElseIsServed) {
-  const auto found = find_file_system(with({{"fs.defaultFS", "hdfs://[::1]:8020"},
-                                            {"dfs.http.policy", "HTTPS_ONLY"},
-                                            {"dfs.namenode.http-address", "web:1"}}),
+  const auto found = find_file_system(file_system_with({{"fs.defaultFS", "hdfs://[::1]:8020"},
+                                                        {"dfs.http.policy", "HTTPS_ONLY"},
+                                                        {"dfs.namenode.http-address", "web:1"}}),
                                       "");
   EXPECT_EQ(*found, (FileSystem{"hdfs", "::1", 8020, {"https://[::1]:9871"}}));
   EXPECT_EQ(to_string(*found), "hdfs://[::1]:8020");
@@ -52,36 +55,38 @@ const std::map<std::string, std::string> kPair{
 
 // As users write it, and the documentation does.
 TEST(FileSystem, AUrlWithoutAHostIsTheDefaultOnes) {
-  EXPECT_EQ(*find_file_system(with(kPair), "hdfs:///user/ann/x"),
-            *find_file_system(with(kPair), ""));
-  const auto config = with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
+  EXPECT_EQ(*find_file_system(file_system_with(kPair), "hdfs:///user/ann/x"),
+            *find_file_system(file_system_with(kPair), ""));
+  const auto config =
+      file_system_with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
   EXPECT_EQ(*find_file_system(config, "hdfs:///x"),
             (FileSystem{"hdfs", "nn", -1, {"http://web:1"}}));
   EXPECT_FALSE(find_file_system({}, "hdfs:///x").ok());
 }
 
 TEST(FileSystem, AHighAvailabilityPair) {
-  const auto found = find_file_system(with(kPair), "");
+  const auto found = find_file_system(file_system_with(kPair), "");
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_EQ(*found, (FileSystem{"hdfs", "mine", -1, {"http://one:9870", "http://two:50070"}}));
 }
 
 TEST(FileSystem, AnotherThanTheDefaultOne) {
-  EXPECT_EQ(*find_file_system(with(kPair), "hdfs://other"),
+  EXPECT_EQ(*find_file_system(file_system_with(kPair), "hdfs://other"),
             (FileSystem{"hdfs", "other", -1, {"http://three:9870"}}));
   // What the configuration says of its own NameNode does not count for another one.
-  const auto config = with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
+  const auto config =
+      file_system_with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
   EXPECT_EQ(*find_file_system(config, "hdfs://far:8020/x"),
             (FileSystem{"hdfs", "far", 8020, {"http://far:9870"}}));
 }
 
 // The port counts too: two may live on one host.
 TEST(FileSystem, AnotherNameNodeIsKnownByItsRpcAddress) {
-  const auto config = with({{"fs.defaultFS", "hdfs://nn:8020"},
-                            {"dfs.namenode.rpc-address", "nn:8020"},
-                            {"dfs.namenode.http-address", "nn:9870"},
-                            {"dfs.namenode.rpc-address.far", "nn:8021"},
-                            {"dfs.namenode.http-address.far", "0.0.0.0:9871"}});
+  const auto config = file_system_with({{"fs.defaultFS", "hdfs://nn:8020"},
+                                        {"dfs.namenode.rpc-address", "nn:8020"},
+                                        {"dfs.namenode.http-address", "nn:9870"},
+                                        {"dfs.namenode.rpc-address.far", "nn:8021"},
+                                        {"dfs.namenode.http-address.far", "0.0.0.0:9871"}});
   EXPECT_THAT(find_file_system(config, "hdfs://nn:8021/x")->addresses,
               ElementsAre("http://nn:9871"));
   EXPECT_THAT(find_file_system(config, "hdfs://nn/x")->addresses, ElementsAre("http://nn:9870"));
@@ -106,8 +111,8 @@ TEST(FileSystem, WhatIsNoHdfsIsSaid) {
                                 "hdfs://a b", "hdfs://nn:x"}) {
     EXPECT_EQ(find_file_system({}, url).error().code, base::Code::kInvalidArgument) << url;
   }
-  const auto untold =
-      find_file_system(with({{"fs.defaultFS", "hdfs://mine"}, {"dfs.nameservices", "mine"}}), "");
+  const auto untold = find_file_system(
+      file_system_with({{"fs.defaultFS", "hdfs://mine"}, {"dfs.nameservices", "mine"}}), "");
   ASSERT_FALSE(untold.ok());
   EXPECT_THAT(untold.error().message, HasSubstr("dfs.ha.namenodes.mine"));
 }

@@ -31,7 +31,7 @@ base::Error wrong(std::string_view what) {
   return base::Error{base::Code::kUnauthenticated, base::format("GSSAPI: {}", what)};
 }
 
-std::string names_of(const std::vector<Protection>& protections) {
+std::string protection_names(const std::vector<Protection>& protections) {
   std::vector<std::string_view> names;
   for (const Layer& layer : kLayers) {
     if (std::ranges::find(protections, layer.protection) != protections.end()) {
@@ -96,7 +96,7 @@ base::Result<std::string> GssapiSasl::choose_layer(std::string_view challenge) {
   if (chosen == layers.offered.end()) {
     return wrong(base::format(
         "the server offers the protection {}, hadoop.rpc.protection of this configuration wants {}",
-        names_of(layers.offered), names_of(accepted_)));
+        protection_names(layers.offered), protection_names(accepted_)));
   }
   protection_ = *chosen;
   const bool guarded = protection_ != Protection::kAuthentication;

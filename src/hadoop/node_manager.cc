@@ -14,7 +14,8 @@ namespace gangrun::hadoop {
 
 namespace {
 
-constexpr std::string_view kProtocol = "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB";
+constexpr std::string_view kContainerProtocol =
+    "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB";
 
 base::Error to_error(const yarn::SerializedExceptionProto& exception, const ContainerId& id) {
   const RpcError error =
@@ -27,8 +28,8 @@ base::Error to_error(const yarn::SerializedExceptionProto& exception, const Cont
 class NodeManagerClient::Impl {
  public:
   Impl(const NodeId& node, const Token& token)
-      : round_("the NodeManager", {{.host = node.host, .port = node.port}}, std::string(kProtocol),
-               token_login(token)) {}
+      : round_("the NodeManager", {{.host = node.host, .port = node.port}},
+               std::string(kContainerProtocol), token_login(token)) {}
 
   template <typename Response>
   base::Result<Response> call(std::string_view method, const google::protobuf::MessageLite& request,

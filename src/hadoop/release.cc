@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxTextBytes = 60;
-constexpr int kHttpPort = 8088;
-constexpr int kHttpsPort = 8090;
+constexpr int kManagerHttpPort = 8088;
+constexpr int kManagerHttpsPort = 8090;
 
 std::optional<Release> release_in(const std::string& body) {
   const auto json = base::parse_json(body, kMaxAnswerBytes);
@@ -49,9 +49,9 @@ std::optional<Release> find_release(const Configuration& configuration, WebLogin
   const bool tls = configuration.get_or("yarn.http.policy", "HTTP_ONLY") == "HTTPS_ONLY";
   const auto servers =
       tls ? resource_manager_addresses(configuration, "yarn.resourcemanager.webapp.https.address",
-                                       kHttpsPort)
+                                       kManagerHttpsPort)
           : resource_manager_addresses(configuration, "yarn.resourcemanager.webapp.address",
-                                       kHttpPort);
+                                       kManagerHttpPort);
   if (!servers.ok()) return std::nullopt;
   for (const ServerAddress& server : *servers) {
     net::FetchRequest request;

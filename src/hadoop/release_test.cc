@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "base/test_deadline.h"
 #include "hadoop/test_server.h"
 
 namespace gangrun::hadoop {
 namespace {
 
-base::Instant soon() { return base::SystemClock().now() + base::seconds(20); }
-
 // The web server of a ResourceManager that answers everything with this.
-TestServer::Script answering(const std::string& status, const std::string& body) {
+TestServer::Script web_answering(const std::string& status, const std::string& body) {
   return [status, body](TestPeer& peer) {
     std::string request;
     while (!request.ends_with("\r\n\r\n")) {
@@ -49,22 +48,22 @@ TEST(Release, ItsNumbers) {
 }
 
 TEST(Release, AsTheResourceManagerTellsIt) {
-  const TestServer server(answering("200 OK", R"({"clusterInfo":{"hadoopVersion":"2.10.2"}})"));
-  const auto release = find_release(configuration_of(server), nullptr, soon());
+  const TestServer server(web_answering("200 OK", R"({"clusterInfo":{"hadoopVersion":"2.10.2"}})"));
+  const auto release = find_release(configuration_of(server), nullptr, base::soon());
   ASSERT_TRUE(release);
   EXPECT_EQ(release->text, "2.10.2");
 }
 
 TEST(Release, IsUnknownWhereNobodyTellsIt) {
   for (const char* body : {"", "[]", "{}", R"({"clusterInfo":1})", R"({"clusterInfo":{}})"}) {
-    const TestServer server(answering("200 OK", body));
-    EXPECT_FALSE(find_release(configuration_of(server), nullptr, soon())) << body;
+    const TestServer server(web_answering("200 OK", body));
+    EXPECT_FALSE(find_release(configuration_of(server), nullptr, base::soon())) << body;
   }
-  const TestServer secured(answering("401 Unauthorized", "{}"));
-  EXPECT_FALSE(find_release(configuration_of(secured), nullptr, soon()));
+  const TestServer secured(web_answering("401 Unauthorized", "{}"));
+  EXPECT_FALSE(find_release(configuration_of(secured), nullptr, base::soon()));
   Configuration wrong;
   wrong.set("yarn.resourcemanager.webapp.address", "no address");
-  EXPECT_FALSE(find_release(wrong, nullptr, soon()));
+  EXPECT_FALSE(find_release(wrong, nullptr, base::soon()));
 }
 
 }  // namespace

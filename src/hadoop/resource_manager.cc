@@ -13,7 +13,8 @@ namespace gangrun::hadoop {
 
 namespace {
 
-constexpr std::string_view kProtocol = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB";
+constexpr std::string_view kClientProtocol =
+    "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB";
 constexpr std::string_view kPrincipal = "yarn.resourcemanager.principal";
 constexpr int kDefaultPort = 8032;
 
@@ -28,7 +29,7 @@ class ResourceManagerClient::Impl {
       wrong_configuration_ = servers.error();
       return;
     }
-    round_.emplace("the ResourceManager", *std::move(servers), std::string(kProtocol),
+    round_.emplace("the ResourceManager", *std::move(servers), std::string(kClientProtocol),
                    login_of(account, configuration, kPrincipal));
   }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_deadline.h"
 #include "hadoop/client_messages_internal.h"
 #include "hadoop/configuration.h"
 #include "hadoop/test_server.h"
@@ -13,10 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-base::Instant soon() { return base::SystemClock().now() + 10s; }
-
 // Answers one call that names `method`.
-TestServer::Script answering(const std::string& method, const std::string& frame) {
+TestServer::Script method_answering(const std::string& method, const std::string& frame) {
   return [method, frame](TestPeer& peer) {
     (void)peer.take(7);
     EXPECT_THAT(peer.take_frame(), HasSubstr("alice"));
@@ -41,10 +40,10 @@ TEST(ResourceManagerClient, AReportIsReadWhole) {
   report.mutable_currentapplicationattemptid()->set_attemptid(2);
   report.mutable_app_resource_usage()->set_num_used_containers(4);
   const TestServer server(
-      answering("getApplicationReport", success_frame(0, response.SerializeAsString())));
+      method_answering("getApplicationReport", success_frame(0, response.SerializeAsString())));
   ResourceManagerClient client = client_of(server);
   EXPECT_EQ(client.address(), "");
-  const auto read = client.report({.cluster_timestamp = 1, .id = 2}, soon());
+  const auto read = client.report({.cluster_timestamp = 1, .id = 2}, base::soon());
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->host, "");
   EXPECT_EQ(read->state, ApplicationState::kAccepted);
@@ -57,8 +56,8 @@ TEST(ResourceManagerClient, AReportIsReadWhole) {
 }
 
 TEST(ResourceManagerClient, AnEmptyAnswerForAQueueMeansThatThereIsNone) {
-  const TestServer server(answering("getQueueInfo", success_frame(0, "")));
-  const auto queue = client_of(server).queue("nobody", soon());
+  const TestServer server(method_answering("getQueueInfo", success_frame(0, "")));
+  const auto queue = client_of(server).queue("nobody", base::soon());
   ASSERT_FALSE(queue.ok());
   EXPECT_EQ(queue.error().code, base::Code::kNotFound);
 }
@@ -72,8 +71,8 @@ TEST(ResourceManagerClient, QueuesAreReadWithTheirChildren) {
   child.set_state(yarn::Q_DRAINING);
   child.mutable_queuestatistics()->set_numappspending(3);
   const TestServer server(
-      answering("getQueueInfo", success_frame(0, response.SerializeAsString())));
-  const auto queue = client_of(server).queue("root", soon());
+      method_answering("getQueueInfo", success_frame(0, response.SerializeAsString())));
+  const auto queue = client_of(server).queue("root", base::soon());
   ASSERT_TRUE(queue.ok()) << queue.error().message;
   EXPECT_TRUE(queue->is_running);
   EXPECT_EQ(queue->children.at(0).path, "root.a");
@@ -89,8 +88,8 @@ TEST(ResourceManagerClient, OnlyQueuesForSubmissionsAreOwnOnes) {
     entry.add_useracls(acl);
   }
   const TestServer server(
-      answering("getQueueUserAcls", success_frame(0, response.SerializeAsString())));
-  const auto queues = client_of(server).own_queues(soon());
+      method_answering("getQueueUserAcls", success_frame(0, response.SerializeAsString())));
+  const auto queues = client_of(server).own_queues(base::soon());
   ASSERT_TRUE(queues.ok());
   EXPECT_EQ(*queues, std::vector<std::string>{"mine"});
 }
@@ -99,7 +98,7 @@ TEST(ResourceManagerClient, AWrongAddressIsToldByEveryCall) {
   Configuration configuration;
   configuration.set("yarn.resourcemanager.address", "nowhere:x");
   ResourceManagerClient client(configuration, std::string("alice"));
-  const auto fresh = client.new_application(soon());
+  const auto fresh = client.new_application(base::soon());
   ASSERT_FALSE(fresh.ok());
   EXPECT_THAT(fresh.error().message, HasSubstr("yarn.resourcemanager.address is \"nowhere:x\""));
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_deadline.h"
 #include "hadoop/test_server.h"
 
 namespace gangrun::hadoop {
@@ -12,8 +13,6 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using Kind = RpcError::Kind;
 using State = SaslMessage::State;
-
-base::Instant soon(base::Duration length = 10s) { return base::SystemClock().now() + length; }
 
 RpcConnection simple(const TestServer& server) {
   return RpcConnection("127.0.0.1", server.port(), "Protocol", simple_login("alice"));
@@ -30,9 +29,9 @@ TEST(RpcConnection, ASecondCallGoesOverTheSameConnection) {
   });
   RpcConnection connection = simple(server);
   EXPECT_FALSE(connection.connected());
-  EXPECT_EQ(connection.call("first", "", soon()).body, "one");
+  EXPECT_EQ(connection.call("first", "", base::soon()).body, "one");
   EXPECT_TRUE(connection.connected());
-  EXPECT_EQ(connection.call("second", "", soon()).body, "two");
+  EXPECT_EQ(connection.call("second", "", base::soon()).body, "two");
   EXPECT_EQ(server.connections(), 1);
 }
 
@@ -43,7 +42,7 @@ TEST(RpcConnection, AnotherCallsAnswerIsNotTaken) {
     (void)peer.take_frame();
     peer.give(success_frame(27, "late") + success_frame(0, "mine"));
   });
-  EXPECT_EQ(simple(server).call("m", "", soon()).body, "mine");
+  EXPECT_EQ(simple(server).call("m", "", base::soon()).body, "mine");
 }
 
 TEST(RpcConnection, AnErrorOfACallLeavesTheConnection) {
@@ -56,12 +55,12 @@ TEST(RpcConnection, AnErrorOfACallLeavesTheConnection) {
     peer.give(success_frame(1, ""));
   });
   RpcConnection connection = simple(server);
-  const RpcOutcome failed = connection.call("m", "", soon());
+  const RpcOutcome failed = connection.call("m", "", base::soon());
   ASSERT_TRUE(failed.error.has_value());
   EXPECT_EQ(failed.error->kind, Kind::kRemote);
   EXPECT_EQ(failed.error->message, "no");
   EXPECT_TRUE(connection.connected());
-  EXPECT_FALSE(connection.call("m", "", soon()).error.has_value());
+  EXPECT_FALSE(connection.call("m", "", base::soon()).error.has_value());
 }
 
 TEST(RpcConnection, ARefusalIsReadAlthoughTheServerClosesAtOnce) {
@@ -72,7 +71,7 @@ TEST(RpcConnection, ARefusalIsReadAlthoughTheServerClosesAtOnce) {
     (void)peer.take(7);
   });
   RpcConnection connection = simple(server);
-  const RpcOutcome refused = connection.call("m", "", soon());
+  const RpcOutcome refused = connection.call("m", "", base::soon());
   ASSERT_TRUE(refused.error.has_value());
   EXPECT_EQ(refused.error->kind, Kind::kAuthentication);
   EXPECT_THAT(refused.error->message, HasSubstr("Available:[TOKEN]"));
@@ -81,14 +80,14 @@ TEST(RpcConnection, ARefusalIsReadAlthoughTheServerClosesAtOnce) {
 
 TEST(RpcConnection, WhatBreaksOrIsSilentOrNoRpcIsToldApart) {
   TestServer closing([](TestPeer& peer) { (void)peer.take(7); });
-  EXPECT_EQ(simple(closing).call("m", "", soon()).error->kind, Kind::kUnreachable);
+  EXPECT_EQ(simple(closing).call("m", "", base::soon()).error->kind, Kind::kUnreachable);
   TestServer silent([](TestPeer& peer) { (void)peer.take(100'000); });
-  EXPECT_EQ(simple(silent).call("m", "", soon(20ms)).error->kind, Kind::kTimedOut);
+  EXPECT_EQ(simple(silent).call("m", "", base::soon(20ms)).error->kind, Kind::kTimedOut);
   TestServer http([](TestPeer& peer) {
     peer.give("HTTP/1.1 404 Not Found\r\n");
     (void)peer.take(100'000);
   });
-  EXPECT_EQ(simple(http).call("m", "", soon()).error->kind, Kind::kGarbled);
+  EXPECT_EQ(simple(http).call("m", "", base::soon()).error->kind, Kind::kGarbled);
 }
 
 TEST(RpcConnection, AfterABrokenConnectionTheNextCallMakesANewOne) {
@@ -99,9 +98,9 @@ TEST(RpcConnection, AfterABrokenConnectionTheNextCallMakesANewOne) {
     peer.give(success_frame(0, "a") + success_frame(1, "b") + success_frame(2, "c"));
   });
   RpcConnection connection = simple(server);
-  EXPECT_EQ(connection.call("m", "", soon()).body, "a");
+  EXPECT_EQ(connection.call("m", "", base::soon()).body, "a");
   connection.close();
-  EXPECT_EQ(connection.call("m", "", soon()).body, "b");
+  EXPECT_EQ(connection.call("m", "", base::soon()).body, "b");
   EXPECT_EQ(server.connections(), 2);
 }
 
@@ -171,7 +170,7 @@ TEST(RpcConnection, AfterAGuardedLoginAllGoesThroughTheGuard) {
     (void)peer.take(1);
   });
   RpcConnection connection("127.0.0.1", server.port(), "Protocol", guarded_login());
-  const RpcOutcome outcome = connection.call("someMethod", "", soon());
+  const RpcOutcome outcome = connection.call("someMethod", "", base::soon());
   EXPECT_FALSE(outcome.error.has_value()) << outcome.error->message;
   EXPECT_EQ(outcome.body, "body");
 }
@@ -188,7 +187,7 @@ TEST(RpcConnection, AnswersWithoutTheirGuardAreNotTaken) {
     (void)peer.take(100'000);
   });
   RpcConnection connection("127.0.0.1", server.port(), "Protocol", guarded_login());
-  const RpcOutcome outcome = connection.call("m", "", soon());
+  const RpcOutcome outcome = connection.call("m", "", base::soon());
   ASSERT_TRUE(outcome.error.has_value());
   EXPECT_EQ(outcome.error->kind, Kind::kGarbled);
 }
@@ -205,7 +204,7 @@ TEST(RpcConnection, AWrongTokenIsToldAsTheServerSaysIt) {
                           "appattempt_1_0001_000001 not found in AMRMTokenSecretManager."));
   });
   RpcConnection connection("127.0.0.1", server.port(), "Protocol", guarded_login());
-  const RpcOutcome outcome = connection.call("m", "", soon());
+  const RpcOutcome outcome = connection.call("m", "", base::soon());
   ASSERT_TRUE(outcome.error.has_value());
   EXPECT_EQ(outcome.error->kind, Kind::kAuthentication);
   EXPECT_EQ(simple_class_name(outcome.error->exception_class), "InvalidToken");

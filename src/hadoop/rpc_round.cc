@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr base::milliseconds kFirstPause = 50ms;
-constexpr base::milliseconds kLongestPause = 1s;
+constexpr base::milliseconds kLongestRetry = 1s;
 
 std::string with_suffix(std::string_view key, std::string_view id) {
   return id.empty() ? std::string(key) : base::format("{}.{}", key, id);
@@ -142,7 +142,7 @@ RpcOutcome RpcRound::call(std::string_view method, std::string_view request,
     // Once all were asked, until a standby may have become active.
     const bool round_is_over = tried % servers_.size() == 0;
     if (!pause_for(round_is_over ? length : base::milliseconds(0), deadline)) return outcome;
-    if (round_is_over) length = std::min(length * 2, kLongestPause);
+    if (round_is_over) length = std::min(length * 2, kLongestRetry);
   }
 }
 

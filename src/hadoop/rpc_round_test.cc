@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_deadline.h"
 #include "hadoop/configuration.h"
 #include "hadoop/test_server.h"
 #include "net/hosts.h"
@@ -14,20 +15,19 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::string_view kKey = "yarn.resourcemanager.address";
-
-base::Instant soon(base::Duration length = 10s) { return base::SystemClock().now() + length; }
+constexpr std::string_view kAddressKey = "yarn.resourcemanager.address";
 
 std::vector<ServerAddress> addresses(const std::map<std::string, std::string>& values) {
   Configuration configuration;
   for (const auto& [name, value] : values) configuration.set(name, value);
-  const auto found = resource_manager_addresses(configuration, kKey, 8032);
+  const auto found = resource_manager_addresses(configuration, kAddressKey, 8032);
   EXPECT_TRUE(found.ok()) << found.error().message;
   return found.ok() ? *found : std::vector<ServerAddress>{};
 }
 
 TEST(ResourceManagerAddresses, OfOneComeFromItsAddressOrItsHost) {
-  EXPECT_THAT(addresses({{std::string(kKey), "rm:8050"}}), ElementsAre(ServerAddress{"rm", 8050}));
+  EXPECT_THAT(addresses({{std::string(kAddressKey), "rm:8050"}}),
+              ElementsAre(ServerAddress{"rm", 8050}));
   EXPECT_THAT(addresses({{"yarn.resourcemanager.hostname", "rm"}}),
               ElementsAre(ServerAddress{"rm", 8032}));
   EXPECT_THAT(addresses({}), ElementsAre(ServerAddress{"0.0.0.0", 8032}));
@@ -45,10 +45,10 @@ TEST(ResourceManagerAddresses, WhatIsMissingOrWrongIsNamed) {
   const auto error_of = [](const std::map<std::string, std::string>& values) {
     Configuration configuration;
     for (const auto& [name, value] : values) configuration.set(name, value);
-    const auto found = resource_manager_addresses(configuration, kKey, 8032);
+    const auto found = resource_manager_addresses(configuration, kAddressKey, 8032);
     return found.ok() ? "no error" : found.error().message;
   };
-  EXPECT_EQ(error_of({{std::string(kKey), "rm:x"}}),
+  EXPECT_EQ(error_of({{std::string(kAddressKey), "rm:x"}}),
             "yarn.resourcemanager.address is \"rm:x\"; expected host:port");
   EXPECT_THAT(error_of({{"yarn.resourcemanager.ha.enabled", "true"}}), HasSubstr("ha.rm-ids"));
   EXPECT_THAT(error_of({{"yarn.resourcemanager.ha.enabled", "true"},
@@ -92,7 +92,7 @@ TEST(RpcRound, GoesOnToTheOneThatAnswers) {
       0, RpcResponse::Status::kError, "org.apache.hadoop.ipc.StandbyException", "not me")));
   const TestServer active(answering(success_frame(0, "me")));
   RpcRound round = round_of({closed_port(), standby.port(), active.port()});
-  const RpcOutcome outcome = round.call("m", "", soon());
+  const RpcOutcome outcome = round.call("m", "", base::soon());
   ASSERT_FALSE(outcome.error.has_value()) << outcome.error->message;
   EXPECT_EQ(outcome.body, "me");
   EXPECT_EQ(round.answered_by(), net::host_port("127.0.0.1", active.port()));
@@ -103,7 +103,7 @@ TEST(RpcRound, ASilentOneLeavesTimeForTheOthers) {
   const TestServer silent([](TestPeer& peer) { (void)peer.take(100'000); });
   const TestServer active(answering(success_frame(0, "me")));
   RpcRound round = round_of({silent.port(), active.port()});
-  EXPECT_EQ(round.call("m", "", soon(500ms)).body, "me");
+  EXPECT_EQ(round.call("m", "", base::soon(500ms)).body, "me");
 }
 
 TEST(RpcRound, GoesRoundUntilOneBecomesActive) {
@@ -116,18 +116,18 @@ TEST(RpcRound, GoesRoundUntilOneBecomesActive) {
                           : success_frame(0, "now"));
   });
   RpcRound round = round_of({server.port(), closed_port()});
-  EXPECT_EQ(round.call("m", "", soon()).body, "now");
+  EXPECT_EQ(round.call("m", "", base::soon()).body, "now");
   EXPECT_EQ(asked, 3);
 }
 
 TEST(RpcRound, WhereNobodyAnswersAllAreNamed) {
   const int port = closed_port();
   RpcRound alone = round_of({port});
-  const RpcOutcome outcome = alone.call("m", "", soon());  // at once, not at the deadline
+  const RpcOutcome outcome = alone.call("m", "", base::soon());  // at once, not at the deadline
   ASSERT_TRUE(outcome.error.has_value());
   EXPECT_EQ(alone.to_error(*outcome.error).code, base::Code::kUnavailable);
   RpcRound pair = round_of({port, port});
-  const RpcOutcome neither = pair.call("m", "", soon(200ms));
+  const RpcOutcome neither = pair.call("m", "", base::soon(200ms));
   ASSERT_TRUE(neither.error.has_value());
   const std::string address = net::host_port("127.0.0.1", port);
   EXPECT_THAT(pair.to_error(*neither.error).message, HasSubstr(address + " or " + address));
@@ -142,9 +142,9 @@ TEST(RpcRound, AConnectionThatWasClosedMeanwhileIsMadeAnew) {
     for (int call_id = 0; call_id < 3; ++call_id) peer.give(success_frame(call_id, "x"));
   });
   RpcRound round = round_of({server.port()});
-  EXPECT_EQ(round.call("m", "", soon()).body, "x");
+  EXPECT_EQ(round.call("m", "", base::soon()).body, "x");
   round.set_login(simple_login("bob"));
-  EXPECT_EQ(round.call("m", "", soon()).body, "x");
+  EXPECT_EQ(round.call("m", "", base::soon()).body, "x");
   EXPECT_EQ(server.connections(), 2);
 }
 
@@ -152,7 +152,7 @@ TEST(RpcRound, AnAnswerThatIsAnErrorIsNotAskedForAgain) {
   const TestServer server(
       answering(error_frame(0, RpcResponse::Status::kError, "a.YarnException", "never")));
   RpcRound round = round_of({server.port(), server.port()});
-  const RpcOutcome outcome = round.call("m", "", soon());
+  const RpcOutcome outcome = round.call("m", "", base::soon());
   ASSERT_TRUE(outcome.error.has_value());
   EXPECT_EQ(
       round.to_error(*outcome.error).message,

@@ -19,7 +19,7 @@ base::Error refused(std::string_view what) {
   return base::Error{base::Code::kUnauthenticated, std::string(what)};
 }
 
-std::string names_of(const std::vector<SaslOffer>& offers) {
+std::string mechanism_names(const std::vector<SaslOffer>& offers) {
   std::vector<std::string> names;
   names.reserve(offers.size());
   for (const SaslOffer& offer : offers) {
@@ -43,7 +43,7 @@ base::Result<SaslMessage> SaslHandshake::choose(const std::vector<SaslOffer>& of
   }
   std::vector<std::string> ours;
   for (const auto& [name, start] : login_.methods) ours.push_back(name);
-  return refused(base::format("it accepts {}; we have {}", names_of(offers),
+  return refused(base::format("it accepts {}; we have {}", mechanism_names(offers),
                               base::format("{}", base::join(ours, ", "))));
 }
 

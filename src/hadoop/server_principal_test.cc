@@ -17,7 +17,7 @@ SaslOffer offer(const std::string& service, const std::string& host) {
   return {.method = "KERBEROS", .mechanism = "GSSAPI", .protocol = service, .server_id = host};
 }
 
-std::vector<std::string> addresses(const std::string& host) {
+std::vector<std::string> server_addresses(const std::string& host) {
   if (host == "rm1.example" || host == "rm1" || host == "10.0.0.1") return {"10.0.0.1"};
   if (host == "evil.example") return {"10.6.6.6"};
   return {};
@@ -28,7 +28,7 @@ base::Result<kerberos::Principal> of(const std::string& expected, const SaslOffe
   Configuration configuration;
   if (!expected.empty()) configuration.set(kKey, expected);
   if (!pattern.empty()) configuration.set(std::string(kKey) + ".pattern", pattern);
-  return server_principal(configuration, kKey, said, host, addresses);
+  return server_principal(configuration, kKey, said, host, server_addresses);
 }
 
 std::string text(const base::Result<kerberos::Principal>& principal) {

@@ -9,7 +9,7 @@
 namespace gangrun::job {
 namespace {
 
-JobSpec built(const std::string& text) {
+JobSpec built_archives(const std::string& text) {
   const auto draft = parse_spec(text, "job.yaml");
   EXPECT_TRUE(draft.ok()) << draft.error().message;
   auto spec = build(*draft, {}, {});
@@ -17,7 +17,7 @@ JobSpec built(const std::string& text) {
   return spec.value_or(JobSpec{});
 }
 
-std::string error_of(const std::string& text) {
+std::string archives_error(const std::string& text) {
   const auto draft = parse_spec(text, "job.yaml");
   if (!draft.ok()) return draft.error().message;
   const auto spec = build(*draft, {}, {});
@@ -25,7 +25,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Archives, ThoseOfATypeWinByName) {
-  const JobSpec spec = built(
+  const JobSpec spec = built_archives(
       "tasks: {ps: , worker: {archives: {env: b.tgz, data: 'hdfs:///d.zip'}}}\ncommand: x\n"
       "archives: {env: a.tar.gz, lib: c.TAR}\non: yarn\n");
   EXPECT_THAT(
@@ -69,9 +69,9 @@ TEST(Archives, WhatCannotBeOneIsRefused) {
       {"{'.': a.zip}", "archives: '.' is not the name of an archive's folder"},
   };
   for (const auto& [value, message] : values) {
-    EXPECT_THAT(error_of(job + value + "\n"), testing::HasSubstr(message)) << value;
+    EXPECT_THAT(archives_error(job + value + "\n"), testing::HasSubstr(message)) << value;
   }
-  EXPECT_THAT(error_of("tasks: {w: {archives: {env: a}}}\ncommand: x\non: yarn\n"),
+  EXPECT_THAT(archives_error("tasks: {w: {archives: {env: a}}}\ncommand: x\non: yarn\n"),
               testing::StartsWith("job.yaml:1:24: tasks.w.archives.env: 'a' is no archive"));
   std::map<std::string, std::string> many;
   for (std::size_t i = 0; i <= kMaxArchives; ++i) many["a" + std::to_string(i)] = "a.zip";
@@ -79,10 +79,10 @@ TEST(Archives, WhatCannotBeOneIsRefused) {
 }
 
 TEST(Archives, ThisMachineUnpacksNone) {
-  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\narchives: {env: a.zip}\n"),
+  EXPECT_EQ(archives_error("tasks: {w: }\ncommand: x\narchives: {env: a.zip}\n"),
             "job.yaml:3:12: archives.env: 'a.zip' is not allowed with `on: local`; allowed with "
             "`on: yarn`");
-  EXPECT_EQ(error_of("tasks: {w: {archives: {env: a.zip}}}\ncommand: x\n"),
+  EXPECT_EQ(archives_error("tasks: {w: {archives: {env: a.zip}}}\ncommand: x\n"),
             "job.yaml:1:24: tasks.w.archives.env: 'a.zip' is not allowed with `on: local`; allowed "
             "with `on: yarn`");
 }

@@ -24,7 +24,7 @@ JobSpec built(std::string_view yaml, const Flags& flags) {
   return spec.value_or(JobSpec{});
 }
 
-std::string error_of(std::string_view yaml, const Flags& flags) {
+std::string build_error(std::string_view yaml, const Flags& flags) {
   const auto spec = build_from(yaml, flags);
   return spec.ok() ? "" : spec.error().message;
 }
@@ -274,7 +274,7 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
       {{.timeouts = {"stop=0"}},
        "--timeout: timeouts.stop: '0 s' is not allowed; allowed: more than 0 s, at most 365 d"},
   };
-  for (const auto& [flags, message] : cases) EXPECT_EQ(error_of(file, flags), message);
+  for (const auto& [flags, message] : cases) EXPECT_EQ(build_error(file, flags), message);
 }
 
 TEST(Build, ErrorsSayWhereInTheFile) {
@@ -310,12 +310,12 @@ TEST(Build, ErrorsSayWhereInTheFile) {
        "letters, "
        "digits, '.', '_' or '-'"},
   };
-  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file, {}), message) << file;
+  for (const auto& [file, message] : cases) EXPECT_EQ(build_error(file, {}), message) << file;
   EXPECT_EQ(
-      error_of("", {.roles = {"worker,tensorboard"}, .command = {"x"}}),
+      build_error("", {.roles = {"worker,tensorboard"}, .command = {"x"}}),
       "-r: tasks.tensorboard: tensorboard has no folder to show; give it `logdir`, or its own "
       "`command`");
-  EXPECT_EQ(error_of("", {}),
+  EXPECT_EQ(build_error("", {}),
             "tasks.worker: worker has no command; give the job one, after -- or as `command`, or "
             "this task type its own");
 }
@@ -335,8 +335,8 @@ TEST(Build, ErrorsOfNamesOfPorts) {
        "job.yaml:1:24: tasks.w.ports.n: 3 is not the number of the names, 2; allowed: either n or "
        "names, or as many names as n"},
   };
-  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file, {}), message);
-  EXPECT_EQ(error_of("", {.ports = {"worker:a+A"}, .command = {"x"}}),
+  for (const auto& [file, message] : cases) EXPECT_EQ(build_error(file, {}), message);
+  EXPECT_EQ(build_error("", {.ports = {"worker:a+A"}, .command = {"x"}}),
             "--ports: tasks.worker.ports.names: 'a' and 'A' would both be GANGRUN_PORT_A; allowed: "
             "names that differ in more than case, '_' and '-'");
 }

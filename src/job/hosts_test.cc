@@ -21,7 +21,7 @@ Flags flags_with(const std::string& hosts, const std::string& roles = "worker:4"
   return flags;
 }
 
-std::string error_of(const std::string& hosts) {
+std::string hosts_error(const std::string& hosts) {
   const auto spec = build(std::nullopt, flags_with(hosts), Defaults{});
   return spec.ok() ? "" : spec.error().message;
 }
@@ -64,15 +64,15 @@ TEST(Hosts, ErrorsOfAFileSayWhereTheyStand) {
 }
 
 TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
-  EXPECT_THAT(error_of("h1:0"), HasSubstr("--hosts: 'h1:0': slots: '0' is not"));
-  EXPECT_THAT(error_of("h1:two"), HasSubstr("--hosts: 'h1:two': slots: 'two' is not"));
-  EXPECT_THAT(error_of(":2"), HasSubstr("--hosts: ':2' has no name; a host is written NAME"));
-  EXPECT_THAT(error_of("../h"), HasSubstr("--hosts: hosts: '../h' is not a name; allowed"));
-  EXPECT_THAT(error_of("h1:2,h1:2"), HasSubstr("--hosts: hosts: 'h1' is named twice"));
-  EXPECT_THAT(error_of("h1:2,h2:1"),
+  EXPECT_THAT(hosts_error("h1:0"), HasSubstr("--hosts: 'h1:0': slots: '0' is not"));
+  EXPECT_THAT(hosts_error("h1:two"), HasSubstr("--hosts: 'h1:two': slots: 'two' is not"));
+  EXPECT_THAT(hosts_error(":2"), HasSubstr("--hosts: ':2' has no name; a host is written NAME"));
+  EXPECT_THAT(hosts_error("../h"), HasSubstr("--hosts: hosts: '../h' is not a name; allowed"));
+  EXPECT_THAT(hosts_error("h1:2,h1:2"), HasSubstr("--hosts: hosts: 'h1' is named twice"));
+  EXPECT_THAT(hosts_error("h1:2,h2:1"),
               HasSubstr("--hosts: hosts: 3 slots are fewer than the 4 tasks; allowed: at least"));
-  EXPECT_EQ(error_of("h1:2,h2:2"), "");
-  EXPECT_EQ(error_of("h1:1,h2"), "");
+  EXPECT_EQ(hosts_error("h1:2,h2:2"), "");
+  EXPECT_EQ(hosts_error("h1:1,h2"), "");
 }
 
 TEST(Hosts, NeedSlotsForTheLeastThatASingleTypeGoesOnWith) {

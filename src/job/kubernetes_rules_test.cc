@@ -9,7 +9,7 @@
 namespace gangrun::job {
 namespace {
 
-std::string error_of(const std::string& yaml) {
+std::string kubernetes_rules_error(const std::string& yaml) {
   const auto draft = parse_spec(yaml, "");
   if (!draft.ok()) return draft.error().message;
   const auto spec = build(*draft, {}, {"job.yaml", place_names()});
@@ -18,7 +18,7 @@ std::string error_of(const std::string& yaml) {
 
 // What follows after the position.
 void expect_error(const std::string& yaml, const std::string& message) {
-  EXPECT_THAT(error_of(yaml), testing::HasSubstr(message)) << yaml;
+  EXPECT_THAT(kubernetes_rules_error(yaml), testing::HasSubstr(message)) << yaml;
 }
 
 std::string with_options(const std::string& options) {
@@ -43,7 +43,7 @@ TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
            "image_pull_policy: Always",
            "pod: {apiVersion: v1, kind: Pod, metadata: {}, spec: {containers: []}}",
        }) {
-    EXPECT_EQ(error_of(with_options(options)), "") << options;
+    EXPECT_EQ(kubernetes_rules_error(with_options(options)), "") << options;
   }
 }
 
@@ -125,7 +125,7 @@ TEST(KubernetesRules, RefusesWhatPodsDoNotHave) {
 }
 
 TEST(KubernetesRules, TakesWhatPodsHave) {
-  EXPECT_EQ(error_of(R"(tasks:
+  EXPECT_EQ(kubernetes_rules_error(R"(tasks:
   worker: {instances: 2, min_instances: 2, one_per_node: true, gpus: 1, ports: {n: 2}}
   ps: {image: d, resources: {example.com/fpga: 1, ephemeral-storage: 7, hugepages-2Mi: 1}}
   tensorboard: {logdir: out, expose: host}
@@ -146,15 +146,15 @@ TEST(KubernetesRules, NamesOfPodsFitAndDiffer) {
   expect_error(job("n", "{Data_server: , data-server: }"),
                "tasks.data-server: 'Data_server' and 'data-server' would both be called "
                "data-server on Kubernetes; allowed: ");
-  EXPECT_EQ(error_of(job(std::string(33, 'n'), "{worker: }")), "");
+  EXPECT_EQ(kubernetes_rules_error(job(std::string(33, 'n'), "{worker: }")), "");
   expect_error(
       job(std::string(34, 'n'), "{worker: }"),
       "name: '" + std::string(34, 'n') +
           "' is too long: the pod of worker:0 would have a name of 64 characters, of which "
           "Kubernetes allows 63; allowed: at most 33, or a shorter task type");
   expect_error(job("2" + std::string(32, 'n'), "{worker: }"), "allowed: at most 29, or a shorter");
-  EXPECT_EQ(error_of(job("n", "{" + std::string(38, 't') + ": }")), "");
-  EXPECT_EQ(error_of(job("nn", "{" + std::string(37, 't') + ": }")), "");
+  EXPECT_EQ(kubernetes_rules_error(job("n", "{" + std::string(38, 't') + ": }")), "");
+  EXPECT_EQ(kubernetes_rules_error(job("nn", "{" + std::string(37, 't') + ": }")), "");
   expect_error(job("nn", "{" + std::string(38, 't') + ": }"), "allowed: at most 1, or a shorter");
   expect_error(job("n", "{" + std::string(40, 't') + ": }"), "allowed: a task type of at most 38");
 }
@@ -177,7 +177,7 @@ TEST(Outputs, AreNotBroughtFromOtherClusters) {
   expect_error("tasks: {w: }\ncommand: x\non: yarn\noutputs: [a]\n", "outputs: 'a'" + end);
   expect_error("tasks: {w: {outputs: [a]}}\ncommand: x\non: yarn\n", "tasks.w.outputs: 'a'" + end);
   // On this machine they are there already.
-  EXPECT_EQ(error_of("tasks: {w: {outputs: [a]}}\ncommand: x\noutputs: [b]\n"), "");
+  EXPECT_EQ(kubernetes_rules_error("tasks: {w: {outputs: [a]}}\ncommand: x\noutputs: [b]\n"), "");
 }
 
 TEST(KubernetesRules, OtherPlacesRefuseOrPassOverWhatItIsTold) {
@@ -190,8 +190,8 @@ TEST(KubernetesRules, OtherPlacesRefuseOrPassOverWhatItIsTold) {
     expect_error(job + options + "on: " + place + "\n", "kubernetes.queue: 'a'" + end);
     expect_error(pod + "on: " + place + "\n", "tasks.w.pod: '{\"spec\":{}}'" + end);
   }
-  EXPECT_EQ(error_of(job + options + "on: yarn\n"), "");
-  EXPECT_EQ(error_of(pod + "on: yarn\n"), "");
+  EXPECT_EQ(kubernetes_rules_error(job + options + "on: yarn\n"), "");
+  EXPECT_EQ(kubernetes_rules_error(pod + "on: yarn\n"), "");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace gangrun::job {
 namespace {
 
-base::Result<JobSpec> build_from(std::string_view yaml, const Flags& flags) {
+base::Result<JobSpec> build_place(std::string_view yaml, const Flags& flags) {
   std::optional<JobDraft> draft;
   if (!yaml.empty()) {
     GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml"));
@@ -22,14 +22,14 @@ base::Result<JobSpec> build_from(std::string_view yaml, const Flags& flags) {
   return build(draft, flags, {draft ? "job.yaml" : "", place_names()});
 }
 
-JobSpec built(std::string_view yaml, const Flags& flags) {
-  auto spec = build_from(yaml, flags);
+JobSpec built_place(std::string_view yaml, const Flags& flags) {
+  auto spec = build_place(yaml, flags);
   EXPECT_TRUE(spec.ok()) << spec.error().message;
   return spec.value_or(JobSpec{});
 }
 
-std::string error_of(std::string_view yaml, const Flags& flags = {}) {
-  const auto spec = build_from(yaml, flags);
+std::string places_error(std::string_view yaml, const Flags& flags = {}) {
+  const auto spec = build_place(yaml, flags);
   return spec.ok() ? "" : spec.error().message;
 }
 
@@ -54,7 +54,7 @@ yarn:
 )";
 
 TEST(Places, AFileSaysWhatAClusterIsTold) {
-  const JobSpec spec = built(kOnYarn, {});
+  const JobSpec spec = built_place(kOnYarn, {});
   const TaskSpec& worker = *spec.find("worker");
   using Others = std::map<std::string, std::int64_t>;
   EXPECT_EQ(worker.label, "gpu");
@@ -81,15 +81,15 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
 }
 
 TEST(Places, FlagsWinOverTheFile) {
-  const JobSpec spec = built(kOnYarn, {.resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
-                                       .labels = {"ps:"},
-                                       .one_per_node = {"worker,ps"},
-                                       .timeouts = {"hold=5s"},
-                                       .queue = "b",
-                                       .priority = "0",
-                                       .tags = {"day,red", "sweet"},
-                                       .master_memory = "1g",
-                                       .master_vcores = "1"});
+  const JobSpec spec = built_place(kOnYarn, {.resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
+                                             .labels = {"ps:"},
+                                             .one_per_node = {"worker,ps"},
+                                             .timeouts = {"hold=5s"},
+                                             .queue = "b",
+                                             .priority = "0",
+                                             .tags = {"day,red", "sweet"},
+                                             .master_memory = "1g",
+                                             .master_vcores = "1"});
   const TaskSpec& worker = *spec.find("worker");
   using Others = std::map<std::string, std::int64_t>;
   EXPECT_EQ(worker.resources_of(0).others, (Others{{"disk", 9}, {"yarn.io/fpga", 5}}));
@@ -107,11 +107,11 @@ TEST(Places, FlagsWinOverTheFile) {
 }
 
 TEST(Places, TheMoreSpecificFlagWins) {
-  const JobSpec spec = built("", {.roles = {"ps:2,worker:2"},
-                                  .resources = {"ps[1]:a=3", "ps:a=2", "a=1"},
-                                  .labels = {"worker:gpu", "cpu"},
-                                  .on = "yarn",
-                                  .command = {"x"}});
+  const JobSpec spec = built_place("", {.roles = {"ps:2,worker:2"},
+                                        .resources = {"ps[1]:a=3", "ps:a=2", "a=1"},
+                                        .labels = {"worker:gpu", "cpu"},
+                                        .on = "yarn",
+                                        .command = {"x"}});
   EXPECT_EQ(spec.find("worker")->resources.others.at("a"), 1);
   EXPECT_EQ(spec.find("ps")->resources_of(0).others.at("a"), 2);
   EXPECT_EQ(spec.find("ps")->resources_of(1).others.at("a"), 3);
@@ -120,7 +120,7 @@ TEST(Places, TheMoreSpecificFlagWins) {
 }
 
 TEST(Places, DefaultsOfACluster) {
-  const JobSpec spec = built("", {.on = "yarn", .command = {"x"}});
+  const JobSpec spec = built_place("", {.on = "yarn", .command = {"x"}});
   EXPECT_EQ(spec.yarn, YarnOptions{});
   EXPECT_EQ(spec.yarn.master, (Resources{.memory_mib = 256, .vcores = 1}));
   EXPECT_EQ(spec.timeouts.hold, std::chrono::minutes(1));
@@ -156,7 +156,7 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
        "job.yaml:3:27: yarn.container_runtime: 'none'"},
       {"tasks: {w: }\ncommand: x\nfiles: [a, 'hdfs:///b']\n", "job.yaml:3:8: files.1: 'hdfs:///b'"},
   };
-  for (const auto& [file, message] : files) EXPECT_EQ(error_of(file), message + refused);
+  for (const auto& [file, message] : files) EXPECT_EQ(places_error(file), message + refused);
   const std::pair<Flags, std::string> flags[] = {
       {{.resources = {"worker[0]:a=1"}}, "--resource: tasks.worker.overrides.0.resources.a: '1'"},
       {{.resources = {"a=1"}}, "--resource: tasks.worker.resources.a: '1'"},
@@ -170,10 +170,10 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
       {{.files = {"webhdfs://a/b"}}, "-f: files.0: 'webhdfs://a/b'"},
   };
   for (const auto& [given, message] : flags) {
-    EXPECT_EQ(error_of("tasks: {worker: }\ncommand: x\n", given), message + refused);
+    EXPECT_EQ(places_error("tasks: {worker: }\ncommand: x\n", given), message + refused);
   }
-  EXPECT_EQ(error_of("tasks: {w: {one_per_node: false, resources: }}\ncommand: x\nyarn:\n"
-                     "timeouts: {hold: 3 s}\n"),
+  EXPECT_EQ(places_error("tasks: {w: {one_per_node: false, resources: }}\ncommand: x\nyarn:\n"
+                         "timeouts: {hold: 3 s}\n"),
             "");
 }
 
@@ -191,8 +191,8 @@ TEST(Places, AClusterRefusesWhatOnlyThisMachineHas) {
        "job.yaml:3:5: on: 'yarnn' is not a place; did you mean 'yarn'? allowed: local, yarn, "
        "kubernetes, spark"},
   };
-  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file), message);
-  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/a', b, 'c://']\n"),
+  for (const auto& [file, message] : cases) EXPECT_EQ(places_error(file), message);
+  EXPECT_EQ(places_error("tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/a', b, 'c://']\n"),
             "job.yaml:4:8: files.2: 'c://' is not in a file system of a cluster; allowed: paths, "
             "and URLs of hdfs, viewfs, webhdfs");
 }
@@ -246,7 +246,7 @@ TEST(Places, ErrorsInAFileSayWhereTheyStand) {
        "job.yaml:4:18: timeouts.hold: '0 s' is not allowed; allowed: more than 0 s, at most 365 "
        "d"},
   };
-  for (const auto& [file, message] : cases) EXPECT_EQ(error_of(file), message) << file;
+  for (const auto& [file, message] : cases) EXPECT_EQ(places_error(file), message) << file;
 }
 
 TEST(Places, ErrorsOfFlagsBeginWithThem) {
@@ -286,7 +286,7 @@ TEST(Places, ErrorsOfFlagsBeginWithThem) {
   for (const auto& [flags, message] : cases) {
     Flags on_yarn = flags;
     on_yarn.on = "yarn";
-    EXPECT_EQ(error_of("tasks: {worker: }\ncommand: x\n", on_yarn), message);
+    EXPECT_EQ(places_error("tasks: {worker: }\ncommand: x\n", on_yarn), message);
   }
 }
 
@@ -336,7 +336,7 @@ const std::pair<const char*, Change> kBadJobs[] = {
 // As for all of a spec: the rules hold for one that is built by hand too.
 TEST(Places, FindEachProblemWithItsPath) {
   for (const auto& [path, change] : kBadJobs) {
-    JobSpec job = built("", {.on = "yarn", .command = {"x"}});
+    JobSpec job = built_place("", {.on = "yarn", .command = {"x"}});
     ASSERT_FALSE(find_problem(job).has_value());
     change(job);
     const auto problem = find_problem(job);
@@ -347,8 +347,8 @@ TEST(Places, FindEachProblemWithItsPath) {
 
 TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
   const auto told = [](const std::string& task, const std::string& more) {
-    return error_of(base::format("tasks:\n  worker: {{instances: 2{}}}\ncommand: x\non: spark\n{}",
-                                 task, more));
+    return places_error(base::format(
+        "tasks:\n  worker: {{instances: 2{}}}\ncommand: x\non: spark\n{}", task, more));
   };
   EXPECT_EQ(told("", ""), "");
   EXPECT_EQ(told("", "restarts: {scope: none}"), "");

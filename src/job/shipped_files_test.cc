@@ -49,7 +49,7 @@ std::vector<LocalFile> local_of(const JobSpec& spec) {
   return files.ok() ? files->local : std::vector<LocalFile>();
 }
 
-std::string error_of(const JobSpec& spec) {
+std::string shipped_files_error(const JobSpec& spec) {
   const auto files = shipped(spec);
   return files.ok() ? "" : files.error().message;
 }
@@ -97,24 +97,24 @@ TEST(ShippedFiles, TheSameFileIsShippedOnce) {
 }
 
 TEST(ShippedFiles, TwoFilesOfOneNameAreRefused) {
-  EXPECT_EQ(error_of(job_of({"/data/wine.csv", "/data/old/wine.csv"})),
+  EXPECT_EQ(shipped_files_error(job_of({"/data/wine.csv", "/data/old/wine.csv"})),
             "files: '/data/wine.csv' and '/data/old/wine.csv' would both be 'wine.csv' in the "
             "tasks' folder; allowed: one of each name");
-  EXPECT_EQ(error_of(job_of({"src/train.py"}, {"python", "train.py"})),
+  EXPECT_EQ(shipped_files_error(job_of({"src/train.py"}, {"python", "train.py"})),
             "files: '/home/ann/wine/src/train.py' and '/home/ann/wine/train.py' would both be "
             "'train.py' in the tasks' folder; allowed: one of each name");
-  EXPECT_EQ(error_of(job_of({"/data/src"}, {"python", "src/deep/x.py"})),
+  EXPECT_EQ(shipped_files_error(job_of({"/data/src"}, {"python", "src/deep/x.py"})),
             "files: '/data/src' and '/home/ann/wine/src/deep/x.py' would both be 'src/deep/x.py' "
             "in the tasks' folder; allowed: one of each name");
-  EXPECT_EQ(error_of(job_of({"hdfs://nn/wine.csv", "/data/wine.csv"})),
+  EXPECT_EQ(shipped_files_error(job_of({"hdfs://nn/wine.csv", "/data/wine.csv"})),
             "files: 'hdfs://nn/wine.csv' and '/data/wine.csv' would both be 'wine.csv' in the "
             "tasks' folder; allowed: one of each name");
 }
 
 TEST(ShippedFiles, WhatIsNotThereIsRefused) {
-  EXPECT_EQ(error_of(job_of({"nothing.py"})),
+  EXPECT_EQ(shipped_files_error(job_of({"nothing.py"})),
             "files: 'nothing.py': there is no such file or folder");
-  EXPECT_EQ(error_of(job_of({"/"})), "files: '/': there is no such file or folder");
+  EXPECT_EQ(shipped_files_error(job_of({"/"})), "files: '/': there is no such file or folder");
 }
 
 TEST(ShippedFiles, WhatIsThereAlreadyIsOnlyNamed) {
@@ -138,15 +138,16 @@ TEST(ShippedFiles, TakeTheNameBehindTheHash) {
 
 TEST(ShippedFiles, ANameBehindTheHashStaysInTheFolder) {
   for (const char* name : {"..", "a/../b", "/etc/x", "a//b", "a/"}) {
-    EXPECT_EQ(error_of(job_of({std::string("train.py#") + name})),
+    EXPECT_EQ(shipped_files_error(job_of({std::string("train.py#") + name})),
               "files: 'train.py#" + std::string(name) + "': '" + name +
                   "' cannot be a name in the tasks' folder; allowed: a relative path without '.' "
                   "and '..'");
   }
-  EXPECT_EQ(error_of(job_of({"nothing.py#a"})),
+  EXPECT_EQ(shipped_files_error(job_of({"nothing.py#a"})),
             "files: 'nothing.py#a': there is no such file or folder");
-  EXPECT_EQ(error_of(job_of({"#train.py"})), "files: '#train.py': there is no such file or folder");
-  EXPECT_EQ(error_of(job_of({"../other.py#a", "train.py#a"})),
+  EXPECT_EQ(shipped_files_error(job_of({"#train.py"})),
+            "files: '#train.py': there is no such file or folder");
+  EXPECT_EQ(shipped_files_error(job_of({"../other.py#a", "train.py#a"})),
             "files: '/home/ann/other.py' and '/home/ann/wine/train.py' would both be 'a' in the "
             "tasks' folder; allowed: one of each name");
 }
@@ -168,7 +169,7 @@ TEST(ShippedFiles, AnArchiveIsAFileWithAFolderOfItsOwn) {
                              std::vector<std::string> words) {
     JobSpec spec = job_of({"/data/src"}, std::move(words));
     spec.archives = {{std::move(folder), std::move(source)}};
-    return error_of(spec);
+    return shipped_files_error(spec);
   };
   EXPECT_EQ(error_with("env", "no.zip", {}), "archives.env: 'no.zip': there is no such file");
   EXPECT_EQ(error_with("env", "/data/folder.zip", {}),

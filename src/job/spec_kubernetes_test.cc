@@ -14,7 +14,7 @@ base::Result<JobSpec> build_from(const std::string& yaml, const Flags& flags = {
   return build(draft, flags, {"job.yaml", place_names()});
 }
 
-std::string error_of(const std::string& yaml, const Flags& flags = {}) {
+std::string spec_kubernetes_error(const std::string& yaml, const Flags& flags = {}) {
   const auto spec = build_from(yaml, flags);
   return spec.ok() ? "" : spec.error().message;
 }
@@ -145,7 +145,7 @@ TEST(BadKubernetes, WrongTypesAndKeys) {
        "job.yaml:5:10: outputs: 'model' is not allowed; allowed: a list of paths"},
   };
   for (const auto& [text, message] : files) {
-    EXPECT_THAT(error_of(base + text), testing::StartsWith(message)) << text;
+    EXPECT_THAT(spec_kubernetes_error(base + text), testing::StartsWith(message)) << text;
   }
 }
 
@@ -170,7 +170,7 @@ TEST(BadKubernetes, Flags) {
        "`on: kubernetes`"},
   };
   for (const auto& [flags, message] : cases) {
-    EXPECT_THAT(error_of(file, flags), testing::StartsWith(message));
+    EXPECT_THAT(spec_kubernetes_error(file, flags), testing::StartsWith(message));
   }
 }
 

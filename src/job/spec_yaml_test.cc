@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string error_of(std::string_view text) {
+std::string spec_yaml_error(std::string_view text) {
   const auto draft = parse_spec(text, "job.yaml");
   return draft.ok() ? "" : draft.error().message;
 }
@@ -108,7 +108,7 @@ struct Bad {
 };
 
 void expect_errors(const std::vector<Bad>& cases) {
-  for (const Bad& bad : cases) EXPECT_EQ(error_of(bad.text), bad.message) << bad.text;
+  for (const Bad& bad : cases) EXPECT_EQ(spec_yaml_error(bad.text), bad.message) << bad.text;
 }
 
 // P8: one line that names place, field, value and what is allowed.

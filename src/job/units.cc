@@ -34,7 +34,7 @@ constexpr Unit kTimeUnits[] = {
     {"d", 86'400'000}, {"m", 60'000}, {"sec", 1000},
 };
 
-struct Kind {
+struct UnitKind {
   std::string_view what;     // "an amount of memory"
   std::string_view allowed;  // a sentence's end
   std::span<const Unit> units;
@@ -48,12 +48,12 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-base::Error wrong(std::string_view text, const Kind& kind, std::string_view why = "") {
+base::Error wrong(std::string_view text, const UnitKind& kind, std::string_view why = "") {
   return base::invalid_argument(
       base::format("{} is not {}{}; allowed: {}", in_quotes(text), kind.what, why, kind.allowed));
 }
 
-base::Error unknown_unit(std::string_view text, std::string_view unit, const Kind& kind) {
+base::Error unknown_unit(std::string_view text, std::string_view unit, const UnitKind& kind) {
   std::vector<std::string> names;
   for (const Unit& known : kind.units) names.push_back(in_lower_case(known.name));
   std::string hint;
@@ -70,7 +70,7 @@ std::size_t count_digits(std::string_view text) {
   return static_cast<std::size_t>(end - text.begin());
 }
 
-base::Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kind) {
+base::Result<std::int64_t> parse_quantity(std::string_view text, const UnitKind& kind) {
   std::string_view rest = base::trim(text);
   if (rest.starts_with('-')) return wrong(text, kind, " (negative)");
   const std::string_view whole_digits = rest.substr(0, count_digits(rest));
@@ -107,7 +107,7 @@ base::Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kin
 }  // namespace
 
 base::Result<std::int64_t> parse_memory_mib(std::string_view text) {
-  const Kind kind{
+  const UnitKind kind{
       "an amount of memory",
       "a number with MiB (or m), GiB (g) or TiB (t), at most 64 TiB, for example 2 GiB; "
       "a bare number is in MiB",
@@ -116,10 +116,11 @@ base::Result<std::int64_t> parse_memory_mib(std::string_view text) {
 }
 
 base::Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  const Kind kind{"a time",
-                  "a number with ms, s, min (or m), h or d, at most 365 d, for example 10 min; a "
-                  "bare number is in seconds",
-                  kTimeUnits, 1000, kMaxDuration.count()};
+  const UnitKind kind{
+      "a time",
+      "a number with ms, s, min (or m), h or d, at most 365 d, for example 10 min; a "
+      "bare number is in seconds",
+      kTimeUnits, 1000, kMaxDuration.count()};
   GANGRUN_ASSIGN(const std::int64_t ms, parse_quantity(text, kind));
   return std::chrono::milliseconds(ms);
 }

@@ -7,7 +7,7 @@
 namespace gangrun::job {
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string yaml_tree_error(std::string_view text) {
   const auto tree = parse_yaml(text, "job.yaml");
   return tree.ok() ? "" : tree.error().message;
 }
@@ -56,7 +56,7 @@ TEST(ParseYaml, RefusesWithTheirPlaceWhatAJobFileDoesNotUse) {
       {"a: [1, 2\n", "job.yaml:2:1: not YAML: end of sequence flow not found"},
       {"a: 1\n b: 2\n", "job.yaml:2:3: not YAML: illegal map value"},
   };
-  for (const auto& [text, message] : cases) EXPECT_EQ(error_of(text), message) << text;
+  for (const auto& [text, message] : cases) EXPECT_EQ(yaml_tree_error(text), message) << text;
 }
 
 TEST(ParseYaml, RefusesALargeTextBeforeItIsParsed) {
@@ -73,17 +73,17 @@ TEST(ParseYaml, SurvivesEveryKindOfDepth) {
   for (const char* part : {"[", "{", "{a: ", "- ", "? ", "[{", "a: [", ": ", "!a ", "&a [", "'x"}) {
     std::string text;
     while (text.size() + 8 < kMaxSpecBytes / 4) text += part;
-    EXPECT_NE(error_of(text), "") << part;
+    EXPECT_NE(yaml_tree_error(text), "") << part;
   }
   std::string indented;
   for (std::size_t depth = 0; depth < 900; ++depth) indented += std::string(depth, ' ') + "a:\n";
-  EXPECT_THAT(error_of(indented), testing::HasSubstr("nests deeper than 16 levels"));
+  EXPECT_THAT(yaml_tree_error(indented), testing::HasSubstr("nests deeper than 16 levels"));
 }
 
 TEST(ParseYaml, LimitsTheNumberOfValues) {
   std::string text = "a: [";
   for (std::size_t i = 0; i <= kMaxSpecNodes; ++i) text += "1,";
-  EXPECT_THAT(error_of(text + "1]\n"), testing::HasSubstr("has more than 200000 values"));
+  EXPECT_THAT(yaml_tree_error(text + "1]\n"), testing::HasSubstr("has more than 200000 values"));
 }
 
 TEST(YamlFromJson, HasTheSameShape) {

@@ -12,7 +12,7 @@ namespace gangrun::journal {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{256} << 10U;
+constexpr std::size_t kLineChunkBytes = std::size_t{256} << 10U;
 
 }  // namespace
 
@@ -48,10 +48,10 @@ base::Result<std::optional<std::string_view>> LineReader::next() {
 
 base::Result<bool> LineReader::fill() {
   const std::size_t had = buffer_.size();
-  buffer_.resize(had + kChunkBytes);
+  buffer_.resize(had + kLineChunkBytes);
   ssize_t got = -1;
   do {
-    got = ::read(fd_.get(), buffer_.data() + had, kChunkBytes);
+    got = ::read(fd_.get(), buffer_.data() + had, kLineChunkBytes);
   } while (got < 0 && errno == EINTR);
   const int error = errno;
   buffer_.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));

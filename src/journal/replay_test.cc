@@ -14,8 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const job::TaskId kFirst{"worker", 0};
-const job::TaskId kSecond{"worker", 1};
+const job::TaskId kReplayedFirst{"worker", 0};
+const job::TaskId kReplayedSecond{"worker", 1};
 
 // A master of a job whose journal is in a folder, by a clock that the test moves.
 class ReplayTest : public ::testing::Test {
@@ -37,11 +37,11 @@ class ReplayTest : public ::testing::Test {
   }
   void run_all() {
     step(gang::Begin{});
-    for (const job::TaskId& task : {kFirst, kSecond}) {
+    for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) {
       step(gang::Reported{task, 1, {"host1", static_cast<std::uint16_t>(40'000 + task.index)}});
     }
     ASSERT_TRUE(writer_->generation(gang_.cluster_spec()).ok());
-    for (const job::TaskId& task : {kFirst, kSecond}) step(gang::Started{task, 1});
+    for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) step(gang::Started{task, 1});
   }
   base::Result<Replayed> replayed() {
     const auto journal = read_journal(folder_.path());
@@ -90,7 +90,7 @@ TEST_F(ReplayTest, KnowsWhenAllRanForTheFirstTime) {
   run_all();
   const base::Instant all_started = now_;
   now_ += seconds(41);
-  step(gang::Exited{kFirst, 1, failure(), now_});
+  step(gang::Exited{kReplayedFirst, 1, failure(), now_});
   now_ += seconds(1);
   EXPECT_EQ(replayed()->all_started, all_started);
 }
@@ -107,7 +107,7 @@ TEST_F(ReplayTest, GoesOnThroughThePartsOfSeveralMasters) {
     gang_ = found->gang;
     begin_segment(attempt);
     step(gang::Resumed{});
-    step(gang::Reattached{kFirst, 1});
+    step(gang::Reattached{kReplayedFirst, 1});
   }
   EXPECT_TRUE(replayed()->gang == gang_);
 }
@@ -115,17 +115,18 @@ TEST_F(ReplayTest, GoesOnThroughThePartsOfSeveralMasters) {
 // The next master calls the agents back at their places, whichever segment tells of them.
 TEST_F(ReplayTest, KnowsThePlaceOfEachAttempt) {
   begin_segment(1);
-  ASSERT_TRUE(writer_->place(kFirst, 1, {{"pid", 11}}).ok());
-  ASSERT_TRUE(writer_->place(kSecond, 1, {{"pid", 12}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"pid", 11}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"pid", 12}}).ok());
   run_all();
   ASSERT_TRUE(writer_->status(sample_status(job::JobState::kFailed)).ok());
   begin_segment(2);
-  ASSERT_TRUE(writer_->place(kFirst, 2, {{"pid", 13}}).ok());
-  ASSERT_TRUE(writer_->place(kSecond, 1, {{"pid", 14}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedFirst, 2, {{"pid", 13}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"pid", 14}}).ok());
   const auto found = replayed();
   ASSERT_TRUE(found.ok()) << found.error().message;
-  const decltype(found->places) expected = {
-      {{kFirst, 1}, {{"pid", 11}}}, {{kFirst, 2}, {{"pid", 13}}}, {{kSecond, 1}, {{"pid", 14}}}};
+  const decltype(found->places) expected = {{{kReplayedFirst, 1}, {{"pid", 11}}},
+                                            {{kReplayedFirst, 2}, {{"pid", 13}}},
+                                            {{kReplayedSecond, 1}, {{"pid", 14}}}};
   EXPECT_EQ(found->places, expected);
   EXPECT_TRUE(found->gang == gang_);
   EXPECT_FALSE(found->verdict) << "a status is no verdict";
@@ -134,8 +135,8 @@ TEST_F(ReplayTest, KnowsThePlaceOfEachAttempt) {
 TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {
   begin_segment(1);
   run_all();
-  step(gang::Exited{kFirst, 1, failure(), now_});
-  for (const job::TaskId& task : {kFirst, kSecond}) {
+  step(gang::Exited{kReplayedFirst, 1, failure(), now_});
+  for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) {
     step(gang::AgentEnded{task, 1, "its agent ended", now_});
   }
   const auto found = replayed();
@@ -180,19 +181,19 @@ TEST_F(ReplayTest, SegmentsWithoutAHeaderHoldNothing) {
 // What is learned of an agent later is written as another place.
 TEST_F(ReplayTest, TheLastPlaceOfAnAgentCounts) {
   begin_segment(1);
-  ASSERT_TRUE(writer_->place(kFirst, 1, {{"container", 7}}).ok());
-  ASSERT_TRUE(writer_->place(kSecond, 1, {{"container", 8}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"container", 7}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"container", 8}}).ok());
   run_all();
-  ASSERT_TRUE(writer_->place(kFirst, 1, {{"container", 7}, {"control", 1}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"container", 7}, {"control", 1}}).ok());
   begin_segment(2);
-  ASSERT_TRUE(writer_->place(kFirst, 2, {{"container", 9}}).ok());
-  ASSERT_TRUE(writer_->place(kSecond, 1, {{"container", 8}, {"control", 2}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedFirst, 2, {{"container", 9}}).ok());
+  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"container", 8}, {"control", 2}}).ok());
   const auto found = replayed();
   ASSERT_TRUE(found.ok());
   const std::map<std::pair<job::TaskId, int>, base::Json> places{
-      {{kFirst, 1}, {{"container", 7}, {"control", 1}}},
-      {{kFirst, 2}, {{"container", 9}}},
-      {{kSecond, 1}, {{"container", 8}, {"control", 2}}}};
+      {{kReplayedFirst, 1}, {{"container", 7}, {"control", 1}}},
+      {{kReplayedFirst, 2}, {{"container", 9}}},
+      {{kReplayedSecond, 1}, {{"container", 8}, {"control", 2}}}};
   EXPECT_EQ(found->places, places);
 }
 

@@ -34,7 +34,7 @@ base::Result<Access> find(const std::string& context, Map environment = {{"KUBEC
                      test_surroundings({{"/k", kConfig}}, std::move(environment)));
 }
 
-std::string error_of(const base::Result<Access>& access) {
+std::string access_error(const base::Result<Access>& access) {
   EXPECT_FALSE(access.ok());
   return access.ok() ? "" : access.error().message;
 }
@@ -57,15 +57,15 @@ TEST(FindAccess, TakesTheCurrentContextOrTheOneThatIsNamed) {
 }
 
 TEST(FindAccess, SaysWhatAWrongContextLeadsTo) {
-  EXPECT_EQ(error_of(find("z")),
+  EXPECT_EQ(access_error(find("z")),
             "/k: the context \"z\" does not exist; there are: \"a\", \"b\", \"bad-namespace\", "
             "\"far\", \"no-cluster\", \"no-user\", \"plain\", \"plain-login\", \"plugin\"");
-  EXPECT_EQ(error_of(find("no-cluster")),
+  EXPECT_EQ(access_error(find("no-cluster")),
             "/k: context \"no-cluster\": cluster \"gone\" does not exist; there are: \"c\", "
             "\"far\", \"plain\"");
-  EXPECT_EQ(error_of(find("no-user")),
+  EXPECT_EQ(access_error(find("no-user")),
             "/k: context \"no-user\": user \"gone\" does not exist; there are: \"plugin\", \"u\"");
-  EXPECT_EQ(error_of(find("bad-namespace")),
+  EXPECT_EQ(access_error(find("bad-namespace")),
             "/k: context \"bad-namespace\": namespace is \"../x\"; allowed are up to 63 of a-z, "
             "0-9 and -");
 }
@@ -95,7 +95,7 @@ TEST(FindAccess, SaysWhereItLookedInVain) {
   EXPECT_EQ(nothing.error().message,
             "no cluster is configured: KUBECONFIG is not set, there is no /home/u/.kube/config, "
             "and this is no pod with a service account");
-  EXPECT_EQ(error_of(find_access({.kubeconfig = "", .context = "x"}, machine)),
+  EXPECT_EQ(access_error(find_access({.kubeconfig = "", .context = "x"}, machine)),
             "no cluster is configured: KUBECONFIG is not set, there is no /home/u/.kube/config, "
             "and only a kubeconfig has a context \"x\"");
 }
@@ -119,7 +119,7 @@ TEST(FindAccess, TakesThePodsServiceAccount) {
   const auto wrong =
       test_surroundings({{"/account/token", "t"}},
                         {{"KUBERNETES_SERVICE_HOST", "a"}, {"KUBERNETES_SERVICE_PORT", "tcp://x"}});
-  EXPECT_EQ(error_of(find_access({}, wrong)),
+  EXPECT_EQ(access_error(find_access({}, wrong)),
             "KUBERNETES_SERVICE_PORT is \"tcp://x\"; allowed is a port");
 }
 
@@ -129,14 +129,14 @@ TEST(FindAccess, TakesNoTlsOnThisMachineOnlyAndWithoutALogin) {
       " has no TLS; allowed is https://, or http:// to this machine (127.0.0.1) with a user who "
       "has "
       "no token, password or plugin";
-  EXPECT_EQ(error_of(find("plain-login")), "/k: server \"http://127.0.0.1:8001\"" + allowed);
-  EXPECT_EQ(error_of(find("far")), "/k: server \"http://10.0.0.1:8080\"" + allowed);
+  EXPECT_EQ(access_error(find("plain-login")), "/k: server \"http://127.0.0.1:8001\"" + allowed);
+  EXPECT_EQ(access_error(find("far")), "/k: server \"http://10.0.0.1:8080\"" + allowed);
 }
 
 TEST(FindAccess, AsksTheEnvironmentForAProxy) {
   const Map environment{{"KUBECONFIG", "/k"}, {"HTTPS_PROXY", "p:3128"}};
   EXPECT_EQ(find("", environment)->remote.proxy.reveal(), "http://p:3128");
-  EXPECT_EQ(error_of(find("", {{"KUBECONFIG", "/k"}, {"HTTPS_PROXY", "https://p"}})),
+  EXPECT_EQ(access_error(find("", {{"KUBECONFIG", "/k"}, {"HTTPS_PROXY", "https://p"}})),
             "HTTPS_PROXY: a proxy of another kind than http is not used; allowed is "
             "http://[user:password@]host:port");
 }

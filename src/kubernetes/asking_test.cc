@@ -12,14 +12,14 @@ namespace {
 using base::Code;
 using testing::HasSubstr;
 
-struct Fixture : TestApiServer {
+struct AskingFixture : TestApiServer {
   base::Result<base::Json> get(const std::string& path = "/api/v1/pods") {
     return ask(loop, client(), {.path = path}, deadline());
   }
 };
 
 TEST(Asking, ARequestWithAllThatBelongsToIt) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.access.remote.url += "/k8s/c-1";
   fixture.access.login = base::Secret("token");
   fixture.on_request = [](TestTalk& talk) {
@@ -43,7 +43,7 @@ TEST(Asking, ARequestWithAllThatBelongsToIt) {
 }
 
 TEST(Asking, OnlyTheMetadataIsWantedButAWholeObjectIsTakenToo) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     EXPECT_EQ(talk.field("Accept"),
               "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
@@ -56,7 +56,7 @@ TEST(Asking, OnlyTheMetadataIsWantedButAWholeObjectIsTakenToo) {
 }
 
 TEST(Asking, ARefusalIsToldWhole) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.refuse(409, "AlreadyExists", "pods exist"); };
   std::optional<Answer> answer;
   const auto asking =
@@ -70,7 +70,7 @@ TEST(Asking, ARefusalIsToldWhole) {
 }
 
 TEST(Asking, AServerThatIsBusyIsAskedAgain) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [&](TestTalk& talk) {
     if (fixture.requests == 1)
       return talk.refuse(429, "TooManyRequests", "slow", "Retry-After: 0\r\n");
@@ -84,7 +84,7 @@ TEST(Asking, AServerThatIsBusyIsAskedAgain) {
 }
 
 TEST(Asking, AServerThatIsBusyForLongerThanTheAskerHasPatience) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.refuse(429, "TooManyRequests", "slow", "Retry-After: 0\r\n");
   };
@@ -96,7 +96,7 @@ TEST(Asking, AServerThatIsBusyForLongerThanTheAskerHasPatience) {
 }
 
 TEST(Asking, WhatNeverGetsBetterEndsWithItsReason) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.refuse(503, "ServiceUnavailable", "starting"); };
   const auto answer = ask(fixture.loop, fixture.client(), {.path = "/p"},
                           fixture.loop.now() + base::milliseconds(300));
@@ -106,7 +106,7 @@ TEST(Asking, WhatNeverGetsBetterEndsWithItsReason) {
 }
 
 TEST(Asking, AServerThatSaysNothingIsWaitedForUntilTheDeadline) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](const TestTalk&) {};
   const auto answer = ask(fixture.loop, fixture.client(), {.path = "/p"},
                           fixture.loop.now() + base::milliseconds(100));
@@ -116,14 +116,14 @@ TEST(Asking, AServerThatSaysNothingIsWaitedForUntilTheDeadline) {
 }
 
 TEST(Asking, AnAnswerOfSomethingElse) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.answer(200, "<html>welcome</html>"); };
   EXPECT_THAT(fixture.get().error().message, HasSubstr("none of an API server"));
   EXPECT_EQ(fixture.requests, 1);
 }
 
 TEST(Asking, SixteenAtOnceAndAllInTheEnd) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](const TestTalk&) {};
   int answered = 0;
   std::vector<ActivityHandle> all;
@@ -151,7 +151,7 @@ TEST(Asking, SixteenAtOnceAndAllInTheEnd) {
 }
 
 TEST(Asking, ARequestThatWaitsForItsTurnHasItsDeadlineToo) {
-  Fixture fixture;
+  AskingFixture fixture;
   fixture.on_request = [](const TestTalk&) {};
   std::vector<ActivityHandle> all;
   for (int i = 0; i < kMaxRequestsAtOnce; ++i) {
@@ -166,7 +166,7 @@ TEST(Asking, ARequestThatWaitsForItsTurnHasItsDeadlineToo) {
 }
 
 TEST(Asking, AStaleLoginIsRenewedOnce) {
-  Fixture fixture;
+  AskingFixture fixture;
   Plugin plugin;
   plugin.command = {"login"};
   plugin.api_version = "client.authentication.k8s.io/v1";

@@ -17,7 +17,7 @@ std::string output(const std::string& status) {
          status + "}";
 }
 
-std::string error_of(const std::string& text) {
+std::string exec_plugin_error(const std::string& text) {
   const auto credentials = read_plugin_output(plugin(), text);
   EXPECT_FALSE(credentials.ok()) << text;
   if (credentials.ok()) return "";
@@ -67,22 +67,22 @@ TEST(ReadPluginOutput, TakesTokensAndCertificates) {
 }
 
 TEST(ReadPluginOutput, SaysWhatIsWrongAndShowsNothingOfIt) {
-  EXPECT_EQ(error_of(""), "is no JSON object");
-  EXPECT_EQ(error_of("secret"), "is no JSON object");
-  EXPECT_EQ(error_of(R"({"token": "secret)"), "is no JSON object");
-  EXPECT_EQ(error_of(R"(["secret"])"), "is no JSON object");
-  EXPECT_EQ(error_of("{}"), "has the kind \"\"; allowed is ExecCredential");
-  EXPECT_EQ(error_of(R"({"kind": "ExecCredential", "apiVersion": "v1"})"),
+  EXPECT_EQ(exec_plugin_error(""), "is no JSON object");
+  EXPECT_EQ(exec_plugin_error("secret"), "is no JSON object");
+  EXPECT_EQ(exec_plugin_error(R"({"token": "secret)"), "is no JSON object");
+  EXPECT_EQ(exec_plugin_error(R"(["secret"])"), "is no JSON object");
+  EXPECT_EQ(exec_plugin_error("{}"), "has the kind \"\"; allowed is ExecCredential");
+  EXPECT_EQ(exec_plugin_error(R"({"kind": "ExecCredential", "apiVersion": "v1"})"),
             "has the apiVersion \"v1\"; it was asked for client.authentication.k8s.io/v1");
-  EXPECT_EQ(error_of(output("null")), "has no status");
-  EXPECT_EQ(error_of(output("{}")),
+  EXPECT_EQ(exec_plugin_error(output("null")), "has no status");
+  EXPECT_EQ(exec_plugin_error(output("{}")),
             "has neither token nor clientCertificateData and clientKeyData");
-  EXPECT_EQ(error_of(output(R"({"token": 5})")), "has a token that is no string");
-  EXPECT_EQ(error_of(output(R"({"token": "secret\r\nX: y"})")),
+  EXPECT_EQ(exec_plugin_error(output(R"({"token": 5})")), "has a token that is no string");
+  EXPECT_EQ(exec_plugin_error(output(R"({"token": "secret\r\nX: y"})")),
             "has a token with characters that no token has");
-  EXPECT_EQ(error_of(output(R"({"clientKeyData": "secret"})")),
+  EXPECT_EQ(exec_plugin_error(output(R"({"clientKeyData": "secret"})")),
             "has one of clientCertificateData and clientKeyData without the other");
-  EXPECT_EQ(error_of(output(R"({"token": "secret", "expirationTimestamp": "soon"})")),
+  EXPECT_EQ(exec_plugin_error(output(R"({"token": "secret", "expirationTimestamp": "soon"})")),
             "has an expirationTimestamp that is no time like 2026-01-31T12:00:00Z");
 }
 

@@ -12,7 +12,7 @@ namespace {
 using base::Code;
 using testing::HasSubstr;
 
-struct Fixture : TestApiServer {
+struct ExecStreamFixture : TestApiServer {
   base::Result<int> run(base::Duration limit = kTestLimit) {
     ExecCallbacks callbacks;
     callbacks.on_output = [this](std::string_view piece) { output += piece; };
@@ -29,7 +29,7 @@ struct Fixture : TestApiServer {
 };
 
 TEST(ExecStream, ACommandWithItsOutputAndStatus) {
-  Fixture fixture;
+  ExecStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     EXPECT_THAT(talk.target, HasSubstr("/api/v1/namespaces/ns/pods/worker-0/exec?"));
     EXPECT_THAT(talk.target, HasSubstr("&command=sh&command=-c&command=echo%20a"));
@@ -53,7 +53,7 @@ TEST(ExecStream, ACommandWithItsOutputAndStatus) {
 }
 
 TEST(ExecStream, ARightThatIsMissing) {
-  Fixture fixture;
+  ExecStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.refuse(403, "Forbidden",
                 "pods \"worker-0\" is forbidden: User \"eva\" cannot create resource \"pods/exec\" "
@@ -66,7 +66,7 @@ TEST(ExecStream, ARightThatIsMissing) {
 }
 
 TEST(ExecStream, AConnectionThatEndsBeforeTheCommand) {
-  Fixture fixture;
+  ExecStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.accept_channel("v4.channel.k8s.io");
     talk.message("\x01out");
@@ -79,7 +79,7 @@ TEST(ExecStream, AConnectionThatEndsBeforeTheCommand) {
 }
 
 TEST(ExecStream, ACommandThatDoesNotEnd) {
-  Fixture fixture;
+  ExecStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.accept_channel("v4.channel.k8s.io"); };
   const auto status = fixture.run(base::milliseconds(100));
   ASSERT_FALSE(status.ok());

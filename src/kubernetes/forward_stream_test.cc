@@ -12,7 +12,7 @@ using base::Code;
 using testing::HasSubstr;
 using namespace std::string_literals;  // NOLINT: bytes with zeros in them
 
-struct Fixture : TestApiServer {
+struct ForwardStreamFixture : TestApiServer {
   void start(base::Duration limit = kTestLimit) {
     TunnelCallbacks callbacks;
     callbacks.on_open = [this] { is_open = true; };
@@ -32,11 +32,11 @@ struct Fixture : TestApiServer {
 };
 
 TEST(ForwardStream, BytesBothWays) {
-  Fixture fixture;
+  ForwardStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     EXPECT_EQ(talk.target, "/api/v1/namespaces/ns/pods/board/portforward?ports=6006");
     EXPECT_EQ(talk.field("Accept"), "");  // a kubelet answered 406 to application/json
-    Fixture::open_port(talk);
+    ForwardStreamFixture::open_port(talk);
     talk.message("\0hello"s);
   };
   fixture.start();
@@ -57,9 +57,9 @@ TEST(ForwardStream, BytesBothWays) {
 }
 
 TEST(ForwardStream, APortWhereNobodyListens) {
-  Fixture fixture;
+  ForwardStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
-    Fixture::open_port(talk);
+    ForwardStreamFixture::open_port(talk);
     talk.message(
         "\x01"
         "failed to connect to localhost:6006: connection refused\n");
@@ -73,7 +73,7 @@ TEST(ForwardStream, APortWhereNobodyListens) {
 }
 
 TEST(ForwardStream, APodThatIsNotThere) {
-  Fixture fixture;
+  ForwardStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.refuse(404, "NotFound", "pods \"board\" not found");
   };
@@ -84,7 +84,7 @@ TEST(ForwardStream, APodThatIsNotThere) {
 }
 
 TEST(ForwardStream, APortThatDoesNotOpenInTime) {
-  Fixture fixture;
+  ForwardStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.accept_channel("v4.channel.k8s.io"); };
   fixture.start(base::milliseconds(100));
   ASSERT_TRUE(fixture.wait([&] { return fixture.ended.has_value(); }));

@@ -9,7 +9,6 @@ namespace gangrun::kubernetes {
 
 namespace {
 
-constexpr std::size_t kMaxStatusBytes = std::size_t{1024} * 1024;
 constexpr std::size_t kPortBytes = 2;
 constexpr int kDataChannel = 0;
 constexpr int kPortErrorsChannel = 1;

@@ -11,7 +11,7 @@ Section cluster(const char* json) {
   return *Section::make("/k", "cluster \"c\"", base::Json::parse(json));
 }
 
-std::string error_of(const char* json) {
+std::string kubeconfig_cluster_error(const char* json) {
   const auto remote = read_cluster(cluster(json), false, test_surroundings({}));
   EXPECT_FALSE(remote.ok()) << json;
   if (remote.ok()) return "";
@@ -34,7 +34,7 @@ TEST(ReadCluster, TakesAllThatTlsNeeds) {
 
 TEST(ReadCluster, FollowsTheInsecureFlagOnlyWhereItIsAllowed) {
   const char* json = R"({"server": "https://a", "insecure-skip-tls-verify": true})";
-  EXPECT_EQ(error_of(json),
+  EXPECT_EQ(kubeconfig_cluster_error(json),
             "/k: cluster \"c\": insecure-skip-tls-verify is true: anybody on the way could be the "
             "server. Give certificate-authority, or allow it with \"insecure: true\" of the job");
   const auto remote = read_cluster(cluster(json), true, test_surroundings({}));
@@ -50,20 +50,21 @@ TEST(ReadCluster, FollowsTheInsecureFlagOnlyWhereItIsAllowed) {
 }
 
 TEST(ReadCluster, SaysWhatIsWrong) {
-  EXPECT_EQ(error_of("{}"),
+  EXPECT_EQ(kubeconfig_cluster_error("{}"),
             "/k: cluster \"c\": server is missing; allowed is a URL like https://10.0.0.1:6443");
-  EXPECT_EQ(error_of(R"({"server": "10.0.0.1:6443"})"),
+  EXPECT_EQ(kubeconfig_cluster_error(R"({"server": "10.0.0.1:6443"})"),
             "/k: cluster \"c\": server must be a URL: \"10.0.0.1:6443\" is no URL: it must begin "
             "with http:// or https://");
-  EXPECT_EQ(error_of(R"({"server": "https://u:secret@a"})"),
+  EXPECT_EQ(kubeconfig_cluster_error(R"({"server": "https://u:secret@a"})"),
             "/k: cluster \"c\": server must not have a user's name (\"@\"); logins stand under "
             "users");
-  EXPECT_EQ(error_of(R"({"server": "https://a/?token=secret"})"),
+  EXPECT_EQ(kubeconfig_cluster_error(R"({"server": "https://a/?token=secret"})"),
             "/k: cluster \"c\": server must have no \"?\"");
-  EXPECT_EQ(error_of(R"({"server": "https://a", "proxy-url": "socks5://u:secret@p"})"),
-            "/k: cluster \"c\": proxy-url cannot be used: a proxy of another kind than http is not "
-            "used; allowed is http://[user:password@]host:port");
-  EXPECT_EQ(error_of(R"({"server": "https://a", "certificate-authority": "gone"})"),
+  EXPECT_EQ(
+      kubeconfig_cluster_error(R"({"server": "https://a", "proxy-url": "socks5://u:secret@p"})"),
+      "/k: cluster \"c\": proxy-url cannot be used: a proxy of another kind than http is not "
+      "used; allowed is http://[user:password@]host:port");
+  EXPECT_EQ(kubeconfig_cluster_error(R"({"server": "https://a", "certificate-authority": "gone"})"),
             "/k: cluster \"c\": certificate-authority cannot be used: no file /gone");
 }
 

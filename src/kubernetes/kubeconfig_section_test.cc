@@ -12,7 +12,7 @@ Section section(const char* json, const std::string& file = "/k/config") {
 }
 
 template <typename T>
-std::string error_of(const base::Result<T>& result) {
+std::string kubeconfig_section_error(const base::Result<T>& result) {
   EXPECT_FALSE(result.ok());
   if (result.ok()) return "";
   EXPECT_EQ(result.error().code, base::Code::kInvalidArgument);
@@ -40,16 +40,18 @@ TEST(Section, ReadsFieldsOfTheirTypes) {
 TEST(Section, SaysWhereAWrongFieldStandsAndShowsNoValue) {
   const Section s =
       section(R"({"token": 123456, "b": "secret", "l": "a\nsecret", "c": [5], "d": []})");
-  EXPECT_EQ(error_of(s.text("token")),
+  EXPECT_EQ(kubeconfig_section_error(s.text("token")),
             "/k/config: user \"u\": token must be a text (in quotes where it is a number)");
-  EXPECT_EQ(error_of(s.flag("b")), "/k/config: user \"u\": b must be true or false");
-  EXPECT_EQ(error_of(s.line("l")),
+  EXPECT_EQ(kubeconfig_section_error(s.flag("b")),
+            "/k/config: user \"u\": b must be true or false");
+  EXPECT_EQ(kubeconfig_section_error(s.line("l")),
             "/k/config: user \"u\": l must be one line without control characters");
-  EXPECT_EQ(error_of(s.texts("c")),
+  EXPECT_EQ(kubeconfig_section_error(s.texts("c")),
             "/k/config: user \"u\": c must be a list of texts (in quotes where they are numbers)");
-  EXPECT_EQ(error_of(s.section("d")), "/k/config: user \"u\": d: must be a map");
-  EXPECT_EQ(error_of(s.sections("b")), "/k/config: user \"u\": b must be a list");
-  EXPECT_EQ(error_of(s.sections("c")), "/k/config: user \"u\": c must be a list of maps");
+  EXPECT_EQ(kubeconfig_section_error(s.section("d")), "/k/config: user \"u\": d: must be a map");
+  EXPECT_EQ(kubeconfig_section_error(s.sections("b")), "/k/config: user \"u\": b must be a list");
+  EXPECT_EQ(kubeconfig_section_error(s.sections("c")),
+            "/k/config: user \"u\": c must be a list of maps");
 }
 
 TEST(Section, TakesDataBeforeAFileNextToTheKubeconfig) {
@@ -60,9 +62,9 @@ TEST(Section, TakesDataBeforeAFileNextToTheKubeconfig) {
   EXPECT_EQ(*section(R"({"ca": "/ca.crt"})").bytes("ca", machine), "root");
   EXPECT_EQ(*section(R"({"ca": "own"})", "config").bytes("ca", machine), "o");
   EXPECT_EQ(*section("{}").bytes("ca", machine), "");
-  EXPECT_EQ(error_of(section(R"({"ca-data": "?"})").bytes("ca", machine)),
+  EXPECT_EQ(kubeconfig_section_error(section(R"({"ca-data": "?"})").bytes("ca", machine)),
             "/k/config: user \"u\": ca-data must be base64");
-  EXPECT_EQ(error_of(section(R"({"ca": "gone"})").bytes("ca", machine)),
+  EXPECT_EQ(kubeconfig_section_error(section(R"({"ca": "gone"})").bytes("ca", machine)),
             "/k/config: user \"u\": ca cannot be used: no file /k/gone");
 }
 

@@ -13,7 +13,7 @@ constexpr const char* kSecond = R"({"current-context": "b",
   "contexts": [{"name": "a", "context": {"cluster": "second", "user": "u"}}, {"name": "b"}],
   "users": [{"name": "u", "user": {"token": "t"}}]})";
 
-std::string error_of(const std::string& text) {
+std::string kubeconfig_error(const std::string& text) {
   const auto config = read_kubeconfig({"/k"}, false, test_surroundings({{"/k", text}}));
   EXPECT_FALSE(config.ok());
   return config.ok() ? "" : config.error().message;
@@ -40,15 +40,16 @@ TEST(ReadKubeconfig, OneMissingFileIsAnError) {
 }
 
 TEST(ReadKubeconfig, SaysWhatIsWrongWithAFile) {
-  EXPECT_EQ(error_of("[]"), "/k: must be a map");
-  EXPECT_EQ(error_of(R"({"current-context": 5})"),
+  EXPECT_EQ(kubeconfig_error("[]"), "/k: must be a map");
+  EXPECT_EQ(kubeconfig_error(R"({"current-context": 5})"),
             "/k: current-context must be a text (in quotes where it is a number)");
-  EXPECT_EQ(error_of(R"({"users": {}})"), "/k: users must be a list");
-  EXPECT_EQ(error_of(R"({"users": [{"user": {}}]})"), "/k: users[0]: name is missing");
-  EXPECT_EQ(error_of(R"({"users": [{"name": "a", "user": []}]})"), "/k: user \"a\": must be a map");
-  EXPECT_EQ(error_of(R"({"users": [{"name": "a"}, {"name": "a"}]})"),
+  EXPECT_EQ(kubeconfig_error(R"({"users": {}})"), "/k: users must be a list");
+  EXPECT_EQ(kubeconfig_error(R"({"users": [{"user": {}}]})"), "/k: users[0]: name is missing");
+  EXPECT_EQ(kubeconfig_error(R"({"users": [{"name": "a", "user": []}]})"),
+            "/k: user \"a\": must be a map");
+  EXPECT_EQ(kubeconfig_error(R"({"users": [{"name": "a"}, {"name": "a"}]})"),
             "/k: user \"a\" is given twice");
-  EXPECT_THAT(error_of("{"), testing::StartsWith("/k: not JSON: "));
+  EXPECT_THAT(kubeconfig_error("{"), testing::StartsWith("/k: not JSON: "));
 }
 
 TEST(FindSection, TellsTheNamesThatThereAre) {

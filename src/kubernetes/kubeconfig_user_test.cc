@@ -16,7 +16,7 @@ base::Result<Access> access_of(const std::string& json) {
   return access;
 }
 
-std::string error_of(const std::string& json) {
+std::string kubeconfig_user_error(const std::string& json) {
   const auto access = access_of(json);
   EXPECT_FALSE(access.ok()) << json;
   if (access.ok()) return "";
@@ -61,33 +61,36 @@ TEST(ReadUser, TakesAnotherUsersPart) {
   const auto access = access_of(R"({"token": "t", "as": "bob", "as-groups": ["x", "y"]})");
   EXPECT_EQ(access->impersonated_user, "bob");
   EXPECT_THAT(access->impersonated_groups, testing::ElementsAre("x", "y"));
-  EXPECT_EQ(error_of(R"({"as-groups": ["x"]})"), "as is missing beside as-groups");
-  EXPECT_EQ(error_of(R"({"as": "a", "as-uid": "1"})"),
+  EXPECT_EQ(kubeconfig_user_error(R"({"as-groups": ["x"]})"), "as is missing beside as-groups");
+  EXPECT_EQ(kubeconfig_user_error(R"({"as": "a", "as-uid": "1"})"),
             "as-uid is not taken; allowed are as and as-groups");
 }
 
 TEST(ReadUser, SaysWhatIsWrong) {
-  EXPECT_EQ(error_of(R"({"auth-provider": {"name": "gcp"}})"),
+  EXPECT_EQ(kubeconfig_user_error(R"({"auth-provider": {"name": "gcp"}})"),
             "auth-provider is of the past: credential plugins (exec) have taken its place, for "
             "example gke-gcloud-auth-plugin or kubelogin");
-  EXPECT_EQ(error_of(R"({"token": "t", "username": "u"})"),
+  EXPECT_EQ(kubeconfig_user_error(R"({"token": "t", "username": "u"})"),
             "token and username exclude each other");
-  EXPECT_EQ(error_of(R"({"password": "secret"})"), "username is missing beside password");
-  EXPECT_EQ(error_of(R"({"client-key-data": "YQ=="})"),
+  EXPECT_EQ(kubeconfig_user_error(R"({"password": "secret"})"),
+            "username is missing beside password");
+  EXPECT_EQ(kubeconfig_user_error(R"({"client-key-data": "YQ=="})"),
             "client-certificate is missing: a certificate and its key are given together");
-  EXPECT_EQ(error_of(R"({"client-certificate-data": "YQ=="})"),
+  EXPECT_EQ(kubeconfig_user_error(R"({"client-certificate-data": "YQ=="})"),
             "client-key is missing: a certificate and its key are given together");
-  EXPECT_EQ(error_of(R"({"token": "a\nsecret"})"),
+  EXPECT_EQ(kubeconfig_user_error(R"({"token": "a\nsecret"})"),
             "token must be one line without control characters");
 }
 
 TEST(ReadUser, SaysWhatIsWrongWithAPlugin) {
   const auto error = [](const std::string& rest) {
-    return error_of(R"({"exec": {"apiVersion": "client.authentication.k8s.io/v1")" + rest + "}}");
+    return kubeconfig_user_error(R"({"exec": {"apiVersion": "client.authentication.k8s.io/v1")" +
+                                 rest + "}}");
   };
-  EXPECT_EQ(error_of(R"({"exec": {"apiVersion": "client.authentication.k8s.io/v1alpha1"}})"),
-            "exec: apiVersion is \"client.authentication.k8s.io/v1alpha1\"; allowed are "
-            "client.authentication.k8s.io/v1 and client.authentication.k8s.io/v1beta1");
+  EXPECT_EQ(
+      kubeconfig_user_error(R"({"exec": {"apiVersion": "client.authentication.k8s.io/v1alpha1"}})"),
+      "exec: apiVersion is \"client.authentication.k8s.io/v1alpha1\"; allowed are "
+      "client.authentication.k8s.io/v1 and client.authentication.k8s.io/v1beta1");
   EXPECT_EQ(error(""), "exec: command is missing");
   EXPECT_EQ(error(R"(, "command": "x", "interactiveMode": "Always")"),
             "exec: interactiveMode is Always, but the plugin gets no terminal; allowed are Never "

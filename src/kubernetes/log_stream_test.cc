@@ -9,7 +9,7 @@ namespace {
 
 using base::Code;
 
-struct Fixture : TestApiServer {
+struct LogStreamFixture : TestApiServer {
   void start(LogRequest request = {"ns", "worker-0", "main", true, false, {}}) {
     LogCallbacks callbacks;
     callbacks.on_line = [this](std::string_view time, std::string_view text) {
@@ -30,7 +30,7 @@ struct Fixture : TestApiServer {
 };
 
 TEST(LogStream, LinesUntilTheEnd) {
-  Fixture fixture;
+  LogStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     EXPECT_EQ(talk.path, "/api/v1/namespaces/ns/pods/worker-0/log");
     EXPECT_EQ(talk.query["container"], "main");
@@ -51,7 +51,7 @@ TEST(LogStream, LinesUntilTheEnd) {
 }
 
 TEST(LogStream, OneThatBreaksOffSaysSo) {
-  Fixture fixture;
+  LogStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.begin();
     talk.piece("2026-01-31T12:00:00Z one\n2026-01-31T12:00:01Z two");
@@ -66,7 +66,7 @@ TEST(LogStream, OneThatBreaksOffSaysSo) {
 }
 
 TEST(LogStream, AKubeletThatCannotFollowALogDoesNotEndIt) {
-  Fixture fixture;
+  LogStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.begin();
     talk.piece("words in between\n2026-01-31T12:00:00Z one\n");
@@ -83,7 +83,7 @@ TEST(LogStream, AKubeletThatCannotFollowALogDoesNotEndIt) {
 }
 
 TEST(LogStream, AContainerThatHasNotStarted) {
-  Fixture fixture;
+  LogStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.refuse(400, "BadRequest",
                 "container \"main\" in pod \"worker-0\" is waiting to start: ContainerCreating");
@@ -94,7 +94,7 @@ TEST(LogStream, AContainerThatHasNotStarted) {
 }
 
 TEST(LogStream, MayBeEndedFromItsCallback) {
-  Fixture fixture;
+  LogStreamFixture fixture;
   fixture.on_request = [](TestTalk& talk) {
     talk.begin();
     talk.piece("2026-01-31T12:00:00Z one\n2026-01-31T12:00:01Z two\n");
@@ -108,7 +108,7 @@ TEST(LogStream, MayBeEndedFromItsCallback) {
 }
 
 TEST(LogStream, ManyAtOnce) {
-  Fixture fixture;
+  LogStreamFixture fixture;
   fixture.on_request = [](const TestTalk&) {};  // containers that are silent
   int ended = 0;
   std::vector<ActivityHandle> logs;

@@ -22,8 +22,8 @@ struct TestClock final : base::Clock {
   base::Duration passed = base::seconds(1000);
 };
 
-struct Fixture {
-  explicit Fixture(Login login) {
+struct LoginFixture {
+  explicit LoginFixture(Login login) {
     access.remote.url = "https://127.0.0.1:6443";
     access.login = std::move(login);
   }
@@ -59,8 +59,8 @@ struct Fixture {
 };
 
 // A plugin that counts its runs and gives "t1", "t2", …, each for ten minutes.
-struct PluginFixture : Fixture {
-  PluginFixture() : Fixture(plugin()) {
+struct PluginFixture : LoginFixture {
+  PluginFixture() : LoginFixture(plugin()) {
     run_plugin = [this](const Plugin&, const std::string& info,
                         base::Instant) -> base::Result<std::string> {
       const std::scoped_lock lock(mutex);
@@ -84,15 +84,15 @@ struct PluginFixture : Fixture {
 };
 
 TEST(Login, WhatNeverChanges) {
-  EXPECT_EQ(Fixture(std::monostate()).authorization(), "none");
-  EXPECT_EQ(Fixture(base::Secret(" token\n")).authorization(), "Bearer token");
-  Fixture basic(BasicLogin{"eva", base::Secret("pass")});
+  EXPECT_EQ(LoginFixture(std::monostate()).authorization(), "none");
+  EXPECT_EQ(LoginFixture(base::Secret(" token\n")).authorization(), "Bearer token");
+  LoginFixture basic(BasicLogin{"eva", base::Secret("pass")});
   EXPECT_EQ(basic.authorization(), "Basic ZXZhOnBhc3M=");
   EXPECT_FALSE(basic.source().forget(basic.number));
 }
 
 TEST(Login, WhoeverIsActedFor) {
-  Fixture fixture(base::Secret("token"));
+  LoginFixture fixture(base::Secret("token"));
   fixture.access.impersonated_user = "eva";
   fixture.access.impersonated_groups = {"a", "b"};
   std::vector<std::string> said;
@@ -110,7 +110,7 @@ TEST(Login, ATokenFileIsReadAgainAfterAMinuteOrWhenItIsNotTaken) {
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const std::string path = folder + "/token";
   const auto write = [&path](const std::string& token) { std::ofstream(path) << token << "\n"; };
-  Fixture fixture(TokenFile{path});
+  LoginFixture fixture(TokenFile{path});
   EXPECT_NE(fixture.authorization().find(path), std::string::npos);
   write("one");
   EXPECT_EQ(fixture.authorization(), "Bearer one");
@@ -173,7 +173,7 @@ TEST(Login, AnAccessThatCannotBeUsed) {
   PluginFixture without;
   EXPECT_EQ(LoginSource::make(without.loop, without.clock, without.access, {}).error().code,
             base::Code::kInvalidArgument);
-  Fixture fixture(std::monostate{});
+  LoginFixture fixture(std::monostate{});
   fixture.access.remote.url = "ftp://x";
   EXPECT_EQ(LoginSource::make(fixture.loop, fixture.clock, fixture.access, {}).error().code,
             base::Code::kInvalidArgument);

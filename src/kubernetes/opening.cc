@@ -7,12 +7,6 @@
 
 namespace gangrun::kubernetes {
 
-namespace {
-
-constexpr std::size_t kMaxStatusBytes = std::size_t{1024} * 1024;
-
-}  // namespace
-
 base::Error error_of_refused_channel(const base::Error& error) {
   // There may be words about what was attempted before the object.
   const std::size_t begin = error.message.find('{');

@@ -11,7 +11,6 @@ namespace {
 
 using base::Code;
 
-constexpr std::size_t kMaxStatusBytes = std::size_t{1024} * 1024;
 constexpr std::size_t kMaxMessageBytes = 2000;
 
 std::string one_line(std::string_view text) {

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstddef>
+
 #include "base/result.h"
 #include "kubernetes/client.h"
 #include "net/http.h"
 
 namespace gangrun::kubernetes {
+
+// Longer answers that tell of a failure are not read.
+inline constexpr std::size_t kMaxStatusBytes = std::size_t{1024} * 1024;
 
 // What an answer of 400 and above says. One that is no Status object (of a proxy before the
 // server) has no reason, and the beginning of its body as its message.

@@ -7,7 +7,7 @@
 namespace gangrun::kubernetes {
 namespace {
 
-struct Fixture {
+struct TurnsFixture {
   Turns::Turn take(int number) {
     return turns.take([this, number] { served.push_back(number); });
   }
@@ -23,7 +23,7 @@ struct Fixture {
 };
 
 TEST(Turns, NoMoreThanAllowedAndInOrder) {
-  Fixture fixture;
+  TurnsFixture fixture;
   std::vector<Turns::Turn> all;
   for (int i = 0; i < 5; ++i) all.push_back(fixture.take(i));
   EXPECT_TRUE(fixture.served.empty());

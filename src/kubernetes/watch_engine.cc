@@ -12,13 +12,13 @@ namespace {
 constexpr int kGone = 410;
 constexpr int kTooNew = 504;  // the server, just started, does not know that version yet
 
-std::string text_of(const base::Json& object, std::string_view key) {
+std::string member_text(const base::Json& object, std::string_view key) {
   return base::json_member_or<std::string>(object, key, "").value_or("");
 }
 
 std::string member_of_metadata(const base::Json& object, std::string_view key) {
   const auto metadata = object.find("metadata");
-  return metadata == object.end() ? "" : text_of(*metadata, key);
+  return metadata == object.end() ? "" : member_text(*metadata, key);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ base::Result<> WatchEngine::take_line(std::string_view line, std::vector<Change>
 }
 
 base::Result<> WatchEngine::take_event(base::Json event, std::vector<Change>& changes) {
-  const std::string type = text_of(event, "type");
+  const std::string type = member_text(event, "type");
   const auto object = event.find("object");
   if (object == event.end() || !object->is_object()) {
     return base::unavailable("a change without its object");

@@ -19,8 +19,8 @@ std::string event(const std::string& type, const base::Json& object) {
   return base::Json{{"type", type}, {"object", object}}.dump() + "\n";
 }
 
-struct Fixture : TestApiServer {
-  Fixture() {
+struct WatchFixture : TestApiServer {
+  WatchFixture() {
     on_request = [this](TestTalk& talk) {
       if (talk.query.contains("watch")) return on_watch(talk);
       on_list(talk);
@@ -64,7 +64,7 @@ struct Fixture : TestApiServer {
 using Seen = std::vector<std::string>;
 
 TEST(Watch, ListsThenTellsEachChange) {
-  Fixture fixture;
+  WatchFixture fixture;
   fixture.on_watch = [](TestTalk& talk) {
     EXPECT_EQ(talk.query["resourceVersion"], "10");
     EXPECT_EQ(talk.query["labelSelector"], "job=a");
@@ -79,7 +79,7 @@ TEST(Watch, ListsThenTellsEachChange) {
 }
 
 TEST(Watch, GoesOnWhereAWatchEndedOrBrokeOff) {
-  Fixture fixture;
+  WatchFixture fixture;
   fixture.on_watch = [&](TestTalk& talk) {
     const std::string version = talk.query["resourceVersion"];
     talk.begin();
@@ -102,7 +102,7 @@ TEST(Watch, GoesOnWhereAWatchEndedOrBrokeOff) {
 }
 
 TEST(Watch, WhatIsTooOldIsListedAgain) {
-  Fixture fixture;
+  WatchFixture fixture;
   int watches = 0;
   fixture.on_watch = [&](TestTalk& talk) {
     ++watches;
@@ -120,7 +120,7 @@ TEST(Watch, WhatIsTooOldIsListedAgain) {
 }
 
 TEST(Watch, TroublesAreToldAndGoneThrough) {
-  Fixture fixture;
+  WatchFixture fixture;
   fixture.on_watch = [&](TestTalk& talk) {
     if (fixture.troubles.size() == 1) return talk.close();
     // One who served us is not believed at once: it may be starting.
@@ -144,7 +144,7 @@ TEST(Watch, TroublesAreToldAndGoneThrough) {
 }
 
 TEST(Watch, ARightThatWasNeverThereIsTheEnd) {
-  Fixture fixture;
+  WatchFixture fixture;
   fixture.on_list = [](TestTalk& talk) {
     talk.refuse(403, "Forbidden",
                 "pods is forbidden: User \"eva\" cannot list resource \"pods\" in API group \"\" "
@@ -157,7 +157,7 @@ TEST(Watch, ARightThatWasNeverThereIsTheEnd) {
 }
 
 TEST(Watch, MayBeEndedFromItsCallback) {
-  Fixture fixture;
+  WatchFixture fixture;
   fixture.on_watch = [](TestTalk& talk) {
     talk.begin();
     talk.piece(event("ADDED", pod("b", "11")) + event("ADDED", pod("c", "12")));

@@ -19,7 +19,6 @@ namespace {
 
 // How much longer than an agent's own lease the master waits before it takes the agent for dead.
 constexpr std::chrono::seconds kLeaseAllowance(5);
-constexpr std::chrono::milliseconds kAtOnce(0);
 
 std::int64_t to_milliseconds(base::Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();

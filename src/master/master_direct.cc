@@ -8,12 +8,6 @@
 // Tasks that no agent is beside: what an agent would tell is made of what their place tells.
 namespace gangrun::master {
 
-namespace {
-
-constexpr std::size_t kMaxLastLineBytes = 400;
-
-}  // namespace
-
 // The address of a slot is known beforehand, so it reports as soon as it is there.
 void Master::Impl::report_slot(const job::TaskId& task, int attempt) {
   const job::Address address = settings_.direct->address_of(task);

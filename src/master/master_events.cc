@@ -8,13 +8,6 @@
 // What the cluster and the agents tell, on its way to the gang.
 namespace gangrun::master {
 
-namespace {
-
-constexpr std::size_t kMaxLastLineBytes = 400;
-constexpr std::chrono::milliseconds kAtOnce(0);
-
-}  // namespace
-
 void Master::Impl::on_cluster(const cluster::Event& event) {
   if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
     handle(gang::ClusterWaiting{waiting->reason});

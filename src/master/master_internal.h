@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +23,11 @@
 #include "registry/server.h"
 
 namespace gangrun::master {
+
+// Of a task's last line of output, as it is shown.
+inline constexpr std::size_t kMaxLastLineBytes = 400;
+// To stop a task without any grace.
+inline constexpr std::chrono::milliseconds kAtOnce(0);
 
 class Master::Impl {
  public:

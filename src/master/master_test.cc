@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::IsEmpty;
 
-constexpr int kWorkers = 3;
+constexpr int kAllWorkers = 3;
 
 // An agent whose task is only said to run. It outlives masters.
 class Agent {
@@ -143,7 +143,7 @@ class MasterTest : public testing::Test, private Listener {
     spec.command.words = {"true"};
     job::TaskSpec worker;
     worker.type = "worker";
-    worker.instances = kWorkers;
+    worker.instances = kAllWorkers;
     spec.tasks = {worker};
     return spec;
   }
@@ -181,7 +181,7 @@ class MasterTest : public testing::Test, private Listener {
   }
   void wait_until_all(const std::string& what, const std::function<bool(const Agent&)>& is_so) {
     wait(what, [&] {
-      return agents_.size() == kWorkers &&
+      return agents_.size() == kAllWorkers &&
              std::all_of(agents_.begin(), agents_.end(),
                          [&](const auto& entry) { return is_so(*entry.second); });
     });
@@ -215,7 +215,7 @@ class MasterTest : public testing::Test, private Listener {
 TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  wait("the record of it", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
+  wait("the record of it", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
   for (const std::string host : {"127.0.0.2", "127.0.0.3"}) {
     const std::uint16_t old_port = master_->tls_port();
     master_.reset();
@@ -225,8 +225,8 @@ TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
     wait_until_all("the loss", [](const Agent& agent) { return !agent.is_attached(); });
     start_master(host);
     wait_until_all("the sessions", [](const Agent& agent) { return agent.is_attached(); });
-    wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
-    ASSERT_EQ(cluster_.adopted.size(), std::size_t{kWorkers});
+    wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
+    ASSERT_EQ(cluster_.adopted.size(), std::size_t{kAllWorkers});
     for (const auto& [task, handle] : cluster_.adopted) {
       EXPECT_EQ(handle.at("container"), task.index);
       EXPECT_EQ(handle.at("control").at("host"), "127.0.0.1");
@@ -248,14 +248,14 @@ TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
 TEST_F(MasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
   cluster_.agents_are_slow = true;
   start_master("127.0.0.1");
-  wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kWorkers; });
+  wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kAllWorkers; });
   master_.reset();
   start_master("127.0.0.2");
-  ASSERT_EQ(cluster_.adopted.size(), std::size_t{kWorkers});
-  ASSERT_EQ(cluster_.stopped.size(), std::size_t{kWorkers});
+  ASSERT_EQ(cluster_.adopted.size(), std::size_t{kAllWorkers});
+  ASSERT_EQ(cluster_.stopped.size(), std::size_t{kAllWorkers});
   cluster_.agents_are_slow = false;
   for (const job::TaskId& task : cluster_.stopped) cluster_.take_away(task, 1);
-  wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kWorkers; });
+  wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
   EXPECT_EQ(master_->status().restarts_used, 0);
 }
 

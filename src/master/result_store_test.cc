@@ -17,7 +17,7 @@ namespace {
 using registry::ResultKeptMessage;
 using testing::HasSubstr;
 
-const job::TaskId kWorker{"worker", 3};
+const job::TaskId kThirdWorker{"worker", 3};
 
 struct FakeFar : cluster::FarResults {
   void keep(const std::string& name, const std::string& path,
@@ -44,7 +44,7 @@ class ResultStoreTest : public testing::Test {
   std::optional<ResultKeptMessage> add(ResultStore& store, const std::string& bytes,
                                        std::int64_t offset, std::int64_t size, int attempt = 1) {
     answer_.reset();
-    store.add({kWorker, attempt, offset, size, bytes},
+    store.add({kThirdWorker, attempt, offset, size, bytes},
               [this](ResultKeptMessage message) { answer_ = std::move(message); });
     return answer_;
   }
@@ -95,7 +95,7 @@ TEST_F(ResultStoreTest, WhereNothingCanBeWrittenItIsRefused) {
 TEST_F(ResultStoreTest, ANewRunsResultIsItsOwn) {
   ResultStore store(folder_, nullptr);
   add(store, "a", 0, 1);
-  store.forget(kWorker);
+  store.forget(kThirdWorker);
   EXPECT_EQ(content(), "");
 }
 
@@ -111,7 +111,7 @@ TEST_F(ResultStoreTest, TheLastPartWaitsForTheFarCopy) {
   add(store, "x", 0, 1);
   far.waiting(base::unavailable("no room"));
   EXPECT_EQ(answer_, (ResultKeptMessage{1, 0, "no room"}));
-  store.forget(kWorker);
+  store.forget(kThirdWorker);
   EXPECT_THAT(far.removed, testing::ElementsAre("worker-3"));
 }
 

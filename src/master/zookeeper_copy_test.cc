@@ -28,7 +28,7 @@ job::JobSpec wine() {
   return job;
 }
 
-Settings settings(std::string user) {
+Settings copy_settings(std::string user) {
   Settings settings;
   settings.spec = wine();
   settings.job_id = "application_1_0001";
@@ -37,14 +37,14 @@ Settings settings(std::string user) {
 }
 
 TEST(ZooKeeperCopy, ThePlaceIsTheUsersAndTheJobs) {
-  const auto place = zookeeper_place_of(settings("Alice"));
+  const auto place = zookeeper_place_of(copy_settings("Alice"));
   ASSERT_TRUE(place.ok());
   EXPECT_EQ(*place,
             (registry::ZooKeeperPlace{"/registry", "alice", "wine", "application_1_0001", false}));
 }
 
 TEST(ZooKeeperCopy, ANameThatCannotStandThereIsTold) {
-  const auto place = zookeeper_place_of(settings("J\xc3\xb6rg"));
+  const auto place = zookeeper_place_of(copy_settings("J\xc3\xb6rg"));
   ASSERT_FALSE(place.ok());
   EXPECT_THAT(place.error().message, HasSubstr("ZooKeeper does not show the job's registry"));
 }
@@ -57,9 +57,9 @@ TEST(ZooKeeperCopy, WithoutAPlaceTheJobGoesOnAndTheUserIsTold) {
     return ZooKeeperCopy::begin(loop, log, of_job, gang::Gang(of_job.spec, {}), AgentPlaces({}),
                                 [&](std::string_view sentence) { told.emplace_back(sentence); });
   };
-  EXPECT_EQ(begin(settings("J\xc3\xb6rg")), nullptr);
+  EXPECT_EQ(begin(copy_settings("J\xc3\xb6rg")), nullptr);
   EXPECT_THAT(told, ElementsAre(HasSubstr("printable ASCII")));
-  Settings not_asked = settings("alice");
+  Settings not_asked = copy_settings("alice");
   not_asked.spec.zookeeper.reset();
   EXPECT_EQ(begin(not_asked), nullptr);
   EXPECT_EQ(told.size(), 1U);

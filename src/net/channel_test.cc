@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using ChannelResult = base::Result<std::unique_ptr<Channel>>;
 
 // A server whose channels are kept, and clients of it in the same loop.
-struct Fixture {
-  explicit Fixture(const ServerOptions& options = {}) {
+struct ChannelFixture {
+  explicit ChannelFixture(const ServerOptions& options = {}) {
     server = std::make_unique<Server>(loop, options);
     EXPECT_TRUE(server->listen_unix(path).ok());
     server->on_channel([this](HttpRequest request, std::unique_ptr<Channel> channel) {
@@ -77,7 +77,7 @@ struct Fixture {
 };
 
 TEST(Channel, MessagesArriveWholeAndInOrderBothWays) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   const std::string large(3'000'000, 'x');
   for (const std::string& text : {std::string("one"), std::string(), large, std::string("end")}) {
@@ -92,7 +92,7 @@ TEST(Channel, MessagesArriveWholeAndInOrderBothWays) {
 }
 
 TEST(Channel, TheServerSeesRequestAndPeer) {
-  Fixture fixture;
+  ChannelFixture fixture;
   const auto channel = fixture.connect("/agents/worker:3", {{"Authorization", "Bearer abc"}});
   ASSERT_TRUE(channel.ok()) << channel.error().message;
   ASSERT_TRUE(fixture.until([&] { return !fixture.accepted.empty(); }));
@@ -104,7 +104,7 @@ TEST(Channel, TheServerSeesRequestAndPeer) {
 }
 
 TEST(Channel, NoMessageIsLostBeforeTheCallbackIsSet) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.server->on_channel([&](const HttpRequest&, std::unique_ptr<Channel> channel) {
     channel->send("at once");
     fixture.accepted.push_back(std::move(channel));
@@ -118,7 +118,7 @@ TEST(Channel, NoMessageIsLostBeforeTheCallbackIsSet) {
 }
 
 TEST(Channel, ARefusalIsAnErrorByItsStatus) {
-  Fixture fixture;
+  ChannelFixture fixture;
   int status = 0;
   fixture.server->on_channel_request([&](const HttpRequest&) -> std::optional<HttpResponse> {
     return HttpResponse{status, "text/plain", {}, "because of the test\n"};
@@ -140,7 +140,7 @@ TEST(Channel, ARefusalIsAnErrorByItsStatus) {
 }
 
 TEST(Channel, AFarewellIsToldToBothSidesOnceAfterAllMessages) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   for (int i = 0; i < 100; ++i) fixture.peer->send(std::string(10'000, 'a'));
   fixture.peer->close("the job has ended");
@@ -158,7 +158,7 @@ TEST(Channel, AFarewellIsToldToBothSidesOnceAfterAllMessages) {
 }
 
 TEST(Channel, ADenialArrivesAsOne) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   fixture.peer->close(std::string(500, 'z'), base::Code::kPermissionDenied);
   ASSERT_TRUE(fixture.until([&] { return !fixture.client_end.empty(); }));
@@ -166,7 +166,7 @@ TEST(Channel, ADenialArrivesAsOne) {
 }
 
 TEST(Channel, DestroyingSendsWhatIsQueuedAndCallsNothingBack) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   fixture.client->send(std::string(2'000'000, 'l'));
   fixture.client->send("last words");
@@ -179,7 +179,7 @@ TEST(Channel, DestroyingSendsWhatIsQueuedAndCallsNothingBack) {
 }
 
 TEST(Channel, MayBeDestroyedInItsCallbacks) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   fixture.client->on_message([&, held = std::make_shared<int>(1)](std::string_view) {
     fixture.client.reset();
@@ -192,7 +192,7 @@ TEST(Channel, MayBeDestroyedInItsCallbacks) {
 }
 
 TEST(Channel, TheMessageCallbackMayBeReplacedFromInside) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   std::vector<std::string> first;
   std::vector<std::string> then;
@@ -209,7 +209,7 @@ TEST(Channel, TheMessageCallbackMayBeReplacedFromInside) {
 TEST(Channel, AMessageThatIsTooLargeEndsIt) {
   ServerOptions options;
   options.channel.max_message_bytes = 1000;
-  Fixture fixture(options);
+  ChannelFixture fixture(options);
   fixture.open();
   fixture.client->send(std::string(1000, 'a'));
   ASSERT_TRUE(fixture.until([&] { return fixture.at_server.size() == 1; }));
@@ -222,7 +222,7 @@ TEST(Channel, AMessageThatIsTooLargeEndsIt) {
 }
 
 TEST(Channel, AQueueThatGrowsTooLargeEndsIt) {
-  Fixture fixture;
+  ChannelFixture fixture;
   ChannelOptions options;
   options.max_queued_bytes = 10'000'000;
   auto channel = fixture.connect("/c", {}, options);
@@ -238,7 +238,7 @@ TEST(Channel, AQueueThatGrowsTooLargeEndsIt) {
 }
 
 TEST(Channel, TextThatIsNotUtf8EndsIt) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   fixture.client->send("\xff\xfe");
   ASSERT_TRUE(fixture.until([&] { return !fixture.server_end.empty(); }));
@@ -249,7 +249,7 @@ TEST(Channel, TextThatIsNotUtf8EndsIt) {
 TEST(Channel, ABinaryOneTakesAnyBytesAndNoText) {
   ServerOptions options;
   options.channel.is_binary = true;
-  Fixture fixture(options);
+  ChannelFixture fixture(options);
   fixture.open(options.channel);
   const std::string bytes("\0\xff\xfe", 3);
   fixture.client->send(bytes);
@@ -275,7 +275,7 @@ constexpr std::string_view kUpgrade =
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
 TEST(Channel, AClientThatVanishesInTheMiddleOfAMessageIsNoticed) {
-  Fixture fixture;
+  ChannelFixture fixture;
   RawClient client(*unix_address(fixture.path));
   client.write(kUpgrade);
   ASSERT_TRUE(fixture.until([&] { return !fixture.accepted.empty(); }));
@@ -296,7 +296,7 @@ TEST(Channel, AClientThatVanishesInTheMiddleOfAMessageIsNoticed) {
 TEST(Channel, ASilentPeerIsGivenUpAndALivingOneIsNot) {
   ServerOptions options;
   options.channel.idle_timeout = milliseconds(40);
-  Fixture fixture(options);
+  ChannelFixture fixture(options);
   // This one answers pings though its owner says nothing.
   fixture.open();
   RawClient client(*unix_address(fixture.path));
@@ -311,7 +311,7 @@ TEST(Channel, ASilentPeerIsGivenUpAndALivingOneIsNot) {
 }
 
 TEST(Channel, DataBeforeTheHandshakeIsDoneIsRefused) {
-  Fixture fixture;
+  ChannelFixture fixture;
   run_beside(fixture.loop, [&] {
     RawClient client(*unix_address(fixture.path));
     client.write(std::string(kUpgrade) + "early");
@@ -320,7 +320,7 @@ TEST(Channel, DataBeforeTheHandshakeIsDoneIsRefused) {
 }
 
 TEST(Channel, LiveChannelsOutliveTheirServer) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.open();
   fixture.server.reset();
   fixture.client->send("still there");
@@ -330,7 +330,7 @@ TEST(Channel, LiveChannelsOutliveTheirServer) {
 }
 
 TEST(Channel, AHundredChannelsEcho) {
-  Fixture fixture;
+  ChannelFixture fixture;
   fixture.server->on_channel([&](const HttpRequest&, std::unique_ptr<Channel> channel) {
     Channel* const echo = channel.get();
     fixture.accepted.push_back(std::move(channel));

@@ -13,10 +13,10 @@ namespace {
 using base::milliseconds;
 using testing::HasSubstr;
 
-using Fixture = TlsFixture;
+using ClientFixture = TlsFixture;
 
 TEST(Client, ARequestOverTls) {
-  Fixture fixture;
+  ClientFixture fixture;
   run_beside(fixture.loop, [&] {
     HttpRequest question{"POST", "/x", {}, {}, std::string(200'000, 'b'), {}};
     const auto answer = request(fixture.endpoint(), question, test_deadline());
@@ -28,7 +28,7 @@ TEST(Client, ARequestOverTls) {
 }
 
 TEST(Client, AChannelOverTlsByHostName) {
-  Fixture fixture;
+  ClientFixture fixture;
   auto channel = fixture.connect(fixture.endpoint("localhost"));
   ASSERT_TRUE(channel.ok()) << channel.error().message;
   std::vector<std::string> received;
@@ -47,7 +47,7 @@ TEST(Client, AChannelOverTlsByHostName) {
 }
 
 TEST(Client, ADestroyedAttemptCallsNothing) {
-  Fixture fixture;
+  ClientFixture fixture;
   // At every point of the way: each attempt is given up after some more steps of the loop.
   for (int steps = 0; steps < 30; ++steps) {
     bool called = false;
@@ -66,7 +66,7 @@ TEST(Client, ADestroyedAttemptCallsNothing) {
 }
 
 TEST(Client, AnAttemptMayBeDestroyedInItsOwnCallback) {
-  Fixture fixture;
+  ClientFixture fixture;
   std::optional<Connecting> attempt;
   bool called = false;
   attempt = connect_channel(fixture.loop, fixture.endpoint(), "/c", {}, test_deadline(),

@@ -11,10 +11,10 @@ namespace {
 using base::milliseconds;
 using testing::HasSubstr;
 
-using Fixture = TlsFixture;
+using ConnectorFixture = TlsFixture;
 
 TEST(Connector, AnotherCertificateThanThePinnedOneIsRefused) {
-  Fixture fixture;
+  ConnectorFixture fixture;
   const auto other = make_job_certificate("job", std::chrono::hours(1));
   ASSERT_TRUE(other.ok());
   Endpoint wrong = fixture.endpoint();
@@ -31,7 +31,7 @@ TEST(Connector, AnotherCertificateThanThePinnedOneIsRefused) {
 }
 
 TEST(Connector, WithoutAFingerprintNothingIsTried) {
-  Fixture fixture;
+  ConnectorFixture fixture;
   Endpoint unpinned = fixture.endpoint();
   unpinned.fingerprint.clear();
   EXPECT_EQ(fixture.connect(unpinned).error().code, base::Code::kInvalidArgument);
@@ -40,7 +40,7 @@ TEST(Connector, WithoutAFingerprintNothingIsTried) {
 }
 
 TEST(Connector, AHostThatDoesNotResolveIsNamed) {
-  Fixture fixture;
+  ConnectorFixture fixture;
   const auto channel = fixture.connect(fixture.endpoint("no-such-host.invalid"));
   ASSERT_FALSE(channel.ok());
   EXPECT_THAT(channel.error().message, HasSubstr("no-such-host.invalid"));
@@ -51,7 +51,7 @@ TEST(Connector, AHostThatDoesNotResolveIsNamed) {
 
 TEST(Connector, NobodyThere) {
   TestFolder folder;
-  Fixture fixture;
+  ConnectorFixture fixture;
   const std::string path = folder / "nothing";
   const auto missing = request(Endpoint::on_unix(path), {}, test_deadline());
   ASSERT_FALSE(missing.ok());
@@ -86,7 +86,7 @@ TEST(Connector, TheDeadlineHoldsAgainstAServerThatNeverAnswers) {
   EXPECT_EQ(no_handshake.error().code, base::Code::kDeadlineExceeded);
   EXPECT_THAT(no_handshake.error().message, HasSubstr("the TLS handshake with 127.0.0.1"));
 
-  Fixture fixture;
+  ConnectorFixture fixture;
   const auto no_channel = fixture.connect(on_unix, milliseconds(30));
   ASSERT_FALSE(no_channel.ok());
   EXPECT_EQ(no_channel.error().code, base::Code::kDeadlineExceeded);

@@ -16,8 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 // An exchange whose other end is a plain socket.
-struct Fixture {
-  explicit Fixture(ExchangeOptions options = {}) {
+struct ExchangeFixture {
+  explicit ExchangeFixture(ExchangeOptions options = {}) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
     other.reset(ends[1]);
@@ -63,7 +63,7 @@ TEST(Exchange, AnAnswerMayComeInAnyPieces) {
           return {};
         };
       }
-      Fixture fixture(options);
+      ExchangeFixture fixture(options);
       fixture.send_part(answer.substr(0, cut));
       fixture.send(answer.substr(cut));
       const auto result = fixture.result();
@@ -80,7 +80,7 @@ TEST(Exchange, AnAnswerMayComeInAnyPieces) {
 TEST(Exchange, AnInterimAnswerThatNobodyAskedForIsPassedOver) {
   const std::string answer = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok";
   for (const bool together : {false, true}) {
-    Fixture fixture;
+    ExchangeFixture fixture;
     const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
     if (together) {
       fixture.send(interim + interim + answer);
@@ -96,7 +96,7 @@ TEST(Exchange, AnInterimAnswerThatNobodyAskedForIsPassedOver) {
 }
 
 TEST(Exchange, TheEndOfTheConnectionEndsABodyWithoutALength) {
-  Fixture fixture;
+  ExchangeFixture fixture;
   fixture.send("HTTP/1.1 200 OK\r\n\r\nall of it");
   fixture.other.reset();
   const auto result = fixture.result();
@@ -108,7 +108,7 @@ TEST(Exchange, AnEndTooEarlyIsAnError) {
   for (const std::string bytes :
        {"", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nab"}) {
-    Fixture fixture;
+    ExchangeFixture fixture;
     fixture.send(bytes);
     fixture.other.reset();
     const auto result = fixture.result();
@@ -118,10 +118,10 @@ TEST(Exchange, AnEndTooEarlyIsAnError) {
 }
 
 TEST(Exchange, HeaderAndBodyHaveLimits) {
-  Fixture body;
+  ExchangeFixture body;
   body.send("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n");
   EXPECT_EQ(body.result().error().code, base::Code::kResourceExhausted);
-  Fixture header;
+  ExchangeFixture header;
   header.send("HTTP/1.1 200 OK\r\nX: " + std::string(40'000, 'x'));
   EXPECT_EQ(header.result().error().code, base::Code::kResourceExhausted);
 }
@@ -129,7 +129,7 @@ TEST(Exchange, HeaderAndBodyHaveLimits) {
 TEST(Exchange, WhatCannotBeReadToBeSentIsTheError) {
   ExchangeOptions options;
   options.more = []() -> base::Result<std::string_view> { return base::not_found("gone"); };
-  Fixture fixture(options);
+  ExchangeFixture fixture(options);
   const auto result = fixture.result();
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().message, HasSubstr("gone"));

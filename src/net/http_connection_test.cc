@@ -14,10 +14,10 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-using Fixture = ServerFixture;
+using HttpConnectionFixture = ServerFixture;
 
 TEST(HttpConnection, SeveralRequestsOnOneConnectionEvenAtOnce) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   const std::string answers = fixture.raw(
       "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
       "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
@@ -31,7 +31,7 @@ TEST(HttpConnection, SeveralRequestsOnOneConnectionEvenAtOnce) {
 }
 
 TEST(HttpConnection, ARequestMayArriveInAnyPieces) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   const std::string bytes =
       "POST /p HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
       "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
@@ -48,7 +48,7 @@ TEST(HttpConnection, ARequestMayArriveInAnyPieces) {
 TEST(HttpConnection, ASlowHeaderIsGivenUp) {
   ServerOptions options;
   options.header_timeout = milliseconds(20);
-  Fixture fixture(options);
+  HttpConnectionFixture fixture(options);
   EXPECT_THAT(fixture.raw("GET / HT"), StartsWith("HTTP/1.1 408"));
   EXPECT_EQ(fixture.raw(""), "") << "who never says anything gets no answer";
   EXPECT_TRUE(fixture.settle());
@@ -57,7 +57,7 @@ TEST(HttpConnection, ASlowHeaderIsGivenUp) {
 TEST(HttpConnection, ASlowBodyIsGivenUp) {
   ServerOptions options;
   options.body_timeout = milliseconds(20);
-  Fixture fixture(options);
+  HttpConnectionFixture fixture(options);
   EXPECT_THAT(fixture.raw("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc"),
               StartsWith("HTTP/1.1 408"));
 }
@@ -65,7 +65,7 @@ TEST(HttpConnection, ASlowBodyIsGivenUp) {
 TEST(HttpConnection, AnIdleConnectionIsClosed) {
   ServerOptions options;
   options.idle_timeout = milliseconds(20);
-  Fixture fixture(options);
+  HttpConnectionFixture fixture(options);
   EXPECT_THAT(fixture.raw("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"), EndsWith("GET /1 "));
 }
 
@@ -73,7 +73,7 @@ TEST(HttpConnection, LimitsOfHeaderAndBody) {
   ServerOptions options;
   options.max_header_bytes = 1000;
   options.max_body_bytes = 100;
-  Fixture fixture(options);
+  HttpConnectionFixture fixture(options);
   EXPECT_THAT(
       fixture.raw("GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + std::string(2000, 'a') + "\r\n\r\n"),
       StartsWith("HTTP/1.1 431"));
@@ -89,7 +89,7 @@ TEST(HttpConnection, LimitsOfHeaderAndBody) {
 }
 
 TEST(HttpConnection, WhatIsNotHttpIsRefused) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   EXPECT_THAT(fixture.raw("hello\r\n\r\n"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(fixture.raw("GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(fixture.raw(std::string("\0\x16\x03\x01", 4) + "\r\n\r\n"),
@@ -97,7 +97,7 @@ TEST(HttpConnection, WhatIsNotHttpIsRefused) {
 }
 
 TEST(HttpConnection, AClientThatAsksFirstIsToldToContinue) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   run_beside(fixture.loop, [&] {
     RawClient client(*unix_address(fixture.path));
     client.write(
@@ -110,7 +110,7 @@ TEST(HttpConnection, AClientThatAsksFirstIsToldToContinue) {
 }
 
 TEST(HttpConnection, ALongPollIsAnsweredLater) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   std::deque<Responder> waiting;
   Timer answer;
   fixture.server.on_request([&](const HttpRequest&, Responder responder) {
@@ -126,7 +126,7 @@ TEST(HttpConnection, ALongPollIsAnsweredLater) {
 }
 
 TEST(HttpConnection, AClientThatGoesBeforeTheAnswerIsNoticed) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   std::deque<Responder> waiting;
   bool gone = false;
   fixture.server.on_request([&](const HttpRequest&, Responder responder) {
@@ -145,7 +145,7 @@ TEST(HttpConnection, AClientThatGoesBeforeTheAnswerIsNoticed) {
 }
 
 TEST(HttpConnection, ADroppedResponderIsAnInternalError) {
-  Fixture fixture;
+  HttpConnectionFixture fixture;
   fixture.server.on_request([](const HttpRequest&, const Responder&) {});
   const auto response = fixture.ask({});
   ASSERT_TRUE(response.ok()) << response.error().message;

@@ -15,10 +15,10 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-using Fixture = ServerFixture;
+using ServerFixture = ServerFixture;
 
 TEST(Server, AnswersARequestOnAUnixSocketAndKnowsWhoAsks) {
-  Fixture fixture;
+  ServerFixture fixture;
   HttpRequest seen;
   fixture.server.on_request([&](HttpRequest request, Responder responder) {
     seen = request;
@@ -112,7 +112,7 @@ TEST(Server, WithoutACallbackEverythingIsNotFound) {
 TEST(Server, MoreConnectionsThanAllowedAreTurnedAway) {
   ServerOptions options;
   options.max_connections = 2;
-  Fixture fixture(options);
+  ServerFixture fixture(options);
   RawClient first(*unix_address(fixture.path));
   RawClient second(*unix_address(fixture.path));
   ASSERT_TRUE(
@@ -165,7 +165,7 @@ TEST(Server, AResponderMayOutliveServerAndLoop) {
 }
 
 TEST(Server, PlainHttpOnLoopback) {
-  Fixture fixture;
+  ServerFixture fixture;
   const auto port = fixture.server.listen_loopback(0);
   ASSERT_TRUE(port.ok());
   ASSERT_NE(*port, 0);

@@ -44,8 +44,8 @@ struct End {
   std::size_t size = 0;
 };
 
-struct Fixture {
-  Fixture() {
+struct TlsSocketFixture {
+  TlsSocketFixture() {
     const auto certificate = make_job_certificate("job", std::chrono::hours(1));
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
@@ -115,7 +115,7 @@ struct Reader {
 };
 
 TEST(TlsSocket, CarriesBothWaysAtOnceMoreThanTheKernelHolds) {
-  Fixture fixture;
+  TlsSocketFixture fixture;
   ASSERT_TRUE(fixture.shake_hands());
   Sender question{*fixture.client, numbered(300'000)};
   Sender answer{*fixture.server, numbered(200'001)};
@@ -136,7 +136,7 @@ TEST(TlsSocket, CarriesBothWaysAtOnceMoreThanTheKernelHolds) {
 }
 
 TEST(TlsSocket, ShortPiecesAreOneRecordAndALongFirstPieceIsNotCopied) {
-  Fixture fixture;
+  TlsSocketFixture fixture;
   ASSERT_TRUE(fixture.shake_hands());
   std::array<char, 64> target{};
   fixture.client->tls.write_some(pieces_of({"head ", "body"}), {}, fixture.client->keep());
@@ -157,7 +157,7 @@ TEST(TlsSocket, ShortPiecesAreOneRecordAndALongFirstPieceIsNotCopied) {
 }
 
 TEST(TlsSocket, NothingToReadOrToWriteIsDoneAtOnce) {
-  Fixture fixture;
+  TlsSocketFixture fixture;
   ASSERT_TRUE(fixture.shake_hands());
   fixture.client->tls.read_some({}, {}, fixture.client->keep());
   ASSERT_TRUE(fixture.run_until_ended(*fixture.client));
@@ -169,7 +169,7 @@ TEST(TlsSocket, NothingToReadOrToWriteIsDoneAtOnce) {
 
 TEST(TlsSocket, AnEndWithAFarewellIsToldFromOneWithout) {
   for (const bool farewell : {true, false}) {
-    Fixture fixture;
+    TlsSocketFixture fixture;
     ASSERT_TRUE(fixture.shake_hands());
     if (farewell) {
       EXPECT_GE(SSL_shutdown(fixture.client->tls.native()), 0);
@@ -185,7 +185,7 @@ TEST(TlsSocket, AnEndWithAFarewellIsToldFromOneWithout) {
 }
 
 TEST(TlsSocket, AWriteToAClosedConnectionIsAnErrorAndNoSignal) {
-  Fixture fixture;
+  TlsSocketFixture fixture;
   ASSERT_TRUE(fixture.shake_hands());
   fixture.client.reset();
   fixture.server->tls.write_some(pieces_of({"any"}), {}, fixture.server->keep());
@@ -194,7 +194,7 @@ TEST(TlsSocket, AWriteToAClosedConnectionIsAnErrorAndNoSignal) {
 }
 
 TEST(TlsSocket, ClosingEndsAReadAndItsOwnerIsLetGo) {
-  Fixture fixture;
+  TlsSocketFixture fixture;
   ASSERT_TRUE(fixture.shake_hands());
   std::array<char, 8> target{};
   const auto owner = std::make_shared<int>(1);
@@ -211,7 +211,7 @@ TEST(TlsSocket, ClosingEndsAReadAndItsOwnerIsLetGo) {
 }
 
 TEST(TlsSocket, WhoSpeaksNoTlsIsRefused) {
-  Fixture fixture;
+  TlsSocketFixture fixture;
   fixture.server->tls.handshake(Stream::Role::kServer, {}, fixture.server->keep());
   const std::string_view plain = "GET / HTTP/1.1\r\n\r\n";
   ASSERT_EQ(::send(fixture.client->socket.native_handle(), plain.data(), plain.size(), 0),

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-using Fixture = TlsFixture;
+using TlsFixture = TlsFixture;
 
 // The result of a handshake by OpenSSL itself, with TLS versions up to `newest`.
 bool handshake_succeeds(std::uint16_t port, int newest) {
@@ -27,7 +27,7 @@ bool handshake_succeeds(std::uint16_t port, int newest) {
 }
 
 TEST(Tls, Tls12IsRefusedByTheServer) {
-  Fixture fixture;
+  TlsFixture fixture;
   bool old_one = true;
   bool new_one = false;
   run_beside(fixture.loop, [&] {
@@ -39,7 +39,7 @@ TEST(Tls, Tls12IsRefusedByTheServer) {
 }
 
 TEST(Tls, PlainTextOnATlsPortIsRefused) {
-  Fixture fixture;
+  TlsFixture fixture;
   run_beside(fixture.loop, [&] {
     RawClient client(*ip_address("127.0.0.1", fixture.port));
     client.write("GET / HTTP/1.1\r\n\r\n");

@@ -226,7 +226,7 @@ std::string_view words_of(registry::JoinState state) {
   return "refused";
 }
 
-int tell(std::string_view state, const std::string& reason) {
+int tell_end(std::string_view state, const std::string& reason) {
   Json json{{"state", state}};
   if (!reason.empty()) json["reason"] = reason;
   const auto written = base::write_all(STDOUT_FILENO, base::dump_json(json) + "\n", "the answer");
@@ -281,12 +281,12 @@ Result<registry::AgentConfig> agent_config_of(const JoinInput& input, const Json
 int run_join() {
   net::use_static_name_service();
   const auto text = base::read_file("/proc/self/fd/0", kMaxJoinInputBytes);
-  if (!text.ok()) return tell("refused", text.error().message);
+  if (!text.ok()) return tell_end("refused", text.error().message);
   const auto input = join_input_from(*text);
-  if (!input.ok()) return tell("refused", base::format("the input: {}", input.error().message));
+  if (!input.ok()) return tell_end("refused", base::format("the input: {}", input.error().message));
   const auto answer = join(*input);
-  if (!answer.ok()) return tell("refused", answer.error().message);
-  return tell(words_of(answer->state), answer->reason);
+  if (!answer.ok()) return tell_end("refused", answer.error().message);
+  return tell_end(words_of(answer->state), answer->reason);
 }
 
 }  // namespace gangrun::node

@@ -15,7 +15,7 @@ bool is_board(const job::TaskSpec& task) {
   return !task.logdir.empty() || task.type == kTensorboard;
 }
 
-std::string host_of(const job::TaskStatus& task) {
+std::string host_of_task(const job::TaskStatus& task) {
   const auto address = job::parse_address(task.address);
   return address.ok() ? address->host : std::string();
 }
@@ -24,7 +24,7 @@ base::Json json_of(const job::TaskStatus& task) {
   return {{"task", job::to_string(task.task)},
           {"policy", std::string(job::to_string(task.policy))},
           {"state", std::string(job::to_string(task.state))},
-          {"host", host_of(task)},
+          {"host", host_of_task(task)},
           {"restarts", task.attempt - 1},
           {"memory_bytes", task.memory_bytes},
           {"cpu_seconds", task.cpu_seconds},

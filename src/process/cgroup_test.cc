@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_deadline.h"
 #include "process/levels.h"
 
 namespace gangrun::process {
@@ -22,8 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-base::Instant soon() { return std::chrono::steady_clock::now() + seconds(20); }
 
 TEST(Cgroup, FindsTheMountsOfBothVersions) {
   const auto mounts = parse_cgroup_mounts(
@@ -71,7 +70,7 @@ class CgroupOnHost : public testing::Test {
   }
   ~CgroupOnHost() override {
     if (group.ok()) {
-      EXPECT_TRUE(group->remove(soon()).ok());
+      EXPECT_TRUE(group->remove(base::soon()).ok());
       EXPECT_FALSE(std::filesystem::exists(group->folder()));
     }
   }

@@ -14,7 +14,7 @@ namespace gangrun::process {
 namespace {
 
 // An engine that has much to do is slow.
-constexpr base::seconds kMaxRemoving(60);
+constexpr base::seconds kMaxRemoval(60);
 // What an engine may still make of the request of a client that was killed.
 constexpr base::seconds kSettling(1);
 constexpr base::seconds kMaxStart(10);
@@ -74,7 +74,7 @@ base::Result<> remove_when_ordered(int order, const EngineContainers& containers
     if (errno != EINTR) return base::from_errno(errno, "read");
   }
   return remove_containers(containers, word == kRemoveSettled ? base::Duration::zero() : kSettling,
-                           std::chrono::steady_clock::now() + kMaxRemoving);
+                           std::chrono::steady_clock::now() + kMaxRemoval);
 }
 
 }  // namespace gangrun::process

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "base/test_deadline.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
@@ -12,8 +13,6 @@
 namespace gangrun::process {
 
 namespace {
-
-base::Instant soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(10); }
 
 base::Result<Child> sleeper() {
   SpawnOptions options;
@@ -30,8 +29,8 @@ TEST(ForeignProcess, IsSignalledAndItsEndIsSeen) {
   ASSERT_TRUE(process.ok()) << process.error().message;
   EXPECT_EQ(process->pid(), child->pid());
   ASSERT_TRUE(process->signal(SIGKILL).ok());
-  EXPECT_TRUE(wait_readable(process->pidfd(), soon()));
-  ASSERT_TRUE(child->wait(soon()).ok());
+  EXPECT_TRUE(wait_readable(process->pidfd(), base::soon()));
+  ASSERT_TRUE(child->wait(base::soon()).ok());
   EXPECT_EQ(process->signal(SIGKILL).error().code, base::Code::kNotFound);
 }
 
@@ -50,10 +49,10 @@ TEST(ForeignProcess, WhatHasEndedAndIsNotReapedIsGone) {
   const auto stat = read_stat(child->pid());
   ASSERT_TRUE(stat);
   ASSERT_TRUE(child->signal(SIGKILL).ok());
-  ASSERT_TRUE(wait_readable(child->pidfd(), soon()));
+  ASSERT_TRUE(wait_readable(child->pidfd(), base::soon()));
   EXPECT_EQ(ForeignProcess::open(child->pid(), stat->start_ticks).error().code,
             base::Code::kNotFound);
-  EXPECT_TRUE(child->wait(soon()).ok());
+  EXPECT_TRUE(child->wait(base::soon()).ok());
 }
 
 }  // namespace

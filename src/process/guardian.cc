@@ -26,7 +26,7 @@ namespace {
 
 // Longer than this the guardian does not try to kill what does not die.
 constexpr base::seconds kMaxKilling(60);
-constexpr base::seconds kMaxRemoving(5);
+constexpr base::seconds kMaxGuardianRemoval(5);
 // The remover gives up before, and says why.
 constexpr base::seconds kMaxRemovingContainers(70);
 // How long an agent that is to end may take to kill its processes and end by itself.
@@ -90,7 +90,7 @@ void kill_processes_left(const GuardianState& state) {
       kill_processes(victims_of(state.level, state.cgroup, ::getpid()), {}, now + kMaxKilling);
   if (!killed.ok()) complain(killed.error());
   if (!state.cgroup) return;
-  const auto removed = state.cgroup->remove(std::chrono::steady_clock::now() + kMaxRemoving);
+  const auto removed = state.cgroup->remove(std::chrono::steady_clock::now() + kMaxGuardianRemoval);
   if (!removed.ok()) complain(removed.error());
 }
 

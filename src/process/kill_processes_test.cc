@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "base/format.h"
+#include "base/test_deadline.h"
 #include "process/guardian.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
@@ -22,8 +23,6 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-base::Instant soon() { return std::chrono::steady_clock::now() + seconds(20); }
 
 pid_t waiting_child() {
   const pid_t pid = ::fork();
@@ -44,7 +43,7 @@ TEST(KillProcesses, KillsManyMoreThanItCanWatchAtOnce) {
   std::vector<pid_t> children;
   for (int i = 0; i < 300; ++i) children.push_back(waiting_child());
   EXPECT_EQ(living(children).size(), children.size());
-  const auto killed = kill_processes(these(children), {}, soon());
+  const auto killed = kill_processes(these(children), {}, base::soon());
   EXPECT_TRUE(killed.ok());
   EXPECT_THAT(living(children), IsEmpty());
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "they were not reaped";
@@ -73,7 +72,7 @@ TEST(KillProcesses, AProcessThatIsNoDescendantIsNoVictim) {
   EXPECT_FALSE(victims.is_victim(::getppid()));
   EXPECT_FALSE(victims.is_victim(1));
   EXPECT_FALSE(victims.is_victim(::getpid()));
-  EXPECT_TRUE(kill_processes(victims, {}, soon()).ok());
+  EXPECT_TRUE(kill_processes(victims, {}, base::soon()).ok());
 }
 
 TEST(KillProcesses, ReapsOrphansButNotOwnChildrenThatHideThem) {
@@ -114,7 +113,7 @@ TEST(WaitFor, LooksOnceAtAPastDeadlineAndNoticesAnEnd) {
   EXPECT_FALSE(wait_readable(read.get(), std::chrono::steady_clock::now() + milliseconds(5)));
   write.reset();
   EXPECT_TRUE(wait_readable(read.get(), std::chrono::steady_clock::now() - seconds(1)));
-  EXPECT_TRUE(wait_any_readable({read.get()}, soon()));
+  EXPECT_TRUE(wait_any_readable({read.get()}, base::soon()));
   EXPECT_FALSE(open_pidfd(-1).valid());
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/test_deadline.h"
 #include "process/proc_fs.h"
 #include "process/spawn_child.h"
 #include "process/wait_for.h"
@@ -31,8 +32,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-base::Instant soon() { return std::chrono::steady_clock::now() + seconds(20); }
 
 struct Pipe {
   Pipe() {
@@ -71,7 +70,7 @@ Outcome run(SpawnOptions options) {
   pipe.write.reset();
   Outcome outcome;
   outcome.output = drain(pipe.read.get());
-  auto exit = child->wait(soon());
+  auto exit = child->wait(base::soon());
   EXPECT_TRUE(exit.ok());
   if (exit.ok()) outcome.exit = *exit;
   return outcome;
@@ -277,7 +276,7 @@ TEST(Spawn, MakesGroupsAndSessions) {
     } else {
       EXPECT_TRUE(child->signal(SIGKILL).ok());
     }
-    const auto exit = child->wait(soon());
+    const auto exit = child->wait(base::soon());
     ASSERT_TRUE(exit.ok());
     EXPECT_EQ(exit->signal, SIGKILL);
   }
@@ -305,7 +304,7 @@ TEST(Spawn, AChildDiesWithItsParentWhereAsked) {
   EXPECT_FALSE(wait_readable(watched.get(), std::chrono::steady_clock::now()));
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  EXPECT_TRUE(wait_readable(watched.get(), soon()));
+  EXPECT_TRUE(wait_readable(watched.get(), base::soon()));
 }
 
 TEST(Spawn, AnUnusableCgroupIsAnError) {
@@ -335,7 +334,7 @@ TEST(Child, IsReapedOnceAndAnswersAgain) {
   ASSERT_FALSE(early.ok());
   EXPECT_EQ(early.error().code, Code::kDeadlineExceeded);
   pipe.write.reset();
-  ASSERT_TRUE(wait_readable(child->pidfd(), soon()));
+  ASSERT_TRUE(wait_readable(child->pidfd(), base::soon()));
   for (int i = 0; i < 2; ++i) {
     auto ended = child->reap();
     ASSERT_TRUE(ended.ok());
@@ -354,7 +353,7 @@ TEST(Spawn, WorksFromSeveralThreadsAtOnce) {
       options.argv = {"/bin/sh", "-c", "exit 5"};
       auto child = spawn(options);
       if (!child.ok()) continue;
-      const auto exit = child->wait(soon());
+      const auto exit = child->wait(base::soon());
       if (exit.ok() && exit->code == 5) ++*good;
     }
   };
@@ -380,7 +379,7 @@ TEST(Spawn, CostsAboutAsMuchAsPosixSpawn) {
   const auto ours = [&] {
     auto child = spawn(options);
     ASSERT_TRUE(child.ok());
-    ASSERT_TRUE(child->wait(soon()).ok());
+    ASSERT_TRUE(child->wait(base::soon()).ok());
   };
   const auto theirs = [] {
     pid_t pid = 0;

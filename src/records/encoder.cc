@@ -14,10 +14,10 @@ namespace gangrun::records {
 
 namespace {
 
-constexpr std::size_t kBits = 8;
+constexpr std::size_t kBitsOfAByte = 8;
 
 bool is_set(std::span<const std::uint8_t> bits, std::size_t at) {
-  return bits.empty() || ((bits[at / kBits] >> (at % kBits)) & 1U) != 0;
+  return bits.empty() || ((bits[at / kBitsOfAByte] >> (at % kBitsOfAByte)) & 1U) != 0;
 }
 
 // A field of bytes: its tag, its size, itself.
@@ -81,7 +81,7 @@ class RowWriter {
   std::vector<Cell> cells_;
 };
 
-std::size_t count_items(const Field& field, const ColumnView& column) {
+std::size_t count_given(const Field& field, const ColumnView& column) {
   switch (field.kind) {
     case Kind::kInt64: return column.integers.size();
     case Kind::kFloat: return column.floats.size();
@@ -120,9 +120,9 @@ base::Result<> find_items(const Field& field, const ColumnView& column, std::siz
     cell.end = column.item_offset + static_cast<std::size_t>(end);
   }
   if (!cell.is_there) return {};
-  if (cell.end > count_items(field, column)) return wrong_layout(field);
+  if (cell.end > count_given(field, column)) return wrong_layout(field);
   if (!field.is_list || column.item_validity.empty()) return {};
-  if (cell.end > column.item_validity.size() * kBits) return wrong_layout(field);
+  if (cell.end > column.item_validity.size() * kBitsOfAByte) return wrong_layout(field);
   for (std::size_t item = cell.begin; item < cell.end; ++item) {
     if (!is_set(column.item_validity, item)) {
       return base::invalid_argument(base::format(
@@ -187,8 +187,9 @@ base::Result<> check_layout(std::span<const Field> fields, std::span<const Colum
   for (std::size_t place = 0; place < fields.size(); ++place) {
     const ColumnView& column = columns[place];
     const std::size_t rows = column.row_offset + end;
-    const bool is_whole = (column.validity.empty() || column.validity.size() * kBits >= rows) &&
-                          (!fields[place].is_list || column.list_offsets.size() > rows);
+    const bool is_whole =
+        (column.validity.empty() || column.validity.size() * kBitsOfAByte >= rows) &&
+        (!fields[place].is_list || column.list_offsets.size() > rows);
     if (!is_whole) return wrong_layout(fields[place]);
   }
   return {};

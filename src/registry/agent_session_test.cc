@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "job/test_tasks.h"
 #include "net/server.h"
 #include "registry/server.h"
 #include "registry/test_support.h"
@@ -19,7 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::TaskId kWorker{"worker", 0};
 const job::Address kHome{"10.0.0.7", 4711};
 const job::Address kElsewhere{"10.0.0.7", 4712};
 
@@ -36,8 +36,8 @@ class AgentSessionTest : public testing::Test {
                                    },
                                    [](bool, const std::string&) {}},
                    log);
-    server->expect(kWorker, 1);
-    server->set_attempt(kWorker, attempt);
+    server->expect(job::kWorker0, 1);
+    server->set_attempt(job::kWorker0, attempt);
     if (generation > 0) server->publish(spec(generation, kHome));
     const auto listening = server->listen_unix(folder.file("socket"));
     ASSERT_TRUE(listening.ok()) << listening.error().message;
@@ -69,7 +69,7 @@ class AgentSessionTest : public testing::Test {
     };
     auto session = std::make_unique<AgentSession>(
         loop, net::Endpoint::on_unix(folder.file("socket")), base::Secret(secret),
-        AgentIdentity{kWorker, 1, kHome, 99}, std::move(callbacks));
+        AgentIdentity{job::kWorker0, 1, kHome, 99}, std::move(callbacks));
     session->open();
     return session;
   }
@@ -106,8 +106,8 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   const auto session = agent();
   wait_for_events(1);
   server->publish(spec(1, kHome));
-  EXPECT_TRUE(server->send_start(kWorker, 1, 0));
-  EXPECT_TRUE(server->send_stop(kWorker, seconds(3)));
+  EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));
+  EXPECT_TRUE(server->send_stop(job::kWorker0, seconds(3)));
   wait_until_told(2);
   session->started(1234);
   session->log(Stream::kOut, "one");
@@ -117,7 +117,7 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   exit.code = 3;
   session->exited(exit, loop.now());
   wait_for_events(5);
-  EXPECT_TRUE(server->send_end(kWorker, seconds(4)));
+  EXPECT_TRUE(server->send_end(job::kWorker0, seconds(4)));
   wait_until_told(3);
   EXPECT_THAT(told, ElementsAre("start 1 of 1", "stop 3000", "end 4000"));
   bool done = false;
@@ -126,10 +126,11 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   wait("the farewell", [&] { return done; });
   wait_for_events(7);
   ASSERT_EQ(names_of(events), "reported started log log exited log session_lost");
-  EXPECT_EQ(events[2], DeskEvent(LogLines{kWorker, 1, Stream::kOut, {"one", "two\uFFFD"}, 0}));
-  EXPECT_EQ(events[3], DeskEvent(LogLines{kWorker, 1, Stream::kErr, {"three"}, 0}));
+  EXPECT_EQ(events[2],
+            DeskEvent(LogLines{job::kWorker0, 1, Stream::kOut, {"one", "two\uFFFD"}, 0}));
+  EXPECT_EQ(events[3], DeskEvent(LogLines{job::kWorker0, 1, Stream::kErr, {"three"}, 0}));
   EXPECT_EQ(std::get<Exited>(events[4]).exit.report, exit);
-  EXPECT_EQ(events[5], DeskEvent(LogLines{kWorker, 1, Stream::kOut, {"the last words"}, 0}));
+  EXPECT_EQ(events[5], DeskEvent(LogLines{job::kWorker0, 1, Stream::kOut, {"the last words"}, 0}));
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
@@ -165,7 +166,7 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   serve(seconds(60), 1, 1);
   const auto session = agent();
   wait_for_events(1);
-  server->send_start(kWorker, 1, 0);
+  server->send_start(job::kWorker0, 1, 0);
   wait_until_told(1);
   server.reset();
   session->started(1234);
@@ -176,8 +177,9 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   serve(seconds(60), 1, 1);
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached started log");
-  EXPECT_EQ(events[0], DeskEvent(Reattached{kWorker, 1, kHome, 99, AgentState::kRunning, 1, 1234}));
-  EXPECT_TRUE(server->send_start(kWorker, 1, 0));  // has it, so nothing happens
+  EXPECT_EQ(events[0],
+            DeskEvent(Reattached{job::kWorker0, 1, kHome, 99, AgentState::kRunning, 1, 1234}));
+  EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));  // has it, so nothing happens
 
   server.reset();
   wait("the loss", [&] { return !session->is_attached(); });
@@ -197,7 +199,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   serve(seconds(60), 1, 1);
   const auto session = agent();
   wait_for_events(1);
-  server->send_start(kWorker, 1, 0);
+  server->send_start(job::kWorker0, 1, 0);
   wait_until_told(1);
   session->started(1234);
   wait_for_events(2);
@@ -212,10 +214,10 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   serve(seconds(60), 1, 1);
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached exited reported");
-  EXPECT_EQ(events[2], DeskEvent(Reported{kWorker, 1, kElsewhere, 99}));
+  EXPECT_EQ(events[2], DeskEvent(Reported{job::kWorker0, 1, kElsewhere, 99}));
   wait("a heartbeat", [&, before = heartbeats] { return heartbeats > before; });
   server->publish(spec(2, kElsewhere));
-  server->send_start(kWorker, 2, 1);
+  server->send_start(job::kWorker0, 2, 1);
   wait_until_told(2);
   EXPECT_THAT(told, ElementsAre("start 1 of 1", "start 2 of 2"));
   EXPECT_EQ(session->state(), AgentState::kStarting);
@@ -227,12 +229,12 @@ TEST_F(AgentSessionTest, ASpecOfBeforeThePortChangedIsAnsweredAsALostPort) {
   const auto session = agent();
   wait_for_events(1);
   session->set_address(kElsewhere);
-  server->send_start(kWorker, 1, 0);  // before the new report is read
+  server->send_start(job::kWorker0, 1, 0);  // before the new report is read
   wait_until_told(1);
   EXPECT_THAT(told, ElementsAre("outdated"));
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reported port_lost reported");
-  EXPECT_EQ(events[2], DeskEvent(Reported{kWorker, 1, kElsewhere, 99}));
+  EXPECT_EQ(events[2], DeskEvent(Reported{job::kWorker0, 1, kElsewhere, 99}));
 }
 
 TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {
@@ -273,7 +275,7 @@ TEST_F(AgentSessionTest, AnAgentThatIsReplacedIsToldSo) {
   serve(seconds(60));
   const auto session = agent();
   wait_for_events(1);
-  server->expect(kWorker, 2);
+  server->expect(job::kWorker0, 2);
   wait_until_told(1);
   EXPECT_THAT(told, ElementsAre("refused: attempt 2 takes its place"));
 }

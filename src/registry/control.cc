@@ -26,7 +26,7 @@ constexpr std::chrono::hours kCertificateValidity(24 * 3650);
 // One master calls, over one connection at a time; the rest is for its tries that hang.
 constexpr std::size_t kMaxCalls = 64;
 
-net::ServerOptions server_options() {
+net::ServerOptions control_options() {
   net::ServerOptions options;
   options.max_connections = kMaxCalls + kMaxTunnels;
   options.channel = tunnel_channel_options();
@@ -72,7 +72,7 @@ ControlServer::ControlServer(net::EventLoop& loop, base::Secret secret,
       gatekeeper_(std::move(secret), "control", logger),
       on_master_(std::move(on_master)),
       logger_(logger),
-      server_(loop, server_options()) {
+      server_(loop, control_options()) {
   server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));
   });

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "job/test_tasks.h"
 #include "net/client.h"
 #include "registry/agent_session.h"
 #include "registry/paths.h"
@@ -24,9 +25,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::TaskId kWorker{"worker", 0};
-const job::Address kHome{"10.0.0.7", 4711};
-const std::string kSecret = "0123456789abcdef";
+const job::Address kControlHome{"10.0.0.7", 4711};
+const std::string kControlSecret = "0123456789abcdef";
 
 class ControlTest : public testing::Test {
  protected:
@@ -37,7 +37,7 @@ class ControlTest : public testing::Test {
   }
 
   net::HttpResponse ask(const std::string& method, const std::string& path, const std::string& body,
-                        const std::optional<std::string>& token = kSecret) {
+                        const std::optional<std::string>& token = kControlSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
@@ -54,7 +54,7 @@ class ControlTest : public testing::Test {
 
   base::Result<> call(const job::Address& master, int attempt) {
     return while_serving(loop, [&] {
-      return call_back(endpoint, base::Secret(kSecret), master, attempt, test_deadline());
+      return call_back(endpoint, base::Secret(kControlSecret), master, attempt, test_deadline());
     });
   }
 
@@ -62,7 +62,7 @@ class ControlTest : public testing::Test {
   LogRecorder log;
   std::vector<job::Address> masters;
   net::Endpoint endpoint;
-  ControlServer control{loop, base::Secret(kSecret),
+  ControlServer control{loop, base::Secret(kControlSecret),
                         [this](const job::Address& master) { masters.push_back(master); }, log};
 };
 
@@ -71,7 +71,7 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   for (const std::string path : {"/v1/master", "/v1/status", "/"}) {
     for (const std::string method : {"GET", "PUT", "POST"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", kSecret + "0", kSecret.substr(1)}) {
+               {}, "", "wrong", kControlSecret + "0", kControlSecret.substr(1)}) {
         const auto response = ask(method, path, body, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -84,18 +84,19 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], HasSubstr("refused a request by TLS"));
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(kSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(kControlSecret)));
 }
 
 TEST_F(ControlTest, ThereIsNoSessionToBeHad) {
-  for (const std::string token : {"wrong", kSecret.c_str()}) {
+  for (const std::string token : {"wrong", kControlSecret.c_str()}) {
     std::optional<base::Code> code;
     const net::Connecting connecting =
         net::connect_channel(loop, endpoint, std::string(kMasterPath),
                              net::Headers{{"Authorization", "Bearer " + token}}, test_deadline(),
                              [&](auto channel) { code = channel.error().code; });
     ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, test_deadline()));
-    EXPECT_EQ(*code, token == kSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
+    EXPECT_EQ(*code,
+              token == kControlSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
   }
 }
 
@@ -145,7 +146,7 @@ TEST_F(ControlTest, WrongRequestsAreTold) {
 TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
   for (const std::string host : {"a-name", "203.0.113.7"}) {
     ControlServer other(
-        loop, base::Secret(kSecret),
+        loop, base::Secret(kControlSecret),
         [this](const job::Address& master) { masters.push_back(master); }, log);
     const auto address = other.listen(host);
     ASSERT_TRUE(address.ok()) << address.error().message;
@@ -160,7 +161,7 @@ TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
 class MovingMasterTest : public testing::Test {
  protected:
   void serve(const std::string& host) {
-    server.emplace(loop, base::Secret(kSecret), DeskOptions{milliseconds(300), seconds(60)},
+    server.emplace(loop, base::Secret(kControlSecret), DeskOptions{milliseconds(300), seconds(60)},
                    ServerCallbacks{[] { return job::JobStatus{}; },
                                    [this](DeskEvent event) {
                                      if (!std::holds_alternative<Heartbeat>(event))
@@ -168,8 +169,8 @@ class MovingMasterTest : public testing::Test {
                                    },
                                    [](bool, const std::string&) {}},
                    log);
-    server->expect(kWorker, 1);
-    server->publish({1, {{"worker", {kHome}}}});
+    server->expect(job::kWorker0, 1);
+    server->publish({1, {{"worker", {kControlHome}}}});
     const auto port = server->listen_tls(host, 0, certificate);
     ASSERT_TRUE(port.ok()) << port.error().message;
     master = {host, *port};
@@ -189,9 +190,9 @@ class MovingMasterTest : public testing::Test {
     callbacks.on_refused = [this](const std::string& reason) { ends.push_back(reason); };
     const auto address = control.listen("127.0.0.1");
     ASSERT_TRUE(address.ok()) << address.error().message;
-    session = std::make_unique<AgentSession>(loop, endpoint_of(master), base::Secret(kSecret),
-                                             AgentIdentity{kWorker, 1, kHome, 99, {}, {}, *address},
-                                             std::move(callbacks));
+    session = std::make_unique<AgentSession>(
+        loop, endpoint_of(master), base::Secret(kControlSecret),
+        AgentIdentity{job::kWorker0, 1, kControlHome, 99, {}, {}, *address}, std::move(callbacks));
     session->open();
   }
 
@@ -202,7 +203,7 @@ class MovingMasterTest : public testing::Test {
   base::Result<> call_agent(const ControlAddress& address, int attempt) {
     return while_serving(loop, [&] {
       return call_back(net::Endpoint::on_tls("127.0.0.1", address.port, address.fingerprint),
-                       base::Secret(kSecret), master, attempt, test_deadline());
+                       base::Secret(kControlSecret), master, attempt, test_deadline());
     });
   }
   void wait(const std::string& what, const std::function<bool()>& done) {
@@ -222,7 +223,7 @@ class MovingMasterTest : public testing::Test {
   std::optional<Server> server;
   std::unique_ptr<AgentSession> session;
   ControlServer control{
-      loop, base::Secret(kSecret),
+      loop, base::Secret(kControlSecret),
       [this](const job::Address& address) { session->set_endpoint(endpoint_of(address)); }, log};
 };
 
@@ -232,7 +233,7 @@ TEST_F(MovingMasterTest, TheRunGoesOnUnderAMasterAtAnotherAddress) {
   wait_for_events(1);
   const auto reported = std::get<Reported>(events[0]);
   ASSERT_TRUE(reported.control);
-  ASSERT_TRUE(server->send_start(kWorker, 1, 0));
+  ASSERT_TRUE(server->send_start(job::kWorker0, 1, 0));
   wait_for_events(2);
 
   server.reset();
@@ -245,7 +246,7 @@ TEST_F(MovingMasterTest, TheRunGoesOnUnderAMasterAtAnotherAddress) {
   EXPECT_EQ(back.state, AgentState::kRunning);
   EXPECT_EQ(back.user_pid, 1234);
   EXPECT_EQ(back.control, reported.control);
-  EXPECT_EQ(events[1], DeskEvent(Started{kWorker, 1, 1, 1234}));
+  EXPECT_EQ(events[1], DeskEvent(Started{job::kWorker0, 1, 1, 1234}));
   EXPECT_EQ(starts, 1);
   EXPECT_THAT(ends, IsEmpty());
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <vector>
 
+#include "job/test_tasks.h"
 #include "registry/desk.h"
 #include "registry/starts.h"
 #include "registry/test_support.h"
@@ -16,8 +17,6 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-const job::TaskId kWorker{"worker", 0};
 
 class Recorded final : public DeskOutput {
  public:
@@ -33,11 +32,11 @@ class Recorded final : public DeskOutput {
 class DeskResultTest : public testing::Test {
  protected:
   void SetUp() override {
-    desk.expect(kWorker, 1);
+    desk.expect(job::kWorker0, 1);
     desk.on_opened(1, now);
-    frame(ReportMessage{kWorker, 1, {"h", 1}, 9, AgentState::kWaiting, 0, 0, 0, {}});
+    frame(ReportMessage{job::kWorker0, 1, {"h", 1}, 9, AgentState::kWaiting, 0, 0, 0, {}});
     Starts starts({1, {}});
-    desk.send_start(kWorker, 1, 0, starts);
+    desk.send_start(job::kWorker0, 1, 0, starts);
     frame(StartedMessage{1, 1, 5});
     out.events.clear();
     out.sent.clear();
@@ -55,9 +54,9 @@ TEST_F(DeskResultTest, BothArePassedOnAndAPartIsAnswered) {
   const job::Figures figures = {{"step", job::Figure(std::int64_t{1})}};
   frame(FiguresMessage{1, 1, figures});
   frame(ResultMessage{1, 1, 0, 1, "r"});
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{kWorker, 1, figures}),
-                                      DeskEvent(ResultPart{kWorker, 1, 0, 1, "r"})));
-  desk.send_result_kept(kWorker, {1, 1, ""});
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{job::kWorker0, 1, figures}),
+                                      DeskEvent(ResultPart{job::kWorker0, 1, 0, 1, "r"})));
+  desk.send_result_kept(job::kWorker0, {1, 1, ""});
   EXPECT_THAT(out.sent, ElementsAre(MasterMessage(ResultKeptMessage{1, 1, ""})));
 }
 
@@ -79,7 +78,7 @@ TEST_F(DeskResultTest, AfterItsEndARunHasNoResultAnyMore) {
 TEST_F(DeskResultTest, WhoHasGoneIsNotAnswered) {
   frame(ResultMessage{1, 1, 0, 1, "r"});
   desk.on_closed(1);
-  desk.send_result_kept(kWorker, {1, 1, ""});
+  desk.send_result_kept(job::kWorker0, {1, 1, ""});
   EXPECT_THAT(out.sent, IsEmpty());
 }
 

@@ -4,18 +4,18 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "job/test_tasks.h"
 #include "registry/test_support.h"
 
 namespace gangrun::registry {
 namespace {
 
+using job::kWorker0;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::TaskId kWorker{"worker", 0};
 const job::Address kHome{"h1", 1000};
 const job::Address kElsewhere{"h1", 1001};
 
@@ -46,11 +46,11 @@ class Recorder final : public DeskOutput {
 
 class DeskTest : public testing::Test {
  protected:
-  void SetUp() override { desk.expect(kWorker, 2); }
+  void SetUp() override { desk.expect(kWorker0, 2); }
 
   static ReportMessage report(AgentState state = AgentState::kWaiting, int generation = 0) {
     const int run = state == AgentState::kWaiting ? 0 : 2;
-    ReportMessage message{kWorker, 2, kHome, 99, state, run, generation, 0, {}};
+    ReportMessage message{kWorker0, 2, kHome, 99, state, run, generation, 0, {}};
     if (state == AgentState::kExited) message.exit = Ending{{}, milliseconds(500)};
     return message;
   }
@@ -64,7 +64,7 @@ class DeskTest : public testing::Test {
   }
   bool start(int generation) {
     Starts starts({generation, {{"worker", {kHome}}}});
-    return desk.send_start(kWorker, 2, 0, starts);
+    return desk.send_start(kWorker0, 2, 0, starts);
   }
 
   base::Instant now = base::Instant(seconds(1'000'000));
@@ -92,7 +92,7 @@ std::string name_of(const DeskEvent& event) {
 std::vector<Incoming> incoming() {
   const auto report = [](AgentState state, int generation, auto change) {
     const int run = state == AgentState::kWaiting ? 0 : 2;
-    ReportMessage message{kWorker, 2, kHome, 99, state, run, generation, 0, {}};
+    ReportMessage message{kWorker0, 2, kHome, 99, state, run, generation, 0, {}};
     if (state == AgentState::kExited) message.exit = Ending{};
     change(message);
     return encode(AgentMessage(message));
@@ -155,9 +155,9 @@ std::vector<Incoming> incoming() {
 // A desk of its own with one session, brought to a state.
 struct World {
   explicit World(Was state) {
-    desk.expect(kWorker, 2);
+    desk.expect(kWorker0, 2);
     desk.set_generation(4);
-    const ReportMessage report{kWorker, 2, kHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
+    const ReportMessage report{kWorker0, 2, kHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
     const job::ClusterSpec spec{4, {{"worker", {kHome}}}};
     open(1);
     frame(1, encode(AgentMessage(report)));
@@ -165,7 +165,7 @@ struct World {
     open(2);
     if (state != Was::kOpened) frame(2, encode(AgentMessage(report)));
     Starts starts(spec);
-    if (state >= Was::kStarting) desk.send_start(kWorker, 2, 0, starts);
+    if (state >= Was::kStarting) desk.send_start(kWorker0, 2, 0, starts);
     if (state >= Was::kRunning) frame(2, encode(AgentMessage(StartedMessage{2, 4, 5})));
     if (state == Was::kEnded) frame(2, encode(AgentMessage(ExitedMessage{2, 4, {}})));
     out.clear();
@@ -233,8 +233,8 @@ TEST_F(DeskTest, AFirstReportIsWelcomed) {
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_EQ(out.sent[0].second,
             MasterMessage(WelcomeMessage{milliseconds(1000), milliseconds(60'000)}));
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker, 2, kHome, 99})));
-  EXPECT_EQ(desk.place(kWorker), (Place{2, kHome, true, false}));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, kHome, 99})));
+  EXPECT_EQ(desk.place(kWorker0), (Place{2, kHome, true, false}));
   EXPECT_EQ(desk.place({"worker", 1}), std::nullopt);
 }
 
@@ -255,28 +255,29 @@ TEST_F(DeskTest, ASecondSessionIsRefusedWhileTheFirstIsOpenAndWelcomeAfterwards)
   desk.on_closed(2);
   EXPECT_THAT(out.events, IsEmpty());
   desk.on_closed(1);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker, 2, now - seconds(1)})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker0, 2, now - seconds(1)})));
   EXPECT_FALSE(start(1));
   out.clear();
   ReportMessage again = report(AgentState::kExited, 1);
   attach(3, again);
   EXPECT_THAT(out.events,
-              ElementsAre(DeskEvent(Reattached{kWorker, 2, kHome, 99, AgentState::kExited, 1, 0}),
-                          DeskEvent(Exited{kWorker, 2, 1, Ended{{}, now - milliseconds(500)}})));
+              ElementsAre(DeskEvent(Reattached{kWorker0, 2, kHome, 99, AgentState::kExited, 1, 0}),
+                          DeskEvent(Exited{kWorker0, 2, 1, Ended{{}, now - milliseconds(500)}})));
   out.clear();
   desk.on_closed(3);
   attach(4, again);  // the exit is told once
-  EXPECT_THAT(out.events,
-              ElementsAre(testing::VariantWith<SessionLost>(testing::_),
-                          DeskEvent(Reattached{kWorker, 2, kHome, 99, AgentState::kExited, 1, 0})));
+  EXPECT_THAT(
+      out.events,
+      ElementsAre(testing::VariantWith<SessionLost>(testing::_),
+                  DeskEvent(Reattached{kWorker0, 2, kHome, 99, AgentState::kExited, 1, 0})));
 }
 
 TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
   attach(1, report());
   out.clear();
-  desk.expect(kWorker, 3);
+  desk.expect(kWorker0, 3);
   ASSERT_EQ(out.closed.size(), 1U);
-  EXPECT_THAT(out.closed[0].second, HasSubstr("attempt 3"));
+  EXPECT_THAT(out.closed[0].second, testing::HasSubstr("attempt 3"));
   EXPECT_THAT(out.events, IsEmpty());
   desk.on_closed(1);
   attach(2, report());  // of attempt 2: late now
@@ -284,7 +285,7 @@ TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
   ReportMessage newer = report();
   newer.attempt = 3;
   attach(3, newer);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker, 3, kHome, 99})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, kHome, 99})));
 }
 
 // An agent serves the next attempt of its task too. Where the start of it was lost with the
@@ -296,22 +297,22 @@ TEST_F(DeskTest, ALaterAttemptRunsInTheSameAgent) {
   frame(1, ExitedMessage{2, 1, {}});
   Starts starts({1, {{"worker", {kHome}}}});
   desk.on_closed(1);
-  EXPECT_FALSE(desk.send_start(kWorker, 3, 1, starts));
+  EXPECT_FALSE(desk.send_start(kWorker0, 3, 1, starts));
   out.clear();
   attach(2, report(AgentState::kExited, 1));
   EXPECT_THAT(
       out.events,
-      ElementsAre(DeskEvent(Reattached{kWorker, 3, kHome, 99, AgentState::kWaiting, 0, 0})));
+      ElementsAre(DeskEvent(Reattached{kWorker0, 3, kHome, 99, AgentState::kWaiting, 0, 0})));
   out.clear();
-  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, starts));
-  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, starts));
+  EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
+  EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
   EXPECT_EQ(out.sent.size(), 1U);
   frame(2, ExitedMessage{2, 1, {}});  // late
   EXPECT_THAT(out.events, IsEmpty());
   frame(2, StartedMessage{3, 1, 6});
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker, 3, 1, 6})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker0, 3, 1, 6})));
   out.clear();
-  EXPECT_TRUE(desk.send_start(kWorker, 3, 1, starts));
+  EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
   EXPECT_THAT(out.sent, IsEmpty());
 }
 
@@ -344,7 +345,7 @@ TEST_F(DeskTest, HeartbeatsKeepASessionAndAreAnswered) {
   now += milliseconds(1000) * kMissedHeartbeats;
   desk.on_time(now);
   EXPECT_EQ(out.closed.size(), 1U);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker, 2, renewed})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker0, 2, renewed})));
   EXPECT_EQ(desk.session_count(), 0U);
 }
 
@@ -367,18 +368,18 @@ TEST_F(DeskTest, WhatIsSaidOfTheAddressIsHandedOn) {
   message.address_reason = "of eth0";
   message.control = control;
   attach(1, message);
-  const Reported reported{kWorker, 2, kHome, 99, {7, 8}, "of eth0", control};
+  const Reported reported{kWorker0, 2, kHome, 99, {7, 8}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(reported)));
   out.clear();
   message.address = kElsewhere;
   message.more_ports = {9, 10};
   frame(1, message);
-  const Reported moved{kWorker, 2, kElsewhere, 99, {9, 10}, "of eth0", control};
+  const Reported moved{kWorker0, 2, kElsewhere, 99, {9, 10}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(moved)));
   desk.on_closed(1);
   out.clear();
   attach(2, message);
-  Reattached back{kWorker, 2, kElsewhere, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"};
+  Reattached back{kWorker0, 2, kElsewhere, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"};
   back.control = control;
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(back)));
 }
@@ -393,25 +394,25 @@ TEST_F(DeskTest, ALostPortComesBackWithANewAddress) {
   ReportMessage moved = report();
   moved.address = kElsewhere;
   frame(1, moved);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(PortLost{kWorker, 2, 1}),
-                                      DeskEvent(Reported{kWorker, 2, kElsewhere, 99})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(PortLost{kWorker0, 2, 1}),
+                                      DeskEvent(Reported{kWorker0, 2, kElsewhere, 99})));
   out.clear();
   EXPECT_TRUE(start(2));
   frame(1, StartedMessage{2, 2, 5});
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker, 2, 2, 5})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker0, 2, 2, 5})));
 }
 
 TEST_F(DeskTest, CommandsReachTheSessionOfTheTask) {
   EXPECT_FALSE(start(1));
-  EXPECT_FALSE(desk.send_stop(kWorker, seconds(1)));
+  EXPECT_FALSE(desk.send_stop(kWorker0, seconds(1)));
   EXPECT_FALSE(desk.send_end({"ps", 9}, seconds(1)));
-  EXPECT_FALSE(desk.send_notice(kWorker, seconds(1)));
+  EXPECT_FALSE(desk.send_notice(kWorker0, seconds(1)));
   attach(1, report());
   out.clear();
   EXPECT_TRUE(start(1));
-  EXPECT_TRUE(desk.send_notice(kWorker, seconds(2)));
-  EXPECT_TRUE(desk.send_stop(kWorker, seconds(3)));
-  EXPECT_TRUE(desk.send_end(kWorker, seconds(4)));
+  EXPECT_TRUE(desk.send_notice(kWorker0, seconds(2)));
+  EXPECT_TRUE(desk.send_stop(kWorker0, seconds(3)));
+  EXPECT_TRUE(desk.send_end(kWorker0, seconds(4)));
   const job::ClusterSpec spec{1, {{"worker", {kHome}}}};
   EXPECT_THAT(out.sent,
               ElementsAre(std::pair(SessionId{1}, MasterMessage(StartMessage{2, 0, spec})),
@@ -425,7 +426,7 @@ TEST_F(DeskTest, StopOfWhatWasNeverStartedIsItsEnd) {
   EXPECT_FALSE(start(1));
   attach(1, report());
   out.clear();
-  EXPECT_TRUE(desk.send_stop(kWorker, seconds(3)));
+  EXPECT_TRUE(desk.send_stop(kWorker0, seconds(3)));
   EXPECT_THAT(out.sent, IsEmpty());
   ASSERT_EQ(out.events.size(), 1U);
   const auto& exited = std::get<Exited>(out.events[0]);
@@ -436,11 +437,11 @@ TEST_F(DeskTest, StopOfWhatWasNeverStartedIsItsEnd) {
 
 TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
   EXPECT_EQ(desk.report_place({"ps", 0}, 1, kHome).error().code, base::Code::kNotFound);
-  EXPECT_EQ(desk.report_place(kWorker, 1, kHome).error().code, base::Code::kFailedPrecondition);
+  EXPECT_EQ(desk.report_place(kWorker0, 1, kHome).error().code, base::Code::kFailedPrecondition);
   EXPECT_THAT(out.events, IsEmpty());
-  EXPECT_TRUE(desk.report_place(kWorker, 2, kHome).ok());
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker, 2, kHome, 0})));
-  EXPECT_EQ(desk.report_place(kWorker, 2, kHome).error().code, base::Code::kAlreadyExists);
+  EXPECT_TRUE(desk.report_place(kWorker0, 2, kHome).ok());
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, kHome, 0})));
+  EXPECT_EQ(desk.report_place(kWorker0, 2, kHome).error().code, base::Code::kAlreadyExists);
   attach(1, report());  // an agent comes too late
   EXPECT_EQ(out.events.size(), 1U);
   EXPECT_EQ(out.closed.size(), 1U);
@@ -449,9 +450,9 @@ TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
 // Found by the fuzzer: events carry the current attempt, also of a place that was asked for as an
 // earlier one.
 TEST_F(DeskTest, APlaceWithoutAnAgentIsOfTheCurrentAttempt) {
-  desk.set_attempt(kWorker, 3);
-  EXPECT_TRUE(desk.report_place(kWorker, 2, kHome).ok());
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker, 3, kHome, 0})));
+  desk.set_attempt(kWorker0, 3);
+  EXPECT_TRUE(desk.report_place(kWorker0, 2, kHome).ok());
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, kHome, 0})));
 }
 
 TEST_F(DeskTest, EachKindOfOffenceIsLoggedOnceForATask) {
@@ -482,7 +483,7 @@ TEST_F(DeskTest, FramesOfAnotherProtocolAreToldBothVersions) {
   desk.on_frame(1, R"({"type":"report","protocol":2})", now);
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_THAT(std::get<RefusedMessage>(out.sent[0].second).reason,
-              HasSubstr("the agent speaks protocol 2, the master 1"));
+              testing::HasSubstr("the agent speaks protocol 2, the master 1"));
 }
 
 TEST(HeartbeatTest, IsLongerForThousandsOfSessionsAndFitsTheLeaseTenTimes) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "job/test_tasks.h"
 #include "registry/desk.h"
 #include "registry/test_support.h"
 
@@ -16,7 +17,6 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const job::TaskId kWorker{"worker", 0};
 const job::TaskId kOther{"worker", 1};
 
 using Sent = std::pair<SessionId, std::string>;
@@ -52,7 +52,7 @@ class DeskTokensTest : public testing::Test {
 };
 
 TEST_F(DeskTokensTest, WhoIsThereGetsThemAndWhoComesGetsTheLast) {
-  attach(1, kWorker);
+  attach(1, job::kWorker0);
   EXPECT_THAT(out.sent, IsEmpty());
   desk.set_tokens(base::Secret("first"));
   desk.set_tokens(base::Secret("second"));
@@ -61,7 +61,7 @@ TEST_F(DeskTokensTest, WhoIsThereGetsThemAndWhoComesGetsTheLast) {
 }
 
 TEST_F(DeskTokensTest, WhoHasNotReportedGetsNone) {
-  desk.expect(kWorker, 1);
+  desk.expect(job::kWorker0, 1);
   desk.on_opened(1, now);
   desk.set_tokens(base::Secret("first"));
   EXPECT_THAT(out.sent, IsEmpty());

@@ -2,17 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "job/test_tasks.h"
+
 namespace gangrun::registry {
 namespace {
 
-const job::TaskId kWorker{"worker", 0};
-
 TEST(LineStore, GivesWhatCameSince) {
   LineStore store;
-  store.add(kWorker, false, "one");
-  store.add(kWorker, true, "two");
+  store.add(job::kWorker0, false, "one");
+  store.add(job::kWorker0, true, "two");
   const KeptLines all = store.from(0);
-  EXPECT_EQ(all.lines, (std::vector<KeptLine>{{kWorker, false, "one"}, {kWorker, true, "two"}}));
+  EXPECT_EQ(all.lines,
+            (std::vector<KeptLine>{{job::kWorker0, false, "one"}, {job::kWorker0, true, "two"}}));
   EXPECT_EQ(all.next, 2);
   EXPECT_EQ(store.from(1).lines.size(), 1U);
   EXPECT_TRUE(store.from(2).lines.empty());
@@ -22,7 +23,7 @@ TEST(LineStore, GivesWhatCameSince) {
 TEST(LineStore, DropsTheOldestAndSaysHowMany) {
   LineStore store;
   const std::string text(100'000, 'x');
-  for (int i = 0; i < 100; ++i) store.add(kWorker, false, text);
+  for (int i = 0; i < 100; ++i) store.add(job::kWorker0, false, text);
   const KeptLines kept = store.from(0);
   EXPECT_GT(kept.missed, 50);
   EXPECT_EQ(kept.missed + static_cast<std::int64_t>(kept.lines.size()), kept.next);
@@ -31,7 +32,7 @@ TEST(LineStore, DropsTheOldestAndSaysHowMany) {
 
 TEST(LineStore, AnAnswerIsBoundedAndTheRestComesWithTheNext) {
   LineStore store;
-  for (int i = 0; i < 20; ++i) store.add(kWorker, false, std::string(100'000, 'x'));
+  for (int i = 0; i < 20; ++i) store.add(job::kWorker0, false, std::string(100'000, 'x'));
   std::int64_t next = 0;
   int answers = 0;
   std::size_t lines = 0;
@@ -47,7 +48,7 @@ TEST(LineStore, AnAnswerIsBoundedAndTheRestComesWithTheNext) {
 
 TEST(LineStore, ComesBackFromJson) {
   LineStore store;
-  store.add(kWorker, true, "\"quoted\" \xc3\xa4");
+  store.add(job::kWorker0, true, "\"quoted\" \xc3\xa4");
   const KeptLines kept = store.from(0);
   EXPECT_EQ(kept_lines_from_json(to_json(kept)).value(), kept);
   EXPECT_FALSE(kept_lines_from_json({{"next", 1}}).ok());

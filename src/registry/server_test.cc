@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "job/test_tasks.h"
 #include "net/client.h"
 #include "registry/messages.h"
 #include "registry/paths.h"
@@ -22,9 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::TaskId kWorker{"worker", 0};
-const job::Address kHome{"10.0.0.7", 4711};
-const std::string kSecret = "0123456789abcdef";
+const job::Address kServerHome{"10.0.0.7", 4711};
+const std::string kServerSecret = "0123456789abcdef";
 
 class ServerTest : public testing::Test {
  protected:
@@ -32,14 +32,14 @@ class ServerTest : public testing::Test {
     const auto listening = server.listen_unix(folder.file("socket"));
     ASSERT_TRUE(listening.ok()) << listening.error().message;
     endpoint = net::Endpoint::on_unix(folder.file("socket"));
-    server.expect(kWorker, 2);
+    server.expect(job::kWorker0, 2);
     server.expect({"ps", 0}, 1);
   }
 
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::string& body = "",
                         const std::map<std::string, std::string>& query = {},
-                        std::optional<std::string> token = kSecret) {
+                        std::optional<std::string> token = kServerSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
@@ -73,7 +73,7 @@ class ServerTest : public testing::Test {
   }
 
   job::ClusterSpec spec(int generation) {
-    return {generation, {{"ps", {{"h", 1}}}, {"worker", {kHome}}}};
+    return {generation, {{"ps", {{"h", 1}}}, {"worker", {kServerHome}}}};
   }
 
   TestFolder folder;
@@ -83,7 +83,7 @@ class ServerTest : public testing::Test {
   std::vector<std::string> stops;
   job::JobStatus status;
   net::Endpoint endpoint;
-  Server server{loop, base::Secret(kSecret), DeskOptions{milliseconds(200), seconds(60)},
+  Server server{loop, base::Secret(kServerSecret), DeskOptions{milliseconds(200), seconds(60)},
                 ServerCallbacks{[this] { return status; },
                                 [this](DeskEvent event) { events.push_back(std::move(event)); },
                                 [this](bool at_once, const std::string& by) {
@@ -98,7 +98,7 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
         "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", kSecret + "0", kSecret.substr(1)}) {
+               {}, "", "wrong", kServerSecret + "0", kServerSecret.substr(1)}) {
         const auto response = ask(method, path, R"({"attempt":2,"address":"h:1"})", {}, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -112,19 +112,20 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   // Told once, and without any of the tokens.
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(kSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(kServerSecret)));
 }
 
 TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
-  server.add_line(kWorker, false, "one");
-  server.add_line(kWorker, true, "two");
-  const auto lines = while_serving(
-      loop, [&] { return fetch_lines(endpoint, base::Secret(kSecret), 1, {}, test_deadline()); });
+  server.add_line(job::kWorker0, false, "one");
+  server.add_line(job::kWorker0, true, "two");
+  const auto lines = while_serving(loop, [&] {
+    return fetch_lines(endpoint, base::Secret(kServerSecret), 1, {}, test_deadline());
+  });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
   EXPECT_EQ(lines->next, 2);
-  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{kWorker, true, "two"}));
+  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{job::kWorker0, true, "two"}));
   EXPECT_TRUE(server.lines_are_told());
-  server.add_line(kWorker, false, "three");
+  server.add_line(job::kWorker0, false, "three");
   EXPECT_FALSE(server.lines_are_told());
   EXPECT_EQ(ask("POST", "/v1/lines").status, 405);
   EXPECT_EQ(ask("GET", "/v1/lines", "", {{"from", "-1"}}).status, 400);
@@ -133,13 +134,13 @@ TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
 
 TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
   const net::Timer late =
-      loop.after(milliseconds(50), [this] { server.add_line(kWorker, false, "late"); });
+      loop.after(milliseconds(50), [this] { server.add_line(job::kWorker0, false, "late"); });
   const auto lines = while_serving(loop, [&] {
-    return fetch_lines(endpoint, base::Secret(kSecret), 0, test_deadline(),
+    return fetch_lines(endpoint, base::Secret(kServerSecret), 0, test_deadline(),
                        test_deadline() + seconds(2));
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
-  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{kWorker, false, "late"}));
+  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{job::kWorker0, false, "late"}));
   // In vain, and with a number from another master's time.
   EXPECT_THAT(ask("GET", "/v1/lines", "", {{"from", "1"}, {"wait_ms", "20"}}).body,
               HasSubstr(R"("lines":[])"));
@@ -148,7 +149,7 @@ TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
 }
 
 TEST_F(ServerTest, ChannelsAreForAgentsOnly) {
-  EXPECT_EQ(open_channel("/v1/status", kSecret).error().code, base::Code::kNotFound);
+  EXPECT_EQ(open_channel("/v1/status", kServerSecret).error().code, base::Code::kNotFound);
   EXPECT_EQ(ask("GET", "/v1/agent").status, 426);
 }
 
@@ -200,7 +201,7 @@ TEST_F(ServerTest, APlaceIsReportedOnceByRest) {
   EXPECT_EQ(taken.body,
             R"({"task":"worker:0","attempt":2,"address":"10.0.0.7:4711","connected":false})");
   EXPECT_EQ(code_of(ask("PUT", path, good)), "already_exists");
-  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{kWorker, 2, kHome, 0})));
+  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, kServerHome, 0})));
 }
 
 TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
@@ -224,7 +225,7 @@ TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
   // One who waits gets it when it is published.
   const net::Timer later = loop.after(milliseconds(50), [&] { server.publish(spec(2)); });
   const auto fetched = while_serving(loop, [&] {
-    return fetch_cluster_spec(endpoint, base::Secret(kSecret), 2, test_deadline());
+    return fetch_cluster_spec(endpoint, base::Secret(kServerSecret), 2, test_deadline());
   });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, spec(2));
@@ -232,7 +233,7 @@ TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
 
 TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
   const auto fetched = while_serving(loop, [&] {
-    return fetch_cluster_spec(endpoint, base::Secret(kSecret), 3, loop.now() + seconds(2));
+    return fetch_cluster_spec(endpoint, base::Secret(kServerSecret), 3, loop.now() + seconds(2));
   });
   ASSERT_FALSE(fetched.ok());
   EXPECT_EQ(fetched.error().code, base::Code::kDeadlineExceeded) << fetched.error().message;
@@ -242,12 +243,12 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   status.id = "job-1";
   status.name = "wine";
   const auto fetched = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret(kSecret), test_deadline()); });
+      loop, [&] { return fetch_status(endpoint, base::Secret(kServerSecret), test_deadline()); });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, status);
 
   const auto stopped = while_serving(loop, [&] {
-    return request_stop(endpoint, base::Secret(kSecret), true, "ana", test_deadline());
+    return request_stop(endpoint, base::Secret(kServerSecret), true, "ana", test_deadline());
   });
   EXPECT_TRUE(stopped.ok());
   EXPECT_EQ(ask("POST", "/v1/stop", "{}").status, 202);
@@ -269,7 +270,7 @@ TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
 }
 
 TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
-  auto channel = open_channel("/v1/agent", kSecret);
+  auto channel = open_channel("/v1/agent", kServerSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
   std::vector<MasterMessage> heard;
   std::optional<base::Error> closed;
@@ -277,8 +278,8 @@ TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
   (*channel)->on_message([&](std::string_view frame) {
     if (auto message = decode_master_message(frame); message.ok()) heard.push_back(*message);
   });
-  (*channel)->send(encode(
-      AgentMessage(ReportMessage{kWorker, 2, kHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
+  (*channel)->send(encode(AgentMessage(
+      ReportMessage{job::kWorker0, 2, kServerHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
   ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, test_deadline()));
   EXPECT_THAT(closed->message, HasSubstr("silent for too long"));
   EXPECT_THAT(heard, ElementsAre(testing::VariantWith<WelcomeMessage>(testing::_)));
@@ -289,19 +290,19 @@ TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
 TEST_F(ServerTest, TheControlAddressOfAnAgentIsToldToWhoKnowsTheSecret) {
   const auto fetch = [this](const std::string& secret) {
     return while_serving(loop, [&] {
-      return fetch_control(endpoint, base::Secret(secret), kWorker, test_deadline());
+      return fetch_control(endpoint, base::Secret(secret), job::kWorker0, test_deadline());
     });
   };
-  EXPECT_EQ(fetch(kSecret).error().code, base::Code::kUnavailable);
-  auto channel = open_channel("/v1/agent", kSecret);
+  EXPECT_EQ(fetch(kServerSecret).error().code, base::Code::kUnavailable);
+  auto channel = open_channel("/v1/agent", kServerSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
-  ReportMessage report{kWorker, 2, kHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
+  ReportMessage report{job::kWorker0, 2, kServerHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
   report.control = ControlAddress{4713, std::string(kFingerprintDigits, 'a')};
   (*channel)->send(encode(AgentMessage(report)));
   ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, test_deadline()));
-  const auto control = fetch(kSecret);
+  const auto control = fetch(kServerSecret);
   ASSERT_TRUE(control.ok()) << control.error().message;
-  EXPECT_EQ(*control, net::Endpoint::on_tls(kHome.host, 4713, report.control->fingerprint));
+  EXPECT_EQ(*control, net::Endpoint::on_tls(kServerHome.host, 4713, report.control->fingerprint));
   EXPECT_EQ(fetch("guess").error().code, base::Code::kUnauthenticated);
 }
 
@@ -316,14 +317,14 @@ TEST_F(ServerTest, OverTlsTheSameHolds) {
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, "wrong").status, 401);
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, std::nullopt).status, 401);
   EXPECT_EQ(open_channel("/v1/agent", "wrong").error().code, base::Code::kUnauthenticated);
-  EXPECT_TRUE(open_channel("/v1/agent", kSecret).ok());
+  EXPECT_TRUE(open_channel("/v1/agent", kServerSecret).ok());
   EXPECT_EQ(log.lines.size(), 1U);
 
   // Another server than the one whose certificate is known gets nothing, not even the token.
   const auto other = net::make_job_certificate("gangrun", std::chrono::hours(1));
   endpoint.fingerprint = other->fingerprint;
   const auto refused = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret(kSecret), test_deadline()); });
+      loop, [&] { return fetch_status(endpoint, base::Secret(kServerSecret), test_deadline()); });
   EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated) << refused.error().message;
 }
 
@@ -332,7 +333,7 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
       to_json(JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
   EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
   std::vector<JoinRequest> came;
-  Server open(loop, base::Secret(kSecret), DeskOptions{},
+  Server open(loop, base::Secret(kServerSecret), DeskOptions{},
               ServerCallbacks{[this] { return status; }, [](const DeskEvent&) {},
                               [](bool, const std::string&) {},
                               [&](const JoinRequest& request) {
@@ -347,7 +348,7 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(ask("POST", "/v1/join", "{}").status, 400);
   EXPECT_THAT(came, IsEmpty());
   const auto joined = while_serving(loop, [&] {
-    return join(endpoint, base::Secret(kSecret), {{"worker", 0}, 3, "e", "h", "r"},
+    return join(endpoint, base::Secret(kServerSecret), {{"worker", 0}, 3, "e", "h", "r"},
                 test_deadline());
   });
   ASSERT_TRUE(joined.ok()) << joined.error().message;

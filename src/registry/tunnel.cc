@@ -16,7 +16,7 @@ namespace gangrun::registry {
 namespace {
 
 // Messages that a slow network has not taken; each byte of them is in the window too.
-constexpr std::size_t kMaxQueuedBytes = std::size_t{8} << 20U;
+constexpr std::size_t kMaxTunnelBytes = std::size_t{8} << 20U;
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
@@ -48,7 +48,7 @@ net::ChannelOptions tunnel_channel_options() {
   net::ChannelOptions options;
   options.is_binary = true;
   options.max_message_bytes = kMaxTunnelMessageBytes;
-  options.max_queued_bytes = kMaxQueuedBytes;
+  options.max_queued_bytes = kMaxTunnelBytes;
   return options;
 }
 

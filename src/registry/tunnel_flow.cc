@@ -18,7 +18,7 @@ constexpr char kTaken = 't';
 // Less is told only when nothing else is to come, or nothing more may.
 constexpr std::size_t kTellTakenBytes = kTunnelWindowBytes / 4;
 
-base::Error wrong(std::string_view what) {
+base::Error wrong_frame(std::string_view what) {
   return base::invalid_argument(base::format("the other side of the tunnel {}", what));
 }
 
@@ -58,27 +58,27 @@ std::optional<std::string> TunnelFlow::taken(std::size_t bytes) {
 }
 
 base::Result<TunnelMessage> TunnelFlow::on_message(std::string_view message) {
-  if (message.empty()) return wrong("sends an empty message");
+  if (message.empty()) return wrong_frame("sends an empty message");
   const std::string_view rest = message.substr(1);
   switch (message.front()) {
     case kData: return on_data(rest);
     case kTaken: return on_taken(rest);
     case kOpened:
     case kEnd: break;
-    default: return wrong("sends a message of an unknown kind");
+    default: return wrong_frame("sends a message of an unknown kind");
   }
-  if (!rest.empty()) return wrong("sends a message that is too long");
+  if (!rest.empty()) return wrong_frame("sends a message that is too long");
   if (message.front() == kOpened) return TunnelMessage(TunnelOpened{});
-  if (other_has_ended_) return wrong("ends twice");
+  if (other_has_ended_) return wrong_frame("ends twice");
   other_has_ended_ = true;
   return TunnelMessage(TunnelEnd{});
 }
 
 base::Result<TunnelMessage> TunnelFlow::on_data(std::string_view bytes) {
-  if (bytes.empty()) return wrong("sends no bytes");
-  if (other_has_ended_) return wrong("goes on after its end");
+  if (bytes.empty()) return wrong_frame("sends no bytes");
+  if (other_has_ended_) return wrong_frame("goes on after its end");
   if (bytes.size() > kMaxTunnelDataBytes || bytes.size() > kTunnelWindowBytes - arrived_) {
-    return wrong("sends more than it may");
+    return wrong_frame("sends more than it may");
   }
   arrived_ += bytes.size();
   return TunnelMessage(TunnelData{bytes});
@@ -87,7 +87,7 @@ base::Result<TunnelMessage> TunnelFlow::on_data(std::string_view bytes) {
 base::Result<TunnelMessage> TunnelFlow::on_taken(std::string_view number) {
   const auto bytes = base::parse_integer(number);
   if (!bytes || *bytes < 1 || static_cast<std::size_t>(*bytes) > on_the_way_) {
-    return wrong("takes what was not sent");
+    return wrong_frame("takes what was not sent");
   }
   on_the_way_ -= static_cast<std::size_t>(*bytes);
   return TunnelMessage(TunnelTaken{});

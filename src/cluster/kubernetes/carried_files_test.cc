@@ -20,7 +20,7 @@ ManifestInput carrying(std::vector<CarriedFile> files) {
   return input;
 }
 
-std::string refusal(std::vector<CarriedFile> files) {
+std::string files_refusal(std::vector<CarriedFile> files) {
   const auto layout = lay_out(carrying(std::move(files)));
   return layout.ok() ? "" : layout.error().message;
 }
@@ -121,20 +121,20 @@ TEST(CarriedFiles, HaveLimits) {
   for (std::size_t i = 0; i <= kMaxCarriedFiles; ++i) {
     many.push_back({"f" + std::to_string(i), "", false});
   }
-  EXPECT_THAT(refusal(many), HasSubstr("files: 201 files are more than the 200"));
+  EXPECT_THAT(files_refusal(many), HasSubstr("files: 201 files are more than the 200"));
   many.pop_back();
-  EXPECT_EQ(refusal(many), "");
+  EXPECT_EQ(files_refusal(many), "");
   many.front().content.assign(kMaxCarriedBytes + 1, 'x');
-  EXPECT_THAT(refusal(many), HasSubstr("more than the 64 MiB"));
+  EXPECT_THAT(files_refusal(many), HasSubstr("more than the 64 MiB"));
 }
 
 TEST(CarriedFiles, HavePathsThatCanBe) {
   for (const char* path : {"", "/", "a//b", "../a", "a/./b", "a/", "a:b"}) {
-    EXPECT_THAT(refusal({{path, "", false}}), HasSubstr("files: ")) << path;
+    EXPECT_THAT(files_refusal({{path, "", false}}), HasSubstr("files: ")) << path;
   }
-  EXPECT_THAT(refusal({{"a", "", false}, {base::format("{}/a", kWorkingFolder), "", false}}),
+  EXPECT_THAT(files_refusal({{"a", "", false}, {base::format("{}/a", kWorkingFolder), "", false}}),
               HasSubstr("is there twice"));
-  EXPECT_THAT(refusal({{"a", "", false}, {"a/b/c", "", false}}),
+  EXPECT_THAT(files_refusal({{"a", "", false}, {"a/b/c", "", false}}),
               HasSubstr("is both a file and a folder of files"));
 }
 

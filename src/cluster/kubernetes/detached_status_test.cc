@@ -34,7 +34,7 @@ Json running(const Manifests& manifests, const job::TaskId& task) {
 }
 
 // Ended in this second of a minute.
-Json ended(const Manifests& manifests, const job::TaskId& task, int status, int second) {
+Json ended_pod(const Manifests& manifests, const job::TaskId& task, int status, int second) {
   return pod(
       manifests, task, status == 0 ? "Succeeded" : "Failed",
       {{"terminated",
@@ -79,11 +79,11 @@ TEST_F(DetachedStatusTest, WaitsForWhatItsPodsWaitFor) {
 
 TEST_F(DetachedStatusTest, RunsUntilAllHaveEnded) {
   const job::JobStatus some =
-      status({ended(manifests_, first_, 0, 1), running(manifests_, second_)});
+      status({ended_pod(manifests_, first_, 0, 1), running(manifests_, second_)});
   EXPECT_EQ(some.state, JobState::kRunning);
   EXPECT_THAT(some.notes, IsEmpty());
   const job::JobStatus all =
-      status({ended(manifests_, first_, 0, 9), ended(manifests_, second_, 0, 5)});
+      status({ended_pod(manifests_, first_, 0, 9), ended_pod(manifests_, second_, 0, 5)});
   EXPECT_EQ(all.state, JobState::kSucceeded);
   EXPECT_EQ(all.ended, "2026-01-31T12:00:09.000Z");
   EXPECT_TRUE(has_settled(all));
@@ -91,7 +91,7 @@ TEST_F(DetachedStatusTest, RunsUntilAllHaveEnded) {
 
 TEST_F(DetachedStatusTest, TheFirstFailureIsTheCause) {
   const job::JobStatus seen =
-      status({ended(manifests_, first_, 3, 7), ended(manifests_, second_, 137, 4)});
+      status({ended_pod(manifests_, first_, 3, 7), ended_pod(manifests_, second_, 137, 4)});
   EXPECT_EQ(seen.state, JobState::kFailed);
   EXPECT_EQ(seen.cause->task, second_);
   EXPECT_EQ(seen.cause->host, "n1");
@@ -101,7 +101,7 @@ TEST_F(DetachedStatusTest, TheFirstFailureIsTheCause) {
 
 TEST_F(DetachedStatusTest, WhatRunsOnAfterAFailureIsTold) {
   const job::JobStatus seen =
-      status({ended(manifests_, first_, 3, 7), running(manifests_, second_)});
+      status({ended_pod(manifests_, first_, 3, 7), running(manifests_, second_)});
   EXPECT_EQ(seen.state, JobState::kFailed);
   EXPECT_FALSE(has_settled(seen));
   ASSERT_EQ(seen.notes.size(), 1U);
@@ -129,13 +129,13 @@ TEST_F(DetachedStatusTest, ServicesMayRunOnAfterSuccessOrFailAfterIt) {
   input.spec.tasks.push_back(test::tasks_of("ps", 1));
   manifests_ = manifests_of(std::move(input));
   const job::TaskId ps{"ps", 0};
-  std::vector<Json> pods = {ended(manifests_, first_, 0, 5), ended(manifests_, second_, 0, 6),
-                            running(manifests_, ps)};
+  std::vector<Json> pods = {ended_pod(manifests_, first_, 0, 5),
+                            ended_pod(manifests_, second_, 0, 6), running(manifests_, ps)};
   EXPECT_EQ(status(pods).state, JobState::kSucceeded);
   EXPECT_EQ(status(pods).notes.size(), 1U);
-  pods[2] = ended(manifests_, ps, 1, 8);
+  pods[2] = ended_pod(manifests_, ps, 1, 8);
   EXPECT_EQ(status(pods).state, JobState::kSucceeded);
-  pods[2] = ended(manifests_, ps, 1, 2);
+  pods[2] = ended_pod(manifests_, ps, 1, 2);
   EXPECT_EQ(status(pods).state, JobState::kFailed);
 }
 
@@ -144,15 +144,15 @@ TEST_F(DetachedStatusTest, OneTypeMayDecideTheSuccess) {
   input.spec.tasks.push_back(test::tasks_of("chief", 1));
   input.spec.success = "chief";
   manifests_ = manifests_of(std::move(input));
-  const Json chief = ended(manifests_, {"chief", 0}, 0, 5);
+  const Json chief = ended_pod(manifests_, {"chief", 0}, 0, 5);
   const std::vector<Json> pods = {running(manifests_, first_), running(manifests_, second_), chief};
   EXPECT_EQ(status(pods).state, JobState::kSucceeded);
 }
 
 TEST_F(DetachedStatusTest, AVerdictStaysWhateverBecomesOfThePods) {
   const job::JobStatus failed =
-      status({ended(manifests_, first_, 3, 7), running(manifests_, second_)});
-  const auto later = pods_by_task(manifests_, {ended(manifests_, second_, 4, 1)});
+      status({ended_pod(manifests_, first_, 3, 7), running(manifests_, second_)});
+  const auto later = pods_by_task(manifests_, {ended_pod(manifests_, second_, 4, 1)});
   const job::JobStatus ended_too = after_verdict(failed, manifests_, later);
   EXPECT_EQ(ended_too.cause, failed.cause);
   EXPECT_EQ(ended_too.tasks[1].state, TaskState::kFailed);
@@ -166,7 +166,7 @@ TEST_F(DetachedStatusTest, AVerdictStaysWhateverBecomesOfThePods) {
 TEST_F(DetachedStatusTest, IsStoppingUntilNoPodIsLeft) {
   const std::vector<Json> pods = {running(manifests_, first_), running(manifests_, second_)};
   const job::JobStatus last = status(pods);
-  const auto left = pods_by_task(manifests_, {ended(manifests_, first_, 143, 3)});
+  const auto left = pods_by_task(manifests_, {ended_pod(manifests_, first_, 143, 3)});
   const job::JobStatus stopping = after_stop(last, "gangrun kill by me", manifests_, left);
   EXPECT_EQ(stopping.state, JobState::kStopping);
   EXPECT_FALSE(stopping.cause);

@@ -10,11 +10,11 @@ namespace gangrun::cluster {
 
 namespace {
 
-constexpr base::Duration kFirstPause = std::chrono::milliseconds(50);
-constexpr base::Duration kLongestPause = std::chrono::seconds(1);
+constexpr base::Duration kFirstLook = std::chrono::milliseconds(50);
+constexpr base::Duration kLongestLook = std::chrono::seconds(1);
 // What a pod that still runs has to end.
 constexpr int kGraceSeconds = 1;
-constexpr std::size_t kMaxNames = 5;
+constexpr std::size_t kMaxTold = 5;
 
 std::string last_word(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -26,7 +26,7 @@ JobRemoval::JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const M
       manifests_(manifests),
       done_(std::move(done)),
       errands_(loop, client),
-      pause_(kFirstPause) {
+      pause_(kFirstLook) {
   const std::string& name_space = manifests_.input().name_space;
   const base::Json owner = manifests_.owner(std::chrono::seconds(1));
   owner_path_ = base::format("{}/{}", collection_path(owner, name_space), name_of(owner));
@@ -129,7 +129,7 @@ void JobRemoval::looked_at(const std::string& path, std::vector<std::string> lef
   if (names.empty()) return done({});
   if (loop_.now() >= limit_) {
     const std::size_t count = names.size();
-    names.resize(std::min(count, kMaxNames));
+    names.resize(std::min(count, kMaxTold));
     std::string words = base::format("{}", base::join(names, ", "));
     if (count > names.size()) words += base::format(" and {} more", count - names.size());
     if (!trouble_.empty()) words += base::format(" ({})", trouble_);
@@ -138,7 +138,7 @@ void JobRemoval::looked_at(const std::string& path, std::vector<std::string> lef
                      base::to_words(kRemovalLimit), manifests_.input().name_space, words)));
   }
   timer_ = loop_.after(pause_, [this] { look(); });
-  pause_ = std::min(pause_ * 2, kLongestPause);
+  pause_ = std::min(pause_ * 2, kLongestLook);
 }
 
 void JobRemoval::done(base::Result<> removed) {

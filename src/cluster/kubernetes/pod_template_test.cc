@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 Json json_of(const char* text) { return Json::parse(text); }
 
-std::string refusal(const char* text) {
+std::string template_refusal(const char* text) {
   const auto status = check_pod_template(json_of(text), "kubernetes.pod", "lab");
   return status.ok() ? "" : status.error().message;
 }
@@ -24,11 +24,13 @@ Json merged(const char* base, const char* patch) {
 }
 
 TEST(PodTemplate, IsAPodOrAPartOfOne) {
-  EXPECT_EQ(refusal("null"), "");
-  EXPECT_EQ(refusal("{}"), "");
-  EXPECT_EQ(refusal(R"({"spec": {"nodeName": "n", "containers": null}})"), "");
-  EXPECT_EQ(refusal(R"({"metadata": {"labels": {"env": "prod"}, "creationTimestamp": null}})"), "");
-  EXPECT_EQ(refusal(R"({"apiVersion": "v1", "kind": "Pod", "status": {},
+  EXPECT_EQ(template_refusal("null"), "");
+  EXPECT_EQ(template_refusal("{}"), "");
+  EXPECT_EQ(template_refusal(R"({"spec": {"nodeName": "n", "containers": null}})"), "");
+  EXPECT_EQ(
+      template_refusal(R"({"metadata": {"labels": {"env": "prod"}, "creationTimestamp": null}})"),
+      "");
+  EXPECT_EQ(template_refusal(R"({"apiVersion": "v1", "kind": "Pod", "status": {},
                         "metadata": {"name": "worker", "namespace": "lab"},
                         "spec": {"restartPolicy": "Never", "tolerations": [{"key": "gpu"}],
                                  "containers": [{"name": "tf", "env": [{"name": "A"}],
@@ -67,7 +69,7 @@ TEST(PodTemplate, ThatIsNoneIsRefusedByItsField) {
       {R"({"spec": {"tolerations": ["gpu"]}})", "kubernetes.pod.spec.tolerations.0: "},
   };
   for (const auto& [text, expected] : kCases) {
-    EXPECT_THAT(refusal(text), HasSubstr(expected)) << text;
+    EXPECT_THAT(template_refusal(text), HasSubstr(expected)) << text;
   }
 }
 

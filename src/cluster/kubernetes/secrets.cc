@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 7> kAnywhere = {
     "password", "passwd", "passphrase", "secret", "credential", "api_key", "access_key"};
 constexpr std::array<std::string_view, 6> kLast = {"token", "key", "apikey", "pat", "pass", "pwd"};
 
-std::string key_of(const std::string& type, const std::string& name) {
+std::string entry_of(const std::string& type, const std::string& name) {
   return base::format("{}.{}", type, name);
 }
 
@@ -39,7 +39,7 @@ bool looks_secret(std::string_view name) {
 std::optional<std::string> secret_key(const job::JobSpec& spec, const job::TaskSpec& task,
                                       const std::string& name) {
   if (!looks_secret(name)) return std::nullopt;
-  if (task.environment.contains(name)) return key_of(task.type, name);
+  if (task.environment.contains(name)) return entry_of(task.type, name);
   if (spec.environment.contains(name)) return name;
   return std::nullopt;
 }
@@ -51,7 +51,7 @@ std::optional<Json> secret_object(const ManifestInput& input, const Owner& owner
   }
   for (const job::TaskSpec& task : input.spec.tasks) {
     for (const auto& [name, value] : task.environment) {
-      if (looks_secret(name)) data[key_of(task.type, name)] = net::to_base64(value);
+      if (looks_secret(name)) data[entry_of(task.type, name)] = net::to_base64(value);
     }
   }
   if (data.empty()) return std::nullopt;

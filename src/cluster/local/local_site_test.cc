@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-job::JobSpec hello() {
+job::JobSpec hello_job() {
   job::JobSpec spec;
   spec.name = "hello";
   spec.tasks.resize(1);
@@ -30,7 +30,7 @@ class LocalSiteTest : public testing::Test {
   LocalSiteTest() {
     std::string name = testing::TempDir() + "local_site_XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) home_ = name;
-    folder_ = *JobFolder::create(home_, hello(), clock_.wall_now());
+    folder_ = *JobFolder::create(home_, hello_job(), clock_.wall_now());
   }
   ~LocalSiteTest() override { std::filesystem::remove_all(home_); }
 

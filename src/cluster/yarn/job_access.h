@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/json.h"
@@ -13,6 +14,10 @@ namespace gangrun::cluster {
 // As the application's type, by which gangrun's jobs are told from others.
 inline constexpr const char* kApplicationType = "GANGRUN";
 inline constexpr std::size_t kMaxJobAccessBytes = std::size_t{4} << 20U;
+
+// The modes of what is the user's own.
+inline constexpr std::uint32_t kOwnFolder = 0700;
+inline constexpr std::uint32_t kOwnFile = 0600;
 
 // Where gangrun keeps what it has on the cluster's file system, below the user's home folder. All
 // of it is the user's own (0700), but for the public part of the cache.

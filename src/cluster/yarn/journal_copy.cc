@@ -14,6 +14,7 @@
 #include "base/read_at.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "cluster/yarn/job_access.h"
 #include "journal/segments.h"
 
 namespace gangrun::cluster {
@@ -21,8 +22,6 @@ namespace gangrun::cluster {
 namespace {
 
 using base::Result;
-
-constexpr std::uint32_t kOwnFile = 0600;
 
 std::string part_name(int segment, int part) { return base::format("{:06}.{:05}", segment, part); }
 

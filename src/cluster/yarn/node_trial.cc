@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "cluster/yarn/cluster_checks.h"
+#include "cluster/yarn/job_access.h"
 #include "hadoop/web_hdfs.h"
 
 namespace gangrun::cluster {
@@ -15,7 +16,6 @@ using base::Result;
 // All questions about one file together.
 constexpr std::chrono::seconds kFileTimeout{20};
 constexpr std::string_view kContent = "hello from gangrun\n";
-constexpr std::uint32_t kOwnFile = 0600;
 
 Result<> write_and_read(hadoop::WebHdfs& files, const std::string& path, base::Instant deadline) {
   GANGRUN_TRY(files.create(path, kContent, {.permission = kOwnFile}, deadline));

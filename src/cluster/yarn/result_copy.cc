@@ -8,13 +8,12 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
+#include "cluster/yarn/job_access.h"
 
 namespace gangrun::cluster {
 
 namespace {
 
-constexpr std::uint32_t kOwnFile = 0600;
-constexpr std::uint32_t kOwnFolder = 0700;
 constexpr std::chrono::seconds kRemoveTimeout(20);
 
 base::Result<> put(hadoop::WebHdfs& files, const std::string& from, const std::string& folder,

@@ -21,7 +21,7 @@ ClusterFacts facts() {
   return facts;
 }
 
-job::JobSpec spec() {
+job::JobSpec checked_spec() {
   job::JobSpec spec;
   job::TaskSpec worker;
   worker.type = "worker";
@@ -36,21 +36,21 @@ std::string refusal(const ClusterFacts& facts, const job::JobSpec& spec) {
   return checked.ok() ? std::string() : checked.error().message;
 }
 
-TEST(SubmissionChecks, WhatFitsIsTaken) { EXPECT_EQ(refusal(facts(), spec()), ""); }
+TEST(SubmissionChecks, WhatFitsIsTaken) { EXPECT_EQ(refusal(facts(), checked_spec()), ""); }
 
 TEST(SubmissionChecks, TooMuchIsToldWithBothNumbers) {
-  job::JobSpec big = spec();
+  job::JobSpec big = checked_spec();
   big.tasks[0].overrides[1].memory_mib = 5000;
   EXPECT_EQ(refusal(facts(), big),
             "worker:1: memory 5000 MiB is more than the cluster gives to one container; allowed: "
             "up to 4096 MiB");
-  big = spec();
+  big = checked_spec();
   big.tasks[0].resources.vcores = 9;
   EXPECT_THAT(refusal(facts(), big), HasSubstr("worker:0: vcores 9"));
-  big = spec();
+  big = checked_spec();
   big.tasks[0].resources.gpus = 3;
   EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.io/gpu 3"));
-  big = spec();
+  big = checked_spec();
   big.yarn.master.memory_mib = 9999;
   EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.master: memory 9999 MiB"));
 }
@@ -65,7 +65,7 @@ TEST(SubmissionChecks, WhatATaskAsksForIsItsContainer) {
 }
 
 TEST(SubmissionChecks, AResourceThatYarnWouldDropIsRefused) {
-  job::JobSpec asking = spec();
+  job::JobSpec asking = checked_spec();
   asking.tasks[0].resources.others["fpga"] = 1;
   EXPECT_EQ(refusal(facts(), asking),
             "worker:0: resource fpga is not known to the cluster; allowed: memory-mb, vcores, "
@@ -73,7 +73,7 @@ TEST(SubmissionChecks, AResourceThatYarnWouldDropIsRefused) {
 }
 
 TEST(SubmissionChecks, Labels) {
-  job::JobSpec labelled = spec();
+  job::JobSpec labelled = checked_spec();
   labelled.tasks[0].label = "gpu";
   EXPECT_EQ(refusal(facts(), labelled), "");
   labelled.tasks[0].label = "fast";
@@ -104,27 +104,29 @@ TEST(SubmissionChecks, OnlyQueuesThatTakeJobsAreOffered) {
 TEST(SubmissionChecks, Queues) {
   ClusterFacts of_others = facts();
   of_others.own_queues = {"ml"};
-  EXPECT_EQ(refusal(of_others, spec()), "yarn.queue: ana may not submit to default; allowed: ml");
+  EXPECT_EQ(refusal(of_others, checked_spec()),
+            "yarn.queue: ana may not submit to default; allowed: ml");
   of_others.own_queues = {};
-  EXPECT_EQ(refusal(of_others, spec()), "yarn.queue: ana may not submit to default; allowed: none");
+  EXPECT_EQ(refusal(of_others, checked_spec()),
+            "yarn.queue: ana may not submit to default; allowed: none");
   ClusterFacts old = facts();
   old.queue.path = "";
   old.own_queues = {"root.default", "root.ml"};
-  EXPECT_EQ(refusal(old, spec()), "");
+  EXPECT_EQ(refusal(old, checked_spec()), "");
   old.own_queues = {"root.ml", "root.notdefault"};
-  EXPECT_THAT(refusal(old, spec()), HasSubstr("may not submit to default"));
+  EXPECT_THAT(refusal(old, checked_spec()), HasSubstr("may not submit to default"));
   ClusterFacts stopped = facts();
   stopped.queue.is_running = false;
-  EXPECT_THAT(refusal(stopped, spec()), HasSubstr("stopped"));
+  EXPECT_THAT(refusal(stopped, checked_spec()), HasSubstr("stopped"));
   ClusterFacts parent = facts();
   hadoop::QueueInfo leaf;
   leaf.name = "leaf";
   parent.queue.children.push_back(leaf);
-  EXPECT_THAT(refusal(parent, spec()), HasSubstr("allowed: leaf"));
+  EXPECT_THAT(refusal(parent, checked_spec()), HasSubstr("allowed: leaf"));
 }
 
 TEST(SubmissionChecks, OnePerNodeNeedsAClusterThatKnowsConstraints) {
-  job::JobSpec apart = spec();
+  job::JobSpec apart = checked_spec();
   apart.tasks[0].one_per_node = true;
   EXPECT_THAT(refusal(facts(), apart), HasSubstr("placement-constraints.handler"));
   ClusterFacts able = facts();

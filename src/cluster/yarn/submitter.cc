@@ -26,8 +26,6 @@ constexpr std::chrono::seconds kAnswerTimeout(20);
 constexpr int kDefaultAttempts = 2;
 // An attempt that failed longer ago does not count: a job of weeks may outlive several masters.
 constexpr std::chrono::milliseconds kFailuresValidity = std::chrono::hours(1);
-constexpr std::uint32_t kOwnFolder = 0700;
-constexpr std::uint32_t kOwnFile = 0600;
 // Passable, so that the nodes find what is public below it; what else is there is the user's own.
 constexpr std::uint32_t kRootFolder = 0711;
 

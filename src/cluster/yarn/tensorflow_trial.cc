@@ -12,11 +12,11 @@ namespace gangrun::cluster {
 
 namespace {
 
-constexpr std::string_view kName = "TensorFlow";
+constexpr std::string_view kTrialName = "TensorFlow";
 // TensorFlow, Java and libhdfs write to the same streams.
 constexpr std::string_view kMark = "gangrun-trial ";
 constexpr std::size_t kMaxLineBytes = std::size_t{16} << 10U;
-constexpr std::size_t kMaxWords = 400;
+constexpr std::size_t kMaxTrialWords = 400;
 
 constexpr const char* kProgram = R"python(
 import importlib.util, json, os, sys
@@ -74,7 +74,7 @@ Said said_in(const std::string& output) {
 
 std::string last_line(std::string_view text) {
   text = base::trim(text);
-  return base::shorten(text.substr(text.rfind('\n') + 1), kMaxWords);
+  return base::shorten(text.substr(text.rfind('\n') + 1), kMaxTrialWords);
 }
 
 std::string to_do(const std::string& missing) {
@@ -118,7 +118,7 @@ std::vector<Check> tensorflow_checks(const std::vector<std::string>& urls,
   std::vector<Check> checks;
   for (const std::string& url : urls) {
     const std::string name =
-        base::format("{} {}{}", kName, url.substr(0, url.find('/', 7)), answer.where);
+        base::format("{} {}{}", kTrialName, url.substr(0, url.find('/', 7)), answer.where);
     const auto found = said.urls.find(url);
     if (found != said.urls.end()) {
       checks.push_back(check_of(name, found->second, missing));
@@ -137,10 +137,10 @@ std::vector<Check> tensorflow_checks(const std::vector<std::string>& urls,
 }
 
 Check tensorflow_not_checked(const std::string& where, std::string reason) {
-  return {base::format("{}{}", kName, where), Verdict::kNotChecked, std::move(reason)};
+  return {base::format("{}{}", kTrialName, where), Verdict::kNotChecked, std::move(reason)};
 }
 
-bool is_about_tensorflow(const Check& check) { return check.name.starts_with(kName); }
+bool is_about_tensorflow(const Check& check) { return check.name.starts_with(kTrialName); }
 
 bool has_tensorflow(const std::vector<Check>& checks) {
   return std::any_of(checks.begin(), checks.end(), [](const Check& check) {

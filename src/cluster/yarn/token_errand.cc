@@ -16,7 +16,7 @@ using base::Result;
 constexpr std::string_view kAnswer = "tokens are good until ";
 constexpr std::size_t kShownBytes = 500;
 
-Result<Json> part(const Json& json, const char* name, bool is_array) {
+Result<Json> errand_part(const Json& json, const char* name, bool is_array) {
   const auto found = json.find(name);
   if (found == json.end() || (is_array ? !found->is_array() : !found->is_object())) {
     return base::invalid_argument(base::format("\"{}\" is missing or of another type", name));
@@ -38,7 +38,7 @@ Json to_json(const TokenErrand& errand) {
 
 Result<TokenErrand> token_errand_from_json(const Json& json) {
   TokenErrand errand;
-  GANGRUN_ASSIGN(const Json hadoop, part(json, "hadoop", false));
+  GANGRUN_ASSIGN(const Json hadoop, errand_part(json, "hadoop", false));
   for (const auto& [name, value] : hadoop.items()) {
     GANGRUN_ASSIGN(errand.hadoop[name], json_member<std::string>(hadoop, name));
   }
@@ -46,7 +46,7 @@ Result<TokenErrand> token_errand_from_json(const Json& json) {
   GANGRUN_ASSIGN(errand.principal, json_member<std::string>(json, "principal"));
   GANGRUN_ASSIGN(errand.keytab, json_member<std::string>(json, "keytab"));
   GANGRUN_ASSIGN(errand.krb5_config, json_member<std::string>(json, "krb5_config"));
-  GANGRUN_ASSIGN(const Json urls, part(json, "file_systems", true));
+  GANGRUN_ASSIGN(const Json urls, errand_part(json, "file_systems", true));
   for (const Json& url : urls) {
     if (!url.is_string()) return base::invalid_argument("\"file_systems\" has what is no text");
     errand.file_systems.push_back(url.get<std::string>());

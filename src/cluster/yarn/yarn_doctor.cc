@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/hex.h"
 #include "cluster/yarn/cluster_checks.h"
+#include "cluster/yarn/job_access.h"
 #include "cluster/yarn/tensorflow_trial.h"
 #include "cluster/yarn/trial_job.h"
 #include "hadoop/release.h"
@@ -22,8 +23,7 @@ namespace {
 using base::Result;
 
 // One question to the cluster.
-constexpr std::chrono::seconds kAnswerTimeout{20};
-constexpr std::uint32_t kOwnFolder = 0700;
+constexpr std::chrono::seconds kCheckTimeout{20};
 constexpr std::size_t kNameBytes = 16;
 constexpr int kDefaultPort = 8032;
 constexpr const char* kTensorflowFile = "tensorflow.txt";
@@ -40,7 +40,7 @@ std::string queue_of(const std::string& queue) { return queue.empty() ? "default
 Result<ClusterView> ask(hadoop::ResourceManagerClient& manager,
                         const hadoop::Configuration& configuration, const hadoop::Account& account,
                         const std::string& queue, const base::Clock& clock) {
-  const auto soon = [&clock] { return clock.now() + kAnswerTimeout; };
+  const auto soon = [&clock] { return clock.now() + kCheckTimeout; };
   ClusterView view;
   GANGRUN_ASSIGN(const auto application, manager.new_application(soon()));
   view.facts.largest = application.largest;
@@ -72,7 +72,7 @@ YarnDoctor::YarnDoctor(const hadoop::Configuration& configuration, hadoop::FileS
       options_(std::move(options)),
       folder_name_(random_name()) {}
 
-base::Instant YarnDoctor::soon() const { return clock_.now() + kAnswerTimeout; }
+base::Instant YarnDoctor::soon() const { return clock_.now() + kCheckTimeout; }
 
 Result<TrialPlace> YarnDoctor::make_place(const hadoop::FileSystem& file_system) {
   hadoop::WebHdfs files(file_system, hadoop::web_hdfs_options(account_));
