@@ -172,7 +172,8 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   UserRun::Callbacks callbacks;
   callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
   callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
-  run_ = std::make_unique<UserRun>(loop_, logger_, containment_, std::move(callbacks));
+  run_ = std::make_unique<UserRun>(loop_, logger_, containment_, config_.spec.timeouts.stop,
+                                   std::move(callbacks));
   run_started_at_ = loop_.now();
   notice_.begin_run(run_started_at_);
   figures_.begin_run();
