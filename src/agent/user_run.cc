@@ -19,6 +19,9 @@ namespace {
 // hands.
 constexpr std::chrono::seconds kKillDeadline(5);
 
+// Descriptors held for those that are awaited; parents come before their children.
+constexpr std::size_t kMaxWatched = 64;
+
 struct Pipe {
   base::UniqueFd read;
   base::UniqueFd write;
@@ -52,13 +55,14 @@ struct UserRun::Process {
 };
 
 UserRun::UserRun(net::EventLoop& loop, base::Logger& logger,
-                 const process::Containment& containment, std::chrono::milliseconds stop_grace,
-                 Callbacks callbacks)
+                 const process::Containment& containment, process::Stopping::How stop,
+                 std::chrono::milliseconds stop_grace, Callbacks callbacks)
     : loop_(loop),
       logger_(logger),
       containment_(containment),
       stop_grace_(stop_grace),
-      callbacks_(std::move(callbacks)) {}
+      callbacks_(std::move(callbacks)),
+      stopping_(stop) {}
 
 UserRun::~UserRun() = default;
 
@@ -168,19 +172,22 @@ void UserRun::on_process_ended(Process& process) {
   }
 }
 
-// One after the other: when the last of them is gone, none is found any more.
+// Looks again when one of them has ended: what that leaves may have to be told too, and when the
+// last is gone none is found any more.
 void UserRun::await_rest() {
-  rest_watch_.reset();
+  rest_watches_.clear();
+  rest_.clear();
   containment_.reap_orphans({});
   const std::vector<pid_t> left = containment_.processes();
   stopping_.tell_rest(left);
   for (const pid_t pid : left) {
-    rest_ = process::open_pidfd(pid);
-    if (!rest_.valid()) continue;
-    rest_watch_ = loop_.watch_readable(rest_.get(), [this] { await_rest(); });
-    return;
+    base::UniqueFd pidfd = process::open_pidfd(pid);
+    if (!pidfd.valid()) continue;
+    rest_watches_.push_back(loop_.watch_readable(pidfd.get(), [this] { await_rest(); }));
+    rest_.push_back(std::move(pidfd));
+    if (rest_.size() == kMaxWatched) return;
   }
-  finish();
+  if (rest_.empty()) finish();
 }
 
 // What the client wrote of itself is in its pipe by now.
@@ -197,7 +204,7 @@ void UserRun::stop(std::chrono::milliseconds grace) {
   if (grace.count() == 0) {
     if (running_ > 0) return kill_all();
     // Not from inside this call, as it ends the run.
-    rest_watch_.reset();
+    rest_watches_.clear();
     kill_at_ = loop_.now();
     kill_timer_ = loop_.after(base::Duration::zero(), [this] { finish(); });
     return;
@@ -212,7 +219,7 @@ void UserRun::stop(std::chrono::milliseconds grace) {
 // After the kill nobody holds the pipes any more, so reading what is left comes to an end.
 void UserRun::finish() {
   kill_timer_.reset();
-  rest_watch_.reset();
+  rest_watches_.clear();
   kill_all();
   for (const auto& process : processes_) {
     process->out_watch.reset();

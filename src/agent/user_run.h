@@ -36,7 +36,7 @@ class UserRun {
 
   // `stop_grace`: for the others when a process fails.
   UserRun(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
-          std::chrono::milliseconds stop_grace, Callbacks callbacks);
+          process::Stopping::How stop, std::chrono::milliseconds stop_grace, Callbacks callbacks);
   ~UserRun();
   UserRun(const UserRun&) = delete;
   UserRun& operator=(const UserRun&) = delete;
@@ -48,7 +48,7 @@ class UserRun {
   base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix,
                        const std::vector<std::string>& container_reports = {});
 
-  // SIGTERM to all, once; SIGKILL to everything that is left after `grace` (0: at once). Of several
+  // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of several
   // graces the one that is over first counts.
   void stop(std::chrono::milliseconds grace);
 
@@ -82,9 +82,9 @@ class UserRun {
   std::vector<std::unique_ptr<Process>> processes_;
   process::OutOfMemoryWatch out_of_memory_ = process::OutOfMemoryWatch::start();
   process::Stopping stopping_;
-  // One of those that live on when our own have ended.
-  base::UniqueFd rest_;
-  net::Watch rest_watch_;
+  // Of those that live on when our own have ended; watches go before their descriptors.
+  std::vector<base::UniqueFd> rest_;
+  std::vector<net::Watch> rest_watches_;
   net::Timer kill_timer_;
   base::Instant kill_at_;
   std::size_t running_ = 0;

@@ -150,6 +150,10 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
             "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' addresses");
   add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
             "How surely everything that a task starts ends with it");
+  add_value(command, "--stop-signal", flags.stop_signal, "SIGNAL",
+            "By which tasks are told to stop: TERM, INT, HUP, QUIT, USR1, USR2");
+  add_value(command, "--stop-signal-to", flags.stop_signal_to, "process|group",
+            "Who of a task gets it: the command, or all that it started too");
 }
 
 void add_cluster_flags(CLI::App& command, job::Flags& flags) {

@@ -341,6 +341,16 @@ TEST(Build, ErrorsOfNamesOfPorts) {
             "names that differ in more than case, '_' and '-'");
 }
 
+TEST(Build, ANoticeIsNoOrderToStop) {
+  const auto notice_of = [](const std::string& keys) {
+    return built("tasks: {w: }\ncommand: x\n" + keys, {}).notice_signal;
+  };
+  EXPECT_EQ(notice_of(""), NoticeSignal::kUsr1);
+  EXPECT_EQ(notice_of("stop_signal: USR1\n"), NoticeSignal::kUsr2);
+  EXPECT_EQ(notice_of("stop_signal: USR2\n"), NoticeSignal::kUsr1);
+  EXPECT_EQ(notice_of("stop_signal: USR1\nnotice_signal: SIGINT\n"), NoticeSignal::kInt);
+}
+
 TEST(Build, AJobOfObserversOnlyIsAJob) {
   const JobSpec spec = built("", {.roles = {"evaluator:2"}, .command = {"x"}});
   EXPECT_EQ(effective_policy(spec, spec.tasks[0]), Policy::kTracked);

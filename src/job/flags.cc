@@ -312,6 +312,14 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
     GANGRUN_ASSIGN(parsed.containment,
                    containment_from(*flags.containment).context("--containment"));
   }
+  if (flags.stop_signal) {
+    GANGRUN_ASSIGN(parsed.stop_signal,
+                   stop_signal_from(*flags.stop_signal).context("--stop-signal"));
+  }
+  if (flags.stop_signal_to) {
+    GANGRUN_ASSIGN(parsed.stop_signal_to,
+                   stop_signal_to_from(*flags.stop_signal_to).context("--stop-signal-to"));
+  }
   if (flags.interface) {
     GANGRUN_ASSIGN(parsed.interface, parse_interface(*flags.interface).context("--interface"));
   }

@@ -66,6 +66,8 @@ struct Flags {
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
   std::optional<std::string> interface {};
   std::optional<std::string> containment{};
+  std::optional<std::string> stop_signal{};     // "USR1"
+  std::optional<std::string> stop_signal_to{};  // "group"
   std::optional<std::string> tensorboard{};   // the folder that a tensorboard task shows
   std::vector<std::string> command{};         // what stands after "--"
   std::optional<std::string> command_line{};  // or one line for a shell
@@ -118,6 +120,8 @@ struct ParsedFlags {
   std::optional<std::vector<Framework>> frameworks;
   std::optional<Restarts> restarts;
   std::optional<Containment> containment;
+  std::optional<StopSignal> stop_signal;
+  std::optional<StopSignalTo> stop_signal_to;
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   YarnDraft yarn;

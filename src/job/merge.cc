@@ -371,6 +371,8 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
   take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
   take(parsed.containment, draft.containment, draft, "containment", "--containment");
+  take(parsed.stop_signal, draft.stop_signal, draft, "stop_signal", "--stop-signal");
+  take(parsed.stop_signal_to, draft.stop_signal_to, draft, "stop_signal_to", "--stop-signal-to");
   const auto take_timeout = [&](auto field, const std::string& name) {
     take(parsed.timeouts.*field, draft.timeouts.*field, draft, "timeouts." + name, "--timeout");
   };

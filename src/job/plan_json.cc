@@ -150,6 +150,8 @@ Json to_json(const JobSpec& spec) {
   }
   if (!spec.interface.empty()) json["interface"] = spec.interface;
   json["containment"] = to_string(spec.containment);
+  json["stop_signal"] = to_string(spec.stop_signal);
+  json["stop_signal_to"] = to_string(spec.stop_signal_to);
   json["notice_signal"] = to_string(spec.notice_signal);
   return json;
 }

@@ -139,6 +139,8 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
   },
   "on": "local",
   "containment": "auto",
+  "stop_signal": "TERM",
+  "stop_signal_to": "process",
   "notice_signal": "USR1"
 })");
 }

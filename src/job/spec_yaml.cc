@@ -433,6 +433,16 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
        return read_scalar(field, base::format("{}", base::join(containment_names(), ", ")),
                           containment_from, job.containment);
      }},
+    {"stop_signal",
+     [](const Field& field, JobDraft& job) {
+       return read_scalar(field, base::format("{}", base::join(stop_signal_names(), ", ")),
+                          stop_signal_from, job.stop_signal);
+     }},
+    {"stop_signal_to",
+     [](const Field& field, JobDraft& job) {
+       return read_scalar(field, base::format("{}", base::join(stop_signal_to_names(), ", ")),
+                          stop_signal_to_from, job.stop_signal_to);
+     }},
     {"notice_signal",
      [](const Field& field, JobDraft& job) {
        return read_scalar(field, base::format("{}", base::join(notice_signal_names(), ", ")),

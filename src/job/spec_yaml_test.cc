@@ -128,7 +128,7 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
        "zookeeper, on, yarn, kubernetes, outputs, hosts, interface, "
-       "containment, notice_signal"},
+       "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
        "allowed: memory, vcores, gpus, resources"},
@@ -176,7 +176,7 @@ TEST(BadSpec, WrongTypes) {
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
        "framework, success, restarts, timeouts, files, archives, image, mounts, zookeeper, on, "
        "yarn, kubernetes, outputs, hosts, interface, "
-       "containment, notice_signal"},
+       "containment, stop_signal, stop_signal_to, notice_signal"},
   });
 }
 
@@ -254,6 +254,12 @@ TEST(BadSpec, UnitsAndChoices) {
       {"tasks: {w: {}}\nframework: []\n",
        "job.yaml:2:12: framework: no framework is named; allowed: tensorflow, pytorch, jax, "
        "horovod, none"},
+      {"tasks: {w: {}}\nstop_signal: SIGKILL\n",
+       "job.yaml:2:14: stop_signal: 'SIGKILL' is not a signal to stop by; allowed: TERM, INT, HUP, "
+       "QUIT, USR1, USR2"},
+      {"tasks: {w: {}}\nstop_signal_to: groups\n",
+       "job.yaml:2:17: stop_signal_to: 'groups' is not who gets the signal to stop; did you mean "
+       "'group'? allowed: process, group"},
       {"tasks: {w: {}}\nnotice_signal: KILL\n",
        "job.yaml:2:16: notice_signal: 'KILL' is not a signal for notices; allowed: USR1, USR2, "
        "TERM, "

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "job/spec_names.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "node/container.h"
@@ -49,7 +50,8 @@ constexpr std::string_view kUsage =
     "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
     "       gangrun-agent join\n"
     "       gangrun-agent remove ENGINE NAME...\n"
-    "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE PROGRAM [ARGUMENT...]\n"
+    "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
+    "                     PROGRAM [ARGUMENT...]\n"
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
@@ -257,9 +259,15 @@ int run_master() {
 }
 
 int run_inside(int argc, char** argv) {
-  constexpr int kProgram = 4;
+  constexpr int kProgram = 6;
+  const auto signal = job::stop_signal_from(argv[4]);
+  const auto to = job::stop_signal_to_from(argv[5]);
+  if (!signal.ok() || !to.ok()) return 2;
   const process::FirstProcess options{
-      .environment_file = argv[2], .report_file = argv[3], .argv = {argv + kProgram, argv + argc}};
+      .environment_file = argv[2],
+      .report_file = argv[3],
+      .stop = {.number = job::number_of(*signal), .to_group = *to == job::StopSignalTo::kGroup},
+      .argv = {argv + kProgram, argv + argc}};
   const auto status = process::run_first_process(options);
   if (status.ok()) return *status;
   base::stderr_logger("gangrun-agent inside", base::LogLevel::kInfo)
@@ -289,7 +297,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
   if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
   if (argc == 3 && std::string_view(argv[1]) == "try") return node::run_container_trial(argv[2]);
-  if (argc > 4 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
+  if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
   if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);
   const auto arguments = parse(argc, argv);
   if (!arguments) {

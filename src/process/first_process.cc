@@ -21,7 +21,6 @@
 #include "process/proc_fs.h"
 #include "process/signal_catchers.h"
 #include "process/spawn.h"
-#include "process/stopping.h"
 #include "process/usage.h"
 #include "process/wait_for.h"
 
@@ -49,8 +48,8 @@ base::Result<base::UniqueFd> catch_signals() {
 
 // As the agent does it without a container: those to end go to all, the others only to who waits
 // for them.
-void pass_on(const Child& child, int number, Stopping& stopping) {
-  if (number != SIGUSR1 && number != SIGUSR2) {
+void pass_on(const Child& child, int number, int stop, Stopping& stopping) {
+  if (number == stop || (number != SIGUSR1 && number != SIGUSR2)) {
     if (!child.reaped()) stopping.tell({child.pid()});
     return;
   }
@@ -98,20 +97,20 @@ base::Result<Child> start(const FirstProcess& options) {
 }
 
 // Until the program's end, or none where the lifeline ended first.
-base::Result<std::optional<Exit>> watch(Child& child, int signals, const std::string& report_file) {
-  Stopping stopping;
+base::Result<std::optional<Exit>> watch(Child& child, int signals, const FirstProcess& options) {
+  Stopping stopping(options.stop);
   base::Instant tell_at = std::chrono::steady_clock::now();
   while (true) {
     if (std::chrono::steady_clock::now() >= tell_at) {
       // Without it the agent sees no use; the program goes on.
-      (void)write_container_report(report_file, {usage_of(others()), std::nullopt, ""});
+      (void)write_container_report(options.report_file, {usage_of(others()), std::nullopt, ""});
       tell_at = std::chrono::steady_clock::now() + kUsageInterval;
     }
     if (!wait_any_readable({STDIN_FILENO, signals}, tell_at)) continue;
     signalfd_siginfo info{};
     while (::read(signals, &info, sizeof info) == ssize_t{sizeof info}) {
       const int number = static_cast<int>(info.ssi_signo);
-      if (number != SIGCHLD) pass_on(child, number, stopping);
+      if (number != SIGCHLD) pass_on(child, number, options.stop.number, stopping);
     }
     reap_orphans({child.pid()});
     GANGRUN_ASSIGN(const auto ended, child.reap());
@@ -151,7 +150,7 @@ base::Result<int> run_first_process(const FirstProcess& options) {
                                        {Usage{}, std::nullopt, child.error().message}));
     return kCannotStart;
   }
-  GANGRUN_ASSIGN(const auto exit, watch(*child, signals.get(), options.report_file));
+  GANGRUN_ASSIGN(const auto exit, watch(*child, signals.get(), options));
   if (!exit) return kSignalStatus + SIGKILL;
   const auto told = write_container_report(options.report_file, {Usage{}, exit, ""});
   if (!told.ok()) return told.error();

@@ -31,6 +31,23 @@ while True:
     signal.pause()
 """
 
+# Saves only with its helper, as a trainer with its data loader.
+WITH_HELPER = """
+import os, signal, sys
+
+helper = os.fork()
+if helper == 0:
+    while True:
+        signal.pause()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGUSR1])
+open("up", "w").close()
+number = signal.sigwait([signal.SIGTERM, signal.SIGUSR1])
+open("told", "w").write(signal.Signals(number).name)
+os.read(os.open("go", os.O_RDONLY), 1)
+ended, _ = os.waitpid(helper, os.WNOHANG)
+open("saved", "w").write("alone" if ended else "with its helper")
+"""
+
 # A shell that does not become what it runs.
 BELOW_A_SHELL = ["sh", "-c", f"{sys.executable} trainer.py; true"]
 # Fails when the test says so, once.
@@ -66,8 +83,8 @@ def start(gangrun, home, tmp_path):
     """start({tasks…}, flag…) starts a job of this file in the folder of the test."""
     with contextlib.ExitStack() as stack:
 
-        def run(spec, *flags):
-            (tmp_path / "trainer.py").write_text(TRAINER)
+        def run(spec, *flags, trainer=TRAINER):
+            (tmp_path / "trainer.py").write_text(trainer)
             (tmp_path / "job.yaml").write_text(json.dumps(spec))  # JSON is YAML
             for name in ("go", "fail"):
                 os.mkfifo(tmp_path / name)
@@ -116,6 +133,24 @@ def test_a_trainer_below_a_shell_has_its_time_before_the_gang_starts_anew(start)
     output = job.end()
     assert (job.folder / "saved").exists(), output
     assert job.process.returncode == 0, output
+
+
+@pytest.mark.parametrize("command", [[sys.executable, "trainer.py"], BELOW_A_SHELL], ids=["program", "shell"])
+@pytest.mark.parametrize(("flags", "number", "outcome"), [
+    ([], "SIGTERM", "with its helper"),
+    (["--stop-signal-to", "group"], "SIGTERM", "alone"),
+    (["--stop-signal", "SIGUSR1"], "SIGUSR1", "with its helper"),
+], ids=["default", "group", "usr1"])
+def test_a_job_says_who_is_told_to_stop_and_how(start, command, flags, number, outcome):
+    job = start({"tasks": {"worker": {}}, "command": command}, *flags, trainer=WITH_HELPER)
+    job.wait_for("up")
+    job.process.send_signal(signal.SIGTERM)
+    job.wait_for("told")
+    job.say("go", "x")
+    output = job.end()
+    assert (job.folder / "told").read_text() == number, output
+    assert (job.folder / "saved").read_text() == outcome, output
+    assert job.process.returncode == 130, output
 
 
 def test_what_is_left_of_a_task_is_killed_when_its_time_is_over(start, survivors):
