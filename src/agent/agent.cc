@@ -126,7 +126,7 @@ void Agent::open_session() {
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
-  callbacks.on_notice = [this](std::chrono::milliseconds left) { on_notice(left); };
+  callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   const auto over = [this](const std::string& reason) {
     logger_.warning("{}", reason);
@@ -314,7 +314,7 @@ bool Agent::hold_ports_again() {
   return false;
 }
 
-void Agent::on_notice(std::chrono::milliseconds left) {
+void Agent::on_notice(std::optional<std::chrono::milliseconds> left) {
   const std::vector<pid_t> processes = run_ ? run_->own_children() : std::vector<pid_t>();
   notice_.tell(left, loop_.now(), base::SystemClock().wall_now(), processes);
 }

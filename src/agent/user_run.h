@@ -48,8 +48,8 @@ class UserRun {
   base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix,
                        const std::vector<std::string>& container_reports = {});
 
-  // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of several
-  // graces the one that is over first counts.
+  // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of
+  // several graces the one that is over first counts.
   void stop(std::chrono::milliseconds grace);
 
   [[nodiscard]] std::int64_t first_pid() const;

@@ -68,9 +68,9 @@ struct Flags {
   std::optional<std::string> containment{};
   std::optional<std::string> stop_signal{};     // "USR1"
   std::optional<std::string> stop_signal_to{};  // "group"
-  std::optional<std::string> tensorboard{};   // the folder that a tensorboard task shows
-  std::vector<std::string> command{};         // what stands after "--"
-  std::optional<std::string> command_line{};  // or one line for a shell
+  std::optional<std::string> tensorboard{};     // the folder that a tensorboard task shows
+  std::vector<std::string> command{};           // what stands after "--"
+  std::optional<std::string> command_line{};    // or one line for a shell
 };
 
 // Which tasks a value is for: all, those of a type, or one.

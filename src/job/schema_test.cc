@@ -95,8 +95,7 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
   for (const auto& names :
        {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
         container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
-        notice_signal_names(), gang_scheduling_names(), place_names(),
-        framework_names()}) {
+        notice_signal_names(), gang_scheduling_names(), place_names(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

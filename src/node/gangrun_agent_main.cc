@@ -37,6 +37,7 @@
 #include "process/foreign_process.h"
 #include "process/levels.h"
 #include "process/network_namespace.h"
+#include "process/signals.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 #include "registry/agent_config.h"
@@ -226,10 +227,13 @@ int run(const Arguments& arguments, base::Logger& logger) {
   net::use_static_name_service();
   net::EventLoop loop;
   agent::Agent agent(loop, logger, *containment, std::move(*config));
-  const auto signals = loop.watch_signals({SIGTERM, SIGINT, SIGHUP},
+  const auto endings = loop.watch_signals(process::ending_signals(),
                                           [&agent](int number) { agent.end_by_signal(number); });
-  if (!signals.ok()) {
-    logger.error("{}", signals.error().message);
+  const auto notices = loop.watch_signals(process::notice_signals(),
+                                          [&agent](int) { agent.on_notice(std::nullopt); });
+  for (const auto* signals : {&endings, &notices}) {
+    if (signals->ok()) continue;
+    logger.error("{}", signals->error().message);
     return 1;
   }
   if (const auto started = agent.start(); !started.ok()) {
@@ -279,7 +283,9 @@ int run_inside(int argc, char** argv) {
 int run_remover(int argc, char** argv) {
   const pid_t child = ::fork();
   if (child != 0) return child > 0 ? 0 : 1;
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::signal(number, SIG_IGN);
+  for (const auto& signals : {process::ending_signals(), process::notice_signals()}) {
+    for (const int number : signals) ::signal(number, SIG_IGN);
+  }
   constexpr int kNames = 3;
   const auto removed =
       process::remove_when_ordered(STDIN_FILENO, {argv[2], {argv + kNames, argv + argc}});
@@ -290,6 +296,7 @@ int run_remover(int argc, char** argv) {
 }
 
 int start(int argc, char** argv) {
+  process::survive_lost_output();
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts("gangrun-agent " GANGRUN_VERSION);
     return 0;

@@ -20,6 +20,7 @@
 #include "process/kill_processes.h"
 #include "process/proc_fs.h"
 #include "process/signal_catchers.h"
+#include "process/signals.h"
 #include "process/spawn.h"
 #include "process/usage.h"
 #include "process/wait_for.h"
@@ -33,13 +34,14 @@ constexpr std::size_t kMaxEnvironmentBytes = std::size_t{2} << 20U;
 constexpr std::chrono::seconds kUsageInterval(2);
 constexpr int kCannotStart = 127;
 constexpr int kSignalStatus = 128;
-constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 base::Result<base::UniqueFd> catch_signals() {
   sigset_t caught;
   ::sigemptyset(&caught);
   ::sigaddset(&caught, SIGCHLD);
-  for (const int number : kPassedOn) ::sigaddset(&caught, number);
+  for (const auto& passed_on : {ending_signals(), notice_signals()}) {
+    for (const int number : passed_on) ::sigaddset(&caught, number);
+  }
   ::pthread_sigmask(SIG_BLOCK, &caught, nullptr);
   base::UniqueFd fd(::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return base::from_errno(errno, "signalfd");
@@ -49,7 +51,7 @@ base::Result<base::UniqueFd> catch_signals() {
 // As the agent does it without a container: those to end go to all, the others only to who waits
 // for them.
 void pass_on(const Child& child, int number, int stop, Stopping& stopping) {
-  if (number == stop || (number != SIGUSR1 && number != SIGUSR2)) {
+  if (number == stop || !is_notice(number)) {
     if (!child.reaped()) stopping.tell({child.pid()});
     return;
   }

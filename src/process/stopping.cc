@@ -17,15 +17,15 @@ namespace gangrun::process {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kShells{"sh",  "bash", "dash", "ash",    "ksh",
+constexpr std::array<std::string_view, 9> kShells{"sh",    "bash", "dash", "ash",    "ksh",
                                                   "ksh93", "mksh", "zsh",  "busybox"};
 
 // By the program, as a script gives its process its own name.
 bool is_shell(pid_t pid) {
   std::error_code failed;
   const auto program = std::filesystem::read_symlink(base::format("/proc/{}/exe", pid), failed);
-  return !failed && std::find(kShells.begin(), kShells.end(), program.filename().string()) !=
-                        kShells.end();
+  return !failed &&
+         std::find(kShells.begin(), kShells.end(), program.filename().string()) != kShells.end();
 }
 
 // A shell may end at the signal, or hold it back until what it runs has ended: that is told beside

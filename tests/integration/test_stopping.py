@@ -1,14 +1,17 @@
-"""How the tasks of a job are told to stop, and what time they have: with real shells and programs below them."""
+"""How the tasks of a job are told to stop, what time they have, and what signals to ourselves do: with real shells and
+programs below them."""
 
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from living import processes_with
 from waiting import wait_until
 
 WAIT_S = 60
@@ -31,6 +34,22 @@ while True:
     signal.pause()
 """
 
+# Says what it is given notice of, and ends when the test lets it.
+TOLD = """
+import json, os, signal
+
+def told(number, frame):
+    with open(os.environ["GANGRUN_NOTICE_FILE"]) as file:
+        reason = json.load(file)["reason"]
+    with open("told.new", "w") as file:
+        file.write(f"{signal.Signals(number).name} of {reason}")
+    os.rename("told.new", "told")
+
+signal.signal(signal.SIGUSR1, told)
+open("up", "w").close()
+os.read(os.open("go", os.O_RDONLY), 1)
+"""
+
 # Saves only with its helper, as a trainer with its data loader.
 WITH_HELPER = """
 import os, signal, sys
@@ -44,8 +63,10 @@ open("up", "w").close()
 number = signal.sigwait([signal.SIGTERM, signal.SIGUSR1])
 open("told", "w").write(signal.Signals(number).name)
 os.read(os.open("go", os.O_RDONLY), 1)
-ended, _ = os.waitpid(helper, os.WNOHANG)
-open("saved", "w").write("alone" if ended else "with its helper")
+# Of two signals that wait for the helper the one with the lower number ends it.
+os.kill(helper, signal.SIGVTALRM)
+_, status = os.waitpid(helper, 0)
+open("saved", "w").write("with its helper" if os.WTERMSIG(status) == signal.SIGVTALRM else "alone")
 """
 
 # A shell that does not become what it runs.
@@ -174,3 +195,123 @@ def test_a_process_of_a_task_has_the_time_of_the_job_when_another_fails(start):
     output = job.end()
     assert (job.folder / "saved").exists(), output
     assert job.process.returncode == 1, output
+
+
+# What a batch system sends, a terminal, a limit, and somebody who has his reasons.
+ENDING = [signal.SIGQUIT, signal.SIGXCPU, signal.SIGALRM, signal.SIGABRT, signal.SIGPWR, signal.SIGRTMIN, signal.SIGRTMAX]
+
+
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: signal.Signals(number).name)
+def test_every_signal_that_can_be_caught_ends_a_job_in_order(start, number, run_gangrun):
+    job = start({"tasks": {"worker": {}}, "command": [sys.executable, "trainer.py"]})
+    job.wait_for("up")
+    job.process.send_signal(number)
+    job.wait_for("told")
+    job.say("go", "x")
+    output = job.end()
+    assert (job.folder / "saved").exists(), output
+    assert job.process.returncode == 130, output
+    assert json.loads(run_gangrun("status", "--json", "last").stdout)["state"] == "killed"
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2], ids=lambda number: number.name)
+@pytest.mark.parametrize("command", [[sys.executable, "trainer.py"], BELOW_A_SHELL], ids=["program", "shell"])
+def test_a_warning_is_handed_on_to_the_tasks_and_ends_nothing(start, number, command):
+    job = start({"tasks": {"worker": {}}, "command": command}, trainer=TOLD)
+    job.wait_for("up")
+    job.process.send_signal(number)
+    job.wait_for("told")
+    job.say("go", "x")
+    output = job.end()
+    assert (job.folder / "told").read_text() == "SIGUSR1 of signal", output
+    assert job.process.returncode == 0, output
+    assert f"{number.name}: handed on to 1 tasks as a notice" in output
+
+
+@pytest.mark.parametrize("number", [signal.SIGXFSZ, signal.SIGPIPE], ids=lambda number: number.name)
+def test_an_output_that_cannot_be_written_ends_no_job(start, number):
+    job = start({"tasks": {"worker": {}}, "command": [sys.executable, "trainer.py"]}, trainer=TOLD)
+    job.wait_for("up")
+    job.process.send_signal(number)
+    # Signals come in the order of their numbers, where they are not ignored.
+    job.process.send_signal(signal.SIGUSR1)
+    job.wait_for("told")
+    job.say("go", "x")
+    output = job.end()
+    assert job.process.returncode == 0, output
+
+
+def test_a_limit_of_the_size_of_files_ends_no_job(gangrun, home, tmp_path):
+    limit = 256 * 1024
+    command = ["sh", "-c", f"head -c {2 * limit} /dev/zero | tr '\\0' '\\n'; echo the end >&2"]
+    done = subprocess.run([str(gangrun), "run", "-r", "worker:1", "--", *command], cwd=tmp_path, timeout=WAIT_S,
+                          env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL, capture_output=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert b"the end" in done.stderr
+
+
+@pytest.fixture
+def detached(gangrun, home, tmp_path, run_gangrun):
+    """detached(trainer) starts a detached job and gives it, its supervisor and its master."""
+
+    def run(trainer):
+        (tmp_path / "trainer.py").write_text(trainer)
+        os.mkfifo(tmp_path / "go")
+        done = run_gangrun("run", "--detach", "-r", "worker:1", "--", *BELOW_A_SHELL, cwd=tmp_path)
+        assert done.status == 0, done.stderr
+        job = done.stdout.strip()
+        wait_until(lambda: (tmp_path / "up").exists(), "the task to run")
+        found = {words[1]: pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items()
+                 if words[0] == str(gangrun) and words[1] in ("supervise", "master")}
+        return job, found
+
+    return run
+
+
+@pytest.mark.parametrize("whom", ["supervise", "master"], ids=["supervisor", "master"])
+def test_a_detached_job_is_told_by_its_supervisor_and_by_its_master(detached, whom, tmp_path, run_gangrun):
+    job, processes = detached(TOLD)
+    os.kill(processes[whom], signal.SIGUSR2)
+    wait_until(lambda: (tmp_path / "told").exists(), "the notice")
+    assert (tmp_path / "told").read_text() == "SIGUSR1 of signal"
+    os.kill(processes[whom], signal.SIGXFSZ)
+    with open(tmp_path / "go", "w") as go:
+        go.write("x")
+    assert run_gangrun("wait", job).status == 0
+
+
+@pytest.mark.parametrize("whom", ["supervise", "master"], ids=["supervisor", "master"])
+def test_a_detached_job_is_ended_by_its_supervisor_and_by_its_master(detached, whom, tmp_path, run_gangrun):
+    job, processes = detached(TRAINER)
+    os.kill(processes[whom], signal.SIGQUIT)
+    wait_until(lambda: (tmp_path / "told").exists(), "the task to be told")
+    with open(tmp_path / "go", "w") as go:
+        go.write("x")
+    assert run_gangrun("wait", job).status == 5
+    assert (tmp_path / "saved").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2], ids=lambda number: number.name)
+def test_an_agent_tells_its_own_task(start, number, home):
+    job = start({"tasks": {"worker": {}}, "command": [sys.executable, "trainer.py"]}, trainer=TOLD)
+    job.wait_for("up")
+    # The guardian, which hands it on, has the lower number.
+    guardian = min(pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if words[0].endswith("gangrun-agent"))
+    os.kill(guardian, number)
+    job.wait_for("told")
+    job.say("go", "x")
+    output = job.end()
+    assert job.process.returncode == 0, output
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGXCPU], ids=lambda number: number.name)
+def test_an_agent_that_is_ended_lets_its_task_save(start, number, home):
+    job = start({"tasks": {"worker": {}}, "command": [sys.executable, "trainer.py"]})
+    job.wait_for("up")
+    guardian = min(pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if words[0].endswith("gangrun-agent"))
+    os.kill(guardian, number)
+    job.wait_for("told")
+    job.say("go", "x")
+    output = job.end()
+    assert (job.folder / "saved").exists(), output
