@@ -126,6 +126,8 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
            "How long an observer may be idle, or a sidecar may stay, after the others");
   add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
             "Restarts after failures; scope task or gang");
+  add_value(command, "--restart-pause", flags.restart_pause, "TIME[:LONGEST]",
+            "Before a restart, twice as long each time (1s:1min)");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
            "Time limits: allocation, hold, roll_call, job, stop, shrink, master_lost");
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");

@@ -14,7 +14,7 @@ const job::TaskId kEvaluator{"evaluator", 0};
 
 job::JobSpec two_workers(job::RestartScope scope = job::RestartScope::kGang) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
-  spec.restarts = {1, scope};
+  spec.restarts = at_once(1, scope);
   return spec;
 }
 

@@ -28,7 +28,7 @@ const job::TaskId kEvaluator{"evaluator", 0};
 
 job::JobSpec two_workers() {
   job::JobSpec spec = job_of({task_type("worker", 2)});
-  spec.restarts = {3, job::RestartScope::kGang};
+  spec.restarts = at_once(3, job::RestartScope::kGang);
   return spec;
 }
 

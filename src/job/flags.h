@@ -43,7 +43,8 @@ struct Flags {
   std::optional<std::string> name{};
   std::optional<std::string> framework{};  // "tensorflow,pytorch"
   std::optional<std::string> success{};
-  std::optional<std::string> restarts{};  // "3", "3:gang"
+  std::optional<std::string> restarts{};       // "3", "3:gang"
+  std::optional<std::string> restart_pause{};  // "2s", "2s:5min"
   std::optional<std::string> on{};
   std::optional<std::string> queue{};  // of YARN, or on Kubernetes
   std::optional<std::string> priority{};
@@ -119,6 +120,8 @@ struct ParsedFlags {
   TimeoutsDraft timeouts;
   std::optional<std::vector<Framework>> frameworks;
   std::optional<Restarts> restarts;
+  std::optional<std::chrono::milliseconds> pause;  // between restarts
+  std::optional<std::chrono::milliseconds> max_pause;
   std::optional<Containment> containment;
   std::optional<StopSignal> stop_signal;
   std::optional<StopSignalTo> stop_signal_to;

@@ -131,7 +131,10 @@ Json to_json(const JobSpec& spec) {
   if (!spec.environment.empty()) json["env"] = environment_json(spec.environment);
   if (spec.frameworks) json["framework"] = frameworks_json(*spec.frameworks);
   json["success"] = spec.success;
-  json["restarts"] = {{"max", spec.restarts.max}, {"scope", to_string(spec.restarts.scope)}};
+  json["restarts"] = {{"max", spec.restarts.max},
+                      {"scope", to_string(spec.restarts.scope)},
+                      {"pause", duration_text(spec.restarts.pause)},
+                      {"max_pause", duration_text(spec.restarts.max_pause)}};
   json["timeouts"] = timeouts_json(spec.timeouts);
   if (!spec.files.empty()) json["files"] = spec.files;
   if (!spec.archives.empty()) json["archives"] = spec.archives;

@@ -136,7 +136,11 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:21: tasks.w.ports: 'number' is not a known key; allowed: n, names, hold"},
       {"tasks: {w: {}}\nrestarts: {maxx: 3}\n",
        "job.yaml:2:12: restarts: 'maxx' is not a known key; did you mean 'max'? allowed: max, "
-       "scope"},
+       "scope, pause, max_pause"},
+      {"tasks: {w: {}}\nrestarts: {pause: 10 sek}\n",
+       "job.yaml:2:19: restarts.pause: '10 sek' is not a time (unknown unit 'sek'; did you mean "
+       "'sec'?); allowed: a number with ms, s, min (or m), h or d, at most 365 d, for example 10 "
+       "min; a bare number is in seconds"},
       {"tasks: {w: {}}\ntimeouts: {rollcall: 3}\n",
        "job.yaml:2:12: timeouts: 'rollcall' is not a known key; did you mean 'roll_call'? allowed: "
        "allocation, hold, roll_call, job, stop, shrink, master_lost"},
