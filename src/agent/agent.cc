@@ -14,6 +14,7 @@
 #include "base/unique_fd.h"
 #include "base/variable.h"
 #include "frameworks/environment.h"
+#include "job/spec_names.h"
 #include "net/interfaces.h"
 #include "process/address_in_use.h"
 #include "process/listeners.h"
@@ -34,6 +35,11 @@ constexpr double kProgressCpuSeconds = 0.05;
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
+
+process::Stopping::How stopping_of(const job::JobSpec& spec) {
+  return {.number = job::number_of(spec.stop_signal),
+          .to_group = spec.stop_signal_to == job::StopSignalTo::kGroup};
+}
 
 std::string words_of(const std::vector<int>& numbers) {
   return base::format("{}", base::join(numbers, ","));
@@ -120,7 +126,7 @@ void Agent::open_session() {
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
-  callbacks.on_notice = [this](std::chrono::milliseconds left) { on_notice(left); };
+  callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   const auto over = [this](const std::string& reason) {
     logger_.warning("{}", reason);
@@ -172,7 +178,8 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   UserRun::Callbacks callbacks;
   callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
   callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
-  run_ = std::make_unique<UserRun>(loop_, logger_, containment_, std::move(callbacks));
+  run_ = std::make_unique<UserRun>(loop_, logger_, containment_, stopping_of(config_.spec),
+                                   config_.spec.timeouts.stop, std::move(callbacks));
   run_started_at_ = loop_.now();
   notice_.begin_run(run_started_at_);
   figures_.begin_run();
@@ -307,7 +314,7 @@ bool Agent::hold_ports_again() {
   return false;
 }
 
-void Agent::on_notice(std::chrono::milliseconds left) {
+void Agent::on_notice(std::optional<std::chrono::milliseconds> left) {
   const std::vector<pid_t> processes = run_ ? run_->own_children() : std::vector<pid_t>();
   notice_.tell(left, loop_.now(), base::SystemClock().wall_now(), processes);
 }

@@ -43,6 +43,8 @@ class Agent {
   void end(std::chrono::milliseconds grace);
   // What a signal to end means: the grace of the job.
   void end_by_signal(int number);
+  // Its place may end the task.
+  void on_notice(std::optional<std::chrono::milliseconds> left);
   // At once, for a reason that its task's end is to tell.
   void end_because(std::string reason);
   // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
@@ -61,7 +63,6 @@ class Agent {
                                                  int process);
   base::Result<std::map<std::string, std::string>> variables_of(
       const registry::StartMessage& message, int process);
-  void on_notice(std::chrono::milliseconds left);
   void on_tokens(const base::Secret& file);
   void on_run_ended(job::ExitReport report);
   // What the run has left goes before its end is told: whoever hears of that finds the result.

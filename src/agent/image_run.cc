@@ -71,7 +71,9 @@ std::vector<std::string> engine_argv(const ImageRun& run) {
   if (!run.gpus.empty()) add("--gpus", base::format("\"device={}\"", base::join(run.gpus, ",")));
   add("--entrypoint", std::string(kFirstProgram));
   argv.push_back(run.image);
-  argv.insert(argv.end(), {"inside", run.environment_file, run.report_file});
+  argv.insert(argv.end(), {"inside", run.environment_file, run.report_file,
+                           std::string(to_string(run.stop_signal)),
+                           std::string(to_string(run.stop_signal_to))});
   argv.insert(argv.end(), run.command.begin(), run.command.end());
   return argv;
 }

@@ -27,6 +27,8 @@ struct ImageRun {
   gid_t group = 0;
   std::vector<gid_t> more_groups;
   std::vector<int> gpus;
+  job::StopSignal stop_signal = job::StopSignal::kTerm;
+  job::StopSignalTo stop_signal_to = job::StopSignalTo::kProcess;
   std::vector<std::string> command;
 };
 

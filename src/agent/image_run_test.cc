@@ -38,7 +38,8 @@ TEST(ImageRun, IsOneCommandOfTheEngine) {
                   "type=bind,source=/data,target=/data,readonly", "--mount",
                   "type=bind,source=/opt/gangrun-agent,target=/.gangrun-agent,readonly",
                   "--entrypoint", "/.gangrun-agent", "tf:2.15", "inside",
-                  "/logs/worker-0.environment", "/logs/worker-0.container", "python", "train.py"));
+                  "/logs/worker-0.environment", "/logs/worker-0.container", "TERM", "process",
+                  "python", "train.py"));
 }
 
 TEST(ImageRun, HasTheCallersGroupsAndItsGpus) {

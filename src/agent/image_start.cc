@@ -112,6 +112,8 @@ base::Result<process::SpawnOptions> client_for(const registry::AgentConfig& conf
   run.group = ::getgid();
   run.more_groups = more_groups();
   if (config.gpus) run.gpus = *config.gpus;
+  run.stop_signal = config.spec.stop_signal;
+  run.stop_signal_to = config.spec.stop_signal_to;
   run.command = config.spec.command_of(task).argv();
   std::string environment;
   for (const auto& [name, value] : variables) {

@@ -31,19 +31,26 @@ int number_of(job::NoticeSignal signal) {
 Notice::Notice(base::Logger& logger, std::string file, job::NoticeSignal signal)
     : logger_(logger), file_(std::move(file)), signal_(signal) {}
 
-void Notice::tell(std::chrono::milliseconds left, base::Instant now, base::WallTime wall_now,
-                  const std::vector<pid_t>& processes) {
+void Notice::tell(std::optional<std::chrono::milliseconds> left, base::Instant now,
+                  base::WallTime wall_now, const std::vector<pid_t>& processes) {
   const bool is_known = deadline_ && now <= *deadline_;
-  deadline_ = now + left;
-  const std::chrono::duration<double> since_epoch = (wall_now + left).time_since_epoch();
-  const base::Json json = {{"reason", "preemption"}, {"deadline", since_epoch.count()}};
-  const auto written = base::write_file_atomically(file_, base::dump_json(json), 0600);
-  if (!written.ok()) logger_.warning("the notice: {}", written.error().message);
+  base::Json json = {{"reason", "signal"}};
+  if (left) {
+    deadline_ = now + *left;
+    const std::chrono::duration<double> since_epoch = (wall_now + *left).time_since_epoch();
+    json = {{"reason", "preemption"}, {"deadline", since_epoch.count()}};
+  }
+  // What says when is not lost for what does not.
+  if (left || !is_known) {
+    const auto written = base::write_file_atomically(file_, base::dump_json(json), 0600);
+    if (!written.ok()) logger_.warning("the notice: {}", written.error().message);
+  }
   const int number = number_of(signal_);
-  if (is_known || number == 0) return;
+  if ((left && is_known) || number == 0) return;
   const std::vector<pid_t> catchers = process::signal_catchers(processes, number);
   for (const pid_t pid : catchers) (void)::kill(pid, number);
-  logger_.info("may be preempted in {}; {} of its processes got SIG{}", base::to_words(left),
+  logger_.info("may be ended {}; {} of its processes got SIG{}",
+               left ? base::format("in {}", base::to_words(*left)) : "by its place",
                catchers.size(), job::to_string(signal_));
 }
 

@@ -25,9 +25,10 @@ class Notice {
   Notice(base::Logger& logger, std::string file, job::NoticeSignal signal);
 
   [[nodiscard]] const std::string& file() const { return file_; }
-  // Told again, the file has the new time, and nobody gets another signal before the old one.
-  void tell(std::chrono::milliseconds left, base::Instant now, base::WallTime wall_now,
-            const std::vector<pid_t>& processes);
+  // Told again, the file has the new time, and nobody gets another signal before the old one. Where
+  // no time is known each one is told, and a command that ends ends by itself.
+  void tell(std::optional<std::chrono::milliseconds> left, base::Instant now,
+            base::WallTime wall_now, const std::vector<pid_t>& processes);
   // Before a run: what an old notice left is removed; one that counts is for this run too.
   void begin_run(base::Instant now);
   // Whether an end now follows a notice.

@@ -4,23 +4,23 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "agent/image_run.h"
 #include "base/format.h"
 #include "process/container_report.h"
+#include "process/wait_for.h"
 
 namespace gangrun::agent {
 
 namespace {
 
-// What may pass between SIGTERM to the other processes of a task and SIGKILL when one of them has
-// failed.
-constexpr std::chrono::seconds kSiblingGrace(5);
 // How long the kill of what a run left behind may take; what survives that is in the kernel's
 // hands.
 constexpr std::chrono::seconds kKillDeadline(5);
+
+// Descriptors held for those that are awaited; parents come before their children.
+constexpr std::size_t kMaxWatched = 64;
 
 struct Pipe {
   base::UniqueFd read;
@@ -55,8 +55,14 @@ struct UserRun::Process {
 };
 
 UserRun::UserRun(net::EventLoop& loop, base::Logger& logger,
-                 const process::Containment& containment, Callbacks callbacks)
-    : loop_(loop), logger_(logger), containment_(containment), callbacks_(std::move(callbacks)) {}
+                 const process::Containment& containment, process::Stopping::How stop,
+                 std::chrono::milliseconds stop_grace, Callbacks callbacks)
+    : loop_(loop),
+      logger_(logger),
+      containment_(containment),
+      stop_grace_(stop_grace),
+      callbacks_(std::move(callbacks)),
+      stopping_(stop) {}
 
 UserRun::~UserRun() = default;
 
@@ -155,9 +161,33 @@ void UserRun::on_process_ended(Process& process) {
   --running_;
   if (!process.exit->succeeded() && first_failed_ == nullptr) {
     first_failed_ = &process;
-    if (running_ > 0) stop(kSiblingGrace);
+    if (running_ > 0) stop(stop_grace_);
   }
-  if (running_ == 0) finish();
+  if (running_ > 0) return;
+  // Pending, they were told to stop and their time is not over.
+  if (kill_timer_.pending()) {
+    await_rest();
+  } else {
+    finish();
+  }
+}
+
+// Looks again when one of them has ended: what that leaves may have to be told too, and when the
+// last is gone none is found any more.
+void UserRun::await_rest() {
+  rest_watches_.clear();
+  rest_.clear();
+  containment_.reap_orphans({});
+  const std::vector<pid_t> left = containment_.processes();
+  stopping_.tell_rest(left);
+  for (const pid_t pid : left) {
+    base::UniqueFd pidfd = process::open_pidfd(pid);
+    if (!pidfd.valid()) continue;
+    rest_watches_.push_back(loop_.watch_readable(pidfd.get(), [this] { await_rest(); }));
+    rest_.push_back(std::move(pidfd));
+    if (rest_.size() == kMaxWatched) return;
+  }
+  if (rest_.empty()) finish();
 }
 
 // What the client wrote of itself is in its pipe by now.
@@ -171,14 +201,15 @@ void UserRun::tell_end_in_container(Process& process, const process::Exit& clien
 }
 
 void UserRun::stop(std::chrono::milliseconds grace) {
-  if (running_ == 0) return;
   if (grace.count() == 0) {
-    kill_all();
+    if (running_ > 0) return kill_all();
+    // Not from inside this call, as it ends the run.
+    rest_watches_.clear();
+    kill_at_ = loop_.now();
+    kill_timer_ = loop_.after(base::Duration::zero(), [this] { finish(); });
     return;
   }
-  for (const auto& process : processes_) {
-    if (!process->exit) (void)process->child.signal_group(SIGTERM);
-  }
+  stopping_.tell(own_children());
   const base::Instant kill_at = loop_.now() + grace;
   if (kill_timer_.pending() && kill_at_ <= kill_at) return;
   kill_at_ = kill_at;
@@ -188,6 +219,7 @@ void UserRun::stop(std::chrono::milliseconds grace) {
 // After the kill nobody holds the pipes any more, so reading what is left comes to an end.
 void UserRun::finish() {
   kill_timer_.reset();
+  rest_watches_.clear();
   kill_all();
   for (const auto& process : processes_) {
     process->out_watch.reset();

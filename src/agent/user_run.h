@@ -17,13 +17,15 @@
 #include "process/out_of_memory.h"
 #include "process/output.h"
 #include "process/spawn.h"
+#include "process/stopping.h"
 #include "process/usage.h"
 
 namespace gangrun::agent {
 
 // One run of the user's command: one or several processes (ranks), their output, and their end.
-// When one of them fails the others are stopped; when all have ended, whatever they left behind is
-// killed before the end is reported, so that nothing of a run outlives it.
+// When one of them fails the others are stopped. When all have ended by themselves, whatever they
+// left behind is killed before the end is reported, so that nothing of a run outlives it. When they
+// were told to stop, what is left keeps its time: the trainer below a shell, which dies at once.
 class UserRun {
  public:
   struct Callbacks {
@@ -32,8 +34,9 @@ class UserRun {
     std::function<void(const job::ExitReport& report)> on_ended;
   };
 
+  // `stop_grace`: for the others when a process fails.
   UserRun(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
-          Callbacks callbacks);
+          process::Stopping::How stop, std::chrono::milliseconds stop_grace, Callbacks callbacks);
   ~UserRun();
   UserRun(const UserRun&) = delete;
   UserRun& operator=(const UserRun&) = delete;
@@ -45,7 +48,8 @@ class UserRun {
   base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix,
                        const std::vector<std::string>& container_reports = {});
 
-  // SIGTERM to all; SIGKILL to everything that is left after `grace` (0: at once).
+  // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of
+  // several graces the one that is over first counts.
   void stop(std::chrono::milliseconds grace);
 
   [[nodiscard]] std::int64_t first_pid() const;
@@ -65,6 +69,7 @@ class UserRun {
                                bool shares_log, const std::string& container_report);
   void tell_end_in_container(Process& process, const process::Exit& client);
   void on_process_ended(Process& process);
+  void await_rest();
   void finish();
   void kill_all();
   [[nodiscard]] job::ExitReport report() const;
@@ -72,9 +77,14 @@ class UserRun {
   net::EventLoop& loop_;
   base::Logger& logger_;
   const process::Containment& containment_;
+  const std::chrono::milliseconds stop_grace_;
   Callbacks callbacks_;
   std::vector<std::unique_ptr<Process>> processes_;
   process::OutOfMemoryWatch out_of_memory_ = process::OutOfMemoryWatch::start();
+  process::Stopping stopping_;
+  // Of those that live on when our own have ended; watches go before their descriptors.
+  std::vector<base::UniqueFd> rest_;
+  std::vector<net::Watch> rest_watches_;
   net::Timer kill_timer_;
   base::Instant kill_at_;
   std::size_t running_ = 0;

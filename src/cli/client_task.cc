@@ -20,6 +20,8 @@
 #include "job/limits.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
+#include "process/signal_catchers.h"
+#include "process/signals.h"
 #include "process/spawn.h"
 
 namespace gangrun::cli {
@@ -150,7 +152,7 @@ Result<> ClientSession::start(const MakeSite& make_site) {
   GANGRUN_ASSIGN(auto status_site, make_site());
   GANGRUN_ASSIGN(auto stop_site, make_site());
   GANGRUN_ASSIGN(spec_site_, make_site());
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   tell(base::format("{}: client:0 starts here when all tasks have reported", task_.job));
   watch_.start(std::move(status_site), std::move(stop_site));
   ask_for_spec();
@@ -251,6 +253,12 @@ void ClientSession::end_child() {
 }
 
 void ClientSession::on_signal(int number) {
+  if (process::is_notice(number)) {
+    watch_.give_notice(name_of_signal(number));
+    if (!child_ || exit_) return;
+    for (const pid_t pid : process::signal_catchers({child_->pid()}, number)) ::kill(pid, number);
+    return;
+  }
   if (child_ && !exit_) {
     // From a terminal it has it already.
     if (number != SIGINT || !terminal_.is_terminal()) (void)child_->signal(number);

@@ -20,6 +20,7 @@
 #include "cluster/kubernetes/job_objects.h"
 #include "cluster/kubernetes/job_removal.h"
 #include "cluster/kubernetes/pod_facts.h"
+#include "process/signals.h"
 
 namespace gangrun::cli {
 
@@ -69,8 +70,9 @@ class Submission {
 };
 
 Result<cluster::JobPaths> Submission::submit(const Context& context) {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int number) {
-    interrupted_by_ = name_of_signal(number);
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int number) {
+    // There is no task yet that it could be for.
+    if (!process::is_notice(number)) interrupted_by_ = name_of_signal(number);
   }));
   begun_ = loop_.now();
   GANGRUN_TRY(reach());

@@ -9,6 +9,9 @@ namespace gangrun::cli {
 // job in the background of a script) is not among them.
 std::vector<int> ending_signals();
 
+// These and those that are a notice for the tasks (process/signals.h).
+std::vector<int> job_signals();
+
 // "Ctrl-C", "SIGTERM", …
 std::string name_of_signal(int number);
 

@@ -16,7 +16,8 @@ const std::vector<ExitStatusRow>& exit_status_table() {
       {ExitStatus::kFailed,
        "the command itself failed (a master that does not answer, a full disk)"},
       {ExitStatus::kTimeLimit, "wait: the time limit was reached, the job goes on"},
-      {ExitStatus::kInterrupted, "interrupted: Ctrl-C, SIGTERM or SIGHUP ended the command"},
+      {ExitStatus::kInterrupted,
+       "interrupted: Ctrl-C, SIGTERM or a signal like it ended the command"},
   };
   return kTable;
 }

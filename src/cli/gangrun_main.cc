@@ -17,6 +17,7 @@
 #include "cli/tf_spawner.h"
 #include "cli/ytf_submit.h"
 #include "cluster/yarn/token_errand.h"
+#include "process/signals.h"
 
 namespace gangrun {
 namespace {
@@ -50,8 +51,7 @@ void end_with_parent(std::map<std::string, std::string>& environment) {
 int start(int argc, char** argv) {
   const base::SystemClock clock;
   const base::Instant commanded_at = clock.now();
-  // A reader that has gone is an error of write(), not our end.
-  ::signal(SIGPIPE, SIG_IGN);
+  process::survive_lost_output();
   auto environment = environment_variables();
   end_with_parent(environment);
   const auto value = [&](const std::string& name) {

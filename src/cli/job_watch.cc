@@ -40,13 +40,18 @@ void JobWatch::on_answer(const Result<job::JobStatus>& status) {
 }
 
 void JobWatch::stop(bool at_once, const std::string& by) {
-  const auto asked = stop_worker_.run(
-      [site = stop_site_.get(), job = job_, by, at_once] { return site->stop(job, at_once, by); },
-      [this](const Result<>& stopped) {
-        const bool is_told =
-            stopped.ok() || stopped.error().code == base::Code::kFailedPrecondition;
-        if (!is_told) callbacks_.on_trouble(stopped.error().message);
-      });
+  ask([site = stop_site_.get(), job = job_, by, at_once] { return site->stop(job, at_once, by); });
+}
+
+void JobWatch::give_notice(const std::string& by) {
+  ask([site = stop_site_.get(), job = job_, by] { return site->give_notice(job, by); });
+}
+
+void JobWatch::ask(std::function<Result<>()> question) {
+  const auto asked = stop_worker_.run(std::move(question), [this](const Result<>& answer) {
+    const bool is_told = answer.ok() || answer.error().code == base::Code::kFailedPrecondition;
+    if (!is_told) callbacks_.on_trouble(answer.error().message);
+  });
   if (!asked.ok()) callbacks_.on_trouble(asked.error().message);
 }
 

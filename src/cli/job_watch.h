@@ -21,7 +21,7 @@ class JobWatch {
     // Gives the time until the next look.
     std::function<base::Duration(const job::JobStatus& status)> on_status;
     // The cluster cannot be asked, which changes nothing: the job goes on. Told once until it can
-    // be asked again. Also for a stop that did not reach the job.
+    // be asked again. Also for what did not reach the job.
     std::function<void(const std::string& sentence)> on_trouble;
   };
 
@@ -32,8 +32,11 @@ class JobWatch {
   void start(std::unique_ptr<cluster::Site> status_site, std::unique_ptr<cluster::Site> stop_site);
   // Asks for the job's end; one that has ended already is fine.
   void stop(bool at_once, const std::string& by);
+  // Has the tasks told that their place may end them.
+  void give_notice(const std::string& by);
 
  private:
+  void ask(std::function<base::Result<>()> question);
   void look();
   void on_answer(const base::Result<job::JobStatus>& status);
 

@@ -39,6 +39,7 @@ class ScriptedSite final : public cluster::Site {
     return base::not_found("no cluster spec");
   }
   Result<> stop(std::string_view, bool, const std::string&) override { return stopped_; }
+  Result<> give_notice(std::string_view, const std::string&) override { return stopped_; }
   Result<cluster::TunnelAgent> tunnel_agent(std::string_view, const job::TaskId&) override {
     return base::unavailable("nobody asks");
   }

@@ -261,6 +261,10 @@ Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::str
   return deleted;
 }
 
+Result<> KubernetesSite::give_notice(std::string_view job, const std::string& by) {
+  return others_->give_notice(job, by);
+}
+
 Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,
                                                           const job::TaskId& task) {
   return others_->tunnel_agent(job, task);

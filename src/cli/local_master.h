@@ -53,6 +53,7 @@ class LocalMaster {
   [[nodiscard]] job::JobStatus status() const { return master_->status(); }
   [[nodiscard]] std::uint16_t tls_port() const { return master_->tls_port(); }
   void request_stop(std::string by, bool at_once) { master_->request_stop(std::move(by), at_once); }
+  int give_notice(const std::string& by) { return master_->give_notice(by); }
 
   // Takes away what the job has on the cluster, once it has ended; `done` at once where that is
   // nothing. See KubernetesCluster::clear().

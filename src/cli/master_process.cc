@@ -14,6 +14,7 @@
 #include "job/limits.h"
 #include "job/plan_json.h"
 #include "net/event_loop.h"
+#include "process/signals.h"
 
 namespace gangrun::cli {
 
@@ -57,7 +58,7 @@ Result<base::Json> read_json(const std::string& path) {
 
 Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
                               base::UniqueFd supervisor_lock) {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
   supervisor_lock.reset();
   GANGRUN_ASSIGN(const base::Json stored_spec, read_json(folder_->paths().spec()));
@@ -76,6 +77,10 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
 }
 
 void MasterProcess::on_signal(int number) {
+  if (process::is_notice(number)) {
+    if (master_) (void)master_->give_notice(name_of_signal(number));
+    return;
+  }
   ++signals_seen_;
   if (master_) master_->request_stop(name_of_signal(number), signals_seen_ > 1);
 }

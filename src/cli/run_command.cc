@@ -126,6 +126,8 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
            "How long an observer may be idle, or a sidecar may stay, after the others");
   add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
             "Restarts after failures; scope task or gang");
+  add_value(command, "--restart-pause", flags.restart_pause, "TIME[:LONGEST]",
+            "Before a restart, twice as long each time (1s:1min)");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
            "Time limits: allocation, hold, roll_call, job, stop, shrink, master_lost");
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
@@ -150,6 +152,10 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
             "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' addresses");
   add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
             "How surely everything that a task starts ends with it");
+  add_value(command, "--stop-signal", flags.stop_signal, "SIGNAL",
+            "By which tasks are told to stop: TERM, INT, HUP, QUIT, USR1, USR2");
+  add_value(command, "--stop-signal-to", flags.stop_signal_to, "process|group",
+            "Who of a task gets it: the command, or all that it started too");
 }
 
 void add_cluster_flags(CLI::App& command, job::Flags& flags) {

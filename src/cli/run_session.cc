@@ -15,6 +15,7 @@
 #include "job/limits.h"
 #include "job/places.h"
 #include "net/event_loop.h"
+#include "process/signals.h"
 
 namespace gangrun::cli {
 
@@ -68,7 +69,7 @@ class Session final : public master::Listener {
 
 Result<> Session::prepare() {
   // Before anything starts a thread or a process.
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   if (plan_.kubernetes) return reach_cluster();
   return {};
 }
@@ -122,8 +123,13 @@ Result<> Session::start_master() {
 }
 
 void Session::on_signal(int number) {
-  ++signals_seen_;
   const std::string name = name_of_signal(number);
+  if (process::is_notice(number)) {
+    if (master_ == nullptr || finished_) return;
+    return display_->notice(
+        base::format("{}: handed on to {} tasks as a notice", name, master_->give_notice(name)));
+  }
+  ++signals_seen_;
   if (master_ == nullptr) return;
   // Only a reader that takes nothing keeps us here then.
   if (finished_) return display_->give_up();

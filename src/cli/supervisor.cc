@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +14,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/detached.h"
+#include "cli/ending_signals.h"
 #include "cluster/local/agent_processes.h"
 #include "cluster/local/local_site.h"
 #include "journal/segments.h"
@@ -61,13 +63,26 @@ base::Result<process::Child> start_master(const std::string& program, const std:
   return process::spawn(options);
 }
 
+sigset_t passed_on() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGCHLD);
+  for (const int number : job_signals()) ::sigaddset(&signals, number);
+  return signals;
+}
+
 // Waits for the master's end, which its job's own limits bound, and meanwhile for every orphan that
-// it left to us.
+// it left to us. What somebody tells us is for the master, which knows what to do.
 bool wait_for_master(pid_t master, int& status) {
+  const sigset_t signals = passed_on();
   while (true) {
-    const pid_t ended = ::waitpid(-1, &status, 0);
-    if (ended == master) return true;
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == master) return true;
+    }
     if (ended < 0 && errno != EINTR) return false;
+    const int number = ::sigwaitinfo(&signals, nullptr);
+    if (number > 0 && number != SIGCHLD) ::kill(master, number);
   }
 }
 
@@ -84,6 +99,8 @@ ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& conte
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) != 0) {
     logger->warning("{}", base::from_errno(errno, "cannot become a subreaper").message);
   }
+  const sigset_t signals = passed_on();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   int failures = 0;
   for (int masters = 0; masters < kMaxMasters; ++masters) {
     const auto master = start_master(context.program, folder, told_fd, lock->get());

@@ -16,6 +16,7 @@
 #include "job/limits.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
+#include "process/signals.h"
 
 namespace gangrun::cli {
 
@@ -81,7 +82,7 @@ class YarnSession {
 };
 
 Result<> YarnSession::start(const DisplayOptions& options) {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   auto status_site = yarn_site(access_, context_);
   GANGRUN_ASSIGN(status_, status_site->status(id_));
   std::vector<job::TaskId> tasks;
@@ -135,12 +136,16 @@ void YarnSession::on_lines(Result<std::vector<cluster::LogLine>> lines) {
 }
 
 void YarnSession::on_signal(int number) {
+  const std::string name = name_of_signal(number);
+  if (process::is_notice(number)) {
+    display_->notice(base::format("{}: handed on to the tasks as a notice", name));
+    return watch_.give_notice(name);
+  }
   ++signals_seen_;
   if (!ours_) {
     left_ = true;
     return;
   }
-  const std::string name = name_of_signal(number);
   display_->notice(
       signals_seen_ == 1
           ? base::format("{}: the tasks are told to stop; once more ends them at once", name)

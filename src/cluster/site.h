@@ -86,6 +86,9 @@ class Site {
   // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
   // has ended already.
   virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
+  // Has the tasks told that their place may end them (a batch system's warning); nothing is
+  // stopped.
+  virtual base::Result<> give_notice(std::string_view job, const std::string& by) = 0;
   // Of a job that has not ended; kUnavailable while the task has no agent, or the job no master.
   virtual base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) = 0;
   // What is there now, in the order of the tasks.

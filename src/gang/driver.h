@@ -33,12 +33,19 @@ inline job::TaskSpec elastic_type(const std::string& type, int instances, int ne
   return task;
 }
 
+// Without a pause before a restart.
+inline job::Restarts at_once(int max, job::RestartScope scope) {
+  const std::chrono::milliseconds none(0);
+  return {max, scope, none, none};
+}
+
 inline job::JobSpec job_of(std::vector<job::TaskSpec> tasks) {
   job::JobSpec spec;
   spec.name = "driven";
   spec.tasks = std::move(tasks);
   spec.success = "all";
   spec.timeouts.stop = kStopTimeout;
+  spec.restarts = at_once(0, job::RestartScope::kTask);
   return spec;
 }
 

@@ -57,6 +57,9 @@ std::optional<base::Instant> Gang::next_deadline() const {
   if (job_deadline_ && stage_ != Stage::kStopping)
     next = next ? std::min(*next, *job_deadline_) : job_deadline_;
   if (resize_at_) next = next ? std::min(*next, *resize_at_) : resize_at_;
+  if (publish_at_ && stage_ == Stage::kGathering) {
+    next = next ? std::min(*next, *publish_at_) : publish_at_;
+  }
   return next;
 }
 
@@ -89,6 +92,7 @@ void Gang::set_deadline(Task& task, std::optional<base::Instant> deadline) {
 // Every phase that waits for somebody else has a time limit; kRegistered waits for tasks that have
 // theirs. While nothing is heard of its agent, the limit stays the end of its lease.
 void Gang::enter(Task& task, Phase phase) {
+  if (phase != task.phase) task.restart_at.reset();
   task.phase = phase;
   if (task.silent && phase != Phase::kEnding) return;
   if (in_grace(task)) return set_deadline(task, now_ + task.grace);
@@ -103,9 +107,9 @@ void Gang::enter(Task& task, Phase phase) {
       return set_deadline(task, now_ + timeouts_.stop + limits_.kill_allowance);
     case Phase::kRegistered:
     case Phase::kRunning:
+    case Phase::kEnding: return set_deadline(task, std::nullopt);  // end() knows the grace
     case Phase::kIdle:
-    case Phase::kEnding:  // end() knows the grace
-    case Phase::kGone: return set_deadline(task, std::nullopt);
+    case Phase::kGone: return set_deadline(task, task.restart_at);
   }
 }
 
@@ -118,6 +122,7 @@ void Gang::ask(Task& task) {
   std::optional<job::Address> wanted;
   if (task.address.port != 0 && !hosts_.avoids(task.host, now_)) wanted = task.address;
   task.has_run = task.silent = task.killed = false;
+  task.begun_at = now_;
   task.asked_to_end_at.reset();
   task.host.clear();
   task.outcome = Outcome::kNone;
@@ -128,6 +133,7 @@ void Gang::ask(Task& task) {
 void Gang::start(Task& task) {
   if (task.has_run) ++task.attempt;
   task.has_run = true;
+  task.begun_at = now_;
   task.outcome = Outcome::kNone;
   enter(task, Phase::kStarting);
   decide(Start{task.id, task.attempt, spec_published_.generation});
@@ -193,6 +199,7 @@ bool Gang::is_as_published(const Task& task) const {
 }
 
 void Gang::publish_if_complete() {
+  if (publish_at_ && *publish_at_ > now_) return;
   recount();
   if (flexible_) {
     const auto seats = seating(now_ >= waiting_since_ + timeouts_.shrink);
@@ -220,6 +227,7 @@ void Gang::publish() {
   }
   spec_published_ = std::move(spec);
   published_at_ = now_;
+  publish_at_.reset();
   stage_ = Stage::kRunning;
   gathered_before_ = true;
   decide(Publish{spec_published_});
@@ -328,7 +336,12 @@ void Gang::on(const AgentEnded& event) {
 
 void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts) {
   const Phase phase = task.phase;
-  if (phase == Phase::kIdle) return leave(task, task.outcome);
+  if (phase == Phase::kIdle) {
+    const auto restart_at = task.restart_at;
+    leave(task, task.outcome);
+    task.restart_at = restart_at;
+    return enter(task, Phase::kGone);
+  }
   const bool on_its_own = !task.asked_to_end_at || at < *task.asked_to_end_at;
   if (phase == Phase::kEnding) {
     const bool matters =
@@ -379,9 +392,29 @@ void Gang::count_restart(const Failure& failure, bool counts) {
   failures_.clear();
 }
 
-void Gang::restart_task(Task& task) {
+// Grows with each failure; a run that was longer than the longest pause begins anew.
+base::Duration Gang::next_pause(int& pauses, base::Instant begun) const {
+  if (now_ - begun > restarts_.max_pause) pauses = 0;
+  base::Duration pause = restarts_.pause;
+  for (int i = 0; i < pauses && pause < restarts_.max_pause; ++i) pause *= 2;
+  ++pauses;
+  return std::min<base::Duration>(pause, restarts_.max_pause);
+}
+
+void Gang::restart_task(Task& task, base::Duration pause) {
+  if (pause.count() == 0) return restart_now(task);
+  if (task.phase != Phase::kGone && task.phase != Phase::kIdle) return;
+  task.outcome = Outcome::kNone;
+  task.restart_at = now_ + pause;
+  enter(task, task.phase);
+}
+
+void Gang::restart_now(Task& task) {
   if (task.phase == Phase::kGone) return ask(task);
-  if (task.phase == Phase::kIdle) return start(task);
+  if (task.phase != Phase::kIdle) return;
+  // Meanwhile its agent may have come to another port, which the others do not know.
+  if (task.policy == Policy::kSidecar || is_as_published(task)) return start(task);
+  restart_gang();
 }
 
 // Every task that others know by its address stops and waits for the next generation.
@@ -398,10 +431,10 @@ void Gang::restart_gang() {
         break;
       case Phase::kIdle:
         task.outcome = Outcome::kNone;
-        task.phase = Phase::kRegistered;
+        enter(task, Phase::kRegistered);
         break;
       case Phase::kGone:
-        if (!task.dropped) ask(task);
+        if (!task.dropped && !task.restart_at) ask(task);
         break;
       case Phase::kAsked:
       case Phase::kAllocated:
@@ -442,16 +475,26 @@ void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retr
     return fail_job(failure);
   }
   count_restart(failure, counts);
+  const auto pause_of = [&](int& pauses, base::Instant begun) {
+    return counts ? next_pause(pauses, begun) : base::Duration::zero();
+  };
+  const auto restart_all = [&] {
+    const base::Duration pause = pause_of(pauses_, published_at_);
+    if (pause.count() > 0) publish_at_ = now_ + pause;
+    restart_gang();
+  };
   if (leaves && task.policy != Policy::kObserver) {
     end(task, std::chrono::milliseconds(0));
-    return restart_gang();
+    return restart_all();
   }
   const bool alone =
       restarts_.scope == job::RestartScope::kTask || task.policy == Policy::kObserver;
   // A port that was lost is known to the others: only a new generation tells them of the new one.
   const bool at_old_address = task.phase != Phase::kAllocated;
-  if (stage_ == Stage::kGathering || (alone && at_old_address)) return restart_task(task);
-  restart_gang();
+  if (stage_ == Stage::kGathering || (alone && at_old_address)) {
+    return restart_task(task, pause_of(task.pauses, task.begun_at));
+  }
+  restart_all();
 }
 
 }  // namespace gangrun::gang

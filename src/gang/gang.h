@@ -48,11 +48,15 @@ struct Task {
   int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
-  job::Address address;  // port 0: has not reported
-  std::string exit;      // how its last run ended, in words
-  bool silent = false;   // no session; the deadline is the end of its lease
-  int lost_ports = 0;    // runs that ended because the task's port was in use
-  bool killed = false;   // Kill was decided: the next deadline gives it up
+  job::Address address;    // port 0: has not reported
+  std::string exit;        // how its last run ended, in words
+  bool silent = false;     // no session; the deadline is the end of its lease
+  base::Instant begun_at;  // when it was asked for, or its run began
+  int pauses = 0;          // before its restarts, since a run of it was long
+  // When what has failed starts again, or is asked for again: the deadline of kIdle and kGone.
+  std::optional<base::Instant> restart_at;
+  int lost_ports = 0;   // runs that ended because the task's port was in use
+  bool killed = false;  // Kill was decided: the next deadline gives it up
   bool member = true;  // has a place in the generation; else a spare, or absent while it is smaller
   bool dropped = false;                          // given up for good: its phase stays kGone
   std::optional<base::Instant> asked_to_end_at;  // a failure before that is one of its own
@@ -228,7 +232,9 @@ class Gang {
   [[nodiscard]] bool may_restart(bool counts) const;
   bool note_trouble(const Task& task, bool is_trouble);
   void count_restart(const Failure& failure, bool counts);
-  void restart_task(Task& task);
+  base::Duration next_pause(int& pauses, base::Instant begun) const;
+  void restart_task(Task& task, base::Duration pause);
+  void restart_now(Task& task);
   void restart_gang();
   void fail_job(const Failure& failure);
   void finish_if_tracked_succeeded();
@@ -269,6 +275,8 @@ class Gang {
   job::ClusterSpec spec_published_;
   int restarts_used_ = 0;
   int uncounted_restarts_ = 0;
+  int pauses_ = 0;  // before restarts of the gang, since a generation was long
+  std::optional<base::Instant> publish_at_;  // not before
   std::string cluster_waits_for_;
   base::Instant published_at_;
   base::Instant waiting_since_;  // when a task was last lost or came: shrinking counts from there

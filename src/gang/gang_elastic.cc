@@ -24,6 +24,7 @@ void Gang::adapt() {
   if (stage_ == Stage::kRunning) resize_at_ = resize_time();
   if (stage_ == Stage::kGathering && can_seat_all_waited()) {
     resize_at_ = waiting_since_ + timeouts_.shrink;
+    if (publish_at_) resize_at_ = std::max(*resize_at_, *publish_at_);
   }
 }
 

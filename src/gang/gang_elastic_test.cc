@@ -16,7 +16,7 @@ job::TaskId worker(int index) { return {"worker", index}; }
 job::JobSpec elastic(int instances, int needed, int spares = 0, int max = 3,
                      job::RestartScope scope = job::RestartScope::kTask) {
   job::JobSpec spec = job_of({elastic_type("worker", instances, needed, spares)});
-  spec.restarts = {max, scope};
+  spec.restarts = at_once(max, scope);
   return spec;
 }
 
@@ -357,7 +357,7 @@ TEST(ElasticTest, ACommandThatFailsWhenNoRestartIsLeftFailsTheJob) {
 
 TEST(ElasticTest, TheOnlyMissingOnesOfAllTypesDecideTogether) {
   job::JobSpec spec = job_of({elastic_type("worker", 2, 1), task_type("ps")});
-  spec.restarts = {3, job::RestartScope::kTask};
+  spec.restarts = at_once(3, job::RestartScope::kTask);
   Driver driver = running(spec);
   driver.agent_ended(worker(1));
   driver.agent_ended({"ps", 0});

@@ -78,7 +78,10 @@ void Gang::correct_failure(const Task& task, const AgentEnded& event) {
 }
 
 void Gang::end(Task& task, std::chrono::milliseconds grace) {
-  if (task.phase == Phase::kGone) return;
+  if (task.phase == Phase::kGone) {
+    task.restart_at.reset();
+    return set_deadline(task, std::nullopt);
+  }
   if (!task.asked_to_end_at) task.asked_to_end_at = now_;
   base::Instant limit = now_ + grace + limits_.kill_allowance;
   // Asking again never gives it more time.
@@ -125,6 +128,8 @@ void Gang::finish_if_tracked_succeeded() {
   touch_all();
   for (Task& task : tasks_) {
     if (task.policy == Policy::kSidecar || is_done(task)) continue;
+    // What it is there for is complete now: it looks at that at once.
+    if (task.restart_at && task.phase == Phase::kIdle && task.grace.count() > 0) start(task);
     if (in_grace(task) && task.grace.count() > 0) {
       enter(task, task.phase);
     } else {
@@ -256,6 +261,10 @@ void Gang::on(const TimePassed&) {
     // Each only once: a gang of thousands may be late all at the same time.
     forget_touched();
   }
+  if (stage_ == Stage::kGathering && publish_at_ && *publish_at_ <= now_) {
+    publish_at_.reset();
+    publish_if_complete();
+  }
 }
 
 void Gang::expired(Task& task) {
@@ -275,10 +284,10 @@ void Gang::expired(Task& task) {
       task.killed = true;
       enter(task, Phase::kEnding);
       return set_deadline(task, now_ + limits_.kill_allowance);
-    case Phase::kRunning:
-    case Phase::kRegistered:
     case Phase::kIdle:
-    case Phase::kGone: GANGRUN_CHECK(false, static_cast<int>(task.phase));
+    case Phase::kGone: return restart_now(task);
+    case Phase::kRunning:
+    case Phase::kRegistered: GANGRUN_CHECK(false, static_cast<int>(task.phase));
   }
 }
 
@@ -347,6 +356,7 @@ std::string Gang::gathering_words() const {
   std::vector<const Task*> allocated;
   std::vector<const Task*> stopping;
   std::vector<const Task*> silent;
+  std::vector<const Task*> pausing;
   std::size_t members = 0;
   for (const Task& task : tasks_) {
     if (task.policy == Policy::kSidecar || task.dropped) continue;
@@ -354,9 +364,12 @@ std::string Gang::gathering_words() const {
     if (task.phase == Phase::kAsked) asked.push_back(&task);
     if (task.phase == Phase::kAllocated) allocated.push_back(&task);
     if (task.silent) silent.push_back(&task);
+    if (task.restart_at) pausing.push_back(&task);
     if (task.phase == Phase::kStopping || task.phase == Phase::kEnding) stopping.push_back(&task);
   }
   if (!stopping.empty()) return format("restart: {} still to stop", names(stopping));
+  if (!pausing.empty()) return format("the pause before the restart of {}", names(pausing));
+  if (publish_at_ && asked.empty() && allocated.empty()) return "the pause before the restart";
   if (asked.empty() && allocated.empty()) return format("news of {}", names(silent));
   if (!asked.empty()) {
     const std::string reason =
@@ -382,9 +395,10 @@ std::string Gang::waiting_for(base::Instant now) const {
   } else {
     std::vector<const Task*> silent;
     std::vector<const Task*> starting;
+    std::vector<const Task*> pausing;
     for (const Task& task : tasks_) {
       if (!task.deadline || task.phase == Phase::kEnding || !task.member) continue;
-      (task.silent ? silent : starting).push_back(&task);
+      (task.silent ? silent : task.restart_at ? pausing : starting).push_back(&task);
     }
     if (!starting.empty()) {
       text = format("the start of {}", names(starting));
@@ -394,6 +408,9 @@ std::string Gang::waiting_for(base::Instant now) const {
       if (lacks_place && !cluster_waits_for_.empty()) text += format(" ({})", cluster_waits_for_);
     }
     if (!silent.empty()) text = format("news of {}", names(silent));
+    if (text.empty() && !pausing.empty()) {
+      text = format("the pause before the restart of {}", names(pausing));
+    }
     if (text.empty()) text = resize_words();
     if (text.empty() && job_deadline_) text = "the end of its tasks";
   }
@@ -413,8 +430,12 @@ job::TaskState state_of(const Task& task) {
     case Phase::kRunning: return job::TaskState::kRunning;
     case Phase::kStopping: return job::TaskState::kStopping;
     case Phase::kIdle:
-    case Phase::kEnding:
-    case Phase::kGone: break;
+      if (task.restart_at) return job::TaskState::kRegistered;
+      break;
+    case Phase::kGone:
+      if (task.restart_at) return job::TaskState::kWaiting;
+      break;
+    case Phase::kEnding: break;
   }
   switch (task.outcome) {
     case Outcome::kNone: return job::TaskState::kStopping;

@@ -17,7 +17,7 @@ job::TaskId worker(int index) { return {"worker", index}; }
 
 job::JobSpec two_hosted_workers(int max = 10) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
-  spec.restarts = {max, job::RestartScope::kTask};
+  spec.restarts = at_once(max, job::RestartScope::kTask);
   return spec;
 }
 

@@ -11,7 +11,7 @@ using std::chrono::seconds;
 
 job::JobSpec two_resumed_workers(job::RestartScope scope = job::RestartScope::kGang) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
-  spec.restarts = {1, scope};
+  spec.restarts = at_once(1, scope);
   return spec;
 }
 

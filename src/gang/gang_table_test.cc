@@ -25,7 +25,7 @@ Driver small_gang(job::RestartScope scope = job::RestartScope::kTask) {
   job::JobSpec spec =
       job_of({task_type("chief"), task_type("worker", 2), task_type("ps"),
               task_type("evaluator", 1, grace), task_type("tensorboard", 1, grace)});
-  spec.restarts = {1, scope};
+  spec.restarts = at_once(1, scope);
   return Driver(spec);
 }
 
@@ -175,7 +175,7 @@ const job::TaskId kSpare{"worker", 3};
 // worker:0 to worker:2, of which two suffice, and the spare worker:3.
 Driver elastic_gang() {
   job::JobSpec spec = job_of({elastic_type("worker", 3, 2, 1)});
-  spec.restarts = {2, job::RestartScope::kTask};
+  spec.restarts = at_once(2, job::RestartScope::kTask);
   Driver driver(spec);
   driver.run_all();
   return driver;

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 job::JobSpec two_workers(int max, job::RestartScope scope) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
-  spec.restarts = {max, scope};
+  spec.restarts = at_once(max, scope);
   return spec;
 }
 
@@ -92,7 +92,7 @@ TEST(GangTest, TaskAtAnotherAddressRestartsTheGang) {
 
 TEST(GangTest, ScopeGangBringsAllBackWithTheNextGeneration) {
   job::JobSpec spec = job_of({task_type("worker", 2), task_type("tensorboard")});
-  spec.restarts = {1, job::RestartScope::kGang};
+  spec.restarts = at_once(1, job::RestartScope::kGang);
   Driver driver = running(spec);
   driver.exited(job::kWorker0, 0);
   EXPECT_EQ(driver.exited(job::kWorker1, 1), "warn; publish 2; start@2 w0#2 w1#2");
@@ -324,7 +324,7 @@ TEST(GangTest, SidecarThatGetsNoPlaceDoesNotMatter) {
 
 TEST(GangTest, ObserverComesBackAloneWhateverTheScope) {
   job::JobSpec spec = job_of({task_type("worker"), task_type("evaluator", 1, minutes(1))});
-  spec.restarts = {1, job::RestartScope::kGang};
+  spec.restarts = at_once(1, job::RestartScope::kGang);
   Driver driver = running(spec);
   EXPECT_EQ(driver.exited(job::kEvaluator, 1), "warn; start@1 e0#2");
   EXPECT_EQ(driver.phase(job::kWorker0), Phase::kRunning);

@@ -27,7 +27,7 @@ const job::TaskId kOther{"worker", 1};
 
 job::JobSpec two_waiting_workers() {
   job::JobSpec spec = job_of({task_type("worker", 2)});
-  spec.restarts = {3, job::RestartScope::kGang};
+  spec.restarts = at_once(3, job::RestartScope::kGang);
   return spec;
 }
 

@@ -178,7 +178,12 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   spec.hosts = draft.hosts.value_or(spec.hosts);
   spec.interface = draft.interface.value_or("");
   spec.containment = draft.containment.value_or(spec.containment);
-  spec.notice_signal = draft.notice_signal.value_or(spec.notice_signal);
+  spec.stop_signal = draft.stop_signal.value_or(spec.stop_signal);
+  spec.stop_signal_to = draft.stop_signal_to.value_or(spec.stop_signal_to);
+  // A notice is no order to stop.
+  const auto notice =
+      spec.stop_signal == StopSignal::kUsr1 ? NoticeSignal::kUsr2 : spec.notice_signal;
+  spec.notice_signal = draft.notice_signal.value_or(notice);
   return spec;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/format.h"
 #include "job/spec_yaml.h"
 
 namespace gangrun::job {
@@ -339,6 +340,36 @@ TEST(Build, ErrorsOfNamesOfPorts) {
   EXPECT_EQ(build_error("", {.ports = {"worker:a+A"}, .command = {"x"}}),
             "--ports: tasks.worker.ports.names: 'a' and 'A' would both be GANGRUN_PORT_A; allowed: "
             "names that differ in more than case, '_' and '-'");
+}
+
+TEST(Build, ThePauseBeforeARestart) {
+  const auto pauses = [](const std::string& keys, const Flags& flags) {
+    const Restarts restarts = built("tasks: {w: }\ncommand: x\n" + keys, flags).restarts;
+    return base::format("{} of {}: {} to {}", restarts.max, to_string(restarts.scope),
+                        restarts.pause.count(), restarts.max_pause.count());
+  };
+  EXPECT_EQ(pauses("restarts: 3\n", {}), "3 of task: 1000 to 60000");
+  EXPECT_EQ(pauses("restarts: {max: 3, pause: 5min}\n", {}), "3 of task: 300000 to 300000");
+  const std::string file = "restarts: {max: 3, scope: gang, pause: 2s, max_pause: 5s}\n";
+  EXPECT_EQ(pauses(file, {.restarts = "4"}), "4 of task: 2000 to 5000");
+  EXPECT_EQ(pauses(file, {.restart_pause = "0"}), "3 of gang: 0 to 5000");
+  EXPECT_EQ(pauses(file, {.restart_pause = "100ms:200ms"}), "3 of gang: 100 to 200");
+  EXPECT_EQ(pauses("", {.restart_pause = "100ms"}), "0 of task: 100 to 60000");
+  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\n", {.restart_pause = "2s:1s"}),
+            "--restart-pause: restarts.max_pause: '1 s' is not allowed; allowed: no less than "
+            "restarts.pause, 2 s");
+  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\n", {.restart_pause = "soon"}).substr(0, 24),
+            "--restart-pause: 'soon' ");
+}
+
+TEST(Build, ANoticeIsNoOrderToStop) {
+  const auto notice_of = [](const std::string& keys) {
+    return built("tasks: {w: }\ncommand: x\n" + keys, {}).notice_signal;
+  };
+  EXPECT_EQ(notice_of(""), NoticeSignal::kUsr1);
+  EXPECT_EQ(notice_of("stop_signal: USR1\n"), NoticeSignal::kUsr2);
+  EXPECT_EQ(notice_of("stop_signal: USR2\n"), NoticeSignal::kUsr1);
+  EXPECT_EQ(notice_of("stop_signal: USR1\nnotice_signal: SIGINT\n"), NoticeSignal::kInt);
 }
 
 TEST(Build, AJobOfObserversOnlyIsAJob) {

@@ -92,6 +92,8 @@ struct JobDraft {
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   std::optional<Containment> containment;
+  std::optional<StopSignal> stop_signal;
+  std::optional<StopSignalTo> stop_signal_to;
   std::optional<NoticeSignal> notice_signal;
 
   // Where each field comes from, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or "-m: ".

@@ -195,6 +195,21 @@ Result<Restarts> parse_restarts(std::string_view text) {
   return restarts;
 }
 
+// "2s" or "2s:5min".
+Result<> parse_restart_pause(std::string_view text, ParsedFlags& parsed) {
+  const std::size_t colon = text.find(':');
+  const auto pause = parse_duration(text.substr(0, colon));
+  if (!pause.ok()) {
+    return base::invalid_argument(base::format(
+        "--restart-pause: {}, or pause:longest, for example 2s:5min", pause.error().message));
+  }
+  parsed.pause = *pause;
+  if (colon == std::string_view::npos) return {};
+  GANGRUN_ASSIGN(parsed.max_pause,
+                 parse_duration(text.substr(colon + 1)).context("--restart-pause"));
+  return {};
+}
+
 // "yarn.io/fpga=1".
 Result<OtherResource> parse_other_resource(std::string_view text) {
   const std::size_t equals = text.find('=');
@@ -308,9 +323,18 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
   if (flags.restarts) {
     GANGRUN_ASSIGN(parsed.restarts, parse_restarts(*flags.restarts));
   }
+  if (flags.restart_pause) GANGRUN_TRY(parse_restart_pause(*flags.restart_pause, parsed));
   if (flags.containment) {
     GANGRUN_ASSIGN(parsed.containment,
                    containment_from(*flags.containment).context("--containment"));
+  }
+  if (flags.stop_signal) {
+    GANGRUN_ASSIGN(parsed.stop_signal,
+                   stop_signal_from(*flags.stop_signal).context("--stop-signal"));
+  }
+  if (flags.stop_signal_to) {
+    GANGRUN_ASSIGN(parsed.stop_signal_to,
+                   stop_signal_to_from(*flags.stop_signal_to).context("--stop-signal-to"));
   }
   if (flags.interface) {
     GANGRUN_ASSIGN(parsed.interface, parse_interface(*flags.interface).context("--interface"));

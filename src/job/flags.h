@@ -43,7 +43,8 @@ struct Flags {
   std::optional<std::string> name{};
   std::optional<std::string> framework{};  // "tensorflow,pytorch"
   std::optional<std::string> success{};
-  std::optional<std::string> restarts{};  // "3", "3:gang"
+  std::optional<std::string> restarts{};       // "3", "3:gang"
+  std::optional<std::string> restart_pause{};  // "2s", "2s:5min"
   std::optional<std::string> on{};
   std::optional<std::string> queue{};  // of YARN, or on Kubernetes
   std::optional<std::string> priority{};
@@ -66,9 +67,11 @@ struct Flags {
   std::vector<std::string> hosts{};  // --hosts "h1:2,h2:2"
   std::optional<std::string> interface {};
   std::optional<std::string> containment{};
-  std::optional<std::string> tensorboard{};   // the folder that a tensorboard task shows
-  std::vector<std::string> command{};         // what stands after "--"
-  std::optional<std::string> command_line{};  // or one line for a shell
+  std::optional<std::string> stop_signal{};     // "USR1"
+  std::optional<std::string> stop_signal_to{};  // "group"
+  std::optional<std::string> tensorboard{};     // the folder that a tensorboard task shows
+  std::vector<std::string> command{};           // what stands after "--"
+  std::optional<std::string> command_line{};    // or one line for a shell
 };
 
 // Which tasks a value is for: all, those of a type, or one.
@@ -117,7 +120,11 @@ struct ParsedFlags {
   TimeoutsDraft timeouts;
   std::optional<std::vector<Framework>> frameworks;
   std::optional<Restarts> restarts;
+  std::optional<std::chrono::milliseconds> pause;  // between restarts
+  std::optional<std::chrono::milliseconds> max_pause;
   std::optional<Containment> containment;
+  std::optional<StopSignal> stop_signal;
+  std::optional<StopSignalTo> stop_signal_to;
   std::optional<std::vector<Host>> hosts;
   std::optional<std::string> interface;
   YarnDraft yarn;

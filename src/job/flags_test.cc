@@ -56,7 +56,9 @@ TEST(ParseFlags, TheRest) {
                                    .timeouts = {"allocation=10m,job=2 h", "stop=500ms"},
                                    .framework = "tensorflow,jax",
                                    .restarts = "3:gang",
-                                   .containment = "subreaper"});
+                                   .containment = "subreaper",
+                                   .stop_signal = "SIGUSR1",
+                                   .stop_signal_to = "group"});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_THAT(shown(parsed->processes), testing::ElementsAre("=2", "worker=3"));
   EXPECT_THAT(shown(parsed->min_instances), testing::ElementsAre("worker=2"));
@@ -71,6 +73,8 @@ TEST(ParseFlags, TheRest) {
   EXPECT_THAT(*parsed->frameworks, testing::ElementsAre(Framework::kTensorflow, Framework::kJax));
   EXPECT_EQ(parsed->restarts, (Restarts{3, RestartScope::kGang}));
   EXPECT_EQ(parsed->containment, Containment::kSubreaper);
+  EXPECT_EQ(parsed->stop_signal, StopSignal::kUsr1);
+  EXPECT_EQ(parsed->stop_signal_to, StopSignalTo::kGroup);
 }
 
 TEST(ParseFlags, ErrorsBeginWithTheFlag) {
@@ -124,6 +128,11 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
        "--restarts: 'all' is not a scope of restarts; allowed: task, gang, none"},
       {{.containment = "vm"},
        "--containment: 'vm' is not a containment; allowed: auto, pid_namespace, cgroup, subreaper"},
+      {{.stop_signal = "SIGKILL"},
+       "--stop-signal: 'SIGKILL' is not a signal to stop by; allowed: TERM, INT, HUP, QUIT, USR1, "
+       "USR2"},
+      {{.stop_signal_to = "all"},
+       "--stop-signal-to: 'all' is not who gets the signal to stop; allowed: process, group"},
   };
   for (const auto& [flags, message] : cases) {
     const auto parsed = parse_flags(flags);

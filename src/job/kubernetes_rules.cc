@@ -282,6 +282,15 @@ Found check_job(const JobSpec& job) {
     return not_there("containment", to_string(job.containment),
                      "a pod ends with all that is in it; allowed: auto");
   }
+  if (job.stop_signal != StopSignal::kTerm) {
+    return not_there("stop_signal", to_string(job.stop_signal),
+                     "a pod's own is lifecycle.stopSignal, or STOPSIGNAL of its image; allowed: "
+                     "TERM");
+  }
+  if (job.stop_signal_to != StopSignalTo::kProcess) {
+    return not_there("stop_signal_to", to_string(job.stop_signal_to),
+                     "a container's first process gets it; allowed: process");
+  }
   if (job.zookeeper) {
     return Problem{"zookeeper",
                    "is not allowed with `on: kubernetes`, where no agent reports; the cluster's "

@@ -113,6 +113,8 @@ TEST(KubernetesRules, RefusesWhatPodsDoNotHave) {
       {"mounts: [/data]", "mounts: '/data'"},
       {"archives: {env: a.zip}", "archives: 'a.zip'"},
       {"containment: cgroup", "containment: 'cgroup'"},
+      {"stop_signal: SIGINT", "stop_signal: 'INT'"},
+      {"stop_signal_to: group", "stop_signal_to: 'group'"},
       {"framework: horovod", "framework: 'horovod'"},
       {"files: ['hdfs://nn/a']", "files.0: 'hdfs://nn/a'"},
       {"files: ['file:///a']", "files.0: 'file:///a'"},

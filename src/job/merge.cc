@@ -361,6 +361,24 @@ Result<> refuse_flags_of_others(const JobDraft& draft) {
   return {};
 }
 
+// A flag for the one leaves the other as it is.
+void merge_restarts(const ParsedFlags& parsed, JobDraft& draft) {
+  const Restarts before = draft.restarts.value_or(Restarts{});
+  take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
+  if (parsed.restarts) {
+    draft.restarts->pause = before.pause;
+    draft.restarts->max_pause = before.max_pause;
+  }
+  if (!parsed.pause) return;
+  if (!draft.restarts) draft.restarts.emplace();
+  Restarts& restarts = *draft.restarts;
+  restarts.pause = *parsed.pause;
+  restarts.max_pause = parsed.max_pause.value_or(std::max(before.max_pause, *parsed.pause));
+  for (const char* field : {"restarts.pause", "restarts.max_pause"}) {
+    draft.origins[field] = "--restart-pause: ";
+  }
+}
+
 void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(flags.name, draft.name, draft, "name", "--name");
   take(flags.success, draft.success, draft, "success", "--success");
@@ -369,8 +387,10 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
   take(parsed.hosts, draft.hosts, draft, "hosts", "--hosts");
   take(parsed.interface, draft.interface, draft, "interface", "--interface");
   take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
-  take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
+  merge_restarts(parsed, draft);
   take(parsed.containment, draft.containment, draft, "containment", "--containment");
+  take(parsed.stop_signal, draft.stop_signal, draft, "stop_signal", "--stop-signal");
+  take(parsed.stop_signal_to, draft.stop_signal_to, draft, "stop_signal_to", "--stop-signal-to");
   const auto take_timeout = [&](auto field, const std::string& name) {
     take(parsed.timeouts.*field, draft.timeouts.*field, draft, "timeouts." + name, "--timeout");
   };

@@ -131,7 +131,10 @@ Json to_json(const JobSpec& spec) {
   if (!spec.environment.empty()) json["env"] = environment_json(spec.environment);
   if (spec.frameworks) json["framework"] = frameworks_json(*spec.frameworks);
   json["success"] = spec.success;
-  json["restarts"] = {{"max", spec.restarts.max}, {"scope", to_string(spec.restarts.scope)}};
+  json["restarts"] = {{"max", spec.restarts.max},
+                      {"scope", to_string(spec.restarts.scope)},
+                      {"pause", duration_text(spec.restarts.pause)},
+                      {"max_pause", duration_text(spec.restarts.max_pause)}};
   json["timeouts"] = timeouts_json(spec.timeouts);
   if (!spec.files.empty()) json["files"] = spec.files;
   if (!spec.archives.empty()) json["archives"] = spec.archives;
@@ -150,6 +153,8 @@ Json to_json(const JobSpec& spec) {
   }
   if (!spec.interface.empty()) json["interface"] = spec.interface;
   json["containment"] = to_string(spec.containment);
+  json["stop_signal"] = to_string(spec.stop_signal);
+  json["stop_signal_to"] = to_string(spec.stop_signal_to);
   json["notice_signal"] = to_string(spec.notice_signal);
   return json;
 }

@@ -127,7 +127,9 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
   "success": "all",
   "restarts": {
     "max": 0,
-    "scope": "task"
+    "scope": "task",
+    "pause": "1 s",
+    "max_pause": "1 min"
   },
   "timeouts": {
     "allocation": "10 min",
@@ -139,6 +141,8 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
   },
   "on": "local",
   "containment": "auto",
+  "stop_signal": "TERM",
+  "stop_signal_to": "process",
   "notice_signal": "USR1"
 })");
 }

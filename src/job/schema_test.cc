@@ -67,7 +67,9 @@ TEST(Schema, HasTheNamesOfTheChoices) {
     return schema->at(base::Json::json_pointer(pointer)).get<std::vector<std::string>>();
   };
   EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
-  EXPECT_EQ(choices("/properties/notice_signal/enum"), notice_signal_names());
+  EXPECT_EQ(choices("/properties/stop_signal/anyOf/0/enum"), stop_signal_names());
+  EXPECT_EQ(choices("/properties/stop_signal_to/enum"), stop_signal_to_names());
+  EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"), notice_signal_names());
   EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), expose_names());
   EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"), container_runtime_names());
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
@@ -92,8 +94,8 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
   }
   for (const auto& names :
        {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
-        container_runtime_names(), notice_signal_names(), gang_scheduling_names(), place_names(),
-        framework_names()}) {
+        container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
+        notice_signal_names(), gang_scheduling_names(), place_names(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

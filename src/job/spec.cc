@@ -82,6 +82,22 @@ std::string_view to_string(GangScheduling scheduling) {
   return "";
 }
 
+std::string_view to_string(StopSignal signal) {
+  switch (signal) {
+    case StopSignal::kTerm: return "TERM";
+    case StopSignal::kInt: return "INT";
+    case StopSignal::kHup: return "HUP";
+    case StopSignal::kQuit: return "QUIT";
+    case StopSignal::kUsr1: return "USR1";
+    case StopSignal::kUsr2: return "USR2";
+  }
+  return "";
+}
+
+std::string_view to_string(StopSignalTo to) {
+  return to == StopSignalTo::kGroup ? "group" : "process";
+}
+
 std::string_view to_string(NoticeSignal signal) {
   switch (signal) {
     case NoticeSignal::kUsr1: return "USR1";

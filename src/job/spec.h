@@ -37,6 +37,13 @@ enum class Expose { kLoopback, kHost };
 // agent by the engine that its node has.
 enum class ContainerRuntime { kAuto, kDocker, kNone };
 
+// By which a task is told to stop.
+enum class StopSignal { kTerm, kInt, kHup, kQuit, kUsr1, kUsr2 };
+
+// Who of a task gets that: the command, and where it is a shell what that runs, or all that they
+// have started too.
+enum class StopSignalTo { kProcess, kGroup };
+
 // By which a command learns that its place may take it away.
 enum class NoticeSignal { kUsr1, kUsr2, kTerm, kInt, kNone };
 
@@ -51,7 +58,9 @@ std::string_view to_string(Containment containment);
 std::string_view to_string(Hold hold);
 std::string_view to_string(Expose expose);
 std::string_view to_string(ContainerRuntime runtime);
-// "USR1", …
+// "TERM", "USR1", …
+std::string_view to_string(StopSignal signal);
+std::string_view to_string(StopSignalTo to);
 std::string_view to_string(NoticeSignal signal);
 std::string_view to_string(GangScheduling scheduling);
 
@@ -176,6 +185,10 @@ struct ZooKeeper {
 struct Restarts {
   int max = 0;
   RestartScope scope = RestartScope::kTask;
+  // Before what has failed starts again: `pause` the first time, then twice as long each time, up
+  // to `max_pause`; after a run longer than that it begins anew. 0: none.
+  std::chrono::milliseconds pause{1'000};
+  std::chrono::milliseconds max_pause{60'000};
 
   friend bool operator==(const Restarts&, const Restarts&) = default;
 };
@@ -276,6 +289,8 @@ struct JobSpec {
   // what the place decides.
   std::string interface;
   Containment containment = Containment::kAuto;
+  StopSignal stop_signal = StopSignal::kTerm;
+  StopSignalTo stop_signal_to = StopSignalTo::kProcess;
   NoticeSignal notice_signal = NoticeSignal::kUsr1;
 
   [[nodiscard]] const TaskSpec* find(std::string_view type) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -20,6 +21,9 @@ constexpr std::array kHolds = {Hold::kUntilBind, Hold::kUntilExec};
 constexpr std::array kExposes = {Expose::kLoopback, Expose::kHost};
 constexpr std::array kContainerRuntimes = {ContainerRuntime::kAuto, ContainerRuntime::kDocker,
                                            ContainerRuntime::kNone};
+constexpr std::array kStopSignals = {StopSignal::kTerm, StopSignal::kInt,  StopSignal::kHup,
+                                     StopSignal::kQuit, StopSignal::kUsr1, StopSignal::kUsr2};
+constexpr std::array kStopSignalTos = {StopSignalTo::kProcess, StopSignalTo::kGroup};
 constexpr std::array kNoticeSignals = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
                                        NoticeSignal::kTerm, NoticeSignal::kInt,
                                        NoticeSignal::kNone};
@@ -46,6 +50,19 @@ base::Result<typename Values::value_type> find_by_name(const Values& values, std
   return not_one_of(text, what, names_of(values));
 }
 
+// "USR1" or "SIGUSR1".
+template <typename Values>
+base::Result<typename Values::value_type> find_signal(const Values& values, std::string_view text,
+                                                      std::string_view what) {
+  constexpr std::string_view kPrefix = "SIG";
+  for (const auto value : values) {
+    const std::string_view name = to_string(value);
+    const bool is_long = text.starts_with(kPrefix) && text.substr(kPrefix.size()) == name;
+    if (text == name || (is_long && name != "none")) return value;
+  }
+  return not_one_of(text, what, names_of(values));
+}
+
 }  // namespace
 
 base::Error not_one_of(std::string_view text, std::string_view what,
@@ -63,6 +80,8 @@ std::vector<std::string> containment_names() { return names_of(kContainments); }
 std::vector<std::string> hold_names() { return names_of(kHolds); }
 std::vector<std::string> expose_names() { return names_of(kExposes); }
 std::vector<std::string> container_runtime_names() { return names_of(kContainerRuntimes); }
+std::vector<std::string> stop_signal_names() { return names_of(kStopSignals); }
+std::vector<std::string> stop_signal_to_names() { return names_of(kStopSignalTos); }
 std::vector<std::string> notice_signal_names() { return names_of(kNoticeSignals); }
 std::vector<std::string> gang_scheduling_names() { return names_of(kGangSchedulings); }
 
@@ -96,8 +115,28 @@ base::Result<ContainerRuntime> container_runtime_from(std::string_view text) {
   return find_by_name(kContainerRuntimes, text, "what runs images");
 }
 
+base::Result<StopSignal> stop_signal_from(std::string_view text) {
+  return find_signal(kStopSignals, text, "a signal to stop by");
+}
+
+base::Result<StopSignalTo> stop_signal_to_from(std::string_view text) {
+  return find_by_name(kStopSignalTos, text, "who gets the signal to stop");
+}
+
 base::Result<NoticeSignal> notice_signal_from(std::string_view text) {
-  return find_by_name(kNoticeSignals, text, "a signal for notices");
+  return find_signal(kNoticeSignals, text, "a signal for notices");
+}
+
+int number_of(StopSignal signal) {
+  switch (signal) {
+    case StopSignal::kTerm: return SIGTERM;
+    case StopSignal::kInt: return SIGINT;
+    case StopSignal::kHup: return SIGHUP;
+    case StopSignal::kQuit: return SIGQUIT;
+    case StopSignal::kUsr1: return SIGUSR1;
+    case StopSignal::kUsr2: return SIGUSR2;
+  }
+  return SIGTERM;
 }
 
 base::Result<GangScheduling> gang_scheduling_from(std::string_view text) {

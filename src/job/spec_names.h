@@ -16,6 +16,8 @@ std::vector<std::string> containment_names();
 std::vector<std::string> hold_names();
 std::vector<std::string> expose_names();
 std::vector<std::string> container_runtime_names();
+std::vector<std::string> stop_signal_names();
+std::vector<std::string> stop_signal_to_names();
 std::vector<std::string> notice_signal_names();
 std::vector<std::string> gang_scheduling_names();
 // All of them, and "none".
@@ -28,9 +30,15 @@ base::Result<Containment> containment_from(std::string_view text);
 base::Result<Hold> hold_from(std::string_view text);
 base::Result<Expose> expose_from(std::string_view text);
 base::Result<ContainerRuntime> container_runtime_from(std::string_view text);
+// A signal may also be written "SIGUSR1".
+base::Result<StopSignal> stop_signal_from(std::string_view text);
+base::Result<StopSignalTo> stop_signal_to_from(std::string_view text);
 base::Result<NoticeSignal> notice_signal_from(std::string_view text);
 base::Result<GangScheduling> gang_scheduling_from(std::string_view text);
 base::Result<Framework> framework_from(std::string_view text);
+
+// As <csignal> has it.
+int number_of(StopSignal signal);
 
 // All of them; {"none"} is the empty list, and "none" beside another an error, as is a double.
 base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names);

@@ -240,6 +240,8 @@ Result<> read_framework(const Field& field, JobDraft& job) {
 struct RestartsDraft {
   std::optional<int> max;
   std::optional<RestartScope> scope;
+  std::optional<std::chrono::milliseconds> pause;
+  std::optional<std::chrono::milliseconds> max_pause;
 };
 
 constexpr KeyRow<RestartsDraft> kRestartsKeys[] = {
@@ -252,6 +254,10 @@ constexpr KeyRow<RestartsDraft> kRestartsKeys[] = {
        return read_scalar(field, base::format("{}", base::join(restart_scope_names(), ", ")),
                           restart_scope_from, restarts.scope);
      }},
+    {"pause", [](const Field& field,
+                 RestartsDraft& restarts) { return read_duration(field, restarts.pause); }},
+    {"max_pause", [](const Field& field,
+                     RestartsDraft& restarts) { return read_duration(field, restarts.max_pause); }},
 };
 
 Result<> read_restarts(const Field& field, JobDraft& job) {
@@ -261,8 +267,12 @@ Result<> read_restarts(const Field& field, JobDraft& job) {
   } else {
     GANGRUN_TRY(read_map(field, kRestartsKeys, draft));
   }
-  const Restarts defaults;
-  job.restarts = Restarts{draft.max.value_or(defaults.max), draft.scope.value_or(defaults.scope)};
+  Restarts& restarts = job.restarts.emplace();
+  restarts.max = draft.max.value_or(restarts.max);
+  restarts.scope = draft.scope.value_or(restarts.scope);
+  restarts.pause = draft.pause.value_or(restarts.pause);
+  // Who asks for a longer one means it.
+  restarts.max_pause = draft.max_pause.value_or(std::max(restarts.max_pause, restarts.pause));
   return {};
 }
 
@@ -432,6 +442,16 @@ constexpr KeyRow<JobDraft> kJobKeys[] = {
      [](const Field& field, JobDraft& job) {
        return read_scalar(field, base::format("{}", base::join(containment_names(), ", ")),
                           containment_from, job.containment);
+     }},
+    {"stop_signal",
+     [](const Field& field, JobDraft& job) {
+       return read_scalar(field, base::format("{}", base::join(stop_signal_names(), ", ")),
+                          stop_signal_from, job.stop_signal);
+     }},
+    {"stop_signal_to",
+     [](const Field& field, JobDraft& job) {
+       return read_scalar(field, base::format("{}", base::join(stop_signal_to_names(), ", ")),
+                          stop_signal_to_from, job.stop_signal_to);
      }},
     {"notice_signal",
      [](const Field& field, JobDraft& job) {

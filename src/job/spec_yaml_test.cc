@@ -128,7 +128,7 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
        "zookeeper, on, yarn, kubernetes, outputs, hosts, interface, "
-       "containment, notice_signal"},
+       "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
        "allowed: memory, vcores, gpus, resources"},
@@ -136,7 +136,11 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:1:21: tasks.w.ports: 'number' is not a known key; allowed: n, names, hold"},
       {"tasks: {w: {}}\nrestarts: {maxx: 3}\n",
        "job.yaml:2:12: restarts: 'maxx' is not a known key; did you mean 'max'? allowed: max, "
-       "scope"},
+       "scope, pause, max_pause"},
+      {"tasks: {w: {}}\nrestarts: {pause: 10 sek}\n",
+       "job.yaml:2:19: restarts.pause: '10 sek' is not a time (unknown unit 'sek'; did you mean "
+       "'sec'?); allowed: a number with ms, s, min (or m), h or d, at most 365 d, for example 10 "
+       "min; a bare number is in seconds"},
       {"tasks: {w: {}}\ntimeouts: {rollcall: 3}\n",
        "job.yaml:2:12: timeouts: 'rollcall' is not a known key; did you mean 'roll_call'? allowed: "
        "allocation, hold, roll_call, job, stop, shrink, master_lost"},
@@ -176,7 +180,7 @@ TEST(BadSpec, WrongTypes) {
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
        "framework, success, restarts, timeouts, files, archives, image, mounts, zookeeper, on, "
        "yarn, kubernetes, outputs, hosts, interface, "
-       "containment, notice_signal"},
+       "containment, stop_signal, stop_signal_to, notice_signal"},
   });
 }
 
@@ -254,6 +258,12 @@ TEST(BadSpec, UnitsAndChoices) {
       {"tasks: {w: {}}\nframework: []\n",
        "job.yaml:2:12: framework: no framework is named; allowed: tensorflow, pytorch, jax, "
        "horovod, none"},
+      {"tasks: {w: {}}\nstop_signal: SIGKILL\n",
+       "job.yaml:2:14: stop_signal: 'SIGKILL' is not a signal to stop by; allowed: TERM, INT, HUP, "
+       "QUIT, USR1, USR2"},
+      {"tasks: {w: {}}\nstop_signal_to: groups\n",
+       "job.yaml:2:17: stop_signal_to: 'groups' is not who gets the signal to stop; did you mean "
+       "'group'? allowed: process, group"},
       {"tasks: {w: {}}\nnotice_signal: KILL\n",
        "job.yaml:2:16: notice_signal: 'KILL' is not a signal for notices; allowed: USR1, USR2, "
        "TERM, "

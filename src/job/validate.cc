@@ -263,7 +263,15 @@ Found check_restarts(const Restarts& restarts) {
     return Problem{"restarts",
                    base::format("scope 'none' and max {} contradict each other", restarts.max)};
   }
-  return check_range(restarts.max, 0, kMaxRestarts, "restarts.max");
+  if (auto found = check_range(restarts.max, 0, kMaxRestarts, "restarts.max")) return found;
+  if (auto found = check_duration(restarts.pause, milliseconds(0), "restarts.pause")) return found;
+  if (auto found = check_duration(restarts.max_pause, milliseconds(0), "restarts.max_pause")) {
+    return found;
+  }
+  if (restarts.max_pause >= restarts.pause) return std::nullopt;
+  return Problem{"restarts.max_pause",
+                 base::format("'{}' is not allowed; allowed: no less than restarts.pause, {}",
+                              duration_text(restarts.max_pause), duration_text(restarts.pause))};
 }
 
 Found check_timeouts(const Timeouts& timeouts) {

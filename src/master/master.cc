@@ -37,6 +37,7 @@ registry::ServerCallbacks Master::Impl::callbacks() {
   callbacks.event = [this](registry::DeskEvent event) { on_desk(std::move(event)); };
   callbacks.status = [this] { return status(); };
   callbacks.stop = [this](bool at_once, std::string by) { request_stop(std::move(by), at_once); };
+  callbacks.notice = [this](const std::string& by) { (void)give_notice(by); };
   if (settings_.joining != nullptr) {
     callbacks.join = [this](const registry::JoinRequest& request) { return on_join(request); };
   }
@@ -308,6 +309,7 @@ Master::Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
 Master::~Master() = default;
 
 base::Result<> Master::start() { return impl_->start(); }
+int Master::give_notice(const std::string& by) { return impl_->give_notice(by); }
 void Master::set_tokens(base::Secret file) { impl_->set_tokens(std::move(file)); }
 
 void Master::set_trouble(std::string sentence) { impl_->set_trouble(std::move(sentence)); }

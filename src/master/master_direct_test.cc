@@ -201,7 +201,7 @@ TEST_F(MasterDirectTest, AFailureIsTheCauseWithItsLastLines) {
 }
 
 TEST_F(MasterDirectTest, ARestartOfTheGangStopsTheOthersAndRunsAllAnew) {
-  start_master({.max = 1, .scope = job::RestartScope::kGang});
+  start_master({.max = 1, .scope = job::RestartScope::kGang, .pause = milliseconds(0)});
   wait_for_runs(1);
   start_all();
   place_.end(kSecond, failure());
@@ -217,7 +217,7 @@ TEST_F(MasterDirectTest, ARestartOfTheGangStopsTheOthersAndRunsAllAnew) {
 }
 
 TEST_F(MasterDirectTest, ARestartOfATaskLeavesTheOthersAlone) {
-  start_master({.max = 1, .scope = job::RestartScope::kTask});
+  start_master({.max = 1, .scope = job::RestartScope::kTask, .pause = milliseconds(0)});
   wait_for_runs(1);
   start_all();
   place_.end(kSecond, failure());

@@ -34,6 +34,16 @@ void Master::Impl::tell_notice(const job::TaskId& task) {
   if (left) (void)server_.send_notice(task, *left);
 }
 
+int Master::Impl::give_notice(const std::string& by) {
+  int told = 0;
+  for (const gang::Task& task : gang_.tasks()) {
+    const bool runs = task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning;
+    if (runs && server_.send_notice(task.id, std::nullopt)) ++told;
+  }
+  logger_.info("{}: {} tasks are given notice", by, told);
+  return told;
+}
+
 void Master::Impl::on_desk(registry::DeskEvent event) {
   std::visit([this](auto& e) { on(e); }, event);
 }

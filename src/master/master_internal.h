@@ -62,6 +62,7 @@ class Master::Impl {
   void request_stop(std::string by, bool at_once) {
     handle(gang::StopRequested{std::move(by), at_once});
   }
+  int give_notice(const std::string& by);
   [[nodiscard]] job::JobStatus status() const;
   [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
   [[nodiscard]] bool lines_are_told() const { return server_.lines_are_told(); }

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "job/spec_names.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "node/container.h"
@@ -36,6 +37,7 @@
 #include "process/foreign_process.h"
 #include "process/levels.h"
 #include "process/network_namespace.h"
+#include "process/signals.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 #include "registry/agent_config.h"
@@ -49,7 +51,8 @@ constexpr std::string_view kUsage =
     "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
     "       gangrun-agent join\n"
     "       gangrun-agent remove ENGINE NAME...\n"
-    "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE PROGRAM [ARGUMENT...]\n"
+    "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
+    "                     PROGRAM [ARGUMENT...]\n"
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
@@ -224,10 +227,13 @@ int run(const Arguments& arguments, base::Logger& logger) {
   net::use_static_name_service();
   net::EventLoop loop;
   agent::Agent agent(loop, logger, *containment, std::move(*config));
-  const auto signals = loop.watch_signals({SIGTERM, SIGINT, SIGHUP},
+  const auto endings = loop.watch_signals(process::ending_signals(),
                                           [&agent](int number) { agent.end_by_signal(number); });
-  if (!signals.ok()) {
-    logger.error("{}", signals.error().message);
+  const auto notices = loop.watch_signals(process::notice_signals(),
+                                          [&agent](int) { agent.on_notice(std::nullopt); });
+  for (const auto* signals : {&endings, &notices}) {
+    if (signals->ok()) continue;
+    logger.error("{}", signals->error().message);
     return 1;
   }
   if (const auto started = agent.start(); !started.ok()) {
@@ -257,9 +263,15 @@ int run_master() {
 }
 
 int run_inside(int argc, char** argv) {
-  constexpr int kProgram = 4;
+  constexpr int kProgram = 6;
+  const auto signal = job::stop_signal_from(argv[4]);
+  const auto to = job::stop_signal_to_from(argv[5]);
+  if (!signal.ok() || !to.ok()) return 2;
   const process::FirstProcess options{
-      .environment_file = argv[2], .report_file = argv[3], .argv = {argv + kProgram, argv + argc}};
+      .environment_file = argv[2],
+      .report_file = argv[3],
+      .stop = {.number = job::number_of(*signal), .to_group = *to == job::StopSignalTo::kGroup},
+      .argv = {argv + kProgram, argv + argc}};
   const auto status = process::run_first_process(options);
   if (status.ok()) return *status;
   base::stderr_logger("gangrun-agent inside", base::LogLevel::kInfo)
@@ -271,7 +283,9 @@ int run_inside(int argc, char** argv) {
 int run_remover(int argc, char** argv) {
   const pid_t child = ::fork();
   if (child != 0) return child > 0 ? 0 : 1;
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::signal(number, SIG_IGN);
+  for (const auto& signals : {process::ending_signals(), process::notice_signals()}) {
+    for (const int number : signals) ::signal(number, SIG_IGN);
+  }
   constexpr int kNames = 3;
   const auto removed =
       process::remove_when_ordered(STDIN_FILENO, {argv[2], {argv + kNames, argv + argc}});
@@ -282,6 +296,7 @@ int run_remover(int argc, char** argv) {
 }
 
 int start(int argc, char** argv) {
+  process::survive_lost_output();
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts("gangrun-agent " GANGRUN_VERSION);
     return 0;
@@ -289,7 +304,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
   if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
   if (argc == 3 && std::string_view(argv[1]) == "try") return node::run_container_trial(argv[2]);
-  if (argc > 4 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
+  if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
   if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);
   const auto arguments = parse(argc, argv);
   if (!arguments) {

@@ -42,6 +42,7 @@
 #include "node/token_keeper.h"
 #include "node/yarn_page.h"
 #include "page/page_json.h"
+#include "process/signals.h"
 
 namespace gangrun::node {
 
@@ -121,6 +122,7 @@ class YarnMaster final : public master::Listener {
   // In the order in which they are made; the later ones use the earlier ones.
   net::EventLoop loop_;
   net::Watch signals_;
+  net::Watch notices_;
   hadoop::Credentials credentials_;
   cluster::YarnMasterConfig config_;
   hadoop::Configuration hadoop_;
@@ -365,8 +367,11 @@ void YarnMaster::keep_history() {
 }
 
 Result<> YarnMaster::start() {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals({SIGTERM, SIGINT, SIGHUP},
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(process::ending_signals(),
                                                [this](int) { told_to_end_ = true; }));
+  GANGRUN_ASSIGN(notices_, loop_.watch_signals(process::notice_signals(), [this](int) {
+    if (master_) (void)master_->give_notice("a signal");
+  }));
   GANGRUN_TRY(read_config());
   freshen_tokens();
   GANGRUN_TRY(fetch_past());

@@ -113,7 +113,7 @@ class Containment {
 
 // Splits this process in two. To be called first in main, with one thread and no child. The caller
 // goes on as the agent, in a new process. The old one is the guardian and never returns: it passes
-// on SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 to the agent, waits for its end, kills
+// on every signal to end and every notice (signals.h) to the agent, waits for its end, kills
 // what is left, and ends as the agent ended. It keeps no descriptor but the standard ones.
 //
 // As the first process of a PID namespace the agent is spared signals that it has no handler for.

@@ -20,6 +20,7 @@
 #include "process/kill_processes.h"
 #include "process/proc_fs.h"
 #include "process/signal_catchers.h"
+#include "process/signals.h"
 #include "process/spawn.h"
 #include "process/usage.h"
 #include "process/wait_for.h"
@@ -33,26 +34,28 @@ constexpr std::size_t kMaxEnvironmentBytes = std::size_t{2} << 20U;
 constexpr std::chrono::seconds kUsageInterval(2);
 constexpr int kCannotStart = 127;
 constexpr int kSignalStatus = 128;
-constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 base::Result<base::UniqueFd> catch_signals() {
   sigset_t caught;
   ::sigemptyset(&caught);
   ::sigaddset(&caught, SIGCHLD);
-  for (const int number : kPassedOn) ::sigaddset(&caught, number);
+  for (const auto& passed_on : {ending_signals(), notice_signals()}) {
+    for (const int number : passed_on) ::sigaddset(&caught, number);
+  }
   ::pthread_sigmask(SIG_BLOCK, &caught, nullptr);
   base::UniqueFd fd(::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return base::from_errno(errno, "signalfd");
   return fd;
 }
 
-// As the agent does it without a container: those to end go to the group, the others only to who
-// waits for them.
-void pass_on(Child& child, int number) {
-  if (number != SIGUSR1 && number != SIGUSR2) {
-    (void)child.signal_group(number);
+// As the agent does it without a container: those to end go to all, the others only to who waits
+// for them.
+void pass_on(const Child& child, int number, int stop, Stopping& stopping) {
+  if (number == stop || !is_notice(number)) {
+    if (!child.reaped()) stopping.tell({child.pid()});
     return;
   }
+  if (child.reaped()) return;
   for (const pid_t pid : signal_catchers({child.pid()}, number)) (void)::kill(pid, number);
 }
 
@@ -62,10 +65,20 @@ bool lifeline_has_ended() {
   return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-Usage usage_of_others() {
-  std::vector<pid_t> others = all_processes();
-  std::erase(others, ::getpid());
-  return usage_of(others);
+std::vector<pid_t> others() {
+  std::vector<pid_t> found = all_processes();
+  std::erase(found, ::getpid());
+  return found;
+}
+
+// Whether the program has ended, and where it was told to stop also what it left, which keeps its
+// time until the lifeline ends.
+bool is_over(const Child& child, Stopping& stopping) {
+  if (!child.reaped()) return false;
+  if (!stopping.has_begun()) return true;
+  const std::vector<pid_t> left = living(others());
+  stopping.tell_rest(left);
+  return left.empty();
 }
 
 base::Result<std::vector<std::string>> environment_from(const std::string& path) {
@@ -86,25 +99,26 @@ base::Result<Child> start(const FirstProcess& options) {
 }
 
 // Until the program's end, or none where the lifeline ended first.
-base::Result<std::optional<Exit>> watch(Child& child, int signals, const std::string& report_file) {
+base::Result<std::optional<Exit>> watch(Child& child, int signals, const FirstProcess& options) {
+  Stopping stopping(options.stop);
   base::Instant tell_at = std::chrono::steady_clock::now();
   while (true) {
     if (std::chrono::steady_clock::now() >= tell_at) {
       // Without it the agent sees no use; the program goes on.
-      (void)write_container_report(report_file, {usage_of_others(), std::nullopt, ""});
+      (void)write_container_report(options.report_file, {usage_of(others()), std::nullopt, ""});
       tell_at = std::chrono::steady_clock::now() + kUsageInterval;
     }
     if (!wait_any_readable({STDIN_FILENO, signals}, tell_at)) continue;
     signalfd_siginfo info{};
     while (::read(signals, &info, sizeof info) == ssize_t{sizeof info}) {
       const int number = static_cast<int>(info.ssi_signo);
-      if (number != SIGCHLD) pass_on(child, number);
+      if (number != SIGCHLD) pass_on(child, number, options.stop.number, stopping);
     }
     reap_orphans({child.pid()});
     GANGRUN_ASSIGN(const auto ended, child.reap());
-    if (ended) return ended;
+    if (is_over(child, stopping)) return ended;
     if (wait_readable(STDIN_FILENO, std::chrono::steady_clock::now()) && lifeline_has_ended()) {
-      return std::optional<Exit>();
+      return ended;
     }
   }
 }
@@ -138,7 +152,7 @@ base::Result<int> run_first_process(const FirstProcess& options) {
                                        {Usage{}, std::nullopt, child.error().message}));
     return kCannotStart;
   }
-  GANGRUN_ASSIGN(const auto exit, watch(*child, signals.get(), options.report_file));
+  GANGRUN_ASSIGN(const auto exit, watch(*child, signals.get(), options));
   if (!exit) return kSignalStatus + SIGKILL;
   const auto told = write_container_report(options.report_file, {Usage{}, exit, ""});
   if (!told.ok()) return told.error();

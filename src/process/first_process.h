@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/stopping.h"
 
 namespace gangrun::process {
 
@@ -20,6 +21,7 @@ struct FirstProcess {
   // arguments, which it shows to everybody who may use it. Removed when it has been read.
   std::string environment_file;
   std::string report_file;  // container_report.h
+  Stopping::How stop;
   std::vector<std::string> argv;
 };
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -18,6 +17,7 @@
 
 #include "base/format.h"
 #include "process/proc_fs.h"
+#include "process/signals.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -31,7 +31,6 @@ constexpr base::seconds kMaxGuardianRemoval(5);
 constexpr base::seconds kMaxRemovingContainers(70);
 // How long an agent that is to end may take to kill its processes and end by itself.
 constexpr base::seconds kMaxAgentsEnd(3);
-constexpr std::array kForwarded{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 void complain(const base::Error& error) {
   const std::string line = fmt::format("gangrun guardian: {}\n", error.message);
@@ -173,7 +172,9 @@ sigset_t guardian_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
   ::sigaddset(&signals, SIGCHLD);
-  for (const int number : kForwarded) ::sigaddset(&signals, number);
+  for (const auto& forwarded : {ending_signals(), notice_signals()}) {
+    for (const int number : forwarded) ::sigaddset(&signals, number);
+  }
   return signals;
 }
 

@@ -70,7 +70,7 @@ struct AgentSessionCallbacks {
   // To result(), of the present run.
   std::function<void(const ResultKeptMessage&)> on_result_kept;
   // The place may take the task away in this time; may be told again.
-  std::function<void(std::chrono::milliseconds left)> on_notice;
+  std::function<void(std::optional<std::chrono::milliseconds> left)> on_notice;
   // New tokens of the place, as a file: see TokensMessage.
   std::function<void(const base::Secret& file)> on_tokens;
 };

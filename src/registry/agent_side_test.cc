@@ -31,8 +31,8 @@ class AgentSideTest : public ::testing::Test, private AgentSideOutput {
     };
     callbacks.on_stop = [this](milliseconds) { told_.emplace_back("stop"); };
     callbacks.on_end = [this](milliseconds) { told_.emplace_back("end"); };
-    callbacks.on_notice = [this](milliseconds left) {
-      told_.push_back(base::format("notice {}", left.count()));
+    callbacks.on_notice = [this](std::optional<milliseconds> left) {
+      told_.push_back(base::format("notice {}", left ? left->count() : -1));
     };
     callbacks.on_tokens = [this](const base::Secret& file) {
       told_.push_back("tokens " + file.reveal());
@@ -313,7 +313,8 @@ TEST_F(AgentSideTest, ANoticeIsPassedOn) {
   attach();
   hear(NoticeMessage{seconds(14)});
   hear(NoticeMessage{milliseconds(0)});
-  EXPECT_THAT(told(), ElementsAre("notice 14000", "notice 0"));
+  hear(NoticeMessage{});
+  EXPECT_THAT(told(), ElementsAre("notice 14000", "notice 0", "notice -1"));
 }
 
 TEST_F(AgentSideTest, NewTokensArePassedOn) {

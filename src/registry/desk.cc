@@ -397,7 +397,7 @@ bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
   return true;
 }
 
-bool Desk::send_notice(const job::TaskId& task, std::chrono::milliseconds left) {
+bool Desk::send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left) {
   const auto [id, session] = session_of(task);
   if (session == nullptr) return false;
   send(id, NoticeMessage{left});

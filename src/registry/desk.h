@@ -228,7 +228,7 @@ class Desk {
   // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_notice(const job::TaskId& task, std::chrono::milliseconds left);
+  bool send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left);
   // To all agents, and to each that reports from now on: it may have been away, or have been
   // started with older ones.
   void set_tokens(base::Secret file);

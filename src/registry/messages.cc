@@ -344,7 +344,9 @@ Result<MasterMessage> read_start(const Reader& in) {
 Result<MasterMessage> read_notice(const Reader& in) {
   GANGRUN_TRY(in.only({"left_ms"}));
   NoticeMessage out;
-  GANGRUN_ASSIGN(out.left, in.duration("left_ms", kMaxInterval));
+  if (in.has("left_ms")) {
+    GANGRUN_ASSIGN(out.left, in.duration("left_ms", kMaxInterval));
+  }
   return MasterMessage(out);
 }
 

@@ -195,9 +195,10 @@ struct StartMessage {
   friend bool operator==(const StartMessage&, const StartMessage&) = default;
 };
 
-// The place may take the task away in this time. Nothing is stopped; the user's command is told.
+// The place may take the task away, in this time where that is known. Nothing is stopped; the
+// user's command is told.
 struct NoticeMessage {
-  std::chrono::milliseconds left{0};
+  std::optional<std::chrono::milliseconds> left;
 
   friend bool operator==(const NoticeMessage&, const NoticeMessage&) = default;
 };

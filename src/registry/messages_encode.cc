@@ -128,7 +128,9 @@ Json write(const StartMessage& message) {
 }
 
 Json write(const NoticeMessage& message) {
-  return {{"type", "notice"}, {"left_ms", message.left.count()}};
+  Json json = {{"type", "notice"}};
+  if (message.left) json["left_ms"] = message.left->count();
+  return json;
 }
 
 Json write(const TokensMessage& message) {

@@ -63,6 +63,7 @@ std::vector<MasterMessage> master_messages() {
           AliveMessage{},
           StartMessage{2, 1, spec},
           NoticeMessage{milliseconds(15000)},
+          NoticeMessage{},
           TokensMessage{base::Secret(std::string("HDTS\0\xff", 6))},
           StopMessage{milliseconds(30000)},
           EndMessage{milliseconds(0)},

@@ -39,6 +39,17 @@ base::Result<HttpResponse> ask(const net::Endpoint& endpoint, const base::Secret
   return response;
 }
 
+base::Result<> post(const net::Endpoint& endpoint, const base::Secret& secret,
+                    std::string_view path, const Json& body, base::Instant deadline) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = path;
+  request.headers.add("Content-Type", "application/json");
+  request.body = base::dump_json(body);
+  GANGRUN_TRY(ask(endpoint, secret, std::move(request), deadline));
+  return {};
+}
+
 }  // namespace
 
 base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const base::Secret& secret,
@@ -52,13 +63,12 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
 
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
                             const std::string& by, base::Instant deadline) {
-  HttpRequest request;
-  request.method = "POST";
-  request.path = kStopPath;
-  request.headers.add("Content-Type", "application/json");
-  request.body = base::dump_json(Json{{"at_once", at_once}, {"by", by}});
-  GANGRUN_TRY(ask(endpoint, secret, std::move(request), deadline));
-  return {};
+  return post(endpoint, secret, kStopPath, Json{{"at_once", at_once}, {"by", by}}, deadline);
+}
+
+base::Result<> give_notice(const net::Endpoint& endpoint, const base::Secret& secret,
+                           const std::string& by, base::Instant deadline) {
+  return post(endpoint, secret, kNoticePath, Json{{"by", by}}, deadline);
 }
 
 base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::Secret& secret,

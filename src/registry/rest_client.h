@@ -23,6 +23,10 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
                             const std::string& by, base::Instant deadline);
 
+// Has the tasks told that their place may end them.
+base::Result<> give_notice(const net::Endpoint& endpoint, const base::Secret& secret,
+                           const std::string& by, base::Instant deadline);
+
 // The output of all tasks from this line on, as far as the master keeps it; there is none if no new
 // line has come by `wait_until`.
 base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::Secret& secret,

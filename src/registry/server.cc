@@ -58,6 +58,12 @@ std::optional<std::string> farewell_in(std::string_view reason) {
   return std::string(reason);
 }
 
+base::Result<std::string> read_by(const Json& json) {
+  GANGRUN_ASSIGN(std::string by, base::json_member_or<std::string>(json, "by", "a request"));
+  if (!by.empty() && by.size() <= kMaxByBytes) return by;
+  return base::invalid_argument(base::format("\"by\" must have from 1 to {} bytes", kMaxByBytes));
+}
+
 }  // namespace
 
 Server::Server(net::EventLoop& loop, base::Secret secret, DeskOptions options,
@@ -180,6 +186,10 @@ void Server::on_request(const HttpRequest& request, net::Responder responder) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_stop(request.body));
   }
+  if (request.path == kNoticePath && callbacks_.notice) {
+    if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
+    return responder.answer(on_notice(request.body));
+  }
   if (request.path == kJoinPath && callbacks_.join) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_join(request.body));
@@ -295,6 +305,17 @@ HttpResponse Server::put_task(const job::TaskId& task, const std::string& body) 
   return reported.ok() ? get_task(task) : error_answer(reported.error());
 }
 
+HttpResponse Server::on_notice(const std::string& body) {
+  const auto read = [&]() -> base::Result<std::string> {
+    GANGRUN_ASSIGN(const Json json, parse_body(body, {"by"}));
+    return read_by(json);
+  };
+  base::Result<std::string> by = read();
+  if (!by.ok()) return error_answer(by.error());
+  callbacks_.notice(*std::move(by));
+  return json_response(202, "{}");
+}
+
 HttpResponse Server::on_stop(const std::string& body) {
   struct Request {
     bool at_once = false;
@@ -304,11 +325,7 @@ HttpResponse Server::on_stop(const std::string& body) {
     GANGRUN_ASSIGN(const Json json, parse_body(body, {"at_once", "by"}));
     Request request;
     GANGRUN_ASSIGN(request.at_once, base::json_member_or<bool>(json, "at_once", false));
-    GANGRUN_ASSIGN(request.by, base::json_member_or<std::string>(json, "by", "a request"));
-    if (request.by.empty() || request.by.size() > kMaxByBytes) {
-      return base::invalid_argument(
-          base::format("\"by\" must have from 1 to {} bytes", kMaxByBytes));
-    }
+    GANGRUN_ASSIGN(request.by, read_by(json));
     return request;
   };
   base::Result<Request> request = read();

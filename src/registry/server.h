@@ -29,12 +29,14 @@
 
 namespace gangrun::registry {
 
-// What the registry asks of the master and tells it, on the loop's thread. All but the last must be
-// set.
+// What the registry asks of the master and tells it, on the loop's thread. All without a
+// default must be set.
 struct ServerCallbacks {
   std::function<job::JobStatus()> status;
   std::function<void(DeskEvent)> event;
   std::function<void(bool at_once, std::string by)> stop;
+  // A notice for all tasks.
+  std::function<void(std::string by)> notice{};
   // Where tasks come by themselves.
   std::function<JoinAnswer(const JoinRequest&)> join{};
 };
@@ -67,7 +69,7 @@ class Server final : private DeskOutput {
   bool send_start(const job::TaskId& task, int attempt, int restarts);
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_notice(const job::TaskId& task, std::chrono::milliseconds left) {
+  bool send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left) {
     return desk_.send_notice(task, left);
   }
 
@@ -120,6 +122,7 @@ class Server final : private DeskOutput {
   [[nodiscard]] net::HttpResponse get_task(const job::TaskId& task) const;
   [[nodiscard]] net::HttpResponse on_task(const net::HttpRequest& request);
   [[nodiscard]] net::HttpResponse on_stop(const std::string& body);
+  [[nodiscard]] net::HttpResponse on_notice(const std::string& body);
   [[nodiscard]] net::HttpResponse on_join(const std::string& body);
   [[nodiscard]] net::HttpResponse on_rendezvous(const net::HttpRequest& request);
 

@@ -81,6 +81,7 @@ class ServerTest : public testing::Test {
   LogRecorder log;
   std::vector<DeskEvent> events;
   std::vector<std::string> stops;
+  std::vector<std::string> notices;
   job::JobStatus status;
   net::Endpoint endpoint;
   Server server{loop, base::Secret(kServerSecret), DeskOptions{milliseconds(200), seconds(60)},
@@ -88,14 +89,15 @@ class ServerTest : public testing::Test {
                                 [this](DeskEvent event) { events.push_back(std::move(event)); },
                                 [this](bool at_once, const std::string& by) {
                                   stops.push_back(base::format("{} {}", at_once, by));
-                                }},
+                                },
+                                [this](const std::string& by) { notices.push_back(by); }},
                 log};
 };
 
 TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   for (const std::string path :
-       {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop", "/v1/lines", "/v1/join",
-        "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
+       {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop", "/v1/notice",
+        "/v1/lines", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
                {}, "", "wrong", kServerSecret + "0", kServerSecret.substr(1)}) {
@@ -171,6 +173,7 @@ TEST_F(ServerTest, WrongPathsAndMethodsAreTold) {
                        {"PUT", "/v1/status", 405, "GET"},
                        {"POST", "/v1/cluster-spec", 405, "GET"},
                        {"GET", "/v1/stop", 405, "POST"},
+                       {"GET", "/v1/notice", 405, "POST"},
                        {"DELETE", "/v1/tasks/worker/0", 405, "GET, PUT"}};
   for (const Row& row : table) {
     const auto response = ask(row.method, row.path);
@@ -258,6 +261,18 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"now":true})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/stop", std::string(kMaxRequestBytes + 1, ' ')).status, 413);
   EXPECT_THAT(stops, ElementsAre("true ana", "false a request"));
+}
+
+TEST_F(ServerTest, ANoticeIsHandedOn) {
+  const auto told = while_serving(loop, [&] {
+    return give_notice(endpoint, base::Secret(kSecret), "SIGUSR1", test_deadline());
+  });
+  EXPECT_TRUE(told.ok());
+  EXPECT_EQ(ask("POST", "/v1/notice", "{}").status, 202);
+  EXPECT_EQ(ask("POST", "/v1/notice", R"({"by":""})").status, 400);
+  EXPECT_EQ(ask("POST", "/v1/notice", R"({"now":true})").status, 400);
+  EXPECT_THAT(notices, ElementsAre("SIGUSR1", "a request"));
+  EXPECT_THAT(stops, IsEmpty());
 }
 
 TEST_F(ServerTest, TheClientToldOfAWrongSecret) {

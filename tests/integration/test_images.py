@@ -199,6 +199,15 @@ def test_sigterm_reaches_the_program_and_is_honoured(started, tmp_path, engine):
     assert engine.containers() == []
 
 
+def test_a_program_below_a_shell_has_its_time_too(started, tmp_path, engine):
+    # The outer shell ends at the signal.
+    process = started("sh -c \"trap 'touch saved; exit 0' TERM; touch up; while true; do sleep 0.1; done\"; true")
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=30)
+    assert (tmp_path / "saved").exists()
+    assert engine.containers() == []
+
+
 def test_what_ignores_sigterm_is_killed_after_the_grace(started, engine):
     process = started("trap '' TERM INT; touch up; while true; do sleep 0.1; done", "--timeout", "stop=1s")
     process.send_signal(signal.SIGINT)

@@ -269,6 +269,27 @@ def test_a_failing_task_fails_the_job_with_its_traceback_while_others_take_their
     assert job.cause() == early
 
 
+TOLD = """
+import os, signal, sys
+def told(number, frame):
+    print("told", open(os.environ["GANGRUN_NOTICE_FILE"]).read(), flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGUSR1, told)
+print("up", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_a_warning_of_a_batch_system_is_handed_on_to_tasks_that_came(start):
+    job = start({"worker": 1})
+    assert job.join("worker:0", TOLD)["state"] == "joined"
+    job.event("line", lambda event: event["line"] == "up")
+    job.process.send_signal(signal.SIGUSR2)
+    assert json.loads(job.event("line", lambda event: event["line"].startswith("told"))["line"][5:]) == {"reason": "signal"}
+    assert job.end()["status"]["state"] == "succeeded"
+
+
 def remove(folder):
     (folder / "payload").unlink()
     folder.rmdir()

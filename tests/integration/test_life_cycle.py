@@ -101,6 +101,17 @@ def test_restart_of_the_gang_is_the_next_generation_for_all(run_gangrun, tmp_pat
     assert (tmp_path / "run.1").read_text().split() == ["1", "2"]
 
 
+def test_the_pause_before_a_restart_grows(run_gangrun, tmp_path):
+    done, final = run_job(run_gangrun, tmp_path,
+                          {"tasks": {"worker": {}}, "command": "date +%s%N >>times; exit 3",
+                           "restarts": {"max": 4, "pause": "100 ms", "max_pause": "300 ms"}})
+    assert done.status == 1 and final["restarts_used"] == 4
+    times = [int(line) for line in (tmp_path / "times").read_text().split()]
+    gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+    # Not shorter; a busy machine makes them longer.
+    assert [gap // 10**6 >= pause for gap, pause in zip(gaps, [100, 200, 300, 300], strict=True)] == [True] * 4, gaps
+
+
 def test_restarts_are_used_up(run_gangrun, tmp_path):
     done, final = run_job(run_gangrun, tmp_path,
                           {"tasks": {"worker": {}}, "command": "exit 9", "restarts": 2})

@@ -74,6 +74,7 @@ job::JobSpec make_spec(int tasks, Random& random) {
   spec.restarts.max = static_cast<int>(random.between(0, 3));
   spec.restarts.scope = static_cast<job::RestartScope>(random.between(0, 2));
   if (spec.restarts.scope == job::RestartScope::kNone) spec.restarts.max = 0;
+  spec.restarts.pause = milliseconds(random.chance(500) ? 0 : random.between(1, 20'000));
   spec.timeouts.allocation = milliseconds(random.between(5'000, 600'000));
   spec.timeouts.roll_call = milliseconds(random.between(5'000, 120'000));
   spec.timeouts.stop = milliseconds(random.between(1, 60'000));

@@ -112,6 +112,28 @@ def test_ctrl_c_ends_the_job(jobs, hadoop):
     assert not processes(str(jobs.folder / "end"))
 
 
+TOLD = """
+import os, signal, sys
+def told(number, frame):
+    print("told", open(os.environ["GANGRUN_NOTICE_FILE"]).read(), flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGUSR1, told)
+print("up", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_a_warning_of_a_batch_system_is_handed_on_to_the_tasks(jobs):
+    jobs.write("told.py", TOLD)
+    with jobs.running("-r", "worker:1", "-m", "128m", "-f", "told.py", "--", "python3", "told.py") as client:
+        assert client.stdout.readline() == "worker:0 | up\n"
+        client.send_signal(signal.SIGUSR2)
+        out, err = client.communicate(timeout=120)
+    assert client.returncode == 0, err
+    assert 'told {"reason":"signal"}' in out and "SIGUSR2: handed on to the tasks as a notice" in err
+
+
 LEAVES = """
 import os, select
 index = os.environ["GANGRUN_TASK_INDEX"]

@@ -184,6 +184,13 @@ Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int gener
                                       deadline);
 }
 
+Result<> LocalSite::give_notice(std::string_view job, const std::string& by) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  return registry::give_notice(net::Endpoint::on_unix(paths.socket()), secret, by,
+                               clock_.now() + kAnswerTimeout);
+}
+
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {

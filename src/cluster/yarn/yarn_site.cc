@@ -317,6 +317,11 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
   }
 }
 
+Result<> YarnSite::give_notice(std::string_view job, const std::string& by) {
+  GANGRUN_ASSIGN(const Master master, master_of(job));
+  return registry::give_notice(master.endpoint, master.secret, by, soon());
+}
+
 Result<TunnelAgent> YarnSite::tunnel_agent(std::string_view job, const job::TaskId& task) {
   GANGRUN_ASSIGN(const Master master, master_of(job));
   GANGRUN_ASSIGN(net::Endpoint control,

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include "gang/driver.h"
+
+// How long what has failed waits before it starts again.
+namespace gangrun::gang {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const job::TaskId kFirst{"worker", 0};
+const job::TaskId kSecond{"worker", 1};
+
+Driver running(int max, job::RestartScope scope, job::TaskSpec type = task_type("worker", 2)) {
+  job::JobSpec spec = job_of({std::move(type)});
+  spec.restarts = {max, scope, seconds(1), seconds(5)};
+  Driver driver(spec);
+  driver.step(Begin{});
+  for (const job::TaskId& task : {kFirst, kSecond}) driver.allocated(task);
+  for (const job::TaskId& task : {kFirst, kSecond}) driver.reported(task);
+  for (const job::TaskId& task : {kFirst, kSecond}) driver.started(task);
+  return driver;
+}
+
+base::Duration wait_of(Driver& driver) { return *driver.gang().next_deadline() - driver.now(); }
+
+TEST(GangPauses, GrowUpToALimitForEachTaskAndBeginAnewAfterALongRun) {
+  Driver driver = running(100, job::RestartScope::kTask);
+  int attempt = 1;
+  for (const int pause : {1, 2, 4, 5, 5}) {
+    EXPECT_EQ(driver.exited(kFirst, 1), "warn");
+    EXPECT_EQ(wait_of(driver), seconds(pause));
+    EXPECT_EQ(driver.expire(), base::format("start@1 w0#{}", ++attempt));
+    driver.started(kFirst);
+  }
+  EXPECT_EQ(driver.exited(kSecond, 1), "warn");
+  EXPECT_EQ(wait_of(driver), seconds(1));
+  EXPECT_EQ(driver.expire(), "start@1 w1#2");
+  driver.pass(seconds(6));
+  EXPECT_EQ(driver.exited(kFirst, 1), "warn");
+  EXPECT_EQ(wait_of(driver), seconds(1));
+}
+
+TEST(GangPauses, AreThoseOfAllWithScopeGang) {
+  Driver driver = running(100, job::RestartScope::kGang);
+  int generation = 1;
+  for (const int pause : {1, 2, 4, 5, 5}) {
+    driver.exited(generation % 2 == 0 ? kSecond : kFirst, 1);
+    EXPECT_EQ(driver.exited(generation % 2 == 0 ? kFirst : kSecond, 143), "");
+    EXPECT_EQ(wait_of(driver), seconds(pause));
+    EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+              base::format("the pause before the restart; limit in {}.0 s", pause));
+    ++generation;
+    EXPECT_EQ(driver.expire(), base::format("publish {0}; start@{0} w0#{0} w1#{0}", generation));
+    driver.started(kFirst);
+    driver.started(kSecond);
+  }
+}
+
+TEST(GangPauses, AreNoneForWhatIsNotTheTasksFault) {
+  Driver driver = running(1, job::RestartScope::kTask);
+  job::ExitReport report;
+  report.sentence = "exited with status 1";
+  report.preempted = true;
+  EXPECT_EQ(driver.step(Exited{kFirst, 1, report, driver.now()}), "warn; start@1 w0#2");
+  EXPECT_EQ(driver.step(AgentEnded{kSecond, 1, "its node was lost", driver.now(), false, false}),
+            "warn; allocate w1#2");
+}
+
+TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
+  Driver driver = running(5, job::RestartScope::kTask);
+  EXPECT_EQ(driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false}),
+            "warn");
+  EXPECT_EQ(wait_of(driver), seconds(1));
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()),
+            "the pause before the restart of worker:0; limit in 1.0 s");
+  EXPECT_EQ(driver.expire(), "allocate w0#2");
+}
+
+TEST(GangPauses, ATaskWhoseAgentEndsMeanwhileComesBackAllTheSame) {
+  Driver driver = running(5, job::RestartScope::kTask);
+  EXPECT_EQ(driver.exited(kFirst, 1), "warn");
+  EXPECT_EQ(driver.step(AgentEnded{kFirst, 1, "its node was lost", driver.now(), false, false}),
+            "");
+  EXPECT_EQ(driver.expire(), "allocate w0#2");
+}
+
+TEST(GangPauses, ASparesPlaceIsTakenWithoutOne) {
+  Driver driver = running(5, job::RestartScope::kTask, elastic_type("worker", 2, 2, 1));
+  const job::TaskId spare{"worker", 2};
+  driver.allocated(spare);
+  driver.reported(spare);
+  driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false});
+  EXPECT_EQ(driver.exited(kSecond, 143), "warn; publish 2; start@2 w1#2 w2");
+}
+
+TEST(GangPauses, EndWithTheJob) {
+  Driver driver = running(5, job::RestartScope::kTask);
+  driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false});
+  EXPECT_EQ(driver.exited(kSecond, 1), "warn");
+  EXPECT_EQ(driver.step(StopRequested{"ana", false}), "end-at-once w1");
+  EXPECT_EQ(driver.step(AgentEnded{kSecond, 1, "ended", driver.now(), true, false}),
+            "finish killed");
+}
+
+TEST(GangPauses, AnObserverLooksAtTheEndAtOnce) {
+  const job::TaskId observer{"evaluator", 0};
+  const job::TaskId only{"worker", 0};
+  job::JobSpec spec = job_of({task_type("worker"), task_type("evaluator", 1, minutes(1))});
+  spec.restarts = {5, job::RestartScope::kTask, seconds(1), seconds(5)};
+  Driver driver(spec);
+  driver.step(Begin{});
+  for (const job::TaskId& task : {only, observer}) driver.allocated(task);
+  for (const job::TaskId& task : {only, observer}) driver.reported(task);
+  for (const job::TaskId& task : {only, observer}) driver.started(task);
+  EXPECT_EQ(driver.exited(observer, 1), "warn");
+  EXPECT_EQ(driver.exited(only, 0), "start@1 e0#2");
+  driver.started(observer);
+  driver.exited(observer, 0);
+  EXPECT_EQ(driver.gang().state(), job::JobState::kStopping);
+}
+
+}  // namespace
+}  // namespace gangrun::gang
