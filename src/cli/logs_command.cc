@@ -61,7 +61,7 @@ base::Result<> show(cluster::Site& site, const Options& options, const cluster::
                                .prefix_width = prefix_width(status, request),
                                .json = options.json};
   LogPrinter printer(context.console, printing);
-  while (context.console.out_is_open()) {
+  while (context.console.out_is_open() && !context.console.lost_output()) {
     // Asked before the reading: what an ended job wrote is all there.
     const bool ended = job::is_final(status.state);
     const bool wait = options.follow && !ended;

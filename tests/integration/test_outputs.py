@@ -1,0 +1,50 @@
+"""What commands write, and where: outputs that are full, files that are no plain files."""
+
+import os
+import subprocess
+
+import pytest
+
+LIMIT_S = 60
+
+
+@pytest.fixture
+def command(gangrun, home, tmp_path):
+    """Runs a command; its outputs are kept where they are not given."""
+
+    def run(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **variables):
+        return subprocess.run([gangrun, *words], cwd=tmp_path, env=os.environ | {"GANGRUN_HOME": str(home)} | variables,
+                              stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, timeout=LIMIT_S)
+
+    return run
+
+
+@pytest.fixture
+def full():
+    with open("/dev/full", "wb") as file:
+        yield file
+
+
+LEAVES = ("sh", "-c", "echo a line; echo an error >&2; echo result > $GANGRUN_RESULT_FILE")
+SENTENCE = b"gangrun: standard output: cannot be written: No space left on device\n"
+
+
+def test_every_command_says_that_its_output_is_not_whole(command, full):
+    assert command("run", "--", *LEAVES).returncode == 0
+    for words in (("logs", "last"), ("logs", "-f", "last", "worker:0"), ("logs", "--json", "last"), ("result", "last"),
+                  ("result", "last", "worker:0"), ("ps",), ("ps", "--json"), ("status", "last"),
+                  ("status", "--json", "last"), ("why", "last"), ("history",), ("wait", "last"), ("attach", "last"),
+                  ("run", "--dry-run", "--", "true"), ("run", "--json", "--", "true"), ("run", "--", *LEAVES),
+                  ("completion", "bash"), ("version",), ("--help",)):
+        done = command(*words, stdout=full)
+        assert done.returncode == 7, words
+        assert done.stderr.endswith(SENTENCE) and done.stderr.count(SENTENCE) == 1, (words, done.stderr)
+    assert command("logs", "--stderr", "last", stderr=full).returncode == 7
+
+
+def test_a_job_whose_lines_cannot_be_written_ends_as_it_would(command, full):
+    assert command("run", "--", "sh", "-c", "echo a line; exit 3", stdout=full).returncode == 1
+    assert b"succeeded" not in command("status", "last").stdout
+    assert command("run", "--", *LEAVES, stdout=full).returncode == 7
+    assert b"succeeded" in command("status", "last").stdout
+    assert command("logs", "last", "worker:0").stdout == b"a line\n"
