@@ -48,3 +48,24 @@ def test_a_job_whose_lines_cannot_be_written_ends_as_it_would(command, full):
     assert command("run", "--", *LEAVES, stdout=full).returncode == 7
     assert b"succeeded" in command("status", "last").stdout
     assert command("logs", "last", "worker:0").stdout == b"a line\n"
+
+
+def test_a_result_is_written_to_what_is_there(command, tmp_path):
+    assert command("run", "--", *LEAVES).returncode == 0
+    result = ("result", "last", "worker:0", "-o")
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.PIPE) as reader:
+        assert command(*result, "fifo").returncode == 0
+        assert reader.communicate(timeout=LIMIT_S)[0] == b"result\n"
+    (tmp_path / "link").symlink_to("file")
+    assert command(*result, "link").returncode == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == "result\n"
+    (tmp_path / "null").symlink_to("/dev/null")
+    assert command(*result, "null").returncode == 0
+    assert (tmp_path / "null").is_char_device()
+    assert command(*result, "/dev/stdout").stdout == b"result\n"
+    for path, why in (("/dev/full", b"No space left on device"), ("missing/file", b"No such file or directory"),
+                      (str(tmp_path), b"Is a directory")):
+        done = command(*result, path)
+        assert done.returncode == 7 and done.stderr == b"gangrun: cannot write %b: %b\n" % (path.encode(), why)
+    assert command("result", "last", "worker:7", "-o", "file").returncode == 4
