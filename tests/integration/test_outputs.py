@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -69,3 +70,25 @@ def test_a_result_is_written_to_what_is_there(command, tmp_path):
         done = command(*result, path)
         assert done.returncode == 7 and done.stderr == b"gangrun: cannot write %b: %b\n" % (path.encode(), why)
     assert command("result", "last", "worker:7", "-o", "file").returncode == 4
+
+
+WAITS = """
+import os, select, sys
+print(os.environ.get("PYTHONUNBUFFERED"))
+while not os.path.exists("go"):
+    select.select([], [], [], 0.05)
+"""
+
+
+def test_what_pythons_print_is_seen_at_once(gangrun, home, tmp_path):
+    with subprocess.Popen([gangrun, "run", "-q", "--", sys.executable, "-c", WAITS], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, env=os.environ | {"GANGRUN_HOME": str(home)}) as process:
+        assert process.stdout.readline() == b"worker:0 | 1\n"
+        (tmp_path / "go").touch()
+        assert process.wait(timeout=LIMIT_S) == 0
+
+
+def test_who_says_how_python_writes_is_heard(command, tmp_path):
+    (tmp_path / "go").touch()
+    assert command("run", "-e", "PYTHONUNBUFFERED=0", "--", sys.executable, "-c", WAITS).stdout == b"worker:0 | 0\n"
+    assert command("run", "--", sys.executable, "-c", WAITS, PYTHONUNBUFFERED="").stdout == b"worker:0 | \n"
