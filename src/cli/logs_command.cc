@@ -78,8 +78,11 @@ base::Result<> show(cluster::Site& site, const Options& options, const cluster::
 }
 
 ExitStatus logs(const Options& options, Context& context) {
-  const auto request = request_of(options);
+  auto request = request_of(options);
   if (!request.ok()) return fail(context, request.error());
+  // To a file or a program, one task's output is what the task wrote, and as soon as it did.
+  request->as_it_is =
+      request->task.has_value() && !options.json && !context.console.out_is_terminal();
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show(**site, options, *request, context);

@@ -1,5 +1,6 @@
 """What commands write, and where: outputs that are full, files that are no plain files."""
 
+import json
 import os
 import subprocess
 import sys
@@ -92,3 +93,27 @@ def test_who_says_how_python_writes_is_heard(command, tmp_path):
     (tmp_path / "go").touch()
     assert command("run", "-e", "PYTHONUNBUFFERED=0", "--", sys.executable, "-c", WAITS).stdout == b"worker:0 | 0\n"
     assert command("run", "--", sys.executable, "-c", WAITS, PYTHONUNBUFFERED="").stdout == b"worker:0 | \n"
+
+
+LONG = "import sys; sys.stdout.write('x' * 300_000 + '\\n' + 'y' * 3_000_000 + '\\nno end')"
+
+
+def lines_of(events):
+    joined, lines = "", []
+    for event in map(json.loads, events):
+        if event["event"] == "line":
+            joined += event["line"]
+            if "partial" not in event:
+                lines.append(joined)
+                joined = ""
+    return lines
+
+
+def test_programs_get_whole_lines_and_one_task_its_own_bytes(command):
+    expected = "x" * 300_000, "y" * 3_000_000, "no end"
+    events = command("run", "--json", "--logs", "--", sys.executable, "-c", LONG).stdout.splitlines()
+    assert lines_of(events) == list(expected)
+    events = command("logs", "--json", "last").stdout.splitlines()
+    assert lines_of(events) == list(expected) and "partial" not in json.loads(events[0])
+    for words in ("logs", "last", "worker:0"), ("logs", "-f", "last", "worker:0"):
+        assert command(*words).stdout.decode() == "\n".join(expected)

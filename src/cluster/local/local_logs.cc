@@ -25,6 +25,17 @@ using base::Result;
 // Where the kernel does not tell of changes, the files are looked at so often.
 constexpr base::milliseconds kBlindInterval(200);
 
+// All but a last character of several bytes, which may not be whole.
+std::size_t whole_characters(std::string_view text) {
+  constexpr std::size_t kMaxFollowing = 3;
+  const auto has_bits = [&](std::size_t at, unsigned bits) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == bits;
+  };
+  std::size_t end = text.size();
+  while (end > 0 && text.size() - end < kMaxFollowing && has_bits(end - 1, 0x80U)) --end;
+  return end > 0 && has_bits(end - 1, 0xC0U) ? end - 1 : text.size();
+}
+
 std::string name_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
@@ -63,6 +74,7 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
                                                    const std::vector<job::TaskStatus>& tasks,
                                                    const LogRequest& request) {
   std::unique_ptr<LocalLogs> logs(std::make_unique<LocalLogs>(LocalLogs()));
+  logs->as_it_is_ = request.as_it_is;
   for (const job::TaskStatus& task : tasks) {
     if (request.task && task.task != *request.task) continue;
     if (request.output) logs->add(task, false);
@@ -129,6 +141,14 @@ void LocalLogs::read_notifications() {
   }
 }
 
+void LocalLogs::give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines) {
+  if (bytes == 0) return;
+  lines.push_back(
+      {source.task, source.is_error, source.partial.substr(0, bytes), LineEnd::kGoesOn});
+  source.goes_on = true;
+  source.partial.erase(0, bytes);
+}
+
 // Whether there may be more to read.
 Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
                                    std::size_t& bytes) {
@@ -150,11 +170,14 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
     if (end == std::string_view::npos) break;
     source.partial += left.substr(0, end);
     lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+    source.goes_on = false;
     left.remove_prefix(end + 1);
   }
   source.partial += left;
-  if (source.partial.size() >= kLogBlock) {
-    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+  if (as_it_is_) {
+    give_piece(source, source.partial.size(), lines);
+  } else if (source.partial.size() >= kMaxWholeLine) {
+    give_piece(source, whole_characters(source.partial), lines);
   }
   return block.size() == kLogBlock;
 }
@@ -191,8 +214,9 @@ Result<std::vector<LogLine>> LocalLogs::next(base::Instant deadline) {
 std::vector<LogLine> LocalLogs::rest() {
   std::vector<LogLine> lines;
   for (Source& source : sources_) {
-    if (source.partial.empty()) continue;
-    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+    if (source.partial.empty() && !std::exchange(source.goes_on, false)) continue;
+    lines.push_back(
+        {source.task, source.is_error, std::exchange(source.partial, {}), LineEnd::kNone});
   }
   return lines;
 }

@@ -13,8 +13,10 @@
 
 namespace gangrun::cluster {
 
-// Bytes of one file that are read at once, and of one line that is shown as one.
+// Bytes of one file that are read at once.
 inline constexpr std::size_t kLogBlock = std::size_t{64} << 10U;
+// A line that is longer comes in pieces of about that size.
+inline constexpr std::size_t kMaxWholeLine = std::size_t{1} << 20U;
 // Of the lines that one call of next() returns.
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{1} << 20U;
 
@@ -40,17 +42,20 @@ class LocalLogs final : public LogReader {
     bool is_error = false;
     std::string path;
     std::int64_t offset = 0;
-    std::string partial;  // a line whose end is not there yet
+    std::string partial;   // a line whose end is not there yet
+    bool goes_on = false;  // pieces of it have been given
     bool queued = false;
   };
 
   LocalLogs() = default;
   void add(const job::TaskStatus& task, bool is_error);
   void queue(std::size_t index);
+  static void give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines);
   void read_notifications();
   base::Result<> read_queued(std::vector<LogLine>& lines);
   base::Result<bool> read_block(Source& source, std::vector<LogLine>& lines, std::size_t& bytes);
 
+  bool as_it_is_ = false;
   base::UniqueFd notify_;
   std::vector<Source> sources_;
   std::map<std::string, std::size_t> by_name_;
