@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -117,3 +118,26 @@ def test_programs_get_whole_lines_and_one_task_its_own_bytes(command):
     assert lines_of(events) == list(expected) and "partial" not in json.loads(events[0])
     for words in ("logs", "last", "worker:0"), ("logs", "-f", "last", "worker:0"):
         assert command(*words).stdout.decode() == "\n".join(expected)
+
+
+FILLS = "for i in range(30_000): print('a line of some length', i)"
+
+
+def test_lines_that_no_disk_takes_are_counted_and_the_end_is_known(gangrun, tmp_path):
+    """On a small tmpfs in a mount namespace of our own, where we may mount."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = ('mount -t tmpfs -o size=1500k tmpfs "$1" || exit 77; export GANGRUN_HOME="$1"; shift\n'
+              '"$@" > lines 2> told; echo $?; "$1" why last; "$1" status last')
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", disk, gangrun, "run", "--",
+                           sys.executable, "-c", FILLS], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
+                          cwd=tmp_path)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        assert "permi" in done.stderr, "only where nothing may be mounted"
+        return
+    status, _, rest = done.stdout.partition("\n")
+    assert status == "0" and "succeeded" in rest and "was lost" not in rest, done.stdout
+    kept = len(re.findall(r"^worker:0 \| a line of some length \d+$", (tmp_path / "lines").read_text(), re.MULTILINE))
+    found = re.search(r"warning: the log of worker:0 is incomplete: (\d+) lines could not be kept", (tmp_path / "told").read_text())
+    # But for lines of which a part was kept.
+    assert found and abs(kept + int(found[1]) - 30_000) <= 10
