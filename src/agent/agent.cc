@@ -417,6 +417,7 @@ registry::HeartbeatMessage Agent::heartbeat() {
   registry::HeartbeatMessage message;
   if (!run_) return message;
   tell_figures();
+  run_->tell_redrawn();
   run_->refresh(loop_.now());
   const process::Usage usage =
       runs_image() ? run_->usage_of_containers() : process::usage_of(containment_.processes());

@@ -246,6 +246,13 @@ process::Usage UserRun::usage_of_containers() const {
   return usage;
 }
 
+void UserRun::tell_redrawn() {
+  for (const auto& process : processes_) {
+    process->out->tell_redrawn();
+    process->err->tell_redrawn();
+  }
+}
+
 std::uint64_t UserRun::output_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& process : processes_) bytes += process->out->bytes() + process->err->bytes();

@@ -17,6 +17,7 @@ base::Json to_json(const cluster::LogLine& line) {
                      {"stream", line.is_error ? "stderr" : "stdout"},
                      {"line", line.text}};
   if (line.end == cluster::LineEnd::kGoesOn) json["partial"] = true;
+  if (line.end == cluster::LineEnd::kRedrawn) json["redrawn"] = true;
   return json;
 }
 

@@ -21,8 +21,9 @@ namespace gangrun::cluster {
 // What stands behind the text of a LogLine.
 enum class LineEnd {
   kNewline,
-  kGoesOn,  // nothing: it is a piece, and the next one of its stream continues it
-  kNone,    // nothing: the task wrote no more
+  kGoesOn,   // nothing: it is a piece, and the next one of its stream continues it
+  kNone,     // nothing: the task wrote no more
+  kRedrawn,  // nothing: a progress bar, which the next line of its stream replaces
 };
 
 // One line of a task's output, or a piece of one.

@@ -65,7 +65,7 @@ void OutputPump::take(std::string_view text) {
     if (text[end] == '\n') {
       end_line();
     } else {
-      returned_ = true;
+      returned_ = redrawn_ = true;
     }
     text.remove_prefix(end + 1);
   }
@@ -85,9 +85,14 @@ void OutputPump::append_to_line(std::string_view text) {
 void OutputPump::end_line() {
   if (left_out_ > 0) line_ += base::format(" … ({} bytes more in the log)", left_out_);
   left_out_ = 0;
-  returned_ = false;
+  returned_ = redrawn_ = false;
   if (callbacks_.on_line) callbacks_.on_line(line_);
   keep_line();
+}
+
+void OutputPump::tell_redrawn() {
+  if (!std::exchange(redrawn_, false) || line_.empty()) return;
+  if (callbacks_.on_line) callbacks_.on_line(line_);
 }
 
 void OutputPump::keep_line() {

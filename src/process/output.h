@@ -60,6 +60,10 @@ class OutputPump {
   // writers have ended; if one escaped and still writes, no more than a pipe holds is read.
   void finish();
 
+  // Hands on the current line, if carriage returns have drawn it anew since the last call: how a
+  // progress bar is seen before its line ends. As often as the caller wants to show it.
+  void tell_redrawn();
+
   // All that was read so far.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   // The last kKeptLines, oldest first.
@@ -98,6 +102,7 @@ class OutputPump {
   std::size_t left_out_ = 0;
   // The line ended in a carriage return: a line feed completes it, anything else overwrites it.
   bool returned_ = false;
+  bool redrawn_ = false;  // and not told yet
   std::deque<std::string> kept_;
   std::size_t kept_bytes_ = 0;
 };

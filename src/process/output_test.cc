@@ -188,6 +188,21 @@ TEST_F(Output, FindsATracebackThatIsLongerThanTheLastLines) {
   EXPECT_TRUE(found->ends_with("ValueError: deep"));
 }
 
+TEST_F(Output, AProgressBarIsSeenBeforeItsLineEnds) {
+  const auto target = pump(log);
+  target->tell_redrawn();
+  feed(*target, "\r10%\r20%");
+  EXPECT_THAT(lines, IsEmpty());
+  target->tell_redrawn();
+  target->tell_redrawn();
+  EXPECT_THAT(lines, ElementsAre("20%")) << "once";
+  feed(*target, "\r100%\n");
+  target->tell_redrawn();
+  EXPECT_THAT(lines, ElementsAre("20%", "100%"));
+  EXPECT_EQ(target->last_lines(), std::vector<std::string>{"100%"});
+  EXPECT_EQ(logged(), "\r10%\r20%\r100%\n");
+}
+
 TEST_F(Output, AFullDiskIsToldOnceAndThePipeIsReadOn) {
   const auto target = pump("/dev/full");
   feed(*target, "one\n");

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from waiting import wait_until
+
 LIMIT_S = 60
 
 
@@ -141,3 +143,33 @@ def test_lines_that_no_disk_takes_are_counted_and_the_end_is_known(gangrun, tmp_
     found = re.search(r"warning: the log of worker:0 is incomplete: (\d+) lines could not be kept", (tmp_path / "told").read_text())
     # But for lines of which a part was kept.
     assert found and abs(kept + int(found[1]) - 30_000) <= 10
+
+
+BAR = """
+import os, select, sys
+step = 0
+while not os.path.exists("go"):
+    step += 1
+    sys.stderr.write(f"\\rstep {step}")
+    sys.stderr.flush()
+    select.select([], [], [], 0.01)
+sys.stderr.write("\\rall done\\n")
+"""
+
+
+def test_a_progress_bar_is_seen_before_its_line_ends(gangrun, home, command, tmp_path):
+    with subprocess.Popen([gangrun, "run", "-q", "--json", "--logs", "--", sys.executable, "-c", BAR], cwd=tmp_path,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=os.environ | {"GANGRUN_HOME": str(home)}) as run:
+        events = (json.loads(line) for line in run.stdout)
+        first = next(event for event in events if event["event"] == "line")
+        assert first["redrawn"] and re.fullmatch(r"step \d+", first["line"])
+
+        def last_line():
+            return json.loads(command("status", "--json", "last").stdout)["tasks"][0]["last_line"]
+
+        wait_until(lambda: last_line().startswith("step "), "the bar in the status")
+        (tmp_path / "go").touch()
+        rest = [event for event in events if event["event"] == "line"]
+        assert rest[-1]["line"] == "all done" and "redrawn" not in rest[-1]
+    written = command("logs", "last", "worker:0").stderr
+    assert written.startswith(b"\rstep 1\rstep 2\r") and written.endswith(b"\rall done\n")

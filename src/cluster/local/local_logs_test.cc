@@ -144,6 +144,22 @@ TEST_F(LocalLogsTest, ALongLineIsWholeUpToALimitAndThenInPiecesThatSaySo) {
   EXPECT_EQ(pieces.back().end, LineEnd::kNewline);
 }
 
+TEST_F(LocalLogsTest, AProgressBarIsGivenAtAPaceAndItsEndAsALine) {
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  append("worker-0.err", "\r10%\r20%");
+  EXPECT_THAT(next(**logs), IsEmpty());
+  const LogLine bar{{"worker", 0}, true, "20%", LineEnd::kRedrawn};
+  EXPECT_THAT(*(*logs)->next(clock_.now() + base::seconds(30)), ElementsAre(bar));
+  EXPECT_THAT(next(**logs), IsEmpty()) << "once";
+  for (int i = 0; i < 1000; ++i) append("worker-0.err", base::format("\r{}", i));
+  append("worker-0.err", "\rdone\r\n");
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0!done"));
+  append("worker-0.err", "\r1\r2\r");
+  EXPECT_THAT(next(**logs), IsEmpty());
+  EXPECT_THAT(texts((*logs)->rest()), ElementsAre("worker:0!2"));
+}
+
 TEST_F(LocalLogsTest, AsItIsNothingWaitsForItsEnd) {
   LogRequest request;
   request.as_it_is = true;
