@@ -16,6 +16,8 @@ from gangrun import _program, errors
 Event = dict[str, Any]
 # An error is a line; what is beyond this of its standard error is somebody's mistake.
 MAX_STDERR_BYTES = 65536
+# A line that comes in pieces is put together up to about this many characters.
+MAX_LINE = 64 * 1024 * 1024
 
 
 class Stream:
@@ -31,6 +33,7 @@ class Stream:
         self.failure: Optional[BaseException] = None  # what a callback raised
         self._words, self._env, self._on_event = words, env, on_event
         self._program = _program.find()
+        self._pieces: dict[tuple[str, str], str] = {}  # by task and stream
         self._stderr = tempfile.TemporaryFile()
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._started: queue.Queue[Optional[OSError]] = queue.Queue()
@@ -61,10 +64,23 @@ class Stream:
 
     def _handle(self, line: bytes) -> None:
         try:
-            self._on_event(json.loads(line))
+            event = self._whole(json.loads(line))
+            if event is not None:
+                self._on_event(event)
         except BaseException as error:  # a callback's: it is raised again by whoever waits
             self.failure = error
             self.interrupt()
+
+    def _whole(self, event: Event) -> Optional[Event]:
+        """The event, with all of its line; nothing while there is more to come of it."""
+        if event.get("event") != "line":
+            return event
+        source = event["task"], event["stream"]
+        text = self._pieces.pop(source, "") + event["line"]
+        if event.pop("partial", False) and len(text) < MAX_LINE:
+            self._pieces[source] = text
+            return None
+        return {**event, "line": text}
 
     def interrupt(self, number: int = signal.SIGINT) -> None:
         """As Ctrl-C would; twice ends the job at once."""

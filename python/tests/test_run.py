@@ -38,6 +38,13 @@ def test_a_function_runs_as_every_task_and_its_lines_are_told(folder):
     assert not run.running and run.exception is None
 
 
+def test_a_long_line_is_one_line(folder):
+    lines = []
+    run = gangrun.run({"worker": 1}, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo next",
+                      on_line=lambda task, stream, line: lines.append(line))
+    assert lines == ["x" * 3_000_000, "next"] == list(run.logs("worker:0", follow=True))
+
+
 def test_the_cause_of_a_failure_is_raised_with_the_remote_traceback(folder):
     with pytest.raises(Exception) as caught:
         gangrun.run({"worker": 1}, say_and_fail)

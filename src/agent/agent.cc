@@ -239,19 +239,21 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
     if (runs_image() && !passes_into_image(text.substr(0, equals))) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
-  const frameworks::Inputs inputs{.job = config_.spec,
-                                  .cluster = message.cluster_spec,
-                                  .job_id = config_.job_id,
-                                  .restarts = message.restarts,
-                                  .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
-                                  .notice_file = notice_.file(),
-                                  .result_file = result_path_,
-                                  .figures_file = figures_.path(),
-                                  .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
-                                  .own_address = address(),
-                                  .more_ports = more_ports(),
-                                  .rendezvous_port = rendezvous_port_,
-                                  .interface = net::interface_of(config_.host)};
+  const frameworks::Inputs inputs{
+      .job = config_.spec,
+      .cluster = message.cluster_spec,
+      .job_id = config_.job_id,
+      .restarts = message.restarts,
+      .cluster_spec_file = config_.log_prefix + ".cluster-spec.json",
+      .notice_file = notice_.file(),
+      .result_file = result_path_,
+      .figures_file = figures_.path(),
+      .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
+      .inherits_python_unbuffered = variables.contains("PYTHONUNBUFFERED"),
+      .own_address = address(),
+      .more_ports = more_ports(),
+      .rendezvous_port = rendezvous_port_,
+      .interface = net::interface_of(config_.host)};
   GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
   if (!ours.cluster_spec_file_content.empty()) {
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
@@ -422,6 +424,7 @@ registry::HeartbeatMessage Agent::heartbeat() {
   registry::HeartbeatMessage message;
   if (!run_) return message;
   tell_figures();
+  run_->tell_redrawn();
   run_->refresh(loop_.now());
   const process::Usage usage =
       runs_image() ? run_->usage_of_containers() : process::usage_of(containment_.processes());

@@ -107,7 +107,7 @@ base::Result<> UserRun::start_process(process::SpawnOptions options, const std::
     };
     callbacks.on_log_failed = [this](const base::Error& error) {
       // The task goes on: its training is worth more than its log.
-      callbacks_.on_line(true, base::format("gangrun: the log is incomplete: {}", error.message));
+      callbacks_.on_line(true, base::format("{}{}", process::kLogIncomplete, error.message));
     };
     auto made = std::make_unique<process::OutputPump>(
         std::move(pipe), log_prefix + (is_error ? ".err" : ".out"), std::move(callbacks));
@@ -224,8 +224,13 @@ void UserRun::finish() {
   for (const auto& process : processes_) {
     process->out_watch.reset();
     process->err_watch.reset();
-    process->out->finish();
-    process->err->finish();
+    for (process::OutputPump* output : {process->out.get(), process->err.get()}) {
+      output->finish();
+      if (output->lost_lines() == 0) continue;
+      callbacks_.on_line(true,
+                         base::format("{}{} lines could not be kept: {}", process::kLogIncomplete,
+                                      output->lost_lines(), output->log_error()->message));
+    }
   }
   // The callback may destroy this run, and with it the callback.
   const auto on_ended = std::move(callbacks_.on_ended);
@@ -271,6 +276,13 @@ process::Usage UserRun::usage_of_containers() const {
     usage.cpu_seconds += report->usage.cpu_seconds;
   }
   return usage;
+}
+
+void UserRun::tell_redrawn() {
+  for (const auto& process : processes_) {
+    process->out->tell_redrawn();
+    process->err->tell_redrawn();
+  }
 }
 
 std::uint64_t UserRun::output_bytes() const {

@@ -59,6 +59,8 @@ class UserRun {
   void refresh(base::Instant now) { out_of_memory_.refresh(now); }
   // What those in containers use, which are not seen from here.
   [[nodiscard]] process::Usage usage_of_containers() const;
+  // Hands on the lines that are being drawn anew by carriage returns, as they are now.
+  void tell_redrawn();
   // Bytes of output so far.
   [[nodiscard]] std::uint64_t output_bytes() const;
 

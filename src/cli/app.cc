@@ -126,9 +126,7 @@ std::optional<ExitStatus> run_as_process(const std::vector<std::string>& argumen
   return std::nullopt;
 }
 
-}  // namespace
-
-ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& context) {
+ExitStatus run_command(const std::vector<std::string>& arguments, Context& context) {
   if (const auto ended = run_as_process(arguments, context)) return *ended;
   Request request;
   CLI::App app("", std::string(kProgram));
@@ -157,6 +155,17 @@ ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& 
     return bad_usage(context, base::format("{} takes no command after --", command->get_name()));
   }
   return request.action(context);
+}
+
+}  // namespace
+
+// A command that has not said all that it had to say has not succeeded, whatever else it did.
+ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& context) {
+  const ExitStatus status = run_command(arguments, context);
+  const auto written = context.console.finish();
+  if (written.ok()) return status;
+  context.console.error(written.error().message);
+  return status == ExitStatus::kSuccess ? ExitStatus::kFailed : status;
 }
 
 }  // namespace gangrun::cli

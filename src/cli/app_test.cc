@@ -19,6 +19,21 @@ TEST(CommandLine, HelpIsNoError) {
   EXPECT_EQ(test.err(), "");
 }
 
+TEST(CommandLine, WhatCouldNotBeWrittenIsNoSuccess) {
+  const base::UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  TestContext test;
+  Console console({.out = full.get(), .err = test.err_fd()});
+  Context context{.clock = test.context().clock,
+                  .commanded_at = test.context().commanded_at,
+                  .console = console,
+                  .environment = test.context().environment,
+                  .program = test.context().program,
+                  .folder = test.folder()};
+  EXPECT_EQ(run_command_line({"version"}, context), ExitStatus::kFailed);
+  EXPECT_EQ(test.err(), "gangrun: standard output: cannot be written: No space left on device\n");
+  EXPECT_EQ(run_command_line({"status"}, context), ExitStatus::kBadInput) << "worse stays";
+}
+
 TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
                                                     {"rn"},

@@ -79,11 +79,13 @@ Result<std::map<std::string, std::string>> variables_of(const ClientTask& task,
   client.policy = job::Policy::kSidecar;
   const std::string path =
       (std::filesystem::temp_directory_path() / (task.job + "-client-cluster-spec.json")).string();
-  const frameworks::Inputs inputs{.job = with_client,
-                                  .cluster = cluster,
-                                  .job_id = task.job,
-                                  .cluster_spec_file = path,
-                                  .own_address = job::Address{}};
+  const frameworks::Inputs inputs{
+      .job = with_client,
+      .cluster = cluster,
+      .job_id = task.job,
+      .cluster_spec_file = path,
+      .inherits_python_unbuffered = context.environment.contains("PYTHONUNBUFFERED"),
+      .own_address = job::Address{}};
   GANGRUN_ASSIGN(frameworks::Environment own,
                  frameworks::environment_of(inputs, {std::string(kClientType), 0}, 0));
   if (!own.cluster_spec_file_content.empty()) {

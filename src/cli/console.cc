@@ -44,6 +44,15 @@ void Console::stop_deferring() {
   err_.drain(kReaderTimeoutMs);
 }
 
+base::Result<> Console::finish() {
+  on_blocked_ = nullptr;
+  out_.finish();
+  err_.finish();
+  if (out_.error()) return out_.error()->context("standard output");
+  if (err_.error()) return err_.error()->context("standard error");
+  return {};
+}
+
 void Console::give_up() {
   out_.give_up();
   err_.give_up();

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "cli/output.h"
 #include "cli/style.h"
 
@@ -43,6 +44,9 @@ class Console {
   // Waits for readers again, from now on and for what is queued.
   void stop_deferring();
   void flush();
+  // Writes what is queued. An error names the output that has not got all that was said.
+  base::Result<> finish();
+  [[nodiscard]] bool lost_output() const { return out_.error() || err_.error(); }
   [[nodiscard]] std::size_t queued() const { return out_.queued() + err_.queued(); }
   [[nodiscard]] const Output& out_output() const { return out_; }
   [[nodiscard]] const Output& err_output() const { return err_; }

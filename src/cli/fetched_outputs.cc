@@ -17,6 +17,13 @@ base::Error failed_at(const std::string& what, const std::error_code& code) {
   return base::from_errno(code.value(), what);
 }
 
+// Where a user wants it, and not what was asked for: never "no such job".
+base::Error cannot_write(const fs::path& path, const std::error_code& code) {
+  base::Error error = failed_at(base::format("cannot write {}", path.string()), code);
+  if (error.code != base::Code::kResourceExhausted) error.code = base::Code::kFailedPrecondition;
+  return error;
+}
+
 base::Result<> measure(const fs::path& path, FetchedOutput& output) {
   std::error_code failed;
   const auto add = [&output](const fs::directory_entry& entry) {
@@ -86,10 +93,10 @@ base::Result<> copy_output(const std::string& folder, const FetchedOutput& outpu
                        base::format("{} is there already", target.string())};
   }
   fs::create_directories(target.parent_path(), failed);
-  if (failed) return failed_at(base::format("make {}", target.parent_path().string()), failed);
+  if (failed) return cannot_write(target.parent_path(), failed);
   fs::copy(fs::path(folder) / output.task / output.name, target,
            fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
-  if (failed) return failed_at(base::format("write {}", target.string()), failed);
+  if (failed) return cannot_write(target, failed);
   return {};
 }
 

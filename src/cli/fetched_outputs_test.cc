@@ -61,6 +61,7 @@ TEST_F(FetchedOutputs, AFileInTheWayIsNamed) {
       copy_output(outputs_.string(), {"worker-0", "model", 2, 8}, (top_ / "file").string());
   ASSERT_FALSE(copied.ok());
   EXPECT_THAT(copied.error().message, testing::HasSubstr("file/worker-0"));
+  EXPECT_EQ(copied.error().code, base::Code::kFailedPrecondition) << "no bad input, no missing job";
 }
 
 }  // namespace

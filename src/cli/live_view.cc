@@ -48,9 +48,11 @@ void LiveView::changed(const job::JobStatus& status) {
 void LiveView::lines(const std::vector<cluster::LogLine>& lines) {
   Lines above;
   for (const cluster::LogLine& line : lines) {
+    // The table has a progress bar as it is now.
+    if (line.end == cluster::LineEnd::kRedrawn) continue;
     above.push_back(prefixed(line, options_.prefix_width));
   }
-  draw(above);
+  if (!above.empty()) draw(above);
 }
 
 void LiveView::warning(const std::string& sentence) {

@@ -2,7 +2,6 @@
 
 #include "base/format.h"
 #include "cli/text.h"
-#include "job/json_text.h"
 
 namespace gangrun::cli {
 
@@ -13,10 +12,13 @@ Line prefixed(const cluster::LogLine& line, std::size_t prefix_width) {
 }
 
 base::Json to_json(const cluster::LogLine& line) {
-  return {{"event", "line"},
-          {"task", job::to_string(line.task)},
-          {"stream", line.is_error ? "stderr" : "stdout"},
-          {"line", job::json_text(line.text, job::kMaxLineBytes)}};
+  base::Json json = {{"event", "line"},
+                     {"task", job::to_string(line.task)},
+                     {"stream", line.is_error ? "stderr" : "stdout"},
+                     {"line", line.text}};
+  if (line.end == cluster::LineEnd::kGoesOn) json["partial"] = true;
+  if (line.end == cluster::LineEnd::kRedrawn) json["redrawn"] = true;
+  return json;
 }
 
 std::string LogPrinter::text_of(const cluster::LogLine& line) const {
@@ -27,7 +29,9 @@ std::string LogPrinter::text_of(const cluster::LogLine& line) const {
     return prefixed(line, options_.prefix_width).to_terminal(colour) + "\n";
   }
   // One task's output on its way to a file or a program stays as it is, byte by byte.
-  return (is_terminal ? harmless(line.text) : line.text) + "\n";
+  const bool ends = line.end == cluster::LineEnd::kNewline;
+  if (!is_terminal) return ends ? line.text + "\n" : line.text;
+  return harmless(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
 }
 
 void LogPrinter::print(const std::vector<cluster::LogLine>& lines) {

@@ -28,6 +28,28 @@ TEST(LogPrinter, OneTasksOutputStaysAsItIsInAFile) {
   EXPECT_EQ(test.err(), "\x1b[1mtwo\n");
 }
 
+TEST(LogPrinter, NothingIsAddedToOneTasksOutput) {
+  TestContext test;
+  LogPrinter printer(test.context().console, {.prefix = false});
+  const job::TaskId task{"worker", 0};
+  printer.print({{task, false, "a", cluster::LineEnd::kGoesOn},
+                 {task, false, "b"},
+                 {task, false, "c", cluster::LineEnd::kNone}});
+  EXPECT_EQ(test.out(), "ab\nc");
+}
+
+TEST(LogPrinter, JsonHasWholeLinesAndSaysWhatIsAPiece) {
+  TestContext test;
+  LogPrinter printer(test.context().console, {.json = true});
+  const job::TaskId task{"worker", 0};
+  const std::string text(500'000, 'x');
+  printer.print({{task, false, text, cluster::LineEnd::kGoesOn}});
+  const auto piece = base::parse_json(test.out(), 1'000'000);
+  ASSERT_TRUE(piece.ok());
+  EXPECT_EQ((*piece)["line"], text);
+  EXPECT_EQ((*piece)["partial"], true);
+}
+
 TEST(LogPrinter, JsonIsAlwaysValid) {
   TestContext test;
   LogPrinter printer(test.context().console, {.prefix = true, .prefix_width = 8, .json = true});
@@ -37,6 +59,7 @@ TEST(LogPrinter, JsonIsAlwaysValid) {
   EXPECT_EQ((*json)["task"], "worker:0");
   EXPECT_EQ((*json)["stream"], "stdout");
   EXPECT_EQ((*json)["line"], "three\uFFFD");
+  EXPECT_FALSE(json->contains("partial"));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ base::Result<> show(cluster::Site& site, const LogsOptions& options,
                                .prefix_width = prefix_width(status, request),
                                .json = options.json};
   LogPrinter printer(context.console, printing);
-  while (context.console.out_is_open()) {
+  while (context.console.out_is_open() && !context.console.lost_output()) {
     // Asked before the reading: what an ended job wrote is all there.
     const bool ended = job::is_final(status.state);
     const bool wait = options.follow && !ended;
@@ -78,8 +78,11 @@ base::Result<> show(cluster::Site& site, const LogsOptions& options,
 }
 
 ExitStatus logs(const LogsOptions& options, Context& context) {
-  const auto request = request_of(options);
+  auto request = request_of(options);
   if (!request.ok()) return fail(context, request.error());
+  // To a file or a program, one task's output is what the task wrote, and as soon as it did.
+  request->as_it_is =
+      request->task.has_value() && !options.json && !context.console.out_is_terminal();
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show(**site, options, *request, context);

@@ -22,7 +22,9 @@ constexpr std::size_t kWriteBytes = std::size_t{64} << 10U;
 
 Output::Output(int fd) : fd_(fd), is_terminal_(::isatty(fd) == 1) {
   struct stat info {};
-  if (::fstat(fd, &info) != 0 || S_ISREG(info.st_mode)) return;
+  if (::fstat(fd, &info) != 0) return;
+  is_file_ = S_ISREG(info.st_mode);
+  if (is_file_) return;
   if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)) {
     // Not by a flag on the descriptor that we inherited: it is shared with our caller.
     own_.reset(::open(base::format("/proc/self/fd/{}", fd).c_str(),
@@ -49,7 +51,7 @@ void Output::flush() {
     } else if (errno == EAGAIN) {
       return;
     } else if (errno != EINTR) {
-      give_up();
+      fail(errno);
     }
   }
   queue_.clear();
@@ -69,9 +71,27 @@ void Output::write(std::string_view text) {
 void Output::drain(int timeout_ms) {
   flush();
   while (open_ && queued() > 0) {
-    if (!is_ready(timeout_ms)) return give_up();
+    if (!is_ready(timeout_ms)) {
+      error_ = base::deadline_exceeded("its reader takes nothing");
+      return give_up();
+    }
     flush();
   }
+}
+
+// Nobody reads: a closed pipe, a lost terminal, or an output that our caller has closed.
+void Output::fail(int error_number) {
+  const bool unread =
+      error_number == EPIPE || error_number == EBADF || (error_number == EIO && is_terminal_);
+  if (!unread) error_ = base::from_errno(error_number, "cannot be written");
+  give_up();
+}
+
+void Output::finish() {
+  drain(kReaderTimeoutMs);
+  if (!open_ || !is_file_) return;
+  const int copy = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0 && ::close(copy) != 0 && errno != EINTR) fail(errno);
 }
 
 void Output::give_up() {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace gangrun::cli {
@@ -25,7 +27,13 @@ class Output {
   // and when nobody reads any more, nothing is written from here on.
   void drain(int timeout_ms);
   void give_up();
+  // Drains it, and asks whether all has arrived: some file systems tell a full disk only when a
+  // file is closed.
+  void finish();
 
+  // Why something that was to be written is lost. A reader that went away is no error: it has what
+  // it wanted.
+  [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
   [[nodiscard]] std::size_t queued() const { return queue_.size() - written_; }
   [[nodiscard]] bool is_open() const { return open_; }
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
@@ -34,13 +42,16 @@ class Output {
 
  private:
   [[nodiscard]] bool is_ready(int timeout_ms) const;
+  void fail(int error_number);
 
   int fd_;
   // The same pipe or terminal opened once more, to be non-blocking for us alone.
   base::UniqueFd own_;
   bool is_terminal_ = false;
   bool can_block_ = false;  // could not be opened once more, and is no plain file
+  bool is_file_ = false;
   bool open_ = true;
+  std::optional<base::Error> error_;
   std::string queue_;
   std::size_t written_ = 0;
 };

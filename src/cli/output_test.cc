@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,12 +76,50 @@ TEST(Output, AReaderThatIsGoneEndsTheWriting) {
   EXPECT_EQ(output.queued(), 0U);
 }
 
+TEST(Output, AReaderThatIsGoneIsNoError) {
+  ::signal(SIGPIPE, SIG_IGN);
+  Ends ends = make_pipe();
+  Output output(ends.write.get());
+  ends.read.reset();
+  output.write("x");
+  output.finish();
+  EXPECT_FALSE(output.error());
+}
+
+TEST(Output, AFullDiskIsAnError) {
+  const base::UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  Output output(full.get());
+  output.finish();
+  EXPECT_FALSE(output.error()) << "nothing was written";
+  output.write("x");
+  ASSERT_TRUE(output.error());
+  EXPECT_EQ(output.error()->code, base::Code::kResourceExhausted);
+  EXPECT_FALSE(output.is_open());
+}
+
+TEST(Output, AFileThatMayGrowNoMoreIsAnError) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  const std::string path = testing::TempDir() + "output_test_limit.txt";
+  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  Output output(file.get());
+  output.write("more than ten bytes");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(output.error());
+  EXPECT_EQ(base::read_file(path, 100).value(), "more than ");
+  std::remove(path.c_str());
+}
+
 TEST(Output, AReaderThatTakesNothingIsWaitedForOnlySoLong) {
   const Ends ends = make_pipe();
   Output output(ends.write.get());
   output.write(std::string(1'000'000, 'x'));
   output.drain(1);
   EXPECT_FALSE(output.is_open());
+  EXPECT_TRUE(output.error());
 }
 
 TEST(Output, AFileTakesEverythingAtOnceWhereItsOffsetIs) {

@@ -1,16 +1,12 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/types.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <chrono>
 #include <memory>
 #include <optional>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "base/unique_fd.h"
+#include "base/output_file.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/text.h"
@@ -27,6 +23,7 @@ struct ResultOptions {
 };
 
 constexpr mode_t kOwnFile = 0600;
+constexpr std::chrono::milliseconds kPatience(kReaderTimeoutMs);
 
 base::Result<> list(cluster::Site& site, const ResultOptions& options, Context& context) {
   GANGRUN_ASSIGN(const auto results, site.results(options.job));
@@ -46,20 +43,12 @@ base::Result<> list(cluster::Site& site, const ResultOptions& options, Context& 
   return {};
 }
 
-// The whole result or no file: what is there under another name until then goes with a failure.
 base::Result<> write_to_file(cluster::Site& site, const std::string& job, const job::TaskId& task,
                              const std::string& path) {
-  const std::string unfinished = base::format("{}.{}", path, ::getpid());
-  const base::UniqueFd file(
-      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnFile));
-  if (!file.valid()) return base::from_errno(errno, base::format("create {}", unfinished));
-  base::Result<> done = site.read_result(
-      job, task, [&](std::string_view piece) { return base::write_all(file.get(), piece, path); });
-  if (done.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    done = base::from_errno(errno, base::format("rename {}", unfinished));
-  }
-  if (!done.ok()) (void)::unlink(unfinished.c_str());
-  return done;
+  GANGRUN_ASSIGN(auto file, base::OutputFile::open(path, kOwnFile, kPatience));
+  GANGRUN_TRY(
+      site.read_result(job, task, [&](std::string_view piece) { return file.write(piece); }));
+  return file.commit();
 }
 
 base::Result<> show(cluster::Site& site, const ResultOptions& options, Context& context) {

@@ -15,6 +15,7 @@
 #include "job/limits.h"
 #include "job/places.h"
 #include "net/event_loop.h"
+#include "process/output.h"
 #include "process/signals.h"
 
 namespace gangrun::cli {
@@ -41,8 +42,13 @@ class Session final : public master::Listener {
 
   // The next look at the status comes by itself.
   void on_changed() override {}
-  // The lines are read from the log files, which are complete whatever the pace.
-  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  // The lines are read from the log files, which are complete whatever the pace, or an agent says
+  // what they have not.
+  void on_line(const job::TaskId& task, bool is_error, std::string_view line) override {
+    if (!is_error || !line.starts_with(process::kLogIncomplete)) return;
+    line.remove_prefix(process::kLogIncomplete.size());
+    display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), line));
+  }
   void on_warning(std::string_view sentence) override { display_->warning(std::string(sentence)); }
   void on_finished() override { finished_ = true; }
 

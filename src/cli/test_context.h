@@ -42,6 +42,7 @@ class TestContext {
 
   [[nodiscard]] Context& context() { return *context_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] int err_fd() const { return files_[1].get(); }
   [[nodiscard]] std::string out() const { return content(files_[0]); }
   [[nodiscard]] std::string err() const { return content(files_[1]); }
 

@@ -18,11 +18,20 @@
 
 namespace gangrun::cluster {
 
-// One line of a task's output.
+// What stands behind the text of a LogLine.
+enum class LineEnd {
+  kNewline,
+  kGoesOn,   // nothing: it is a piece, and the next one of its stream continues it
+  kNone,     // nothing: the task wrote no more
+  kRedrawn,  // nothing: a progress bar, which the next line of its stream replaces
+};
+
+// One line of a task's output, or a piece of one.
 struct LogLine {
   job::TaskId task;
   bool is_error = false;  // of its standard error
   std::string text;       // as the task wrote it, without the line's end
+  LineEnd end = LineEnd::kNewline;
 
   friend bool operator==(const LogLine&, const LogLine&) = default;
 };
@@ -34,6 +43,8 @@ struct LogRequest {
   bool errors = true;
   // Of each stream of each task only so many of the lines that are there now; none: all.
   std::optional<std::int64_t> tail{};
+  // Byte for byte: what has no end yet comes at once, as a piece.
+  bool as_it_is = false;
 };
 
 // The output of a job's tasks, from its beginning on.

@@ -89,6 +89,8 @@ base::Result<Environment> own_variables(const Place& place) {
       {"GANGRUN_PROCESSES", number(place.spec.processes)},
       {"GANGRUN_RESTARTS", number(inputs.restarts)},
   };
+  // Into a pipe, Python writes when its buffer is full: a task would look dead for minutes.
+  if (!inputs.inherits_python_unbuffered) environment.variables["PYTHONUNBUFFERED"] = "1";
   add_ports(place, environment.variables);
   for (const auto& [name, file] : {std::pair("GANGRUN_NOTICE_FILE", &inputs.notice_file),
                                    std::pair("GANGRUN_RESULT_FILE", &inputs.result_file),

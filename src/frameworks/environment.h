@@ -40,6 +40,8 @@ struct Inputs {
   std::string figures_file{};
   // Whether the environment that the task inherits already has OMP_NUM_THREADS.
   bool inherits_omp_num_threads = false;
+  // The same of PYTHONUNBUFFERED, whatever its value.
+  bool inherits_python_unbuffered = false;
   // What the agent holds for the task. Only a sidecar needs it: it stands in no cluster spec.
   std::optional<job::Address> own_address{};
   // Held for the task beside the port of its address, in the order of the job's names.

@@ -36,9 +36,20 @@ TEST(Environment, WithFrameworkNoneItIsTheOwnPlaceAndNothingElse) {
                        {"GANGRUN_PROCESS", "1"},
                        {"GANGRUN_PROCESSES", "2"},
                        {"GANGRUN_RESTARTS", "4"},
+                       {"PYTHONUNBUFFERED", "1"},
                        {"GANGRUN_CLUSTER_SPEC",
                         R"({"worker":["h1:1000","h1:1001"],"ps":["h3:3000"]})"}}));
   EXPECT_EQ(found->cluster_spec_file_content, "");
+}
+
+TEST(Environment, WhoSaysHowPythonWritesIsNotOverruled) {
+  const auto job = job_of({task_of("worker", 1)});
+  const auto cluster = cluster_of(job);
+  const Inputs inputs{
+      .job = job, .cluster = cluster, .job_id = "j1", .inherits_python_unbuffered = true};
+  const auto found = environment_of(inputs, {"worker", 0}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_FALSE(found->variables.contains("PYTHONUNBUFFERED"));
 }
 
 TEST(Environment, AllPortsOfTheTaskAndThoseThatHaveNames) {

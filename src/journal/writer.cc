@@ -1,6 +1,7 @@
 #include "journal/writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,9 +17,22 @@ using base::format;
 
 namespace {
 
+// Kept free behind the end of a journal, where the file system can: a disk that others fill, the
+// job's own logs first, must not take its verdict's place.
+constexpr off_t kReservedBytes = off_t{1} << 20U;
+
 class DiskFile final : public File {
  public:
-  DiskFile(std::string path, base::UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  DiskFile(std::string path, base::UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {
+    (void)::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, 0, kReservedBytes);
+  }
+  DiskFile(const DiskFile&) = delete;
+  DiskFile& operator=(const DiskFile&) = delete;
+  // What was not needed of it is given back.
+  ~DiskFile() override {
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) == 0) (void)::ftruncate(fd_.get(), info.st_size);
+  }
 
   base::Result<std::size_t> append(std::string_view bytes) override {
     ssize_t written = -1;

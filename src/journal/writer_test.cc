@@ -1,5 +1,6 @@
 #include "journal/writer.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -8,6 +9,7 @@
 
 #include <csignal>
 
+#include "base/files.h"
 #include "journal/reader.h"
 #include "journal/samples.h"
 #include "journal/segments.h"
@@ -72,6 +74,26 @@ TEST(WriterTest, AttemptsHaveALimitAndTheFolderMustExist) {
   const auto missing = Writer::create(folder.path() + "/none", opening());
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, base::Code::kNotFound);
+}
+
+// Only root can make such a disk.
+TEST(WriterTest, ADiskThatOthersFillHasRoomForTheJournal) {
+  const TestFolder folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=2m,mode=0700") != 0) return;
+  {
+    const auto writer = Writer::create(folder.path(), opening());
+    ASSERT_TRUE(writer.ok());
+    const std::string others(std::size_t{1} << 22U, 'x');
+    EXPECT_FALSE(base::write_file_atomically(folder.path() + "/others", others, 0600).ok());
+    const base::UniqueFd fill(
+        ::open((folder.path() + "/fill").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_FALSE(base::write_all(fill.get(), others, "fill").ok());
+    for (const Record& record : sample_records()) EXPECT_TRUE((*writer)->append(record).ok());
+  }
+  struct stat info {};
+  ASSERT_EQ(::stat(segment_path(folder.path(), 1).c_str(), &info), 0);
+  EXPECT_LT(info.st_blocks * 512, info.st_size + (1 << 16)) << "the rest is given back";
+  EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
 }
 
 TEST(WriterTest, InstantsCountFromTheOrigin) {

@@ -13,10 +13,14 @@ namespace gangrun::master {
 void LineFiles::add(const std::string& prefix, bool is_error, std::string_view line) {
   const std::string path = prefix + (is_error ? ".err" : ".out");
   File& file = files_[path];
-  if (file.full) return;
+  if (file.full) {
+    ++lost_lines_;
+    return;
+  }
   std::string text = base::format("{}\n", line);
   if (file.bytes + text.size() > max_bytes_) {
     file.full = true;
+    ++lost_lines_;
     text = base::format("gangrun: more than {} bytes of output are not kept\n", max_bytes_);
   }
   file.bytes += text.size();
@@ -30,6 +34,7 @@ void LineFiles::write(File& file, const std::string& path, const std::string& te
   }
   const auto written = file.fd.valid() ? base::write_all(file.fd.get(), text, path)
                                        : base::Result<>(base::from_errno(errno, path));
+  if (!written.ok()) ++lost_lines_;
   if (!written.ok() && !std::exchange(file.failed, true)) {
     logger_.warning("output is missing: {}", written.error().message);
   }

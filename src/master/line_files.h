@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kMaxLineFileBytes = std::uint64_t{1} << 30U;
 inline constexpr std::size_t kMaxOpenLineFiles = 256;
 
 // The tasks' output in files on this host, where they themselves are on others and write none here.
-// What cannot be written is told once for each file: the job goes on.
+// What cannot be written is told once for each file, and counted: the job goes on.
 class LineFiles {
  public:
   explicit LineFiles(base::Logger& logger, std::uint64_t max_bytes = kMaxLineFileBytes)
@@ -25,6 +25,7 @@ class LineFiles {
 
   // To `prefix` + ".out" or ".err".
   void add(const std::string& prefix, bool is_error, std::string_view line);
+  [[nodiscard]] std::uint64_t lost_lines() const { return lost_lines_; }
 
  private:
   struct File {
@@ -40,6 +41,7 @@ class LineFiles {
   const std::uint64_t max_bytes_;
   std::map<std::string, File> files_;  // by path
   std::size_t open_ = 0;
+  std::uint64_t lost_lines_ = 0;
 };
 
 }  // namespace gangrun::master

@@ -48,6 +48,7 @@ TEST(LineFiles, WhatCannotBeWrittenIsToldOnce) {
   files.add("/nowhere/worker-0", false, "one");
   files.add("/nowhere/worker-0", false, "two");
   EXPECT_THAT(log.lines, testing::ElementsAre(testing::HasSubstr("output is missing")));
+  EXPECT_EQ(files.lost_lines(), 2U);
 }
 
 }  // namespace

@@ -245,6 +245,10 @@ void Master::Impl::conclude() {
   const bool concluded = recorded_.verdict(status(), clock_.now());
   tell_of_journal();
   if (!concluded) return;
+  if (line_files_ && line_files_->lost_lines() > 0) {
+    listener_.on_warning(
+        base::format("{} lines of the tasks' output could not be kept", line_files_->lost_lines()));
+  }
   const auto tell = [this] { listener_.on_finished(); };
   if (settings_.far_copy != nullptr) {
     settings_.far_copy->copy(tell);

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/files.h"
 #include "base/format.h"
 
 namespace gangrun::process {
@@ -66,7 +65,7 @@ void OutputPump::take(std::string_view text) {
     if (text[end] == '\n') {
       end_line();
     } else {
-      returned_ = true;
+      returned_ = redrawn_ = true;
     }
     text.remove_prefix(end + 1);
   }
@@ -86,9 +85,14 @@ void OutputPump::append_to_line(std::string_view text) {
 void OutputPump::end_line() {
   if (left_out_ > 0) line_ += base::format(" … ({} bytes more in the log)", left_out_);
   left_out_ = 0;
-  returned_ = false;
+  returned_ = redrawn_ = false;
   if (callbacks_.on_line) callbacks_.on_line(line_);
   keep_line();
+}
+
+void OutputPump::tell_redrawn() {
+  if (!std::exchange(redrawn_, false) || line_.empty()) return;
+  if (callbacks_.on_line) callbacks_.on_line(line_);
 }
 
 void OutputPump::keep_line() {
@@ -113,29 +117,58 @@ void OutputPump::log(std::string_view text) {
 }
 
 void OutputPump::write_log(std::string_view text) {
+  const auto written = append_to_log(text);
+  if (written.ok()) return;
+  // What is left of it. A piece of a line counts when its end comes.
+  const auto lost = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  lost_lines_ += lost;
+  lost_here_ += lost;
   if (log_error_) return;
-  if (const auto written = append_to_log(text); !written.ok()) {
-    log_error_ = written.error();
-    log_.reset();
-    if (callbacks_.on_log_failed) callbacks_.on_log_failed(*log_error_);
-  }
+  log_error_ = written.error();
+  if (callbacks_.on_log_failed) callbacks_.on_log_failed(*log_error_);
 }
 
-base::Result<> OutputPump::append_to_log(std::string_view text) {
+// Takes from `text` what is in the log.
+base::Result<> OutputPump::append_to_log(std::string_view& text) {
+  if (reached_limit_) return *log_error_;
   if (!log_.valid()) {
     log_.reset(::open(log_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!log_.valid()) return base::from_errno(errno, fmt::format("cannot write {}", log_path_));
   }
+  if (lost_here_ > 0) {
+    const std::string words =
+        fmt::format("\ngangrun: {} lines are missing here: {}\n", lost_here_, log_error_->message);
+    std::string_view left = words;
+    GANGRUN_TRY(put(left));
+    lost_here_ = 0;
+  }
   const std::uint64_t room = max_log_bytes_ == 0 ? text.size() : max_log_bytes_ - log_bytes_;
-  const std::string_view fitting = text.substr(0, std::min<std::uint64_t>(room, text.size()));
-  GANGRUN_TRY(base::write_all(log_.get(), fitting, log_path_));
-  log_bytes_ += fitting.size();
-  if (fitting.size() == text.size()) return {};
+  std::string_view fitting = text.substr(0, std::min<std::uint64_t>(room, text.size()));
+  const std::size_t size = fitting.size();
+  const auto written = put(fitting);
+  const std::size_t kept = size - fitting.size();
+  log_bytes_ += kept;
+  text.remove_prefix(kept);
+  GANGRUN_TRY(written);
+  if (text.empty()) return {};
+  reached_limit_ = true;
   const std::string reason =
       fmt::format("{} has reached its limit of {} bytes", log_path_, max_log_bytes_);
-  GANGRUN_TRY(base::write_all(
-      log_.get(), fmt::format("\ngangrun: {}; the rest is not kept\n", reason), log_path_));
+  const std::string words = fmt::format("\ngangrun: {}; the rest is not kept\n", reason);
+  std::string_view left = words;
+  if (const auto said = put(left); !said.ok()) return said;
   return base::Error{base::Code::kResourceExhausted, reason};
+}
+
+// Takes from `text` what was written.
+base::Result<> OutputPump::put(std::string_view& text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(log_.get(), text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::from_errno(errno, fmt::format("cannot write {}", log_path_));
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
 }
 
 std::vector<std::string> OutputPump::last_lines() const {

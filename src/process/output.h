@@ -26,9 +26,13 @@ inline constexpr std::size_t kKeptLines = 20;
 inline constexpr std::size_t kMaxTracebackLines = 400;
 inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
 
+// How an agent begins what it tells of lines that are in no log.
+inline constexpr std::string_view kLogIncomplete = "gangrun: the log is incomplete: ";
+
 // The reading end of a process's output: every byte goes to a log file, every line to a callback,
 // and the last lines are kept. A log that cannot be written (a full disk) is told once and the pipe
-// is read on, so that the process never blocks for it.
+// is read on, so that the process never blocks for it. What is not kept is counted; when there is
+// room again, the log goes on with a line that says how much is missing.
 //
 // What a progress bar overwrites by a carriage return is in the log but not in a line: the line
 // is what a terminal would show in the end.
@@ -56,6 +60,10 @@ class OutputPump {
   // writers have ended; if one escaped and still writes, no more than a pipe holds is read.
   void finish();
 
+  // Hands on the current line, if carriage returns have drawn it anew since the last call: how a
+  // progress bar is seen before its line ends. As often as the caller wants to show it.
+  void tell_redrawn();
+
   // All that was read so far.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   // The last kKeptLines, oldest first.
@@ -64,6 +72,8 @@ class OutputPump {
   [[nodiscard]] std::optional<std::string> traceback() const;
   // Why the log is not complete, if it is not.
   [[nodiscard]] const std::optional<base::Error>& log_error() const { return log_error_; }
+  // Lines that are not in the log, or not whole.
+  [[nodiscard]] std::uint64_t lost_lines() const { return lost_lines_; }
 
  private:
   void take(std::string_view text);
@@ -72,7 +82,8 @@ class OutputPump {
   void keep_line();
   void log(std::string_view text);
   void write_log(std::string_view text);
-  base::Result<> append_to_log(std::string_view text);
+  base::Result<> append_to_log(std::string_view& text);
+  base::Result<> put(std::string_view& text);
 
   base::UniqueFd pipe_;
   std::string log_path_;
@@ -83,11 +94,15 @@ class OutputPump {
   base::UniqueFd log_;
   std::uint64_t log_bytes_ = 0;
   std::optional<base::Error> log_error_;
+  bool reached_limit_ = false;
+  std::uint64_t lost_lines_ = 0;
+  std::uint64_t lost_here_ = 0;  // since the log was written last
   std::uint64_t bytes_ = 0;
   std::string line_;
   std::size_t left_out_ = 0;
   // The line ended in a carriage return: a line feed completes it, anything else overwrites it.
   bool returned_ = false;
+  bool redrawn_ = false;  // and not told yet
   std::deque<std::string> kept_;
   std::size_t kept_bytes_ = 0;
 };

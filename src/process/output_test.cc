@@ -17,6 +17,7 @@ namespace gangrun::process {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -187,6 +188,21 @@ TEST_F(Output, FindsATracebackThatIsLongerThanTheLastLines) {
   EXPECT_TRUE(found->ends_with("ValueError: deep"));
 }
 
+TEST_F(Output, AProgressBarIsSeenBeforeItsLineEnds) {
+  const auto target = pump(log);
+  target->tell_redrawn();
+  feed(*target, "\r10%\r20%");
+  EXPECT_THAT(lines, IsEmpty());
+  target->tell_redrawn();
+  target->tell_redrawn();
+  EXPECT_THAT(lines, ElementsAre("20%")) << "once";
+  feed(*target, "\r100%\n");
+  target->tell_redrawn();
+  EXPECT_THAT(lines, ElementsAre("20%", "100%"));
+  EXPECT_EQ(target->last_lines(), std::vector<std::string>{"100%"});
+  EXPECT_EQ(logged(), "\r10%\r20%\r100%\n");
+}
+
 TEST_F(Output, AFullDiskIsToldOnceAndThePipeIsReadOn) {
   const auto target = pump("/dev/full");
   feed(*target, "one\n");
@@ -197,6 +213,7 @@ TEST_F(Output, AFullDiskIsToldOnceAndThePipeIsReadOn) {
   EXPECT_THAT(errors[0].message, HasSubstr("/dev/full"));
   ASSERT_TRUE(target->log_error());
   EXPECT_EQ(target->log_error()->message, errors[0].message);
+  EXPECT_EQ(target->lost_lines(), 2U);
 }
 
 // A file system that fills up in the middle; only root can make one, and for others there is
@@ -211,6 +228,14 @@ TEST_F(Output, ADiskThatFillsUpKeepsWhatCameBefore) {
   EXPECT_THAT(errors, SizeIs(mounted ? 1 : 0));
   EXPECT_THAT(logged(), HasSubstr(line));
   EXPECT_EQ(logged().size() < 100 * 1001, mounted);
+  if (!mounted) return;
+  const auto whole = static_cast<std::uint64_t>(logged().size() / 1001);
+  EXPECT_EQ(target->lost_lines(), 100 - whole);
+  ASSERT_EQ(::mount("gangrun-test", folder.c_str(), "tmpfs", MS_REMOUNT, "size=256k,mode=0777"), 0);
+  feed(*target, "there is room\n");
+  EXPECT_THAT(logged(), HasSubstr(base::format("{} lines are missing here", 100 - whole)));
+  EXPECT_THAT(logged(), EndsWith("\nthere is room\n"));
+  EXPECT_EQ(target->lost_lines(), 100 - whole);
 }
 
 TEST_F(Output, AFolderThatIsMissingIsTold) {

@@ -33,7 +33,8 @@ inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
 // Of one log message. The bytes are those of all its lines together.
 inline constexpr std::size_t kMaxLogLines = 256;
-inline constexpr std::size_t kMaxLogLineBytes = std::size_t{4} << 10U;
+// More than what process/output.h hands on of a line, with its words about the rest.
+inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
 inline constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
 inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;

@@ -100,7 +100,15 @@ def open_to_read(url: str) -> Any:
 
 @contextlib.contextmanager
 def written_whole(url: str) -> Iterator[IO[bytes]]:
-    """A file to write that is there under its name when it is complete, or not at all."""
+    """A file to write that is there under its name when it is complete, or not at all. At the end of a symbolic link,
+    too; what is there and no plain file (a device, a FIFO) is written to."""
+    place = local_path(url)
+    if place and os.path.exists(place) and not os.path.isfile(place):
+        with open(place, "wb") as file:
+            yield file
+        return
+    if place and os.path.islink(place):
+        url = os.path.realpath(place)
     folder, _, name = url.rpartition("/")
     beside = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}" if folder else f".{name}.{uuid.uuid4().hex[:12]}"
     path, target = local_path(beside), local_path(url)

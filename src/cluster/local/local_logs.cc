@@ -25,6 +25,23 @@ using base::Result;
 // Where the kernel does not tell of changes, the files are looked at so often.
 constexpr base::milliseconds kBlindInterval(200);
 
+// All but a last character of several bytes, which may not be whole.
+std::size_t whole_characters(std::string_view text) {
+  constexpr std::size_t kMaxFollowing = 3;
+  const auto has_bits = [&](std::size_t at, unsigned bits) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == bits;
+  };
+  std::size_t end = text.size();
+  while (end > 0 && text.size() - end < kMaxFollowing && has_bits(end - 1, 0x80U)) --end;
+  return end > 0 && has_bits(end - 1, 0xC0U) ? end - 1 : text.size();
+}
+
+// What a terminal shows of it in the end.
+std::string_view drawn(std::string_view text) {
+  while (text.ends_with('\r')) text.remove_suffix(1);
+  return text.substr(text.rfind('\r') + 1);  // 0 where there is none
+}
+
 std::string name_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
@@ -63,6 +80,7 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
                                                    const std::vector<job::TaskStatus>& tasks,
                                                    const LogRequest& request) {
   std::unique_ptr<LocalLogs> logs(std::make_unique<LocalLogs>(LocalLogs()));
+  logs->as_it_is_ = request.as_it_is;
   for (const job::TaskStatus& task : tasks) {
     if (request.task && task.task != *request.task) continue;
     if (request.output) logs->add(task, false);
@@ -129,6 +147,14 @@ void LocalLogs::read_notifications() {
   }
 }
 
+void LocalLogs::give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines) {
+  if (bytes == 0) return;
+  lines.push_back(
+      {source.task, source.is_error, source.partial.substr(0, bytes), LineEnd::kGoesOn});
+  source.goes_on = true;
+  source.partial.erase(0, bytes);
+}
+
 // Whether there may be more to read.
 Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
                                    std::size_t& bytes) {
@@ -149,14 +175,44 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
     const std::size_t end = left.find('\n');
     if (end == std::string_view::npos) break;
     source.partial += left.substr(0, end);
+    if (!as_it_is_) source.partial = drawn(source.partial);
     lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+    source.goes_on = false;
+    source.redraw_at.reset();
     left.remove_prefix(end + 1);
   }
   source.partial += left;
-  if (source.partial.size() >= kLogBlock) {
-    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+  if (as_it_is_) {
+    give_piece(source, source.partial.size(), lines);
+    return block.size() == kLogBlock;
+  }
+  if (source.partial.find('\r') != std::string::npos) {
+    // What was drawn over is of no use any more; a line feed may still follow the last return.
+    const bool returned = source.partial.ends_with('\r');
+    source.partial = std::string(drawn(source.partial)) + (returned ? "\r" : "");
+    if (!source.redraw_at) source.redraw_at = base::SystemClock().now() + kRedrawPace;
+  }
+  if (source.partial.size() >= kMaxWholeLine) {
+    give_piece(source, whole_characters(source.partial), lines);
   }
   return block.size() == kLogBlock;
+}
+
+// When the next one is to be given.
+std::optional<base::Instant> LocalLogs::give_redrawn(base::Instant now,
+                                                     std::vector<LogLine>& lines) {
+  std::optional<base::Instant> next;
+  for (Source& source : sources_) {
+    if (!source.redraw_at) continue;
+    if (now < *source.redraw_at) {
+      next = next ? std::min(*next, *source.redraw_at) : *source.redraw_at;
+      continue;
+    }
+    source.redraw_at.reset();
+    lines.push_back(
+        {source.task, source.is_error, std::string(drawn(source.partial)), LineEnd::kRedrawn});
+  }
+  return next;
 }
 
 Result<> LocalLogs::read_queued(std::vector<LogLine>& lines) {
@@ -178,12 +234,14 @@ Result<std::vector<LogLine>> LocalLogs::next(base::Instant deadline) {
     if (notify_.valid() || queue_.empty()) read_notifications();
     GANGRUN_TRY(read_queued(lines));
     const base::Instant now = clock.now();
+    const auto redraw_at = give_redrawn(now, lines);
     if (!lines.empty() || now >= deadline) return lines;
     if (!queue_.empty()) continue;
+    const base::Instant until = redraw_at ? std::min(deadline, *redraw_at) : deadline;
     if (notify_.valid()) {
-      if (!process::wait_readable(notify_.get(), deadline)) return lines;
+      (void)process::wait_readable(notify_.get(), until);
     } else {
-      (void)process::wait_any_readable({}, std::min(deadline, now + kBlindInterval));
+      (void)process::wait_any_readable({}, std::min(until, now + kBlindInterval));
     }
   }
 }
@@ -191,8 +249,10 @@ Result<std::vector<LogLine>> LocalLogs::next(base::Instant deadline) {
 std::vector<LogLine> LocalLogs::rest() {
   std::vector<LogLine> lines;
   for (Source& source : sources_) {
-    if (source.partial.empty()) continue;
-    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+    if (!as_it_is_) source.partial = drawn(source.partial);
+    if (source.partial.empty() && !std::exchange(source.goes_on, false)) continue;
+    lines.push_back(
+        {source.task, source.is_error, std::exchange(source.partial, {}), LineEnd::kNone});
   }
   return lines;
 }

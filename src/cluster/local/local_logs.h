@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +15,12 @@
 
 namespace gangrun::cluster {
 
-// Bytes of one file that are read at once, and of one line that is shown as one.
+// Bytes of one file that are read at once.
 inline constexpr std::size_t kLogBlock = std::size_t{64} << 10U;
+// A line that is longer comes in pieces of about that size.
+inline constexpr std::size_t kMaxWholeLine = std::size_t{1} << 20U;
+// A line that its task draws anew, by carriage returns, is given no more often than that.
+inline constexpr std::chrono::milliseconds kRedrawPace(2000);
 // Of the lines that one call of next() returns.
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{1} << 20U;
 
@@ -40,17 +46,23 @@ class LocalLogs final : public LogReader {
     bool is_error = false;
     std::string path;
     std::int64_t offset = 0;
-    std::string partial;  // a line whose end is not there yet
+    std::string partial;   // a line whose end is not there yet
+    bool goes_on = false;  // pieces of it have been given
+    // The partial line is drawn anew: when it is to be given as it is then.
+    std::optional<base::Instant> redraw_at{};
     bool queued = false;
   };
 
   LocalLogs() = default;
   void add(const job::TaskStatus& task, bool is_error);
   void queue(std::size_t index);
+  static void give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines);
   void read_notifications();
+  std::optional<base::Instant> give_redrawn(base::Instant now, std::vector<LogLine>& lines);
   base::Result<> read_queued(std::vector<LogLine>& lines);
   base::Result<bool> read_block(Source& source, std::vector<LogLine>& lines, std::size_t& bytes);
 
+  bool as_it_is_ = false;
   base::UniqueFd notify_;
   std::vector<Source> sources_;
   std::map<std::string, std::size_t> by_name_;

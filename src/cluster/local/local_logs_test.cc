@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -115,11 +116,66 @@ TEST_F(LocalLogsTest, LosesNothingOfALargeFile) {
   EXPECT_GT(calls, 1) << "in parts that fit into memory";
 }
 
-TEST_F(LocalLogsTest, ALineWithoutEndIsShownInParts) {
-  append("worker-0.out", std::string(3 * kLogBlock, 'x'));
+TEST_F(LocalLogsTest, ALongLineIsWholeUpToALimitAndThenInPiecesThatSaySo) {
+  const std::string whole(kMaxWholeLine - kLogBlock, 'x');
+  append("worker-0.out", whole + "\n");
   auto logs = LocalLogs::open(folder_, tasks_, {});
   ASSERT_TRUE(logs.ok());
-  EXPECT_EQ(next(**logs).size(), 3U);
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 " + whole));
+
+  // An odd number of bytes before, so that a block ends in the middle of a character.
+  std::string endless = "x";
+  while (endless.size() < 2 * kMaxWholeLine) endless += "ä";
+  append("worker-0.out", endless + "\n");
+  std::string joined;
+  std::vector<LogLine> pieces;
+  while (joined.size() < endless.size()) {
+    auto lines = (*logs)->next(clock_.now());
+    ASSERT_TRUE(lines.ok() && !lines->empty());
+    for (LogLine& line : *lines) {
+      EXPECT_TRUE(base::is_valid_utf8(line.text));
+      joined += line.text;
+      pieces.push_back(std::move(line));
+    }
+  }
+  EXPECT_EQ(joined, endless);
+  ASSERT_GE(pieces.size(), 2U);
+  EXPECT_EQ(pieces.front().end, LineEnd::kGoesOn);
+  EXPECT_EQ(pieces.back().end, LineEnd::kNewline);
+}
+
+TEST_F(LocalLogsTest, AProgressBarIsGivenAtAPaceAndItsEndAsALine) {
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  append("worker-0.err", "\r10%\r20%");
+  EXPECT_THAT(next(**logs), IsEmpty());
+  const LogLine bar{{"worker", 0}, true, "20%", LineEnd::kRedrawn};
+  EXPECT_THAT(*(*logs)->next(clock_.now() + base::seconds(30)), ElementsAre(bar));
+  EXPECT_THAT(next(**logs), IsEmpty()) << "once";
+  for (int i = 0; i < 1000; ++i) append("worker-0.err", base::format("\r{}", i));
+  append("worker-0.err", "\rdone\r\n");
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0!done"));
+  append("worker-0.err", "\r1\r2\r");
+  EXPECT_THAT(next(**logs), IsEmpty());
+  EXPECT_THAT(texts((*logs)->rest()), ElementsAre("worker:0!2"));
+}
+
+TEST_F(LocalLogsTest, AsItIsNothingWaitsForItsEnd) {
+  LogRequest request;
+  request.as_it_is = true;
+  auto logs = LocalLogs::open(folder_, tasks_, request);
+  ASSERT_TRUE(logs.ok());
+  const LogLine piece{{"worker", 0}, false, "half", LineEnd::kGoesOn};
+  append("worker-0.out", "half");
+  EXPECT_THAT(*(*logs)->next(clock_.now()), ElementsAre(piece));
+  append("worker-0.out", " and half\n");
+  EXPECT_THAT(*(*logs)->next(clock_.now()),
+              ElementsAre(LogLine{{"worker", 0}, false, " and half"}));
+  EXPECT_THAT((*logs)->rest(), IsEmpty());
+  append("worker-0.out", "no end");
+  ASSERT_TRUE((*logs)->next(clock_.now()).ok());
+  const LogLine none{{"worker", 0}, false, "", LineEnd::kNone};
+  EXPECT_THAT((*logs)->rest(), ElementsAre(none));
 }
 
 TEST_F(LocalLogsTest, AFileThatWasMadeAnewIsReadFromItsStart) {
