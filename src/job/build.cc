@@ -77,11 +77,21 @@ std::string default_name(const JobDraft& draft, const Defaults& defaults) {
   return name.empty() ? "job" : name;
 }
 
+// The folder, and who reaches it. The task's own Python goes first: an environment brings the module, and
+// its folder of programs need not be on the PATH. `env` is where the Python package puts an environment.
+constexpr std::string_view kTensorboardScript = R"(set -- {} {} --port "$GANGRUN_PORT"
+for python in env/bin/python python python3; do
+  "$python" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("tensorboard.main"))' 2>/dev/null &&
+    exec "$python" -m tensorboard.main --logdir "$@"
+done
+command -v tensorboard >/dev/null && exec tensorboard --logdir "$@"
+echo "gangrun: TensorBoard is not installed here: python and python3 have no module tensorboard," \
+  "and the PATH has no program tensorboard; install it in the task's environment, or give it a command of its own" >&2
+exit 127)";
+
 Command tensorboard_command(const TaskSpec& task) {
   const std::string_view reach = task.expose == Expose::kHost ? "--bind_all" : "--host 127.0.0.1";
-  return {{},
-          base::format("exec tensorboard --logdir {} {} --port \"$GANGRUN_PORT\"",
-                       base::shell_quote(task.logdir), reach)};
+  return {{}, base::format(kTensorboardScript, base::shell_quote(task.logdir), reach)};
 }
 
 Result<TaskSpec> complete_task(const TaskDraft& draft) {

@@ -50,8 +50,8 @@ TEST(Build, DefaultsFollowTheNamesOfTheTypes) {
   const TaskSpec& board = *spec.find("tensorboard");
   EXPECT_EQ(board.policy, Policy::kSidecar);
   EXPECT_EQ(board.grace, milliseconds(0));
-  EXPECT_EQ(board.command.shell_line,
-            "exec tensorboard --logdir 'out dir' --host 127.0.0.1 --port \"$GANGRUN_PORT\"");
+  EXPECT_THAT(board.command.shell_line,
+              testing::StartsWith("set -- 'out dir' --host 127.0.0.1 --port \"$GANGRUN_PORT\"\n"));
   EXPECT_EQ(spec.find("chief")->resources, (Resources{0, 1, 0}));
   EXPECT_FALSE(spec.frameworks.has_value());
   EXPECT_EQ(spec.timeouts, Timeouts{});
@@ -221,8 +221,8 @@ TEST(Build, AnImageIsTheJobsOrATypesOwn) {
 TEST(Build, TensorboardListensForAllWhereItIsExposed) {
   const JobSpec spec =
       built("", {.exposes = {"tensorboard:host"}, .tensorboard = "out", .command = {"x"}});
-  EXPECT_EQ(spec.find("tensorboard")->command.shell_line,
-            "exec tensorboard --logdir out --bind_all --port \"$GANGRUN_PORT\"");
+  EXPECT_THAT(spec.find("tensorboard")->command.shell_line,
+              testing::StartsWith("set -- out --bind_all --port \"$GANGRUN_PORT\"\n"));
 }
 
 TEST(Build, ALineForTheShellIsACommandToo) {
