@@ -177,7 +177,7 @@ def name_for(mains: Mapping[str, Main]) -> str:
         script = next((word for word in main if word.endswith(".py")), main[0])
         name = os.path.splitext(os.path.basename(script))[0]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:63]
-    return name if NAME.fullmatch(name) else "job"
+    return name if NAME.fullmatch(name) and name != "last" else "job"  # which commands take for the newest job
 
 
 def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:

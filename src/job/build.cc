@@ -61,7 +61,7 @@ std::string stem_of(const std::string& path) {
 }
 
 // "job.yaml" → "job"; "python train.py --out x" → "train"; "/bin/true" → "true".
-std::string default_name(const JobDraft& draft, const Defaults& defaults) {
+std::string name_by_file(const JobDraft& draft, const Defaults& defaults) {
   std::string name = stem_of(defaults.spec_path);
   if (!name.empty()) return name;
   std::vector<std::string> words;
@@ -73,12 +73,17 @@ std::string default_name(const JobDraft& draft, const Defaults& defaults) {
     if (word.ends_with(".py") || word.ends_with(".sh")) name = stem_of(word);
     if (!name.empty()) return name;
   }
-  if (!words.empty()) name = stem_of(words.front());
-  return name.empty() ? "job" : name;
+  return words.empty() ? "" : stem_of(words.front());
 }
 
-// The folder, and who reaches it. The task's own Python goes first: an environment brings the module, and
-// its folder of programs need not be on the PATH. `env` is where the Python package puts an environment.
+std::string default_name(const JobDraft& draft, const Defaults& defaults) {
+  std::string name = name_by_file(draft, defaults);
+  return name.empty() || name == kNewestJob ? "job" : name;
+}
+
+// The folder, and who reaches it. The task's own Python goes first: an environment brings the
+// module, and its folder of programs need not be on the PATH. `env` is where the Python package
+// puts an environment.
 constexpr std::string_view kTensorboardScript = R"(set -- {} {} --port "$GANGRUN_PORT"
 for python in env/bin/python python python3; do
   "$python" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("tensorboard.main"))' 2>/dev/null &&

@@ -225,6 +225,14 @@ TEST(Build, TensorboardListensForAllWhereItIsExposed) {
               testing::StartsWith("set -- out --bind_all --port \"$GANGRUN_PORT\"\n"));
 }
 
+TEST(Build, NoJobIsCalledAsCommandsCallTheNewest) {
+  EXPECT_EQ(error_of("", {.name = "last", .command = {"x"}}),
+            "--name: name: 'last' cannot be a job's name: commands take it for the newest job");
+  EXPECT_EQ(built("", {.name = "lasting", .command = {"x"}}).name, "lasting");
+  EXPECT_EQ(built("", {.command = {"python", "last.py"}}).name, "job");
+  EXPECT_EQ(built("", {.command = {"./last"}}).name, "job");
+}
+
 TEST(Build, ALineForTheShellIsACommandToo) {
   const JobSpec spec = built("", {.command_line = "a | b"});
   EXPECT_EQ(spec.command, (Command{{}, "a | b"}));
