@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import sys
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from gangrun import _function, _staging
@@ -176,7 +177,7 @@ def name_for(mains: Mapping[str, Main]) -> str:
         script = next((word for word in main if word.endswith(".py")), main[0])
         name = os.path.splitext(os.path.basename(script))[0]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:63]
-    return name if NAME.fullmatch(name) else "job"
+    return name if NAME.fullmatch(name) and name != "last" else "job"  # which commands take for the newest job
 
 
 def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
@@ -214,7 +215,7 @@ class _Builder:
             payloads: Mapping[Any, bytes]) -> dict[str, Any]:
         tasks = {}
         for name, spec in specs.items():
-            tasks[name] = self.task_type(name, spec, mains[name], payloads)
+            tasks[name] = self.task_type(name, spec, mains, payloads)
         job: dict[str, Any] = {"name": self.request.name or name_for(mains), "on": self.request.on, "tasks": tasks}
         if self.request.env:
             job["env"] = _checked_env(self.request.env, "env")
@@ -230,12 +231,14 @@ class _Builder:
             job["timeouts"] = {"roll_call": UNPACKING_LIMIT, **job.get("timeouts", {})}
         return job
 
-    def task_type(self, name: str, spec: TaskSpec, main: Main, payloads: Mapping[Any, bytes]) -> dict[str, Any]:
-        keys = spec.to_json()
+    def task_type(self, name: str, spec: TaskSpec, mains: Mapping[str, Main],
+                  payloads: Mapping[Any, bytes]) -> dict[str, Any]:
+        keys, main = spec.to_json(), mains[name]
         env = _checked_env(spec.env, f"tasks.{name}.env")
         chosen = _environment_of(name, spec, self.request.environment)
         command: Any = None if main is None else main
-        if is_function(main) or chosen is not None:
+        shows = main is None and spec.command is None  # TensorBoard, of the Python that the functions run with
+        if is_function(main) or chosen is not None or (shows and any(is_function(other) for other in mains.values())):
             python = self.python(chosen, {**(self.request.env or {}), **spec.env})
             self.files.update(python.files)
             if python.archives:
@@ -243,6 +246,9 @@ class _Builder:
             env = {**python.env, **env}
             if is_function(main):
                 command = [*python.command, "-m", "gangrun._task_main", self.put_payload(payloads[_function.key_of(main)])]
+        if shows and self.local and spec.image is None and "image" not in self.request.keys and "PATH" not in env:
+            inherited = (self.request.env or {}).get("PATH") or os.environ.get("PATH") or os.defpath
+            env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), inherited])
         runtime = self.runtime() if is_function(main) else None
         path = self.python_path(runtime, env)
         if path:

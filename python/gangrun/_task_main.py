@@ -37,7 +37,11 @@ def main(payload: str) -> int:
         with open(payload, "rb") as file:
             function, args, kwargs = _function.load(file.read())
         value = function(*args, **kwargs)
-    except Exception as error:  # the user's own: it is theirs to tell
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's own: it is theirs to tell
+        if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+            raise  # a status, which is told already; with a text it is a failure like all others
         text = _shown(error)
         sys.stdout.flush()
         sys.stderr.write(text)

@@ -1,4 +1,4 @@
-"""Runs unmodified programs that import tf_yarn, tf_skein, cluster_pack or tensorflowonspark.
+"""Runs unmodified programs that import tf_yarn, tf_skein, skein, cluster_pack or tensorflowonspark.
 
     python -m gangrun.compat [--on local|yarn] SCRIPT [ARGUMENT...]
     python -m gangrun.compat [--on local|yarn] -m MODULE [ARGUMENT...]
@@ -26,6 +26,7 @@ ANSWERS = {
     "tf_yarn": ("gangrun.tf_yarn", False),
     "tf_skein": ("gangrun.tf_skein", False),
     "tensorflowonspark": ("gangrun.tensorflowonspark", False),
+    "skein": ("gangrun.skein", True),
     "cluster_pack": ("gangrun.environments.cluster_pack", True),
 }
 # What lies elsewhere here.

@@ -60,6 +60,19 @@ def test_a_command_that_fails_is_a_failed_job_with_its_cause(folder):
     assert isinstance(caught.value, RuntimeError)
 
 
+def leave(code):
+    sys.exit(code)
+
+
+def test_the_text_of_sys_exit_is_in_the_message(folder):
+    """Python prints it and ends with 1: so it is a failure with words, and a number is a status without."""
+    with pytest.raises(errors.JobFailed, match=r"exited with status 1 \(SystemExit: no data in /in\)"):
+        gangrun.run({"worker": 1}, leave, args=("no data in /in",))
+    with pytest.raises(errors.JobFailed, match=r"exited with status 3$"):
+        gangrun.run({"worker": 1}, leave, args=(3,))
+    assert gangrun.run({"worker": 1}, leave, args=(0,)).status()["state"] == "succeeded"
+
+
 def test_a_run_that_does_not_block_is_looked_at_and_killed(folder):
     run = gangrun.run({"worker": 2}, hold, args=(str(folder / "go"),), block=False)
     wait_until(lambda: [task.state for task in run.tasks] == ["running"] * 2, "both tasks to run")

@@ -27,7 +27,7 @@ def test_wrong_tasks_are_named(tasks, said):
 
 
 @pytest.mark.parametrize("main, name", [
-    ("pkg.mod:train", "train"), (["python", "src/train.py", "--x"], "train"), (["sleep", "1"], "sleep"),
+    ("pkg.mod:train", "train"), (["python", "src/train.py", "--x"], "train"), (["sleep", "1"], "sleep"), ("last.py", "last.py"), ("./last", "job"),
     ("./run.sh --fast", "run.sh"), (test_only_what_is_said_is_in_the_job_file, "test_only_what_is_said_is_in_the_job_file"),
     (lambda: None, "lambda"),
 ])

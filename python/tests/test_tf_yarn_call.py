@@ -234,7 +234,8 @@ def test_a_function_by_its_name_is_found_where_it_is_called(monkeypatch):
 
 
 def test_names_are_made_fit():
-    assert [client.job_name(name) for name in ("RunOnYarn", "-x y", "", "é")] == ["RunOnYarn", "x-y", "RunOnYarn", "RunOnYarn"]
+    assert [client.job_name(name) for name in ("RunOnYarn", "-x y", "", "é", "last")] == [
+        "RunOnYarn", "x-y", "RunOnYarn", "RunOnYarn", "RunOnYarn"]
 
 
 def test_acls_of_skein():

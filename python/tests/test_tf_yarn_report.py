@@ -91,10 +91,18 @@ def test_the_account_of_a_job_that_failed():
 def test_thresholds_choose_what_is_told_of_an_evaluator():
     thresholds = Thresholds({"awake_time_ratio": (0.5, None), "nb_eval_steps": (None, 10)})
     figures = {"evaluator:0": {"awake_time_ratio": 0.25, "nb_eval_steps": 5, "last_training_step": 100}, "chief:0": {}}
-    assert thresholds.lines(figures) == ["evaluator:0: training step of its last checkpoint 100, steps 5"]
+    assert thresholds.lines(figures) == ["evaluator:0: last training step 100, nb eval steps 5"]
     assert thresholds.lines(figures) == []
     figures["evaluator:0"] = {"awake_time_ratio": 0.75, "nb_eval_steps": 11, "last_training_step": 100}
-    assert thresholds.lines(figures) == ["evaluator:0: part of the time that it evaluates 0.75"]
+    assert thresholds.lines(figures) == ["evaluator:0: awake time ratio 0.75"]
+
+
+def test_an_evaluator_is_told_of_by_tf_yarn_s_names():
+    """Whoever looks for them in a log, or has limits for them, finds the names that they know."""
+    figures = {"evaluator:0": {"awake_time_ratio": 0.05394, "eval_step_mean_duration": 0.05, "last_training_step": 1234567,
+                               "nb_eval_steps": 12.0}}
+    assert Thresholds(None).lines(figures) == [
+        "evaluator:0: awake time ratio 0.05394, eval step mean duration 0.05 s, last training step 1234567, nb eval steps 12"]
 
 
 def test_what_is_told_goes_to_the_log_where_there_is_one(capsys, caplog):

@@ -3,6 +3,8 @@
 import os
 import pathlib
 import re
+import sys
+import types
 
 import pytest
 
@@ -108,3 +110,22 @@ def test_which_folder_tensorboard_shows(monkeypatch):
     assert tensorboard_task.model_dir(lambda: 1 / 0) == "/said"
     assert tensorboard_task.words("/said", "4000", "--reload_interval '5'") == [
         "tensorboard", "--logdir", "/said", "--host", "127.0.0.1", "--port", "4000", "--reload_interval", "5"]
+
+
+def test_tensorboard_is_that_of_this_python_or_of_the_path_or_said_to_be_missing(monkeypatch, tmp_path):
+    """A node's Python may have the module where no program is on the PATH, and the other way round."""
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="TensorBoard is not installed here: .* has no module tensorboard, and the PATH"):
+        tensorboard_task.program()
+    (tmp_path / "tensorboard").write_text("")
+    (tmp_path / "tensorboard").chmod(0o755)
+    started = []
+    monkeypatch.setattr(tensorboard_task.os, "execv", lambda *given: started.append(given))
+    tensorboard_task.program()()
+    assert started == [(str(tmp_path / "tensorboard"), sys.argv)]
+    module = types.ModuleType("tensorboard.main")
+    module.run_main = lambda: "shown"
+    monkeypatch.setitem(sys.modules, "tensorboard", types.ModuleType("tensorboard"))
+    monkeypatch.setitem(sys.modules, "tensorboard.main", module)
+    assert tensorboard_task.program()() == "shown"

@@ -139,6 +139,11 @@ ExitStatus run_command(const std::vector<std::string>& arguments, Context& conte
   try {
     app.parse(own);
   } catch (const CLI::CallForHelp&) {
+    // Of a command that there is not, there is no help either.
+    const std::vector<std::string> unknown = app.remaining(true);
+    if (chosen_command(app) == nullptr && !unknown.empty()) {
+      return bad_usage(context, explain_extra(app, unknown.front()));
+    }
     return show_help(app, context);
   } catch (const CLI::ParseError& error) {
     return bad_usage(context, explain(app, error));

@@ -37,6 +37,8 @@ TEST(CommandLine, WhatCouldNotBeWrittenIsNoSuccess) {
 TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
                                                     {"rn"},
+                                                    {"rn", "--help"},
+                                                    {"-h", "rn"},
                                                     {"ps", "--jsn"},
                                                     {"run", "a", "b"},
                                                     {"status"},
@@ -49,6 +51,18 @@ TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
     EXPECT_EQ(error.find('\n'), error.size() - 1) << error;
     EXPECT_EQ(test.out(), "");
   }
+}
+
+TEST(CommandLine, OnlyWhatRunsInTheCurrentFolderNeedsOne) {
+  TestContext test;
+  Context without = test.context();
+  without.folder.clear();
+  EXPECT_EQ(run_command_line({"version"}, without), ExitStatus::kSuccess) << test.err();
+  EXPECT_EQ(run_command_line({"ps"}, without), ExitStatus::kSuccess) << test.err();
+  EXPECT_EQ(test.err(), "");
+  EXPECT_NE(run_command_line({"run", "-r", "worker:1", "--", "true"}, without),
+            ExitStatus::kSuccess);
+  EXPECT_THAT(test.err(), HasSubstr("the current folder, in which the tasks would run, is gone"));
 }
 
 TEST(CommandLine, TheWordsAfterTwoDashesAreTheUsers) {

@@ -13,6 +13,7 @@
 #include "cli/check_hadoop_env.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/prepare.h"
 #include "cli/yarn_doctor.h"
 
 namespace gangrun::cli {
@@ -32,7 +33,7 @@ struct HadoopEnvOptions {
 
 // Exits with 1 for everything that is not well, as its users' scripts expect.
 ExitStatus check(const HadoopEnvOptions& options, Context& context) {
-  const std::string path = base::format("{}/{}", context.folder, kCheckHadoopEnvLog);
+  const std::string path = in_folder(context.folder, std::string(kCheckHadoopEnvLog));
   const base::UniqueFd log(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kLogMode));
   if (!log.valid()) {

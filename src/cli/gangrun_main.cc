@@ -9,6 +9,9 @@
 #include <system_error>
 #include <vector>
 
+#include "base/format.h"
+#include "base/result.h"
+#include "base/strings.h"
 #include "cli/app.h"
 #include "cli/check_hadoop_env.h"
 #include "cli/commands.h"
@@ -17,6 +20,7 @@
 #include "cli/tf_spawner.h"
 #include "cli/ytf_submit.h"
 #include "cluster/yarn/token_errand.h"
+#include "job/units.h"
 #include "process/signals.h"
 
 namespace gangrun {
@@ -37,15 +41,31 @@ std::map<std::string, std::string> environment_variables() {
 // package, which may be killed.
 constexpr const char* kParentVariable = "GANGRUN_PARENT";
 
-// What this command starts has parents of its own, so the variable goes no further.
-void end_with_parent(std::map<std::string, std::string>& environment) {
+// What this command starts has parents of its own, so the variable goes no further. An error where
+// its value is no process; where it is another one than our parent, this does not return.
+base::Result<> end_with_parent(std::map<std::string, std::string>& environment,
+                               cli::Console& console) {
   const auto found = environment.find(kParentVariable);
-  if (found == environment.end()) return;
+  if (found == environment.end()) return {};
+  const auto parent = base::parse_integer(found->second);
+  if (!parent || *parent <= 0) {
+    return base::invalid_argument(base::format(
+        "{}={} is no process; allowed: the number of the process that starts this command, whose "
+        "end is then the command's, or nothing",
+        kParentVariable, job::in_quotes(found->second)));
+  }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0L, 0L, 0L);
   // It may have ended before that.
-  if (found->second != std::to_string(::getppid())) ::raise(SIGTERM);
+  if (*parent != ::getppid()) {
+    console.error(
+        base::format("{}={}: that process has ended, or did not start this command; "
+                     "so the command ends too",
+                     kParentVariable, *parent));
+    ::raise(SIGTERM);
+  }
   ::unsetenv(kParentVariable);  // NOLINT(concurrency-mt-unsafe): there is one thread
   environment.erase(found);
+  return {};
 }
 
 int start(int argc, char** argv) {
@@ -53,7 +73,6 @@ int start(int argc, char** argv) {
   const base::Instant commanded_at = clock.now();
   process::survive_lost_output();
   auto environment = environment_variables();
-  end_with_parent(environment);
   const auto value = [&](const std::string& name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
@@ -61,13 +80,18 @@ int start(int argc, char** argv) {
   cli::Console::Options output;
   output.colour_allowed = value("NO_COLOR").empty() && value("TERM") != "dumb";
   cli::Console console(output);
+  if (const auto lasts = end_with_parent(environment, console); !lasts.ok()) {
+    console.error(lasts.error().message);
+    return cli::to_int(cli::ExitStatus::kBadInput);
+  }
   std::error_code failed;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  const std::string folder = std::filesystem::current_path(failed).string();
   if (failed) {
-    console.error("the current folder is gone or cannot be read: " + failed.message());
+    console.error("/proc/self/exe cannot be read: " + failed.message());
     return cli::to_int(cli::ExitStatus::kCouldNotStart);
   }
+  // Empty where it is gone: most commands need none, and those that do say it.
+  const std::string folder = std::filesystem::current_path(failed).string();
   cli::Context context{.clock = clock,
                        .commanded_at = commanded_at,
                        .console = console,

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "cli/own_user.h"
+#include "cli/prepare.h"
 #include "hadoop/web_proxy.h"
 #include "kerberos/gssapi.h"
 
@@ -24,7 +25,7 @@ base::Result<hadoop::Account> account_of(const hadoop::Configuration& configurat
   if (secured && !login.is_plan) {
     kerberos::IdentityOptions options{.principal = login.principal, .keytab = login.keytab};
     if (!options.keytab.empty() && !options.keytab.starts_with('/')) {
-      options.keytab = base::format("{}/{}", context.folder, options.keytab);
+      options.keytab = in_folder(context.folder, options.keytab);
     }
     GANGRUN_ASSIGN(account.identity, kerberos::open_identity(options));
     account.user = short_name(account.identity->principal());

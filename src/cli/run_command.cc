@@ -71,6 +71,11 @@ ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& con
 base::Result<RunPlan> settle_input(const RunOptions& options, const Context& context) {
   RunPlan plan;
   GANGRUN_TRY(check(options.display));
+  if (context.folder.empty()) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       "the current folder, in which the tasks would run, is gone or cannot be "
+                       "read; cd to another one"};
+  }
   GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
   GANGRUN_TRY(check_options_of_place(options, plan.spec));
   GANGRUN_TRY(check_files(plan.spec, context.folder));

@@ -82,7 +82,7 @@ Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
 std::string keytab_path(const job::JobSpec& spec, const Context& context) {
   const std::string& keytab = spec.yarn.keytab;
   if (keytab.empty() || keytab.starts_with('/')) return keytab;
-  return base::format("{}/{}", context.folder, keytab);
+  return in_folder(context.folder, keytab);
 }
 
 }  // namespace

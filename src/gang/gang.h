@@ -250,6 +250,7 @@ class Gang {
   [[nodiscard]] bool prolongs_grace(const Task& task) const;
   [[nodiscard]] std::chrono::milliseconds grace_left(const Task& task) const;
   [[nodiscard]] std::string gathering_words() const;
+  [[nodiscard]] std::optional<base::Instant> shown_limit(base::Instant now) const;
   [[nodiscard]] static Failure failure_of(const Task& task, const std::string& what,
                                           base::Instant at);
 

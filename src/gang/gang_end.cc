@@ -381,6 +381,20 @@ std::string Gang::gathering_words() const {
                 members, names(allocated));
 }
 
+// The next deadline; but of a task that was told to stop, the time that it was told to have, as
+// long as it lasts: what we give its host beyond that is no time of the task's.
+std::optional<base::Instant> Gang::shown_limit(base::Instant now) const {
+  const auto next = next_deadline();
+  const auto task = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& candidate) {
+    return candidate.deadline && candidate.deadline == next;
+  });
+  const bool has_time = task != tasks_.end() && !task->killed && !task->silent &&
+                        (task->phase == Phase::kEnding || task->phase == Phase::kStopping);
+  if (!has_time) return next;
+  const base::Instant own = *next - limits_.kill_allowance;
+  return own > now ? own : *next;
+}
+
 std::string Gang::waiting_for(base::Instant now) const {
   std::string text;
   if (stage_ == Stage::kGathering) {
@@ -415,8 +429,8 @@ std::string Gang::waiting_for(base::Instant now) const {
     if (text.empty() && job_deadline_) text = "the end of its tasks";
   }
   if (text.empty()) return text;
-  const auto next = next_deadline();
-  if (next && *next > now) text += format("; limit in {}", base::to_words(*next - now));
+  const auto limit = shown_limit(now);
+  if (limit && *limit > now) text += format("; limit in {}", base::to_words(*limit - now));
   return text;
 }
 

@@ -302,7 +302,12 @@ TEST(GangEndTest, WhoDoesNotEndIsKilledAndThenGivenUp) {
   Driver driver = running(job_of({task_type("worker", 2)}));
   driver.exited(job::kWorker0, 1);
   driver.agent_ended(job::kWorker0);
-  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the end of worker:1; limit in 40 s");
+  EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the end of worker:1; limit in 30 s");
+  // Beside "have 30 s": one clock for what is shown.
+  EXPECT_EQ(driver.gang().waiting_for(driver.now() + seconds(12)),
+            "the end of worker:1; limit in 18 s");
+  EXPECT_EQ(driver.gang().waiting_for(driver.now() + seconds(32)),
+            "the end of worker:1; limit in 8.0 s");
   EXPECT_EQ(driver.expire(), "kill w1");
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(10));
   EXPECT_EQ(driver.expire(), "warn; finish failed");

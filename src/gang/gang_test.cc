@@ -106,7 +106,7 @@ TEST(GangTest, GangRestartWaitsUntilTheLastHasStopped) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
   EXPECT_EQ(driver.exited(job::kWorker1, 1), "warn; stop w0");
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
-            "restart: worker:0 still to stop; limit in 40 s");
+            "restart: worker:0 still to stop; limit in 30 s");
   EXPECT_EQ(driver.exited(job::kWorker0, 0), "publish 2; start@2 w0#2 w1#2");
 }
 

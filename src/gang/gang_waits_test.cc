@@ -89,7 +89,7 @@ Rows of_runs() {
               driver.exited(job::kWorker0, 1);
               return driver;
             },
-            "restart: worker:1 still to stop; limit in 40 s"}},
+            "restart: worker:1 still to stop; limit in 30 s"}},
           {"now_ + timeouts_.job",
            {"the job",
             [] {

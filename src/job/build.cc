@@ -61,7 +61,7 @@ std::string stem_of(const std::string& path) {
 }
 
 // "job.yaml" → "job"; "python train.py --out x" → "train"; "/bin/true" → "true".
-std::string default_name(const JobDraft& draft, const Defaults& defaults) {
+std::string name_by_file(const JobDraft& draft, const Defaults& defaults) {
   std::string name = stem_of(defaults.spec_path);
   if (!name.empty()) return name;
   std::vector<std::string> words;
@@ -73,15 +73,30 @@ std::string default_name(const JobDraft& draft, const Defaults& defaults) {
     if (word.ends_with(".py") || word.ends_with(".sh")) name = stem_of(word);
     if (!name.empty()) return name;
   }
-  if (!words.empty()) name = stem_of(words.front());
-  return name.empty() ? "job" : name;
+  return words.empty() ? "" : stem_of(words.front());
 }
+
+std::string default_name(const JobDraft& draft, const Defaults& defaults) {
+  std::string name = name_by_file(draft, defaults);
+  return name.empty() || name == kNewestJob ? "job" : name;
+}
+
+// The folder, and who reaches it. The task's own Python goes first: an environment brings the
+// module, and its folder of programs need not be on the PATH. `env` is where the Python package
+// puts an environment.
+constexpr std::string_view kTensorboardScript = R"(set -- {} {} --port "$GANGRUN_PORT"
+for python in env/bin/python python python3; do
+  "$python" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("tensorboard.main"))' 2>/dev/null &&
+    exec "$python" -m tensorboard.main --logdir "$@"
+done
+command -v tensorboard >/dev/null && exec tensorboard --logdir "$@"
+echo "gangrun: TensorBoard is not installed here: python and python3 have no module tensorboard," \
+  "and the PATH has no program tensorboard; install it in the task's environment, or give it a command of its own" >&2
+exit 127)";
 
 Command tensorboard_command(const TaskSpec& task) {
   const std::string_view reach = task.expose == Expose::kHost ? "--bind_all" : "--host 127.0.0.1";
-  return {{},
-          base::format("exec tensorboard --logdir {} {} --port \"$GANGRUN_PORT\"",
-                       base::shell_quote(task.logdir), reach)};
+  return {{}, base::format(kTensorboardScript, base::shell_quote(task.logdir), reach)};
 }
 
 Result<TaskSpec> complete_task(const TaskDraft& draft) {

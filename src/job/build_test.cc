@@ -51,8 +51,8 @@ TEST(Build, DefaultsFollowTheNamesOfTheTypes) {
   const TaskSpec& board = *spec.find("tensorboard");
   EXPECT_EQ(board.policy, Policy::kSidecar);
   EXPECT_EQ(board.grace, milliseconds(0));
-  EXPECT_EQ(board.command.shell_line,
-            "exec tensorboard --logdir 'out dir' --host 127.0.0.1 --port \"$GANGRUN_PORT\"");
+  EXPECT_THAT(board.command.shell_line,
+              testing::StartsWith("set -- 'out dir' --host 127.0.0.1 --port \"$GANGRUN_PORT\"\n"));
   EXPECT_EQ(spec.find("chief")->resources, (Resources{0, 1, 0}));
   EXPECT_FALSE(spec.frameworks.has_value());
   EXPECT_EQ(spec.timeouts, Timeouts{});
@@ -222,8 +222,16 @@ TEST(Build, AnImageIsTheJobsOrATypesOwn) {
 TEST(Build, TensorboardListensForAllWhereItIsExposed) {
   const JobSpec spec =
       built("", {.exposes = {"tensorboard:host"}, .tensorboard = "out", .command = {"x"}});
-  EXPECT_EQ(spec.find("tensorboard")->command.shell_line,
-            "exec tensorboard --logdir out --bind_all --port \"$GANGRUN_PORT\"");
+  EXPECT_THAT(spec.find("tensorboard")->command.shell_line,
+              testing::StartsWith("set -- out --bind_all --port \"$GANGRUN_PORT\"\n"));
+}
+
+TEST(Build, NoJobIsCalledAsCommandsCallTheNewest) {
+  EXPECT_EQ(error_of("", {.name = "last", .command = {"x"}}),
+            "--name: name: 'last' cannot be a job's name: commands take it for the newest job");
+  EXPECT_EQ(built("", {.name = "lasting", .command = {"x"}}).name, "lasting");
+  EXPECT_EQ(built("", {.command = {"python", "last.py"}}).name, "job");
+  EXPECT_EQ(built("", {.command = {"./last"}}).name, "job");
 }
 
 TEST(Build, ALineForTheShellIsACommandToo) {

@@ -9,6 +9,9 @@
 
 namespace gangrun::job {
 
+// What commands take for the newest job, so that no job has this name.
+inline constexpr std::string_view kNewestJob = "last";
+
 // Every name that a field of a fixed choice may have, in the order in which errors list them.
 std::vector<std::string> policy_names();
 std::vector<std::string> restart_scope_names();

@@ -357,6 +357,11 @@ Found check_hosts(const JobSpec& job) {
 
 std::optional<Problem> find_problem(const JobSpec& spec) {
   if (auto found = check_name(spec.name, "name")) return found;
+  if (spec.name == kNewestJob) {
+    return Problem{"name", base::format("'{}' cannot be a job's name: commands take it for the "
+                                        "newest job",
+                                        kNewestJob)};
+  }
   if (!spec.command.empty()) {
     if (auto found = check_command(spec.command, "command")) return found;
   }

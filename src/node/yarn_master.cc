@@ -21,6 +21,7 @@
 #include "base/variable.h"
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/journal_copy.h"
+#include "cluster/yarn/logs_url.h"
 #include "cluster/yarn/master_config.h"
 #include "cluster/yarn/result_copy.h"
 #include "cluster/yarn/uploads.h"
@@ -167,6 +168,19 @@ Result<> YarnMaster::make_cluster() {
   options.job_id = hadoop::to_string(container_.attempt.application);
   options.host = host_;
   options.tracking_url = serve_page();
+  // A proxy on a server of its own has no pages of the ResourceManager's.
+  const auto manager = hadoop_.get_or("yarn.web-proxy.address", "").empty()
+                           ? hadoop::web_proxy(hadoop_)
+                           : Result<hadoop::WebProxy>(hadoop::WebProxy{});
+  options.logs_url = cluster::logs_url({.log_server = hadoop_.get_or("yarn.log.server.url", ""),
+                                        .manager = manager.ok() ? manager->url : "",
+                                        .policy = hadoop_.get_or("yarn.http.policy", ""),
+                                        .node_host = host_,
+                                        .node_port = base::variable("NM_PORT"),
+                                        .node_http_port = base::variable("NM_HTTP_PORT"),
+                                        .application = options.job_id,
+                                        .container = base::variable("CONTAINER_ID"),
+                                        .user = config_.user});
   options.nodes = config_.nodes;
   options.files = config_.files;
   options.archives = config_.archives;

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -20,6 +21,36 @@ def compare_with_golden(name, text):
     if os.environ.get("GANGRUN_UPDATE_GOLDEN"):
         path.write_text(text)
     assert text == path.read_text(), f"{path} differs; GANGRUN_UPDATE_GOLDEN=1 writes it anew"
+
+
+def test_no_command_needs_the_current_folder_but_run(gangrun, home, tmp_path):
+    """In a folder that was removed not even `kill`, `version` or `--help` worked."""
+    (tmp_path / "gone").mkdir()
+    line = 'cd gone && rmdir ../gone && "$0" "$@"'
+    statuses = {}
+    for words in (["--help"], ["version"], ["ps"], ["kill", "nosuch"], ["run", "-r", "worker:1", "--", "true"]):
+        done = subprocess.run(["/bin/sh", "-c", line, gangrun, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "GANGRUN_HOME": str(home)})
+        statuses[words[0]] = done.returncode
+        (tmp_path / "gone").mkdir()
+    assert "the current folder, in which the tasks would run, is gone" in done.stderr
+    assert statuses.pop("run") not in (0, 1, -15) and statuses == {"--help": 0, "version": 0, "ps": 0, "kill": 4}
+
+
+@pytest.mark.parametrize("value, status, said", [
+    ("abc", 2, "GANGRUN_PARENT='abc' is no process"), ("-1", 2, "is no process"), ("", 2, "is no process"),
+    ("1", -15, "GANGRUN_PARENT=1: that process has ended, or did not start this command"),
+])
+def test_a_parent_that_is_none_is_told(run_gangrun, value, status, said):
+    """It ended every command by SIGTERM without a word."""
+    done = run_gangrun("version", env={"GANGRUN_PARENT": value})
+    assert done.status == status and said in done.stderr, done
+    assert run_gangrun("version", env={"GANGRUN_PARENT": str(os.getpid())}).status == 0
+
+
+def test_a_gangrun_that_a_task_starts_keeps_its_jobs_where_this_one_does(run_gangrun, gangrun, agent, home, tmp_path):
+    done = run_gangrun("run", "-r", "worker:1", "--", "sh", "-c", f"echo home=$GANGRUN_HOME; '{gangrun}' ps", cwd=tmp_path)
+    assert done.status == 0 and f"home={home}" in done.stdout and "running" in done.stdout, done
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

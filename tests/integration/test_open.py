@@ -171,3 +171,35 @@ def test_tasks_on_other_hosts_are_reached_at_their_own_loopback(job, hosts):
         url = opened.stdout.readline().strip()
         assert url, opened.stderr.read()
         assert fetch(url, b"from outside") == b"POST / from outside"
+
+
+def test_tensorboard_is_the_module_of_the_tasks_python_else_the_program_else_one_sentence(run_gangrun, agent, tmp_path):
+    """A node whose Python had the module and whose PATH had no program ended the sidecar with status 127."""
+    def shown(path, **more):
+        job = {"tasks": {"worker": {"command": "while [ ! -e shown ]; do sleep 0.02; done"},
+                         "tensorboard": {"logdir": "a b", "env": {"PATH": str(path), **more}}}}
+        (tmp_path / "job.yaml").write_text(json.dumps(job))
+        (tmp_path / "shown").unlink(missing_ok=True)
+        done = run_gangrun("run", "job.yaml", cwd=tmp_path)
+        assert done.status == 0, done.stderr
+        return (tmp_path / "shown").read_text().split("\n")[0], done.stdout + done.stderr
+
+    empty, programs, module = tmp_path / "empty", tmp_path / "programs", tmp_path / "modules/tensorboard"
+    for folder in (empty, programs, module):
+        folder.mkdir(parents=True)
+    tell = f"#!{sys.executable}\nimport os, sys\nopen('new', 'w').write(' '.join(sys.argv[1:]))\nos.rename('new', 'shown')\n"
+    (module / "__init__.py").touch()
+    (module / "main.py").write_text(tell)
+    (programs / "tensorboard").write_text(tell.replace("sys.argv[1:]", "['program', *sys.argv[1:]]"))
+    (programs / "tensorboard").chmod(0o755)
+    python = tmp_path / "env/bin"
+    python.mkdir(parents=True)
+    (python / "python").symlink_to(sys.executable)
+    words = "--logdir a b --host 127.0.0.1 --port "
+    assert shown(programs, PYTHONPATH=str(module.parent))[0].startswith(words)
+    (python / "python").unlink()
+    assert shown(programs)[0].startswith(f"program {words}")
+    (tmp_path / "job.yaml").write_text(json.dumps({"tasks": {
+        "worker": {"command": "true"}, "tensorboard": {"logdir": "x", "policy": "sidecar", "grace": "60s", "env": {"PATH": str(empty)}}}}))
+    done = run_gangrun("run", "job.yaml", cwd=tmp_path)
+    assert done.status == 0 and "TensorBoard is not installed here" in done.stdout + done.stderr

@@ -100,7 +100,7 @@ def test_chief_evaluator_and_tensorboard_with_the_label_gpu_recorded_by_mlflow(u
     assert max(found) == STEPS and found[STEPS] > 0.7, found
     assert re.search(r"chief:0 +SUCCEEDED .* ran [\d.]+ s  Training time [\d.]+ s", text), text
     assert re.search(r"evaluator:0 +SUCCEEDED .* Evaluation time [\d.]+ s", text), text
-    assert re.search(r"evaluator:0: part of the time that it evaluates .* steps \d+", text), text
+    assert re.search(r"evaluator:0: awake time ratio .* nb eval steps \d+", text), text
     check_recorded(mlflow_url)
 
 

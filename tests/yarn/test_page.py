@@ -128,8 +128,10 @@ def test_the_page_is_live_behind_the_proxy_and_only_there(jobs, hadoop):
                90, pause_s=0.5)
     job.end()
     hadoop.wait_for_application(job.id)
-    # The page has ended with its master: the address leads to YARN's own.
-    url = hadoop.application(job.id)["trackingUrl"]
+    # The page has ended with its master: the address leads to YARN's own, and is none that says "N/A".
+    found = hadoop.application(job.id)
+    assert job.id in found.get("originalTrackingUrl", job.id), found
+    url = found["trackingUrl"]
     status, headers, body = ask(url)
     if status == 302:
         status, headers, body = ask(urllib.parse.urljoin(url, headers["Location"]))

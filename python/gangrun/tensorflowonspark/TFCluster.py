@@ -184,12 +184,23 @@ def _default_fs(sc: Any) -> str:
     return found[:-1] if found.startswith("file://") and len(found) > len("file://") and found.endswith("/") else found
 
 
+# $1 the Python, $2 the folder.
+_BOARD = """\
+"$1" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("tensorboard.main"))' 2>/dev/null &&
+  exec "$1" -m tensorboard.main --logdir "$2" --bind_all --port PORT
+command -v tensorboard >/dev/null && exec tensorboard --logdir "$2" --bind_all --port PORT
+echo "gangrun: TensorBoard is not installed here: $1 has no module tensorboard, and the PATH has no program tensorboard" >&2
+exit 127
+"""
+
+
 def _board(log_dir: Optional[str], told: dict[str, Any]) -> dict[str, Any]:
     from gangrun.tensorflowonspark import TFNode
 
     where = TFNode.absolute(log_dir, told["default_fs"], told["working_dir"], told["user"]) if log_dir else "tensorboard_"
     port = os.environ.get("TENSORBOARD_PORT")
     number = port or '"$GANGRUN_PORT"'
-    script = f'exec "$1" -m tensorboard.main --logdir "$2" --bind_all --port {number if port is None or port.isdigit() else 0}'
+    number = number if port is None or port.isdigit() else "0"
+    script = _BOARD.replace("--port PORT", f"--port {number}")
     return {"command": ["/bin/sh", "-c", script, "sh", sys.executable, where], "environment": {},
             "port": int(port) if port and port.isdigit() else 0}

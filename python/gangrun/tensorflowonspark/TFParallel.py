@@ -75,6 +75,8 @@ def in_a_child(call: Callable[[], None], name: str) -> None:
                     status = 0
             except SystemExit as error:
                 status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+                if not isinstance(error.code, (int, type(None))):
+                    said.write(f"{error.code}\n".encode(errors="replace"))
             except BaseException:
                 said.write(traceback.format_exc().encode(errors="replace"))
             finally:

@@ -8,6 +8,7 @@ import socket
 import sys
 from typing import Any, Mapping, Optional, Sequence
 
+from gangrun import _refused
 from gangrun.spark import _node
 
 # Types whose nodes train.
@@ -124,3 +125,8 @@ def call(info: Mapping[str, Any], feed: Any, map_fun: Any, tf_args: Any) -> None
     if meta["release_port"]:
         context.release_port()
     map_fun(tf_args, context)
+
+
+__getattr__ = _refused.names("tensorflowonspark.TFSparkNode", dict.fromkeys(
+    ("run", "train", "inference", "shutdown", "TFSparkNode"), "nodes are started, fed and stopped by TFCluster.run, and by train, inference and "
+    "shutdown of the cluster that it returns"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
+from gangrun import _refused
 from gangrun.spark import _streams
 
 
@@ -24,3 +25,12 @@ class Client:
 
     def close(self) -> None:
         """Nothing is open."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _refused.member("tensorflowonspark.reservation.Client", name, "there are request_stop and close; cluster.cluster_info of "
+                              "TFCluster.run has what the nodes reported")
+
+
+__getattr__ = _refused.names("tensorflowonspark.reservation", dict.fromkeys(
+    ("Server", "Reservations", "MessageSocket"), "nodes report to the master of their own cluster, over TLS; TFCluster.run starts it, and "
+    "cluster.cluster_info has what they reported"))

@@ -34,7 +34,12 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _MODULES:
         return importlib.import_module(f"gangrun.tf_yarn.{name}")
-    raise AttributeError(f"module 'gangrun.tf_yarn' has no attribute {name!r}")
+    if name != "standalone_client_mode":
+        raise AttributeError(f"module 'gangrun.tf_yarn' has no attribute {name!r}")
+    from gangrun import _refused
+
+    return _refused.names("tf_yarn", {name: "TensorFlow 2 has no sessions to be driven from a client; write what a task does into an "
+                                            "experiment_fn, or a function for gangrun.tf_yarn.distributed"})(name)
 
 
 def __dir__() -> list[str]:

@@ -124,7 +124,7 @@ class Arguments:
 def job_name(name: str) -> str:
     """A name that a job may have; tf-yarn took any text."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", str(name)).lstrip("._-")[:63]
-    return plain or "RunOnYarn"
+    return "RunOnYarn" if plain in ("", "last") else plain  # commands take "last" for the newest job
 
 
 class _Tries:

@@ -6,13 +6,8 @@ from datetime import timedelta
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 Figures = Mapping[str, Any]
-# What an evaluator tells of itself, and how it is called in a log.
-MONITORED = {
-    "awake_time_ratio": "part of the time that it evaluates",
-    "eval_step_mean_duration": "seconds for a step",
-    "last_training_step": "training step of its last checkpoint",
-    "nb_eval_steps": "steps",
-}
+# What an evaluator tells of itself, by tf-yarn's names, and the unit of each.
+MONITORED = {"awake_time_ratio": "", "eval_step_mean_duration": " s", "last_training_step": "", "nb_eval_steps": ""}
 
 
 class Metrics(NamedTuple):
@@ -63,6 +58,11 @@ def metrics_of(figures: Mapping[str, Figures]) -> Metrics:
                                   for task, of_task in work.items()})
 
 
+def _number(value: float) -> str:
+    """A count of steps is told whole, however large."""
+    return str(int(value)) if value == int(value) else f"{value:.6g}"
+
+
 class Thresholds:
     """Which of an evaluator's figures are told: eval_monitor_log_thresholds, (lowest, highest) by figure, None is no limit."""
 
@@ -81,7 +81,7 @@ class Thresholds:
         """What is new of the evaluators since the last call, one line for each of them that has something."""
         found = []
         for task in sorted(task for task in figures if type_of(task) == "evaluator"):
-            parts = [f"{what} {figures[task][name]:.6g}" for name, what in MONITORED.items()
+            parts = [f"{name.replace('_', ' ')} {_number(figures[task][name])}{unit}" for name, unit in MONITORED.items()
                      if self._is_new(task, name, figures[task].get(name))]
             found += [f"{task}: {', '.join(parts)}"] if parts else []
         return found

@@ -1,6 +1,7 @@
 """Files by path or URL, for what tasks leave: on this machine by Python, elsewhere by the library that is there.
 
-`hdfs://`, `viewfs://`, `webhdfs://`, `s3://`… go through fsspec where it is installed, else through pyarrow.
+`hdfs://`, `viewfs://`, `webhdfs://`, `s3://`… go through fsspec where it is installed, else through pyarrow; `hdfs://` where neither
+can, through WebHDFS.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import contextlib
 import importlib
 import os
 import re
+import shutil
 import uuid
 from typing import IO, Any, Iterator, List, Tuple
 
@@ -27,12 +29,21 @@ class Remote:
     """The few calls that are needed of a file system, by fsspec or pyarrow."""
 
     def __init__(self, url: str) -> None:
-        self.fsspec: Any = None
+        self.fsspec: Any = None  # or what has the same few methods
         self.arrow: Any = None
         try:
             self.fsspec, self.path = importlib.import_module("fsspec.core").url_to_fs(url)
-        except (ModuleNotFoundError, ValueError):  # it is not there, or does not know viewfs://
+            return
+        except (ImportError, OSError, ValueError):  # it is not there, has no libhdfs, or does not know viewfs://
+            pass
+        try:
             self.arrow, self.path = self._by_arrow(url)
+        except (ImportError, OSError):  # it is not there, or has no libhdfs
+            if not url.startswith(("hdfs://", "webhdfs://")):
+                raise
+            from gangrun import _web_hdfs
+
+            self.fsspec, self.path = _web_hdfs.of(url)
 
     @staticmethod
     def _by_arrow(url: str) -> Tuple[Any, str]:
@@ -63,6 +74,21 @@ class Remote:
             return self.fsspec.open(self.path, mode)
         return self.arrow.open_input_file(self.path) if mode == "rb" else self.arrow.open_output_stream(self.path)
 
+    def kind(self) -> str:
+        """"file", "folder", or nothing where there is neither."""
+        if self.fsspec is not None:
+            return "folder" if self.fsspec.isdir(self.path) else "file" if self.fsspec.exists(self.path) else ""
+        found = self.arrow.get_file_info(self.path)
+        return "" if found.type.name == "NotFound" else "folder" if found.type.name == "Directory" else "file"
+
+    def remove(self) -> None:
+        if self.fsspec is not None:
+            self.fsspec.rm(self.path, recursive=True)
+        elif self.kind() == "folder":
+            self.arrow.delete_dir(self.path)
+        else:
+            self.arrow.delete_file(self.path)
+
     def rename(self, target: "Remote") -> None:
         if self.fsspec is not None:
             # HDFS refuses a name that is taken.
@@ -85,6 +111,36 @@ def names(folder: str) -> List[str]:
     return sorted(os.listdir(path)) if os.path.isdir(path) else []
 
 
+def kind(url: str) -> str:
+    """"file", "folder", or nothing where there is neither."""
+    path = local_path(url)
+    if not path:
+        return Remote(url).kind()
+    return "folder" if os.path.isdir(path) else "file" if os.path.lexists(path) else ""
+
+
+def remove(url: str) -> None:
+    """A file, or a folder with what is in it."""
+    path = local_path(url)
+    if not path:
+        Remote(url).remove()
+    elif os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def rename(url: str, target: str) -> None:
+    """Over a file that has that name."""
+    path, new = local_path(url), local_path(target)
+    if bool(path) != bool(new):
+        raise ValueError(f"{url} cannot be renamed to {target}, which is on another file system")
+    if path:
+        os.replace(path, new)
+    else:
+        Remote(url).rename(Remote(target))
+
+
 def make_folder(folder: str) -> None:
     path = local_path(folder)
     if path:
@@ -96,6 +152,11 @@ def make_folder(folder: str) -> None:
 def open_to_read(url: str) -> Any:
     path = local_path(url)
     return open(path, "rb") if path else Remote(url).open("rb")
+
+
+def open_to_write(url: str) -> Any:
+    path = local_path(url)
+    return open(path, "wb") if path else Remote(url).open("wb")
 
 
 @contextlib.contextmanager

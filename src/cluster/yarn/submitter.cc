@@ -31,11 +31,11 @@ constexpr std::uint32_t kRootFolder = 0711;
 
 // The parts of Hadoop's configuration that the master needs.
 bool is_for_master(const std::string& name) {
-  constexpr std::array<std::string_view, 14> kPrefixes{
+  constexpr std::array<std::string_view, 15> kPrefixes{
       "yarn.acl.",    "yarn.admin.",           "fs.viewfs.",           "dfs.web.",
       "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
       "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
-      "yarn.http.",   "yarn.web-proxy."};
+      "yarn.http.",   "yarn.web-proxy.",       "yarn.log.server."};
   return name.starts_with("hadoop.") ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&name](std::string_view prefix) { return name.starts_with(prefix); });

@@ -471,9 +471,9 @@ void YarnCluster::finish(hadoop::FinalStatus status, std::string diagnostics,
   if (!registered_ || unwanted_) return done({});
   const auto tell = [this, status, diagnostics = std::move(diagnostics), done = std::move(done)] {
     const auto submitted = resource_manager_worker_.run(
-        [client = resource_manager_, status, diagnostics] {
-          // Without an address YARN leads to its own page of the application: ours ends with us.
-          return client->finish(status, diagnostics, "",
+        [client = resource_manager_, status, diagnostics, url = options_.logs_url] {
+          // Our page ends with us. Without an address YARN tells users "N/A".
+          return client->finish(status, diagnostics, url,
                                 std::chrono::steady_clock::now() + kCallTimeout);
         },
         done);

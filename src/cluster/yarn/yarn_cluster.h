@@ -45,6 +45,7 @@ class YarnCluster final : public Cluster {
     std::string job_id;
     std::string host;          // of this process, as agents and clients reach it
     std::string tracking_url;  // of the job's page; empty: none
+    std::string logs_url;      // where YARN leads when the job has ended; empty: to its own page
     // The nodes as the client saw them, for asks that name hosts.
     std::vector<hadoop::NodeReport> nodes;
     // What every container gets beside its credentials.

@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import shlex
+import shutil
 import sys
 from typing import Any, Callable, NoReturn
 
@@ -31,10 +32,25 @@ def words(folder: str, port: str, extra: str) -> list[str]:
     return ["tensorboard", "--logdir", folder, "--host", "127.0.0.1", "--port", port, *shlex.split(extra)]
 
 
+def program() -> Callable[[], NoReturn]:
+    """That of this Python, else the one on the PATH."""
+    try:
+        found: Callable[[], NoReturn] = importlib.import_module("tensorboard.main").run_main
+        return found
+    except ModuleNotFoundError as error:
+        if error.name not in ("tensorboard", "tensorboard.main"):
+            raise
+    path = shutil.which("tensorboard")
+    if path is None:
+        sys.exit(f"gangrun: TensorBoard is not installed here: {sys.executable} has no module tensorboard, and the PATH has no program "
+                 "tensorboard; it belongs into the environment of the tasks")
+    return lambda: os.execv(path, sys.argv)
+
+
 def run(experiment_fn: Callable[[], Any]) -> None:
+    main = program()
     folder = model_dir(experiment_fn)
     logger.info("TensorBoard shows %s", folder)
     task.report(tb_model_dir=folder[-200:])
     sys.argv = words(folder, os.environ["GANGRUN_PORT"], os.environ.get("TB_EXTRA_ARGS", ""))
-    main: Callable[[], NoReturn] = importlib.import_module("tensorboard.main").run_main
     main()

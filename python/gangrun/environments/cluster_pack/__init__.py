@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import warnings
 from typing import Any, Mapping, Optional
 
+from gangrun import _refused
 from gangrun.environments import ACTIVE
 from gangrun.errors import InvalidJob
 
@@ -29,8 +31,27 @@ def upload_zip(zip_file: str, package_path: Optional[str] = None, **_other: Any)
     return zip_file
 
 
+def get_default_fs() -> str:
+    """`fs.defaultFS` of HADOOP_CONF_DIR, without a slash at its end."""
+    from gangrun import _web_hdfs
+
+    return _web_hdfs.default_fs()
+
+
 def get_editable_requirements(*_arguments: Any, **_options: Any) -> dict[str, str]:
     """Name → folder of the packages that are shipped as they are; they are also without being asked for."""
     from gangrun.environments import _active
 
     return {name: str(path) for name, path in _active.editable_packages().items()}
+
+
+_INSTEAD = "an environment is packed as it is when the job starts; archives of other packers are given by path or URL (docs/environments.md)"
+_refused_names = _refused.names("cluster_pack", dict.fromkeys(
+    ("upload_spec", "zip_path", "get_non_editable_requirements", "detect_packer_from_file", "Packer", "CONDA_PACKER", "PEX_PACKER",
+     "VENV_PACKER", "VENV_OPTIMIZED_PACKER", "UNPACKED_ENV_NAME", "packaging", "uploader", "skein", "spark", "yarn_launcher"), _INSTEAD))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "filesystem":  # of programs that only say `import cluster_pack`
+        return importlib.import_module("gangrun.environments.cluster_pack.filesystem")
+    return _refused_names(name)
