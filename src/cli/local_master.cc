@@ -1,7 +1,5 @@
 #include "cli/local_master.h"
 
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <random>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "cli/own_user.h"
 #include "cli/unpacking.h"
 #include "cluster/joined/joined_cluster.h"
+#include "cluster/local/gpu_locks.h"
 #include "cluster/local/local_cluster.h"
 #include "job/places.h"
 #include "master/past.h"
@@ -38,11 +37,7 @@ Result<std::string> gpu_lock_folder(bool needed) {
   std::error_code failed;
   std::string folder = (std::filesystem::temp_directory_path(failed) / "gangrun-gpus").string();
   if (!needed) return folder;
-  if (::mkdir(folder.c_str(), 0777) == 0) (void)::chmod(folder.c_str(), 0777);
-  if (!std::filesystem::is_directory(folder, failed)) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("the folder of the GPUs' locks, {}, cannot be made", folder)};
-  }
+  GANGRUN_TRY(cluster::make_gpu_lock_folder(folder));
   return folder;
 }
 

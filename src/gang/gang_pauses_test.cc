@@ -13,7 +13,7 @@ using std::chrono::seconds;
 const job::TaskId kFirst{"worker", 0};
 const job::TaskId kSecond{"worker", 1};
 
-Driver running(int max, job::RestartScope scope, job::TaskSpec type = task_type("worker", 2)) {
+Driver running_two(int max, job::RestartScope scope, job::TaskSpec type = task_type("worker", 2)) {
   job::JobSpec spec = job_of({std::move(type)});
   spec.restarts = {max, scope, seconds(1), seconds(5)};
   Driver driver(spec);
@@ -27,7 +27,7 @@ Driver running(int max, job::RestartScope scope, job::TaskSpec type = task_type(
 base::Duration wait_of(Driver& driver) { return *driver.gang().next_deadline() - driver.now(); }
 
 TEST(GangPauses, GrowUpToALimitForEachTaskAndBeginAnewAfterALongRun) {
-  Driver driver = running(100, job::RestartScope::kTask);
+  Driver driver = running_two(100, job::RestartScope::kTask);
   int attempt = 1;
   for (const int pause : {1, 2, 4, 5, 5}) {
     EXPECT_EQ(driver.exited(kFirst, 1), "warn");
@@ -44,7 +44,7 @@ TEST(GangPauses, GrowUpToALimitForEachTaskAndBeginAnewAfterALongRun) {
 }
 
 TEST(GangPauses, AreThoseOfAllWithScopeGang) {
-  Driver driver = running(100, job::RestartScope::kGang);
+  Driver driver = running_two(100, job::RestartScope::kGang);
   int generation = 1;
   for (const int pause : {1, 2, 4, 5, 5}) {
     driver.exited(generation % 2 == 0 ? kSecond : kFirst, 1);
@@ -60,7 +60,7 @@ TEST(GangPauses, AreThoseOfAllWithScopeGang) {
 }
 
 TEST(GangPauses, AreNoneForWhatIsNotTheTasksFault) {
-  Driver driver = running(1, job::RestartScope::kTask);
+  Driver driver = running_two(1, job::RestartScope::kTask);
   job::ExitReport report;
   report.sentence = "exited with status 1";
   report.preempted = true;
@@ -70,7 +70,7 @@ TEST(GangPauses, AreNoneForWhatIsNotTheTasksFault) {
 }
 
 TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
-  Driver driver = running(5, job::RestartScope::kTask);
+  Driver driver = running_two(5, job::RestartScope::kTask);
   EXPECT_EQ(driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false}),
             "warn");
   EXPECT_EQ(wait_of(driver), seconds(1));
@@ -80,7 +80,7 @@ TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
 }
 
 TEST(GangPauses, ATaskWhoseAgentEndsMeanwhileComesBackAllTheSame) {
-  Driver driver = running(5, job::RestartScope::kTask);
+  Driver driver = running_two(5, job::RestartScope::kTask);
   EXPECT_EQ(driver.exited(kFirst, 1), "warn");
   EXPECT_EQ(driver.step(AgentEnded{kFirst, 1, "its node was lost", driver.now(), false, false}),
             "");
@@ -88,7 +88,7 @@ TEST(GangPauses, ATaskWhoseAgentEndsMeanwhileComesBackAllTheSame) {
 }
 
 TEST(GangPauses, ASparesPlaceIsTakenWithoutOne) {
-  Driver driver = running(5, job::RestartScope::kTask, elastic_type("worker", 2, 2, 1));
+  Driver driver = running_two(5, job::RestartScope::kTask, elastic_type("worker", 2, 2, 1));
   const job::TaskId spare{"worker", 2};
   driver.allocated(spare);
   driver.reported(spare);
@@ -97,7 +97,7 @@ TEST(GangPauses, ASparesPlaceIsTakenWithoutOne) {
 }
 
 TEST(GangPauses, EndWithTheJob) {
-  Driver driver = running(5, job::RestartScope::kTask);
+  Driver driver = running_two(5, job::RestartScope::kTask);
   driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false});
   EXPECT_EQ(driver.exited(kSecond, 1), "warn");
   EXPECT_EQ(driver.step(StopRequested{"ana", false}), "end-at-once w1");

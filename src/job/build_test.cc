@@ -227,7 +227,7 @@ TEST(Build, TensorboardListensForAllWhereItIsExposed) {
 }
 
 TEST(Build, NoJobIsCalledAsCommandsCallTheNewest) {
-  EXPECT_EQ(error_of("", {.name = "last", .command = {"x"}}),
+  EXPECT_EQ(build_error("", {.name = "last", .command = {"x"}}),
             "--name: name: 'last' cannot be a job's name: commands take it for the newest job");
   EXPECT_EQ(built("", {.name = "lasting", .command = {"x"}}).name, "lasting");
   EXPECT_EQ(built("", {.command = {"python", "last.py"}}).name, "job");
@@ -363,10 +363,10 @@ TEST(Build, ThePauseBeforeARestart) {
   EXPECT_EQ(pauses(file, {.restart_pause = "0"}), "3 of gang: 0 to 5000");
   EXPECT_EQ(pauses(file, {.restart_pause = "100ms:200ms"}), "3 of gang: 100 to 200");
   EXPECT_EQ(pauses("", {.restart_pause = "100ms"}), "0 of task: 100 to 60000");
-  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\n", {.restart_pause = "2s:1s"}),
+  EXPECT_EQ(build_error("tasks: {w: }\ncommand: x\n", {.restart_pause = "2s:1s"}),
             "--restart-pause: restarts.max_pause: '1 s' is not allowed; allowed: no less than "
             "restarts.pause, 2 s");
-  EXPECT_EQ(error_of("tasks: {w: }\ncommand: x\n", {.restart_pause = "soon"}).substr(0, 24),
+  EXPECT_EQ(build_error("tasks: {w: }\ncommand: x\n", {.restart_pause = "soon"}).substr(0, 24),
             "--restart-pause: 'soon' ");
 }
 

@@ -265,7 +265,7 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
 
 TEST_F(ServerTest, ANoticeIsHandedOn) {
   const auto told = while_serving(loop, [&] {
-    return give_notice(endpoint, base::Secret(kSecret), "SIGUSR1", test_deadline());
+    return give_notice(endpoint, base::Secret(kServerSecret), "SIGUSR1", test_deadline());
   });
   EXPECT_TRUE(told.ok());
   EXPECT_EQ(ask("POST", "/v1/notice", "{}").status, 202);

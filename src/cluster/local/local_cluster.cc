@@ -1,7 +1,6 @@
 #include "cluster/local/local_cluster.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/local/agent_processes.h"
+#include "cluster/local/gpu_locks.h"
 #include "cluster/local/host_network.h"
 #include "process/foreign_process.h"
 #include "process/proc_fs.h"
@@ -225,10 +225,9 @@ bool LocalCluster::take_gpus(Agent& agent) {
   const int wanted = agent.launch.resources.gpus;
   for (const int gpu : options_.gpus) {
     if (static_cast<int>(agent.gpus.size()) == wanted) break;
-    const std::string path = base::format("{}/gpu-{}.lock", options_.gpu_lock_folder, gpu);
-    base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (!fd.valid() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    agent.gpu_locks.push_back(std::move(fd));
+    base::UniqueFd lock = lock_gpu(options_.gpu_lock_folder, gpu);
+    if (!lock.valid()) continue;
+    agent.gpu_locks.push_back(std::move(lock));
     agent.gpus.push_back(gpu);
   }
   if (static_cast<int>(agent.gpus.size()) == wanted) return true;

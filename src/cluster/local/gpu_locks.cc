@@ -1,0 +1,73 @@
+#include "cluster/local/gpu_locks.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/format.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+// All may add files; only its owner takes one away.
+constexpr mode_t kShared = 01777;
+// Locks are taken on descriptors for reading: the files of other users are as good as our own.
+constexpr mode_t kReadByAll = 0644;
+constexpr int kNoSurprise = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+base::Error refused(const std::string& folder, const std::string& reason) {
+  return {base::Code::kFailedPrecondition,
+          base::format("the folder of the GPUs' locks, {}, {}", folder, reason)};
+}
+
+}  // namespace
+
+base::Result<> make_gpu_lock_folder(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return base::from_errno(errno, base::format("the folder of the GPUs' locks, {}", folder));
+  }
+  const base::UniqueFd opened(::open(folder.c_str(), kNoSurprise | O_DIRECTORY));
+  struct stat found {};
+  if (!opened.valid() || ::fstat(opened.get(), &found) != 0) {
+    return refused(folder, "is no folder");
+  }
+  const bool is_ours = found.st_uid == ::geteuid();
+  if (is_ours && ::fchmod(opened.get(), kShared) != 0) {
+    return base::from_errno(errno, base::format("chmod of {}", folder));
+  }
+  if (!is_ours && (found.st_mode & S_ISVTX) == 0) {
+    return refused(
+        folder, base::format("has mode {:04o}: others could take locks away; its owner, user {}, "
+                             "or root has to set 1777",
+                             found.st_mode & 07777U, found.st_uid));
+  }
+  return {};
+}
+
+base::UniqueFd lock_gpu(const std::string& folder, int gpu) {
+  const std::string path = base::format("{}/gpu-{}.lock", folder, gpu);
+  // What is there is opened without O_CREAT, by which the kernel refuses other users' files in such
+  // a folder (fs.protected_regular).
+  base::UniqueFd lock(::open(path.c_str(), kNoSurprise));
+  if (!lock.valid() && errno == ENOENT) {
+    lock.reset(::open(path.c_str(), kNoSurprise | O_CREAT | O_EXCL, kReadByAll));
+    if (lock.valid()) {
+      // Whatever the umask says.
+      (void)::fchmod(lock.get(), kReadByAll);
+    } else if (errno == EEXIST) {
+      lock.reset(::open(path.c_str(), kNoSurprise));
+    }
+  }
+  struct stat found {};
+  if (!lock.valid() || ::fstat(lock.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
+      ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return {};
+  }
+  return lock;
+}
+
+}  // namespace gangrun::cluster
