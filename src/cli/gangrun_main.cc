@@ -21,6 +21,7 @@
 #include "cli/ytf_submit.h"
 #include "cluster/yarn/token_errand.h"
 #include "job/units.h"
+#include "process/open_files.h"
 #include "process/signals.h"
 
 namespace gangrun {
@@ -72,6 +73,7 @@ int start(int argc, char** argv) {
   const base::SystemClock clock;
   const base::Instant commanded_at = clock.now();
   process::survive_lost_output();
+  process::raise_open_file_limit();
   auto environment = environment_variables();
   const auto value = [&](const std::string& name) {
     const auto found = environment.find(name);

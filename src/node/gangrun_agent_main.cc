@@ -37,6 +37,7 @@
 #include "process/foreign_process.h"
 #include "process/levels.h"
 #include "process/network_namespace.h"
+#include "process/open_files.h"
 #include "process/signals.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
@@ -254,6 +255,7 @@ int run(const Arguments& arguments, base::Logger& logger) {
 }
 
 int run_master() {
+  process::raise_open_file_limit();
   const base::SystemClock clock;
   const auto logger = base::stderr_logger("gangrun-agent master", base::LogLevel::kInfo);
   const auto ended = node::run_yarn_master(clock, *logger);

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "process/open_files.h"
 #include "process/spawn_child.h"
 #include "process/wait_for.h"
 
@@ -175,6 +176,7 @@ base::Result<std::unique_ptr<Prepared>> prepare(const SpawnOptions& options) {
   plan.parent_death_signal = options.parent_death_signal;
   plan.parent = ::getpid();
   plan.cgroup_procs_fd = options.cgroup_procs_fd;
+  plan.open_files = open_file_limit_of_children();
   if (!options.listen.empty()) {
     plan.listen_pid_digits = prepared->environment.back().data() + kListenPid.size();
   }

@@ -199,6 +199,10 @@ GANGRUN_PLAIN int run(void* argument) {
     if (plan.listen_pid_digits != nullptr) write_listen_pid(plan.listen_pid_digits);
     const std::uint64_t none = 0;
     call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+    // Lowering a soft limit does not fail, and what is open above it stays open.
+    if (plan.open_files != nullptr) {
+      call(SYS_prlimit64, 0, RLIMIT_NOFILE, plan.open_files, nullptr);
+    }
     exec(plan);
   }
   call(SYS_exit_group, 127);

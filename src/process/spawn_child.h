@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <array>
@@ -38,6 +39,7 @@ struct Plan {
   int parent_death_signal = 0;
   pid_t parent = 0;
   int cgroup_procs_fd = -1;
+  const rlimit* open_files = nullptr;  // null: the caller's
   // Where the digits of LISTEN_PID go, with room for a pid; null: not wanted.
   char* listen_pid_digits = nullptr;
 

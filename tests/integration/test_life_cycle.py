@@ -1,6 +1,9 @@
 """Policies, restarts, timeouts and first causes, with real processes on this machine."""
 
 import json
+import os
+import resource
+import subprocess
 
 
 def run_job(run_gangrun, tmp_path, spec: dict, *flags, timeout=60):
@@ -197,3 +200,14 @@ def test_the_port_is_inherited_and_held(run_gangrun, tmp_path):
     done, final = run_job(run_gangrun, tmp_path,
                           {"tasks": {"worker": {"instances": 2}}, "command": ["python3", "port.py"]})
     assert done.status == 0, final
+
+
+def test_more_tasks_than_the_soft_limit_of_open_files_carries(gangrun, home, tmp_path):
+    """Each task costs the master several; the tasks keep the limit that the user has."""
+    limit = 64
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    done = subprocess.run([str(gangrun), "run", "-r", "worker:30", "--", "sh", "-c", "ulimit -Sn"], cwd=tmp_path, text=True,
+                          env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard)))
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == [str(limit)] * 30
