@@ -350,7 +350,7 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   std::vector<JoinRequest> came;
   Server open(loop, base::Secret(kServerSecret), DeskOptions{},
               ServerCallbacks{[this] { return status; }, [](const DeskEvent&) {},
-                              [](bool, const std::string&) {},
+                              [](bool, const std::string&) {}, [](const std::string&) {},
                               [&](const JoinRequest& request) {
                                 came.push_back(request);
                                 return JoinAnswer{JoinState::kThere, {}, "somebody came first"};
