@@ -26,7 +26,7 @@ base::Error refused(const std::string& folder, const std::string& reason) {
 
 }  // namespace
 
-base::Result<> make_gpu_lock_folder(const std::string& folder) {
+base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return base::from_errno(errno, base::format("the folder of the GPUs' locks, {}", folder));
   }
@@ -35,7 +35,7 @@ base::Result<> make_gpu_lock_folder(const std::string& folder) {
   if (!opened.valid() || ::fstat(opened.get(), &found) != 0) {
     return refused(folder, "is no folder");
   }
-  const bool is_ours = found.st_uid == ::geteuid();
+  const bool is_ours = found.st_uid == user;
   if (is_ours && ::fchmod(opened.get(), kShared) != 0) {
     return base::from_errno(errno, base::format("chmod of {}", folder));
   }
