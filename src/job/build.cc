@@ -18,7 +18,7 @@ namespace {
 
 using base::Result;
 
-constexpr std::string_view kTensorboard = "tensorboard";
+constexpr std::string_view kTensorboardType = "tensorboard";
 
 // The longest part of the problem's path whose origin is known says where the value stands.
 base::Error locate(const Problem& problem, const JobDraft& draft) {
@@ -128,7 +128,7 @@ Result<TaskSpec> complete_task(const TaskDraft& draft) {
   task.expose = draft.expose.value_or(task.expose);
   if (draft.command) {
     task.command = *draft.command;
-  } else if (draft.type == kTensorboard) {
+  } else if (draft.type == kTensorboardType) {
     if (task.logdir.empty()) {
       return base::invalid_argument(
           "tensorboard has no folder to show; give it `logdir`, or its own `command`");

@@ -13,7 +13,7 @@ namespace gangrun::job {
 namespace {
 
 constexpr std::string_view kReadOnly = ":ro";
-constexpr std::size_t kMaxTagBytes = 128;
+constexpr std::size_t kMaxImageTagBytes = 128;
 constexpr std::size_t kMinDigestDigits = 32;
 
 bool is_lower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
@@ -47,7 +47,7 @@ bool is_registry(std::string_view text) {
 
 bool is_tag(std::string_view text) {
   const auto is_word = [](char c) { return is_plain(c) || c == '_'; };
-  return !text.empty() && text.size() <= kMaxTagBytes && is_word(text.front()) &&
+  return !text.empty() && text.size() <= kMaxImageTagBytes && is_word(text.front()) &&
          std::all_of(text.begin(), text.end(),
                      [&](char c) { return is_word(c) || c == '.' || c == '-'; });
 }

@@ -86,7 +86,8 @@ def late_agent(agent, folder):
 
 
 def test_a_spare_takes_the_place_of_a_killed_agent(start, agent, tmp_path):
-    job = start(tasks={"worker": {"instances": 2, "spares": 1}}, command=TRAIN, restarts=1, variables=late_agent(agent, tmp_path))
+    job = start(tasks={"worker": {"instances": 2, "spares": 1}}, command=TRAIN, restarts={"max": 1, "pause": 0},
+                variables=late_agent(agent, tmp_path))
     job.follow(runs_with(["worker:0", "worker:1"], ["worker:2"]))
     # Its next agent would keep the place if it came before worker:0 has stopped.
     (tmp_path / "late").touch()

@@ -173,7 +173,7 @@ def test_tasks_on_other_hosts_are_reached_at_their_own_loopback(job, hosts):
         assert fetch(url, b"from outside") == b"POST / from outside"
 
 
-def test_tensorboard_is_the_module_of_the_tasks_python_else_the_program_else_one_sentence(run_gangrun, agent, tmp_path):
+def test_tensorboard_is_the_module_of_the_tasks_python_else_the_program_else_one_sentence(run_gangrun, home, tmp_path):
     """A node whose Python had the module and whose PATH had no program ended the sidecar with status 127."""
     def shown(path, **more):
         job = {"tasks": {"worker": {"command": "while [ ! -e shown ]; do sleep 0.02; done"},
@@ -200,6 +200,7 @@ def test_tensorboard_is_the_module_of_the_tasks_python_else_the_program_else_one
     (python / "python").unlink()
     assert shown(programs)[0].startswith(f"program {words}")
     (tmp_path / "job.yaml").write_text(json.dumps({"tasks": {
-        "worker": {"command": "true"}, "tensorboard": {"logdir": "x", "policy": "sidecar", "grace": "60s", "env": {"PATH": str(empty)}}}}))
+        "worker": {"command": f"until grep -qs 'TensorBoard is not installed' {home}/jobs/*/logs/*; do sleep 0.02; done"},
+        "tensorboard": {"logdir": "x", "env": {"PATH": str(empty)}}}}))
     done = run_gangrun("run", "job.yaml", cwd=tmp_path)
     assert done.status == 0 and "TensorBoard is not installed here" in done.stdout + done.stderr
