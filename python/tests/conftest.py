@@ -14,6 +14,8 @@ from ending import pytest_sessionfinish, pytest_unconfigure  # noqa: F401, E402:
 from living import processes_with  # noqa: E402: beside the tests that start the programs
 from waiting import wait_until  # noqa: E402: likewise
 
+from gangrun import compat  # noqa: E402: after the path above
+
 
 # As for the tests that start the programs: what a shell starts in the background ignores SIGINT, and so would they.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -42,3 +44,15 @@ def folder(tmp_path, monkeypatch):
     """The folder that the test's user works in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def answered():
+    """Imports are answered, in this test only."""
+    modules, finders = dict(sys.modules), list(sys.meta_path)
+    compat.answer_imports()
+    yield
+    sys.meta_path[:] = finders
+    for name in set(sys.modules) - set(modules):
+        if name.partition(".")[0] in compat.ANSWERS:
+            del sys.modules[name]

@@ -14,18 +14,6 @@ from gangrun import compat
 PYTHON = pathlib.Path(compat.__file__).resolve().parents[1]
 
 
-@pytest.fixture
-def answered():
-    """Imports are answered, in this test only."""
-    modules, finders = dict(sys.modules), list(sys.meta_path)
-    compat.answer_imports()
-    yield
-    sys.meta_path[:] = finders
-    for name in set(sys.modules) - set(modules):
-        if name.partition(".")[0] in compat.ANSWERS:
-            del sys.modules[name]
-
-
 def script(folder, text, *words, name="script.py", env=None):
     """Runs a program as its user does."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -11,20 +11,8 @@ import warnings
 
 import pytest
 
-from gangrun import compat, errors
+from gangrun import errors
 from gangrun.tf_yarn import environment, storage
-
-
-@pytest.fixture
-def answered():
-    """Imports are answered, in this test only."""
-    modules, finders = dict(sys.modules), list(sys.meta_path)
-    compat.answer_imports()
-    yield
-    sys.meta_path[:] = finders
-    for name in set(sys.modules) - set(modules):
-        if name.partition(".")[0] in compat.ANSWERS:
-            del sys.modules[name]
 
 
 def test_a_client_of_skein_is_made_and_handed_on(answered):

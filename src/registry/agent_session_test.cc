@@ -20,7 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::Address kHome{"10.0.0.7", 4711};
 const job::Address kElsewhere{"10.0.0.7", 4712};
 
 // One master that can go away and come back at the same socket, and one agent.
@@ -38,7 +37,7 @@ class AgentSessionTest : public testing::Test {
                    log);
     server->expect(job::kWorker0, 1);
     server->set_attempt(job::kWorker0, attempt);
-    if (generation > 0) server->publish(spec(generation, kHome));
+    if (generation > 0) server->publish(spec(generation, kTaskHome));
     const auto listening = server->listen_unix(folder.file("socket"));
     ASSERT_TRUE(listening.ok()) << listening.error().message;
   }
@@ -69,7 +68,7 @@ class AgentSessionTest : public testing::Test {
     };
     auto session = std::make_unique<AgentSession>(
         loop, net::Endpoint::on_unix(folder.file("socket")), base::Secret(secret),
-        AgentIdentity{job::kWorker0, 1, kHome, 99}, std::move(callbacks));
+        AgentIdentity{job::kWorker0, 1, kTaskHome, 99}, std::move(callbacks));
     session->open();
     return session;
   }
@@ -105,7 +104,7 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   serve(seconds(60));
   const auto session = agent();
   wait_for_events(1);
-  server->publish(spec(1, kHome));
+  server->publish(spec(1, kTaskHome));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));
   EXPECT_TRUE(server->send_stop(job::kWorker0, seconds(3)));
   wait_until_told(2);
@@ -178,7 +177,7 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached started log");
   EXPECT_EQ(events[0],
-            DeskEvent(Reattached{job::kWorker0, 1, kHome, 99, AgentState::kRunning, 1, 1234}));
+            DeskEvent(Reattached{job::kWorker0, 1, kTaskHome, 99, AgentState::kRunning, 1, 1234}));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));  // has it, so nothing happens
 
   server.reset();

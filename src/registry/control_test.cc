@@ -25,9 +25,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::Address kControlHome{"10.0.0.7", 4711};
-const std::string kControlSecret = "0123456789abcdef";
-
 class ControlTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +34,7 @@ class ControlTest : public testing::Test {
   }
 
   net::HttpResponse ask(const std::string& method, const std::string& path, const std::string& body,
-                        const std::optional<std::string>& token = kControlSecret) {
+                        const std::optional<std::string>& token = kJobSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
@@ -54,7 +51,7 @@ class ControlTest : public testing::Test {
 
   base::Result<> call(const job::Address& master, int attempt) {
     return while_serving(loop, [&] {
-      return call_back(endpoint, base::Secret(kControlSecret), master, attempt, test_deadline());
+      return call_back(endpoint, base::Secret(kJobSecret), master, attempt, test_deadline());
     });
   }
 
@@ -62,7 +59,7 @@ class ControlTest : public testing::Test {
   LogRecorder log;
   std::vector<job::Address> masters;
   net::Endpoint endpoint;
-  ControlServer control{loop, base::Secret(kControlSecret),
+  ControlServer control{loop, base::Secret(kJobSecret),
                         [this](const job::Address& master) { masters.push_back(master); }, log};
 };
 
@@ -71,7 +68,7 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   for (const std::string path : {"/v1/master", "/v1/status", "/"}) {
     for (const std::string method : {"GET", "PUT", "POST"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", kControlSecret + "0", kControlSecret.substr(1)}) {
+               {}, "", "wrong", kJobSecret + "0", kJobSecret.substr(1)}) {
         const auto response = ask(method, path, body, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -84,19 +81,18 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], HasSubstr("refused a request by TLS"));
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(kControlSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(kJobSecret)));
 }
 
 TEST_F(ControlTest, ThereIsNoSessionToBeHad) {
-  for (const std::string token : {"wrong", kControlSecret.c_str()}) {
+  for (const std::string token : {"wrong", kJobSecret.c_str()}) {
     std::optional<base::Code> code;
     const net::Connecting connecting =
         net::connect_channel(loop, endpoint, std::string(kMasterPath),
                              net::Headers{{"Authorization", "Bearer " + token}}, test_deadline(),
                              [&](auto channel) { code = channel.error().code; });
     ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, test_deadline()));
-    EXPECT_EQ(*code,
-              token == kControlSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
+    EXPECT_EQ(*code, token == kJobSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
   }
 }
 
@@ -146,7 +142,7 @@ TEST_F(ControlTest, WrongRequestsAreTold) {
 TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
   for (const std::string host : {"a-name", "203.0.113.7"}) {
     ControlServer other(
-        loop, base::Secret(kControlSecret),
+        loop, base::Secret(kJobSecret),
         [this](const job::Address& master) { masters.push_back(master); }, log);
     const auto address = other.listen(host);
     ASSERT_TRUE(address.ok()) << address.error().message;
@@ -161,7 +157,7 @@ TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
 class MovingMasterTest : public testing::Test {
  protected:
   void serve(const std::string& host) {
-    server.emplace(loop, base::Secret(kControlSecret), DeskOptions{milliseconds(300), seconds(60)},
+    server.emplace(loop, base::Secret(kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
                    ServerCallbacks{[] { return job::JobStatus{}; },
                                    [this](DeskEvent event) {
                                      if (!std::holds_alternative<Heartbeat>(event))
@@ -170,7 +166,7 @@ class MovingMasterTest : public testing::Test {
                                    [](bool, const std::string&) {}},
                    log);
     server->expect(job::kWorker0, 1);
-    server->publish({1, {{"worker", {kControlHome}}}});
+    server->publish({1, {{"worker", {kTaskHome}}}});
     const auto port = server->listen_tls(host, 0, certificate);
     ASSERT_TRUE(port.ok()) << port.error().message;
     master = {host, *port};
@@ -191,8 +187,8 @@ class MovingMasterTest : public testing::Test {
     const auto address = control.listen("127.0.0.1");
     ASSERT_TRUE(address.ok()) << address.error().message;
     session = std::make_unique<AgentSession>(
-        loop, endpoint_of(master), base::Secret(kControlSecret),
-        AgentIdentity{job::kWorker0, 1, kControlHome, 99, {}, {}, *address}, std::move(callbacks));
+        loop, endpoint_of(master), base::Secret(kJobSecret),
+        AgentIdentity{job::kWorker0, 1, kTaskHome, 99, {}, {}, *address}, std::move(callbacks));
     session->open();
   }
 
@@ -203,7 +199,7 @@ class MovingMasterTest : public testing::Test {
   base::Result<> call_agent(const ControlAddress& address, int attempt) {
     return while_serving(loop, [&] {
       return call_back(net::Endpoint::on_tls("127.0.0.1", address.port, address.fingerprint),
-                       base::Secret(kControlSecret), master, attempt, test_deadline());
+                       base::Secret(kJobSecret), master, attempt, test_deadline());
     });
   }
   void wait(const std::string& what, const std::function<bool()>& done) {
@@ -223,7 +219,7 @@ class MovingMasterTest : public testing::Test {
   std::optional<Server> server;
   std::unique_ptr<AgentSession> session;
   ControlServer control{
-      loop, base::Secret(kControlSecret),
+      loop, base::Secret(kJobSecret),
       [this](const job::Address& address) { session->set_endpoint(endpoint_of(address)); }, log};
 };
 

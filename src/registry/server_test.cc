@@ -23,9 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const job::Address kServerHome{"10.0.0.7", 4711};
-const std::string kServerSecret = "0123456789abcdef";
-
 class ServerTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -39,7 +36,7 @@ class ServerTest : public testing::Test {
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::string& body = "",
                         const std::map<std::string, std::string>& query = {},
-                        std::optional<std::string> token = kServerSecret) {
+                        std::optional<std::string> token = kJobSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
@@ -73,7 +70,7 @@ class ServerTest : public testing::Test {
   }
 
   job::ClusterSpec spec(int generation) {
-    return {generation, {{"ps", {{"h", 1}}}, {"worker", {kServerHome}}}};
+    return {generation, {{"ps", {{"h", 1}}}, {"worker", {kTaskHome}}}};
   }
 
   TestFolder folder;
@@ -84,7 +81,7 @@ class ServerTest : public testing::Test {
   std::vector<std::string> notices;
   job::JobStatus status;
   net::Endpoint endpoint;
-  Server server{loop, base::Secret(kServerSecret), DeskOptions{milliseconds(200), seconds(60)},
+  Server server{loop, base::Secret(kJobSecret), DeskOptions{milliseconds(200), seconds(60)},
                 ServerCallbacks{[this] { return status; },
                                 [this](DeskEvent event) { events.push_back(std::move(event)); },
                                 [this](bool at_once, const std::string& by) {
@@ -100,7 +97,7 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
         "/v1/lines", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", kServerSecret + "0", kServerSecret.substr(1)}) {
+               {}, "", "wrong", kJobSecret + "0", kJobSecret.substr(1)}) {
         const auto response = ask(method, path, R"({"attempt":2,"address":"h:1"})", {}, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -114,14 +111,14 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   // Told once, and without any of the tokens.
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(kServerSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(kJobSecret)));
 }
 
 TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
   server.add_line(job::kWorker0, false, "one");
   server.add_line(job::kWorker0, true, "two");
   const auto lines = while_serving(loop, [&] {
-    return fetch_lines(endpoint, base::Secret(kServerSecret), 1, {}, test_deadline());
+    return fetch_lines(endpoint, base::Secret(kJobSecret), 1, {}, test_deadline());
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
   EXPECT_EQ(lines->next, 2);
@@ -138,7 +135,7 @@ TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
   const net::Timer late =
       loop.after(milliseconds(50), [this] { server.add_line(job::kWorker0, false, "late"); });
   const auto lines = while_serving(loop, [&] {
-    return fetch_lines(endpoint, base::Secret(kServerSecret), 0, test_deadline(),
+    return fetch_lines(endpoint, base::Secret(kJobSecret), 0, test_deadline(),
                        test_deadline() + seconds(2));
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
@@ -151,7 +148,7 @@ TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
 }
 
 TEST_F(ServerTest, ChannelsAreForAgentsOnly) {
-  EXPECT_EQ(open_channel("/v1/status", kServerSecret).error().code, base::Code::kNotFound);
+  EXPECT_EQ(open_channel("/v1/status", kJobSecret).error().code, base::Code::kNotFound);
   EXPECT_EQ(ask("GET", "/v1/agent").status, 426);
 }
 
@@ -204,7 +201,7 @@ TEST_F(ServerTest, APlaceIsReportedOnceByRest) {
   EXPECT_EQ(taken.body,
             R"({"task":"worker:0","attempt":2,"address":"10.0.0.7:4711","connected":false})");
   EXPECT_EQ(code_of(ask("PUT", path, good)), "already_exists");
-  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, kServerHome, 0})));
+  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, kTaskHome, 0})));
 }
 
 TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
@@ -228,7 +225,7 @@ TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
   // One who waits gets it when it is published.
   const net::Timer later = loop.after(milliseconds(50), [&] { server.publish(spec(2)); });
   const auto fetched = while_serving(loop, [&] {
-    return fetch_cluster_spec(endpoint, base::Secret(kServerSecret), 2, test_deadline());
+    return fetch_cluster_spec(endpoint, base::Secret(kJobSecret), 2, test_deadline());
   });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, spec(2));
@@ -236,7 +233,7 @@ TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
 
 TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
   const auto fetched = while_serving(loop, [&] {
-    return fetch_cluster_spec(endpoint, base::Secret(kServerSecret), 3, loop.now() + seconds(2));
+    return fetch_cluster_spec(endpoint, base::Secret(kJobSecret), 3, loop.now() + seconds(2));
   });
   ASSERT_FALSE(fetched.ok());
   EXPECT_EQ(fetched.error().code, base::Code::kDeadlineExceeded) << fetched.error().message;
@@ -246,12 +243,12 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   status.id = "job-1";
   status.name = "wine";
   const auto fetched = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret(kServerSecret), test_deadline()); });
+      loop, [&] { return fetch_status(endpoint, base::Secret(kJobSecret), test_deadline()); });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, status);
 
   const auto stopped = while_serving(loop, [&] {
-    return request_stop(endpoint, base::Secret(kServerSecret), true, "ana", test_deadline());
+    return request_stop(endpoint, base::Secret(kJobSecret), true, "ana", test_deadline());
   });
   EXPECT_TRUE(stopped.ok());
   EXPECT_EQ(ask("POST", "/v1/stop", "{}").status, 202);
@@ -265,7 +262,7 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
 
 TEST_F(ServerTest, ANoticeIsHandedOn) {
   const auto told = while_serving(loop, [&] {
-    return give_notice(endpoint, base::Secret(kServerSecret), "SIGUSR1", test_deadline());
+    return give_notice(endpoint, base::Secret(kJobSecret), "SIGUSR1", test_deadline());
   });
   EXPECT_TRUE(told.ok());
   EXPECT_EQ(ask("POST", "/v1/notice", "{}").status, 202);
@@ -285,7 +282,7 @@ TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
 }
 
 TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
-  auto channel = open_channel("/v1/agent", kServerSecret);
+  auto channel = open_channel("/v1/agent", kJobSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
   std::vector<MasterMessage> heard;
   std::optional<base::Error> closed;
@@ -294,7 +291,7 @@ TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
     if (auto message = decode_master_message(frame); message.ok()) heard.push_back(*message);
   });
   (*channel)->send(encode(AgentMessage(
-      ReportMessage{job::kWorker0, 2, kServerHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
+      ReportMessage{job::kWorker0, 2, kTaskHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
   ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, test_deadline()));
   EXPECT_THAT(closed->message, HasSubstr("silent for too long"));
   EXPECT_THAT(heard, ElementsAre(testing::VariantWith<WelcomeMessage>(testing::_)));
@@ -308,16 +305,16 @@ TEST_F(ServerTest, TheControlAddressOfAnAgentIsToldToWhoKnowsTheSecret) {
       return fetch_control(endpoint, base::Secret(secret), job::kWorker0, test_deadline());
     });
   };
-  EXPECT_EQ(fetch(kServerSecret).error().code, base::Code::kUnavailable);
-  auto channel = open_channel("/v1/agent", kServerSecret);
+  EXPECT_EQ(fetch(kJobSecret).error().code, base::Code::kUnavailable);
+  auto channel = open_channel("/v1/agent", kJobSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
-  ReportMessage report{job::kWorker0, 2, kServerHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
+  ReportMessage report{job::kWorker0, 2, kTaskHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
   report.control = ControlAddress{4713, std::string(kFingerprintDigits, 'a')};
   (*channel)->send(encode(AgentMessage(report)));
   ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, test_deadline()));
-  const auto control = fetch(kServerSecret);
+  const auto control = fetch(kJobSecret);
   ASSERT_TRUE(control.ok()) << control.error().message;
-  EXPECT_EQ(*control, net::Endpoint::on_tls(kServerHome.host, 4713, report.control->fingerprint));
+  EXPECT_EQ(*control, net::Endpoint::on_tls(kTaskHome.host, 4713, report.control->fingerprint));
   EXPECT_EQ(fetch("guess").error().code, base::Code::kUnauthenticated);
 }
 
@@ -332,14 +329,14 @@ TEST_F(ServerTest, OverTlsTheSameHolds) {
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, "wrong").status, 401);
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, std::nullopt).status, 401);
   EXPECT_EQ(open_channel("/v1/agent", "wrong").error().code, base::Code::kUnauthenticated);
-  EXPECT_TRUE(open_channel("/v1/agent", kServerSecret).ok());
+  EXPECT_TRUE(open_channel("/v1/agent", kJobSecret).ok());
   EXPECT_EQ(log.lines.size(), 1U);
 
   // Another server than the one whose certificate is known gets nothing, not even the token.
   const auto other = net::make_job_certificate("gangrun", std::chrono::hours(1));
   endpoint.fingerprint = other->fingerprint;
   const auto refused = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret(kServerSecret), test_deadline()); });
+      loop, [&] { return fetch_status(endpoint, base::Secret(kJobSecret), test_deadline()); });
   EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated) << refused.error().message;
 }
 
@@ -348,7 +345,7 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
       to_json(JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
   EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
   std::vector<JoinRequest> came;
-  Server open(loop, base::Secret(kServerSecret), DeskOptions{},
+  Server open(loop, base::Secret(kJobSecret), DeskOptions{},
               ServerCallbacks{[this] { return status; }, [](const DeskEvent&) {},
                               [](bool, const std::string&) {}, [](const std::string&) {},
                               [&](const JoinRequest& request) {
@@ -363,7 +360,7 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(ask("POST", "/v1/join", "{}").status, 400);
   EXPECT_THAT(came, IsEmpty());
   const auto joined = while_serving(loop, [&] {
-    return join(endpoint, base::Secret(kServerSecret), {{"worker", 0}, 3, "e", "h", "r"},
+    return join(endpoint, base::Secret(kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
                 test_deadline());
   });
   ASSERT_TRUE(joined.ok()) << joined.error().message;

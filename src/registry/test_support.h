@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "job/cluster_spec.h"
 #include "net/event_loop.h"
 
 // What several tests of this room need.
@@ -23,6 +24,10 @@ namespace gangrun::registry {
 inline constexpr std::chrono::seconds kTestLimit{60};
 
 inline base::Instant test_deadline() { return std::chrono::steady_clock::now() + kTestLimit; }
+
+// Where the task of a test is, and the secret of its job.
+inline const job::Address kTaskHome{"10.0.0.7", 4711};
+inline const std::string kJobSecret = "0123456789abcdef";
 
 class LogRecorder final : public base::Logger {
  public:

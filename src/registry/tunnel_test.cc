@@ -26,7 +26,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string kSecret = "0123456789abcdef";
 constexpr int kPollStepMs = 2;
 
 // A socket of the test; never blocks.
@@ -163,8 +162,8 @@ class TunnelTest : public testing::Test {
   Socket program{-1};
   std::uint16_t port = 0;
   std::vector<std::string> broken;
-  ControlServer control{loop, base::Secret(kSecret), [](const job::Address&) {}, log};
-  TunnelEntrance entrance{loop, base::Secret(kSecret),
+  ControlServer control{loop, base::Secret(kJobSecret), [](const job::Address&) {}, log};
+  TunnelEntrance entrance{loop, base::Secret(kJobSecret),
                           [this](const base::Error& error) { broken.push_back(error.message); }};
 };
 
@@ -260,14 +259,14 @@ TEST_F(TunnelTest, WhereNothingListensYetThatIsTold) {
 
 TEST_F(TunnelTest, OnlyWhoKnowsTheSecretGetsOne) {
   const std::string path(kTunnelPath);
-  for (const std::string& secret : {std::string("wrong"), std::string(), kSecret + "0"}) {
+  for (const std::string& secret : {std::string("wrong"), std::string(), kJobSecret + "0"}) {
     const auto error = refusal(secret, path);
     ASSERT_TRUE(error) << secret;
     EXPECT_EQ(error->code, base::Code::kUnauthenticated);
     EXPECT_THAT(error->message, Not(HasSubstr(std::to_string(ports[0]))));
   }
   EXPECT_FALSE(program.accept()) << "nobody has connected";
-  EXPECT_FALSE(refusal(kSecret, path));
+  EXPECT_FALSE(refusal(kJobSecret, path));
   ASSERT_TRUE(until([&] { return program.accept().has_value(); }));
 }
 
@@ -278,22 +277,22 @@ TEST_F(TunnelTest, OnlyThePortsOfTheTaskAreReached) {
   for (const std::string& wrong :
        {std::to_string(foreign_port), std::string("0"), std::string("x"), std::string(),
         "-" + std::to_string(ports[0]), std::to_string(65536 + ports[0])}) {
-    const auto error = refusal(kSecret, path + "/" + wrong);
+    const auto error = refusal(kJobSecret, path + "/" + wrong);
     ASSERT_TRUE(error) << wrong;
     EXPECT_EQ(error->code, base::Code::kInvalidArgument) << error->message;
   }
   EXPECT_FALSE(foreign.accept());
   ports.push_back(foreign_port);  // now it is one of the task's
-  EXPECT_FALSE(refusal(kSecret, path + "/" + std::to_string(foreign_port)));
+  EXPECT_FALSE(refusal(kJobSecret, path + "/" + std::to_string(foreign_port)));
   ports.clear();
-  EXPECT_EQ(refusal(kSecret, path)->code, base::Code::kNotFound);
+  EXPECT_EQ(refusal(kJobSecret, path)->code, base::Code::kNotFound);
 }
 
 TEST_F(TunnelTest, TooManyAreRefusedAndTheMasterStillGetsThrough) {
   std::vector<Socket> users;
   for (std::size_t i = 0; i < kMaxTunnels; ++i) users.push_back(Socket::connected(port));
   ASSERT_TRUE(until([&] { return control.tunnel_count() == kMaxTunnels; }));
-  const auto error = refusal(kSecret, std::string(kTunnelPath));
+  const auto error = refusal(kJobSecret, std::string(kTunnelPath));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code, base::Code::kUnavailable) << error->message;
   Socket one_more = Socket::connected(port);
@@ -302,7 +301,7 @@ TEST_F(TunnelTest, TooManyAreRefusedAndTheMasterStillGetsThrough) {
     net::HttpRequest request;
     request.method = "GET";
     request.path = kMasterPath;
-    request.headers.add("Authorization", "Bearer " + kSecret);
+    request.headers.add("Authorization", "Bearer " + kJobSecret);
     return net::request(agent, request, test_deadline());
   });
   ASSERT_TRUE(called.ok()) << called.error().message;
