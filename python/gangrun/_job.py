@@ -97,12 +97,12 @@ class Prepared:
 
 def specs_of(tasks: Mapping[str, Union[TaskSpec, int]]) -> dict[str, TaskSpec]:
     if not isinstance(tasks, Mapping) or not tasks:
-        raise InvalidJob(f"tasks: {tasks!r} is no mapping of task types to gangrun.TaskSpec; allowed: "
+        raise InvalidJob(f"tasks: {tasks!r} is not a mapping of task types to gangrun.TaskSpec; allowed: "
                          "{'worker': TaskSpec(instances=2)} or {'worker': 2}")
     specs = {}
     for name, given in tasks.items():
         if not isinstance(name, str) or not TYPE.fullmatch(name):
-            raise InvalidJob(f"tasks: {name!r} is no task type; allowed: a letter, then at most 39 letters, digits, "
+            raise InvalidJob(f"tasks: {name!r} is not a task type; allowed: a letter, then at most 39 letters, digits, "
                              "'_' or '-'")
         if isinstance(given, int) and not isinstance(given, bool):
             given = TaskSpec(instances=given)
@@ -183,13 +183,13 @@ def name_for(mains: Mapping[str, Main]) -> str:
 def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
     """Checks everything that can be checked here, and writes the job file with what it needs beside."""
     if request.on not in PLACES:
-        raise InvalidJob(f"on: {request.on!r} is no place; allowed: {', '.join(PLACES)}")
+        raise InvalidJob(f"on: {request.on!r} is not a known place; allowed: {', '.join(PLACES)}")
     specs = specs_of(request.tasks)
     mains = mains_of(request, specs)
     files = _staging.files_of(request.files, request.on)
     functions = [main for main in mains.values() if is_function(main)]
     if functions and request.on == "kubernetes":
-        raise InvalidJob("main: a function cannot be brought into a pod, where nothing of gangrun is; allowed with "
+        raise InvalidJob("main: a function cannot run in a pod, as its image has nothing of gangrun; allowed with "
                          "on='kubernetes': a list of words, or a line for the shell")
     if not functions and (request.args or request.kwargs):
         raise InvalidJob("args and kwargs are for functions; main is a command")

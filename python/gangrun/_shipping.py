@@ -129,7 +129,7 @@ def check_reference(main: str, files: Mapping[str, str]) -> None:
     """For "package.module:function": it has to be where the task finds it."""
     module = main.partition(":")[0]
     if not _modules.exists(module, files):
-        raise InvalidJob(f"main: there is no module '{module}'; a module that lies beside the script belongs into files=")
+        raise InvalidJob(f"main: there is no module '{module}'; put a module beside the script into files=")
     _refuse_foreign(module, f"main: '{main}' is", files)
 
 

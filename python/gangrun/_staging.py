@@ -51,7 +51,7 @@ def files_of(files: Any, on: str) -> dict[str, str]:
 def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
     path = os.fspath(raw) if isinstance(raw, (str, os.PathLike)) else None
     if not isinstance(path, str) or not path:
-        raise InvalidJob(f"files: {raw!r} is no path")
+        raise InvalidJob(f"files: {raw!r} is not a path")
     if is_url(path) and not path.startswith("file://"):
         if on == "local":
             raise InvalidJob(f"files: {path} is on a cluster's file system; allowed on this machine: paths")
@@ -64,7 +64,7 @@ def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
             raise InvalidJob(f"files: {path} is not there")
         name = given or os.path.basename(path)
     if not isinstance(name, str) or not name or "/" in name or name in (".", ".."):
-        raise InvalidJob(f"files: {name!r} is no name for {path}; allowed: one name without '/'")
+        raise InvalidJob(f"files: {name!r} is not a name for {path}; allowed: one name without '/'")
     return name, path
 
 
@@ -162,7 +162,7 @@ class Staging:
 def package_folder(name: str) -> str:
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.origin:
-        raise NotInstalled(f"the package '{name}' is not there: pip install {name}")
+        raise NotInstalled(f"the package '{name}' is not installed: pip install {name}")
     return os.path.dirname(os.path.realpath(spec.origin))
 
 

@@ -139,7 +139,7 @@ def parse(words: List[str]) -> Tuple[Optional[str], bool, str, List[str]]:
         if word == "-m":
             return place, True, value, words
         if value not in PLACES:
-            bad(f"--on: {value!r} is no place; allowed: {', '.join(PLACES)}")
+            bad(f"--on: {value!r} is not a known place; allowed: {', '.join(PLACES)}")
         place = value
     if not words:
         bad("no script is named")

@@ -122,7 +122,7 @@ def test_a_file_does_what_the_module_does(tmp_path):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--on", "mars", "x.py"], "--on: 'mars' is no place; allowed: local, yarn"),
+    (["--on", "mars", "x.py"], "--on: 'mars' is not a known place; allowed: local, yarn"),
     (["--of", "local"], "unknown option '--of'"),
     (["-m"], "-m needs a value"),
     (["--on=local"], "no script is named"),

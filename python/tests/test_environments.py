@@ -252,8 +252,8 @@ def test_an_archive_is_looked_into_before_anything_is_submitted(tmp_path):
     assert "cannot be read" in refusal(str(write(tmp_path / "broken.tar.gz", "not this")))
     assert refusal(str(tmp_path / "missing.tar.gz")) == f"environment: there is no {tmp_path}/missing.tar.gz"
     assert "is a folder; allowed: an archive" in refusal(str(tmp_path))
-    assert "is no environment; allowed: .tar.gz" in refusal(str(write(tmp_path / "a.txt", "x")))
-    assert "is no environment; allowed: .tar.gz" in refusal("hdfs:///user/a/env.rar")
+    assert "is not an environment; allowed: .tar.gz" in refusal(str(write(tmp_path / "a.txt", "x")))
+    assert "is not an environment; allowed: .tar.gz" in refusal("hdfs:///user/a/env.rar")
     assert "7 is a int" in refusal(7)
 
 
@@ -353,7 +353,7 @@ def test_an_interpreter_of_the_nodes_is_looked_at_there(tmp_path):
     assert not python.archives
     done = subprocess.run([*python.command, "-c", "1"], capture_output=True, text=True, timeout=LIMIT_S)
     assert "NodePython('/usr/bin/no-python')" in done.stderr and "has no program" in done.stderr
-    assert "is no path of a program" in refusal(NodePython(""))
+    assert "is not a path of a program" in refusal(NodePython(""))
 
 
 def test_on_this_machine_nothing_is_shipped(tmp_path):

@@ -118,7 +118,7 @@ def test_a_node_sees_what_it_was_given_else_what_it_takes(host, monkeypatch, giv
 def test_a_lock_s_folder_is_a_folder(host):
     (host / "elsewhere").write_text("")
     (host / "locks").symlink_to(host / "elsewhere")
-    with pytest.raises(RuntimeError, match="is no folder"):
+    with pytest.raises(RuntimeError, match="is not a folder"):
         gpu_info.get_gpus(1)
 
 

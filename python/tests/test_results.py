@@ -73,7 +73,7 @@ def test_what_cannot_be_sent_fails_only_who_asks_for_it(folder):
 def test_a_command_has_no_result(folder):
     run = gangrun.run({"worker": 1}, ["true"])
     assert run.results == {}
-    with pytest.raises(LookupError, match="worker:0 has left no result"):
+    with pytest.raises(LookupError, match="worker:0 has written no result"):
         run.result
 
 

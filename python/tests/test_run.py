@@ -110,7 +110,7 @@ def test_a_call_that_would_fail_in_every_task_is_refused(folder, home, arguments
 
 @pytest.mark.parametrize("arguments, said", [
     (dict(main=[], on="local"), r"main: \[\] is a list"),
-    (dict(main=["true"], on="mars"), "'mars' is no place; allowed: local, yarn"),
+    (dict(main=["true"], on="mars"), "'mars' is not a known place; allowed: local, yarn"),
     (dict(main=["true"], args=(1,)), "args and kwargs are for functions"),
     (dict(main=["true"], files=["nowhere.py"]), "nowhere.py is not there"),
     (dict(main=["true"], env={"A": 1}), "env: 'A' is 1, a int"),

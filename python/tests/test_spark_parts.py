@@ -35,7 +35,7 @@ def test_numbers_that_do_not_fit_are_asserted(given):
 
 
 @pytest.mark.parametrize("given, said", [((0,), "num_executors: 0"), ((2, -1), "num_ps: -1"), ((2, 0, "ps"), "'ps' is the type"),
-                                         ((2, 0, "a b"), "'a b' is no task type"), (("2",), "num_executors: '2'")])
+                                         ((2, 0, "a b"), "'a b' is not a task type"), (("2",), "num_executors: '2'")])
 def test_wrong_arguments_are_named(given, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         _nodes.template(*given)
@@ -150,7 +150,7 @@ def test_a_map_fun_is_called_with_its_place(monkeypatch):
 def test_a_port_that_is_fixed_is_one(monkeypatch, given, port):
     monkeypatch.setenv("TENSORFLOW_PORT", given)
     if given and not port:
-        with pytest.raises(RuntimeError, match=f"TENSORFLOW_PORT: '{given}' is no port; allowed: 1 to 65535"):
+        with pytest.raises(RuntimeError, match=f"TENSORFLOW_PORT: '{given}' is not a port; allowed: 1 to 65535"):
             _start.fixed_port()
     else:
         assert _start.fixed_port() == port

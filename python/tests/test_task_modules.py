@@ -38,5 +38,5 @@ def test_the_reduction_that_nobody_can_install_names_the_other_one(name):
 
 
 def test_a_module_that_is_not_there_is_told_with_those_that_are():
-    with pytest.raises(ValueError, match="'tf_yarn.tasks.event' is no task module here; .* pytorch.tasks.worker"):
+    with pytest.raises(ValueError, match="'tf_yarn.tasks.event' is not a task module here; .* pytorch.tasks.worker"):
         task_modules.resolve("tf_yarn.tasks.event")

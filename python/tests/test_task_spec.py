@@ -18,7 +18,7 @@ def test_only_what_is_said_is_in_the_job_file():
 @pytest.mark.parametrize("tasks, said", [
     ({}, "no mapping of task types"),
     (["worker"], "no mapping of task types"),
-    ({"a b": 1}, "'a b' is no task type"),
+    ({"a b": 1}, "'a b' is not a task type"),
     ({"worker": "2"}, "tasks.worker: '2' is a str"),
 ])
 def test_wrong_tasks_are_named(tasks, said):

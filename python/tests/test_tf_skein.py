@@ -28,7 +28,7 @@ while "ps" not in open(told).read():
     ({"chief": TaskSpec(64, 1, instances=2)}, "2 tasks of the type chief"),
     ({"chief": CHIEF, "worker": CHIEF}, "a worker needs at least one ps"),
     ({"chief": CHIEF, "evaluator": TaskSpec(64, 1, 2)}, "2 tasks of the type evaluator; at most one"),
-    ({"chief": CHIEF, "boss": CHIEF}, "'boss' is no task type; allowed: chief, worker, ps, evaluator, tensorboard"),
+    ({"chief": CHIEF, "boss": CHIEF}, "'boss' is not a task type; allowed: chief, worker, ps, evaluator, tensorboard"),
     ({"chief": 3}, "chief is a int, a tf_skein.TaskSpec is needed"),
 ])
 def test_what_no_estimator_could_be_trained_with_is_refused(task_specs, said):
@@ -60,7 +60,7 @@ def test_modules_and_packages_among_the_files_are_imported(tmp_path, caplog):
         cluster.run(lambda: told, files={name: str(tmp_path / name) for name in ("beside.py", "own_task.py")}, env={"B": "2"},
                     custom_task_module="own_task", on="local")
     assert sorted(open(told).read().split()) == ["chief", "ps"]
-    assert caplog.messages == ["there is no evaluator among task_specs: nothing evaluates the model while it is trained"]
+    assert caplog.messages == ["there is no evaluator among task_specs: the model is not evaluated during training"]
 
 
 def test_a_failed_run_is_raised(tmp_path):

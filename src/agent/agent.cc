@@ -101,7 +101,7 @@ void Agent::serve_control() {
   control_->serve_tunnels([this] { return ports_->numbers(); });
   auto address = control_->listen(config_.host);
   if (!address.ok()) {
-    return logger_.warning("no tunnel and no master that moves will find this agent: {}",
+    return logger_.warning("neither a tunnel nor a new master can reach this agent: {}",
                            address.error().message);
   }
   control_address_ = *std::move(address);
@@ -398,7 +398,7 @@ void Agent::after_result_part(std::chrono::milliseconds limit) {
 
 // The run's end counts as what it is.
 void Agent::lose_result(std::string_view why) {
-  tell_in_log(base::format("gangrun: the result is not kept: {}", why));
+  tell_in_log(base::format("gangrun: the result was not kept: {}", why));
 }
 
 // Among the task's own lines, for who reads its log and for who follows the job.

@@ -22,7 +22,7 @@ base::Result<ResultFile> open_result(const std::string& path) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return base::from_errno(errno, "fstat");
   if (!S_ISREG(info.st_mode)) {
-    return base::invalid_argument(base::format("{} is no file", path));
+    return base::invalid_argument(base::format("{} is not a file", path));
   }
   if (info.st_size > registry::kMaxResultBytes) {
     return base::invalid_argument(base::format("it has {} bytes; at most {} are kept", info.st_size,

@@ -101,7 +101,7 @@ TEST_F(ResultUploadTest, AFileThatIsCutEndsIt) {
 TEST_F(ResultUploadTest, OnlyFilesOfAFittingSizeAreResults) {
   EXPECT_EQ(open_result(path_)->size, 0);
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(open_result(path_).error().message, testing::HasSubstr("is no file"));
+  EXPECT_THAT(open_result(path_).error().message, testing::HasSubstr("is not a file"));
   std::filesystem::remove(path_);
   std::filesystem::create_symlink("/etc/passwd", path_);
   EXPECT_FALSE(open_result(path_).ok());

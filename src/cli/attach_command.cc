@@ -105,9 +105,9 @@ void add_attach(CLI::App& app, Request& request) {
   add_positional(*command, "JOB", options->job, true);
   add_display_flags(*command, options->display);
   add_footer(*command,
-             "Ctrl-C leaves; the job goes on. Exits as `run` would when the job ends.\n"
-             "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-             "Example:\n  gangrun run --detach job.yaml && gangrun attach last\n");
+             "Ctrl-C detaches; the job keeps running. When the job ends, exits as `run` "
+             "would.\nJOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  "
+             "gangrun run --detach job.yaml && gangrun attach last\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return attach(*options, context); };
   });

@@ -74,20 +74,21 @@ ExitStatus check(const HadoopEnvOptions& options, Context& context) {
 }  // namespace
 
 void add_check_hadoop_env(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, std::string(kCheckHadoopEnv),
-                  "Look at Hadoop's environment as tf-yarn's check_hadoop_env does.");
+  CLI::App* command = add_command(
+      app, std::string(kCheckHadoopEnv),
+      "Check Hadoop's environment: a drop-in replacement for tf-yarn's check_hadoop_env.");
   const auto options = std::make_shared<HadoopEnvOptions>();
   add_value(*command, "-q,--queue", options->queue, "NAME", "The queue to submit to (default)");
   add_list(*command, "--file-system", options->file_systems, "URL",
-           "Another file system that must work: hdfs://other");
-  add_value(*command, "--python", options->python, "FILE",
-            "The Python whose TensorFlow must reach HDFS, here and on the nodes (python3 of PATH)");
+           "An additional file system to check: hdfs://other");
+  add_value(
+      *command, "--python", options->python, "FILE",
+      "The Python whose TensorFlow must reach HDFS, here and on the nodes (default: python3)");
   add_flag(*command, "--no-remote", options->no_remote,
-           "Only ask YARN, do not run a container there");
+           "Ask YARN only; do not run a container on it");
   add_footer(*command,
-             base::format("Writes what it finds to standard error and to {} in this folder.\n"
-                          "Exits with 0 if the setup is OK, else with 1.\n\nExample:\n  {}\n",
+             base::format("Writes its findings to standard error and to {} in this folder.\nExits "
+                          "with 0 if the setup is OK, otherwise with 1.\n\nExample:\n  {}\n",
                           kCheckHadoopEnvLog, kCheckHadoopEnv));
   on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return check(*options, context); };

@@ -173,10 +173,9 @@ base::Duration ClientSession::on_status(const job::JobStatus& status) {
   }
   if (child_ && !exit_ && status_.generation > generation_) {
     generation_ = status_.generation;
-    tell(
-        base::format("the tasks have started anew, at other addresses (generation {}); client:0 "
-                     "knows the former ones",
-                     generation_));
+    tell(base::format(
+        "the tasks restarted at other addresses (generation {}); client:0 still has the old ones",
+        generation_));
   }
   if (job::is_final(status_.state) && child_ && !exit_ && !kill_timer_.pending()) end_child();
   return kTaskInterval;
@@ -239,13 +238,13 @@ void ClientSession::on_child_end() {
     tell("client:0 has ended, and ends the job");
     watch_.stop(false, "client:0, which has ended");
   } else {
-    tell(
-        base::format("client:0 has ended; the job goes on: gangrun attach {} shows it", task_.job));
+    tell(base::format("client:0 has ended; the job keeps running: gangrun attach {} shows it",
+                      task_.job));
   }
 }
 
 void ClientSession::end_child() {
-  tell(base::format("the job has ended: client:0 is told to stop, and killed in {}",
+  tell(base::format("the job has ended: client:0 is asked to stop, and killed in {}",
                     base::to_words(task_.spec.timeouts.stop)));
   const auto send = [this](int number) {
     (void)(terminal_.is_terminal() ? child_->signal(number) : child_->signal_group(number));
@@ -267,9 +266,9 @@ void ClientSession::on_signal(int number) {
     return;
   }
   ++signals_seen_;
-  tell(base::format(
-      "{}: the tasks are {}", name_of_signal(number),
-      signals_seen_ == 1 ? "told to stop; once more ends them at once" : "ended at once"));
+  tell(base::format("{}: the tasks are {}", name_of_signal(number),
+                    signals_seen_ == 1 ? "asked to stop; interrupt again to kill them at once"
+                                       : "ended at once"));
   watch_.stop(signals_seen_ > 1, name_of_signal(number));
 }
 

@@ -29,8 +29,8 @@ base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
     return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
   }
   if (place != job::kLocal) {
-    return base::invalid_argument(
-        base::format("--on: {} is no place; allowed: {}, {}", place, job::kLocal, job::kYarn));
+    return base::invalid_argument(base::format("--on: {} is not a known place; allowed: {}, {}",
+                                               place, job::kLocal, job::kYarn));
   }
   GANGRUN_ASSIGN(std::string home, home_of(context));
   const auto revived = [program = context.program](const cluster::JobPaths& paths,

@@ -7,8 +7,8 @@
 namespace gangrun::cli {
 
 void add_completion(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "completion", "Print a script that completes this program's command lines in a shell.");
+  CLI::App* command =
+      add_command(app, "completion", "Print a script for command-line completion in a shell.");
   const auto shell = std::make_shared<std::string>();
   add_positional(*command, "bash|zsh|fish", *shell, true);
   add_footer(*command, "Example (in ~/.bashrc):\n  source <(gangrun completion bash)\n");

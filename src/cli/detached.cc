@@ -83,7 +83,7 @@ class Told {
       const ssize_t got = ::read(fd_.get(), buffer, sizeof(buffer));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0 || text_.size() > kMaxToldBytes) {
-        return base::unavailable("the job's master has ended before it could start the job");
+        return base::unavailable("the job's master ended before it started the job");
       }
       text_.append(buffer, static_cast<std::size_t>(got));
     }
@@ -137,7 +137,7 @@ Result<> revive(const std::string& program, const cluster::JobPaths& paths,
   GANGRUN_TRY(start_supervisor(program, paths, -1));
   while (!cluster::has_master(paths)) {
     const base::Instant now = std::chrono::steady_clock::now();
-    if (now >= deadline) return base::deadline_exceeded("no new master has come in time");
+    if (now >= deadline) return base::deadline_exceeded("no new master started in time");
     (void)process::wait_any_readable({}, std::min(deadline, now + kLookInterval));
   }
   return {};

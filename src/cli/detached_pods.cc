@@ -116,7 +116,7 @@ Result<> Submission::wait_for(const std::function<bool()>& done, const std::stri
   const auto is_over = [&] { return done() || !interrupted_by_.empty(); };
   if (!loop_.run_until(is_over, begun_ + kMakingLimit)) {
     return base::deadline_exceeded(
-        base::format("{} are not made within {}", what, base::to_words(kMakingLimit)));
+        base::format("{} were not created within {}", what, base::to_words(kMakingLimit)));
   }
   if (interrupted_by_.empty()) return {};
   return base::Error{base::Code::kCancelled,
@@ -209,7 +209,7 @@ void Submission::remove() {
   (void)loop_.run_until([&] { return removed.has_value(); },
                         loop_.now() + cluster::kRemovalLimit + cluster::kRequestLimit);
   if (removed && removed->ok()) return;
-  logger_->error("what was made of the job is not all gone yet; it ends by itself within {}",
+  logger_->error("some objects of the job are not deleted yet; they end by themselves within {}",
                  base::to_words(kMakingLease));
 }
 
@@ -228,21 +228,21 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
   };
   if (spec.restarts.max > 0) {
     return refuse(base::format("restarts: {}", spec.restarts.max),
-                  "no client is there to answer a failure", "0");
+                  "no client is running to handle a failure", "0");
   }
   if (!spec.outputs.empty()) {
     return refuse(base::format("outputs: {}", spec.outputs.front()),
-                  "no client is there to bring them", "none, and a volume of the cluster");
+                  "no client is running to fetch them", "none, and a volume of the cluster");
   }
   for (const job::TaskSpec& task : spec.tasks) {
     if (task.outputs && !task.outputs->empty()) {
       return refuse(base::format("tasks.{}.outputs: {}", task.type, task.outputs->front()),
-                    "no client is there to bring them", "none, and a volume of the cluster");
+                    "no client is running to fetch them", "none, and a volume of the cluster");
     }
     const job::Policy policy = job::effective_policy(spec, task);
     if (policy == job::Policy::kTracked || policy == job::Policy::kService) continue;
     return refuse(base::format("tasks.{}.policy: {}", task.type, job::to_string(policy)),
-                  "no client is there to end it after the others", "tracked, service");
+                  "no client is running to stop it after the others", "tracked, service");
   }
   return {};
 }

@@ -36,8 +36,8 @@ TEST(DetachedPods, WhatNeedsAClientIsRefused) {
   EXPECT_THAT(check_detached_pods(spec).error().message, HasSubstr("outputs: logs is not allowed"));
   spec.restarts.max = 2;
   EXPECT_EQ(check_detached_pods(spec).error().message,
-            "restarts: 2 is not allowed with --detach on kubernetes, where no client is there to "
-            "answer a failure; allowed: 0");
+            "restarts: 2 is not allowed with --detach on kubernetes, where no client is running to "
+            "handle a failure; allowed: 0");
   for (const char* type : {"evaluator", "tensorboard"}) {
     const auto refused = check_detached_pods(spec_of(type));
     ASSERT_FALSE(refused.ok()) << type;

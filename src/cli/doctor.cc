@@ -181,7 +181,7 @@ Check check_agent(const Context& context) {
   const auto program = find_agent(context);
   if (!program.ok()) {
     return {"agent", Verdict::kFailed, program.error().message,
-            "put gangrun-agent beside gangrun, or name it in GANGRUN_AGENT"};
+            "put gangrun-agent next to gangrun, or set GANGRUN_AGENT to its path"};
   }
   const auto version = agent_version(*program, context.clock.now() + kAgentTimeout);
   if (!version.ok()) return {"agent", Verdict::kFailed, version.error().message};
@@ -224,8 +224,8 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
   }
   if (lines.size() > checks.size() + 1) lines.emplace_back("");
   if (cluster::any_failed(checks)) {
-    lines.emplace_back(base::format("no job can run on {} until what failed is mended", place),
-                       Paint::kRed);
+    lines.emplace_back(
+        base::format("no job can run on {} until the failed checks are fixed", place), Paint::kRed);
   } else {
     lines.emplace_back(base::format("jobs can run on {}", place), Paint::kGreen);
   }

@@ -57,15 +57,16 @@ ExitStatus run(const DoctorOptions& options, Context& context) {
   if (on == job::kYarn) return look(options, context);
   if (on != job::kLocal) {
     return fail(context,
-                base::invalid_argument(base::format("--on: {} is no place; allowed: {}, {}", on,
-                                                    job::kLocal, job::kYarn)),
+                base::invalid_argument(base::format(
+                    "--on: {} is not a known place; allowed: {}, {}", on, job::kLocal, job::kYarn)),
                 ExitStatus::kBadInput);
   }
   if (options.remote || options.queue || options.python || !options.file_systems.empty()) {
-    return fail(context,
-                base::invalid_argument("--remote, --queue, --file-system and --python are about a "
-                                       "cluster; give --on yarn too"),
-                ExitStatus::kBadInput);
+    return fail(
+        context,
+        base::invalid_argument(
+            "--remote, --queue, --file-system and --python apply to a cluster; add --on yarn"),
+        ExitStatus::kBadInput);
   }
   return show(check_this_machine(context), "this machine", options.json, context);
 }
@@ -74,21 +75,21 @@ ExitStatus run(const DoctorOptions& options, Context& context) {
 
 void add_doctor(CLI::App& app, Request& request) {
   CLI::App* command =
-      add_command(app, "doctor", "Look at what of this machine, or of a cluster, jobs can use.");
+      add_command(app, "doctor", "Check whether this machine, or a cluster, can run jobs.");
   const auto options = std::make_shared<DoctorOptions>();
-  add_value(*command, "--on", options->on, "local|yarn", "What to look at (local)");
+  add_value(*command, "--on", options->on, "local|yarn", "What to check (local)");
   add_flag(*command, "--remote", options->remote,
-           "On YARN: also run a small job, and look from its container");
+           "On YARN: also run a small job, and check from inside its container");
   add_value(*command, "-q,--queue", options->queue, "NAME",
             "On YARN: the queue to submit to (default)");
   add_list(*command, "--file-system", options->file_systems, "URL",
-           "On YARN: another file system that must work: hdfs://other");
+           "On YARN: an additional file system to check: hdfs://other");
   add_value(*command, "--python", options->python, "FILE",
-            "On YARN: the Python whose TensorFlow must reach HDFS (python3 of PATH)");
+            "On YARN: the Python whose TensorFlow must reach HDFS (default: python3)");
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(*command,
-             "Exits with 0 if jobs can run, else with 3.\n\nExamples:\n  gangrun doctor\n"
-             "  gangrun doctor --on yarn --remote --queue ml\n");
+             "Exits with 0 if jobs can run, otherwise with 3.\n\nExamples:\n  gangrun doctor\n  "
+             "gangrun doctor --on yarn --remote --queue ml\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return run(*options, context); };
   });

@@ -15,7 +15,7 @@ TEST(Checks, OneThatFailedIsEnough) {
   const Lines lines = checks_lines(checks, "this machine", 0);
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[2].text(), "b     warning  y");
-  EXPECT_EQ(lines[4].text(), "no job can run on this machine until what failed is mended");
+  EXPECT_EQ(lines[4].text(), "no job can run on this machine until the failed checks are fixed");
   EXPECT_FALSE(checks_json(checks)["can_run_jobs"]);
   EXPECT_EQ(checks_json(checks)["checks"][2]["verdict"], "failed");
 }

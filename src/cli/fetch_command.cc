@@ -60,7 +60,7 @@ base::Result<> fetch(const FetchOptions& options, Context& context) {
     json["folder"] = to;
     context.console.out(base::dump_json(json) + "\n");
   } else if (outputs.empty()) {
-    context.console.out("Nothing was brought of this job's files yet.\n");
+    context.console.out("No outputs of this job have been fetched yet.\n");
   }
   return {};
 }
@@ -68,20 +68,19 @@ base::Result<> fetch(const FetchOptions& options, Context& context) {
 }  // namespace
 
 void add_fetch(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "fetch", "List what was brought of the outputs of a job's tasks, or copy it.");
+  CLI::App* command =
+      add_command(app, "fetch", "List the fetched outputs of a job's tasks, or copy them.");
   const auto options = std::make_shared<FetchOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "--to", options->to, "FOLDER",
-            "Copy there, into a folder for each task; what is there already is left as it is");
+            "Copy to this folder, one folder for each task; existing files are not overwritten");
   add_flag(*command, "--json", options->json, "Print the list as one JSON object");
-  add_footer(
-      *command,
-      "Outputs are the files and folders that `outputs` of a job on Kubernetes names. They are\n"
-      "brought here when a task has ended, before its pod goes. JOB is an id, the unambiguous\n"
-      "beginning of one, or last; TASK is like worker:0.\n\n"
-      "Example:\n  gangrun fetch last worker:0 --to results\n");
+  add_footer(*command,
+             "Outputs are the files and folders that `outputs` of a job on Kubernetes names. They "
+             "are\nfetched when a task has ended, before its pod is deleted. JOB is an id, the "
+             "unambiguous\nbeginning of one, or last; TASK is like worker:0.\n\nExample:\n  "
+             "gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) {
       const auto done = fetch(*options, context);

@@ -50,18 +50,17 @@ base::Result<> end_with_parent(std::map<std::string, std::string>& environment,
   if (found == environment.end()) return {};
   const auto parent = base::parse_integer(found->second);
   if (!parent || *parent <= 0) {
-    return base::invalid_argument(base::format(
-        "{}={} is no process; allowed: the number of the process that starts this command, whose "
-        "end is then the command's, or nothing",
-        kParentVariable, job::in_quotes(found->second)));
+    return base::invalid_argument(
+        base::format("{}={} is not a process; allowed: the id of the process that starts this "
+                     "command (which ends with it), or nothing",
+                     kParentVariable, job::in_quotes(found->second)));
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0L, 0L, 0L);
   // It may have ended before that.
   if (*parent != ::getppid()) {
-    console.error(
-        base::format("{}={}: that process has ended, or did not start this command; "
-                     "so the command ends too",
-                     kParentVariable, *parent));
+    console.error(base::format(
+        "{}={}: that process has ended or did not start this command, so this command ends",
+        kParentVariable, *parent));
     ::raise(SIGTERM);
   }
   ::unsetenv(kParentVariable);  // NOLINT(concurrency-mt-unsafe): there is one thread

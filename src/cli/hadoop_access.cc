@@ -31,12 +31,12 @@ base::Result<hadoop::Account> account_of(const hadoop::Configuration& configurat
     account.user = short_name(account.identity->principal());
   } else if (!secured && (!login.principal.empty() || !login.keytab.empty())) {
     return base::invalid_argument(base::format(
-        "{} is for clusters with Kerberos; this one has none (hadoop.security.authentication)",
+        "{} needs a cluster with Kerberos; this one has none (hadoop.security.authentication)",
         login.keytab.empty() ? "--principal" : "--keytab"));
   } else {
     account.user = user_of(context);
     if (account.user.empty()) {
-      return base::invalid_argument("nobody knows this user's name; HADOOP_USER_NAME can say it");
+      return base::invalid_argument("this user has no name; set HADOOP_USER_NAME");
     }
   }
   if (!login.as.empty() && login.as != account.user) {
@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context
   const std::string folder = context.variable("HADOOP_CONF_DIR");
   if (folder.empty()) {
     return base::invalid_argument(
-        "HADOOP_CONF_DIR is not set; it names the folder with the cluster's core-site.xml and "
+        "HADOOP_CONF_DIR is not set; set it to the folder with the cluster's core-site.xml and "
         "yarn-site.xml");
   }
   auto access = std::make_unique<HadoopAccess>();

@@ -52,8 +52,8 @@ base::Result<HistoryFilter> history_filter(const std::optional<std::string>& sin
     const auto ago = job::parse_duration(*since);
     if (!ago.ok()) {
       return base::invalid_argument(
-          base::format("--since: {} is neither a time before now (90 min, 2d) nor a day or moment "
-                       "in UTC (2026-01-31, 2026-01-31T12:00)",
+          base::format("--since: {} is neither a duration before now (90 min, 2d) nor a date or "
+                       "time in UTC (2026-01-31, 2026-01-31T12:00)",
                        job::in_quotes(*since)));
     }
     filter.since = base::to_iso8601(now - *ago);
@@ -62,8 +62,7 @@ base::Result<HistoryFilter> history_filter(const std::optional<std::string>& sin
     const auto known = job::job_state_from(*state);
     if (!known.ok() || !job::is_final(*known)) {
       return base::invalid_argument(
-          base::format("--state: {} is no state that a job ends in; allowed: succeeded, failed, "
-                       "killed, lost",
+          base::format("--state: {} is not a final state; allowed: succeeded, failed, killed, lost",
                        job::in_quotes(*state)));
     }
     filter.state = *known;

@@ -39,16 +39,16 @@ ExitStatus history(const HistoryOptions& options, Context& context) {
 }  // namespace
 
 void add_history(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, "history",
-                  "List the jobs that have ended, the newest first, with verdict and first cause.");
+  CLI::App* command = add_command(
+      app, "history", "List ended jobs, newest first, with their final state and first cause.");
   const auto options = std::make_shared<HistoryOptions>();
-  add_value(*command, "--since", options->since, "TIME",
-            "Only jobs submitted since: a time before now (2d) or a day in UTC (2026-01-31)");
+  add_value(
+      *command, "--since", options->since, "TIME",
+      "Only jobs submitted since then: a duration before now (2d) or a date in UTC (2026-01-31)");
   add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
             "Only jobs that ended in this state");
   add_value(*command, "--on", options->on, "local|yarn",
-            "Whose jobs: this machine's, or those of the YARN cluster of HADOOP_CONF_DIR");
+            "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");
   on_chosen(*command, [&request, options] {

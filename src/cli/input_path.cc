@@ -56,7 +56,7 @@ Result<> check_local_file(std::string_view flag, const std::string& as_written,
                           const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return not_readable(flag, as_written, errno);
-  if (!S_ISREG(info.st_mode)) return refused(flag, as_written, "is no file; allowed: a file");
+  if (!S_ISREG(info.st_mode)) return refused(flag, as_written, "is not a file; allowed: a file");
   if (::access(path.c_str(), R_OK) != 0) return not_readable(flag, as_written, errno);
   return {};
 }

@@ -119,7 +119,7 @@ void JobDisplay::wait_for_reader() {
 }
 
 ExitStatus JobDisplay::leave(const std::string& job) {
-  notice(base::format("left; {} goes on (gangrun kill {} ends it)", job, job));
+  notice(base::format("detached; {} keeps running (gangrun kill {} stops it)", job, job));
   stop();
   context_.console.stop_deferring();
   return ExitStatus::kInterrupted;

@@ -32,11 +32,10 @@ ExitStatus kill_job(const KillOptions& options, Context& context) {
 }  // namespace
 
 void add_kill(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "kill", "Ask for the end of a job; its tasks get their time to stop. Does not wait.");
+  CLI::App* command = add_command(app, "kill", "Stop a job gracefully. Does not wait for its end.");
   const auto options = std::make_shared<KillOptions>();
   add_positional(*command, "JOB", options->job, true);
-  add_flag(*command, "--now", options->now, "End it at once, without any time to stop");
+  add_flag(*command, "--now", options->now, "Kill it at once, without a graceful shutdown");
   add_footer(*command,
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun kill wine && gangrun wait wine\n");

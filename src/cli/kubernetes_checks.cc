@@ -88,7 +88,7 @@ Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& a
   if (answer.error().code == base::Code::kPermissionDenied) return {};
   if (answer.error().code != base::Code::kNotFound) return answer.error();
   return base::invalid_argument(
-      base::format("kubernetes.namespace: '{}' is no namespace of the cluster {} (context '{}')",
+      base::format("kubernetes.namespace: '{}' is not a namespace of the cluster {} (context '{}')",
                    access.name_space, access.remote.url, access.context));
 }
 

@@ -95,8 +95,8 @@ void add_last_lines(PodsWay& way, job::Cause& cause) {
 job::Cause cause_of_loss(const PodsRecord& record) {
   job::Cause cause;
   cause.sentence = base::format(
-      "its pods are gone, and nobody had seen its end: somebody deleted them, or its "
-      "time limit ({}) has passed",
+      "its pods are gone and its end was not seen: they were deleted, or its time limit ({}) has "
+      "passed",
       base::to_words(record.lease));
   return cause;
 }
@@ -198,7 +198,7 @@ Result<job::JobStatus> KubernetesSite::look(Found& found) {
 job::JobStatus KubernetesSite::as_of_last(const Found& found, const std::string& trouble) const {
   job::JobStatus status = found.record.last_seen;
   set_times(status, context_.clock.wall_now());
-  status.notes.push_back(base::format("as it was seen last: {}", trouble));
+  status.notes.push_back(base::format("as last seen: {}", trouble));
   return status;
 }
 

@@ -93,13 +93,14 @@ ExitStatus logs(const LogsOptions& options, Context& context) {
 
 void add_logs(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
-      app, "logs", "Show the output of a job's tasks: of all with a prefix, or of one.");
+      app, "logs",
+      "Show the output of all tasks of a job, each line with a prefix, or of one task.");
   const auto options = std::make_shared<LogsOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
-  add_flag(*command, "-f,--follow", options->follow, "Go on until the job ends");
+  add_flag(*command, "-f,--follow", options->follow, "Follow the output until the job ends");
   add_value(*command, "-n,--tail", options->tail, "LINES",
-            "Only so many lines of each stream of each task, the last ones");
+            "Only the last N lines of each stream of each task");
   add_flag(*command, "--stdout", options->output_only, "Only what tasks wrote to standard output");
   add_flag(*command, "--stderr", options->errors_only, "Only what tasks wrote to standard error");
   add_flag(*command, "--json", options->json, "Print a JSON object for each line");

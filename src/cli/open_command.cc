@@ -104,9 +104,9 @@ base::Result<> Opened::start() {
   GANGRUN_ASSIGN(const job::JobStatus status, site_.status(options_.job));
   job_ = status.id;
   if (job::is_final(status.state)) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} has {}, nothing of it is to be opened", job_,
-                                    job::to_string(status.state))};
+    return base::Error{
+        base::Code::kFailedPrecondition,
+        base::format("{} has {}; nothing of it can be opened", job_, job::to_string(status.state))};
   }
   if (find(status, task_) == nullptr && !status.tasks.empty()) {
     std::set<std::string> types;
@@ -220,18 +220,17 @@ ExitStatus open(const OpenOptions& options, Context& context) {
 
 void add_open(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
-      app, "open", "Make a task's port reachable from here, as an address for a browser.");
+      app, "open", "Forward a local port to a port of a task, for example TensorBoard's.");
   const auto options = std::make_shared<OpenOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
-  add_value(*command, "--port", options->port, "PORT", "The port of this machine; else any");
+  add_value(*command, "--port", options->port, "PORT", "The local port (default: any free one)");
   add_flag(*command, "--json", options->json, "Print the address as a JSON object");
   add_footer(
       *command,
-      "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C or\n"
-      "the end of the job. TASK is like worker:0; else it is tensorboard.\n"
-      "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-      "Example:\n  gangrun open last tensorboard\n");
+      "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C or\nthe "
+      "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
+      "unambiguous beginning of one, or last.\n\nExample:\n  gangrun open last tensorboard\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return open(*options, context); };
   });

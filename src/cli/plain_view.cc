@@ -70,7 +70,7 @@ std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus
 }
 
 void JobView::joinable(const JoinPlace& place) {
-  notice(base::format("its tasks come to {}:{}", place.host, place.port));
+  notice(base::format("its tasks connect to {}:{}", place.host, place.port));
 }
 
 PlainView::PlainView(Console& console, ViewOptions options)

@@ -90,11 +90,10 @@ Result<std::unique_ptr<PodsWay>> way_to_pods(const Context& context, const clust
   options.name_space = record.name_space;
   GANGRUN_ASSIGN(auto access, kubernetes_access(context, options));
   if (access.remote.url != record.server) {
-    return base::Error{
-        base::Code::kFailedPrecondition,
-        base::format("{} is on the cluster {}, and {} leads to {}; give the KUBECONFIG that "
-                     "it was started with",
-                     input.job_id, record.server, access.source, access.remote.url)};
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} runs on the cluster {}, but {} points to {}; use the "
+                                    "KUBECONFIG that it was started with",
+                                    input.job_id, record.server, access.source, access.remote.url)};
   }
   auto way = std::make_unique<PodsWay>();
   way->logger = base::stderr_logger("gangrun", base::LogLevel::kError);

@@ -25,7 +25,7 @@ base::Result<PortRange> port_range_from(std::string_view text) {
   const auto last = dash == std::string_view::npos ? first : port_from(text.substr(dash + 1));
   if (first && last && *first <= *last) return PortRange{*first, *last};
   return base::invalid_argument(
-      base::format("{} is no port; allowed: 1 to {}, or a range of them (4711-4720)",
+      base::format("{} is not a port; allowed: 1 to {}, or a range of them (4711-4720)",
                    base::shell_quote(base::shorten(text, 80)), kMaxPort));
 }
 

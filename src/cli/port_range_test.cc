@@ -17,7 +17,7 @@ TEST(PortRange, WhatIsNoneIsToldWithWhatIsAllowed) {
     const auto range = port_range_from(text);
     ASSERT_FALSE(range.ok()) << text;
     EXPECT_THAT(range.error().message,
-                testing::HasSubstr("is no port; allowed: 1 to 65535, or a range of them"));
+                testing::HasSubstr("is not a port; allowed: 1 to 65535, or a range of them"));
   }
 }
 

@@ -43,12 +43,12 @@ ExitStatus ps(const PsOptions& options, Context& context) {
 }  // namespace
 
 void add_ps(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "ps", "List the jobs of this machine, the newest first.");
+  CLI::App* command = add_command(app, "ps", "List jobs, newest first.");
   const auto options = std::make_shared<PsOptions>();
   add_flag(*command, "-a,--all", options->all,
            base::format("Show all ended jobs, not only the last {}", kShownEnded));
   add_value(*command, "--on", options->on, "local|yarn",
-            "Whose jobs: this machine's, or those of the YARN cluster of HADOOP_CONF_DIR");
+            "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun ps --json\n");
   on_chosen(*command, [&request, options] {

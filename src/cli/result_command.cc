@@ -35,7 +35,7 @@ base::Result<> list(cluster::Site& site, const ResultOptions& options, Context& 
     context.console.out(base::dump_json({{"results", std::move(list)}}) + "\n");
     return {};
   }
-  if (results.empty()) context.console.out("No task has left a result.\n");
+  if (results.empty()) context.console.out("No task has written a result.\n");
   for (const auto& result : results) {
     context.console.out(
         base::format("{:<20} {} bytes\n", job::to_string(result.task), result.bytes));
@@ -76,16 +76,16 @@ ExitStatus result(const ResultOptions& options, Context& context) {
 
 void add_result(CLI::App& app, Request& request) {
   CLI::App* command =
-      add_command(app, "result", "List what a job's tasks have left as results, or print one.");
+      add_command(app, "result", "List the results of a job's tasks, or print one.");
   const auto options = std::make_shared<ResultOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "-o,--output", options->output, "FILE",
-            "Write the result there (0600), not to standard output");
+            "Write the result to this file (mode 0600) instead of standard output");
   add_flag(*command, "--json", options->json, "Print the list as one JSON object");
   add_footer(*command,
-             "A task leaves what it writes to the file that GANGRUN_RESULT_FILE names, at most\n"
-             "256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
+             "A task's result is what it writes to the file that GANGRUN_RESULT_FILE names, at "
+             "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
              "worker:0.\n\nExample:\n  gangrun result last worker:0 -o accuracy.json\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](Context& context) { return result(*options, context); };

@@ -107,75 +107,74 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
 }
 
 void add_job_flags(CLI::App& command, job::Flags& flags) {
-  add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "How many tasks of which types");
+  add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "Number of tasks of each type");
   add_list(command, "-m,--memory", flags.memory, "[TASK:]SIZE",
-           "Memory of all tasks, of a type (ps:2g) or of one task (worker[0]:8g)");
+           "Memory of each task, of each task of a type (ps:2g) or of one task (worker[0]:8g)");
   add_list(command, "-c,--vcores", flags.vcores, "[TASK:]N", "Cores, in the same three forms");
   add_list(command, "--gpus", flags.gpus, "[TASK:]N", "GPUs, in the same three forms");
   add_list(command, "--resource", flags.resources, "[TASK:]NAME=N",
-           "What else a cluster counts (yarn.io/fpga=1), in the same three forms");
+           "Other resources of a cluster (yarn.io/fpga=1), in the same three forms");
   add_list(command, "--processes", flags.processes, "[TYPE:]N", "Processes (ranks) in each task");
   add_list(command, "--ports", flags.ports, "[TYPE:]N",
-           "How many ports each task gets, or their names (web:http+grpc)");
+           "Number of ports of each task, or their names (web:http+grpc)");
   add_list(command, "--hold", flags.holds, "until-bind|until-exec",
-           "How long they are held, also of one type (web:until-exec); until-exec is for programs "
-           "that bind with neither SO_REUSEADDR nor SO_REUSEPORT");
+           "How long ports are held, also for one type (web:until-exec); until-exec is for "
+           "programs that set neither SO_REUSEADDR nor SO_REUSEPORT");
   add_list(command, "--min-instances", flags.min_instances, "TYPE:N",
-           "With how many tasks of a type the job goes on when others are lost");
+           "Minimum number of tasks of a type needed to keep the job running");
   add_list(command, "--spares", flags.spares, "TYPE:N",
-           "Idle tasks of a type that take the places of lost ones at once");
+           "Idle tasks of a type that replace lost ones at once");
   add_list(command, "-e,--env", flags.env, "[TYPE:]NAME=VALUE",
-           "A variable of all tasks, or of a type");
+           "Environment variable of all tasks, or of one type");
   add_value(command, "--framework", flags.framework, "NAME,...",
-            "Whose variables the tasks get: tensorflow, pytorch, jax, horovod, none");
+            "Framework whose variables the tasks get: tensorflow, pytorch, jax, horovod, none");
   add_value(command, "--success", flags.success, "all|TYPE", "Whose success is the job's success");
   add_list(command, "--policy", flags.policies, "TYPE:POLICY",
            "tracked, service, observer or sidecar");
-  add_list(command, "--grace", flags.graces, "TYPE:TIME",
-           "How long an observer may be idle, or a sidecar may stay, after the others");
+  add_list(
+      command, "--grace", flags.graces, "TYPE:TIME",
+      "How long an observer may be idle, or a sidecar may keep running, after the other tasks");
   add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
             "Restarts after failures; scope task or gang");
   add_value(command, "--restart-pause", flags.restart_pause, "TIME[:LONGEST]",
-            "Before a restart, twice as long each time (1s:1min)");
+            "Pause before a restart, doubled each time up to a maximum (1s:1min)");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
            "Time limits: allocation, hold, roll_call, job, stop, shrink, master_lost");
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
             "Run TensorBoard beside the job, on this folder");
   add_list(command, "--expose", flags.exposes, "TYPE:loopback|host",
-           "Who reaches TensorBoard: its own host only, or all who reach that");
+           "Who can reach TensorBoard: its own host only, or everyone who can reach that host");
   add_value(command, "--image", flags.image, "IMAGE", "The container image that the tasks run in");
   add_list(command, "--mount", flags.mounts, "PATH[:ro]",
-           "What a container sees of its host, under the same path");
-  add_list(command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
-           "Mirror the roll call in this ZooKeeper, as YARN's service registry has it");
+           "Host path that containers see under the same path");
+  add_list(
+      command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
+      "Publish the tasks' addresses in this ZooKeeper, in the layout of YARN's service registry");
   add_value(command, "--name", flags.name, "NAME", "The job's name");
-  add_value(
-      command, "--on", flags.on, "local|yarn|kubernetes|spark",
-      "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, the Kubernetes "
-      "cluster of the kubeconfig (also: k8s), or the executors from which the Python package "
-      "brings them");
+  add_value(command, "--on", flags.on, "local|yarn|kubernetes|spark",
+            "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, the "
+            "Kubernetes cluster of the kubeconfig (also: k8s), or Spark executors (only through "
+            "the Python package)");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
-           "Network namespaces that the tasks run in, and how many in each");
+           "Network namespaces that the tasks run in, and how many tasks in each");
   add_value(command, "--interface", flags.interface, "NAME",
             "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' addresses");
   add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
-            "How surely everything that a task starts ends with it");
+            "How a task's processes are contained, so that none outlives it");
   add_value(command, "--stop-signal", flags.stop_signal, "SIGNAL",
-            "By which tasks are told to stop: TERM, INT, HUP, QUIT, USR1, USR2");
+            "Signal that asks tasks to stop: TERM, INT, HUP, QUIT, USR1, USR2");
   add_value(command, "--stop-signal-to", flags.stop_signal_to, "process|group",
-            "Who of a task gets it: the command, or all that it started too");
+            "Who gets that signal: the command, or everything that it started too");
 }
 
 void add_cluster_flags(CLI::App& command, job::Flags& flags) {
-  add_list(command, "--label", flags.labels, "[TYPE:]LABEL",
-           "The label of a cluster's nodes to run on");
+  add_list(command, "--label", flags.labels, "[TYPE:]LABEL", "Node label to run on, on a cluster");
   add_list(command, "--one-per-node", flags.one_per_node, "TYPE,...",
-           "Never two tasks of a type on one node of a cluster");
+           "At most one task of a type on each node of a cluster");
   add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
-  add_value(command, "--priority", flags.priority, "N",
-            "The priority on YARN; a larger one goes first");
-  add_list(command, "--tag", flags.tags, "TAG,...", "A tag by which the job is found on YARN");
+  add_value(command, "--priority", flags.priority, "N", "Priority on YARN; higher ones run first");
+  add_list(command, "--tag", flags.tags, "TAG,...", "Tag of the application on YARN");
   add_login_flags(command, flags.file_systems, flags.principal, flags.keytab, flags.as);
   add_value(command, "--master-memory", flags.master_memory, "SIZE",
             "Memory of the job's master on YARN (256m)");
@@ -185,38 +184,37 @@ void add_cluster_flags(CLI::App& command, job::Flags& flags) {
 
 void add_kubernetes_flags(CLI::App& command, job::Flags& flags) {
   add_value(command, "-n,--namespace", flags.name_space, "NAME",
-            "The namespace on Kubernetes (that of the context)");
+            "Namespace on Kubernetes (default: the context's)");
   add_value(command, "--context", flags.context, "NAME",
-            "The context of the kubeconfig (the current one)");
+            "Context of the kubeconfig (default: the current one)");
   add_value(command, "--kubeconfig", flags.kubeconfig, "FILE",
-            "Instead of those of KUBECONFIG, or ~/.kube/config");
+            "Kubeconfig file, instead of KUBECONFIG or ~/.kube/config");
   add_flag(command, "--insecure", flags.insecure,
-           "Let the kubeconfig say that the API server is not verified");
+           "Accept a kubeconfig that turns off the verification of the API server");
   add_value(command, "--service-account", flags.service_account, "NAME",
-            "As whom the pods come to the API server");
+            "Service account of the pods");
   add_list(command, "--node-selector", flags.node_selectors, "KEY=VALUE,...",
-           "Labels of the nodes that the pods may run on");
+           "Labels that a node must have for the pods to run on it");
   add_list(command, "--image-pull-secret", flags.image_pull_secrets, "NAME,...",
-           "A secret by which images are pulled");
+           "Secret with which images are pulled");
   add_value(command, "--priority-class", flags.priority_class, "NAME",
-            "The priority class of the pods");
+            "Priority class of the pods");
   add_value(command, "--gang-scheduling", flags.gang_scheduling, "auto|kueue|volcano|workload|hold",
-            "By what the pods are scheduled all or none; hold: by being held until all fit");
+            "Gang scheduler of the pods; hold: gangrun holds them until all fit");
   add_list(command, "--output", flags.outputs, "PATH",
-           "What is kept of the tasks' files; gangrun fetch brings it");
+           "Files and folders of the tasks to keep; gangrun fetch copies them");
 }
 
 void add_run_flags(CLI::App& command, RunOptions& options) {
   add_value(command, "--host", options.host, "NAME",
-            "The name of this machine that tasks tell each other (127.0.0.1); with --hosts its "
-            "address as the hosts reach it");
+            "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
+            "address on their network");
   add_value(command, "--port", options.port, "N[-M]",
-            "With --on spark: where the job listens for its tasks, a port or a range of them");
+            "With --on spark: the port, or range of ports, on which the job waits for its tasks");
   add_flag(command, "--serve-tls", options.serve_tls,
            "Serve the job's registry to other hosts too, by TLS");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
-  add_flag(command, "-d,--detach", options.detach,
-           "Give the terminal back as soon as the job has been submitted");
+  add_flag(command, "-d,--detach", options.detach, "Return as soon as the job has been submitted");
   add_display_flags(command, options.display);
 }
 

@@ -133,17 +133,18 @@ void Session::on_signal(int number) {
   if (process::is_notice(number)) {
     if (master_ == nullptr || finished_) return;
     return display_->notice(
-        base::format("{}: handed on to {} tasks as a notice", name, master_->give_notice(name)));
+        base::format("{}: passed on to {} tasks as a notice", name, master_->give_notice(name)));
   }
   ++signals_seen_;
   if (master_ == nullptr) return;
   // Only a reader that takes nothing keeps us here then.
   if (finished_) return display_->give_up();
-  display_->notice(signals_seen_ == 1
-                       ? base::format("{}: the tasks are told to stop and have {}; once more ends "
-                                      "them at once",
-                                      name, base::to_words(plan_.spec.timeouts.stop))
-                       : base::format("{} again: the tasks are ended at once", name));
+  display_->notice(
+      signals_seen_ == 1
+          ? base::format(
+                "{}: the tasks are asked to stop and have {}; send it again to kill them at once",
+                name, base::to_words(plan_.spec.timeouts.stop))
+          : base::format("{} again: the tasks are killed at once", name));
   master_->request_stop(name, signals_seen_ > 1);
 }
 
@@ -154,7 +155,7 @@ void Session::clear() {
   if (cleared && cleared->ok()) return;
   const std::string why =
       cleared ? cleared->error().message : "the API server does not say that it is gone";
-  display_->warning(base::format("what the job had on the cluster is not all gone yet: {}", why));
+  display_->warning(base::format("some objects of the job are still on the cluster: {}", why));
 }
 
 ExitStatus Session::wait() {

@@ -18,7 +18,7 @@ ExitStatus leave_submitted(const std::string& id, const base::Json& json, const 
     // Nobody follows its lines there but who asks for them.
     const std::string_view command = spec.on == job::kKubernetes ? "logs -f" : "attach";
     context.console.err(base::format(
-        "gangrun: runs on without this terminal; gangrun {} {} shows it\n", command, id));
+        "gangrun: the job runs in the background; gangrun {} {} shows it\n", command, id));
   }
   return ExitStatus::kSuccess;
 }

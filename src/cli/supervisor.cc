@@ -114,18 +114,18 @@ ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& conte
     }
     failures = has_taken_over(paths) ? 0 : failures + 1;
     if (WIFSIGNALED(status)) {
-      logger->warning("the master was killed by signal {}; another one goes on", WTERMSIG(status));
+      logger->warning("the master was killed by signal {}; a new one takes over", WTERMSIG(status));
     } else if (journal::segment_numbers(paths.journal()).value_or(std::vector<int>()).empty()) {
       // The first one could not start the job, and has said why.
       return ExitStatus::kCouldNotStart;
     } else {
-      logger->warning("the master could not go on; another one tries");
+      logger->warning("the master failed; a new one takes over");
     }
     if (failures < kMaxFailures) continue;
     (void)process::wait_any_readable({}, context.clock.now() + kPause);
     if (cluster::agent_processes(std::filesystem::path(folder).filename().string()).empty()) break;
   }
-  logger->error("no master stays alive; tasks that still run end with their lease");
+  logger->error("masters keep failing; tasks that still run end when their lease expires");
   return ExitStatus::kFailed;
 }
 

@@ -216,8 +216,8 @@ ExitStatus spawn(const TfSpawnerOptions& options, Context& context) {
   if (!options.deletes) return start(options, *tag, context);
   if (!options.yes && !options.dry_run && ::isatty(STDIN_FILENO) == 0) {
     return fail(context,
-                base::invalid_argument("-d asks before it deletes, and here is no terminal to "
-                                       "answer on; say --yes"),
+                base::invalid_argument(
+                    "-d asks before it deletes, and there is no terminal to answer on; say --yes"),
                 ExitStatus::kBadInput);
   }
   return remove(options, *tag, context);
@@ -247,7 +247,7 @@ void add_own_flags(CLI::App& command, TfSpawnerOptions& options) {
   add_value(command, "--service-file", options.service_file, "FILE",
             "The template of the services (service.yaml, where there is one)");
   add_list(command, "--output,--outputs", options.outputs, "PATH",
-           "What is kept of the workers' files, for gangrun fetch");
+           "Files and folders of the workers to keep, for gangrun fetch");
   add_value(command, "--tensorboard", options.tensorboard, "PATH",
             "Run TensorBoard beside the workers, on this folder of theirs");
   add_list(command, "--timeout", options.timeouts, "KEY=TIME,...",

@@ -71,7 +71,7 @@ void add_wait(CLI::App& app, Request& request) {
       add_command(app, "wait", "Wait for the end of a job and exit as `run` would have.");
   const auto options = std::make_shared<WaitOptions>();
   add_positional(*command, "JOB", options->job, true);
-  add_value(*command, "--timeout", options->timeout, "TIME", "Wait no longer than that");
+  add_value(*command, "--timeout", options->timeout, "TIME", "Give up waiting after this time");
   add_flag(*command, "--json", options->json, "Print the final status as a JSON object");
   add_footer(*command,
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"

@@ -68,7 +68,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
     sentences.push_back(base::format(
-        "Nothing is heard of {}; each is replaced when its lease is over.", names_of(lost)));
+        "No heartbeat from {}; each is replaced when its lease expires.", names_of(lost)));
   }
   const auto running = tasks_in(status, job::TaskState::kRunning, true);
   if (!running.empty() && status.state == job::JobState::kRunning) {

@@ -36,7 +36,7 @@ ExitStatus tell_why(const WhyOptions& options, Context& context) {
 
 void add_why(CLI::App& app, Request& request) {
   CLI::App* command =
-      add_command(app, "why", "Say in plain words what a job waits for, or why it ended.");
+      add_command(app, "why", "Explain what a job is waiting for, or why it ended.");
   const auto options = std::make_shared<WhyOptions>();
   add_positional(*command, "JOB", options->job, true);
   add_flag(*command, "--json", options->json, "Print a JSON object");

@@ -84,7 +84,7 @@ TEST(Why, WhatTheGangWaitsForIsSaidFirst) {
 TEST(Why, ASilentTaskIsNamed) {
   job::JobStatus status = running(2);
   status.tasks[1].state = job::TaskState::kLost;
-  EXPECT_THAT(why(status)[1], HasSubstr("Nothing is heard of worker:1"));
+  EXPECT_THAT(why(status)[1], HasSubstr("No heartbeat from worker:1"));
 }
 
 TEST(Why, AnEndedJobHasItsCause) {

@@ -99,7 +99,7 @@ base::Result<std::unique_ptr<HadoopAccess>> Look::look_at_settings() {
   if (variables.verdict == Verdict::kFailed) return access;
   if (!access.ok()) {
     tell(Part::kSettings, {{"configuration", Verdict::kFailed, access.error().message,
-                            "ask whoever runs the cluster for its configuration's files"}});
+                            "ask the cluster's administrators for its configuration files"}});
     return access;
   }
   tell(Part::kSettings,
@@ -118,7 +118,7 @@ std::vector<Check> Look::try_tensorflow(const std::vector<std::string>& urls) {
     return {cluster::tensorflow_not_checked("", "there is no python3 in PATH")};
   }
   if (options_.python && !is_program(python_)) {
-    return {cluster::tensorflow_not_checked("", python_ + " is no program here")};
+    return {cluster::tensorflow_not_checked("", python_ + " is not a program here")};
   }
   if (urls.empty()) return {cluster::tensorflow_not_checked("", "no file system works")};
   const auto answer = process::ask(cluster::tensorflow_trial_argv(python_, urls),

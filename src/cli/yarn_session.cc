@@ -138,7 +138,7 @@ void YarnSession::on_lines(Result<std::vector<cluster::LogLine>> lines) {
 void YarnSession::on_signal(int number) {
   const std::string name = name_of_signal(number);
   if (process::is_notice(number)) {
-    display_->notice(base::format("{}: handed on to the tasks as a notice", name));
+    display_->notice(base::format("{}: passed on to the tasks as a notice", name));
     return watch_.give_notice(name);
   }
   ++signals_seen_;
@@ -148,8 +148,9 @@ void YarnSession::on_signal(int number) {
   }
   display_->notice(
       signals_seen_ == 1
-          ? base::format("{}: the tasks are told to stop; once more ends them at once", name)
-          : base::format("{} again: the tasks are ended at once", name));
+          ? base::format("{}: the tasks are asked to stop; send it again to kill them at once",
+                         name)
+          : base::format("{} again: the tasks are killed at once", name));
   watch_.stop(signals_seen_ > 1, name);
 }
 

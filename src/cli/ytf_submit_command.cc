@@ -63,7 +63,7 @@ void add_design_flags(CLI::App& command, YtfOptions& options) {
   add_value(command, "-o,--output", options.output, "PATH",
             "DTF_OUTPUT_PATH of the tasks; what TensorBoard shows");
   add_value(command, "-s,--script", options.script, "FILE",
-            "A file that is brought to the tasks; they find its name in DTF_TASK_SCRIPT");
+            "A file that is copied to the tasks; DTF_TASK_SCRIPT has its name");
   add_flag(command, "-t,--tensorboard", options.tensorboard,
            "Start TensorBoard on the output path, in a container of its own");
   add_value(command, "--docker_image", options.docker_image, "IMAGE",
@@ -80,19 +80,19 @@ void add_own_flags(CLI::App& command, YtfOptions& options) {
   add_flag(command, "--wait", options.wait, "Show the job and wait for its end");
   add_list(command, "--file", options.files, "FILE", "A file or folder that the tasks need");
   add_list(command, "-e,--env", options.env, "[JOB:]NAME=VALUE",
-           "A variable of all tasks, or of a job's");
+           "Environment variable of all tasks, or of one job's tasks");
   add_list(command, "--mount", options.mounts, "PATH[:ro]",
-           "What the containers see of their hosts beside input and output");
+           "Host paths that containers see besides input and output");
   add_list(command, "--gpus", options.gpus, "[JOB:]N", "GPUs, in the three forms of -c");
-  add_list(command, "--label", options.labels, "[JOB:]LABEL", "The label of the nodes to run on");
+  add_list(command, "--label", options.labels, "[JOB:]LABEL", "Node label to run on");
   add_value(command, "--restarts", options.restarts, "N[:SCOPE]",
-            "How many failed tasks come back; scope task or gang");
+            "Restarts after failures; scope task or gang");
   add_value(command, "--registry", options.registry, "rest|zookeeper",
             "Where the cluster spec is published: by the master, or in ZooKeeper too");
   add_flag(command, "--expose_tensorboard", options.expose_tensorboard,
-           "TensorBoard listens for all who reach its node");
+           "Let everyone who can reach its node reach TensorBoard");
   add_flag(command, "--unchecked_input", options.unchecked_input,
-           "Do not look whether the input path can be read from here");
+           "Do not check whether the input path can be read from here");
   add_login_flags(command, options.file_systems, options.principal, options.keytab, options.as);
   add_value(command, "--on", options.on, "local|yarn", "Where the tasks run (yarn)");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");

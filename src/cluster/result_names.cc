@@ -18,7 +18,7 @@ std::optional<job::TaskId> task_of_result(std::string_view name) {
 
 base::Error no_result(const job::TaskId& task) {
   return base::not_found(
-      base::format("{} has left no result (GANGRUN_RESULT_FILE)", job::to_string(task)));
+      base::format("{} has written no result (GANGRUN_RESULT_FILE)", job::to_string(task)));
 }
 
 }  // namespace gangrun::cluster

@@ -186,9 +186,9 @@ void Gang::on(const Reported& event) {
     start(*task);
   } else {
     // It could not come back where the others know it: they all need the next generation.
-    decide(Warn{format("{} came back at {} and not at {}: all tasks start anew",
-                       job::to_string(task->id), job::to_string(task->address),
-                       job::to_string(before))});
+    decide(
+        Warn{format("{} came back at {} instead of {}: all tasks restart", job::to_string(task->id),
+                    job::to_string(task->address), job::to_string(before))});
     restart_gang();
   }
 }
@@ -275,7 +275,7 @@ void Gang::failed_for_its_port(Task& task, Failure failure) {
   if (has_another) {
     ++task.lost_ports;
   } else {
-    failure.cause.sentence += format("; so it did with {} other ports", task.lost_ports);
+    failure.cause.sentence += format("; the same happened with {} other ports", task.lost_ports);
   }
   const bool ends = stage_ == Stage::kStopping || stage_ == Stage::kFinished;
   if (task.policy == Policy::kSidecar && has_another && !ends) {
@@ -387,7 +387,7 @@ void Gang::count_restart(const Failure& failure, bool counts) {
         format("{}; restart {} of {}", failure.cause.sentence, restarts_used_, restarts_.max)});
   } else {
     ++uncounted_restarts_;
-    decide(Warn{format("{}; restarted, which does not count", failure.cause.sentence)});
+    decide(Warn{format("{}; restarted, not counted", failure.cause.sentence)});
   }
   failures_.clear();
 }
@@ -462,7 +462,7 @@ bool Gang::note_trouble(const Task& task, bool is_trouble) {
 void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retry) {
   task.outcome = Outcome::kFailed;
   if (task.policy == Policy::kSidecar) {
-    decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
+    decide(Warn{format("{}; the job continues without it", failure.cause.sentence)});
     if (stage_ == Stage::kStopping) end(task, std::chrono::milliseconds(0));
     return;
   }

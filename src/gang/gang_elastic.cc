@@ -119,7 +119,7 @@ void Gang::tell_of_seats(const Group& group, const std::vector<std::size_t>& sea
   if (seats.size() == group.places.size()) {
     for (std::size_t place = 0; place < seats.size(); ++place) {
       if (seats[place] == group.places[place]) continue;
-      decide(Warn{format("{} takes the place of {}", job::to_string(tasks_[seats[place]].id),
+      decide(Warn{format("{} replaces {}", job::to_string(tasks_[seats[place]].id),
                          job::to_string(tasks_[group.places[place]].id))});
     }
     return;
@@ -178,7 +178,7 @@ bool Gang::can_do_without(const Task& task) const {
 // No restart is left for a task whose agent is lost, and the others suffice.
 void Gang::drop(Task& task, const Failure& failure) {
   task.dropped = true;
-  decide(Warn{format("{}; no restart is left, the job goes on without {}", failure.cause.sentence,
+  decide(Warn{format("{}; no restart is left, the job continues without {}", failure.cause.sentence,
                      job::to_string(task.id))});
   failures_.clear();
   if (stage_ == Stage::kRunning) restart_gang();
@@ -193,19 +193,19 @@ void Gang::lost_beside(Task& task, const std::string& sentence, base::Instant at
   note_trouble(task, true);
   if (may_restart(false)) {
     ++uncounted_restarts_;
-    decide(Warn{format("{}; another is asked for", failure.cause.sentence)});
+    decide(Warn{format("{}; another one is requested", failure.cause.sentence)});
     return ask(task);
   }
   if (!can_do_without(task)) return fail_job(failure);
   task.dropped = true;
-  decide(Warn{format("{}; no other is asked for", failure.cause.sentence)});
+  decide(Warn{format("{}; no other one is requested", failure.cause.sentence)});
 }
 
 // It has no place yet, or does not report, and its time is over; the others suffice.
 void Gang::go_on_without(Task& task, const Failure& failure) {
   if (task.phase == Phase::kAsked) {
     return decide(
-        Warn{format("{}; the job goes on without it until it has one", failure.cause.sentence)});
+        Warn{format("{}; the job continues without it until it has one", failure.cause.sentence)});
   }
   note_trouble(task, true);
   if (may_restart(false)) {
@@ -214,7 +214,7 @@ void Gang::go_on_without(Task& task, const Failure& failure) {
     task.dropped = true;
   }
   decide(Warn{format("{}; {}", failure.cause.sentence,
-                     task.dropped ? "the job goes on without it" : "another is asked for")});
+                     task.dropped ? "the job continues without it" : "another one is requested")});
   end(task, timeouts_.stop);
 }
 
@@ -231,7 +231,7 @@ std::string Gang::resize_words() const {
     }
   }
   if (!free.empty() && resize_at_) {
-    return format("the time to start anew with {}", base::join(free, ", "));
+    return format("the time to restart with {}", base::join(free, ", "));
   }
   if (absent.empty()) return "";
   const std::string reason = cluster_waits_for_.empty() ? "" : format(" ({})", cluster_waits_for_);

@@ -58,7 +58,7 @@ TEST(SpareTest, TakesThePlaceOfALostTaskAtOnce) {
   EXPECT_EQ(driver.agent_ended(worker(1)), "warn; allocate w1#2; stop w0 w2");
   driver.exited(worker(0), 143);
   EXPECT_EQ(driver.exited(worker(2), 143), "warn; publish 2; start@2 w0#2 w2#2 w3");
-  EXPECT_EQ(driver.warning(), "worker:3 takes the place of worker:1");
+  EXPECT_EQ(driver.warning(), "worker:3 replaces worker:1");
   EXPECT_EQ(driver.members("worker"), "w0 w3 w2");
   EXPECT_EQ(driver.gang().cluster_spec().members.at("worker"), (std::vector<int>{0, 3, 2}));
   EXPECT_EQ(driver.gang().restarts_used(), 1);
@@ -94,8 +94,8 @@ TEST(SpareTest, ThatIsLostIsAskedForAgainAndDoesNotMatter) {
   Driver driver = running(elastic(2, 2, 1, 0));
   EXPECT_EQ(driver.agent_ended(worker(2)), "warn; allocate w2#2");
   EXPECT_EQ(driver.warning(),
-            "worker:2 on host-worker its agent was killed by signal 9 (SIGKILL); another is asked "
-            "for");
+            "worker:2 on host-worker its agent was killed by signal 9 (SIGKILL); another one is "
+            "requested");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
   EXPECT_FALSE(driver.gang().next_deadline());
   driver.reported(worker(2));
@@ -110,7 +110,7 @@ TEST(SpareTest, IsNotAskedForAgainForEver) {
   driver.agent_ended(worker(2));
   driver.agent_ended(worker(2));
   EXPECT_EQ(driver.agent_ended(worker(2)), "warn");
-  EXPECT_THAT(driver.warning(), HasSubstr("no other is asked for"));
+  EXPECT_THAT(driver.warning(), HasSubstr("no other one is requested"));
   EXPECT_EQ(driver.phase(worker(2)), Phase::kGone);
   // Nor in the generations that follow.
   EXPECT_EQ(driver.port_lost(worker(1)), "end w0 w1");
@@ -147,7 +147,8 @@ TEST(SpareTest, ThatComesWhileALostTaskIsAwaitedTakesItsPlace) {
 TEST(SpareTest, StepsForwardOnceMoreWhenNoRestartIsLeft) {
   Driver driver = running(elastic(2, 2, 1, 0));
   EXPECT_EQ(driver.agent_ended(worker(1)), "warn; stop w0");
-  EXPECT_THAT(driver.warning(), HasSubstr("no restart is left, the job goes on without worker:1"));
+  EXPECT_THAT(driver.warning(),
+              HasSubstr("no restart is left, the job continues without worker:1"));
   EXPECT_EQ(driver.exited(worker(0), 143), "warn; publish 2; start@2 w0#2 w2");
   EXPECT_EQ(driver.agent_ended(worker(2)), "end w0");
 }
@@ -287,7 +288,7 @@ TEST(ElasticTest, GrowsWhenAllHaveComeAndTheLastGenerationIsOldEnough) {
   EXPECT_EQ(driver.reported(worker(2)), "");
   EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + seconds(5));
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
-            "the time to start anew with worker:0, worker:2; limit in 5.0 s");
+            "the time to restart with worker:0, worker:2; limit in 5.0 s");
   EXPECT_EQ(driver.expire(), "stop w1");
   EXPECT_EQ(driver.exited(worker(1), 143), "warn; publish 2; start@2 w0 w1#2 w2");
   EXPECT_EQ(driver.warning(), "the gang has 3 of 3 tasks of the type worker");
@@ -378,8 +379,8 @@ TEST(ElasticTest, AShortAllocationLimitIsNoFailureWhileTheOthersSuffice) {
   driver.reported(worker(1));
   EXPECT_EQ(driver.expire(), "warn");
   EXPECT_EQ(driver.warning(),
-            "worker:2 got no place within 5.0 s (timeouts.allocation); the job goes on without it "
-            "until it has one");
+            "worker:2 got no place within 5.0 s (timeouts.allocation); the job continues without "
+            "it until it has one");
   EXPECT_EQ(driver.expire(), "warn; publish 1; start@1 w0 w1");
 }
 

@@ -271,7 +271,7 @@ void Gang::expired(Task& task) {
   if (task.silent && task.phase != Phase::kEnding) {
     decide(Kill{task.id, task.allocated_attempt});
     const std::string words = base::to_words(limits_.silence);
-    return agent_lost(task, format("was not heard of for {}", words), now_, false);
+    return agent_lost(task, format("sent no heartbeat for {}", words), now_, false);
   }
   if (in_grace(task)) return grace_over(task);
   switch (task.phase) {
@@ -314,7 +314,7 @@ void Gang::expired_without_place(Task& task) {
   const Failure failure = failure_of(task, what, now_);
   task.exit = what;
   if (task.policy == Policy::kSidecar) {
-    decide(Warn{format("{}; the job goes on without it", failure.cause.sentence)});
+    decide(Warn{format("{}; the job continues without it", failure.cause.sentence)});
     return end(task, timeouts_.stop);
   }
   if (task.phase != Phase::kStarting && can_do_without(task)) return go_on_without(task, failure);
@@ -327,7 +327,7 @@ void Gang::expired_ending(Task& task) {
     decide(Kill{task.id, task.allocated_attempt});
     return set_deadline(task, now_ + limits_.kill_allowance);
   }
-  decide(Warn{format("{} could not be seen to end; look for its processes on {}",
+  decide(Warn{format("could not confirm that {} ended; look for leftover processes on {}",
                      job::to_string(task.id), task.host.empty() ? "its host" : task.host)});
   const Failure failure = failure_of(task, "could not be stopped for the restart", now_);
   leave(task, Outcome::kLost);

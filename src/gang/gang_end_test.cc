@@ -312,7 +312,7 @@ TEST(GangEndTest, WhoDoesNotEndIsKilledAndThenGivenUp) {
   EXPECT_EQ(driver.gang().next_deadline(), driver.now() + seconds(10));
   EXPECT_EQ(driver.expire(), "warn; finish failed");
   EXPECT_EQ(driver.warning(),
-            "worker:1 could not be seen to end; look for its processes on host-worker");
+            "could not confirm that worker:1 ended; look for leftover processes on host-worker");
   EXPECT_EQ(state_of(*driver.gang().find(job::kWorker1)), job::TaskState::kLost);
 }
 

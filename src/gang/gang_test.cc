@@ -80,9 +80,9 @@ TEST(GangTest, TaskAtAnotherAddressRestartsTheGang) {
   Driver driver = running(two_workers(1, job::RestartScope::kTask));
   driver.agent_ended(job::kWorker1);
   EXPECT_EQ(driver.reported(job::kWorker1, {"elsewhere", 50'000}), "warn; stop w0");
-  EXPECT_EQ(driver.warning(),
-            "worker:1 came back at elsewhere:50000 and not at host-worker:40001: all tasks start "
-            "anew");
+  EXPECT_EQ(
+      driver.warning(),
+      "worker:1 came back at elsewhere:50000 instead of host-worker:40001: all tasks restart");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRestarting);
   EXPECT_EQ(driver.exited(job::kWorker0, 143), "publish 2; start@2 w0#2 w1#2");
   EXPECT_EQ(driver.gang().restarts_used(), 1);
@@ -137,7 +137,7 @@ TEST(GangTest, TaskThatCannotBeStoppedForARestartFailsTheJob) {
   EXPECT_EQ(driver.expire(), "kill w0");
   EXPECT_EQ(driver.expire(), "warn; end w1");
   EXPECT_EQ(driver.warning(),
-            "worker:0 could not be seen to end; look for its processes on host-worker");
+            "could not confirm that worker:0 ended; look for leftover processes on host-worker");
   EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker could not be stopped for the restart");
 }
@@ -153,8 +153,7 @@ TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
 TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));
   EXPECT_EQ(driver.port_lost(job::kWorker1), "warn; stop w0");
-  EXPECT_EQ(driver.warning(),
-            "worker:1 on host-worker lost its port; restarted, which does not count");
+  EXPECT_EQ(driver.warning(), "worker:1 on host-worker lost its port; restarted, not counted");
   EXPECT_EQ(driver.exited(job::kWorker0, 143), "");
   // A late double of its first report is not news of another port.
   EXPECT_EQ(driver.reported(job::kWorker1), "");
@@ -171,7 +170,7 @@ TEST(GangTest, WhoLeavesAfterTheNoticeOfItsPreemptionHasNotFailed) {
   report.code = 42;
   report.sentence = "exited with status 42 after the notice of its preemption";
   EXPECT_THAT(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), StartsWith("warn; "));
-  EXPECT_THAT(driver.warning(), testing::EndsWith("restarted, which does not count"));
+  EXPECT_THAT(driver.warning(), testing::EndsWith("restarted, not counted"));
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
 
@@ -188,7 +187,8 @@ TEST(GangTest, AProgramThatAlwaysLosesItsPortEndsTheJobWithOneCause) {
   EXPECT_EQ(driver.gang().restarts_used(), 0);
   EXPECT_EQ(driver.port_lost(job::kWorker1), "end w0; end-at-once w1");
   driver.all_gone();
-  EXPECT_EQ(driver.cause(), "worker:1 on host-worker lost its port; so it did with 5 other ports");
+  EXPECT_EQ(driver.cause(),
+            "worker:1 on host-worker lost its port; the same happened with 5 other ports");
 }
 
 TEST(GangTest, ASidecarThatLosesItsPortAloneGetsAnother) {
@@ -205,7 +205,8 @@ TEST(GangTest, ASidecarThatLosesItsPortAloneGetsAnother) {
     driver.started(job::kTensorboard);
   }
   EXPECT_EQ(driver.port_lost(job::kTensorboard), "warn");
-  EXPECT_THAT(driver.warning(), HasSubstr("; so it did with 5 other ports; the job goes"));
+  EXPECT_THAT(driver.warning(),
+              HasSubstr("; the same happened with 5 other ports; the job continues"));
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
 }
 
@@ -254,8 +255,7 @@ TEST(GangTest, SilentTaskIsReplacedOnlyWhenItsLeaseHasEnded) {
   driver.pass(seconds(1));
   EXPECT_EQ(driver.step(TimePassed{}), "kill w1; warn; allocate w1#2");
   EXPECT_EQ(driver.warning(),
-            "worker:1 on host-worker was not heard of for 1 min 5 s; restarted, which does not "
-            "count");
+            "worker:1 on host-worker sent no heartbeat for 1 min 5 s; restarted, not counted");
 }
 
 TEST(GangTest, TaskThatIsHeardOfAgainGoesOn) {
@@ -301,7 +301,7 @@ TEST(GangTest, FailedSidecarDoesNotMatter) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
   EXPECT_EQ(driver.exited(job::kTensorboard, 1), "warn");
   EXPECT_EQ(driver.warning(),
-            "tensorboard:0 on host-tensorboard exited with status 1; the job goes on without it");
+            "tensorboard:0 on host-tensorboard exited with status 1; the job continues without it");
   EXPECT_EQ(driver.agent_ended(job::kTensorboard), "");
   driver.exited(job::kWorker0, 0);
   driver.all_gone();

@@ -183,7 +183,7 @@ Rows of_sizes() {
           driver.reported(kOther);
           return driver;
         },
-        "the time to start anew with worker:1; limit in 10 s"}},
+        "the time to restart with worker:1; limit in 10 s"}},
   };
 }
 

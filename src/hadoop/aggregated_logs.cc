@@ -39,7 +39,7 @@ class LogParser final : public RecordSink {
   base::Result<> begin(std::string_view key) override {
     if (key.size() < kUnsignedShortBytes ||
         unsigned_short(key) != key.size() - kUnsignedShortBytes) {
-      return damaged("a key is no text");
+      return damaged("a key is not a text");
     }
     log_.container = key.substr(kUnsignedShortBytes);
     reserved_ = std::find(kReservedKeys.begin(), kReservedKeys.end(), log_.container) !=
@@ -84,7 +84,7 @@ class LogParser final : public RecordSink {
 
   base::Result<> take_length(const std::string& text) {
     const auto length = base::parse_integer(text);
-    if (!length || *length < 0) return damaged("a log's length is no number");
+    if (!length || *length < 0) return damaged("a log's length is not a number");
     log_.length = static_cast<std::uint64_t>(*length);
     left_ = log_.length;
     state_ = State::kContent;

@@ -94,7 +94,7 @@ base::Result<BlockingSocket> BlockingSocket::connect_to(const std::string& addre
 base::Result<BlockingSocket> BlockingSocket::connect(const std::string& host, int port,
                                                      base::Instant deadline) {
   if (port < 1 || port > 65535) {
-    return base::unavailable(base::format("{} is no port", port));
+    return base::unavailable(base::format("{} is not a port", port));
   }
   GANGRUN_ASSIGN(const std::vector<std::string> addresses, net::resolve(host, deadline));
   base::Error last = base::unavailable(base::format("{} has no address", host));

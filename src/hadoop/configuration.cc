@@ -225,7 +225,7 @@ base::Result<Configuration> load_configuration(
     if (errno == ENOENT) return wrong(base::format("there is no {}", folder));
     return base::from_errno(errno, base::format("HADOOP_CONF_DIR: {}", folder));
   }
-  if (!S_ISDIR(status.st_mode)) return wrong(base::format("{} is no folder", folder));
+  if (!S_ISDIR(status.st_mode)) return wrong(base::format("{} is not a folder", folder));
   Configuration configuration(std::move(variables));
   for (const std::string name : {"core-site.xml", "hdfs-site.xml", "yarn-site.xml"}) {
     const std::string path = base::format("{}/{}", folder, name);

@@ -174,8 +174,9 @@ TEST_F(ConfigurationFolder, WhatIsNoFolderIsRefused) {
   write("file", "");
   const auto file = load_configuration(folder_ + "/file", {});
   ASSERT_FALSE(file.ok());
-  EXPECT_THAT(file.error().message,
-              HasSubstr(base::format("HADOOP_CONF_DIR: {}/file is no folder; expected", folder_)));
+  EXPECT_THAT(
+      file.error().message,
+      HasSubstr(base::format("HADOOP_CONF_DIR: {}/file is not a folder; expected", folder_)));
   const auto missing = load_configuration(folder_ + "/none", {});
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message,

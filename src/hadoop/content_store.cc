@@ -84,7 +84,7 @@ base::Result<ContentStore::Found> ContentStore::ensure(
     const Content& content, base::WallTime now, const std::function<void(std::uint64_t)>& progress,
     base::Instant deadline) {
   if (!is_digest(content.digest)) {
-    return base::invalid_argument(base::format("\"{}\" is no SHA-256", content.digest));
+    return base::invalid_argument(base::format("\"{}\" is not a SHA-256", content.digest));
   }
   const std::string folder = base_ + "/" + content.digest;
   const std::string path = folder + "/" + content.name;

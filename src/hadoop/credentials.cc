@@ -178,7 +178,7 @@ base::Secret to_url_text(const Token& token) {
 base::Result<Token> token_from_url_text(std::string_view text) {
   const std::optional<std::string> bytes = net::from_base64(text);
   if (!bytes || bytes->size() > kMaxCredentialsBytes) {
-    return base::invalid_argument("this is no token of Hadoop in the form of URLs");
+    return base::invalid_argument("this is not a token of Hadoop in the form of URLs");
   }
   WritableReader reader(*bytes);
   GANGRUN_ASSIGN(Token token, reader.token());

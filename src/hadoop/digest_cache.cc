@@ -34,7 +34,7 @@ base::Result<Json> state_of(const std::string& file, int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return base::from_errno(errno, base::format("look at {}", file));
   if (!S_ISREG(info.st_mode)) {
-    return base::invalid_argument(base::format("{} is no regular file", file));
+    return base::invalid_argument(base::format("{} is not a regular file", file));
   }
   return Json{{"path", file},
               {"device", info.st_dev},

@@ -15,7 +15,7 @@ constexpr std::int64_t kNumberMask = (std::int64_t{1} << kNumberBits) - 1;
 
 base::Error no_id(std::string_view text, std::string_view example) {
   return base::invalid_argument(
-      base::format("\"{}\" is no id such as {}", base::shorten(text, 100), example));
+      base::format("\"{}\" is not an id such as {}", base::shorten(text, 100), example));
 }
 
 // All of `parts` from `first` on as numbers that are not negative.

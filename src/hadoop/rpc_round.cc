@@ -58,7 +58,7 @@ base::Result<ServerAddress> parse_server_address(std::string_view text, int defa
       has_port ? base::parse_integer(trimmed.substr(colon + 1)).value_or(0) : default_port;
   if (host.empty() || host.find_first_of(" ,/$[]") != std::string_view::npos || port < 1 ||
       port > 65535) {
-    return base::invalid_argument(base::format("\"{}\" is no host:port", trimmed));
+    return base::invalid_argument(base::format("\"{}\" is not a host:port", trimmed));
   }
   return ServerAddress{.host = std::string(host), .port = static_cast<int>(port)};
 }

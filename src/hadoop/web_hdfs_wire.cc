@@ -65,7 +65,7 @@ constexpr std::array kPhrases{
 
 base::Result<Json> member(std::string_view body, std::string_view key) {
   GANGRUN_ASSIGN(Json json, base::parse_json(body, kMaxAnswerBytes));
-  if (!json.is_object()) return base::invalid_argument("the answer is no JSON object");
+  if (!json.is_object()) return base::invalid_argument("the answer is not a JSON object");
   const auto found = json.find(key);
   if (found == json.end()) {
     return base::invalid_argument(base::format("the answer has no \"{}\"", key));
@@ -159,7 +159,7 @@ bool is_good_part(std::string_view part) {
 
 base::Result<> check_path(std::string_view path) {
   const auto refuse = [path] {
-    return base::invalid_argument(base::format("\"{}\" is no absolute path of HDFS", path));
+    return base::invalid_argument(base::format("\"{}\" is not an absolute path of HDFS", path));
   };
   if (!path.starts_with('/') || !base::is_valid_utf8(path)) return refuse();
   if (path == "/") return {};
@@ -192,7 +192,7 @@ base::Result<std::vector<FileStatus>> parse_list(std::string_view body) {
     GANGRUN_ASSIGN(FileStatus status, status_of(json));
     // The name is put behind a path: it must not lead elsewhere. Empty: a file lists itself.
     if (!status.name.empty() && !check_path("/" + status.name).ok()) {
-      return base::invalid_argument(base::format("\"{}\" is no name of a file", status.name));
+      return base::invalid_argument(base::format("\"{}\" is not a name of a file", status.name));
     }
     out.push_back(std::move(status));
   }

@@ -58,10 +58,9 @@ Found check_archives(const std::map<std::string, std::string>& archives, const s
       return Problem{own_path, cluster_file(source).error().message};
     }
     if (is_archive_name(source)) continue;
-    return Problem{own_path,
-                   base::format("{} is no archive; allowed: paths and URLs that end in {}; other "
-                                "files and folders are given by `files`",
-                                in_quotes(source), base::join(kEndings, ", "))};
+    return Problem{own_path, base::format("{} is not an archive; allowed: paths and URLs that end "
+                                          "in {}; use `files` for other files and folders",
+                                          in_quotes(source), base::join(kEndings, ", "))};
   }
   return std::nullopt;
 }

@@ -56,10 +56,9 @@ TEST(Archives, WhatCannotBeOneIsRefused) {
       {"{env: }", "job.yaml:4:17: archives.env: nothing is not allowed; "},
       {"{env: ''}", "job.yaml:4:12: archives.env: the path is empty"},
       {"{env: venv}",
-       "job.yaml:4:12: archives.env: 'venv' is no archive; allowed: paths and URLs "
-       "that end in .tar.gz, .tgz, .tar, .zip; other files and folders are given by "
-       "`files`"},
-      {"{env: a.pex}", "job.yaml:4:12: archives.env: 'a.pex' is no archive; "},
+       "job.yaml:4:12: archives.env: 'venv' is not an archive; allowed: paths and URLs that end in "
+       ".tar.gz, .tgz, .tar, .zip; use `files` for other files and folders"},
+      {"{env: a.pex}", "job.yaml:4:12: archives.env: 'a.pex' is not an archive; "},
       {"{env: 's3a://b/a.zip'}",
        "job.yaml:4:12: archives.env: 's3a://b/a.zip' is not in a file "
        "system of a cluster; "},
@@ -72,7 +71,7 @@ TEST(Archives, WhatCannotBeOneIsRefused) {
     EXPECT_THAT(archives_error(job + value + "\n"), testing::HasSubstr(message)) << value;
   }
   EXPECT_THAT(archives_error("tasks: {w: {archives: {env: a}}}\ncommand: x\non: yarn\n"),
-              testing::StartsWith("job.yaml:1:24: tasks.w.archives.env: 'a' is no archive"));
+              testing::StartsWith("job.yaml:1:24: tasks.w.archives.env: 'a' is not an archive"));
   std::map<std::string, std::string> many;
   for (std::size_t i = 0; i <= kMaxArchives; ++i) many["a" + std::to_string(i)] = "a.zip";
   EXPECT_EQ(check_archives(many, "archives")->text, "65 archives are more than the limit of 64");

@@ -29,10 +29,10 @@ base::Result<> read_members(const base::Json& json, ClusterSpec& spec) {
                                    [](int index) { return index >= 0 && index < kMaxTasks; });
     const bool distinct = std::set<int>(indexes.begin(), indexes.end()).size() == indexes.size();
     if (!known || !distinct || indexes.size() != tasks->second.size()) {
-      return base::invalid_argument(base::format(
-          "members: {} needs one task index for each of its {} addresses, each another, from 0 to "
-          "{}",
-          type, tasks->second.size(), kMaxTasks - 1));
+      return base::invalid_argument(
+          base::format("members: {} needs one task index for each of its {} addresses, all "
+                       "different, from 0 to {}",
+                       type, tasks->second.size(), kMaxTasks - 1));
     }
     spec.members.emplace(type, std::move(indexes));
   }

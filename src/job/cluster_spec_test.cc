@@ -89,9 +89,9 @@ TEST(ClusterSpec, RefusesMembersThatAreNotOneForEachAddress) {
   }
   const auto refused = cluster_spec_from_json(
       {{"generation", 1}, {"tasks", {{"w", {"a:1"}}}}, {"members", {{"w", {0, 1}}}}});
-  EXPECT_EQ(refused.error().message,
-            "members: w needs one task index for each of its 1 addresses, each another, from 0 to "
-            "9999");
+  EXPECT_EQ(
+      refused.error().message,
+      "members: w needs one task index for each of its 1 addresses, all different, from 0 to 9999");
 }
 
 TEST(ClusterSpec, AnOutlineHasTheCountsTheFirstsAndTheOwnPlace) {

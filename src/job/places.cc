@@ -83,8 +83,8 @@ Found check_file_systems(const std::vector<std::string>& urls) {
                       base::is_valid_utf8(url) && std::all_of(url.begin(), url.end(), is_visible);
     if (!fits) {
       return Problem{"yarn.file_systems",
-                     base::format("{} is no address of a file system; allowed: hdfs://host:port, "
-                                  "hdfs://nameservice",
+                     base::format("{} is not the address of a file system; allowed: "
+                                  "hdfs://host:port, hdfs://nameservice",
                                   in_quotes(url))};
     }
   }
@@ -96,7 +96,7 @@ Found check_name(const std::string& name, const std::string& path) {
   const bool fits = base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
   if (fits) return std::nullopt;
   return Problem{path,
-                 base::format("{} is no name; allowed: a text without blanks", in_quotes(name))};
+                 base::format("{} is not a name; allowed: a text without blanks", in_quotes(name))};
 }
 
 // A value that another place would take.
@@ -221,9 +221,9 @@ Problem not_on_spark(const std::string& path, std::string_view value, std::strin
 constexpr std::string_view kShippedBySpark =
     "Spark ships files to its executors (spark.files, spark.archives, SparkContext.addFile)";
 constexpr std::string_view kPlacedBySpark =
-    "where its executors are and what they have is said to Spark when it is started";
+    "Spark decides where its executors are and what they have when it starts";
 constexpr std::string_view kFixedSize =
-    "every task comes once, from the executor that Spark gives it";
+    "every task joins once, from the executor that Spark gives it";
 
 Found check_task_on_spark(const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
@@ -232,13 +232,13 @@ Found check_task_on_spark(const TaskSpec& task) {
   }
   if (task.resources.gpus > 0) {
     return not_on_spark(path + ".gpus", std::to_string(task.resources.gpus),
-                        "Spark gives GPUs out (spark.task.resource.gpu.amount)");
+                        "Spark assigns GPUs (spark.task.resource.gpu.amount)");
   }
   for (const auto& [index, own] : task.overrides) {
     if (own.gpus.value_or(0) == 0) continue;
     return not_on_spark(base::format("{}.overrides.{}.gpus", path, index),
                         std::to_string(*own.gpus),
-                        "Spark gives GPUs out (spark.task.resource.gpu.amount)");
+                        "Spark assigns GPUs (spark.task.resource.gpu.amount)");
   }
   if (!task.archives.empty()) {
     return not_on_spark(path + ".archives", task.archives.begin()->second, kShippedBySpark);
@@ -246,7 +246,7 @@ Found check_task_on_spark(const TaskSpec& task) {
   if (!task.resources.others.empty()) {
     const auto& [name, amount] = *task.resources.others.begin();
     return not_on_spark(base::format("{}.resources.{}", path, name), std::to_string(amount),
-                        "Spark gives them out (spark.task.resource.NAME.amount)");
+                        "Spark assigns them (spark.task.resource.NAME.amount)");
   }
   if (!task.pod.is_null()) {
     return refuse(path + ".pod", base::dump_json(task.pod), kSpark, kKubernetes);
@@ -265,7 +265,7 @@ Found check_task_on_spark(const TaskSpec& task) {
 Found check_on_spark(const JobSpec& job) {
   if (job.restarts.max > 0 && job.restarts.scope != RestartScope::kNone) {
     return not_on_spark("restarts.max", std::to_string(job.restarts.max),
-                        "nobody starts a task anew there; allowed: 0");
+                        "nobody restarts a task there; allowed: 0");
   }
   if (!job.files.empty()) return not_on_spark("files", job.files.front(), kShippedBySpark);
   if (!job.archives.empty()) {

@@ -353,7 +353,7 @@ TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
   EXPECT_EQ(told("", ""), "");
   EXPECT_EQ(told("", "restarts: {scope: none}"), "");
   const std::pair<std::string, std::string> of_tasks[] = {
-      {", gpus: 1", "worker.gpus: '1' is not allowed with `on: spark`; Spark gives GPUs out"},
+      {", gpus: 1", "worker.gpus: '1' is not allowed with `on: spark`; Spark assigns GPUs"},
       {", overrides: {1: {gpus: 2}}", "overrides.1.gpus: '2' is not allowed"},
       {", image: a/b", "worker.image: 'a/b' is not allowed"},
       {", archives: {a: b.zip}", "worker.archives: 'b.zip' is not allowed"},
@@ -371,7 +371,7 @@ TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
       {"image: a/b", "image: 'a/b' is not allowed"},
       {"yarn: {queue: q}", "yarn: is not allowed with `on: spark`"},
       {"hosts: [a]", "hosts: 'a' is not allowed"},
-      {"restarts: 3", "restarts.max: '3' is not allowed with `on: spark`; nobody starts a task"}};
+      {"restarts: 3", "restarts.max: '3' is not allowed with `on: spark`; nobody restarts a task"}};
   for (const auto& [job, sentence] : of_jobs) {
     EXPECT_THAT(told("", job), testing::HasSubstr(sentence));
   }

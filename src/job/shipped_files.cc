@@ -98,11 +98,11 @@ Result<std::vector<ShippedArchive>> shipped_archives(const JobSpec& spec, const 
         archive.source = normal_path(folder, source);
         const FileKind kind = kind_of(archive.source);
         if (kind != FileKind::kFile) {
-          return base::invalid_argument(base::format(
-              "archives.{}: {}{}", name, in_quotes(source),
-              kind == FileKind::kNone ? ": there is no such file"
-                                      : " is a folder; allowed: an archive; folders are given by "
-                                        "`files`"));
+          return base::invalid_argument(
+              base::format("archives.{}: {}{}", name, in_quotes(source),
+                           kind == FileKind::kNone
+                               ? ": there is no such file"
+                               : " is a folder; allowed: an archive; use `files` for folders"));
         }
       }
       GANGRUN_TRY(names.check_folder(name, archive.source));

@@ -172,9 +172,9 @@ TEST(ShippedFiles, AnArchiveIsAFileWithAFolderOfItsOwn) {
     return shipped_files_error(spec);
   };
   EXPECT_EQ(error_with("env", "no.zip", {}), "archives.env: 'no.zip': there is no such file");
-  EXPECT_EQ(error_with("env", "/data/folder.zip", {}),
-            "archives.env: '/data/folder.zip' is a folder; allowed: an archive; folders are given "
-            "by `files`");
+  EXPECT_EQ(
+      error_with("env", "/data/folder.zip", {}),
+      "archives.env: '/data/folder.zip' is a folder; allowed: an archive; use `files` for folders");
   EXPECT_EQ(error_with("src", "/data/env.tar.gz", {}),
             "files: '/data/src' and '/data/env.tar.gz' would both be 'src' in the tasks' folder; "
             "allowed: one of each name");

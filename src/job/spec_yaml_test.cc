@@ -285,8 +285,7 @@ TEST(BadSpec, NamesCommandsAndNothing) {
       {"tasks: {3d: {}}\n",
        "job.yaml:1:9: tasks: '3d' is not a task type; allowed: a letter, then at most 39 letters, "
        "digits, '_' or '-'"},
-      {"tasks: {w: {}, w: {}}\n",
-       "job.yaml:1:16: key 'w' is given twice; it stands in line 1 already"},
+      {"tasks: {w: {}, w: {}}\n", "job.yaml:1:16: key 'w' is given twice; the first is in line 1"},
       {"tasks: {w: {command: ''}}\n", "job.yaml:1:22: tasks.w.command: the command is empty"},
       {"tasks: {w: {}}\ncommand: []\n", "job.yaml:2:10: command: the command is empty"},
       {"tasks: {w: {env: {1A: x}}}\n",

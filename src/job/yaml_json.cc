@@ -119,7 +119,7 @@ class JsonBuilder final : public YAML::EventHandler {
 
   bool accept_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return true;
-    refuse(mark, "a tag (!name) is not taken; allowed is !!str");
+    refuse(mark, "tags (!name) are not supported; allowed: !!str");
     return false;
   }
 

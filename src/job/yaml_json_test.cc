@@ -63,8 +63,8 @@ TEST(YamlToJson, RefusesWithThePlace) {
   const std::pair<const char*, const char*> cases[] = {
       {"a: 1\nb: 2\na: 3\n", "line 3, column 1: key 'a' is given twice"},
       {"a: 1\n---\nb: 2\n", "has more than one document (---)"},
-      {"a: !secret word\n", "line 1, column 4: a tag (!name) is not taken; allowed is !!str"},
-      {"a: !!binary aGk=\n", "line 1, column 4: a tag (!name) is not taken; allowed is !!str"},
+      {"a: !secret word\n", "line 1, column 4: tags (!name) are not supported; allowed: !!str"},
+      {"a: !!binary aGk=\n", "line 1, column 4: tags (!name) are not supported; allowed: !!str"},
       {"a: *secret\n", "line 1, column 4: not YAML: the referenced anchor is not defined"},
       {"a: \"\\q\"\n", "line 1, column 7: not YAML: unknown escape character"},
       {"a: &a [*a]\n", "line 1, column 8: an alias (*name) stands in what it names"},

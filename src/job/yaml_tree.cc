@@ -116,7 +116,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (node.kind != Kind::kScalar) return refuse(node.mark, "a key must be a name");
     const auto [first, is_new] = frames_.back().lines.emplace(node.text, node.mark.line);
     if (!is_new) {
-      return refuse(node.mark, base::format("key {} is given twice; it stands in line {} already",
+      return refuse(node.mark, base::format("key {} is given twice; the first is in line {}",
                                             in_quotes(node.text), first->second));
     }
     frames_.back().key = YamlNode::Key{node.text, node.mark};

@@ -38,7 +38,7 @@ TEST(ParseYaml, AnEmptyTextIsNull) {
 
 TEST(ParseYaml, RefusesWithTheirPlaceWhatAJobFileDoesNotUse) {
   const std::pair<std::string, const char*> cases[] = {
-      {"a: 1\nb: 2\na: 3\n", "job.yaml:3:1: key 'a' is given twice; it stands in line 1 already"},
+      {"a: 1\nb: 2\na: 3\n", "job.yaml:3:1: key 'a' is given twice; the first is in line 1"},
       {"a: &x 1\nb: *x\n",
        "job.yaml:2:4: anchors and aliases (&name, *name) are not used in a job file"},
       {"a: !!binary aGk=\n",

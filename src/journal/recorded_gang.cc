@@ -95,8 +95,7 @@ std::vector<gang::Decision> RecordedGang::handle_unrecorded(const gang::Event& e
   if (std::none_of(decisions.begin(), decisions.end(), gives_out)) return decisions;
   gang_ = std::move(before);
   decisions = gang_.step(
-      gang::ClusterGone{base::format("what happens cannot be recorded any more: {}", trouble_)},
-      now);
+      gang::ClusterGone{base::format("the journal can no longer be written: {}", trouble_)}, now);
   for (gang::Decision& decision : gang_.step(event, now)) decisions.push_back(std::move(decision));
   return decisions;
 }

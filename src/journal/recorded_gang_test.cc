@@ -151,7 +151,7 @@ TEST_F(RecordedGangTest, GivesOutNothingThatIsNotRecorded) {
   ASSERT_TRUE(decided<gang::Finish>());
   const auto cause = std::get<gang::Finish>(decided_.back()).cause;
   ASSERT_TRUE(cause);
-  EXPECT_THAT(cause->sentence, HasSubstr("cannot be recorded any more: the disk is full"));
+  EXPECT_THAT(cause->sentence, HasSubstr("the journal can no longer be written: the disk is full"));
 }
 
 TEST_F(RecordedGangTest, ATrainingThatEndsWellIsNotFailedByItsDisk) {

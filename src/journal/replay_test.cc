@@ -129,7 +129,7 @@ TEST_F(ReplayTest, KnowsThePlaceOfEachAttempt) {
                                             {{kReplayedSecond, 1}, {{"pid", 14}}}};
   EXPECT_EQ(found->places, expected);
   EXPECT_TRUE(found->gang == gang_);
-  EXPECT_FALSE(found->verdict) << "a status is no verdict";
+  EXPECT_FALSE(found->verdict) << "a status is not a verdict";
 }
 
 TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {

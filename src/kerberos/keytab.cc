@@ -93,7 +93,7 @@ base::Result<std::vector<Principal>> parse_keytab(std::string_view bytes) {
                                       ? base::format("the keytab's format is of version {}; 2 is "
                                                      "known",
                                                      static_cast<unsigned char>(bytes[1]))
-                                      : "it is no keytab");
+                                      : "it is not a keytab");
   }
   Reader reader(bytes.substr(kVersion2.size()));
   std::vector<Principal> principals;

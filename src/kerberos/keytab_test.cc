@@ -80,7 +80,7 @@ TEST(Keytab, CutAnywhereItIsAnErrorOrShorter) {
 }
 
 TEST(Keytab, WhatIsNoneIsRefused) {
-  EXPECT_EQ(parse_keytab("hello").error().message, "it is no keytab");
+  EXPECT_EQ(parse_keytab("hello").error().message, "it is not a keytab");
   EXPECT_THAT(parse_keytab("\x05\x01").error().message, HasSubstr("version 1; 2 is known"));
   // A length that no file has, and the lowest number, whose opposite is none of 32 bits.
   EXPECT_FALSE(parse_keytab(kHead + "\x7f\xff\xff\xff").ok());

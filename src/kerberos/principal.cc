@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kShownBytes = 100;
 
 base::Error no_principal(std::string_view text, std::string_view why) {
-  return base::invalid_argument(
-      base::format("\"{}\" is no Kerberos principal: {}; expected: name@REALM or name/host@REALM",
-                   base::shorten(text, kShownBytes), why));
+  return base::invalid_argument(base::format(
+      "\"{}\" is not a Kerberos principal: {}; expected: name@REALM or name/host@REALM",
+      base::shorten(text, kShownBytes), why));
 }
 
 bool is_control(char character) {
@@ -33,7 +33,8 @@ void append_escaped(std::string& out, std::string_view text) {
 
 base::Result<Principal> parse_principal(std::string_view text) {
   if (text.size() > kMaxPrincipalBytes) return no_principal(text, "it is too long");
-  if (!base::is_valid_utf8(text)) return base::invalid_argument("a Kerberos principal is no UTF-8");
+  if (!base::is_valid_utf8(text))
+    return base::invalid_argument("a Kerberos principal is not valid UTF-8");
   if (std::ranges::any_of(text, is_control)) {
     return base::invalid_argument("a Kerberos principal has a control character");
   }

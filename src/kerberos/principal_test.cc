@@ -45,7 +45,7 @@ TEST(Principal, WhatIsNoneIsRefusedWithTheReason) {
   EXPECT_FALSE(parse_principal(std::string("a\0b", 3)).ok());
   EXPECT_FALSE(parse_principal(std::string(kMaxPrincipalBytes + 1, 'a')).ok());
   EXPECT_THAT(parse_principal("a@b@c").error().message,
-              HasSubstr("\"a@b@c\" is no Kerberos principal: it has two realms"));
+              HasSubstr("\"a@b@c\" is not a Kerberos principal: it has two realms"));
 }
 
 TEST(Principal, TheHostTakesThePlaceOfItsPattern) {

@@ -126,7 +126,7 @@ base::Result<Access> choose(const AccessOptions& options, const Surroundings& su
   return base::not_found(base::format(
       "no cluster is configured: KUBECONFIG is not set, there is no {}, and {}", own,
       options.context.empty()
-          ? "this is no pod with a service account"
+          ? "this is not a pod with a service account"
           : base::format("only a kubeconfig has a context {}", shown(options.context))));
 }
 

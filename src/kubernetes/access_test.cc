@@ -94,7 +94,7 @@ TEST(FindAccess, SaysWhereItLookedInVain) {
   EXPECT_EQ(nothing.error().code, base::Code::kNotFound);
   EXPECT_EQ(nothing.error().message,
             "no cluster is configured: KUBECONFIG is not set, there is no /home/u/.kube/config, "
-            "and this is no pod with a service account");
+            "and this is not a pod with a service account");
   EXPECT_EQ(access_error(find_access({.kubeconfig = "", .context = "x"}, machine)),
             "no cluster is configured: KUBECONFIG is not set, there is no /home/u/.kube/config, "
             "and only a kubeconfig has a context \"x\"");

@@ -39,7 +39,7 @@ class OutputReader {
   base::Result<Credentials> read(std::string_view output) {
     // The parser's message shows what it stumbled over.
     const auto json = base::parse_json(output, kMaxOutputBytes);
-    if (!json.ok() || !json->is_object()) return error("is no JSON object");
+    if (!json.ok() || !json->is_object()) return error("is not a JSON object");
     GANGRUN_ASSIGN(const std::string kind, text(*json, "kind"));
     GANGRUN_ASSIGN(const std::string version, text(*json, "apiVersion"));
     if (kind != kKind) {
@@ -76,7 +76,7 @@ class OutputReader {
     if (!expiry.empty()) {
       credentials.expires_at = parse_rfc3339(expiry);
       if (!credentials.expires_at) {
-        return error("has an expirationTimestamp that is no time like 2026-01-31T12:00:00Z");
+        return error("has an expirationTimestamp that is not a time like 2026-01-31T12:00:00Z");
       }
     }
     return credentials;
@@ -85,7 +85,7 @@ class OutputReader {
   [[nodiscard]] base::Result<std::string> text(const base::Json& object,
                                                std::string_view key) const {
     auto member = base::json_member_or<std::string>(object, key, "");
-    if (!member.ok()) return error(base::format("has a {} that is no string", key));
+    if (!member.ok()) return error(base::format("has a {} that is not a string", key));
     return member;
   }
 

@@ -67,23 +67,23 @@ TEST(ReadPluginOutput, TakesTokensAndCertificates) {
 }
 
 TEST(ReadPluginOutput, SaysWhatIsWrongAndShowsNothingOfIt) {
-  EXPECT_EQ(exec_plugin_error(""), "is no JSON object");
-  EXPECT_EQ(exec_plugin_error("secret"), "is no JSON object");
-  EXPECT_EQ(exec_plugin_error(R"({"token": "secret)"), "is no JSON object");
-  EXPECT_EQ(exec_plugin_error(R"(["secret"])"), "is no JSON object");
+  EXPECT_EQ(exec_plugin_error(""), "is not a JSON object");
+  EXPECT_EQ(exec_plugin_error("secret"), "is not a JSON object");
+  EXPECT_EQ(exec_plugin_error(R"({"token": "secret)"), "is not a JSON object");
+  EXPECT_EQ(exec_plugin_error(R"(["secret"])"), "is not a JSON object");
   EXPECT_EQ(exec_plugin_error("{}"), "has the kind \"\"; allowed is ExecCredential");
   EXPECT_EQ(exec_plugin_error(R"({"kind": "ExecCredential", "apiVersion": "v1"})"),
             "has the apiVersion \"v1\"; it was asked for client.authentication.k8s.io/v1");
   EXPECT_EQ(exec_plugin_error(output("null")), "has no status");
   EXPECT_EQ(exec_plugin_error(output("{}")),
             "has neither token nor clientCertificateData and clientKeyData");
-  EXPECT_EQ(exec_plugin_error(output(R"({"token": 5})")), "has a token that is no string");
+  EXPECT_EQ(exec_plugin_error(output(R"({"token": 5})")), "has a token that is not a string");
   EXPECT_EQ(exec_plugin_error(output(R"({"token": "secret\r\nX: y"})")),
             "has a token with characters that no token has");
   EXPECT_EQ(exec_plugin_error(output(R"({"clientKeyData": "secret"})")),
             "has one of clientCertificateData and clientKeyData without the other");
   EXPECT_EQ(exec_plugin_error(output(R"({"token": "secret", "expirationTimestamp": "soon"})")),
-            "has an expirationTimestamp that is no time like 2026-01-31T12:00:00Z");
+            "has an expirationTimestamp that is not a time like 2026-01-31T12:00:00Z");
 }
 
 }  // namespace

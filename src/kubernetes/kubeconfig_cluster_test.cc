@@ -53,8 +53,8 @@ TEST(ReadCluster, SaysWhatIsWrong) {
   EXPECT_EQ(kubeconfig_cluster_error("{}"),
             "/k: cluster \"c\": server is missing; allowed is a URL like https://10.0.0.1:6443");
   EXPECT_EQ(kubeconfig_cluster_error(R"({"server": "10.0.0.1:6443"})"),
-            "/k: cluster \"c\": server must be a URL: \"10.0.0.1:6443\" is no URL: it must begin "
-            "with http:// or https://");
+            "/k: cluster \"c\": server must be a URL: \"10.0.0.1:6443\" is not a URL: it must "
+            "begin with http:// or https://");
   EXPECT_EQ(kubeconfig_cluster_error(R"({"server": "https://u:secret@a"})"),
             "/k: cluster \"c\": server must not have a user's name (\"@\"); logins stand under "
             "users");

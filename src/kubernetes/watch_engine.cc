@@ -39,7 +39,7 @@ base::Result<base::Json> parse_objects(std::string_view text, int depth, std::si
   };
   base::Json out = base::Json::parse(text, keeps, false);
   if (is_too_deep || !out.is_object()) {
-    return base::unavailable("the answer is no object of an API server");
+    return base::unavailable("the answer is not an object of an API server");
   }
   return out;
 }
@@ -67,7 +67,7 @@ base::Result<std::optional<std::vector<base::Json>>> WatchEngine::take_page(std:
   const auto items = page.find("items");
   const std::string version = member_of_metadata(page, "resourceVersion");
   if (items == page.end() || !items->is_array() || version.empty()) {
-    return base::unavailable("the answer is no list of an API server");
+    return base::unavailable("the answer is not a list of an API server");
   }
   for (base::Json& item : *items) {
     if (item.is_object()) listed_.push_back(std::move(item));

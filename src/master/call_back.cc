@@ -79,7 +79,7 @@ void CallBack::on_answer(const job::TaskId& task, const base::Result<>& answer) 
 }
 
 void CallBack::give_up(const job::TaskId& task, const base::Result<>& answer) {
-  logger_.warning("{} does not come back: {}", job::to_string(task),
+  logger_.warning("{} did not come back: {}", job::to_string(task),
                   answer.ok() ? "it was told where its master is" : answer.error().message);
   agents_.erase(task);
 }

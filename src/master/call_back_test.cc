@@ -84,8 +84,8 @@ TEST_F(CallBackTest, TheEndOfTheLeaseIsTheEnd) {
   begin({{worker(0), nobody}, {worker(1), agent}}, begun + kCallAgain + milliseconds(100));
   wait([&] { return call_back.waiting() == 0; });
   EXPECT_GE(loop.now() - begun, kCallAgain);
-  EXPECT_THAT(log.lines, Contains(HasSubstr("worker:0 does not come back: PUT /v1/master at")));
-  EXPECT_THAT(log.lines, Contains(HasSubstr("worker:1 does not come back: it was told")));
+  EXPECT_THAT(log.lines, Contains(HasSubstr("worker:0 did not come back: PUT /v1/master at")));
+  EXPECT_THAT(log.lines, Contains(HasSubstr("worker:1 did not come back: it was told")));
 }
 
 TEST_F(CallBackTest, WhatAskingAgainCannotChangeIsNotAskedAgain) {
@@ -97,7 +97,7 @@ TEST_F(CallBackTest, WhatAskingAgainCannotChangeIsNotAskedAgain) {
   earlier.begin({kSecret, kMaster, 4}, {{worker(1), agent}, {worker(2), other}}, test_deadline());
   wait([&] { return earlier.waiting() == 0; });
   EXPECT_THAT(log.lines, Contains(HasSubstr("master 4 has been followed by 5")));
-  EXPECT_THAT(log.lines, Contains(HasSubstr("worker:2 does not come back")));
+  EXPECT_THAT(log.lines, Contains(HasSubstr("worker:2 did not come back")));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ base::Result<std::uint16_t> Master::Impl::listen_tls() {
 // The agents of the dead master are found again by their places, and have to be heard of within
 // their lease.
 void Master::Impl::resume() {
-  logger_.info("goes on from the journal of an earlier master");
+  logger_.info("continues from the journal of an earlier master");
   if (const auto& all_started = settings_.past->all_started) {
     all_started_ms_ = to_milliseconds(*all_started - settings_.commanded_at);
   }
@@ -148,9 +148,9 @@ void Master::Impl::tell_of_journal() {
   const bool is_behind = recorded_.is_behind();
   if (is_behind != std::exchange(was_behind_, is_behind)) {
     const std::string sentence =
-        is_behind ? base::format("nothing more is decided until it can be recorded: {}",
-                                 recorded_.trouble())
-                  : "the journal has room again, or is not waited for any more";
+        is_behind
+            ? base::format("decisions wait until they can be recorded: {}", recorded_.trouble())
+            : "the journal has room again, or the wait is over";
     logger_.warning("{}", sentence);
     if (is_behind) listener_.on_warning(sentence);
     if (!finished_at_) listener_.on_changed();
@@ -191,7 +191,7 @@ void Master::Impl::carry_out(const gang::Decision& decision) {
   } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
     end(*ended);
   } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
-    logger_.warning("{} does not end: killed", job::to_string(killed->task));
+    logger_.warning("{} did not end: killed", job::to_string(killed->task));
     cluster_.stop(killed->task, killed->attempt, kAtOnce);
   } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
     logger_.warning("{}", warning->sentence);

@@ -40,7 +40,7 @@ int Master::Impl::give_notice(const std::string& by) {
     const bool runs = task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning;
     if (runs && server_.send_notice(task.id, std::nullopt)) ++told;
   }
-  logger_.info("{}: {} tasks are given notice", by, told);
+  logger_.info("{}: {} tasks were given notice", by, told);
   return told;
 }
 

@@ -108,7 +108,7 @@ void ZooKeeperCopy::on_trouble(const std::string& reason) {
     return trouble_.clear();
   }
   trouble_ = base::format(
-      "ZooKeeper ({}) does not show the job's registry as it is: {}; the job goes on without",
+      "ZooKeeper ({}) does not show the job's current registry: {}; the job continues without it",
       base::join(job_.zookeeper->hosts, ","), reason);
   logger_.warning("{}", trouble_);
   warn_(trouble_);

@@ -43,7 +43,7 @@ base::Result<SocketAddress> ip_address(const std::string& address, std::uint16_t
   v6.sin6_family = AF_INET6;
   v6.sin6_port = htons(port);
   if (::inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) return from(v6, sizeof v6);
-  return base::invalid_argument(base::format("\"{}\" is no numeric IP address", address));
+  return base::invalid_argument(base::format("\"{}\" is not a numeric IP address", address));
 }
 
 base::Result<SocketAddress> unix_address(const std::string& path) {

@@ -67,7 +67,7 @@ TEST(Answer, OfSuccessComesPieceByPiece) {
 }
 
 TEST(Answer, OfRefusalIsWholeAlsoWherePiecesAreWanted) {
-  const auto never = [] { FAIL() << "it is no success"; };
+  const auto never = [] { FAIL() << "it is not a success"; };
   const Read got = read({false, kLimit, never, [&](std::string_view) { never(); }},
                         "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
   ASSERT_TRUE(got.response);

@@ -112,7 +112,7 @@ base::Result<std::string> fingerprint_of(std::string_view certificate_pem) {
   const Certificate certificate(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
   if (certificate == nullptr) {
     return base::invalid_argument(
-        base::format("this is no certificate in PEM form: {}", take_openssl_error()));
+        base::format("this is not a certificate in PEM form: {}", take_openssl_error()));
   }
   return digest_of(certificate.get());
 }

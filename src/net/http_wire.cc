@@ -49,7 +49,7 @@ std::string serialise(const HttpResponse& response, bool without_body, bool last
 base::Result<std::string> serialise_head(const RequestLine& line, const Headers& headers,
                                          std::uint64_t body_bytes) {
   if (!is_name(line.method)) {
-    return base::invalid_argument(base::format("\"{}\" is no HTTP method", line.method));
+    return base::invalid_argument(base::format("\"{}\" is not an HTTP method", line.method));
   }
   GANGRUN_TRY(check_headers(headers));
   std::string out = base::format("{} {} HTTP/1.1\r\n", line.method, line.target);

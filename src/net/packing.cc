@@ -23,12 +23,12 @@ base::Error not_packed(std::string_view why) {
 }
 
 base::Result<Bytes> from_base64(std::string_view text) {
-  if (text.size() % kBase64Group != 0) return not_packed("it is no base64");
+  if (text.size() % kBase64Group != 0) return not_packed("it is not base64");
   Bytes bytes(text.size() / kBase64Group * 3, 0);
   const int count =
       EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(text.data()),
                       static_cast<int>(text.size()));
-  if (count < 0) return not_packed("it is no base64");
+  if (count < 0) return not_packed("it is not base64");
   // The padding is decoded as zeros.
   std::size_t padding = 0;
   while (padding < 2 && text.size() > padding && text[text.size() - 1 - padding] == '=') ++padding;

@@ -84,7 +84,7 @@ base::Result<std::shared_ptr<const Remote>> Remote::make(RemoteOptions options) 
   const auto named = parse_url("https://" + host_port(state->server_name, kHttpsPort));
   if (!named.ok() || named->host != state->server_name) {
     return base::invalid_argument(
-        base::format("server_name: \"{}\" is no host's name", state->server_name));
+        base::format("server_name: \"{}\" is not a host's name", state->server_name));
   }
   if (state->url.tls) {
     GANGRUN_ASSIGN(state->tls, remote_tls(options));

@@ -24,7 +24,7 @@ bool is_printable(std::string_view text) {
 
 base::Error not_a_url(std::string_view text, std::string_view why) {
   const std::string shown = base::shorten(text.substr(0, text.find('?')), kMaxHostBytes);
-  return base::invalid_argument(base::format("\"{}\" is no URL: {}", shown, why));
+  return base::invalid_argument(base::format("\"{}\" is not a URL: {}", shown, why));
 }
 
 bool is_host_name(std::string_view text) {
@@ -64,7 +64,7 @@ base::Result<Url> parse_url(std::string_view text) {
   url.port = url.tls ? kHttpsPort : kHttpPort;
   if (colon != std::string_view::npos) {
     const auto port = base::parse_integer(authority.substr(colon + 1));
-    if (!port || *port < 1 || *port > kMaxPort) return not_a_url(text, "its port is no port");
+    if (!port || *port < 1 || *port > kMaxPort) return not_a_url(text, "its port is invalid");
     url.port = static_cast<std::uint16_t>(*port);
   }
   return url;

@@ -38,7 +38,7 @@ void set_variable(const char* name, const std::string& value) {
 Result<std::string> variable(const char* name) {
   auto value = variable_of_node(name);
   if (value) return *std::move(value);
-  return base::not_found(base::format("{} is not set: this is no container of YARN", name));
+  return base::not_found(base::format("{} is not set: this is not a container of YARN", name));
 }
 
 Result<std::string> current_folder() {

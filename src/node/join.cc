@@ -246,13 +246,13 @@ Result<JoinInput> join_input_from(std::string_view text) {
   if (input.command.empty()) return base::invalid_argument("\"command\" is empty");
   GANGRUN_TRY(read_environment(json, input));
   GANGRUN_ASSIGN(input.live_with, json_member<pid_t>(json, "live_with"));
-  if (input.live_with < 1) return base::invalid_argument("\"live_with\" is no process");
+  if (input.live_with < 1) return base::invalid_argument("\"live_with\" is not a process");
   GANGRUN_ASSIGN(input.start_ticks,
                  base::json_member_or<std::uint64_t>(json, "live_with_start_ticks", 0));
   GANGRUN_ASSIGN(input.scratch, absolute(json, "scratch"));
   if (!json.contains("own_port")) return input;
   GANGRUN_ASSIGN(input.own_port, json_member<std::uint16_t>(json, "own_port"));
-  if (input.own_port == 0) return base::invalid_argument("\"own_port\": 0 is no port");
+  if (input.own_port == 0) return base::invalid_argument("\"own_port\": 0 is not a port");
   return input;
 }
 

@@ -157,7 +157,7 @@ Result<> YarnMaster::read_config() {
   for (const auto& [name, value] : config_.hadoop) hadoop_.set(name, value);
   GANGRUN_ASSIGN(container_, hadoop::container_id_from(base::variable("CONTAINER_ID")));
   host_ = base::variable("NM_HOST");
-  if (host_.empty()) return base::not_found("NM_HOST is not set: this is no container of YARN");
+  if (host_.empty()) return base::not_found("NM_HOST is not set: this is not a container of YARN");
   return master::check_open_files(config_.spec);
 }
 

@@ -89,7 +89,7 @@ base::Result<std::uint16_t> PageServer::listen() {
 HttpResponse PageServer::answer(const HttpRequest& request) {
   if (!proxies_.contains(host_of(request.peer.address))) return elsewhere(request);
   if (may_view_ && !may_view_(proxied_user(request))) {
-    return plain(403, "this job is not yours to look at; its view_acl says who may");
+    return plain(403, "you may not view this job; its view_acl says who may");
   }
   if (request.method != "GET" && request.method != "HEAD") {
     HttpResponse refusal = plain(405, "this page can only be read");

@@ -70,7 +70,7 @@ base::Result<std::string> find_engine(const std::string& wanted, std::string_vie
   if (wanted.find('/') != std::string::npos) {
     if (is_program(wanted)) return wanted;
     return base::not_found(
-        fmt::format("{}: '{}' is no program that this user can run", kEngineVariable, wanted));
+        fmt::format("{}: '{}' is not a program that this user can run", kEngineVariable, wanted));
   }
   if (!wanted.empty()) {
     std::string found = in_folders(wanted, path);

@@ -58,7 +58,7 @@ TEST(KillProcesses, NamesSurvivorsAtTheDeadline) {
   ASSERT_FALSE(killed.ok());
   EXPECT_EQ(killed.error().code, base::Code::kDeadlineExceeded);
   EXPECT_THAT(killed.error().message, HasSubstr(fmt::format("{} (process_test", child)));
-  EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "who is no victim is not killed";
+  EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "who is not a victim is not killed";
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
 }

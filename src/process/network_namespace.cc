@@ -48,7 +48,7 @@ base::Result<> enter_network_namespace(int fd) {
                        "(CAP_SYS_ADMIN)"};
   }
   // The name of a namespace that is gone is an ordinary file.
-  if (errno == EINVAL) return base::not_found("it is no network namespace");
+  if (errno == EINVAL) return base::not_found("it is not a network namespace");
   return base::from_errno(errno, "cannot enter the network namespace");
 }
 

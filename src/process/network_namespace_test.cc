@@ -30,7 +30,7 @@ TEST(NetworkNamespace, WhatIsNoNamespaceIsRefused) {
   const base::UniqueFd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const auto entered = enter_network_namespace(file.get());
   ASSERT_FALSE(entered.ok());
-  EXPECT_THAT(entered.error().message, HasSubstr("no network namespace"));
+  EXPECT_THAT(entered.error().message, HasSubstr("not a network namespace"));
 }
 
 // In a process of its own, which may stay where it went. Without the rights to make a namespace

@@ -86,7 +86,7 @@ base::Result<PortHold> PortHold::any(const std::string& address) {
 }
 
 base::Result<PortHold> PortHold::exactly(const std::string& address, std::uint16_t port) {
-  if (port == 0) return base::invalid_argument("port 0 is no port that can be held");
+  if (port == 0) return base::invalid_argument("port 0 is not a port that can be held");
   auto socket = bound_socket(address, port);
   if (!socket.ok() && socket.error().code != base::Code::kUnavailable) return socket.error();
   // Binding succeeds beside a listener of ours that set SO_REUSEPORT, but then the two would share

@@ -75,10 +75,10 @@ void AgentSide::on_time(base::Instant now) {
     return true;
   };
   if (is_due(lease_end_)) {
-    return give_up(base::format("nothing was heard from the master for {} ({})",
+    return give_up(base::format("no answer from the master for {} ({})",
                                 base::to_words(welcomed_ ? base::Duration(master_lost_)
                                                          : base::Duration(kFirstContactTimeout)),
-                                last_loss_.empty() ? "its connection stands" : last_loss_),
+                                last_loss_.empty() ? "the connection is open" : last_loss_),
                    callbacks_.on_lost);
   }
   if (is_due(welcome_by_)) on_connection_lost("the master did not answer the report in time", now);
@@ -297,7 +297,7 @@ void AgentSide::send_heartbeat(base::Instant now) {
   if (unanswered_.size() >= kMaxUnansweredHeartbeats) {
     // Without a lease only the end of the connection says that the master is gone.
     if (master_lost_.count() > 0) {
-      return on_connection_lost("the master did not answer any more", now);
+      return on_connection_lost("the master stopped answering", now);
     }
   } else {
     unanswered_.push_back(now);

@@ -112,7 +112,7 @@ void Desk::on_time(base::Instant now) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const SessionId id = deadlines_.begin()->second;
     auto lost = remove(id);
-    const std::string_view reason = lost ? "silent for too long" : "did not report in time";
+    const std::string_view reason = lost ? "no heartbeat for too long" : "did not report in time";
     log_once(Offence::kSilent, lost ? job::to_string(lost->task) : "", reason);
     output_.close(id, reason);
     if (lost) output_.event(*std::move(lost));

@@ -293,7 +293,7 @@ TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
   (*channel)->send(encode(AgentMessage(
       ReportMessage{job::kWorker0, 2, kTaskHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
   ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, test_deadline()));
-  EXPECT_THAT(closed->message, HasSubstr("silent for too long"));
+  EXPECT_THAT(closed->message, HasSubstr("no heartbeat for too long"));
   EXPECT_THAT(heard, ElementsAre(testing::VariantWith<WelcomeMessage>(testing::_)));
   EXPECT_THAT(events, ElementsAre(testing::VariantWith<Reported>(testing::_),
                                   testing::VariantWith<SessionLost>(testing::_)));

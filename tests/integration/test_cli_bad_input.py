@@ -47,7 +47,7 @@ SPECS = {
     "more memory than there is": ({"tasks": {"worker": {"memory": "60 TiB"}}, "command": "true"}, ["memory"]),
     "more GPUs than there are": ({"tasks": {"worker": {"gpus": 1000}}, "command": "true"}, ["1000 GPUs", "this machine has"]),
     "a program that is not there": ({"tasks": {"worker": {}}, "command": ["no-such-program"]}, ["worker", "'no-such-program'", "PATH"]),
-    "a program that is no file": ({"tasks": {"worker": {}}, "command": ["./"]}, ["worker", "not an executable file"]),
+    "a program that is not a file": ({"tasks": {"worker": {}}, "command": ["./"]}, ["worker", "not an executable file"]),
 }
 
 

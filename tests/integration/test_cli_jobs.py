@@ -142,7 +142,7 @@ def test_a_signal_ends_the_job_cleanly(start, status, number):
     process.send_signal(number)
     out, err = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
-    assert "once more ends them at once" in err and "worker:0 | stopped" in out
+    assert "send it again to kill them at once" in err and "worker:0 | stopped" in out
     assert status()["state"] == "killed"
 
 

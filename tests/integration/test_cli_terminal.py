@@ -105,7 +105,7 @@ def test_ctrl_c_says_what_a_second_one_does(terminal):
     one = terminal("run", "-r", "worker:1", "--", "sh", "-c", "exec tail -f /dev/null")
     one.read_until(r"running")
     os.kill(one.process.pid, signal.SIGINT)
-    assert "once more ends them at once" in plain(one.read_until(r"next: "))
+    assert "send it again to kill them at once" in plain(one.read_until(r"next: "))
     assert one.process.wait(timeout=WAIT_S) == 130
 
 

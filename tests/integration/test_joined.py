@@ -221,7 +221,7 @@ def test_bad_input_is_told_and_takes_nobodys_place(start):
             ({"environment": {"A=B": "c"}}, "\"environment\": A=B cannot be a variable"),
             ({"scratch": "/nowhere"}, "\"scratch\": /nowhere"), ({"scratch": "/tmp"}, "that no other has rights in (0700)"),
             ({"live_with": gone.pid}, f"process {gone.pid} has ended"), ({"live_with_start_ticks": 1}, "has ended"),
-            ({"own_port": 0}, "\"own_port\": 0 is no port"), ({"own_port": 70_000}, "own_port"),
+            ({"own_port": 0}, "\"own_port\": 0 is not a port"), ({"own_port": 70_000}, "own_port"),
             ({"own_host": "a b"}, "\"host\": 'a b' is not a host's name or address"),
             ({"port": 1}, "join the job at 127.0.0.1:1"), ({"fingerprint": "00"}, "join the job at")]:
         answer = job.join("worker:0", **changes)

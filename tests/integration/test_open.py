@@ -127,7 +127,7 @@ def test_what_cannot_be_opened_is_told_in_one_line(job, run_gangrun):
         assert told in done.stderr.splitlines()[-1], done.stderr
     assert run_gangrun("open", "nothing").status == 4
     job.end()
-    assert run_gangrun("wait", job.id).status == 0, "a TensorBoard that fails is no failure of the job"
+    assert run_gangrun("wait", job.id).status == 0, "a TensorBoard that fails is not a failure of the job"
     done = run_gangrun("open", job.id)
     assert done.status == 7 and "has succeeded" in done.stderr, done.stderr
 

@@ -68,9 +68,9 @@ def test_results_come_back_as_they_were_also_from_who_fails(gangrun, home, tmp_p
 def test_no_result_is_an_error_of_its_own_status(gangrun, home, tmp_path):
     run(gangrun, home, tmp_path, "pass")
     done = command(gangrun, home, "result", "last", "worker:0", "-o", str(tmp_path / "result"))
-    assert (done.returncode, done.stderr) == (4, b"gangrun: worker:0 has left no result (GANGRUN_RESULT_FILE)\n")
+    assert (done.returncode, done.stderr) == (4, b"gangrun: worker:0 has written no result (GANGRUN_RESULT_FILE)\n")
     assert not (tmp_path / "result").exists()
-    assert command(gangrun, home, "result", "last").stdout == b"No task has left a result.\n"
+    assert command(gangrun, home, "result", "last").stdout == b"No task has written a result.\n"
 
 
 def test_what_is_too_large_is_told_and_is_no_failure(gangrun, home, tmp_path):

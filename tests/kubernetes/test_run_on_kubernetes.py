@@ -206,7 +206,7 @@ def test_bad_input_is_one_sentence_before_anything_is_made(jobs, words, told):
 def test_a_namespace_that_is_not_there(jobs):
     done = jobs.order("run", "--on", "k8s", "--namespace", "nowhere", "--image", jobs.image, "-r", "worker:1", "--", "true")
     assert done.returncode == 2
-    assert "'nowhere' is no namespace" in done.stderr
+    assert "'nowhere' is not a namespace" in done.stderr
 
 
 @pytest.mark.parametrize("section, told", [

@@ -58,7 +58,7 @@ def test_a_signature_is_chosen_by_its_key_and_rows_get_its_shape(old):
     ("text", "its rows do not make a tensor of float32: could not convert string to float: 'a'"),
     ("nulls", "the column 'x' and the tensor 'x': there are nulls in it"),
     ("null number", "the column 'p' and the tensor 'pairs': there are nulls in it, and int64 has none"),
-    ("struct", "a struct is no tensor; allowed: a column for each of its fields (a)"),
+    ("struct", "a struct is not a tensor; allowed: a column for each of its fields (a)"),
     ("sizes", "its output 'short' has the shape (1,) for 2 rows"),
     ("complex", "'many' is a tensor of complex64, which Spark has no type for"),
     ("twice", "input_mapping: 'x' is there more than once"),
@@ -87,8 +87,8 @@ def test_models_of_pytorch(old):
 
 def test_nothing_of_pytorch_is_unpickled(old):
     found = old["torch_files"]
-    assert "is no TorchScript (torch.jit.save)" in found["no factory"] and "model_factory" in found["no factory"]
-    assert "is no TorchScript" in found["evil"][0] and "is no state_dict of the module of model_factory, a Net" in found["evil"][1]
+    assert "is not TorchScript (torch.jit.save)" in found["no factory"] and "model_factory" in found["no factory"]
+    assert "is not TorchScript" in found["evil"][0] and "is not a state_dict of the module of model_factory, a Net" in found["evil"][1]
     assert not found["read"]
 
 

@@ -49,7 +49,7 @@ def test_a_record_may_be_larger_than_what_is_read_at_a_time(driver, tmp_path, co
 def test_no_rows_are_files_that_have_no_schema(driver, tmp_path):
     assert driver.run("no_rows", str(tmp_path / "out")) == [[], ["n"]]
     error = error_of(driver, "no_schema", str(tmp_path / "out"))
-    assert error.kind == "InvalidJob" and "no record has a feature, so nobody knows the columns; give a schema" in error.text
+    assert error.kind == "InvalidJob" and "no record has a feature, so the columns are not known; pass a schema" in error.text
 
 
 def test_files_of_tensorflow_have_the_columns_of_all_records_of_a_sample(driver, tmp_path):
@@ -92,16 +92,16 @@ def test_what_has_no_place_in_records_is_refused(driver, tmp_path, what, part):
 
 
 @pytest.mark.parametrize("what, part", [
-    ("cut", "record 100, at byte 3000: the file is cut: 27 of 30 bytes are there"),
+    ("cut", "record 100, at byte 3000: the file is truncated: 27 of 30 bytes are there"),
     ("data", "record 100, at byte 3000: the CRC of the data is wrong"),
     ("length", "record 100, at byte 3000: the CRC of the length is wrong"),
-    ("packed", "(unpacked): the file is cut: what is packed in it does not end"),
+    ("packed", "(unpacked): the file is truncated: what is packed in it does not end"),
     ("none", "record 0, at byte 0: the CRC of the length is wrong"),
     ("type", "record 100, at byte 3000: feature 'i' has float values; its column is of int64"),
     ("count", "record 100, at byte 3000: feature 'i' has 2 values; its column is of int64"),
     ("more", "record 100, at byte 3000: feature 'j' has no column"),
     ("text", "feature 's' is not UTF-8; its column is of text"),
-    ("empty", "no records, so nobody knows the columns; give a schema"),
+    ("empty", "no records, so the columns are not known; pass a schema"),
 ])
 def test_a_damaged_file_is_told_with_its_name_and_place(driver, tmp_path, what, part):
     error = error_of(driver, "damaged", str(tmp_path / "in"), what)

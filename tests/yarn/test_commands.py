@@ -131,7 +131,7 @@ def test_a_warning_of_a_batch_system_is_handed_on_to_the_tasks(jobs):
         client.send_signal(signal.SIGUSR2)
         out, err = client.communicate(timeout=120)
     assert client.returncode == 0, err
-    assert 'told {"reason":"signal"}' in out and "SIGUSR2: handed on to the tasks as a notice" in err
+    assert 'told {"reason":"signal"}' in out and "SIGUSR2: passed on to the tasks as a notice" in err
 
 
 LEAVES = """

@@ -174,7 +174,7 @@ def test_another_file_system_must_work_too(doctor, hadoop, no_python, home_folde
 def test_a_node_that_has_another_python(doctor, no_python, home_folder):
     checks = doctor("--remote", "--python", "/nowhere/python", **no_python)
     not_checked = [check["found"] for name, check in checks.items() if name.startswith("TensorFlow")]
-    assert not_checked == ["/nowhere/python is no program here", "the node has no /nowhere/python"]
+    assert not_checked == ["/nowhere/python is not a program here", "the node has no /nowhere/python"]
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ def test_a_keytab_needs_no_ticket(jobs, secured_hadoop):
     ((), NO_CACHE, "there is no Kerberos ticket: run kinit, or give --principal and --keytab"),
     (("--keytab", "missing.keytab"), {}, r"the keytab cannot be read: .*missing.keytab: No such file .*: ls -l "),
     (("--principal", "nobody"), {}, "there is no Kerberos ticket of nobody.*: run kinit nobody"),
-    (("--principal", "a@b@c"), {}, "is no Kerberos principal"),
+    (("--principal", "a@b@c"), {}, "is not a Kerberos principal"),
 ])
 def test_what_is_missing_is_one_sentence(jobs, words, env, said):
     assert re.search(said, refused(jobs.run(*words, "-r", "worker:1", "--", "true", env=env)))
@@ -119,7 +119,7 @@ def test_what_is_missing_is_one_sentence(jobs, words, env, said):
 
 def test_a_keytab_that_may_not_be_read_or_is_of_another_is_told(jobs, secured_hadoop):
     jobs.write("noise.keytab", "noise")
-    assert "noise.keytab: it is no keytab" in refused(jobs.run("--keytab", "noise.keytab", "-r", "worker:1", "--", "true"))
+    assert "noise.keytab: it is not a keytab" in refused(jobs.run("--keytab", "noise.keytab", "-r", "worker:1", "--", "true"))
     done = jobs.run("--principal", "bob", "--keytab", keytab(secured_hadoop, "alice"), "-r", "worker:1", "--", "true")
     assert re.search(r"has no key of bob, but of alice@HADOOP\.TEST: klist -kt ", refused(done))
 

@@ -59,7 +59,7 @@ def test_a_configuration_that_is_not_there(refused, tmp_path):
     file = tmp_path / "yarn-site.xml"
     file.write_text("<configuration/>")
     assert refused(HADOOP_CONF_DIR=str(file)) == (
-        f"HADOOP_CONF_DIR: {file} is no folder; expected the folder with the cluster's core-site.xml and yarn-site.xml")
+        f"HADOOP_CONF_DIR: {file} is not a folder; expected the folder with the cluster's core-site.xml and yarn-site.xml")
     assert refused(HADOOP_CONF_DIR=str(tmp_path)) == (
         'fs.defaultFS is "file:///": files can be handed to YARN only through an HDFS (hdfs://…, webhdfs://…)')
 

@@ -240,7 +240,7 @@ def test_bad_input_is_one_line_and_submits_nothing(ytf_submit, jobs, hadoop, tmp
             (("-i", "/nowhere"), "-i: '/nowhere': there is no such file or folder on this machine"),
             (("-i", f"{url}/nowhere"), f"-i: '{url}/nowhere': GETFILESTATUS /nowhere at "),
             (("-s", "nowhere.py"), "-s: 'nowhere.py': there is no such file or folder on this machine"),
-            (("-s", "."), "-s: '.': is no file; allowed: a file"),
+            (("-s", "."), "-s: '.': is not a file; allowed: a file"),
             (("-t",), "-t: TensorBoard shows the output path; name it with -o"),
             (("--docker_image", "No Image"), "--docker_image: 'No Image' is not the name of an image; allowed: "),
             (("-m", "wroker:1024"), "-m: 'wroker:1024': unknown task type 'wroker'; did you mean 'worker'? "),

@@ -68,7 +68,7 @@ def _of_node(python: NodePython) -> TaskPython:
     from gangrun.environments import _start
 
     if not isinstance(python.path, str) or not python.path or re.search(r"\s", python.path):
-        raise InvalidJob(f"environment: NodePython: {python.path!r} is no path of a program")
+        raise InvalidJob(f"environment: NodePython: {python.path!r} is not a path of a program")
     return TaskPython(_start.command(python.path, f"the environment NodePython('{python.path}')",
                                      any_version=python.any_version))
 
@@ -105,7 +105,7 @@ def _of_archive(path: str, progress: Progress) -> TaskPython:
     if archives.is_url(path):
         url = path.partition("#")[0]
         if not url.endswith((*archives.ARCHIVES, ".pex")):
-            raise InvalidJob(f"environment: {path} is no environment; allowed: {', '.join(archives.ARCHIVES)} and .pex")
+            raise InvalidJob(f"environment: {path} is not an environment; allowed: {', '.join(archives.ARCHIVES)} and .pex")
         if url.endswith((".pex", ".pex.zip")):
             return _of_pex(url, progress)
         return TaskPython(_start.command(f"{FOLDER}/bin/python", f"the environment {path}"), {FOLDER: url})

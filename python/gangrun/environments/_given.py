@@ -47,7 +47,7 @@ def checked(path: str) -> Contents:
         raise InvalidJob(f"environment: {path} is a folder; allowed: an archive of venv-pack, conda-pack or cluster-pack, a "
                          ".pex file, gangrun.environments.NodePython, or None for the environment that runs this")
     if not path.endswith((*ARCHIVES, ".pex")):
-        raise InvalidJob(f"environment: {path} is no environment; allowed: {', '.join(ARCHIVES)} and .pex")
+        raise InvalidJob(f"environment: {path} is not an environment; allowed: {', '.join(ARCHIVES)} and .pex")
     try:
         contents = _remembered(path)
     except (OSError, tarfile.TarError, zipfile.BadZipFile, struct.error, ValueError) as error:

@@ -296,7 +296,7 @@ class Cluster:
         from gangrun.spark import _feeding
 
         if not self.request.feed:
-            raise errors.InvalidJob("this cluster takes no rows: gangrun.spark.start makes one that does")
+            raise errors.InvalidJob("this cluster does not take rows: gangrun.spark.start makes one that does")
         nodes = [node.task for node in self.nodes if node.takes_rows]
         return _feeding.Plan(job_id=self.master.id, key=self._key, nodes=nodes, feed_timeout=feed_timeout, qname=qname,
                              stream=stream)

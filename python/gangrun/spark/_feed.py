@@ -291,7 +291,7 @@ class Feed:
                 return
             partition = self._partition
             if partition is None:
-                raise ValueError(f"batch_results: {len(results)} results, and nobody waits for them; allowed: one for each row "
+                raise ValueError(f"batch_results: {len(results)} results, and nothing waits for them; allowed: one for each row "
                                  "that came by inference()")
             if partition.given + len(results) > partition.delivered:
                 raise ValueError(f"batch_results: {partition.given + len(results)} results for {partition.delivered} rows of "

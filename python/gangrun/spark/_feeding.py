@@ -307,7 +307,7 @@ def _connected(plan: Plan) -> Iterator[Any]:
                 continue
             yield feeder
             return
-    raise RuntimeError(f"none of {', '.join(plan.nodes)} runs in this executor (its JVM is process {pid}), so nobody takes its rows. "
+    raise RuntimeError(f"none of {', '.join(plan.nodes)} runs in this executor (its JVM is process {pid}), so its rows have no reader. "
                        "Either its node has ended, which the driver tells, or there are more executors than nodes: an executor "
                        "must have one node (spark.executor.instances, or spark.cores.max / spark.executor.cores, equal to "
                        "num_executors; spark.task.cpus equal to spark.executor.cores; no spark.dynamicAllocation.enabled)")

@@ -97,7 +97,7 @@ def load(wanted: Wanted) -> Model:
         return _keras(path)
     if path.endswith(TORCH):
         return _torch(path, wanted.factory)
-    raise InvalidJob(f"export_dir: {path} is no model; allowed: the folder of a SavedModel, or a file that ends with "
+    raise InvalidJob(f"export_dir: {path} is not a model; allowed: the folder of a SavedModel, or a file that ends with "
                      f"{', '.join((KERAS, *TORCH))}")
 
 
@@ -202,7 +202,7 @@ def _torch(path: str, factory: Optional[bytes]) -> Model:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if factory is None:
         if not _is_script(path):
-            raise InvalidJob(f"export_dir: {path} is no TorchScript (torch.jit.save), and nothing else is loaded as it is: for a state_dict "
+            raise InvalidJob(f"export_dir: {path} is not TorchScript (torch.jit.save), and nothing else is loaded as it is: for a state_dict "
                              "give TFModel a model_factory, a function that makes the module")
         module = torch.jit.load(path, map_location=device)
         arguments = {argument.name: not argument.has_default_value() for argument in module.forward.schema.arguments[1:]}
@@ -214,7 +214,7 @@ def _torch(path: str, factory: Optional[bytes]) -> Model:
         try:
             module.load_state_dict(torch.load(path, map_location=device, weights_only=True))
         except Exception as error:  # what its unpickler refuses has no class of its own in all releases
-            raise InvalidJob(f"export_dir: {path} is no state_dict of the module of model_factory, a {type(module).__name__}: "
+            raise InvalidJob(f"export_dir: {path} is not a state_dict of the module of model_factory, a {type(module).__name__}: "
                              f"{error}") from error
         module = module.to(device)
         arguments = {name: parameter.default is parameter.empty

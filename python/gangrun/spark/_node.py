@@ -26,7 +26,7 @@ _over = threading.Event()  # never set
 def feed() -> Any:
     """The rows that this node is given (docs/spark.md); RuntimeError where it takes none."""
     if _feed is None:
-        raise RuntimeError("this process takes no rows: gangrun.spark.feed() is for the function of gangrun.spark.start, in a node "
+        raise RuntimeError("this process does not take rows: gangrun.spark.feed() is for the function of gangrun.spark.start, in a node "
                            "that is neither a ps nor an evaluator")
     from gangrun.spark._data_feed import DataFeed
     return DataFeed(_feed)

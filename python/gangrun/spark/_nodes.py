@@ -35,9 +35,9 @@ def template(num_executors: int, num_ps: int = 0, master_node: Optional[str] = N
     """The type of each node → the numbers of its nodes, given out in the order ps, master, evaluator, worker."""
     for name, value, least in (("num_executors", num_executors, 1), ("num_ps", num_ps, 0)):
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name}: {value!r} is no whole number of at least {least}")
+            raise ValueError(f"{name}: {value!r} is not a whole number of at least {least}")
     if master_node is not None and master_node != "" and not (isinstance(master_node, str) and TYPE.fullmatch(master_node)):
-        raise ValueError(f"master_node: {master_node!r} is no task type; allowed: 'chief', 'master', or a letter, then at "
+        raise ValueError(f"master_node: {master_node!r} is not a task type; allowed: 'chief', 'master', or a letter, then at "
                          "most 39 letters, digits, '_' or '-'")
     if master_node in ("ps", "worker", "evaluator", "tensorboard"):
         raise ValueError(f"master_node: {master_node!r} is the type of other nodes; allowed: 'chief', 'master', …")

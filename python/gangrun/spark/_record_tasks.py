@@ -49,7 +49,7 @@ class Unpacked(io.RawIOBase):
                 self._packed = self.source.read(CHUNK_BYTES)
             if not self._packed:
                 if not self._unpacker.eof:
-                    raise ValueError(f"{self.name}: the file is cut: what is packed in it does not end")
+                    raise ValueError(f"{self.name}: the file is truncated: what is packed in it does not end")
                 return 0
             if self._unpacker.eof:
                 self._unpacker = zlib.decompressobj(GZIP_OR_ZLIB)

@@ -91,7 +91,7 @@ class Sample:
         if seen.kind in ("bytes", None) and name in binary_features:
             return "binary"
         if seen.not_text:
-            raise InvalidJob(f"feature '{name}' is no text (UTF-8) in {seen.not_text}; name it in binary_features")
+            raise InvalidJob(f"feature '{name}' is not a text (UTF-8) in {seen.not_text}; name it in binary_features")
         return TYPES[seen.kind or "bytes"]
 
 

@@ -90,7 +90,7 @@ def load(spark: Any, path: Paths, schema: Union[None, str, StructType], binary_f
     if schema is None:
         columns = _sampled(sc, files, sample_files).columns(binary_features, float_type)
         if not columns:
-            raise InvalidJob(f"{path}: {_no_records(files)}, so nobody knows the columns; give a schema")
+            raise InvalidJob(f"{path}: {_no_records(files)}, so the columns are not known; pass a schema")
         wanted = _record_types.schema_of(columns, null_items=False)
     else:
         wanted = spark.createDataFrame([], schema).schema if isinstance(schema, str) else schema
@@ -169,7 +169,7 @@ def _first_records(core: Any, sc: Any, name: str, length: int) -> tuple[bytes, l
         if places or (is_whole and not content):  # what is packed may be nothing
             return content, places
         if is_whole:
-            raise ValueError(f"{name}: record 0, at byte 0: the file is cut: {len(content) - begin} of {wanted} bytes are there")
+            raise ValueError(f"{name}: record 0, at byte 0: the file is truncated: {len(content) - begin} of {wanted} bytes are there")
         size = max(2 * size, wanted)
 
 

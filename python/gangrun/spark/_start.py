@@ -94,7 +94,7 @@ def fixed_port() -> Optional[int]:
     if not given:
         return None
     if not given.isdigit() or not 0 < int(given) < 1 << 16:
-        raise RuntimeError(f"TENSORFLOW_PORT: {given!r} is no port; allowed: 1 to 65535")
+        raise RuntimeError(f"TENSORFLOW_PORT: {given!r} is not a port; allowed: 1 to 65535")
     return int(given)
 
 
@@ -254,7 +254,7 @@ class Starter:
             try:
                 state, _ = self._join(self.node.task, lambda folder: [sys.executable])
             except RuntimeError as error:
-                logger.info("%s is not looked for any more: %s", self.node.task, error)  # the job has ended, or its master
+                logger.info("%s is no longer checked: %s", self.node.task, error)  # the job has ended, or its master
                 return
 
     def _join(self, task: str, command: Any, changes: Optional[Mapping[str, str]] = None) -> tuple[str, str]:

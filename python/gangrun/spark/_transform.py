@@ -219,7 +219,7 @@ def _fitted(array: Any, column: str, name: str, tensor: _models.Tensor) -> Any:
 
     what = f"input_mapping: the column {column!r} and the tensor {name!r}"
     if isinstance(array, dict):
-        raise InvalidJob(f"{what}: a struct is no tensor; allowed: a column for each of its fields ({', '.join(array)})")
+        raise InvalidJob(f"{what}: a struct is not a tensor; allowed: a column for each of its fields ({', '.join(array)})")
     if array.dtype.kind in "mM":
         array = array.astype("int64")
     if tensor.dtype:

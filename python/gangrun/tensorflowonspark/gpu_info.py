@@ -150,7 +150,7 @@ def _give_back() -> None:
 def _locked(uuid: str) -> Optional[int]:
     """A descriptor with the lock, or None where another process has it."""
     if "/" in uuid:
-        raise RuntimeError(f"nvidia-smi: {uuid!r} is no UUID of a GPU")
+        raise RuntimeError(f"nvidia-smi: {uuid!r} is not a UUID of a GPU")
     _make_folder()
     path = os.path.join(LOCKS, uuid)
     try:
@@ -173,4 +173,4 @@ def _make_folder() -> None:
     except FileExistsError:
         found = os.lstat(LOCKS)
         if not stat.S_ISDIR(found.st_mode):
-            raise RuntimeError(f"{LOCKS} is no folder, and the locks of GPUs belong into it") from None
+            raise RuntimeError(f"{LOCKS} is not a folder, and must be one: it holds the locks of GPUs") from None

@@ -69,7 +69,7 @@ class YARNCluster:
             raise ValueError("task_specs: not given, neither to YARNCluster nor to run")
         check(wanted)
         if "evaluator" not in wanted:
-            _logger.warning("there is no evaluator among task_specs: nothing evaluates the model while it is trained")
+            _logger.warning("there is no evaluator among task_specs: the model is not evaluated during training")
         client = importlib.import_module("gangrun.tf_yarn.client")
         result: Metrics = client.run_on_yarn(
             experiment_fn, of_tf_yarn(wanted), files={**self.files, **(files or {})}, queue=queue,
@@ -88,7 +88,7 @@ def check(task_specs: Mapping[str, TaskSpec]) -> None:
     problems: List[str] = []
     for name, spec in task_specs.items():
         if name not in TASK_TYPES:
-            problems.append(f"{name!r} is no task type; allowed: {', '.join(TASK_TYPES)}")
+            problems.append(f"{name!r} is not a task type; allowed: {', '.join(TASK_TYPES)}")
         elif not isinstance(spec, TaskSpec):
             problems.append(f"{name} is a {type(spec).__name__}, a tf_skein.TaskSpec is needed")
     count = {name: getattr(spec, "instances", 0) for name, spec in task_specs.items()}

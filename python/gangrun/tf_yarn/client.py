@@ -87,9 +87,9 @@ class Arguments:
         """All that can be wrong without asking anybody."""
         self.on = self.on or compat.default_place()
         if self.on not in PLACES:
-            raise ValueError(f"on: {self.on!r} is no place; allowed: {', '.join(PLACES)}")
+            raise ValueError(f"on: {self.on!r} is not a known place; allowed: {', '.join(PLACES)}")
         if not callable(self.experiment_fn):
-            raise TypeError(f"experiment_fn: {self.experiment_fn!r} is no function")
+            raise TypeError(f"experiment_fn: {self.experiment_fn!r} is not a function")
         if not isinstance(self.nb_retries, int) or isinstance(self.nb_retries, bool) or self.nb_retries < 0:
             raise ValueError(f"nb_retries: {self.nb_retries!r} is not allowed; allowed: 0 and more")
         self.task_specs = topologies.present(self.task_specs)

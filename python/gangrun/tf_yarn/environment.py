@@ -37,7 +37,7 @@ def check_file_systems(file_systems: Optional[Sequence[str]]) -> None:
     for url in file_systems or ():
         parts = urllib.parse.urlsplit(str(url))
         if not parts.scheme or not parts.netloc:
-            raise ValueError(f"file_systems: {url!r} is no address of a file system; allowed: as hdfs://nameservice")
+            raise ValueError(f"file_systems: {url!r} is not an address of a file system; allowed: as hdfs://nameservice")
 
 
 def _names(acls: Any, field: str) -> list[str]:
@@ -45,7 +45,7 @@ def _names(acls: Any, field: str) -> list[str]:
     if value is None:
         return []
     if isinstance(value, str) or not all(isinstance(name, str) and name and not set(name) & set(" ,") for name in value):
-        raise ValueError(f"acls: {field}: {value!r} is no list of names; allowed: as ['ann', 'bob'], or ['*'] for all")
+        raise ValueError(f"acls: {field}: {value!r} is not a list of names; allowed: as ['ann', 'bob'], or ['*'] for all")
     return list(value)
 
 
@@ -57,7 +57,7 @@ def yarn_acls(acls: Any) -> dict[str, str]:
         known = {"enable", "ui_users", *(f"{what}_{who}" for what in ("view", "modify") for who in ("users", "groups"))}
         for field in acls:
             if field not in known:
-                raise ValueError(f"acls: {field!r} is no field; allowed: {', '.join(sorted(known))}")
+                raise ValueError(f"acls: {field!r} is not a field; allowed: {', '.join(sorted(known))}")
     elif not hasattr(acls, "view_users"):
         raise ValueError(f"acls: {acls!r} has no view_users; allowed: a dict as {{'view_users': ['ann']}}, or skein's ACLs")
     if not (acls.get("enable", True) if isinstance(acls, Mapping) else getattr(acls, "enable", True)):

@@ -32,7 +32,7 @@ def get_safe_experiment_fn(full_fn_name: str, *args: Any) -> ExperimentFn:
     """
     module, dot, function = full_fn_name.rpartition(".")
     if not dot or not module or not function.isidentifier():
-        raise ValueError(f"full_fn_name: {full_fn_name!r} is no name of a function; allowed: package.module.function")
+        raise ValueError(f"full_fn_name: {full_fn_name!r} is not a name of a function; allowed: package.module.function")
     return SafeFunction(module, function, args)
 
 

@@ -70,10 +70,10 @@ class Thresholds:
         self._limits = dict(thresholds or {})
         for name, limits in self._limits.items():
             if name not in MONITORED:
-                raise ValueError(f"eval_monitor_log_thresholds: {name!r} is no figure of an evaluator; allowed: "
+                raise ValueError(f"eval_monitor_log_thresholds: {name!r} is not a figure of an evaluator; allowed: "
                                  f"{', '.join(MONITORED)}")
             if not isinstance(limits, (tuple, list)) or len(limits) != 2:
-                raise ValueError(f"eval_monitor_log_thresholds[{name!r}]: {limits!r} is no range; allowed: (lowest, highest), "
+                raise ValueError(f"eval_monitor_log_thresholds[{name!r}]: {limits!r} is not a range; allowed: (lowest, highest), "
                                  "None for no limit")
         self._told: dict[tuple[str, str], Any] = {}
 

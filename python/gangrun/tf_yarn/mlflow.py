@@ -128,4 +128,4 @@ class Recorder:
             self._orders.put(None)
             self._thread.join(LIMIT_S)
             if self._thread.is_alive():
-                logger.warning("MLflow: not all was recorded within %d s", LIMIT_S)
+                logger.warning("MLflow: not everything was recorded within %d s", LIMIT_S)

@@ -50,7 +50,7 @@ class Remote:
         try:
             fs = importlib.import_module("pyarrow.fs")
         except ModuleNotFoundError:
-            raise ModuleNotFoundError(f"{url!r} is no path of this machine, and to reach it fsspec or pyarrow must be "
+            raise ModuleNotFoundError(f"{url!r} is not a path of this machine, and to reach it fsspec or pyarrow must be "
                                       "installed; neither is", name="fsspec") from None
         system, path = fs.FileSystem.from_uri(url)
         return system, path

@@ -68,6 +68,6 @@ def _of_tf_yarn(name: str, inner: str) -> TaskModule:
     full = FORMER.get(inner, f"{PACKAGE}.{inner}")
     if full not in OURS:
         allowed = ", ".join(sorted(known[len(PACKAGE) + 1:] for known in OURS))
-        raise ValueError(f"custom_task_module: {name!r} is no task module here; tf_yarn. may be followed by: {allowed}; "
+        raise ValueError(f"custom_task_module: {name!r} is not a task module here; tf_yarn. may be followed by: {allowed}; "
                          "or name a module of your own")
     return OURS[full]

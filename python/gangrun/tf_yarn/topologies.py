@@ -32,7 +32,7 @@ def mebibytes(memory: Union[int, str]) -> int:
     match = _AMOUNT.fullmatch(str(memory))
     unit = _UNITS.get(match.group(2).lower()) if match else None
     if match is None or unit is None or isinstance(memory, bool):
-        raise ValueError(f"memory: {memory!r} is no amount of memory; allowed: a number of MiB, or a text like '2 GiB'")
+        raise ValueError(f"memory: {memory!r} is not an amount of memory; allowed: a number of MiB, or a text like '2 GiB'")
     amount = math.ceil(float(match.group(1)) * unit / _MIB)
     if amount < 1:
         raise ValueError(f"memory: {memory!r} is nothing; allowed: 1 MiB and more")
@@ -66,7 +66,7 @@ class TaskSpec:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{where}: {name}: {value!r} is not allowed; allowed: {least} and more")
         if not isinstance(self.label, NodeLabel):
-            raise ValueError(f"{where}: label: {self.label!r} is no label; allowed: NodeLabel.CPU, NodeLabel.GPU")
+            raise ValueError(f"{where}: label: {self.label!r} is not a label; allowed: NodeLabel.CPU, NodeLabel.GPU")
 
     @property
     def termination_timeout_seconds(self) -> int:
@@ -98,9 +98,9 @@ def present(task_specs: TaskSpecs) -> dict[str, TaskSpec]:
         raise ValueError(f"task_specs: {task_specs!r} names no tasks; allowed: a dict like {{'chief': TaskSpec(...)}}")
     for task, spec in task_specs.items():
         if task not in TASK_TYPES:
-            raise ValueError(f"task_specs: {task!r} is no task type; allowed: {', '.join(TASK_TYPES)}")
+            raise ValueError(f"task_specs: {task!r} is not a task type; allowed: {', '.join(TASK_TYPES)}")
         if not isinstance(spec, TaskSpec):
-            raise ValueError(f"task_specs[{task!r}]: {spec!r} is no TaskSpec")
+            raise ValueError(f"task_specs[{task!r}]: {spec!r} is not a TaskSpec")
         spec.check(f"task_specs[{task!r}]")
         if task in ("chief", "evaluator", "tensorboard") and spec.instances > 1:
             raise ValueError(f"task_specs[{task!r}]: instances: {spec.instances} is not allowed; allowed: 1")

@@ -57,7 +57,8 @@ void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json
 void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.attempt != attempt) return;
-  if (found->second.state == State::kAwaited) end(task, "nothing has come for it", loop_.now());
+  if (found->second.state == State::kAwaited)
+    end(task, "no executor has joined for it", loop_.now());
 }
 
 registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
@@ -72,7 +73,7 @@ registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
   if (member.state == State::kEnded && member.who.host.empty()) {
     return {JoinState::kJobHasEnded,
             {},
-            base::format("{} is not awaited any more", job::to_string(request.task))};
+            base::format("{} is no longer expected", job::to_string(request.task))};
   }
   if (member.state != State::kAwaited) {
     const bool has_ended = member.state == State::kEnded;
@@ -156,8 +157,8 @@ std::string JoinedCluster::waiting_words() const {
     }
   }
   if (missing.empty()) return {};
-  std::string words = base::format("nothing has come for {}; {} of {} are here", list_of(missing),
-                                   here.size(), members_.size());
+  std::string words = base::format("no executor has joined for {}; {} of {} have joined",
+                                   list_of(missing), here.size(), members_.size());
   if (!here.empty()) words += base::format(": {}", list_of(here));
   return words;
 }

@@ -54,8 +54,8 @@ TEST_F(JoinedClusterTest, SaysWhoHasComeAndWhoHasNot) {
   start(second_);
   EXPECT_EQ(join(first_).state, JoinState::kJoined);
   EXPECT_EQ(wait_for<Waiting>().reason,
-            "nothing has come for worker:1; 1 of 2 are here: worker:0 from executor 4 on 10.0.0.7 "
-            "(attempt 0)");
+            "no executor has joined for worker:1; 1 of 2 have joined: worker:0 from executor 4 on "
+            "10.0.0.7 (attempt 0)");
   const auto allocated = wait_for<Allocated>();
   EXPECT_EQ(allocated.task, first_);
   EXPECT_EQ(allocated.host, "10.0.0.7");
@@ -109,7 +109,7 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
 TEST_F(JoinedClusterTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
   start(first_);
   cluster_.stop(first_, 1, std::chrono::milliseconds(0));
-  EXPECT_EQ(wait_for<Ended>().sentence, "nothing has come for it");
+  EXPECT_EQ(wait_for<Ended>().sentence, "no executor has joined for it");
   EXPECT_EQ(join(first_).state, JoinState::kJobHasEnded);
 }
 

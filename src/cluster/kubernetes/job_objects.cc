@@ -76,7 +76,7 @@ void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::A
         }));
     return;
   }
-  gone(base::format("{} cannot be made: {}", words_of_object(object), error.message));
+  gone(base::format("{} cannot be created: {}", words_of_object(object), error.message));
 }
 
 // Of an earlier client of this job, or of somebody else.
@@ -93,8 +93,8 @@ void JobObjects::find(base::Json object, Then then) {
                                     then = std::move(then)](kubernetes::Answer answer) {
     const std::string words = words_of_object(object);
     if (!answer.object.ok()) {
-      return gone(base::format("{} exists, and cannot be looked at: {}", words,
-                               answer.object.error().message));
+      return gone(
+          base::format("{} exists but cannot be read: {}", words, answer.object.error().message));
     }
     std::vector<base::Json> found;
     if (is_owner) {
@@ -103,7 +103,7 @@ void JobObjects::find(base::Json object, Then then) {
       found = items_of(*std::move(answer.object));
     }
     if (found.size() != 1 || !is_of_job(found.front(), manifests_.input().job_id)) {
-      return gone(base::format("{} exists and is not of this job", words));
+      return gone(base::format("{} exists but does not belong to this job", words));
     }
     then(std::move(found.front()), false);
   });
@@ -114,7 +114,7 @@ void JobObjects::on_owner(base::Json job, bool is_new) {
   const auto uid = base::json_member<std::string>(metadata, "uid");
   owner_ = {name_of(job), uid.ok() ? *uid : ""};
   if (is_lease_over(job)) {
-    return gone(base::format("the lease of this job ({}) has ended", words_of_object(job)));
+    return gone(base::format("the lease of this job ({}) has expired", words_of_object(job)));
   }
   if (is_new) {
     clock_.wrote(job, loop_.now());
@@ -160,8 +160,8 @@ void JobObjects::on_renewed(kubernetes::Answer answer) {
     logger_.warning("the job's lease could not be renewed: {}", error.message);
     if (error.code == base::Code::kNotFound) {
       gone(
-          base::format("Job {}, which owns all of this job, is gone: somebody deleted it, or this "
-                       "client was not heard of for {}",
+          base::format("Job {}, which owns all objects of this job, is gone: it was deleted, or "
+                       "this client sent no heartbeat for {}",
                        owner_.name, base::to_words(lease_)));
     }
     return;
@@ -169,7 +169,7 @@ void JobObjects::on_renewed(kubernetes::Answer answer) {
   callbacks_.on_heard();
   clock_.wrote(*answer.object, loop_.now());
   if (is_lease_over(*answer.object)) {
-    gone(base::format("the job's lease has ended: this client was not heard of for {}",
+    gone(base::format("the job's lease has expired: this client sent no heartbeat for {}",
                       base::to_words(lease_)));
   }
 }

@@ -134,7 +134,7 @@ void JobRemoval::looked_at(const std::string& path, std::vector<std::string> lef
     if (count > names.size()) words += base::format(" and {} more", count - names.size());
     if (!trouble_.empty()) words += base::format(" ({})", trouble_);
     return done(base::deadline_exceeded(
-        base::format("after {} there still are in the namespace {}: {}",
+        base::format("after {}, these are still in the namespace {}: {}",
                      base::to_words(kRemovalLimit), manifests_.input().name_space, words)));
   }
   timer_ = loop_.after(pause_, [this] { look(); });

@@ -35,8 +35,8 @@ Result<> check_image(const ManifestInput& input, const job::TaskSpec& task) {
     return {};
   }
   return base::invalid_argument(
-      base::format("tasks.{}.image: is not there; a pod needs an image: give the job one, this "
-                   "task type, or its pod's container",
+      base::format("tasks.{}.image: is missing; a pod needs an image: set one for the job, for "
+                   "this task type or for its pod's container",
                    task.type));
 }
 

@@ -134,7 +134,7 @@ TEST(Manifests, RefuseWhatCannotBe) {
 TEST(Manifests, NeedAnImageOfTheJobOrThePod) {
   ManifestInput input = test::wine_job();
   input.spec.image = "";
-  EXPECT_THAT(refusal(input), HasSubstr("tasks.worker.image: is not there"));
+  EXPECT_THAT(refusal(input), HasSubstr("tasks.worker.image: is missing"));
   input.spec.kubernetes.pod =
       Json::parse(R"({"spec": {"containers": [{"name": "tf", "image": "tf:1"}]}})");
   EXPECT_EQ(refusal(input), "");

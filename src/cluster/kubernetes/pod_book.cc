@@ -214,7 +214,7 @@ void PodBook::vanish(PodEntry& entry) {
     } else if (run.is_taken_back) {
       wait_for_another_pod(run);
     } else {
-      lose(entry, loss.empty() ? "had its pod deleted by somebody else" : loss);
+      lose(entry, loss.empty() ? "lost its pod: somebody deleted it" : loss);
     }
   }
   entry.pod.reset();
@@ -266,7 +266,7 @@ void PodBook::refused(PodEntry& entry, const base::Error& error) {
   const bool is_in_question =
       entry.run && entry.run->uid.empty() && !entry.run->end && !entry.run->asked_to_end_at;
   const std::string reason =
-      base::format("the pod {} cannot be made: {}", entry.name, error.message);
+      base::format("the pod {} cannot be created: {}", entry.name, error.message);
   switch (error.code) {
     case base::Code::kAlreadyExists: return look(entry, base::Duration(0));
     case base::Code::kUnavailable:
@@ -314,7 +314,7 @@ void PodBook::on_looked_for(const job::TaskId& task,
     if (entry.pod) vanish(entry);
   } else if ((*found)->job != options_.job_id) {
     entry.is_unsure = false;
-    on_gone(base::format("the pod {} is not of this job: its name is taken", entry.name));
+    on_gone(base::format("the pod {} does not belong to this job: its name is taken", entry.name));
   } else {
     const PodFacts& pod = **found;
     // One that was taken for gone still has the name.

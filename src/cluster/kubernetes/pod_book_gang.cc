@@ -75,11 +75,11 @@ void PodBook::take_back(int placed, int wanted) {
   round_.pause_until = now_ + round_.pause;
   round_.placed = placed;
   round_.wanted = wanted;
-  warn(base::format(
-      "{} of {} pods have a node and no other got one for {}: all are given back and asked for "
-      "again in {} ({})",
-      placed, wanted, base::to_words(options_.timeouts.hold), base::to_words(round_.pause),
-      missing));
+  warn(
+      base::format("{} of {} pods got a node and no other got one for {}: all are released and "
+                   "requested again in {} ({})",
+                   placed, wanted, base::to_words(options_.timeouts.hold),
+                   base::to_words(round_.pause), missing));
   for (auto& [task, entry] : entries_) {
     if (!is_of_round(entry) || entry.run->end || entry.run->asked_to_end_at) continue;
     if (!entry.is_free()) entry.run->is_taken_back = true;
@@ -114,7 +114,8 @@ std::string PodBook::reason_of(const PodEntry& entry) const {
   if (!entry.run->refusal.empty()) return entry.run->refusal;
   if (!entry.run->lacked.empty()) return entry.run->lacked;
   if (entry.pod) return "its last pod is being deleted";
-  return is_ready_ && is_listed_ ? "its pod is being made" : "the job's objects are being made";
+  return is_ready_ && is_listed_ ? "its pod is being created"
+                                 : "the job's objects are being created";
 }
 
 std::string PodBook::reasons() const {
@@ -149,7 +150,7 @@ std::string PodBook::waiting_for(base::Instant now) const {
   }
   if (round_.pause_until && now < *round_.pause_until) {
     sentences.push_back(
-        base::format("only {} of {} pods had a node: they are asked for again in {}", round_.placed,
+        base::format("only {} of {} pods got a node: they are requested again in {}", round_.placed,
                      round_.wanted, base::to_words(*round_.pause_until - now)));
   }
   if (std::string pending = reasons(); !pending.empty()) sentences.push_back(std::move(pending));

@@ -39,7 +39,7 @@ TEST(PodBookGang, PodsThatDoNotAllGetANodeAreGivenBackAndAskedForAgain) {
             "worker:1: 0/2 nodes are available: 2 Insufficient cpu.");
   driver.pass(minutes(1));
   EXPECT_THAT(without_events(driver.words()),
-              ElementsAre(HasSubstr("warn: 1 of 2 pods have a node and no other got one for 1 min"),
+              ElementsAre(HasSubstr("warn: 1 of 2 pods got a node and no other got one for 1 min"),
                           "drop worker:0", "delete worker:0 a1 5s", "delete worker:1 b1 0s"));
   // Its end is not a failure.
   driver.pod(kWorker0).is_deleting = true;
@@ -48,8 +48,8 @@ TEST(PodBookGang, PodsThatDoNotAllGetANodeAreGivenBackAndAskedForAgain) {
   driver.gone(kWorker1);
   EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 0s"));
   EXPECT_EQ(driver.book().waiting_for(driver.now()),
-            "only 1 of 2 pods had a node: they are asked for again in 1.0 s; worker:0: its pod is "
-            "being made; worker:1: 0/2 nodes are available: 2 Insufficient cpu.");
+            "only 1 of 2 pods got a node: they are requested again in 1.0 s; worker:0: its pod is "
+            "being created; worker:1: 0/2 nodes are available: 2 Insufficient cpu.");
   driver.pass(seconds(1));
   EXPECT_THAT(driver.words(), ElementsAre("create worker:0#1", "create worker:1#1"));
   driver.created(kWorker0, "a2");
@@ -78,7 +78,7 @@ TEST(PodBookGang, AsLongAsFurtherPodsGetANodeNothingIsGivenBack) {
   EXPECT_THAT(driver.words(), Not(Contains(HasSubstr("warn"))));
   driver.pass(seconds(20));
   EXPECT_THAT(driver.words(),
-              Contains(HasSubstr("3 of 4 pods have a node and no other got one for 1 min")));
+              Contains(HasSubstr("3 of 4 pods got a node and no other got one for 1 min")));
 }
 
 TEST(PodBookGang, ThePauseGetsLonger) {
@@ -172,7 +172,7 @@ TEST(PodBookGang, ANewGenerationIsPlacedTogetherAgain) {
   driver.created(kWorker1, "b2", 2);
   driver.place(kWorker0);
   driver.pass(minutes(1));
-  EXPECT_THAT(driver.words(), Contains(HasSubstr("warn: 1 of 2 pods have a node")));
+  EXPECT_THAT(driver.words(), Contains(HasSubstr("warn: 1 of 2 pods got a node")));
 }
 
 TEST(PodBookGang, AStopWhileItIsGivenBack) {

@@ -77,7 +77,7 @@ void PodBook::note_end(PodEntry& entry) {
   } else if (!loss.empty()) {
     lose(entry, loss);
   } else if (pod.is_deleting && !entry.deletion) {
-    lose(entry, "had its pod deleted by somebody else");
+    lose(entry, "lost its pod: somebody deleted it");
   } else {
     end(entry, exit_report(pod), true);
   }
@@ -173,7 +173,7 @@ bool PodBook::log_is_done(PodEntry& entry) {
     if (!is_due(entry, limit)) return false;
     run.log = LogState::kDone;
     if (run.log_error.empty()) {
-      run.log_error = base::format("its end did not come within {}", base::to_words(now_ - seen));
+      run.log_error = base::format("it did not end within {}", base::to_words(now_ - seen));
     }
     actions_.emplace_back(DropLog{entry.task});
   }

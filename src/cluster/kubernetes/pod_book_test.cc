@@ -44,7 +44,8 @@ TEST(PodBook, NothingIsMadeBeforeObjectsAndListAreThere) {
   EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0"));
   driver.book().on_ready(driver.now());
   EXPECT_THAT(driver.words(), IsEmpty());
-  EXPECT_EQ(driver.book().waiting_for(driver.now()), "worker:0: the job's objects are being made");
+  EXPECT_EQ(driver.book().waiting_for(driver.now()),
+            "worker:0: the job's objects are being created");
   driver.book().on_list({}, driver.now());
   EXPECT_THAT(driver.words(), ElementsAre("create worker:0#1"));
 }
@@ -172,7 +173,7 @@ TEST(PodBook, ADeletionByHandIsNobodysFault) {
   driver.log_ended(kWorker0);
   driver.gone(kWorker0);
   const auto words = driver.words();
-  EXPECT_THAT(words, Contains("ended worker:0: had its pod deleted by somebody else"));
+  EXPECT_THAT(words, Contains("ended worker:0: lost its pod: somebody deleted it"));
   EXPECT_THAT(words, Not(Contains(HasSubstr("run ended"))));
 }
 
@@ -267,8 +268,9 @@ TEST(PodBook, ANameThatIsTaken) {
   PodFacts foreign = driver.make(kWorker0, "x");
   foreign.job = "other";
   driver.book().on_looked_for(kWorker0, foreign, driver.now());
-  EXPECT_THAT(driver.words(),
-              ElementsAre("gone: the pod j-worker-0 is not of this job: its name is taken"));
+  EXPECT_THAT(
+      driver.words(),
+      ElementsAre("gone: the pod j-worker-0 does not belong to this job: its name is taken"));
 }
 
 TEST(PodBook, APodOfAnEarlierAttemptMakesRoom) {
@@ -302,8 +304,9 @@ TEST(PodBook, ARefusalIsFinal) {
   BookDriver driver;
   driver.begin({kWorker0});
   driver.refuse(kWorker0, base::Code::kInvalidArgument, "spec.containers: Required value");
-  EXPECT_THAT(driver.words(),
-              Contains("gone: the pod j-worker-0 cannot be made: spec.containers: Required value"));
+  EXPECT_THAT(
+      driver.words(),
+      Contains("gone: the pod j-worker-0 cannot be created: spec.containers: Required value"));
   driver.stop(kWorker0, 0);
   EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: was stopped"));
 }
@@ -385,7 +388,7 @@ TEST(PodBook, AListWithoutItIsOlderThanItOrItIsGone) {
   driver.book().on_looked_for(kWorker0, std::optional<PodFacts>(), driver.now());
   EXPECT_THAT(driver.words(), IsEmpty());
   driver.book().on_list({}, driver.now());
-  EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: had its pod deleted by somebody else"));
+  EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: lost its pod: somebody deleted it"));
 }
 
 TEST(PodBook, ASilentServerIsToldAndNothingIsTakenForGoneMeanwhile) {

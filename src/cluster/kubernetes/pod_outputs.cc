@@ -114,7 +114,7 @@ void PodOutputs::on_ended(const job::TaskId& task, const base::Result<int>& stat
   fetch.file.reset();
   const OutputsErrors errors = outputs_errors(fetch.errors);
   for (const std::string& path : errors.missing) {
-    callbacks_.on_warning(base::format("{} has left no {}", job::to_string(task), path));
+    callbacks_.on_warning(base::format("{} has written no {}", job::to_string(task), path));
   }
   if (!status.ok()) return done(task, status.error());
   if (!fetch.written.ok()) return done(task, std::move(fetch.written));

@@ -70,10 +70,10 @@ std::string container_words(const ContainerFacts& container, std::string_view wh
     return because(format("{}image {} cannot be pulled", whose, container.image));
   }
   if (is_config_trouble(container.reason)) {
-    return because(format("{}container cannot be made", whose));
+    return because(format("{}container cannot be created", whose));
   }
   if (container.reason == "CrashLoopBackOff") {
-    return because(format("{}container fails again and again", whose));
+    return because(format("{}container keeps failing", whose));
   }
   return {};
 }

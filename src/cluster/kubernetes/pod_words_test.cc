@@ -46,7 +46,7 @@ TEST(PendingWords, WhatItsNodeCannotDo) {
   EXPECT_EQ(pending_words(waiting("ImagePullBackOff", "Back-off pulling image \"tf:9\""), ""),
             "its image tf:9 cannot be pulled (ImagePullBackOff): Back-off pulling image \"tf:9\"");
   EXPECT_EQ(pending_words(waiting("CreateContainerConfigError", "secret \"s\" not found"), ""),
-            "its container cannot be made (CreateContainerConfigError): secret \"s\" not found");
+            "its container cannot be created (CreateContainerConfigError): secret \"s\" not found");
   EXPECT_EQ(pending_words(waiting("ContainerCreating", ""), ""), "it is being started on node-1");
   EXPECT_EQ(pending_words(waiting("ContainerCreating", ""), "MountVolume.SetUp failed"),
             "it is being started on node-1: MountVolume.SetUp failed");
@@ -61,8 +61,8 @@ TEST(PendingWords, WhichInitContainerFails) {
   init.message = "back-off 10s restarting";
   facts.init = {init};
   EXPECT_EQ(pending_words(facts, ""),
-            "its init container fetch: container fails again and again (CrashLoopBackOff): "
-            "back-off 10s restarting");
+            "its init container fetch: container keeps failing (CrashLoopBackOff): back-off 10s "
+            "restarting");
   EXPECT_EQ(start_trouble(facts), StartTrouble::kImage);
   facts.init[0].state = State::kTerminated;
   facts.init[0].exit_code = 3;

@@ -55,7 +55,7 @@ base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user) {
   const base::UniqueFd opened(::open(folder.c_str(), kNoSurprise | O_DIRECTORY));
   struct stat found {};
   if (!opened.valid() || ::fstat(opened.get(), &found) != 0) {
-    return refused(folder, "is no folder");
+    return refused(folder, "is not a folder");
   }
   const bool is_ours = found.st_uid == user;
   if (is_ours && ::fchmod(opened.get(), kShared) != 0) {

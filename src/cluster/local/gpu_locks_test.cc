@@ -71,7 +71,7 @@ TEST_F(GpuLocks, ALinkInPlaceOfTheFolderIsRefused) {
   std::filesystem::create_symlink(above_ + "/elsewhere", folder_);
   const auto made = make_gpu_lock_folder(folder_);
   ASSERT_FALSE(made.ok());
-  EXPECT_THAT(made.error().message, HasSubstr("is no folder"));
+  EXPECT_THAT(made.error().message, HasSubstr("is not a folder"));
 }
 
 TEST_F(GpuLocks, OneLockAtATime) {

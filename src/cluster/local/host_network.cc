@@ -40,10 +40,9 @@ Result<net::ChosenAddress> find_address(const std::string& master_address,
     chosen = *std::move(found);
   }
   if (net::is_loopback_address(chosen.address)) {
-    return base::unavailable(
-        base::format("its address {} ({}) is loopback's; allowed: one by which "
-                     "the other hosts reach it",
-                     chosen.address, chosen.reason));
+    return base::unavailable(base::format(
+        "its address {} ({}) is a loopback address; allowed: one that the other hosts can reach",
+        chosen.address, chosen.reason));
   }
   if (net::has_link(chosen.address)) return chosen;
   return base::unavailable(base::format("the link of its address {} is down", chosen.address));
@@ -58,7 +57,7 @@ Result<std::string> find_master_address(int name_space) {
     const auto ours = net::local_address_toward(address);
     if (ours.ok() && !net::is_loopback_address(*ours)) return *ours;
   }
-  return base::unavailable("it has no address that this machine reaches");
+  return base::unavailable("it has no address that this machine can reach");
 }
 
 }  // namespace

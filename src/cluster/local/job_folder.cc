@@ -111,7 +111,7 @@ base::Error in_words(const base::Error& error, const std::string& home) {
   } else {
     advice = "; set GANGRUN_HOME to a folder that you can write";
   }
-  return {error.code, base::format("the job's folder under {} cannot be made: {}{}", home,
+  return {error.code, base::format("the job's folder under {} cannot be created: {}{}", home,
                                    error.message, advice)};
 }
 
@@ -166,7 +166,8 @@ Result<std::string> gangrun_home(const std::string& variable, const std::string&
   std::string chosen = variable;
   if (chosen.empty()) {
     if (home.empty()) {
-      return base::invalid_argument("neither GANGRUN_HOME nor HOME says where jobs are kept");
+      return base::invalid_argument(
+          "neither GANGRUN_HOME nor HOME is set; one of them says where jobs are kept");
     }
     chosen = home + "/.gangrun";
   }
@@ -247,8 +248,8 @@ Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
   const std::size_t shown = std::min(fitting.size(), kShown);
   const std::vector<std::string> first(fitting.begin(),
                                        fitting.begin() + static_cast<std::ptrdiff_t>(shown));
-  return base::not_found(base::format("{} fits {} jobs: {}{}", job::in_quotes(text), fitting.size(),
-                                      base::join(first, ", "),
+  return base::not_found(base::format("{} is the beginning of {} jobs: {}{}", job::in_quotes(text),
+                                      fitting.size(), base::join(first, ", "),
                                       shown < fitting.size() ? ", …" : ""));
 }
 

@@ -170,7 +170,7 @@ TEST(ResolveJob, TakesIdsPrefixesAndLast) {
   const auto several = resolve_job(ids, "wine");
   ASSERT_FALSE(several.ok());
   EXPECT_EQ(several.error().code, base::Code::kNotFound);
-  EXPECT_THAT(several.error().message, HasSubstr("fits 2 jobs"));
+  EXPECT_THAT(several.error().message, HasSubstr("is the beginning of 2 jobs"));
   EXPECT_FALSE(resolve_job(ids, "x").ok());
   EXPECT_FALSE(resolve_job(ids, "").ok());
   EXPECT_FALSE(resolve_job({}, "last").ok());

@@ -18,7 +18,7 @@ constexpr const char* kConfFolder = "HADOOP_CONF_DIR";
 constexpr std::array<const char*, 3> kFoldersOfHadoop{"JAVA_HOME", "HADOOP_HOME",
                                                       "HADOOP_HDFS_HOME"};
 constexpr std::string_view kLogIn =
-    "the cluster wants Kerberos: take its own configuration (hadoop.security.authentication is "
+    "the cluster requires Kerberos: use its own configuration (hadoop.security.authentication is "
     "kerberos there), and get a ticket: kinit, then klist";
 // A ticket that ends sooner may end before the job has been submitted.
 constexpr std::chrono::minutes kShortTicket{10};
@@ -46,7 +46,7 @@ Check check_the_queue(const ClusterView& view, const std::string& asked) {
   const std::string to_do =
       leaves.empty() ? base::format("ask the cluster's administrator for a queue that {} may use",
                                     view.facts.user)
-                     : base::format("name one of these with --queue: {}", leaves);
+                     : base::format("choose one of these with --queue: {}", leaves);
   if (view.facts.queue.name.empty()) {
     return {queue_name(asked), Verdict::kFailed, base::format("there is no queue {}", asked),
             to_do};
@@ -71,7 +71,7 @@ std::string labels_words(const ClusterView& view) {
 Check check_nodes(const ClusterView& view) {
   if (view.nodes.empty()) {
     return {kNodesName, Verdict::kFailed, "no node is running",
-            "ask the cluster's administrator to look at the NodeManagers"};
+            "ask the cluster's administrator to check the NodeManagers"};
   }
   hadoop::Resource all;
   hadoop::Resource used;
@@ -93,10 +93,10 @@ Check check_largest(const ClusterView& view) {
   const auto& largest = view.facts.largest;
   const bool counts_gpus = largest.others.contains(kGpuResource);
   const std::string found =
-      base::format("{}{}", resource_words(largest), counts_gpus ? "" : "; GPUs are not counted");
+      base::format("{}{}", resource_words(largest), counts_gpus ? "" : "; GPUs are not managed");
   if (largest.memory_mib >= kDefaultMemoryMib) return {kLargestName, Verdict::kOk, found};
   return {kLargestName, Verdict::kWarning, found,
-          base::format("give each task a memory: without, it asks for {} MiB", kDefaultMemoryMib)};
+          base::format("set a memory for each task: the default is {} MiB", kDefaultMemoryMib)};
 }
 
 }  // namespace
@@ -119,14 +119,14 @@ Check check_variables(const std::map<std::string, std::string>& variables,
   }
   if (!is_folder(folder)) {
     return {kSettingsName, Verdict::kFailed,
-            base::format("{}={} is no folder", kConfFolder, folder),
-            "let it name the folder with the cluster's core-site.xml and yarn-site.xml"};
+            base::format("{}={} is not a folder", kConfFolder, folder),
+            "set it to the folder with the cluster's core-site.xml and yarn-site.xml"};
   }
   std::string found = base::format("{}={}", kConfFolder, folder);
   if (!wrong.empty()) {
     return {kSettingsName, Verdict::kWarning,
             base::format("{}; no folder: {}", found, base::join(wrong, ", ")),
-            "mend or unset them: programs that load Java will not find it"};
+            "correct or unset them: programs that load Java will not find it"};
   }
   if (!unset.empty()) {
     found += base::format("; not set, and not needed by gangrun: {}", base::join(unset, ", "));
@@ -159,9 +159,9 @@ std::vector<Check> checks_without_answer(const base::Error& error, const std::st
   std::vector<Check> checks;
   checks.push_back({kResourceManagerName, Verdict::kFailed, error.message,
                     is_known ? std::string(kLogIn)
-                             : "look whether yarn.resourcemanager.address (of a pair, "
-                               "yarn.resourcemanager.hostname.ID) in yarn-site.xml names it, "
-                               "whether it runs, and whether a firewall is between"});
+                             : "check that yarn.resourcemanager.address (of a pair, "
+                               "yarn.resourcemanager.hostname.ID) in yarn-site.xml is right, that "
+                               "it runs, and that no firewall blocks the way"});
   for (const std::string& name :
        {queue_name(asked), std::string(kNodesName), std::string(kLargestName)}) {
     checks.push_back({name, Verdict::kNotChecked, "the ResourceManager does not answer"});
@@ -185,15 +185,15 @@ std::string to_do_about_hdfs(const base::Error& error, const std::string& user) 
     case base::Code::kPermissionDenied:
       return base::format(
           "ask the cluster's administrator for a folder that {} may write to; HADOOP_USER_NAME "
-          "says as whom to come",
+          "sets the user",
           user);
     case base::Code::kUnauthenticated: return std::string(kLogIn);
     case base::Code::kResourceExhausted: return "free some room there, or ask for more quota";
     case base::Code::kUnavailable:
     case base::Code::kDeadlineExceeded:
-      return "look whether dfs.namenode.http-address (in hdfs-site.xml) names it, whether NameNode "
-             "and DataNodes run, and whether a firewall is between: their HTTP ports are needed";
-    default: return "ask the cluster's administrator, with what was said";
+      return "check that dfs.namenode.http-address (in hdfs-site.xml) is right, that NameNode and "
+             "DataNodes run, and that no firewall blocks their HTTP ports";
+    default: return "show this message to the cluster's administrator";
   }
 }
 

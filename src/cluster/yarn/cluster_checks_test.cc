@@ -78,7 +78,7 @@ TEST(ClusterChecks, AClusterThatIsWellIsTold) {
   EXPECT_EQ(checks[1].found,
             "ana may submit; queue ml has 2048 MiB and 2 vcores left; 0 run and 0 wait there");
   EXPECT_EQ(checks[2].found, "2 run with 8192 MiB and 8 vcores, 6144 MiB and 6 of them free");
-  EXPECT_EQ(checks[3].found, "4096 MiB, 4 vcores; GPUs are not counted");
+  EXPECT_EQ(checks[3].found, "4096 MiB, 4 vcores; GPUs are not managed");
 }
 
 TEST(ClusterChecks, WhatIsWrongSaysWhatToDo) {
@@ -90,7 +90,7 @@ TEST(ClusterChecks, WhatIsWrongSaysWhatToDo) {
   const auto checks = checks_of(bad, "nosuch");
   EXPECT_EQ(checks[0].found, "the cluster runs Hadoop 2.10.2; gangrun needs 3.3 or newer");
   EXPECT_EQ(checks[1].found, "there is no queue nosuch");
-  EXPECT_EQ(checks[1].to_do, "name one of these with --queue: root.ml, root.default");
+  EXPECT_EQ(checks[1].to_do, "choose one of these with --queue: root.ml, root.default");
   EXPECT_EQ(checks[2].verdict, Verdict::kFailed);
   EXPECT_EQ(checks[3].verdict, Verdict::kWarning);
 }

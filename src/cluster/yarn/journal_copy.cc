@@ -115,7 +115,7 @@ void JournalCopy::give_up(const std::string& why) {
   trouble_.clear();
   timer_.reset();
   const std::string sentence =
-      base::format("the journal is not copied any more {}; a next master cannot go on", why);
+      base::format("the journal is no longer copied {}; a new master could not take over", why);
   logger_.error("{}", sentence);
   options_.warn(sentence);
   if (!busy_) release();

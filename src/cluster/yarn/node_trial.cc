@@ -22,7 +22,7 @@ Result<> write_and_read(hadoop::WebHdfs& files, const std::string& path, base::I
   GANGRUN_ASSIGN(const std::string back, files.read(path, kContent.size() + 1, deadline));
   if (back != kContent) {
     return base::Error{base::Code::kDataLoss,
-                       base::format("{} gives other bytes than were written", path)};
+                       base::format("the bytes read from {} differ from those written", path)};
   }
   GANGRUN_ASSIGN(const bool removed, files.remove(path, false, deadline));
   if (removed) return {};

@@ -44,7 +44,7 @@ for url in sys.argv[1:]:
             file.write("hello from TensorFlow")
         with tf.io.gfile.GFile(url) as file:
             if file.read() != "hello from TensorFlow":
-                raise ValueError("other bytes came back than were written")
+                raise ValueError("the bytes read differ from those written")
         tf.io.gfile.remove(url)
     except Exception as raised:
         error = text(raised)
@@ -78,8 +78,8 @@ std::string last_line(std::string_view text) {
 }
 
 std::string to_do(const std::string& missing) {
-  return missing.empty() ? "look whether this Python's TensorFlow, tensorflow-io and libhdfs fit "
-                           "together, and to this Hadoop and Java"
+  return missing.empty() ? "check that this Python's TensorFlow, tensorflow-io and libhdfs fit "
+                           "together, and fit this Hadoop and Java"
                          : base::format("libhdfs needs more variables; not set: {}", missing);
 }
 
@@ -125,7 +125,7 @@ std::vector<Check> tensorflow_checks(const std::vector<std::string>& urls,
     } else if (said.no_tensorflow) {
       checks.push_back({name, Verdict::kWarning,
                         base::format("{}: {}", answer.python, *said.no_tensorflow),
-                        "mend this Python, or name another one with --python"});
+                        "repair this Python, or choose another one with --python"});
     } else {
       checks.push_back({name, Verdict::kWarning,
                         base::format("{} ended with status {}: {}", answer.python, answer.status,

@@ -48,7 +48,8 @@ Result<TokenErrand> token_errand_from_json(const Json& json) {
   GANGRUN_ASSIGN(errand.krb5_config, json_member<std::string>(json, "krb5_config"));
   GANGRUN_ASSIGN(const Json urls, errand_part(json, "file_systems", true));
   for (const Json& url : urls) {
-    if (!url.is_string()) return base::invalid_argument("\"file_systems\" has what is no text");
+    if (!url.is_string())
+      return base::invalid_argument("\"file_systems\" has an entry that is not a text");
     errand.file_systems.push_back(url.get<std::string>());
   }
   GANGRUN_ASSIGN(errand.output, json_member<std::string>(json, "output"));
@@ -65,7 +66,8 @@ Result<base::WallTime> token_answer_from(const std::string& output) {
     if (line.starts_with(kAnswer)) return base::parse_iso8601(line.substr(kAnswer.size()));
     if (!base::trim(line).empty()) last = base::trim(line);
   }
-  return base::internal(last.empty() ? "gangrun said nothing" : base::shorten(last, kShownBytes));
+  return base::internal(last.empty() ? "gangrun printed nothing"
+                                     : base::shorten(last, kShownBytes));
 }
 
 }  // namespace gangrun::cluster

@@ -192,7 +192,7 @@ Check Run::verdict() const {
   if (stopped_) {
     if (*stopped_ == "interrupted") return {kName, Verdict::kNotChecked, *stopped_};
     return {kName, Verdict::kFailed, *stopped_,
-            "look at the room that queue and nodes have, or name another queue with --queue"};
+            "check what queue and nodes have free, or choose another queue with --queue"};
   }
   if (!job::is_final(status_.state)) {
     return {kName, Verdict::kFailed, base::format("{} did not end", text_),
@@ -225,7 +225,7 @@ std::vector<Check> Run::run() {
   std::vector<Check> checks{verdict()};
   if (succeeded && !is_complete_ && !stopped_) {
     checks.push_back({"HDFS from the node", Verdict::kNotChecked,
-                      "what the container found did not come back",
+                      "the container's findings were not reported",
                       "see yarn logs -applicationId " + text_});
   }
   checks.insert(checks.end(), found_.begin(), found_.end());

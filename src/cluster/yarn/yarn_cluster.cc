@@ -215,13 +215,13 @@ void YarnCluster::on_failed(const base::Error& error) {
       return arm(kFirstPoll);
     case base::Code::kNotFound:
       // Another attempt may have the job now: nothing more is decided here, so nobody is told.
-      logger_.error("YARN does not want this master any more: {}", error.message);
+      logger_.error("YARN has replaced this master: {}", error.message);
       unwanted_ = true;
       return;
     case base::Code::kInvalidArgument:
       give_up_asking();
       arm(kLongestPoll);
-      return emit(Gone{base::format("YARN refuses what was asked for: {}", error.message)});
+      return emit(Gone{base::format("YARN refuses the request: {}", error.message)});
     default: break;
   }
   if (!silent_since_) {

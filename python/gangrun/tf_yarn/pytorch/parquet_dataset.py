@@ -21,7 +21,7 @@ class ParquetDataset(IterableDataset):  # type: ignore[misc]  # PyTorch is not t
     def __init__(self, dataset_path: str, batch_size: int, num_samples: Optional[int] = None,
                  columns: Optional[List[str]] = None) -> None:
         if batch_size < 1:
-            raise ValueError(f"batch_size: {batch_size} is no number of rows; allowed: 1 and more")
+            raise ValueError(f"batch_size: {batch_size} is not a number of rows; allowed: 1 and more")
         names = [name for name in storage.names(dataset_path) if name.endswith(".parquet")]
         if not names:
             raise FileNotFoundError(f"dataset_path: there is no .parquet file in {dataset_path!r}")
