@@ -7,6 +7,8 @@ from house import ROOT, project_files, read, report
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)")
 BLOCK = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
+MAX_README_LINES = 120
+
 
 def documents():
     return [path for path in project_files() if path.suffix == ".md"]
@@ -41,6 +43,10 @@ def test_programs_and_files_of_the_readme_exist():
     own = [word for word in words if re.match(r"(tools|examples|tests|docs)/", word)]
     offences = [word for word in own if not (ROOT / word).exists()]
     assert not offences, report(offences)
+
+
+def test_the_readme_is_read_in_two_minutes():
+    assert read("README.md").count("\n") <= MAX_README_LINES
 
 
 def test_every_decision_is_numbered_once_and_has_its_parts():
