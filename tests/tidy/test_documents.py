@@ -49,6 +49,19 @@ def test_the_readme_is_read_in_two_minutes():
     assert read("README.md").count("\n") <= MAX_README_LINES
 
 
+def test_every_example_ends_with_the_output_to_expect():
+    paths = [path for path in documents() if path.parts[0] == "examples" and path.name == "README.md" and len(path.parts) == 3]
+    assert paths
+    last = {path: re.findall(r"^## (.*)", read(path), re.MULTILINE)[-1:] for path in paths}
+    assert {path: heading for path, heading in last.items() if heading != ["Expected output"]} == {}
+
+
+def test_the_order_of_the_examples_has_all_of_them():
+    folders = {path.parts[1] for path in project_files() if path.parts[0] == "examples" and len(path.parts) > 2}
+    listed = re.findall(r"^\|.*?\[([\w-]+)\]\(\1/\)", read("examples/README.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(folders) and listed[0] == "hello"
+
+
 def test_every_decision_is_numbered_once_and_has_its_parts():
     paths = [path for path in documents() if path.as_posix().startswith("docs/decisions/")]
     numbers = [path.name[:4] for path in paths]
