@@ -1,8 +1,12 @@
 """What the README shows works: its commands, its jobs, its picture."""
 
 import html
+import os
 import pathlib
 import re
+import subprocess
+
+import pytest
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 
@@ -43,8 +47,18 @@ def test_the_job_file_of_the_readme_is_valid(run_gangrun, tmp_path):
     assert done.status == 0, done.stderr
 
 
-def test_the_picture_of_the_readme_shows_a_first_cause():
-    picture = (README.parent / re.search(r"!\[[^\]]*\]\(([^)]+\.svg)\)", README.read_text()).group(1)).read_text()
+def check_picture(picture):
     shown = html.unescape(re.sub(r"<[^>]+>", "", picture)).replace("\xa0", " ")
     assert "worker:2 on 127.0.0.1 exited with status 1" in shown and "ValueError" in shown
     assert re.findall(r"https?://[^\"' ]+|/tmp/", picture) == ["http://www.w3.org/2000/svg"]  # nothing is fetched from elsewhere
+
+
+def test_the_picture_of_the_readme_shows_a_first_cause():
+    check_picture((README.parent / re.search(r"!\[[^\]]*\]\(([^)]+\.svg)\)", README.read_text()).group(1)).read_text())
+
+
+@pytest.mark.programs
+def test_the_picture_is_drawn_from_a_real_run(gangrun, tmp_path):
+    subprocess.run([README.parent / "tools/picture", tmp_path / "drawn.svg"], check=True, timeout=300,
+                   env=os.environ | {"GANGRUN_BIN": str(pathlib.Path(gangrun).parent)})
+    check_picture((tmp_path / "drawn.svg").read_text())
