@@ -72,6 +72,11 @@ def test_every_example_ends_with_the_output_to_expect():
     assert {path: heading for path, heading in last.items() if heading != ["Expected output"]} == {}
 
 
+def test_the_smallest_example_has_ten_lines():
+    paths = [path for path in project_files() if path.parts[:2] == ("examples", "hello") and path.name != "README.md"]
+    assert sum(read(path).count("\n") for path in paths) <= 10
+
+
 def test_the_order_of_the_examples_has_all_of_them():
     folders = {path.parts[1] for path in project_files() if path.parts[0] == "examples" and len(path.parts) > 2}
     listed = re.findall(r"^\|.*?\[([\w-]+)\]\(\1/\)", read("examples/README.md"), re.MULTILINE)

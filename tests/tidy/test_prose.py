@@ -70,9 +70,10 @@ def prose(text):
 
 
 def riddles_in(path, text):
+    bare = prose(text)
     for pattern, instead, _ in VOCABULARY:
-        for match in re.finditer(pattern.replace(" ", r"\s+"), prose(text), re.IGNORECASE):
-            line = prose(text).count("\n", 0, match.start()) + 1
+        for match in re.finditer(pattern.replace(" ", r"\s+"), bare, re.IGNORECASE):
+            line = bare.count("\n", 0, match.start()) + 1
             yield f"{path}:{line}: '{' '.join(match.group().split())}': write {instead}"
 
 
