@@ -29,22 +29,6 @@ def test_links_lead_somewhere():
     assert not offences, report(offences)
 
 
-def anchors(text):
-    """What the headings of a document are called in addresses."""
-    headings = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def test_links_into_documents_find_their_heading():
-    offences = []
-    for path in documents():
-        for file, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", read(path)):
-            target = ROOT / path.parent / file if file else ROOT / path
-            if target.suffix == ".md" and anchor not in anchors(target.read_text()):
-                offences.append(f"{path}: {file}#{anchor}")
-    assert not offences, report(offences)
-
-
 def test_make_targets_of_the_documents_exist():
     targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE))
     used = [(path, target) for path in documents() for line in commands(read(path))
