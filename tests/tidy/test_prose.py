@@ -82,6 +82,14 @@ def test_no_document_has_a_riddle():
     assert not offences, report(offences)
 
 
+def test_the_schema_of_job_files_has_no_riddle():
+    """Its descriptions are what an editor shows, and the generated reference."""
+    said = re.findall(r'"description": "((?:[^"\\]|\\.)*)"', read("docs/job.schema.json"))
+    assert said and [text for text in said if not text.endswith(".")] == []
+    offences = list(riddles_in("docs/job.schema.json", "\n\n".join(said)))
+    assert not offences, report(offences)
+
+
 @pytest.mark.parametrize("pattern, instead, sample", VOCABULARY, ids=lambda value: value[:30])
 def test_each_riddle_is_found(pattern, instead, sample):
     assert instead and re.search(pattern.replace(" ", r"\s+"), sample, re.IGNORECASE)
