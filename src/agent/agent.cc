@@ -41,8 +41,12 @@ process::Stopping::How stopping_of(const job::JobSpec& spec) {
           .to_group = spec.stop_signal_to == job::StopSignalTo::kGroup};
 }
 
-std::string words_of(const std::vector<int>& numbers) {
-  return base::format("{}", base::join(numbers, ","));
+// Numbers of HIP's own lists count what ROCr lets through: those of the agent's would choose again.
+void set_gpus(const job::Gpus& gpus, std::map<std::string, std::string>& variables) {
+  if (gpus.maker == job::GpuMaker::kAmd) {
+    for (const char* name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) variables.erase(name);
+  }
+  variables[std::string(job::visible_variable(gpus.maker))] = job::names_of(gpus);
 }
 
 }  // namespace
@@ -129,7 +133,7 @@ void Agent::open_session() {
   callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   const auto over = [this](const std::string& reason) {
-    logger_.warning("{}", reason);
+    gave_up_because_ = reason;
     has_session_ = false;
     end(std::chrono::milliseconds(0));
   };
@@ -262,7 +266,9 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
                                             ours.cluster_spec_file_content, 0600));
   }
   for (const auto& [name, value] : ours.variables) variables[name] = value;
-  if (config_.gpus) variables["CUDA_VISIBLE_DEVICES"] = words_of(*config_.gpus);
+  if (config_.gpus) {
+    set_gpus(runs_image() ? as_seen_inside(*config_.gpus) : *config_.gpus, variables);
+  }
   for (const auto* users : {&config_.spec.environment, &task_spec_.environment}) {
     for (const auto& [name, value] : *users) {
       if (!frameworks::is_reserved(name)) variables[name] = value;

@@ -49,6 +49,8 @@ class Agent {
   void end_because(std::string reason);
   // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
   [[nodiscard]] int exit_status() const { return exit_status_; }
+  // Why it ended without its master; empty where the master knows of the end.
+  [[nodiscard]] const std::string& gave_up_because() const { return gave_up_because_; }
 
  private:
   base::Result<> hold_ports();
@@ -112,6 +114,7 @@ class Agent {
   double cpu_seen_ = 0;
   bool ending_ = false;
   std::string end_reason_;  // that the master cannot know
+  std::string gave_up_because_;
   int exit_status_ = 0;
   bool has_session_ = true;
   net::Watch guardian_watch_;

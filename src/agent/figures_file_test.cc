@@ -13,17 +13,18 @@ namespace {
 
 class FiguresFileTest : public testing::Test {
  protected:
-  FiguresFileTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "figures-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
   ~FiguresFileTest() override { std::filesystem::remove_all(folder_); }
 
   void write(const std::string& text) {
     ASSERT_TRUE(base::write_file_atomically(file_.path(), text, 0600).ok());
   }
 
-  std::string folder_;
+  static std::string make_folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "figures-XXXXXX").string();
+    return ::mkdtemp(pattern.data());
+  }
+
+  const std::string folder_ = make_folder();
   FiguresFile file_{folder_ + "/figures.json"};
 };
 

@@ -68,7 +68,12 @@ std::vector<std::string> engine_argv(const ImageRun& run) {
     add("--mount", mount_text(mount.path, mount.path, mount.read_only));
   }
   add("--mount", mount_text(run.agent_program, kFirstProgram, true));
-  if (!run.gpus.empty()) add("--gpus", base::format("\"device={}\"", base::join(run.gpus, ",")));
+  if (run.gpus.maker == job::GpuMaker::kNvidia && !run.gpus.list.empty()) {
+    add("--gpus", base::format("\"device={}\"", job::names_of(run.gpus)));
+  } else if (!run.gpus.list.empty()) {
+    add("--device", "/dev/kfd");
+    for (const job::Gpu& gpu : run.gpus.list) add("--device", "/dev/" + gpu.device);
+  }
   add("--entrypoint", std::string(kFirstProgram));
   argv.push_back(run.image);
   argv.insert(argv.end(), {"inside", run.environment_file, run.report_file,
@@ -76,6 +81,14 @@ std::vector<std::string> engine_argv(const ImageRun& run) {
                            std::string(to_string(run.stop_signal_to))});
   argv.insert(argv.end(), run.command.begin(), run.command.end());
   return argv;
+}
+
+job::Gpus as_seen_inside(job::Gpus gpus) {
+  for (std::size_t index = 0; index < gpus.list.size(); ++index) {
+    std::string& name = gpus.list[index].name;
+    if (base::parse_integer(name)) name = std::to_string(index);
+  }
+  return gpus;
 }
 
 bool passes_into_image(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "job/gpus.h"
 #include "job/spec.h"
 #include "process/container_report.h"
 #include "process/exit.h"
@@ -26,7 +27,7 @@ struct ImageRun {
   uid_t user = 0;
   gid_t group = 0;
   std::vector<gid_t> more_groups;
-  std::vector<int> gpus;
+  job::Gpus gpus;
   job::StopSignal stop_signal = job::StopSignal::kTerm;
   job::StopSignalTo stop_signal_to = job::StopSignalTo::kProcess;
   std::vector<std::string> command;
@@ -34,6 +35,9 @@ struct ImageRun {
 
 // What the engine's client is started with. Nothing of the task's environment is in it.
 std::vector<std::string> engine_argv(const ImageRun& run);
+
+// In a container that has been given only these, their numbers begin at 0.
+job::Gpus as_seen_inside(job::Gpus gpus);
 
 // Whether a variable of the agent's own environment says something true inside an image: what names
 // the place and the user. PATH and its like are the image's.

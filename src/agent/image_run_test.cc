@@ -45,8 +45,21 @@ TEST(ImageRun, IsOneCommandOfTheEngine) {
 TEST(ImageRun, HasTheCallersGroupsAndItsGpus) {
   ImageRun run = example();
   run.more_groups = {27, 44};
-  run.gpus = {0, 3};
-  EXPECT_THAT(engine_argv(run), IsSupersetOf({"--group-add", "27", "44", "\"device=0,3\""}));
+  run.gpus.list = {{"0", "gpu-0", "", ""}, {"GPU-5f", "GPU-5f", "", ""}};
+  EXPECT_THAT(engine_argv(run), IsSupersetOf({"--group-add", "27", "44", "\"device=0,GPU-5f\""}));
+}
+
+TEST(ImageRun, HasTheDevicesOfItsAmdGpus) {
+  ImageRun run = example();
+  run.gpus = {job::GpuMaker::kAmd, {{"GPU-5f", "GPU-5f", "", "dri/renderD129"}}};
+  EXPECT_THAT(engine_argv(run), IsSupersetOf({"--device", "/dev/kfd", "/dev/dri/renderD129"}));
+}
+
+TEST(ImageRun, CountsItsGpusFromZero) {
+  const job::Gpus given{
+      job::GpuMaker::kNvidia,
+      {{"2", "gpu-2", "", ""}, {"GPU-5f", "GPU-5f", "", ""}, {"7", "gpu-7", "", ""}}};
+  EXPECT_EQ(job::names_of(as_seen_inside(given)), "0,GPU-5f,2");
 }
 
 TEST(ImageRun, QuotesWhatAPathMayHave) {

@@ -127,7 +127,7 @@ Check examine_descriptors() {
 }
 
 Check examine_machine(const Context& context) {
-  const cluster::Machine machine = this_machine(context);
+  const cluster::Machine machine = this_machine(gpus_of_this_machine(context));
   return {"machine", machine.memory_mib > 0 ? Verdict::kOk : Verdict::kWarning,
           base::format("{}, {} of memory, {}", count_text(machine.vcores, "core"),
                        machine.memory_mib > 0 ? bytes_text(machine.memory_mib << 20U)

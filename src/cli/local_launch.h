@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/gpus.h"
 #include "job/spec.h"
 
 namespace gangrun::cli {
@@ -12,10 +12,10 @@ namespace gangrun::cli {
 // How a job is started on this machine, beside what its spec says.
 struct LocalLaunch {
   std::string agent_program;
-  std::string working_folder;                                   // of the user's commands
-  std::string host;                                             // by which tasks know this machine
-  std::string host_reason;                                      // why by this one
-  std::vector<int> gpus;                                        // of this machine
+  std::string working_folder;  // of the user's commands
+  std::string host;            // by which tasks know this machine
+  std::string host_reason;     // why by this one
+  job::Gpus gpus;              // of this machine, where the job asks for any
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   bool serve_tls = false;
   bool verbose = false;  // in the master's log

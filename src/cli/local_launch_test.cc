@@ -11,7 +11,7 @@ LocalLaunch sample() {
           .working_folder = "/home/ana/wine",
           .host = "node1",
           .host_reason = "as --host says",
-          .gpus = {0, 2},
+          .gpus = {job::GpuMaker::kNvidia, {{"0", "gpu-3", "", ""}}},
           .containment = job::Containment::kCgroup,
           .serve_tls = true,
           .verbose = true};

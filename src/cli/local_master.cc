@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/variable.h"
 #include "cli/own_user.h"
 #include "cli/unpacking.h"
 #include "cluster/joined/joined_cluster.h"
@@ -34,8 +35,9 @@ constexpr std::chrono::seconds kMasterLostOnSpark(10);
 
 // GPUs are given out once on a machine, whoever runs jobs on it: all must be able to lock them.
 Result<std::string> gpu_lock_folder(bool needed) {
-  std::error_code failed;
-  std::string folder = (std::filesystem::temp_directory_path(failed) / "gangrun-gpus").string();
+  // Not below TMPDIR, which users have of their own; the Python package knows it too (gpu_info.py).
+  std::string folder = base::variable("GANGRUN_GPU_LOCKS");
+  if (folder.empty()) folder = "/tmp/gangrun-gpus";
   if (!needed) return folder;
   GANGRUN_TRY(cluster::make_gpu_lock_folder(folder));
   return folder;
@@ -56,7 +58,7 @@ Result<cluster::LocalCluster::Options> cluster_options(const cluster::JobFolder&
   result.agent_program = options.launch.agent_program;
   result.host = options.launch.host;
   result.gpus = options.launch.gpus;
-  GANGRUN_ASSIGN(result.gpu_lock_folder, gpu_lock_folder(!options.launch.gpus.empty()));
+  GANGRUN_ASSIGN(result.gpu_lock_folder, gpu_lock_folder(!options.launch.gpus.list.empty()));
   result.agent_log = folder.paths().master_log();
   result.job_id = folder.id();
   result.containment = options.launch.containment;

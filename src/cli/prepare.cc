@@ -15,6 +15,7 @@
 #include "cli/detached_pods.h"
 #include "cli/text.h"
 #include "cluster/local/host_network.h"
+#include "cluster/local/machine_gpus.h"
 #include "cluster/local/this_machine.h"
 #include "frameworks/environment.h"
 #include "job/build.h"
@@ -286,19 +287,14 @@ Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::strin
   return checked.ok() ? checked : as_bad_input(checked.error().context("hosts"));
 }
 
-std::vector<int> gpus_of_this_machine(const Context& context) {
-  const auto visible = context.environment.find("CUDA_VISIBLE_DEVICES");
-  return cluster::usable_gpus({}, visible == context.environment.end()
-                                      ? std::nullopt
-                                      : std::optional<std::string>(visible->second));
+job::Gpus gpus_of_this_machine(const Context& context) {
+  return cluster::usable_gpus(cluster::system_gpu_sources(), context.environment);
 }
 
-cluster::Machine this_machine(const Context& context) {
-  cluster::Machine machine;
-  machine.memory_mib = cluster::usable_memory_mib({});
-  machine.vcores = cluster::usable_cores();
-  machine.gpus = static_cast<int>(gpus_of_this_machine(context).size());
-  return machine;
+cluster::Machine this_machine(const job::Gpus& gpus) {
+  return {.memory_mib = cluster::usable_memory_mib({}),
+          .vcores = cluster::usable_cores(),
+          .gpus = static_cast<int>(gpus.list.size())};
 }
 
 }  // namespace gangrun::cli

@@ -60,7 +60,7 @@ base::Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
 // Whether the hosts of the job can be used, from the master's address `wanted` where one is given.
 base::Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::string>& wanted);
 
-cluster::Machine this_machine(const Context& context);
-std::vector<int> gpus_of_this_machine(const Context& context);
+job::Gpus gpus_of_this_machine(const Context& context);
+cluster::Machine this_machine(const job::Gpus& gpus);
 
 }  // namespace gangrun::cli

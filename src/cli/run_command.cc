@@ -19,6 +19,7 @@
 #include "cli/run_session.h"
 #include "cli/yarn_run.h"
 #include "job/places.h"
+#include "master/open_files.h"
 #include "process/levels.h"
 
 namespace gangrun::cli {
@@ -79,10 +80,14 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
   GANGRUN_TRY(check_options_of_place(options, plan.spec));
   GANGRUN_TRY(check_files(plan.spec, context.folder));
+  // On YARN the master is elsewhere.
+  if (plan.spec.on != job::kYarn) GANGRUN_TRY(master::check_open_files(plan.spec));
   if (plan.spec.on == job::kYarn || plan.spec.on == job::kKubernetes) return plan;
   if (plan.spec.on != job::kSpark) {
-    GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(context), context.environment,
-                                      context.folder));
+    // The driver is asked only where it matters: that may take it seconds.
+    if (job::asks_for_gpus(plan.spec)) plan.launch.gpus = gpus_of_this_machine(context);
+    GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(plan.launch.gpus),
+                                      context.environment, context.folder));
     GANGRUN_TRY(
         check_images_of(plan.spec, context.environment, context.clock.now() + kEngineTimeout));
     GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
@@ -92,7 +97,6 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   plan.launch.host = std::move(host.address);
   plan.launch.host_reason = std::move(host.reason);
   GANGRUN_ASSIGN(plan.home, home_of(context));
-  plan.launch.gpus = gpus_of_this_machine(context);
   plan.launch.working_folder = context.folder;
   plan.launch.serve_tls = options.serve_tls;
   if (options.port) {

@@ -40,7 +40,6 @@ struct Allocated {
   job::TaskId task;
   int attempt = 0;
   std::string host;
-  std::vector<int> gpus;  // the devices that are the task's alone
   // By which a later master's adopt() finds the agent again. Holds no secret: it is journalled.
   base::Json handle;
 };

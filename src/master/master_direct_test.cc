@@ -37,7 +37,7 @@ class FakePlace final : public cluster::Direct {
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch) override {
     slots[task] = attempt;
-    loop_.post([this, task, attempt] { listener_(cluster::Allocated{task, attempt, "", {}, {}}); });
+    loop_.post([this, task, attempt] { listener_(cluster::Allocated{task, attempt, "", {}}); });
   }
   void adopt(const job::TaskId&, int, const base::Json&) override {}
   void release_others() override {}

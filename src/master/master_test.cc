@@ -106,7 +106,7 @@ class FakeCluster final : public cluster::Cluster {
     agents_[task] = std::make_unique<Agent>(loop_, logger_, *std::move(config));
     if (!agents_are_slow) agents_[task]->open([this, task, attempt] { end(task, attempt); });
     loop_.post([this, task, attempt] {
-      listener_(cluster::Allocated{task, attempt, "h1", {}, {{"container", task.index}}});
+      listener_(cluster::Allocated{task, attempt, "h1", {{"container", task.index}}});
     });
   }
   void adopt(const job::TaskId& task, int, const base::Json& handle) override {

@@ -50,6 +50,7 @@ constexpr std::string_view kUsage =
     "usage: gangrun-agent task --containment LEVEL --name NAME (--config-fd N | --container)\n"
     "                     [--outlive] [--network-fd N] [--lock-fds N,...] [--containers NAME,...]\n"
     "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
+    "                     [--words-fd N]\n"
     "       gangrun-agent join\n"
     "       gangrun-agent remove ENGINE NAME...\n"
     "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
@@ -76,6 +77,7 @@ struct Arguments {
   std::uint64_t start_ticks = 0;        // of that
   std::string scratch;                  // a folder that goes when the task has ended
   int told_fd = -1;                     // gets a byte when the agent is up
+  int words_fd = -1;                    // gets why the agent ended, where its master was not told
 };
 
 bool read_fd(std::string_view text, int& fd) {
@@ -123,6 +125,7 @@ bool read_flag(std::string_view flag, std::string_view value, Arguments& argumen
   }
   if (flag == "--config-fd") return read_fd(value, arguments.config_fd);
   if (flag == "--told-fd") return read_fd(value, arguments.told_fd);
+  if (flag == "--words-fd") return read_fd(value, arguments.words_fd);
   if (flag == "--network-fd") return read_fd(value, arguments.network_fd);
   if (flag != "--lock-fds") return false;
   for (const std::string& text : base::split(value, ',')) {
@@ -199,59 +202,53 @@ base::Result<std::optional<process::ForeignProcess>> companion_of(const Argument
   return {std::move(process)};
 }
 
-int run(const Arguments& arguments, base::Logger& logger) {
-  if (const auto entered = enter_network(arguments.network_fd); !entered.ok()) {
-    logger.error("{}", entered.error().message);
-    return 1;
-  }
-  const auto companion = companion_of(arguments);
-  if (!companion.ok()) {
-    logger.error("{}", companion.error().message);
-    return 1;
-  }
+// The status of the program; an error is why the agent ended without its master's knowledge.
+base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
+  GANGRUN_TRY(enter_network(arguments.network_fd));
+  GANGRUN_ASSIGN(const auto companion, companion_of(arguments));
+  std::vector<int> lasting_fds = arguments.lock_fds;
+  if (arguments.words_fd >= 0) lasting_fds.push_back(arguments.words_fd);
   // The guardian splits off before anything is read, so that it never holds the job's secret.
-  const auto containment = process::contain({.level = arguments.level,
-                                             .name = arguments.name,
-                                             .die_with_parent = !arguments.outlive,
-                                             .lasting_fds = arguments.lock_fds,
-                                             .containers = containers_of(arguments),
-                                             .removed_at_end = arguments.scratch});
-  if (!containment.ok()) {
-    logger.error("{}", containment.error().message);
-    return 1;
-  }
-  auto config = read_config(arguments, logger);
-  if (!config.ok()) {
-    logger.error("{}", config.error().message);
-    return 1;
-  }
+  GANGRUN_ASSIGN(const auto containment, process::contain({.level = arguments.level,
+                                                           .name = arguments.name,
+                                                           .die_with_parent = !arguments.outlive,
+                                                           .lasting_fds = std::move(lasting_fds),
+                                                           .containers = containers_of(arguments),
+                                                           .removed_at_end = arguments.scratch}));
+  GANGRUN_ASSIGN(auto config, read_config(arguments, logger));
   net::use_static_name_service();
   net::EventLoop loop;
-  agent::Agent agent(loop, logger, *containment, std::move(*config));
-  const auto endings = loop.watch_signals(process::ending_signals(),
-                                          [&agent](int number) { agent.end_by_signal(number); });
-  const auto notices = loop.watch_signals(process::notice_signals(),
-                                          [&agent](int) { agent.on_notice(std::nullopt); });
-  for (const auto* signals : {&endings, &notices}) {
-    if (signals->ok()) continue;
-    logger.error("{}", signals->error().message);
-    return 1;
-  }
-  if (const auto started = agent.start(); !started.ok()) {
-    logger.error("{}", started.error().message);
-    return 1;
-  }
+  agent::Agent agent(loop, logger, containment, std::move(config));
+  GANGRUN_ASSIGN(const auto endings,
+                 loop.watch_signals(process::ending_signals(),
+                                    [&agent](int number) { agent.end_by_signal(number); }));
+  GANGRUN_ASSIGN(const auto notices, loop.watch_signals(process::notice_signals(), [&agent](int) {
+    agent.on_notice(std::nullopt);
+  }));
+  GANGRUN_TRY(agent.start());
   net::Watch companion_watch;
-  if (*companion) {
-    companion_watch = loop.watch_readable((*companion)->pidfd(), [&] {
+  if (companion) {
+    companion_watch = loop.watch_readable(companion->pidfd(), [&] {
       companion_watch.reset();
       agent.end_because(base::format("its executor (process {}) has ended", arguments.live_with));
     });
   }
   tell_up(arguments.told_fd);
   loop.run();
-  remove_scratch(arguments.scratch, *containment);
+  remove_scratch(arguments.scratch, containment);
+  if (!agent.gave_up_because().empty()) return base::unavailable(agent.gave_up_because());
   return agent.exit_status();
+}
+
+int run(const Arguments& arguments, base::Logger& logger) {
+  process::raise_open_file_limit();
+  const auto status = run_agent(arguments, logger);
+  if (status.ok()) return *status;
+  logger.error("{}", status.error().message);
+  if (arguments.words_fd >= 0) {
+    (void)base::write_all(arguments.words_fd, status.error().message, "who started the agent");
+  }
+  return 1;
 }
 
 int run_master() {

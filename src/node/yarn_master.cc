@@ -36,6 +36,7 @@
 #include "journal/segments.h"
 #include "journal/writer.h"
 #include "master/master.h"
+#include "master/open_files.h"
 #include "master/past.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
@@ -157,7 +158,7 @@ Result<> YarnMaster::read_config() {
   GANGRUN_ASSIGN(container_, hadoop::container_id_from(base::variable("CONTAINER_ID")));
   host_ = base::variable("NM_HOST");
   if (host_.empty()) return base::not_found("NM_HOST is not set: this is no container of YARN");
-  return {};
+  return master::check_open_files(config_.spec);
 }
 
 Result<> YarnMaster::make_cluster() {

@@ -1,5 +1,9 @@
 #include "process/open_files.h"
 
+#include <cerrno>
+
+#include "base/format.h"
+
 namespace gangrun::process {
 
 namespace {
@@ -15,6 +19,17 @@ void raise_open_file_limit() {
   rlimit raised = before;
   raised.rlim_cur = raised.rlim_max;
   was_raised = raised.rlim_cur != before.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
+}
+
+base::Result<> check_open_files(rlim_t needed) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return base::from_errno(errno, "getrlimit");
+  if (limit.rlim_max >= needed) return {};
+  return base::Error{
+      base::Code::kFailedPrecondition,
+      base::format("the job needs {} open files at once in its master; allowed here: {} (the "
+                   "hard limit, which `ulimit -Hn` tells)",
+                   needed, limit.rlim_max)};
 }
 
 const rlimit* open_file_limit_of_children() { return was_raised ? &before : nullptr; }

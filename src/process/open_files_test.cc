@@ -38,6 +38,22 @@ int raise_and_ask() {
   return got > 0 && std::string(text.data(), static_cast<std::size_t>(got)) == "128\n" ? 0 : 6;
 }
 
+int refuse() {
+  const rlimit few{kFew, kFew};
+  if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 1;
+  if (!check_open_files(kFew).ok()) return 2;
+  const auto refused = check_open_files(kFew + 1);
+  if (refused.ok()) return 3;
+  const std::string& words = refused.error().message;
+  const bool has_both = words.find("needs 129 open files") != std::string::npos &&
+                        words.find("allowed here: 128 ") != std::string::npos;
+  return has_both ? 0 : 4;
+}
+
+TEST(OpenFiles, TooManyAreRefusedWithBothNumbers) {
+  EXPECT_EXIT(::_exit(refuse()), testing::ExitedWithCode(0), "");
+}
+
 TEST(OpenFiles, AreRaisedForUsAndNotForWhatWeStart) {
   EXPECT_EXIT(::_exit(raise_and_ask()), testing::ExitedWithCode(0), "");
 }

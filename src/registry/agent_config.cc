@@ -24,7 +24,7 @@ base::Json to_json(const AgentConfig& config) {
   }
   if (config.wanted_port) json["wanted_port"] = *config.wanted_port;
   if (config.place_tells_end) json["place_tells_end"] = true;
-  if (config.gpus) json["gpus"] = *config.gpus;
+  if (config.gpus) json["gpus"] = job::to_json(*config.gpus);
   return json;
 }
 
@@ -73,7 +73,7 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
     GANGRUN_ASSIGN(config.place_tells_end, json_member<bool>(json, "place_tells_end"));
   }
   if (json.contains("gpus")) {
-    GANGRUN_ASSIGN(config.gpus, json_member<std::vector<int>>(json, "gpus"));
+    GANGRUN_ASSIGN(config.gpus, job::gpus_from_json(json["gpus"]).context("\"gpus\""));
   }
   return config;
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "job/gpus.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 
@@ -36,8 +37,8 @@ struct AgentConfig {
   std::string log_prefix;  // of the task's output: ".out" and ".err" are added
   // Whether who ends the agent by a signal tells the master why: then the agent does not.
   bool place_tells_end = false;
-  // The GPUs that are this task's alone; absent where the machine has none.
-  std::optional<std::vector<int>> gpus;
+  // The GPUs that are this task's alone; absent where who starts the agent gives none out.
+  std::optional<job::Gpus> gpus;
 };
 
 base::Json to_json(const AgentConfig& config);

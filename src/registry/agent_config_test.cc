@@ -29,7 +29,7 @@ AgentConfig example() {
   config.wanted_port = 4711;
   config.working_folder = "/x";
   config.log_prefix = "/x/logs/worker-1";
-  config.gpus = std::vector<int>{0, 2};
+  config.gpus = job::Gpus{job::GpuMaker::kAmd, {{"GPU-1", "GPU-1", "", "dri/renderD128"}}};
   config.place_tells_end = true;
   return config;
 }

@@ -75,9 +75,10 @@ void AgentSide::on_time(base::Instant now) {
     return true;
   };
   if (is_due(lease_end_)) {
-    return give_up(base::format("nothing was heard from the master for {}",
+    return give_up(base::format("nothing was heard from the master for {} ({})",
                                 base::to_words(welcomed_ ? base::Duration(master_lost_)
-                                                         : base::Duration(kFirstContactTimeout))),
+                                                         : base::Duration(kFirstContactTimeout)),
+                                last_loss_.empty() ? "its connection stands" : last_loss_),
                    callbacks_.on_lost);
   }
   if (is_due(welcome_by_)) on_connection_lost("the master did not answer the report in time", now);
@@ -106,6 +107,7 @@ void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {
   welcome_by_.reset();
   pause_ = kFirstPause;
   heartbeat_ = message.heartbeat;
+  last_loss_.clear();
   master_lost_ = message.master_lost;
   lease_end_.reset();
   if (has_lease()) lease_end_ = reported_at_ + master_lost_;
@@ -323,6 +325,7 @@ void AgentSide::disconnect() {
 void AgentSide::on_connection_lost(const std::string& reason, base::Instant now) {
   if (over_) return;
   disconnect();
+  last_loss_ = reason;
   if (!has_lease()) return give_up(reason, callbacks_.on_lost);
   connect_at_ = now + spread(pause_, identity_.task, tries_++);
   pause_ = std::min(pause_ * 2, kLongestPause);

@@ -194,6 +194,7 @@ class AgentSide {
 
   // The lease. Without a welcome yet, the time for the first contact.
   bool welcomed_ = false;
+  std::string last_loss_;  // why the last connection ended, or was not made
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds master_lost_{0};
   std::optional<base::Instant> lease_end_;

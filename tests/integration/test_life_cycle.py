@@ -211,3 +211,25 @@ def test_more_tasks_than_the_soft_limit_of_open_files_carries(gangrun, home, tmp
                           timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard)))
     assert done.returncode == 0, done.stderr
     assert [line.split()[-1] for line in done.stdout.splitlines()] == [str(limit)] * 30
+
+
+def with_open_files(hard, command, home, folder):
+    """What the command does where nobody may have more than `hard` files open."""
+    return subprocess.run(command, cwd=folder, env=os.environ | {"GANGRUN_HOME": str(home)}, capture_output=True, text=True, timeout=60,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard)))
+
+
+def test_a_job_of_more_open_files_than_allowed_is_refused_with_both_numbers(gangrun, home, tmp_path):
+    done = with_open_files(128, [gangrun, "run", "-r", "worker:60", "--", "true"], home, tmp_path)
+    assert done.returncode == 2
+    assert "the job needs 304 open files at once in its master; allowed here: 128 (the hard limit" in done.stderr
+    assert not list(home.glob("jobs/*"))
+
+
+def test_an_agent_that_cannot_work_says_why_in_the_first_cause(gangrun, home, tmp_path):
+    (tmp_path / "job.yaml").write_text(json.dumps({"tasks": {"worker": {"ports": {"n": 64}}}, "command": "true"}))
+    done = with_open_files(70, [gangrun, "run", "--json", "job.yaml"], home, tmp_path)
+    status = json.loads(done.stdout.splitlines()[-1])["status"]
+    assert status["state"] == "failed"
+    sentence = status["cause"]["sentence"]
+    assert "its agent ended: " in sentence and "Too many open files" in sentence

@@ -107,7 +107,7 @@ def test_more_instances_than_executors_are_refused_with_a_barrier(driver, tmp_pa
 
 @pytest.mark.parametrize("use_barrier, way, parts", [
     (True, "error", ("ValueError: instance 1 is bad", "in instance")), (False, "error", ("ValueError: instance 1 is bad", "in instance")),
-    (False, "kill", ("instance 1 on ", "was killed by signal 9"))])
+    (False, "kill", ("instance 1 on ", "was killed by signal 9")), (False, "exit", ("has failed:", "instance has had enough"))])
 def test_an_instance_that_fails_is_told_with_its_traceback(driver, tmp_path, use_barrier, way, parts):
     found = driver.run("parallel", str(tmp_path), 2, use_barrier, 1, 1, way)
     assert all(part in found["said"][1] for part in parts), found

@@ -1,6 +1,7 @@
 """Which GPUs a task has: those that Spark has given it, else free ones of its host that no other task of gangrun's takes.
 
-A GPU is taken by the lock (flock) on a file for it in LOCKS, which the kernel gives back when its process has ended in any way.
+A GPU is taken by the lock (flock) on a file for it in LOCKS, which the kernel gives back when its process has ended in any way. The
+file has the GPU's UUID for its name, as the locks of `gangrun run` on the same machine do (src/cluster/local/gpu_locks.h).
 """
 
 from __future__ import annotations

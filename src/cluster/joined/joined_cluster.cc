@@ -92,7 +92,6 @@ registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
   emit(Allocated{request.task,
                  member.attempt,
                  request.host,
-                 {},
                  {{"executor", request.executor}, {"attempt", request.attempt}}});
   tell_waiting();
   base::Json config = std::exchange(member.agent_config, base::Json());

@@ -71,7 +71,7 @@ void PodBook::start(const job::TaskId& task, int attempt, base::Instant now) {
   now_ = now;
   PodEntry& entry = entries_.at(task);
   entry.slot = Slot{.attempt = attempt};
-  tell(Event(Allocated{task, attempt, "", {}, {{"pod", entry.name}}}));
+  tell(Event(Allocated{task, attempt, "", {{"pod", entry.name}}}));
 }
 
 void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {

@@ -24,6 +24,28 @@ base::Error refused(const std::string& folder, const std::string& reason) {
           base::format("the folder of the GPUs' locks, {}, {}", folder, reason)};
 }
 
+base::UniqueFd lock(const std::string& folder, const std::string& name, int operation) {
+  const std::string path = base::format("{}/{}", folder, name);
+  // What is there is opened without O_CREAT, by which the kernel refuses other users' files in such
+  // a folder (fs.protected_regular).
+  base::UniqueFd file(::open(path.c_str(), kNoSurprise));
+  if (!file.valid() && errno == ENOENT) {
+    file.reset(::open(path.c_str(), kNoSurprise | O_CREAT | O_EXCL, kReadByAll));
+    if (file.valid()) {
+      // Whatever the umask says.
+      (void)::fchmod(file.get(), kReadByAll);
+    } else if (errno == EEXIST) {
+      file.reset(::open(path.c_str(), kNoSurprise));
+    }
+  }
+  struct stat found {};
+  if (!file.valid() || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
+      ::flock(file.get(), operation | LOCK_NB) != 0) {
+    return {};
+  }
+  return file;
+}
+
 }  // namespace
 
 base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user) {
@@ -48,26 +70,15 @@ base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user) {
   return {};
 }
 
-base::UniqueFd lock_gpu(const std::string& folder, int gpu) {
-  const std::string path = base::format("{}/gpu-{}.lock", folder, gpu);
-  // What is there is opened without O_CREAT, by which the kernel refuses other users' files in such
-  // a folder (fs.protected_regular).
-  base::UniqueFd lock(::open(path.c_str(), kNoSurprise));
-  if (!lock.valid() && errno == ENOENT) {
-    lock.reset(::open(path.c_str(), kNoSurprise | O_CREAT | O_EXCL, kReadByAll));
-    if (lock.valid()) {
-      // Whatever the umask says.
-      (void)::fchmod(lock.get(), kReadByAll);
-    } else if (errno == EEXIST) {
-      lock.reset(::open(path.c_str(), kNoSurprise));
-    }
+std::vector<base::UniqueFd> lock_gpu(const std::string& folder, const job::Gpu& gpu) {
+  std::vector<base::UniqueFd> locks;
+  if (!gpu.whole_lock.empty()) {
+    locks.push_back(lock(folder, gpu.whole_lock, LOCK_SH));
+    if (!locks.back().valid()) return {};
   }
-  struct stat found {};
-  if (!lock.valid() || ::fstat(lock.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
-      ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return {};
-  }
-  return lock;
+  locks.push_back(lock(folder, gpu.lock, LOCK_EX));
+  if (!locks.back().valid()) return {};
+  return locks;
 }
 
 }  // namespace gangrun::cluster

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "job/gpus.h"
 
 namespace gangrun::cluster {
 
@@ -17,8 +19,9 @@ namespace gangrun::cluster {
 // others could take away what is in it and it is not ours (`user`) to mend.
 base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user = ::geteuid());
 
-// The lock of a GPU, which is given back when the last descriptor is closed; none where another has
-// it, or where there is no plain file in its place.
-base::UniqueFd lock_gpu(const std::string& folder, int gpu);
+// The locks of a GPU, which are given back when the last descriptors are closed: its own, and of a
+// part the one of the whole, together with other parts. None where others have it, or where there
+// is no plain file in a lock's place.
+std::vector<base::UniqueFd> lock_gpu(const std::string& folder, const job::Gpu& gpu);
 
 }  // namespace gangrun::cluster

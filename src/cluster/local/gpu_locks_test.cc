@@ -20,6 +20,8 @@ mode_t mode_of(const std::string& path) {
   return found.st_mode & 07777U;
 }
 
+job::Gpu gpu(const std::string& name) { return {name, name, "", ""}; }
+
 class GpuLocks : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,12 +39,12 @@ class GpuLocks : public testing::Test {
 TEST_F(GpuLocks, TheFolderIsForAllAndNobodyTakesAwayWhatIsAnothers) {
   const mode_t before = ::umask(0077);
   const auto made = make_gpu_lock_folder(folder_);
-  const base::UniqueFd lock = lock_gpu(folder_, 0);
+  const std::vector<base::UniqueFd> locks = lock_gpu(folder_, gpu("GPU-1"));
   ::umask(before);
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(mode_of(folder_), 01777U);
-  ASSERT_TRUE(lock.valid());
-  EXPECT_EQ(mode_of(folder_ + "/gpu-0.lock"), 0644U);
+  ASSERT_EQ(locks.size(), 1U);
+  EXPECT_EQ(mode_of(folder_ + "/GPU-1"), 0644U);
 }
 
 TEST_F(GpuLocks, AFolderOfOursThatOthersCouldEmptyIsMended) {
@@ -74,21 +76,39 @@ TEST_F(GpuLocks, ALinkInPlaceOfTheFolderIsRefused) {
 
 TEST_F(GpuLocks, OneLockAtATime) {
   ASSERT_TRUE(make_gpu_lock_folder(folder_).ok());
-  base::UniqueFd first = lock_gpu(folder_, 3);
-  ASSERT_TRUE(first.valid());
-  EXPECT_FALSE(lock_gpu(folder_, 3).valid());
-  EXPECT_TRUE(lock_gpu(folder_, 4).valid());
-  first.reset();
-  EXPECT_TRUE(lock_gpu(folder_, 3).valid());
+  std::vector<base::UniqueFd> first = lock_gpu(folder_, gpu("GPU-1"));
+  ASSERT_FALSE(first.empty());
+  EXPECT_TRUE(lock_gpu(folder_, gpu("GPU-1")).empty());
+  EXPECT_FALSE(lock_gpu(folder_, gpu("GPU-2")).empty());
+  first.clear();
+  EXPECT_FALSE(lock_gpu(folder_, gpu("GPU-1")).empty());
+}
+
+TEST_F(GpuLocks, PartsShareTheirGpuAndNobodyHasTheWhole) {
+  ASSERT_TRUE(make_gpu_lock_folder(folder_).ok());
+  const job::Gpu whole = gpu("GPU-1");
+  const job::Gpu part{"MIG-1", "MIG-1", "GPU-1", ""};
+  const job::Gpu other_part{"MIG-2", "MIG-2", "GPU-1", ""};
+  {
+    const auto first = lock_gpu(folder_, part);
+    const auto second = lock_gpu(folder_, other_part);
+    EXPECT_EQ(first.size(), 2U);
+    EXPECT_EQ(second.size(), 2U);
+    EXPECT_TRUE(lock_gpu(folder_, part).empty());
+    EXPECT_TRUE(lock_gpu(folder_, whole).empty());
+  }
+  const auto all = lock_gpu(folder_, whole);
+  EXPECT_FALSE(all.empty());
+  EXPECT_TRUE(lock_gpu(folder_, part).empty());
 }
 
 TEST_F(GpuLocks, WhatIsPlantedInPlaceOfALockIsNotOpenedAndMakesNothing) {
   ASSERT_TRUE(make_gpu_lock_folder(folder_).ok());
-  std::filesystem::create_symlink(above_ + "/victim", folder_ + "/gpu-0.lock");
-  ASSERT_EQ(::mkfifo((folder_ + "/gpu-1.lock").c_str(), 0666), 0);
-  EXPECT_FALSE(lock_gpu(folder_, 0).valid());
+  std::filesystem::create_symlink(above_ + "/victim", folder_ + "/GPU-0");
+  ASSERT_EQ(::mkfifo((folder_ + "/GPU-1").c_str(), 0666), 0);
+  EXPECT_TRUE(lock_gpu(folder_, gpu("GPU-0")).empty());
   EXPECT_FALSE(std::filesystem::exists(above_ + "/victim"));
-  EXPECT_FALSE(lock_gpu(folder_, 1).valid());
+  EXPECT_TRUE(lock_gpu(folder_, gpu("GPU-1")).empty());
 }
 
 }  // namespace

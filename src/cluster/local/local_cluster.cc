@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -23,10 +24,12 @@ namespace gangrun::cluster {
 
 namespace {
 
-// Where the agent finds its configuration, its network namespace and the locks of its GPUs.
+// Where the agent finds its configuration, its network namespace, a file for why it has ended, and
+// the locks of its GPUs.
 constexpr int kConfigFd = 3;
 constexpr int kNetworkFd = 4;
-constexpr int kFirstLockFd = 5;
+constexpr int kWordsFd = 5;
+constexpr int kFirstLockFd = 6;
 // What is not there yet is looked for that often.
 constexpr std::chrono::milliseconds kLookAgain(500);
 // What a stopped agent may need beyond the grace of its task before it is killed.
@@ -44,7 +47,14 @@ std::int64_t innermost_pid(std::string_view status) {
   return base::parse_integer(rest.substr(rest.find_last_of(" \t") + 1)).value_or(0);
 }
 
-std::string ended_sentence(const process::Exit& exit) {
+// No more of what an agent says is told.
+constexpr std::size_t kMaxWords = 2000;
+
+std::string ended_sentence(const process::Exit& exit, const base::UniqueFd& words) {
+  std::string said(kMaxWords, '\0');
+  const ssize_t got = ::pread(words.get(), said.data(), said.size(), 0);
+  said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!said.empty()) return base::format("its agent ended: {}", said);
   if (exit.succeeded()) return "its agent ended";
   return base::format("its agent {}", exit.to_words());
 }
@@ -81,12 +91,13 @@ base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
 struct LocalCluster::Agent {
   Launch launch;
   std::vector<base::UniqueFd> gpu_locks;
-  std::vector<int> gpus;
+  std::vector<job::Gpu> gpus;
   std::string host;  // whose slot it has
   std::optional<HostNetwork> network;
   // At most one of them: a child of ours, or of an earlier master.
   std::unique_ptr<process::Child> guardian;
   std::unique_ptr<process::ForeignProcess> adopted;
+  base::UniqueFd words;  // a file in memory: why the agent has ended, by itself
   net::Watch exit_watch;
   net::Timer kill_timer;
 
@@ -134,10 +145,8 @@ void LocalCluster::start(const job::TaskId& task, int attempt, Launch launch) {
 
 base::Json LocalCluster::handle_of(const Agent& agent) {
   const auto stat = process::read_stat(agent.pid());
-  return {{"pid", agent.pid()},
-          {"start_ticks", stat ? stat->start_ticks : 0},
-          {"gpus", agent.gpus},
-          {"host", agent.host}};
+  return {
+      {"pid", agent.pid()}, {"start_ticks", stat ? stat->start_ticks : 0}, {"host", agent.host}};
 }
 
 // What is missing may come without anybody telling us: other jobs hold GPUs, a host comes back.
@@ -166,7 +175,8 @@ std::string LocalCluster::try_start(const Key& key) {
   if (std::string missing = take_host(agent); !missing.empty()) return missing;
   if (!take_gpus(agent)) {
     leave_host(agent);
-    return base::format("other jobs hold GPUs of this machine ({} in all)", options_.gpus.size());
+    return base::format("other jobs hold GPUs of this machine ({} in all)",
+                        options_.gpus.list.size());
   }
   const base::Result<> started = spawn_agent(key, agent);
   // Guardian and agent hold them, for as long as anything of the task lives.
@@ -174,7 +184,7 @@ std::string LocalCluster::try_start(const Key& key) {
   agent.network.reset();
   if (started.ok()) {
     const std::string& host = agent.host.empty() ? options_.host : agent.host;
-    emit(Allocated{key.first, key.second, host, agent.gpus, handle_of(agent)});
+    emit(Allocated{key.first, key.second, host, handle_of(agent)});
     return {};
   }
   emit(Ended{key.first, key.second, base::format("had no agent: {}", started.error().message),
@@ -223,11 +233,11 @@ void LocalCluster::leave_host(Agent& agent) {
 
 bool LocalCluster::take_gpus(Agent& agent) {
   const int wanted = agent.launch.resources.gpus;
-  for (const int gpu : options_.gpus) {
+  for (const job::Gpu& gpu : options_.gpus.list) {
     if (static_cast<int>(agent.gpus.size()) == wanted) break;
-    base::UniqueFd lock = lock_gpu(options_.gpu_lock_folder, gpu);
-    if (!lock.valid()) continue;
-    agent.gpu_locks.push_back(std::move(lock));
+    std::vector<base::UniqueFd> locks = lock_gpu(options_.gpu_lock_folder, gpu);
+    if (locks.empty()) continue;
+    std::move(locks.begin(), locks.end(), std::back_inserter(agent.gpu_locks));
     agent.gpus.push_back(gpu);
   }
   if (static_cast<int>(agent.gpus.size()) == wanted) return true;
@@ -239,7 +249,9 @@ bool LocalCluster::take_gpus(Agent& agent) {
 base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
   base::Json config = agent.launch.agent_config;
   // A task that asked for none must not see those of the others.
-  if (!options_.gpus.empty()) config["gpus"] = agent.gpus;
+  if (!options_.gpus.list.empty()) {
+    config["gpus"] = job::to_json(job::Gpus{options_.gpus.maker, agent.gpus});
+  }
   if (agent.launch.wanted) config["wanted_port"] = agent.launch.wanted->port;
   if (agent.network) {
     config["host"] = agent.network->address;
@@ -258,7 +270,9 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
                   "--name",
                   agent_name(options_.job_id, key.first),
                   "--config-fd",
-                  std::to_string(kConfigFd)};
+                  std::to_string(kConfigFd),
+                  "--words-fd",
+                  std::to_string(kWordsFd)};
   if (!agent.launch.containers.empty()) {
     options.argv.insert(
         options.argv.end(),
@@ -273,7 +287,8 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
     options.environment.emplace_back(*variable);
   }
   options.standard_error = log.get();
-  options.inherited = {{config_file.get(), kConfigFd}};
+  GANGRUN_ASSIGN(agent.words, base::memory_file("gangrun-agent-words", ""));
+  options.inherited = {{config_file.get(), kConfigFd}, {agent.words.get(), kWordsFd}};
   if (agent.network) {
     options.argv.insert(options.argv.end(), {"--network-fd", std::to_string(kNetworkFd)});
     options.inherited.push_back({agent.network->name_space.get(), kNetworkFd});
@@ -310,8 +325,6 @@ void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json&
     return emit(Ended{task, attempt, "its agent had ended when a new master came", loop_.now()});
   }
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
-  const auto gpus = base::json_member<std::vector<int>>(handle, "gpus");
-  if (gpus.ok()) agent->gpus = *gpus;
   const auto host = base::json_member<std::string>(handle, "host");
   if (host.ok() && slots_.take_back(*host)) agent->host = *host;
   watch(key, *agent);
@@ -340,7 +353,7 @@ void LocalCluster::reap(const Key& key) {
   if (!is_child) {
     // Only its parent, an earlier master, could have learned how.
   } else if (exit.ok()) {
-    ended.sentence = ended_sentence(**exit);
+    ended.sentence = ended_sentence(**exit, found->second->words);
     ended.out_of_memory = (*exit)->out_of_memory;
   } else {
     ended.sentence = exit.error().message;

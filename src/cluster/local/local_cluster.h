@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "cluster/cluster.h"
 #include "cluster/local/slots.h"
+#include "job/gpus.h"
 #include "net/event_loop.h"
 #include "process/child.h"
 
@@ -37,7 +38,7 @@ class LocalCluster final : public Cluster {
   struct Options {
     std::string agent_program;  // path of gangrun-agent
     std::string host;           // the name that tasks know this machine by
-    std::vector<int> gpus;      // devices of this machine
+    job::Gpus gpus;             // of this machine, where the job asks for any
     // Where other jobs on this machine see which GPUs are taken: one lock file for each.
     std::string gpu_lock_folder;
     std::string agent_log;  // what agents say of themselves is appended here

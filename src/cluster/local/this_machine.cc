@@ -57,31 +57,6 @@ std::int64_t usable_memory_mib(const MachineSources& sources) {
   }
 }
 
-std::vector<int> usable_gpus(const MachineSources& sources,
-                             const std::optional<std::string>& visible) {
-  std::vector<int> gpus;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(sources.devices, failed)) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::string_view kPrefix = "nvidia";
-    if (!name.starts_with(kPrefix)) continue;
-    const auto number = base::parse_integer(std::string_view(name).substr(kPrefix.size()));
-    if (number && *number >= 0 && *number < 1024) gpus.push_back(static_cast<int>(*number));
-  }
-  std::sort(gpus.begin(), gpus.end());
-  if (!visible) return gpus;
-  std::vector<int> allowed;
-  for (const std::string& word : base::split(*visible, ',')) {
-    const auto number = base::parse_integer(base::trim(word));
-    // Numbers after the first other word are not visible to CUDA either.
-    if (!number) break;
-    if (std::find(gpus.begin(), gpus.end(), *number) != gpus.end()) {
-      allowed.push_back(static_cast<int>(*number));
-    }
-  }
-  return allowed;
-}
-
 int usable_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);

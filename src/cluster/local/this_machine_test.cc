@@ -1,6 +1,5 @@
 #include "cluster/local/this_machine.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,15 +9,12 @@
 namespace gangrun::cluster {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-
 class ThisMachineTest : public testing::Test {
  protected:
   ThisMachineTest() {
     std::string name = testing::TempDir() + "this_machine_XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) folder_ = name;
-    sources_ = {folder_ + "/meminfo", folder_ + "/cgroup", folder_ + "/root", folder_ + "/dev"};
+    sources_ = {folder_ + "/meminfo", folder_ + "/cgroup", folder_ + "/root"};
   }
   ~ThisMachineTest() override { std::filesystem::remove_all(folder_); }
 
@@ -47,17 +43,6 @@ TEST_F(ThisMachineTest, AnyCgroupAboveMayLimitMemory) {
 
 TEST_F(ThisMachineTest, MemoryIsZeroWhereNothingTellsIt) {
   EXPECT_EQ(usable_memory_mib(sources_), 0);
-}
-
-TEST_F(ThisMachineTest, GpusAreCountedByTheirDevices) {
-  EXPECT_THAT(usable_gpus(sources_, std::nullopt), IsEmpty());
-  for (const char* name : {"dev/nvidia1", "dev/nvidia0", "dev/nvidia10", "dev/nvidiactl"}) {
-    write(name, "");
-  }
-  EXPECT_THAT(usable_gpus(sources_, std::nullopt), ElementsAre(0, 1, 10));
-  EXPECT_THAT(usable_gpus(sources_, "10, 0"), ElementsAre(10, 0));
-  EXPECT_THAT(usable_gpus(sources_, ""), IsEmpty());
-  EXPECT_THAT(usable_gpus(sources_, "1,-1,0"), ElementsAre(1, 0));
 }
 
 TEST_F(ThisMachineTest, ThereIsAtLeastOneCore) { EXPECT_GE(usable_cores(), 1); }

@@ -53,11 +53,26 @@ std::string with_words(std::string sentence, std::string_view diagnostics) {
 
 ContainerEnd by_the_cluster(std::string sentence) { return {std::move(sentence), false, false}; }
 
-ContainerEnd of_a_process(std::int32_t status) {
+// The last line that the agent wrote, as the NodeManager tells the end of its standard error:
+// "gangrun-agent NAME: WORDS".
+std::string words_of_agent(std::string_view diagnostics) {
+  const std::string_view mark = "\ngangrun-agent ";
+  const std::size_t line = diagnostics.rfind(mark);
+  if (line == std::string_view::npos) return {};
+  diagnostics.remove_prefix(line + mark.size());
+  diagnostics = diagnostics.substr(0, diagnostics.find('\n'));
+  const std::size_t words = diagnostics.find(": ");
+  if (words == std::string_view::npos) return {};
+  return base::shorten(std::string(base::trim(diagnostics.substr(words + 2))), kMaxDiagnostics);
+}
+
+ContainerEnd of_a_process(std::int32_t status, std::string_view diagnostics) {
   if (status == 0) return {"its agent ended", true, false};
   if (status > kSignalBase && status < kSignalBase + NSIG) {
     return {base::format("its agent was killed by signal {}", status - kSignalBase), true, false};
   }
+  const std::string words = words_of_agent(diagnostics);
+  if (!words.empty()) return {base::format("its agent ended: {}", words), true, false};
   return {base::format("its agent exited with status {}", status), true, false};
 }
 
@@ -89,7 +104,7 @@ ContainerEnd explain_end(const hadoop::ContainerStatus& status) {
     case kExitLost: return by_the_cluster("its container ended while its NodeManager was away");
     default: break;
   }
-  if (status.exit_status >= 0) return of_a_process(status.exit_status);
+  if (status.exit_status >= 0) return of_a_process(status.exit_status, words);
   return by_the_cluster(with_words(
       base::format("YARN ended its container with status {}", status.exit_status), words));
 }

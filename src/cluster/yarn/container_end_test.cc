@@ -20,6 +20,17 @@ TEST(ContainerEnd, TheProcessItself) {
   EXPECT_TRUE(end_of(137).counts);
 }
 
+TEST(ContainerEnd, AnAgentThatEndsByItselfSaysWhy) {
+  const std::string words =
+      "[2026-01-31 12:00:00.000]Exception from container-launch.\nExit code: 1\n\n"
+      "[2026-01-31 12:00:00.001]Container exited with a non-zero exit code 1. Error file: "
+      "prelaunch.err.\nLast 4096 bytes of prelaunch.err :\nLast 4096 bytes of stderr :\n"
+      "gangrun-agent job_1-worker-0: listens at h1:40000\n"
+      "gangrun-agent job_1-worker-0: no port: Too many open files\n\n\n";
+  EXPECT_EQ(end_of(1, words).sentence, "its agent ended: no port: Too many open files");
+  EXPECT_EQ(end_of(1, "Exit code: 1\n").sentence, "its agent exited with status 1");
+}
+
 TEST(ContainerEnd, MemoryIsToldWithUseAndLimit) {
   const std::string words =
       "[2026-01-31 12:00:00.000]Container [pid=7,containerID=c] is running 6396313B beyond the "

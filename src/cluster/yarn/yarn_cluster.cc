@@ -356,7 +356,6 @@ void YarnCluster::launch(const Allocation::Granted& granted) {
   emit(Allocated{task,
                  attempt,
                  container.node.host,
-                 {},
                  {{"container", hadoop::to_string(container.id)},
                   {"node", container.node.host},
                   {"node_port", container.node.port}}});

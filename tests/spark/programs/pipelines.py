@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import sys
 import threading
 import time
 
@@ -223,6 +224,8 @@ def instance(args, ctx):
         threading.Event().wait(0.02)
     if args.bad == ctx.worker_num and args.way == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    if args.bad == ctx.worker_num and args.way == "exit":
+        sys.exit("instance has had enough")
     if args.bad == ctx.worker_num:
         raise ValueError(f"instance {ctx.worker_num} is bad")
     pathlib.Path(args.folder, f"told-{ctx.worker_num}").write_text(json.dumps(

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/spec.h"
+
+namespace gangrun::job {
+
+enum class GpuMaker { kNvidia, kAmd };
+
+// What one task has at a time: a GPU, or a part of one (MIG).
+struct Gpu {
+  // As the driver knows it: its UUID, or its number among those that programs see.
+  std::string name;
+  // Of the file by which a task has it, the same for everybody who asks for this GPU.
+  std::string lock;
+  std::string whole_lock;  // of a part: that of the GPU, which its parts share
+  std::string device;      // what an image must be given beside it (AMD)
+
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+// Of a machine, or of a task.
+struct Gpus {
+  GpuMaker maker = GpuMaker::kNvidia;
+  std::vector<Gpu> list;
+
+  friend bool operator==(const Gpus&, const Gpus&) = default;
+};
+
+bool asks_for_gpus(const JobSpec& spec);
+
+// The variable that says which GPUs a program may use: CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES.
+std::string_view visible_variable(GpuMaker maker);
+
+// Their names with commas, as that variable has them.
+std::string names_of(const Gpus& gpus);
+
+base::Json to_json(const Gpus& gpus);
+base::Result<Gpus> gpus_from_json(const base::Json& json);
+
+}  // namespace gangrun::job

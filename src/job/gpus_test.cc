@@ -1,0 +1,35 @@
+#include "job/gpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::job {
+namespace {
+
+TEST(Gpus, AreReadAsTheyWereWritten) {
+  const Gpus gpus{GpuMaker::kAmd,
+                  {{"GPU-1", "GPU-1", "", "dri/renderD128"}, {"1", "gpu-3", "", ""}}};
+  const auto read = gpus_from_json(to_json(gpus));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, gpus);
+  EXPECT_EQ(names_of(*read), "GPU-1,1");
+}
+
+TEST(Gpus, OfAnUnknownMakerAreRefused) {
+  const auto read = gpus_from_json({{"maker", "another"}, {"list", base::Json::array()}});
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, testing::HasSubstr("allowed: amd, nvidia"));
+  EXPECT_FALSE(gpus_from_json(base::Json()).ok());
+}
+
+TEST(Gpus, AreAskedForByAnyTask) {
+  JobSpec spec;
+  spec.tasks.resize(2);
+  EXPECT_FALSE(asks_for_gpus(spec));
+  spec.tasks[1].instances = 2;
+  spec.tasks[1].overrides[1].gpus = 1;
+  EXPECT_TRUE(asks_for_gpus(spec));
+}
+
+}  // namespace
+}  // namespace gangrun::job
