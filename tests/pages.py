@@ -1,4 +1,4 @@
-"""The pages of docs/start as a reader follows them: the files that they show, their commands, and what these print."""
+"""Pages of docs/ as a reader follows them: the files that they show, their commands, and what these print."""
 
 import fnmatch
 import os
@@ -15,8 +15,8 @@ LIMIT_S = 280
 
 
 def fences(name, section=None, without=None):
-    """The blocks of a page of docs/start, or of one section of it, or of all but one."""
-    parts = re.split(r"^(?=## )", (ROOT / "docs/start" / f"{name}.md").read_text(), flags=re.MULTILINE)
+    """The blocks of a page, "start/yarn", or of one section of it, or of all but one."""
+    parts = re.split(r"^(?=## )", (ROOT / "docs" / f"{name}.md").read_text(), flags=re.MULTILINE)
     headings = [part.partition("\n")[0].removeprefix("## ") for part in parts]
     assert {section, without} - {None} <= set(headings), headings
     chosen = (part for part, heading in zip(parts, headings) if section in (None, heading) and heading != without)

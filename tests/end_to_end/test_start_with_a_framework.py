@@ -15,4 +15,4 @@ def test_a_network_is_trained_on_this_machine(gangrun, home, tmp_path):
     environment = pages.with_programs(gangrun, home)
     # Debian's PyTorch belongs to Debian's Python.
     environment["PATH"] = f"/usr/bin:{environment['PATH']}"
-    pages.follow(pages.fences("this-machine", section="Train with a framework"), folder, environment)
+    pages.follow(pages.fences("start/this-machine", section="Train with a framework"), folder, environment)
