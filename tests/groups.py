@@ -21,6 +21,7 @@ GROUPS = {
     "secure": "Hadoop with Kerberos, in each release and protection",
     "spark": "the feed, pipelines, streams and faults on Spark",
     "kubernetes": "pods, their faults, detached jobs, tf-spawner",
+    "docs": "the documentation site, built and looked at in a browser",
     "servers": "the scripts that start the servers of the tests",
     "soak": "hundreds of rounds with processes killed at random",
 }
@@ -37,6 +38,7 @@ FOLDERS = {
     "tests/spark": "spark",
     "tests/kubernetes": "kubernetes",
     "tests/clusters": "servers",
+    "tests/docs": "docs",
 }
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts the wines of each quality, every worker in its part of the file: a program that was made for tf-spawner.
+# Counts the wines of each quality; every worker counts its part of the file. Written for tf-spawner.
 set -euo pipefail
 echo "worker $WORKER_NUMBER of $TOT_WORKERS"
 awk -F ';' -v mine="$WORKER_NUMBER" -v workers="$TOT_WORKERS" \

@@ -1,4 +1,4 @@
 #!/bin/bash
-# With -c: what the workers run instead of the script alone, one command a line; each begins if the one before succeeded.
+# With -c, the workers run these lines instead of the script alone. Each line runs only if the one before succeeded.
 python -c 'import tensorflow; print("TensorFlow", tensorflow.__version__)'
 python /script/training-script.py

@@ -1,11 +1,12 @@
-"""What the documents tell people to type, and where they send them, exists."""
+"""What the documents tell people to type exists. Where they send them: test_links."""
 
 import re
 
 from house import ROOT, project_files, read, report
 
-LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)")
 BLOCK = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+MAX_README_LINES = 120
 
 
 def documents():
@@ -19,12 +20,6 @@ def commands(text):
             line = re.sub(r"(^|\s)#.*", "", line.removeprefix("$ ")).strip()
             if line:
                 yield line
-
-
-def test_links_lead_somewhere():
-    offences = [f"{path}: {link}" for path in documents() for link in LINK.findall(read(path))
-                if not (ROOT / path.parent / link).exists()]
-    assert not offences, report(offences)
 
 
 def test_make_targets_of_the_documents_exist():
@@ -41,6 +36,28 @@ def test_programs_and_files_of_the_readme_exist():
     own = [word for word in words if re.match(r"(tools|examples|tests|docs)/", word)]
     offences = [word for word in own if not (ROOT / word).exists()]
     assert not offences, report(offences)
+
+
+def test_the_readme_is_read_in_two_minutes():
+    assert read("README.md").count("\n") <= MAX_README_LINES
+
+
+def test_every_example_ends_with_the_output_to_expect():
+    paths = [path for path in documents() if path.parts[0] == "examples" and path.name == "README.md" and len(path.parts) == 3]
+    assert paths
+    last = {path: re.findall(r"^## (.*)", read(path), re.MULTILINE)[-1:] for path in paths}
+    assert {path: heading for path, heading in last.items() if heading != ["Expected output"]} == {}
+
+
+def test_the_smallest_example_has_ten_lines():
+    paths = [path for path in project_files() if path.parts[:2] == ("examples", "hello") and path.name != "README.md"]
+    assert sum(read(path).count("\n") for path in paths) <= 10
+
+
+def test_the_order_of_the_examples_has_all_of_them():
+    folders = {path.parts[1] for path in project_files() if path.parts[0] == "examples" and len(path.parts) > 2}
+    listed = re.findall(r"^\|.*?\[([\w-]+)\]\(\1/\)", read("examples/README.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(folders) and listed[0] == "hello"
 
 
 def test_every_decision_is_numbered_once_and_has_its_parts():

@@ -94,6 +94,7 @@ PACKAGES = {
     "secure": ("hadoop-all", "demo"),
     "spark": ("spark-all", "hadoop", "demo"),
     "kubernetes": ("kubernetes-all",),
+    "docs": ("docs", "browser"),
     "servers": ("hadoop-all", "spark-all", "kubernetes-all"),
     "bench": ("hadoop-all", "spark-all", "kubernetes-all", "bench"),
     "soak": ("demo",),

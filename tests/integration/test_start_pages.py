@@ -1,0 +1,43 @@
+"""The first pages of the documentation, as somebody follows them who has a checkout, and what to type for other launchers."""
+
+import os
+
+import pages
+import pytest
+
+WITH_A_FRAMEWORK = "Train with a framework"
+
+
+def test_gangrun_is_built_and_looked_at(gangrun, home, tmp_path):
+    """Through the page's own path, which the build of this checkout may not be."""
+    folder = tmp_path / "checkout"
+    (folder / "build/release").mkdir(parents=True)
+    (folder / "build/release/src").symlink_to(gangrun.parent)
+    pages.follow(pages.fences("start/index"), folder, pages.with_programs(gangrun, home))
+
+
+def test_a_model_is_trained_on_this_machine(gangrun, home, tmp_path):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    pages.write_files("start/this-machine", folder)
+    pages.follow(pages.fences("start/this-machine", without=WITH_A_FRAMEWORK), folder, pages.with_programs(gangrun, home))
+
+
+@pytest.mark.parametrize("name", ["from-torchrun", "from-horovodrun"])
+def test_what_to_type_instead_is_accepted(gangrun, home, tmp_path, name):
+    """As a plan: the frameworks are not here."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    commands = [fence for fence in pages.fences(name) if fence["language"] == "sh"]
+    assert commands
+    pages.follow(commands, folder, pages.with_programs(gangrun, home), {"gangrun run": "gangrun run --dry-run"})
+
+
+def test_the_job_of_tony_is_accepted(run_gangrun, tmp_path):
+    """Up to where a cluster is asked for."""
+    (job,) = [fence["text"] for fence in pages.fences("from-tony") if fence["language"] == "yaml"]
+    (tmp_path / "job.yaml").write_text(job)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "venv.zip").touch()
+    done = run_gangrun("run", "job.yaml", "--dry-run", cwd=tmp_path, env={"HADOOP_CONF_DIR": os.devnull})
+    assert done.status == 2 and os.devnull in done.stderr, done.stderr
