@@ -39,7 +39,7 @@ def test_no_command_needs_the_current_folder_but_run(gangrun, home, tmp_path):
 
 @pytest.mark.parametrize("value, status, said", [
     ("abc", 2, "GANGRUN_PARENT='abc' is not a process"), ("-1", 2, "is not a process"), ("", 2, "is not a process"),
-    ("1", -15, "GANGRUN_PARENT=1: that process has ended, or did not start this command"),
+    ("1", -15, "GANGRUN_PARENT=1: that process has ended or did not start this command"),
 ])
 def test_a_parent_that_is_none_is_told(run_gangrun, value, status, said):
     """It ended every command by SIGTERM without a word."""

@@ -78,8 +78,8 @@ def test_an_interface_that_a_host_lacks_is_refused_before_anything_starts(run_ga
     for interface, told in (
             ("eth1", "interface: no interface 'eth1' is up and has an address; allowed: an interface or network of "
                      f"lo 127.0.0.1, eth0 {FAST}.11, lo ::1"),
-            ("lo", "its address 127.0.0.1 (of lo, the first of 2: lo 127.0.0.1, lo ::1) is loopback's; allowed: one "
-                   "by which the other hosts reach it")):
+            ("lo", "its address 127.0.0.1 (of lo, the first of 2: lo 127.0.0.1, lo ::1) is a loopback address; allowed: "
+                   "one that the other hosts can reach")):
         done = run_gangrun("run", "--hosts", ",".join(hosts.names), "--interface", interface, "--", "true")
         assert done.status == 2
         assert done.stderr == f"gangrun: hosts: host {hosts.names[0]} cannot be used: {told}\n"

@@ -375,7 +375,7 @@ def test_the_commands_see_it_as_any_job_of_this_machine(start, run_gangrun, gang
 @pytest.mark.parametrize("key,value,told", [
     ("files", ["job.json"], "is not allowed with `on: spark`; Spark ships files"),
     ("image", "python:3.11", "image: 'python:3.11' is not allowed with `on: spark`; the image is that of"),
-    ("restarts", 3, "restarts.max: '3' is not allowed with `on: spark`; nobody starts a task anew there"),
+    ("restarts", 3, "restarts.max: '3' is not allowed with `on: spark`; nobody restarts a task anew there"),
     ("hosts", ["a"], "hosts: 'a' is not allowed with `on: spark`; where its executors are"),
 ])
 def test_what_spark_has_no_use_for_is_refused(run_gangrun, tmp_path, key, value, told):

@@ -56,7 +56,7 @@ def test_a_port_of_a_pod_is_reached_from_its_first_listening_to_the_jobs_end(job
             assert process.returncode == 0 and "has killed" in err, err
         assert client.wait(RUN_LIMIT_S) == 5
     done = jobs.order("open", "last", "worker:1")
-    assert done.returncode == 7 and "nothing of it is to be opened" in done.stderr
+    assert done.returncode == 7 and "nothing of it can be opened" in done.stderr
 
 
 def test_who_may_not_forward_is_told_the_right_that_is_missing(jobs):

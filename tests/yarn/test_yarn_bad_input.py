@@ -50,7 +50,7 @@ def configured(hadoop, tmp_path):
 @pytest.mark.gate
 def test_a_configuration_that_is_not_there(refused, tmp_path):
     assert refused(HADOOP_CONF_DIR="") == (
-        "HADOOP_CONF_DIR is not set; it names the folder with the cluster's core-site.xml and yarn-site.xml")
+        "HADOOP_CONF_DIR is not set; set it to the folder with the cluster's core-site.xml and yarn-site.xml")
     assert refused(HADOOP_CONF_DIR="/nowhere") == (
         "HADOOP_CONF_DIR: there is no /nowhere; expected the folder with the cluster's core-site.xml and yarn-site.xml")
     assert refused(HADOOP_CONF_DIR=str(tmp_path)) == (
