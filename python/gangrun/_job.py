@@ -138,8 +138,8 @@ def _checked_main(main: Any, request: Request) -> Main:
         return main  # type: ignore[no-any-return]
     if isinstance(main, str) and main.strip():
         return main
-    if isinstance(main, (list, tuple)) and main and all(isinstance(word, (str, os.PathLike)) for word in main):
-        return [os.fspath(word) for word in main]
+    if isinstance(main, (list, tuple)) and main and all(isinstance(word, (str, bytes, os.PathLike)) for word in main):
+        return [os.fsdecode(word) for word in main]
     raise InvalidJob(f"main: {main!r} is a {type(main).__name__}; allowed: a function, 'package.module:function', a list "
                      "of words, or a line for the shell")
 

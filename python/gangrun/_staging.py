@@ -49,7 +49,7 @@ def files_of(files: Any, on: str) -> dict[str, str]:
 
 
 def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
-    path = os.fspath(raw) if isinstance(raw, (str, os.PathLike)) else None
+    path = os.fsdecode(raw) if isinstance(raw, (str, bytes, os.PathLike)) else None
     if not isinstance(path, str) or not path:
         raise InvalidJob(f"files: {raw!r} is not a path")
     if is_url(path) and not path.startswith("file://"):

@@ -76,8 +76,8 @@ def _report(figures: dict[str, Figure]) -> None:
             value = _plain(name, value)
         if isinstance(value, float) and not math.isfinite(value):
             value = str(value)  # JSON has no number for it
-        if isinstance(value, str) and len(value.encode()) > MAX_FIGURE_BYTES:
-            raise ValueError(f"{name}: a text of {len(value.encode())} bytes; allowed: {MAX_FIGURE_BYTES}")
+        if isinstance(value, str) and len(value.encode(errors="replace")) > MAX_FIGURE_BYTES:
+            raise ValueError(f"{name}: a text of {len(value.encode(errors='replace'))} bytes; allowed: {MAX_FIGURE_BYTES}")
         _told[name] = value
     if len(_told) > MAX_FIGURES:
         for name in figures:

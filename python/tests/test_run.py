@@ -1,5 +1,6 @@
 """Jobs of this machine by the package: what a notebook or a pipeline does."""
 
+import os
 import pathlib
 import sys
 
@@ -36,6 +37,27 @@ def test_a_function_runs_as_every_task_and_its_lines_are_told(folder):
         (name, "exited with status 0") for name in ("chief:0", "worker:0", "worker:1")}
     assert run.logs("worker:1") == "here is worker:1\n"
     assert not run.running and run.exception is None
+
+
+def what_it_has(word):
+    import os
+    print(os.fsencode(word), flush=True)
+    return os.getcwdb(), os.environb[b"VALUE"], os.fsencode(word)
+
+
+def test_folders_words_and_values_are_bytes(folder, home, monkeypatch):
+    odd = os.fsdecode(b"\xff")
+    os.mkdir(f"w{odd}")
+    monkeypatch.chdir(f"w{odd}")
+    monkeypatch.setenv("GANGRUN_HOME", f"{home}/h{odd}")
+    lines = []
+    run = gangrun.run({"worker": 1}, what_it_has, args=[odd], env={"VALUE": odd}, on_line=lambda *line: lines.append(line))
+    assert run.result == (os.getcwdb(), b"\xff", b"\xff")
+    assert os.listdir(run.status()["folder"]) and run.status()["folder"].startswith(f"{home}/h{odd}/")
+    pathlib.Path(f"data{odd}").write_bytes(b"1\n")
+    run = gangrun.run({"worker": 1}, ["sh", "-c", 'cat "$1"', "sh", b"data\xff"], files=[b"data\xff"], name="cat",
+                      on_line=lambda *line: lines.append(line))
+    assert [line for _, _, line in lines] == ["b'\\xff'", "1"]
 
 
 def test_a_long_line_is_one_line(folder):

@@ -19,7 +19,9 @@ inline constexpr int kMaxJsonDepth = 64;
 // duplicate handling beyond "last one wins". The error says where the text is wrong.
 Result<Json> parse_json(std::string_view text, std::size_t max_bytes);
 
-// One line without spaces; bytes that are not UTF-8 become the replacement character.
+// One line without spaces. A path, a word or a variable is bytes: what of it is not UTF-8 is
+// written as Python does, "\udc80" to "\udcff", and parse_json() makes the same bytes of that
+// again.
 std::string dump_json(const Json& json);
 // The same for people: indented by two.
 std::string dump_json_indented(const Json& json);

@@ -36,9 +36,43 @@ TEST(ParseJson, LimitsLengthAndDepthBeforeParsing) {
   EXPECT_TRUE(parse_json("\"\\\"" + std::string(200, '[') + "\"", kLimit).ok());
 }
 
-TEST(DumpJson, ReplacesBytesThatAreNotUtf8) {
-  EXPECT_EQ(dump_json(Json("a\xff")), "\"a\xEF\xBF\xBD\"");
+TEST(DumpJson, WritesBytesThatAreNotUtf8AsPythonDoes) {
+  EXPECT_EQ(dump_json(Json("a\xff\"ü")), R"("a\udcff\"ü")");
+  EXPECT_EQ(dump_json(Json{{"\x80", {1, "\xc3"}}}), R"({"\udc80":[1,"\udcc3"]})");
   EXPECT_EQ(dump_json_indented(Json{{"a", 1}}), "{\n  \"a\": 1\n}");
+  EXPECT_EQ(dump_json_indented(Json{{"a", "\xff"}}), "{\n  \"a\": \"\\udcff\"\n}");
+}
+
+TEST(DumpJson, AnyBytesComeBackExactly) {
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
+  // A cut character, one that is too long, half of a pair, and what the way through it is made of.
+  for (const std::string& text :
+       {all, std::string("/a\xff/b"), std::string("\xe2\x82"), std::string("\xc0\xaf"),
+        std::string("\xed\xb3\xbf"), std::string("\U0010FFFFff\xff"),
+        std::string("\U0010FFFF--\U0010FFFF\xfe"), std::string("\\udcff\xff"),
+        std::string("\xF0\x9F\x98\x80\xff")}) {
+    const Json json = {{text, {text, {{"n", -1.5}, {"b", true}, {"l", Json::array()}}}}};
+    for (const std::string& dumped : {dump_json(json), dump_json_indented(json)}) {
+      EXPECT_TRUE(Json::accept(dump_json(Json(dumped))));
+      const auto back = parse_json(dumped, kLimit);
+      ASSERT_TRUE(back.ok()) << back.error().message << dumped;
+      EXPECT_EQ(*back, json) << dumped;
+    }
+  }
+}
+
+TEST(ParseJson, TakesEscapedBytesBesideEscapedCharacters) {
+  const auto json = parse_json(
+      R"(["\uDCFF\udc80", "\ud83d\ude00\udcff", "\udbff\udfffff", "\\udcff", "\u00e9\udcfe"])",
+      kLimit);
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  EXPECT_EQ(*json, Json({"\xff\x80", "\xF0\x9F\x98\x80\xff", "\U0010FFFFff", "\\udcff", "é\xfe"}));
+  // No byte that UTF-8 could have is hidden so, and no half of a character stands for one.
+  for (const char* text : {R"("\udc2f")", R"("\udc7f")", R"("\udd00")", R"("\udcff\ud800")",
+                           R"("\udcf")", R"("\udcff)", R"("\udcff" x)"}) {
+    EXPECT_FALSE(parse_json(text, kLimit).ok()) << text;
+  }
 }
 
 TEST(JsonMember, GivesTheValueInItsTypeOnly) {

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "cli/text.h"
+#include "job/json_text.h"
 
 namespace gangrun::cli {
 
@@ -15,7 +16,7 @@ base::Json to_json(const cluster::LogLine& line) {
   base::Json json = {{"event", "line"},
                      {"task", job::to_string(line.task)},
                      {"stream", line.is_error ? "stderr" : "stdout"},
-                     {"line", line.text}};
+                     {"line", job::json_text(line.text)}};
   if (line.end == cluster::LineEnd::kGoesOn) json["partial"] = true;
   if (line.end == cluster::LineEnd::kRedrawn) json["redrawn"] = true;
   return json;

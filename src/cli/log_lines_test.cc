@@ -59,6 +59,7 @@ TEST(LogPrinter, JsonIsAlwaysValid) {
   EXPECT_EQ((*json)["task"], "worker:0");
   EXPECT_EQ((*json)["stream"], "stdout");
   EXPECT_EQ((*json)["line"], "three\uFFFD");
+  EXPECT_EQ((*json)["line"], "three\uFFFD");
   EXPECT_FALSE(json->contains("partial"));
 }
 

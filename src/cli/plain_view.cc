@@ -10,6 +10,7 @@
 #include "cli/render.h"
 #include "cli/report.h"
 #include "cli/text.h"
+#include "job/json_text.h"
 
 namespace gangrun::cli {
 
@@ -144,8 +145,12 @@ void JsonView::lines(const std::vector<cluster::LogLine>& lines) {
   }
 }
 
-void JsonView::warning(const std::string& sentence) { write("warning", {{"sentence", sentence}}); }
-void JsonView::notice(const std::string& sentence) { write("notice", {{"sentence", sentence}}); }
+void JsonView::warning(const std::string& sentence) {
+  write("warning", {{"sentence", job::json_text(sentence)}});
+}
+void JsonView::notice(const std::string& sentence) {
+  write("notice", {{"sentence", job::json_text(sentence)}});
+}
 
 void JsonView::joinable(const JoinPlace& place) {
   write("join", {{"host", place.host},

@@ -220,8 +220,15 @@ Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine&
 
 Result<> check_images_of(const job::JobSpec& spec,
                          const std::map<std::string, std::string>& environment,
-                         base::Instant deadline) {
+                         const std::vector<std::string>& folders, base::Instant deadline) {
   if (cluster::images_of(spec).empty()) return {};
+  for (const std::string& folder : folders) {
+    if (base::is_valid_utf8(folder)) continue;
+    return base::invalid_argument(
+        base::format("image: containers need the folder {}, whose name is not UTF-8, and engines "
+                     "take nothing else; allowed: another working folder and GANGRUN_HOME",
+                     path_in_quotes(folder)));
+  }
   if (!spec.hosts.empty()) {
     return base::invalid_argument(
         "image: is not possible with `hosts:`, whose networks an engine cannot be given; allowed: "

@@ -43,10 +43,11 @@ base::Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Ma
                                      const std::map<std::string, std::string>& environment,
                                      const std::string& folder);
 
-// Whether this machine has an engine that has the images that the job's tasks run in.
+// Whether this machine has an engine that has the images that the job's tasks run in, and can show
+// these folders to their containers.
 base::Result<> check_images_of(const job::JobSpec& spec,
                                const std::map<std::string, std::string>& environment,
-                               base::Instant deadline);
+                               const std::vector<std::string>& folders, base::Instant deadline);
 
 // The container engine that tasks of this machine in images run by.
 base::Result<std::string> engine_of(const std::map<std::string, std::string>& environment);

@@ -63,8 +63,10 @@ TEST_F(PrepareTest, ImagesNeedAnEngineAndTheHostsOwnNetwork) {
   RunOptions options;
   options.flags.roles = {"worker:1"};
   options.flags.command = {"x"};
+  std::vector<std::string> folders = {test_.folder()};
   const auto images_of = [&] {
-    return check_images_of(*read_job(options, test_.folder()), {{"PATH", test_.folder()}}, {});
+    return check_images_of(*read_job(options, test_.folder()), {{"PATH", test_.folder()}}, folders,
+                           {});
   };
   EXPECT_TRUE(images_of().ok());
   options.flags.image = "tf:2";
@@ -72,6 +74,8 @@ TEST_F(PrepareTest, ImagesNeedAnEngineAndTheHostsOwnNetwork) {
               HasSubstr("image: 'tf:2': there is no container engine"));
   options.flags.hosts = {"a"};
   EXPECT_THAT(images_of().error().message, HasSubstr("hosts"));
+  folders.emplace_back("/a\xff");
+  EXPECT_THAT(images_of().error().message, HasSubstr("not UTF-8, and engines take nothing else"));
 }
 
 // On a cluster: what is there already is neither looked for here nor relative to anything.

@@ -83,20 +83,20 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   // On YARN the master is elsewhere.
   if (plan.spec.on != job::kYarn) GANGRUN_TRY(master::check_open_files(plan.spec));
   if (plan.spec.on == job::kYarn || plan.spec.on == job::kKubernetes) return plan;
+  GANGRUN_ASSIGN(plan.home, home_of(context));
   if (plan.spec.on != job::kSpark) {
     // The driver is asked only where it matters: that may take it seconds.
     if (job::asks_for_gpus(plan.spec)) plan.launch.gpus = gpus_of_this_machine(context);
     GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(plan.launch.gpus),
                                       context.environment, context.folder));
-    GANGRUN_TRY(
-        check_images_of(plan.spec, context.environment, context.clock.now() + kEngineTimeout));
+    GANGRUN_TRY(check_images_of(plan.spec, context.environment, {context.folder, plan.home},
+                                context.clock.now() + kEngineTimeout));
     GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
   }
   GANGRUN_ASSIGN(auto host,
                  host_for_tasks(plan.spec, options.host, context.clock.now() + kResolveTimeout));
   plan.launch.host = std::move(host.address);
   plan.launch.host_reason = std::move(host.reason);
-  GANGRUN_ASSIGN(plan.home, home_of(context));
   plan.launch.working_folder = context.folder;
   plan.launch.serve_tls = options.serve_tls;
   if (options.port) {

@@ -1,9 +1,11 @@
 #include <memory>
+#include <utility>
 
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/why.h"
+#include "job/json_text.h"
 
 namespace gangrun::cli {
 
@@ -21,10 +23,12 @@ ExitStatus tell_why(const WhyOptions& options, Context& context) {
   if (!status.ok()) return fail(context, status.error());
   const auto sentences = why(*status);
   if (options.json) {
+    base::Json texts = base::Json::array();
+    for (const std::string& sentence : sentences) texts.push_back(job::json_text(sentence));
     const base::Json json{{"job", status->id},
                           {"state", job::to_string(status->state)},
-                          {"waiting_for", status->waiting_for},
-                          {"why", sentences}};
+                          {"waiting_for", job::json_text(status->waiting_for)},
+                          {"why", std::move(texts)}};
     context.console.out(base::dump_json(json) + "\n");
     return ExitStatus::kSuccess;
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "job/json_text.h"
 
 namespace gangrun::cluster {
 
@@ -32,8 +33,8 @@ bool any_failed(const std::vector<Check>& checks) {
 base::Json to_json(const Check& check) {
   return {{"name", check.name},
           {"verdict", to_string(check.verdict)},
-          {"found", check.found},
-          {"to_do", check.to_do}};
+          {"found", job::json_text(check.found)},
+          {"to_do", job::json_text(check.to_do)}};
 }
 
 base::Result<Check> check_from_json(const base::Json& json) {

@@ -53,7 +53,7 @@ Found check_archives(const std::map<std::string, std::string>& archives, const s
     }
     const std::string own_path = base::format("{}.{}", path, folder);
     if (source.empty()) return Problem{own_path, "the path is empty"};
-    if (auto found = check_text(source, own_path)) return found;
+    if (auto found = check_path_or_url(source, own_path)) return found;
     if (has_scheme(source) && !is_cluster_url(source)) {
       return Problem{own_path, cluster_file(source).error().message};
     }

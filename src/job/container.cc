@@ -110,7 +110,7 @@ Found check_mounts(const std::vector<Mount>& mounts) {
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string path = base::format("mounts.{}", i);
     const std::string& own = mounts[i].path;
-    if (auto found = check_text(own, path)) return found;
+    if (auto found = check_bytes(own, path)) return found;
     // The engines write a mount as "path:path:ro", YARN a list of them with commas.
     if (!own.starts_with('/') || own.find_first_of(":,\n") != std::string::npos) {
       return Problem{path, base::format("{} is not the path of a mount; allowed: an absolute path "

@@ -20,7 +20,8 @@ base::Result<Figure> figure_from(const std::string& name, const base::Json& valu
   if (value.is_number_integer()) return Figure(value.get<std::int64_t>());
   if (value.is_null()) return Figure(std::numeric_limits<double>::quiet_NaN());
   if (value.is_string() && value.get_ref<const std::string&>().size() <= kMaxFigureTextBytes) {
-    return Figure(value.get<std::string>());
+    const base::Json text = json_text(value.get_ref<const std::string&>(), kMaxFigureTextBytes);
+    return Figure(text.get<std::string>());
   }
   return base::invalid_argument(base::format(
       "figure '{}' must be a number or a text of at most {} bytes", name, kMaxFigureTextBytes));

@@ -45,6 +45,10 @@ TEST(Figures, WhatIsNotAllowedIsNamed) {
   EXPECT_THAT(read(many).error().message, HasSubstr("65 figures; at most 64"));
 }
 
+TEST(Figures, ATextIsAlwaysUtf8) {
+  EXPECT_EQ(std::get<std::string>(read(R"({"file":"a\udcff"})")->at("file")), "a\uFFFD");
+}
+
 TEST(Figures, ALargeWholeNumberIsANumber) {
   const auto read_back = read(R"({"bytes":18446744073709551615})");
   ASSERT_TRUE(read_back.ok());

@@ -13,14 +13,23 @@ base::Error too_long(std::string_view key, std::size_t max_bytes) {
       base::format("\"{}\" is longer than the limit of {} bytes", key, max_bytes));
 }
 
+base::Error not_utf8(std::string_view key) {
+  return base::invalid_argument(base::format("\"{}\" is not UTF-8", key));
+}
+
 }  // namespace
 
+base::Json json_text(std::string_view text) {
+  if (base::is_valid_utf8(text)) return text;
+  const std::string clean =
+      base::Json(text).dump(-1, ' ', false, base::Json::error_handler_t::replace);
+  return base::parse_json(clean, clean.size()).value_or(base::Json(""));
+}
+
 base::Json json_text(std::string_view text, std::size_t max_bytes) {
-  std::string kept = base::shorten(text, max_bytes);
-  if (base::is_valid_utf8(kept)) return kept;
-  // One replacement character takes three bytes: the text may have grown over the limit.
-  const auto clean = base::parse_json(base::dump_json(kept), 8 * max_bytes + 16);
-  return clean.ok() ? base::shorten(clean->get_ref<const std::string&>(), max_bytes) : "";
+  // One replacement character takes three bytes: the text may grow over the limit.
+  const base::Json clean = json_text(base::shorten(text, max_bytes));
+  return base::shorten(clean.get_ref<const std::string&>(), max_bytes);
 }
 
 base::Json json_lines(const std::vector<std::string>& lines) {
@@ -32,10 +41,17 @@ base::Json json_lines(const std::vector<std::string>& lines) {
   return list;
 }
 
+base::Result<std::string> path_member(const base::Json& object, std::string_view key,
+                                      std::size_t max_bytes) {
+  GANGRUN_ASSIGN(auto path, base::json_member<std::string>(object, key));
+  if (path.size() > max_bytes) return too_long(key, max_bytes);
+  return path;
+}
+
 base::Result<std::string> text_member(const base::Json& object, std::string_view key,
                                       std::size_t max_bytes) {
-  GANGRUN_ASSIGN(auto text, base::json_member<std::string>(object, key));
-  if (text.size() > max_bytes) return too_long(key, max_bytes);
+  GANGRUN_ASSIGN(auto text, path_member(object, key, max_bytes));
+  if (!base::is_valid_utf8(text)) return not_utf8(key);
   return text;
 }
 
@@ -48,6 +64,7 @@ base::Result<std::vector<std::string>> lines_member(const base::Json& object,
   }
   for (const std::string& line : lines) {
     if (line.size() > kMaxLineBytes) return too_long(key, kMaxLineBytes);
+    if (!base::is_valid_utf8(line)) return not_utf8(key);
   }
   return lines;
 }

@@ -324,7 +324,7 @@ std::string kubernetes_name(std::string_view name) {
 }
 
 Found check_kubernetes(const KubernetesOptions& kubernetes) {
-  if (auto found = check_text(kubernetes.kubeconfig, "kubernetes.kubeconfig")) return found;
+  if (auto found = check_bytes(kubernetes.kubeconfig, "kubernetes.kubeconfig")) return found;
   if (auto found = check_text(kubernetes.context, "kubernetes.context")) return found;
   if (!kubernetes.name_space.empty() && !is_part(kubernetes.name_space)) {
     return Problem{"kubernetes.namespace",

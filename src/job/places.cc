@@ -10,6 +10,7 @@
 #include "job/hosts.h"
 #include "job/kubernetes_rules.h"
 #include "job/limits.h"
+#include "job/plan_json.h"
 #include "job/shipped_files.h"
 #include "job/spec_kubernetes.h"
 #include "job/units.h"
@@ -288,6 +289,54 @@ Found check_on_spark(const JobSpec& job) {
   return std::nullopt;
 }
 
+// The first text of a part of the job that is none: `why` says who takes nothing else.
+Found find_no_text(const base::Json& part, const std::string& path, std::string_view why) {
+  if (part.is_string() && !base::is_valid_utf8(part.get_ref<const std::string&>())) {
+    return Problem{path,
+                   base::format("{} is not UTF-8, {}", in_quotes(part.get<std::string>()), why)};
+  }
+  if (!part.is_structured()) return std::nullopt;
+  for (const auto& [key, value] : part.items()) {
+    const std::string own_path = path.empty() ? key : base::format("{}.{}", path, key);
+    if (!base::is_valid_utf8(key))
+      return Problem{path, base::format("a key is not UTF-8, {}", why)};
+    if (auto found = find_no_text(value, own_path, why)) return found;
+  }
+  return std::nullopt;
+}
+
+// All that is sent to the API server. Files are read here; their names are looked at when they are.
+Found check_text_on_kubernetes(const JobSpec& job) {
+  JobSpec sent = job;
+  sent.files.clear();
+  sent.kubernetes.kubeconfig.clear();
+  return find_no_text(to_json(sent), "", "and Kubernetes takes nothing else");
+}
+
+// What an engine is told of the tasks that run in an image.
+Found check_text_for_images(const JobSpec& job) {
+  const auto has_image = [&](const TaskSpec& task) { return !job.image_of(task).empty(); };
+  if (std::none_of(job.tasks.begin(), job.tasks.end(), has_image)) return std::nullopt;
+  const base::Json json = to_json(job);
+  const auto look_at = [](const base::Json& part, const std::string& path) -> Found {
+    for (const char* key : {"command", "env", "mounts"}) {
+      const auto value = part.find(key);
+      if (value == part.end()) continue;
+      const std::string own_path = path.empty() ? key : base::format("{}.{}", path, key);
+      if (auto found = find_no_text(*value, own_path, "and engines of images take nothing else")) {
+        return found;
+      }
+    }
+    return std::nullopt;
+  };
+  if (auto found = look_at(json, "")) return found;
+  for (const TaskSpec& task : job.tasks) {
+    if (!has_image(task)) continue;
+    if (auto found = look_at(json["tasks"][task.type], "tasks." + task.type)) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> place_names() {
@@ -323,7 +372,7 @@ Found check_yarn(const YarnOptions& yarn) {
   if (auto found = check_acl(yarn.modify_acl, "yarn.modify_acl")) return found;
   if (auto found = check_file_systems(yarn.file_systems)) return found;
   if (auto found = check_name(yarn.principal, "yarn.principal")) return found;
-  if (auto found = check_text(yarn.keytab, "yarn.keytab")) return found;
+  if (auto found = check_bytes(yarn.keytab, "yarn.keytab")) return found;
   if (auto found = check_name(yarn.as, "yarn.as")) return found;
   if (!yarn.as.empty() && !yarn.keytab.empty()) {
     return Problem{"yarn.as", base::format("{} is not allowed with a keytab: the processes of that "
@@ -334,9 +383,13 @@ Found check_yarn(const YarnOptions& yarn) {
 }
 
 Found check_place(const JobSpec& job) {
+  if (job.on == kKubernetes) {
+    if (auto found = check_text_on_kubernetes(job)) return found;
+    return check_on_kubernetes(job);
+  }
+  if (auto found = check_text_for_images(job)) return found;
   if (job.on == kLocal) return check_local(job);
   if (job.on == kYarn) return check_on_yarn(job);
-  if (job.on == kKubernetes) return check_on_kubernetes(job);
   if (job.on == kSpark) return check_on_spark(job);
   return std::nullopt;
 }

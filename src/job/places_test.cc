@@ -326,12 +326,37 @@ const std::pair<const char*, Change> kBadJobs[] = {
     {"yarn.modify_acl", [](JobSpec& job) { job.yarn.modify_acl = "\xff"; }},
     {"yarn.file_systems", [](JobSpec& job) { job.yarn.file_systems = {"preprod"}; }},
     {"yarn.principal", [](JobSpec& job) { job.yarn.principal = "a b"; }},
-    {"yarn.keytab", [](JobSpec& job) { job.yarn.keytab = "\xff"; }},
+    {"yarn.keytab", [](JobSpec& job) { job.yarn.keytab = std::string(1, '\0'); }},
     {"yarn.as", [](JobSpec& job) { job.yarn.as = "a\n"; }},
     // Who the job is for could read the keys of who submits it.
     {"yarn.as", [](JobSpec& job) { job.yarn.as = "bob", job.yarn.keytab = "k"; }},
     {"yarn.max_attempts", [](JobSpec& job) { job.yarn.max_attempts = -1; }},
 };
+
+// Bytes go where only our own programs pass them on; others take texts.
+TEST(Places, BytesThatAreNotUtf8AreRefusedWhereTheyCannotBeGiven) {
+  const Flags words{.command = {"x", "\xff"}};
+  Flags on_yarn = words;
+  on_yarn.on = "yarn";
+  Flags in_image = words;
+  in_image.image = "a";
+  Flags on_kubernetes = in_image;
+  on_kubernetes.on = "kubernetes";
+  EXPECT_EQ(places_error("", words), "");
+  EXPECT_EQ(places_error("", on_yarn), "");
+  EXPECT_EQ(places_error("", in_image),
+            "after --: command.1: '\xff' is not UTF-8, and engines of images take nothing else");
+  EXPECT_EQ(places_error("", on_kubernetes),
+            "after --: command.1: '\xff' is not UTF-8, and Kubernetes takes nothing else");
+  JobSpec job = built_place("", {.on = "yarn", .command = {"x"}});
+  job.image = "a";
+  job.tasks[0].environment["A"] = "\xfe";
+  EXPECT_EQ(find_problem(job)->path, "tasks.worker.env.A");
+  job.tasks[0].image = "";
+  EXPECT_FALSE(find_problem(job).has_value());
+  job.files = {"hdfs://nn/\xff"};
+  EXPECT_EQ(find_problem(job)->path, "files.0");
+}
 
 // As for all of a spec: the rules hold for one that is built by hand too.
 TEST(Places, FindEachProblemWithItsPath) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "job/build.h"
+#include "job/limits.h"
 #include "job/spec_yaml.h"
 
 namespace gangrun::job {
@@ -78,6 +79,25 @@ TEST(PlanJson, ReadsBackAsTheSameJobAlsoAsAJobFile) {
       EXPECT_EQ(*rebuilt, *spec) << text;
     }
   }
+}
+
+// Paths, words and values are bytes.
+TEST(PlanJson, KeepsBytesThatAreNotUtf8) {
+  Flags flags{.command = {"./a\xff", "\xc3("}};
+  flags.env = {"A=\xfe"};
+  flags.files = {"/data/\xff"};
+  flags.tensorboard = "logs\xff";
+  const auto spec = build({}, flags, {});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const std::string text = base::dump_json_indented(to_json(*spec));
+  const auto json = base::parse_json(text, kMaxSpecBytes);
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  const auto back = job_spec_from_json(*json);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(*back, *spec);
+  const auto draft = parse_spec(text, "job.json");
+  ASSERT_TRUE(draft.ok()) << draft.error().message;
+  EXPECT_EQ(*build(*draft, {}, {}), *spec);
 }
 
 TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {

@@ -16,7 +16,9 @@ using Found = std::optional<Problem>;
 
 Found check_range(std::int64_t value, std::int64_t min, std::int64_t max, const std::string& path);
 
-// A text that can be an argument or a variable of a process and stand in JSON.
+// Bytes that can be an argument, a variable or a path of a process.
+Found check_bytes(const std::string& bytes, const std::string& path);
+// The same of what others than this machine's programs read, who take UTF-8 only.
 Found check_text(const std::string& text, const std::string& path);
 
 }  // namespace gangrun::job

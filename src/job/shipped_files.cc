@@ -40,8 +40,15 @@ std::string normal_path(const std::string& folder, const std::string& path) {
 // The files so far, by their names.
 class Names {
  public:
-  // Whether the file is new; an error if another one has its name, or would lie where it does.
+  // Whether the file is new; an error if its name is none there, or another one has its name, or
+  // would lie where it does.
   Result<bool> add(const std::string& name, const std::string& source) {
+    if (!base::is_valid_utf8(name)) {
+      return base::invalid_argument(
+          base::format("files: {} cannot be a name in the tasks' folder; allowed on a cluster: "
+                       "UTF-8; another name is given behind a '#'",
+                       in_quotes(name)));
+    }
     const auto [entry, is_new] = sources_.emplace(name, source);
     if (!is_new) {
       if (entry->second == source) return false;
@@ -115,6 +122,10 @@ Result<std::vector<ShippedArchive>> shipped_archives(const JobSpec& spec, const 
 }  // namespace
 
 bool has_scheme(std::string_view path) { return !scheme_of(path).empty(); }
+
+Found check_path_or_url(const std::string& source, const std::string& path) {
+  return has_scheme(source) ? check_text(source, path) : check_bytes(source, path);
+}
 
 bool is_cluster_url(std::string_view path) {
   const std::string_view scheme = scheme_of(path);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "job/problem.h"
 #include "job/spec.h"
 
 // Which files a job on a cluster needs beside its tasks, and what they are called there.
@@ -47,6 +48,8 @@ enum class FileKind { kNone, kFile, kFolder };
 
 // Whether it begins like "hdfs://".
 bool has_scheme(std::string_view path);
+// Of a path any bytes, of a URL only text.
+Found check_path_or_url(const std::string& source, const std::string& path);
 // Whether the scheme is one of a cluster's file system.
 bool is_cluster_url(std::string_view path);
 

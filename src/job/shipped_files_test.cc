@@ -26,6 +26,7 @@ const std::map<std::string, FileKind> kDisk = {
     {"/data/env.tar.gz", FileKind::kFile},
     {"/data/other.zip", FileKind::kFile},
     {"/data/folder.zip", FileKind::kFolder},
+    {"/data/\xff.csv", FileKind::kFile},
 };
 
 base::Result<ShippedFiles> shipped(const JobSpec& spec) {
@@ -115,6 +116,14 @@ TEST(ShippedFiles, WhatIsNotThereIsRefused) {
   EXPECT_EQ(shipped_files_error(job_of({"nothing.py"})),
             "files: 'nothing.py': there is no such file or folder");
   EXPECT_EQ(shipped_files_error(job_of({"/"})), "files: '/': there is no such file or folder");
+}
+
+TEST(ShippedFiles, ANameThatIsNotUtf8IsNoneOnACluster) {
+  EXPECT_EQ(shipped_files_error(job_of({"/data/\xff.csv"})),
+            "files: '\xff.csv' cannot be a name in the tasks' folder; allowed on a cluster: UTF-8; "
+            "another name is given behind a '#'");
+  EXPECT_THAT(local_of(job_of({"/data/\xff.csv#wine.csv"})),
+              ElementsAre(LocalFile{"/data/\xff.csv", "wine.csv"}));
 }
 
 TEST(ShippedFiles, WhatIsThereAlreadyIsOnlyNamed) {

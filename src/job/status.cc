@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "job/json_text.h"
 #include "job/spec_names.h"
 
@@ -72,7 +73,7 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.cpu_seconds, base::json_member<double>(json, "cpu_seconds"));
   GANGRUN_ASSIGN(status.exit, text_member(json, "exit", kMaxSentenceBytes));
   GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
-  GANGRUN_ASSIGN(status.log_path, text_member(json, "log_path", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.log_path, path_member(json, "log_path", kMaxFieldBytes));
   if (json.contains("figures")) {
     GANGRUN_ASSIGN(status.figures, figures_from_json(json.at("figures")));
   }
@@ -176,7 +177,7 @@ base::Json to_json(const TaskStatus& status) {
                      {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},
                      {"exit", json_text(status.exit, kMaxSentenceBytes)},
                      {"last_line", json_text(status.last_line, kMaxLineBytes)},
-                     {"log_path", json_text(status.log_path, kMaxFieldBytes)}};
+                     {"log_path", base::shorten(status.log_path, kMaxFieldBytes)}};
   if (!status.figures.empty()) json["figures"] = to_json(status.figures);
   return json;
 }
@@ -195,7 +196,7 @@ base::Json to_json(const JobStatus& status) {
                      {"elapsed_ms", status.elapsed_ms},
                      {"all_started_ms", status.all_started_ms},
                      {"waiting_for", json_text(status.waiting_for, kMaxSentenceBytes)},
-                     {"folder", json_text(status.folder, kMaxFieldBytes)},
+                     {"folder", base::shorten(status.folder, kMaxFieldBytes)},
                      {"cause", status.cause ? to_json(*status.cause) : base::Json()}};
   if (!status.notes.empty()) json["notes"] = json_lines(status.notes);
   json["tasks"] = std::move(tasks);
@@ -225,7 +226,7 @@ base::Result<JobStatus> job_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.submitted, text_member(json, "submitted", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.ended, text_member(json, "ended", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.waiting_for, text_member(json, "waiting_for", kMaxSentenceBytes));
-  GANGRUN_ASSIGN(status.folder, text_member(json, "folder", kMaxFieldBytes));
+  GANGRUN_ASSIGN(status.folder, path_member(json, "folder", kMaxFieldBytes));
   const auto cause = json.find("cause");
   if (cause != json.end() && !cause->is_null()) {
     GANGRUN_ASSIGN(status.cause, cause_from_json(*cause));

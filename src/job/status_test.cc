@@ -56,6 +56,23 @@ TEST(JobStatus, RoundTripsWhole) {
   }
 }
 
+TEST(JobStatus, PathsAreBytesAndTextsAreNot) {
+  JobStatus status = full_status();
+  status.folder = "/h\xff/jobs/job-1";
+  status.tasks[0].log_path = "/h\xff/logs/worker-5";
+  status.tasks[0].last_line = "a\xff";
+  const auto json = base::parse_json(base::dump_json(to_json(status)), 1 << 20);
+  ASSERT_TRUE(json.ok());
+  const auto back = job_status_from_json(*json);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back->folder, status.folder);
+  EXPECT_EQ(back->tasks[0].log_path, status.tasks[0].log_path);
+  EXPECT_EQ(back->tasks[0].last_line, "a\uFFFD");
+  base::Json bad = to_json(status);
+  bad["tasks"][0]["last_line"] = "a\xff";
+  EXPECT_THAT(job_status_from_json(bad).error().message, testing::HasSubstr("is not UTF-8"));
+}
+
 TEST(JobStatus, EveryMemberButTheCauseIsNeeded) {
   const base::Json good = to_json(full_status());
   for (const auto& [key, value] : good.items()) {

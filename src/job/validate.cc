@@ -13,6 +13,7 @@
 #include "job/places.h"
 #include "job/ports.h"
 #include "job/resources.h"
+#include "job/shipped_files.h"
 #include "job/spec_names.h"
 #include "job/task_id.h"
 #include "job/units.h"
@@ -41,7 +42,7 @@ Found check_environment(const std::map<std::string, std::string>& environment,
       return Problem{path, valid.error().message};
     }
     const std::string own_path = base::format("{}.{}", path, name);
-    if (auto found = check_text(value, own_path)) return found;
+    if (auto found = check_bytes(value, own_path)) return found;
   }
   return std::nullopt;
 }
@@ -58,9 +59,9 @@ Found check_command(const Command& command, const std::string& path) {
                                               : base::trim(command.words.front()).empty();
   if (is_blank) return Problem{path, "the command is empty"};
   for (const std::string& word : command.words) {
-    if (auto found = check_text(word, path)) return found;
+    if (auto found = check_bytes(word, path)) return found;
   }
-  return check_text(command.shell_line, path);
+  return check_bytes(command.shell_line, path);
 }
 
 Found check_resources(const Resources& resources, const std::string& path) {
@@ -121,7 +122,7 @@ Found check_grace_and_logdir(const TaskSpec& task, const std::string& path) {
     return Problem{path + ".logdir", base::format("only the policy sidecar has a logdir; {} is {}",
                                                   task.type, to_string(task.policy))};
   }
-  return check_text(task.logdir, path + ".logdir");
+  return check_bytes(task.logdir, path + ".logdir");
 }
 
 Found check_type_name(const std::string& type, const std::string& path) {
@@ -295,7 +296,7 @@ Found check_files(const std::vector<std::string>& files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string path = base::format("files.{}", i);
     if (files[i].empty()) return Problem{path, "the path is empty"};
-    if (auto found = check_text(files[i], path)) return found;
+    if (auto found = check_path_or_url(files[i], path)) return found;
   }
   return std::nullopt;
 }

@@ -61,7 +61,7 @@ const std::pair<const char*, Change> kBadJobs[] = {
     {"command", [](JobSpec& job) { job.command.shell_line = "x"; }},
     {"command",
      [](JobSpec& job) {
-       job.command.words = {"x", "\xff"};
+       job.command.words = {"x", std::string(1, '\0')};
      }},
     {"command", [](JobSpec& job) { job.command.words.resize(kMaxCommandWords + 1, "x"); }},
     {"command",
@@ -70,7 +70,7 @@ const std::pair<const char*, Change> kBadJobs[] = {
      }},
     {"tasks.worker", [](JobSpec& job) { job.command = {}; }},
     {"env", [](JobSpec& job) { job.environment[""] = "x"; }},
-    {"env.A", [](JobSpec& job) { job.environment["A"] = "\xc3"; }},
+    {"env.A", [](JobSpec& job) { job.environment["A"] = std::string(1, '\0'); }},
     {"env",
      [](JobSpec& job) {
        for (int i = 0; i <= 1000; ++i) job.environment[base::format("A{}", i)];

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/json_text.h"
 #include "job/yaml_json.h"
 #include "job/yaml_scalar.h"
 
@@ -53,7 +54,7 @@ std::uint32_t point_of(std::string_view bytes) {
 
 // As JSON writes it, which is a double-quoted scalar of YAML.
 std::string quoted(const std::string& text) {
-  const std::string json = base::dump_json(text);
+  const std::string json = base::dump_json(json_text(text));
   std::string out;
   for (std::size_t i = 0; i < json.size();) {
     const std::string_view bytes = std::string_view(json).substr(i, bytes_of_point(json[i]));

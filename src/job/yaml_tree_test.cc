@@ -98,7 +98,16 @@ TEST(YamlFromJson, HasTheSameShape) {
   for (std::size_t i = 0; i <= kMaxSpecDepth; ++i) deep = base::Json::array({deep});
   EXPECT_FALSE(yaml_from_json(deep).ok());
   EXPECT_FALSE(yaml_from_json(base::Json(std::string("a\0b", 3))).ok());
-  EXPECT_FALSE(yaml_from_json(base::Json("\xff")).ok());
+  EXPECT_EQ(yaml_from_json(base::Json("\xff"))->text, "\xff");
+}
+
+TEST(ParseYaml, JsonMayHaveBytesThatAreNotUtf8) {
+  const auto tree = parse_yaml(R"({"command": ["x", "/a\udcff"], "n": 1})", "job.json");
+  ASSERT_TRUE(tree.ok()) << tree.error().message;
+  EXPECT_EQ(tree->children[0].children[1].text, "/a\xff");
+  // In YAML that is no escape of a double-quoted text, and two characters more of any other.
+  EXPECT_FALSE(parse_yaml("a: \"\\udcff\"\n", "job.yaml").ok());
+  EXPECT_EQ(parse_yaml("a: \\udcff\n", "job.yaml")->children[0].text, "\\udcff");
 }
 
 }  // namespace

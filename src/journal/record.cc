@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "job/json_text.h"
 #include "job/plan_json.h"
 
@@ -40,7 +41,7 @@ std::string status_line(const job::JobStatus& status, std::int64_t number, std::
   if (line.size() < kMaxLineBytes) return line;
   for (Json& task : json["status"]["tasks"]) {
     for (const char* key : {"exit", "last_line", "log_path"}) {
-      task[key] = job::json_text(task[key].get_ref<const std::string&>(), kShortTextBytes);
+      task[key] = base::shorten(task[key].get_ref<const std::string&>(), kShortTextBytes);
     }
   }
   return base::dump_json(json);

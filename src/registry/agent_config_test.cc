@@ -45,6 +45,24 @@ TEST(AgentConfig, GoesToAnAgentAndBack) {
   EXPECT_TRUE(read->secret.matches("0123"));
 }
 
+// What came as another path could not be entered, written or connected to.
+TEST(AgentConfig, PathsWordsAndValuesAreBytes) {
+  AgentConfig sent = example();
+  sent.socket_path = "/h\xff/master.sock";
+  sent.working_folder = "/w\xff";
+  sent.log_prefix = "/h\xff/logs/worker-1";
+  sent.spec.command.words = {"true", "\xfe"};
+  sent.spec.environment = {{"A", "\xc3("}};
+  const auto file = base::memory_file("config", base::dump_json(to_json(sent)));
+  ASSERT_TRUE(file.ok());
+  const auto read = read_agent_config(base::format("/proc/self/fd/{}", file->get()));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->socket_path, sent.socket_path);
+  EXPECT_EQ(read->working_folder, sent.working_folder);
+  EXPECT_EQ(read->log_prefix, sent.log_prefix);
+  EXPECT_EQ(read->spec, sent.spec);
+}
+
 TEST(AgentConfig, OfAnotherHostNamesTheMastersCertificate) {
   AgentConfig sent = example();
   sent.socket_path.clear();

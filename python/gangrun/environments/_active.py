@@ -207,5 +207,5 @@ def key_of(content: Mapping[str, Source]) -> str:
         else:
             status = os.lstat(source)
             state = f"{status.st_size} {status.st_mtime_ns} {status.st_mode:o}"
-        digest.update(f"{name}\0{state}\0".encode())
+        digest.update(os.fsencode(f"{name}\0{state}\0"))
     return digest.hexdigest()

@@ -90,7 +90,7 @@ def staged(content: Mapping[str, pathlib.Path]) -> pathlib.Path:
     for name, path in sorted(content.items()):
         for file in [path] if path.is_file() else sorted(_sources(path)):
             status = file.stat()
-            digest.update(f"{name}\0{file}\0{status.st_size} {status.st_mtime_ns} {status.st_ino}\0".encode())
+            digest.update(os.fsencode(f"{name}\0{file}\0{status.st_size} {status.st_mtime_ns} {status.st_ino}\0"))
     return _cache.kept(f"editable-{digest.hexdigest()[:32]}", lambda part: _copy(content, part))
 
 
