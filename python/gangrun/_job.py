@@ -150,8 +150,7 @@ def _check_call(main: Callable[..., Any], request: Request) -> None:
 
     name = getattr(main, "__qualname__", repr(main))
     if inspect.iscoroutinefunction(main) or inspect.isasyncgenfunction(main) or inspect.isgeneratorfunction(main):
-        raise InvalidJob(f"main: {name} only makes a coroutine or a generator when it is called; allowed: a function that does "
-                         "its work")
+        raise InvalidJob(f"main: {name} is a coroutine or generator function; allowed: a regular function")
     try:
         signature = inspect.signature(main)
     except (TypeError, ValueError):  # of a builtin; it tells in the task

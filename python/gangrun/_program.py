@@ -62,7 +62,7 @@ def fail(status: int, said: str) -> NoReturn:
         raise errors.NoSuchJob(said)
     if status == INTERRUPTED:
         raise KeyboardInterrupt
-    raise errors.CommandFailed(said or f"gangrun ended with status {status} and said nothing")
+    raise errors.CommandFailed(said or f"gangrun ended with status {status} and printed nothing")
 
 
 def call(words: Sequence[str], *, env: Optional[Mapping[str, str]] = None,

@@ -222,7 +222,7 @@ class Run:
         if self._stream is None and not self._is_final(self.status()):
             self._start(["attach", self._id])
         if not self._stream_ended(timeout):
-            raise TimeoutError(f"{self._id} did not end within {timeout} s; it goes on")
+            raise TimeoutError(f"{self._id} did not end within {timeout} s; it keeps running")
         self._finish()
         return self
 

@@ -214,7 +214,7 @@ def test_results_may_come_in_other_portions_and_from_another_thread(feed):
 
 @pytest.mark.parametrize("frames, given, part", [
     ([head(True), rows(1, 2)], [1, 2, 3], "3 results for 2 rows"),
-    ([head(), rows(1, 2)], [1, 2], "nobody waits for them"),
+    ([head(), rows(1, 2)], [1, 2], "nothing waits for them"),
 ])
 def test_results_that_nobody_asked_for_are_refused(feed, frames, given, part):
     source, _ = feed(*frames)

@@ -99,7 +99,7 @@ def test_a_run_that_does_not_block_is_looked_at_and_killed(folder):
     run = gangrun.run({"worker": 2}, hold, args=(str(folder / "go"),), block=False)
     wait_until(lambda: [task.state for task in run.tasks] == ["running"] * 2, "both tasks to run")
     assert run.running and run.exception is None
-    with pytest.raises(TimeoutError, match="it goes on"):
+    with pytest.raises(TimeoutError, match="it keeps running"):
         run.wait(timeout=0.05)
     run.kill()
     with pytest.raises(errors.JobKilled):
@@ -122,7 +122,7 @@ def counted():
     (dict(main=hold), r"args: hold\(path\) cannot be called with them: missing a required argument: 'path'"),
     (dict(main=hold, args=(1, 2)), "too many positional arguments"),
     (dict(main=place, kwargs={"x": 1}), "got an unexpected keyword argument 'x'"),
-    (dict(main=counted), "counted only makes a coroutine or a generator"),
+    (dict(main=counted), "counted is a coroutine or generator function"),
 ])
 def test_a_call_that_would_fail_in_every_task_is_refused(folder, home, arguments, said):
     with pytest.raises(errors.InvalidJob, match=said):

@@ -16,8 +16,8 @@ def test_only_what_is_said_is_in_the_job_file():
 
 
 @pytest.mark.parametrize("tasks, said", [
-    ({}, "no mapping of task types"),
-    (["worker"], "no mapping of task types"),
+    ({}, "not a mapping of task types"),
+    (["worker"], "not a mapping of task types"),
     ({"a b": 1}, "'a b' is not a task type"),
     ({"worker": "2"}, "tasks.worker: '2' is a str"),
 ])
@@ -62,7 +62,7 @@ def test_what_kubernetes_is_told_is_in_the_job_file(monkeypatch):
 
 
 @pytest.mark.parametrize("main, environment, said", [
-    (print, None, "a function cannot be brought into a pod"),
+    (print, None, "a function cannot run in a pod"),
     (["python", "train.py"], "env.tar.gz", "a pod has the Python of its image"),
 ])
 def test_nothing_of_gangrun_is_in_a_pod(main, environment, said):

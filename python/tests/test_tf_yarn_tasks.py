@@ -104,7 +104,7 @@ class Experiment:
 def test_which_folder_tensorboard_shows(monkeypatch):
     assert tensorboard_task.model_dir(Experiment) == "/m"
     assert tensorboard_task.model_dir(Estimator) == "/m"
-    with pytest.raises(RuntimeError, match="PosixPath has no model_dir; say it by TaskSpec"):
+    with pytest.raises(RuntimeError, match="PosixPath has no model_dir; set TaskSpec"):
         tensorboard_task.model_dir(lambda: pathlib.Path("/"))
     monkeypatch.setenv("TB_MODEL_DIR", "/said")
     assert tensorboard_task.model_dir(lambda: 1 / 0) == "/said"

@@ -141,9 +141,8 @@ void Session::on_signal(int number) {
   if (finished_) return display_->give_up();
   display_->notice(
       signals_seen_ == 1
-          ? base::format(
-                "{}: the tasks are asked to stop and have {}; send it again to kill them at once",
-                name, base::to_words(plan_.spec.timeouts.stop))
+          ? base::format("{}: the tasks have {} to stop; send it again to kill them at once", name,
+                         base::to_words(plan_.spec.timeouts.stop))
           : base::format("{} again: the tasks are killed at once", name));
   master_->request_stop(name, signals_seen_ > 1);
 }

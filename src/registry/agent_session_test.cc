@@ -158,8 +158,7 @@ TEST_F(AgentSessionTest, AfterTheLeaseTheAgentGivesUp) {
   const base::Instant gone = loop.now();
   server.reset();
   wait_until_told(1);
-  EXPECT_THAT(told,
-              ElementsAre(StartsWith("lost: nothing was heard from the master for 300 ms (")));
+  EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 300 ms (")));
   EXPECT_LT(loop.now() - gone, kFirstContactTimeout);
 }
 
@@ -314,7 +313,7 @@ TEST_F(AgentSessionTest, AMasterThatAnswersNothingLosesItsAgents) {
   const base::Instant began = loop.now();
   const auto session = agent();
   wait_until_told(1);
-  EXPECT_THAT(told, ElementsAre(StartsWith("lost: nothing was heard from the master for 2.0 s (")));
+  EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 2.0 s (")));
   EXPECT_LT(loop.now() - began, kFirstContactTimeout);
   // Between, it tried another connection.
   EXPECT_EQ(welcomes, 2);

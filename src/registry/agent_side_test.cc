@@ -95,8 +95,7 @@ TEST_F(AgentSideTest, TriesAsLongAsTheFirstContactMayTake) {
   }
   EXPECT_EQ(now_ - begun, kFirstContactTimeout);
   EXPECT_GT(connects_, 5);
-  EXPECT_THAT(told(),
-              ElementsAre("lost: nothing was heard from the master for 30 s (nobody is there)"));
+  EXPECT_THAT(told(), ElementsAre("lost: no answer from the master for 30 s (nobody is there)"));
   EXPECT_EQ(side_.next_deadline(), std::nullopt);
 }
 

@@ -268,7 +268,7 @@ def test_leaving_an_attached_job_does_not_end_it(detach, gangrun, home):
     attached.send_signal(signal.SIGINT)
     _, err = attached.communicate(timeout=WAIT_S)
     assert attached.returncode == 130
-    assert "goes on" in err
+    assert "keeps running" in err
     job.moves_on()
     assert job.finish().status == 0
 

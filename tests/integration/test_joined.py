@@ -248,7 +248,7 @@ def test_a_missing_task_is_named_with_those_that_came(start):
     job = start({"worker": 3}, timeouts={"allocation": "2s"})
     assert job.join("worker:1")["state"] == "joined"
     sentence = job.cause()["sentence"]
-    assert "nothing has come for worker:0, worker:2; 1 of 3 are here: worker:1 from executor" in sentence, sentence
+    assert "no executor has joined for worker:0, worker:2; 1 of 3 have joined: worker:1 from executor" in sentence, sentence
     late = job.join("worker:0")
     assert late["state"] == "refused", late
     remove(late["scratch"])
@@ -375,8 +375,8 @@ def test_the_commands_see_it_as_any_job_of_this_machine(start, run_gangrun, gang
 @pytest.mark.parametrize("key,value,told", [
     ("files", ["job.json"], "is not allowed with `on: spark`; Spark ships files"),
     ("image", "python:3.11", "image: 'python:3.11' is not allowed with `on: spark`; the image is that of"),
-    ("restarts", 3, "restarts.max: '3' is not allowed with `on: spark`; nobody restarts a task anew there"),
-    ("hosts", ["a"], "hosts: 'a' is not allowed with `on: spark`; where its executors are"),
+    ("restarts", 3, "restarts.max: '3' is not allowed with `on: spark`; nobody restarts a task there"),
+    ("hosts", ["a"], "hosts: 'a' is not allowed with `on: spark`; Spark decides where"),
 ])
 def test_what_spark_has_no_use_for_is_refused(run_gangrun, tmp_path, key, value, told):
     spec = {"on": "spark", "tasks": {"worker": {"instances": 2}}, "command": ["none"], key: value}

@@ -84,7 +84,7 @@ def test_until_bind_a_plain_bind_is_refused_and_told_what_it_needs(run_gangrun, 
     assert re.fullmatch(
         r"worker:0 on 127.0.0.1 exited with status 1: it found an address in use, and port \d+ was held for it "
         r"\(a program that binds with neither SO_REUSEADDR nor SO_REUSEPORT needs `ports: \{hold: until-exec\}`\); "
-        r"so it did with 5 other ports", final["cause"]["sentence"])
+        r"the same happened with 5 other ports", final["cause"]["sentence"])
     assert final["cause"]["last_lines"] == ["bind: Address already in use"]
 
 

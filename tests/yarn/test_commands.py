@@ -55,7 +55,7 @@ def test_attach_shows_a_job_and_leaves_it_alone(jobs, tmp_path):
         assert told == {"worker:0", "worker:1"}
         leaves.send_signal(signal.SIGINT)
         _, err = leaves.communicate(timeout=60)
-        assert leaves.returncode == 130 and "goes on" in err, err
+        assert leaves.returncode == 130 and "keeps running" in err, err
         assert job.status()["state"] == "running"
         job.end()
         # From another machine that has the configuration, too.

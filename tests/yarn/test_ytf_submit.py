@@ -207,7 +207,7 @@ def test_a_client_s_end_leaves_the_job_alone_and_the_job_s_end_ends_the_client(y
     done = ytf_submit("--client", *SMALL, "-r", "worker:1",
                       both.format(f"touch {begun}; exec sleep 600", f"while [ ! -e {begun} ]; do sleep 0.2; done; exit 3"))
     assert done.returncode == 1, done.stderr
-    assert "the job has ended: client:0 is told to stop" in done.stderr
+    assert "the job has ended: client:0 is asked to stop" in done.stderr
     assert "worker:0" in done.stderr.splitlines()[-1] and "exited with status 3" in done.stderr
 
 

@@ -25,7 +25,7 @@ def model_dir(experiment_fn: Callable[[], Any]) -> str:
         found = getattr(holder, "model_dir", None) or getattr(holder, "tensorboard_hdfs_dir", None)
         if found:
             return str(found)
-    raise RuntimeError(f"TensorBoard: {type(experiment).__name__} has no model_dir; say it by TaskSpec(tb_model_dir=...)")
+    raise RuntimeError(f"TensorBoard: {type(experiment).__name__} has no model_dir; set TaskSpec(tb_model_dir=...)")
 
 
 def words(folder: str, port: str, extra: str) -> list[str]:
