@@ -138,7 +138,7 @@ def test_who_has_the_name_of_a_pod_keeps_it_and_the_job_says_so(jobs, kubernetes
         jobs.kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {
             "containers": [{"name": "main", "image": "any/image:1"}], "schedulingGates": [{"name": "test/never"}]}})
         assert client.wait(LIMIT_S) == 1
-    assert f"the pod {name} is not of this job" in jobs.status()["cause"]["sentence"]
+    assert f"the pod {name} does not belong to this job" in jobs.status()["cause"]["sentence"]
     assert jobs.left() == []
     assert jobs.kubectl.names("pods") == [f"pod/{name}"]
 

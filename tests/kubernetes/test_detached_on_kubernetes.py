@@ -136,6 +136,6 @@ def test_another_cluster_is_not_taken_for_its_own(jobs):
     done = jobs.order("status", job, env=other)
     assert done.returncode != 0 and "127.0.0.1:9" in done.stderr
     listed = json.loads(jobs.order("ps", "--json", env=other).stdout)
-    assert listed[0]["id"] == job and "seen last" in listed[0]["notes"][0]
+    assert listed[0]["id"] == job and "last seen" in listed[0]["notes"][0]
     assert jobs.order("kill", job).returncode == 0
     wait_until_nothing_is_left(jobs)
