@@ -1,16 +1,16 @@
 #include "job/gpus.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace gangrun::job {
 
 bool asks_for_gpus(const JobSpec& spec) {
-  for (const TaskSpec& task : spec.tasks) {
-    for (int index = 0; index < task.instances; ++index) {
-      if (task.resources_of(index).gpus > 0) return true;
-    }
-  }
-  return false;
+  const std::vector<TaskId> tasks = spec.task_ids();
+  return std::any_of(tasks.begin(), tasks.end(), [&spec](const TaskId& task) {
+    return spec.find(task.type)->resources_of(task.index).gpus > 0;
+  });
 }
 
 std::string_view visible_variable(GpuMaker maker) {

@@ -32,6 +32,7 @@ struct Gpus {
   friend bool operator==(const Gpus&, const Gpus&) = default;
 };
 
+// Whether any of its tasks does, spares among them.
 bool asks_for_gpus(const JobSpec& spec);
 
 // The variable that says which GPUs a program may use: CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES.

@@ -25,9 +25,15 @@ TEST(Gpus, OfAnUnknownMakerAreRefused) {
 TEST(Gpus, AreAskedForByAnyTask) {
   JobSpec spec;
   spec.tasks.resize(2);
+  spec.tasks[0].type = "ps";
+  spec.tasks[1].type = "worker";
   EXPECT_FALSE(asks_for_gpus(spec));
   spec.tasks[1].instances = 2;
   spec.tasks[1].overrides[1].gpus = 1;
+  EXPECT_TRUE(asks_for_gpus(spec));
+  spec.tasks[1].instances = 1;
+  EXPECT_FALSE(asks_for_gpus(spec));
+  spec.tasks[1].spares = 1;
   EXPECT_TRUE(asks_for_gpus(spec));
 }
 

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "process/wait_for.h"
 
 namespace gangrun::cluster {
 
@@ -87,15 +87,11 @@ std::string answer_of(const Nvml& nvml) {
 }
 
 // What the other process writes until it ends; none where that takes too long.
-std::optional<std::string> read_all(int fd, const base::Clock& clock, base::Instant deadline) {
+std::optional<std::string> read_all(int fd, base::Instant deadline) {
   std::string text;
   std::array<char, 4096> buffer{};
   while (text.size() < kMaxAnswerBytes) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.now());
-    pollfd wait{fd, POLLIN, 0};
-    const int ready = left.count() > 0 ? ::poll(&wait, 1, static_cast<int>(left.count())) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return std::nullopt;
+    if (!process::wait_readable(fd, deadline)) return std::nullopt;
     const ssize_t count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return std::nullopt;
@@ -114,8 +110,7 @@ std::optional<std::vector<NvidiaGpu>> gpus_of_nvidia_library(std::chrono::millis
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
   base::UniqueFd reading(ends[0]);
   base::UniqueFd writing(ends[1]);
-  const base::SystemClock clock;
-  const base::Instant deadline = clock.now() + limit;
+  const base::Instant deadline = base::SystemClock().now() + limit;
   const pid_t child = ::fork();
   if (child == 0) {
     (void)base::write_all(writing.get(), answer_of(Nvml(library)), "the GPUs");
@@ -123,7 +118,7 @@ std::optional<std::vector<NvidiaGpu>> gpus_of_nvidia_library(std::chrono::millis
   }
   writing.reset();
   if (child < 0) return std::nullopt;
-  const auto answer = read_all(reading.get(), clock, deadline);
+  const auto answer = read_all(reading.get(), deadline);
   (void)::kill(child, SIGKILL);
   // A driver that holds it keeps it after that as well: then it is left to init at our end.
   while (::waitpid(child, nullptr, answer ? 0 : WNOHANG) < 0 && errno == EINTR) {
