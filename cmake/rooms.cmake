@@ -25,7 +25,7 @@ function(gangrun_add_messages room)
   endforeach()
   add_library(${target}_messages STATIC ${made_sources})
   target_include_directories(${target}_messages SYSTEM PUBLIC ${folder})
-  target_compile_options(${target}_messages PRIVATE -w -ffunction-sections -fdata-sections)
+  target_compile_options(${target}_messages PRIVATE -w -ffunction-sections -fdata-sections $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${target}_messages PUBLIC protobuf-lite Threads::Threads)
 endfunction()
 
@@ -90,8 +90,8 @@ endfunction()
 # Writes files that include up to `size` sources each, so that the headers they have in common are read once for all of them
 # and their templates are compiled once; `out` is what is to be compiled. Two sources that have a name of their own in common
 # go to different files. The files name the sources as headers are named, those outside src/ from the checkout's folder on: whole
-# paths would keep the cache from finding what another checkout has compiled. `room` is where their headers are.
-function(gangrun_in_batches target room size sources out)
+# paths would keep the cache from finding what another checkout has compiled. `folders` is where their headers are.
+function(gangrun_in_batches target folders size sources out)
   if(size LESS 2)
     set(${out} ${sources} PARENT_SCOPE)
     return()
@@ -113,8 +113,12 @@ function(gangrun_in_batches target room size sources out)
   if(batches GREATER 0)
     math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
   endif()
-  # A source's own constant would hide one of the room's headers from the sources after it, without a word.
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.h)
+  # A source's own constant would hide one of these headers from the sources after it, without a word.
+  set(headers)
+  foreach(folder IN LISTS folders)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
+    list(APPEND headers ${found})
+  endforeach()
   set(shared)
   foreach(header IN LISTS headers)
     gangrun_own_names(${header} names)
@@ -126,7 +130,7 @@ function(gangrun_in_batches target room size sources out)
     gangrun_own_names(${PROJECT_SOURCE_DIR}/${name} names)
     foreach(own IN LISTS names)
       if(own IN_LIST shared)
-        message(FATAL_ERROR "${name}: ${own} is a name of a header of this room too; give it another")
+        message(FATAL_ERROR "${name}: a header beside it has the name ${own} too; give it another")
       endif()
     endforeach()
     set(batch 0)

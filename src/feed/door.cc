@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "feed/wait.h"
 
 namespace gangrun::feed {
 
@@ -20,8 +21,6 @@ constexpr base::Duration kHelloLimit = std::chrono::seconds(5);
 constexpr base::Duration kTick = std::chrono::milliseconds(250);
 constexpr std::size_t kMaxGuests = 1024;
 constexpr int kMessagesAtOnce = 16;
-
-base::Instant now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

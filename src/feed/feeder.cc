@@ -11,6 +11,7 @@
 
 #include "base/format.h"
 #include "feed/listener.h"
+#include "feed/wait.h"
 
 namespace gangrun::feed {
 
@@ -20,8 +21,6 @@ constexpr base::Duration kForever = std::chrono::hours(24 * 365);
 // How long what the node says on the socket may stay unheard while there is room to write.
 constexpr base::Duration kLookAround = std::chrono::milliseconds(10);
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
-
-base::Instant now() { return std::chrono::steady_clock::now(); }
 
 base::Error ended() {
   return base::Error{base::Code::kInvalidArgument, "this feeder has ended its partition"};

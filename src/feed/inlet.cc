@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "base/format.h"
+#include "feed/wait.h"
 
 namespace gangrun::feed {
 
 namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
-
-base::Instant now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace gangrun::feed {
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = 4096;
+constexpr std::size_t kRingHeaderBytes = 4096;
 constexpr std::size_t kMinCapacity = 64 << 10;
 constexpr std::size_t kMaxCapacity = std::size_t{1} << 40;
 constexpr std::size_t kPopulate = 1 << 20;
@@ -26,7 +26,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;
 
-static_assert(sizeof(RingHeader) <= kHeaderBytes);
+static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
 base::Error no_memory(std::size_t capacity, int error) {
   return base::Error{base::Code::kResourceExhausted,
@@ -43,7 +43,7 @@ RingMemory::RingMemory(Key /*key*/, base::UniqueFd fd, std::size_t capacity, Acc
       populated_((capacity + kPopulate - 1) / kPopulate) {}
 
 RingMemory::~RingMemory() {
-  if (header_ != nullptr) munmap(header_, kHeaderBytes);
+  if (header_ != nullptr) munmap(header_, kRingHeaderBytes);
   if (data_ != nullptr) munmap(data_, 2 * capacity_);
 }
 
@@ -52,7 +52,7 @@ base::Result<std::shared_ptr<RingMemory>> RingMemory::create(std::size_t capacit
   capacity = (std::clamp(capacity, kMinCapacity, kMaxCapacity) + page - 1) / page * page;
   base::UniqueFd fd(memfd_create("gangrun-feed", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return base::from_errno(errno, "memfd_create");
-  if (ftruncate(fd.get(), static_cast<off_t>(kHeaderBytes + capacity)) != 0) {
+  if (ftruncate(fd.get(), static_cast<off_t>(kRingHeaderBytes + capacity)) != 0) {
     return no_memory(capacity, errno);
   }
   if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) return base::from_errno(errno, "sealing a memfd");
@@ -72,12 +72,12 @@ base::Result<std::shared_ptr<RingMemory>> RingMemory::open(base::UniqueFd fd, Ac
   }
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto size = static_cast<std::size_t>(found.st_size);
-  if (size < kHeaderBytes + kMinCapacity || size > kHeaderBytes + kMaxCapacity ||
-      (size - kHeaderBytes) % page != 0) {
+  if (size < kRingHeaderBytes + kMinCapacity || size > kRingHeaderBytes + kMaxCapacity ||
+      (size - kRingHeaderBytes) % page != 0) {
     return base::Error{base::Code::kDataLoss,
                        base::format("the peer's ring has {} bytes, which cannot be", size)};
   }
-  auto made = std::make_shared<RingMemory>(Key{}, std::move(fd), size - kHeaderBytes, access);
+  auto made = std::make_shared<RingMemory>(Key{}, std::move(fd), size - kRingHeaderBytes, access);
   GANGRUN_TRY(made->map());
   return made;
 }
@@ -89,7 +89,7 @@ base::Result<std::shared_ptr<RingMemory>> RingMemory::again() const {
 }
 
 base::Result<> RingMemory::map() {
-  void* first = mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  void* first = mmap(nullptr, kRingHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (first == MAP_FAILED) return no_memory(capacity_, errno);
   header_ = static_cast<RingHeader*>(first);
   void* space =
@@ -99,7 +99,7 @@ base::Result<> RingMemory::map() {
   const int protection = access_ == Access::kWrite ? PROT_READ | PROT_WRITE : PROT_READ;
   for (const std::size_t half : {std::size_t{0}, capacity_}) {
     if (mmap(data_ + half, capacity_, protection, MAP_SHARED | MAP_FIXED, fd_.get(),
-             kHeaderBytes) == MAP_FAILED) {
+             kRingHeaderBytes) == MAP_FAILED) {
       return no_memory(capacity_, errno);
     }
   }
@@ -163,7 +163,7 @@ void RingMemory::map_shared(std::size_t first, std::size_t last) {
   while (first < last) {
     const std::size_t end = first < capacity_ ? std::min(last, capacity_) : last;
     void* mapped = mmap(data_ + first, end - first, protection, MAP_SHARED | MAP_FIXED, fd_.get(),
-                        static_cast<off_t>(kHeaderBytes + first % capacity_));
+                        static_cast<off_t>(kRingHeaderBytes + first % capacity_));
     GANGRUN_CHECK(mapped != MAP_FAILED, first, last, errno);
     first = end;
   }

@@ -33,12 +33,9 @@ void wake(std::atomic<std::uint32_t>& word) {
 }
 
 Patience::Patience(base::Duration timeout, const Interrupted& interrupted)
-    : deadline_(std::chrono::steady_clock::now() + std::min(timeout, kLongest)),
-      interrupted_(interrupted) {}
+    : deadline_(now() + std::min(timeout, kLongest)), interrupted_(interrupted) {}
 
-base::Duration Patience::slice() const {
-  return std::min(deadline_ - std::chrono::steady_clock::now(), kSlice);
-}
+base::Duration Patience::slice() const { return std::min(deadline_ - now(), kSlice); }
 
 base::Result<> Patience::check_interrupted() const {
   if (interrupted_ && interrupted_()) {

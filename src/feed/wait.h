@@ -13,6 +13,8 @@ namespace gangrun::feed {
 using Interrupted = std::function<bool()>;
 inline constexpr base::Duration kSlice = std::chrono::milliseconds(100);
 
+inline base::Instant now() { return std::chrono::steady_clock::now(); }
+
 // Sleeps until another thread or process wakes the word, it has another value than `seen`, or the
 // limit has passed. Who shares the word can at most wake too often or not at all.
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, base::Duration limit);
