@@ -18,7 +18,7 @@ std::string refusal(ManifestInput input) {
 
 std::vector<std::string> kinds_of(const std::vector<Json>& objects) {
   std::vector<std::string> kinds;
-  for (const Json& object : objects) kinds.push_back(object.at("kind"));
+  for (const Json& object : objects) kinds.push_back(object.at("kind").get<std::string>());
   return kinds;
 }
 

@@ -226,7 +226,7 @@ std::string waiting_line(const ManifestInput& input) {
 
 void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const Json beside = *find_container(pod, task_container(pod));
-  const std::string image = beside.at("image");
+  const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
   if (!carried.join_line.empty()) {
     spec["initContainers"].push_back(

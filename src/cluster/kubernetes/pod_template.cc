@@ -117,7 +117,7 @@ Result<> check_containers(const Json& spec, const char* list, const std::string&
   for (std::size_t i = 0; i < spec.at(list).size(); ++i) {
     const Json& container = spec.at(list)[i];
     const std::string own_field = base::format("{}.{}.{}", field, list, i);
-    const std::string name = container.at("name");
+    const std::string name = container.at("name").get<std::string>();
     if (name == kOutputsContainer || name == kFilesContainer) {
       return refused(own_field + ".name", base::format("{} is a container of gangrun's", name));
     }
@@ -135,7 +135,7 @@ Result<> check_volumes(const Json& spec, const std::string& field) {
   GANGRUN_TRY(check_list(spec, "volumes", "name", field));
   if (!spec.contains("volumes")) return {};
   for (const Json& volume : spec.at("volumes")) {
-    const std::string name = volume.at("name");
+    const std::string name = volume.at("name").get<std::string>();
     if (!name.starts_with(kOurVolumes)) continue;
     return refused(field + ".volumes", base::format("{}: names that begin with {} are gangrun's",
                                                     job::in_quotes(name), kOurVolumes));
@@ -257,7 +257,7 @@ std::string task_container(const Json& pod) {
       find_container(pod, kTaskContainer) != nullptr) {
     return kTaskContainer;
   }
-  return spec.at("containers").front().at("name");
+  return spec.at("containers").front().at("name").get<std::string>();
 }
 
 const Json* find_container(const Json& pod, const std::string& name) {

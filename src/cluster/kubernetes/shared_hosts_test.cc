@@ -25,16 +25,16 @@ std::map<std::string, std::string> expanded(const Json& environment, const Json&
     if (variable.contains("valueFrom")) {
       const Json& from = variable["valueFrom"]["configMapKeyRef"];
       EXPECT_EQ(from["name"], config_map["metadata"]["name"]);
-      value = config_map["data"].at(from["key"].get<std::string>());
+      value = config_map["data"].at(from["key"].get<std::string>()).get<std::string>();
     } else {
-      value = variable["value"];
+      value = variable["value"].get<std::string>();
       for (const auto& [name, text] : found) {
         const std::string reference = base::format("$({})", name);
         const std::size_t at = value.find(reference);
         if (at != std::string::npos) value.replace(at, reference.size(), text);
       }
     }
-    found[variable["name"]] = value;
+    found[variable["name"].get<std::string>()] = value;
   }
   return found;
 }
