@@ -52,7 +52,8 @@ base::Result<> write(const std::string& folder, base::Instant now, base::WallTim
     for (int index = 0; index < kTasks; ++index) {
       const job::TaskId task{"worker", index};
       GANGRUN_TRY(writer->event(gang::Started{task, attempt}, now));
-      GANGRUN_TRY(writer->event(gang::AgentEnded{task, attempt, "lost its host", now, false}, now));
+      GANGRUN_TRY(writer->event(
+          gang::AgentEnded{task, attempt, "lost its host", now, job::Reason::kLostNode}, now));
     }
   }
   return {};

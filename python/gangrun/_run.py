@@ -1,4 +1,4 @@
-"""A job as its caller holds it: `run`, `attach`, `Run`."""
+"""Run a job and follow it from Python: `run`, `attach`, `Run` and `Task`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import re
 import signal
 import threading
 import time
@@ -19,17 +18,21 @@ from gangrun._stream import Event, Stream
 
 Status = dict[str, Any]
 FINAL = ("succeeded", "failed", "killed", "lost")
-# The first event tells the job's id; on a cluster there are uploads before.
+# Seconds until the job must have an id. On a cluster, uploads come first.
 SUBMIT_LIMIT_S = 3600
-# A job of this process that is still there when the interpreter ends: its tasks have timeouts.stop to end.
+# Seconds that jobs of this process get to stop when the interpreter exits; their tasks get timeouts.stop.
 EXIT_LIMIT_S = 60
 LOGS_LIMIT_S, LOGS_PAUSE_S = 60, 0.5
-TIME_LIMIT = re.compile(r"\(timeouts\.\w+\)")
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One task as the job's status shows it."""
+    """A snapshot of one task, taken from the job's status.
+
+    `task` is the name, such as "worker:0", and `address` is "host:port". `attempt` starts at 1 and grows with each restart.
+    `memory_bytes` and `cpu_seconds` are the task's resource usage, `figures` are the values passed to `gangrun.task.report`.
+    Values that are not known yet are empty or 0.
+    """
 
     task: str
     state: str
@@ -46,14 +49,17 @@ class Task:
 
     @property
     def type(self) -> str:
+        """The task type, such as "worker"."""
         return self.task.rpartition(":")[0]
 
     @property
     def index(self) -> int:
+        """The index of the task within its type, starting at 0."""
         return int(self.task.rpartition(":")[2])
 
     @classmethod
     def of(cls, shown: Mapping[str, Any]) -> Task:
+        """Build a Task from an entry of `status()["tasks"]`."""
         address = shown.get("address", "")
         host = shown.get("host") or address.rpartition(":")[0].strip("[]")
         return cls(task=shown["task"], state=shown["state"], policy=shown.get("policy", ""), host=host, address=address,
@@ -78,7 +84,7 @@ def _end_with_the_interpreter() -> None:
 
 
 class Run:
-    """A job that `run` has started, or that `attach` has found."""
+    """A handle on a job, returned by `run` and `attach`. A notebook shows it as a table of the tasks."""
 
     def __init__(self, *, on: str, env: Mapping[str, str], prepared: Optional[_job.Prepared] = None, owned: bool = True,
                  on_status: Optional[Callable[[Status], None]] = None,
@@ -137,11 +143,12 @@ class Run:
 
     @property
     def id(self) -> str:
+        """The job's id, as the command line tools and `attach` take it."""
         return self._id
 
     @property
     def running(self) -> bool:
-        """Whether the job goes on."""
+        """Whether the job has not ended yet."""
         if self._stream is not None and self._stream.running:
             return True
         return not self._is_final(self.status())
@@ -150,27 +157,29 @@ class Run:
         return self._ended or status.get("state") in FINAL
 
     def status(self) -> Status:
-        """The job's status as `gangrun status --json` prints it."""
+        """Return the job's current status: the dict that `gangrun status --json` prints."""
         if not self._is_final(self._status) and not (self._stream and self._stream.running and self._status):
             self._status = self._ask(["status", self._id])
         return self._status
 
     @property
     def tasks(self) -> list[Task]:
+        """The tasks of the job with their current state."""
         return [Task.of(shown) for shown in self.status().get("tasks", [])]
 
     @property
     def url(self) -> str:
-        """The page of the job, which it has on YARN."""
+        """The address of the job's page on YARN; empty elsewhere."""
         return str(self.status().get("url", ""))
 
     def _ask(self, words: Sequence[str]) -> Any:
         return _program.ask(words, env=self._env)
 
     def logs(self, task: Optional[str] = None, follow: bool = False) -> Union[str, Iterator[str]]:
-        """What the tasks wrote: all of them with the task's name before each line, or one as it is.
+        """Return the output of one task, or of all tasks with the task's name before each line.
 
-        With `follow` an iterator over the lines, which ends with the job.
+        With `follow`, return an iterator over the lines as they arrive; it stops when the job ends. On a cluster, logs may arrive
+        some seconds after the job's end; the call waits up to 60 seconds for them.
         """
         words = ["logs", self._id, *([task] if task else [])]
         if follow:
@@ -203,7 +212,10 @@ class Run:
     # What ends it.
 
     def kill(self, now: bool = False) -> None:
-        """Asks for the end of the job; its tasks get timeouts.stop for it, with `now` nothing. Does not wait."""
+        """Stop the job and return without waiting for its end.
+
+        The tasks get `timeouts.stop` to finish; with `now=True` they are killed at once. Does nothing if the job has ended.
+        """
         if not self._is_final(self._status):
             _program.call(["kill", *(["--now"] if now else []), self._id], env=self._env)
 
@@ -215,9 +227,10 @@ class Run:
         return self._stream is None or self._stream.ended.wait(seconds)
 
     def wait(self, timeout: Optional[float] = None) -> Run:
-        """Waits for the job's end: this run when it has succeeded, else raises as a blocking `run` does.
+        """Wait for the job to end and return this run if it succeeded.
 
-        TimeoutError when it has not ended after `timeout` seconds; the job goes on then, and so it does after Ctrl-C.
+        If the job failed, raise the same exceptions as a blocking `gangrun.run`. If it has not ended after `timeout` seconds,
+        raise TimeoutError; the job keeps running. Ctrl-C does not stop the job either.
         """
         if self._stream is None and not self._is_final(self.status()):
             self._start(["attach", self._id])
@@ -269,7 +282,7 @@ class Run:
 
     @property
     def exception(self) -> Optional[BaseException]:
-        """What `wait` raises: None for a job that has succeeded, or goes on."""
+        """The exception that `wait` raises, or None if the job succeeded or is still running."""
         status = self._status
         if not self._is_final(status):
             if self._stream is None or self._stream.running:
@@ -302,7 +315,7 @@ class Run:
             return errors.JobKilled(f"{status['id']} was stopped: {sentence}", status)
         if status["state"] == "lost":
             return errors.JobLost(f"{status['id']} was lost: {sentence}", status)
-        if TIME_LIMIT.search(sentence):
+        if cause.get("reason") in errors.TIME_LIMITS:
             return errors.JobTimeout(f"{status['id']}: {sentence}", status)
         return self._failure(status, cause, sentence)
 
@@ -357,7 +370,10 @@ class Run:
 
     @property
     def result(self) -> Any:
-        """What the function returned in worker:0, or where there is none, in the first tracked task."""
+        """The return value of the function in worker:0, or in the first tracked task if there is no worker:0.
+
+        Raises NoResult if that task has no result, raised an exception, or returned a value that cannot be sent back.
+        """
         names = [shown["task"] for shown in self.status()["tasks"] if shown.get("policy") == "tracked"]
         names = names or [shown["task"] for shown in self.status()["tasks"]]
         task = "worker:0" if "worker:0" in names else names[0]
@@ -365,7 +381,10 @@ class Run:
 
     @property
     def results(self) -> dict[str, Any]:
-        """What the function returned, of each task that has left something."""
+        """The return values by task name, for all tasks that have a result.
+
+        Raises NoResult if one of them raised an exception, or returned a value that cannot be sent back.
+        """
         listed = [entry["task"] for entry in self._ask(["result", self._id])["results"]]
         return {task: self._remembered(task) for task in listed}
 
@@ -403,25 +422,25 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
         on_line: Optional[Callable[[str, str, str], None]] = None,
         client_env: Optional[Mapping[str, str]] = None) -> Run:
-    """Starts the tasks of a job together, each with `main`, and waits for their end.
+    """Start all tasks of a job together, run `main` in each, and wait for the job to end.
 
-    tasks        task type → TaskSpec, or a number of tasks
-    main         a function, called with `args` and `kwargs`; "package.module:function"; a command as a list of words, or a
-                 line for the shell; or task type → one of these
+    tasks        task type → TaskSpec, or the number of tasks of that type
+    main         a function, called with `args` and `kwargs`; "package.module:function"; a command as a list of words; a shell
+                 line; or a mapping of task types to any of these
     on           "local", "yarn" or "kubernetes"
-    files        name in the task → path, or a list of paths; modules among them can be imported
-    env          variables of the tasks
-    environment  the Python of the tasks (gangrun.environments), for all or by task type or label
+    files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
+    env          environment variables of the tasks
+    environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
     queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, job   keys of a job file (docs/job.md)
-    principal, keytab, run_as   on a cluster with Kerberos: as whom, by which keys, and for whom (docs/secure-clusters.md)
-    block        False: returns when the job is submitted; it ends with this process
-    detach       True: submits only; the job goes on without this process
-    display      None: shown where somebody looks; True, False, "live", "notebook", "lines"
-    on_status, on_line   called with each status, and with (task, stream, line); what they raise ends the job
-    client_env   variables of the program gangrun itself, as HADOOP_CONF_DIR of another cluster
+    principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
+    block        False: return once the job is submitted; the job stops when this process exits
+    detach       True: only submit; the job keeps running without this process
+    display      True, False, "live", "notebook" or "lines"; None: a table if there is a terminal or a notebook
+    on_status, on_line   callbacks for each status, and for (task, stream, line); an exception in one ends the job
+    client_env   environment variables for gangrun's own program, such as another cluster's HADOOP_CONF_DIR
 
-    Raises what a task raised, with errors.RemoteTraceback as its cause; errors.InvalidJob before anything has been started;
-    else errors.JobFailed and its like. Ctrl-C ends the job and is raised again. The guide is docs/python.md.
+    Raises errors.InvalidJob before anything starts; the exception that a task raised, with errors.RemoteTraceback as its
+    `__cause__`; otherwise errors.JobFailed or another JobError. Ctrl-C stops the job and raises KeyboardInterrupt.
     """
     on = "kubernetes" if on == "k8s" else on
     own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs}
@@ -464,7 +483,11 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
 def attach(job_id: str, on: Optional[str] = None, *, on_status: Optional[Callable[[Status], None]] = None,
            on_line: Optional[Callable[[str, str, str], None]] = None,
            client_env: Optional[Mapping[str, str]] = None) -> Run:
-    """The job of this id, whoever has started it; NoSuchJob where there is none. Leaving it does not end it."""
+    """Return a Run for an existing job, whoever started it. The job keeps running when this process exits.
+
+    `on` is "local" or "yarn"; by default the form of the id decides. The callbacks are called during `wait`.
+    Raises NoSuchJob if there is no such job.
+    """
     place = on or ("yarn" if job_id.startswith("application_") else "local")
     found = Run(on=place, env=client_env or {}, owned=False, on_status=on_status, on_line=on_line)
     found._id = job_id

@@ -1,4 +1,7 @@
-"""What can go wrong, each also as the builtin that one would look for."""
+"""Exceptions of gangrun.
+
+Most of them also derive from the builtin exception that fits, so that `except TimeoutError` and the like work.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,31 @@ from typing import Any, Optional
 
 
 class GangrunError(Exception):
-    """Every error of this package."""
+    """Base class of all exceptions in this package."""
 
 
 class InvalidJob(GangrunError, ValueError):
-    """What was asked for cannot be a job: nothing has been started."""
+    """The arguments do not describe a valid job. Nothing was started."""
 
 
 class NotInstalled(GangrunError, FileNotFoundError):
-    """A program of gangrun, or a library that is needed for what was asked, is not there."""
+    """A required gangrun program or library is not installed."""
 
 
 class NoSuchJob(GangrunError, LookupError):
-    """There is no job, or no task, of that name."""
+    """There is no job or task with this name."""
 
 
 class NoResult(GangrunError, LookupError):
-    """The task has left no result, or one that could not be sent."""
+    """The task has no result, or its return value could not be sent back."""
 
 
 class CommandFailed(GangrunError, OSError):
-    """A command of gangrun failed by itself: a master that does not answer, a full disk."""
+    """A gangrun command failed for a reason outside the job, such as an unreachable master or a full disk."""
 
 
 class JobError(GangrunError):
-    """A job did not succeed. `status` is its last known status, `cause` the first cause in it, or None."""
+    """The job did not succeed. `status` is its last known status, a dict; empty if there is none."""
 
     def __init__(self, message: str, status: Optional[dict[str, Any]] = None) -> None:
         super().__init__(message)
@@ -38,12 +41,24 @@ class JobError(GangrunError):
 
     @property
     def cause(self) -> Optional[dict[str, Any]]:
-        """`task`, `host`, `sentence`, `last_lines` and `traceback` of what failed first."""
+        """The first failure of the job, or None if it is not known.
+
+        Its keys are `task`, `host`, `reason`, `sentence`, `last_lines` and `traceback`.
+        """
         found: Optional[dict[str, Any]] = self.status.get("cause")
         return found
 
     @property
+    def reason(self) -> str:
+        """The first failure as one word, such as "exit_status" or "preempted"; "unknown" if it is not known.
+
+        `gangrun explain` lists all reasons.
+        """
+        return str((self.cause or {}).get("reason", "unknown"))
+
+    @property
     def job_id(self) -> str:
+        """The job's id; empty if it is not known."""
         return str(self.status.get("id", ""))
 
 
@@ -52,19 +67,26 @@ class JobFailed(JobError, RuntimeError):
 
 
 class JobTimeout(JobError, TimeoutError):
-    """One of the job's time limits was reached."""
+    """The job reached one of its time limits."""
+
+
+# Values of `reason` that raise JobTimeout.
+TIME_LIMITS = ("allocation_timeout", "roll_call_timeout", "job_timeout")
 
 
 class JobKilled(JobError, RuntimeError):
-    """Somebody ended the job."""
+    """The job was stopped from outside, for example with `gangrun kill`."""
 
 
 class JobLost(JobError, ConnectionError):
-    """The job's master is gone without a verdict."""
+    """The job's master disappeared before it reported how the job ended."""
 
 
 class RemoteTraceback(Exception):
-    """The traceback of an exception as the task has seen it; the `__cause__` of the exception that is raised here."""
+    """The traceback from inside a task, set as the `__cause__` of the exception that is raised here.
+
+    `text` is the traceback; `task`, `host` and `job_id` say where it comes from.
+    """
 
     def __init__(self, text: str, task: str = "", host: str = "", job_id: str = "") -> None:
         super().__init__(text, task, host, job_id)

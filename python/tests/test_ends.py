@@ -102,6 +102,7 @@ def test_a_time_limit_of_the_job_is_a_timeout(folder):
     with pytest.raises(TimeoutError, match=r"the job did not end within 300 ms \(timeouts.job\)") as caught:
         gangrun.run({"worker": 1}, "exec sleep 1000", timeouts={"job": "300 ms"})
     assert isinstance(caught.value, gangrun.errors.JobTimeout) and caught.value.status["state"] == "failed"
+    assert caught.value.reason == "job_timeout"
 
 
 def test_a_job_whose_program_is_killed_is_lost(folder):

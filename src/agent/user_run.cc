@@ -237,13 +237,18 @@ void UserRun::finish() {
   on_ended(report());
 }
 
+job::Reason UserRun::reason_of(const Process& failed) {
+  if (!failed.could_not_start.empty()) return job::Reason::kCouldNotStart;
+  if (failed.exit->out_of_memory) return job::Reason::kOutOfMemory;
+  return failed.exit->signal > 0 ? job::Reason::kSignal : job::Reason::kExitStatus;
+}
+
 job::ExitReport UserRun::report() const {
   job::ExitReport report;
   report.success = first_failed_ == nullptr;
   const Process& shown = first_failed_ != nullptr ? *first_failed_ : *processes_.front();
   report.code = shown.exit->code;
   report.signal = shown.exit->signal;
-  report.out_of_memory = shown.exit->out_of_memory;
   report.sentence = shown.exit->to_words();
   if (processes_.size() > 1 && first_failed_ != nullptr) {
     std::size_t number = 0;
@@ -252,10 +257,10 @@ job::ExitReport UserRun::report() const {
         base::format("{} (process {} of {})", report.sentence, number, processes_.size());
   }
   if (!shown.could_not_start.empty()) {
-    report.could_not_start = true;
     report.sentence = base::format("could not be started: {}", shown.could_not_start);
   }
   if (!report.success) {
+    report.reason = reason_of(shown);
     report.last_lines = shown.err->last_lines();
     report.traceback = shown.err->traceback().value_or("");
   }

@@ -4,8 +4,14 @@
 #include <string>
 #include <string_view>
 
-// Large and small letters where a protocol knows only those of ASCII, whatever the locale.
+// Letters where a protocol or a name has only those of ASCII, whatever the locale.
 namespace gangrun::base {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_letter(char c) { return is_small_letter(c) || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
+constexpr bool is_small_letter_or_digit(char c) { return is_small_letter(c) || is_digit(c); }
 
 constexpr char small_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

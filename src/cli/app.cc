@@ -40,6 +40,7 @@ void build(CLI::App& app, Request& request) {
   add_attach(app, request);
   add_open(app, request);
   add_why(app, request);
+  add_explain(app, request);
   add_history(app, request);
   add_doctor(app, request);
   add_completion(app, request);

@@ -32,6 +32,7 @@ void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
 void add_open(CLI::App& app, Request& request);
 void add_why(CLI::App& app, Request& request);
+void add_explain(CLI::App& app, Request& request);
 void add_history(CLI::App& app, Request& request);
 void add_doctor(CLI::App& app, Request& request);
 void add_check_hadoop_env(CLI::App& app, Request& request);

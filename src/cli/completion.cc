@@ -24,7 +24,7 @@ std::string function_of(std::string_view name) {
 // What a value completes to, in words that the generators share.
 enum class Kind { kNothing, kFile, kFolder, kJob, kChoice };
 
-Kind kind_of(std::string_view value) {
+Kind completion_of(std::string_view value) {
   if (!choices_of(value).empty()) return Kind::kChoice;
   if (value == kFileValue || value == "JOB.yaml" || value == "TRAINING_SCRIPT_PATH")
     return Kind::kFile;
@@ -38,7 +38,7 @@ std::string bare(std::string positional) {
   return positional;
 }
 
-std::vector<std::string> names_of(const CommandModel& command) {
+std::vector<std::string> names_in(const CommandModel& command) {
   std::vector<std::string> names;
   for (const FlagModel& flag : command.flags) {
     names.insert(names.end(), flag.names.begin(), flag.names.end());
@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const CommandModel& command) {
 }
 
 std::string bash_reply(std::string_view value) {
-  switch (kind_of(value)) {
+  switch (completion_of(value)) {
     case Kind::kFile: return "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))";
     case Kind::kFolder: return "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\"))";
     case Kind::kJob:
@@ -69,7 +69,7 @@ std::string bash_command(const CommandModel& command) {
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
   text += format("        COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))\n",
-                 base::join(names_of(command), " "));
+                 base::join(names_in(command), " "));
   text += "        return\n      fi\n";
   if (!command.positionals.empty()) {
     text += format("      {}\n", bash_reply(bare(command.positionals.front())));
@@ -98,7 +98,7 @@ std::string bash_script(const CommandModel& program) {
     "")
 )";
   text += format("      COMPREPLY=($(compgen -W \"{} {}\" -- \"$current\"))\n      ;;\n",
-                 base::join(commands, " "), base::join(names_of(program), " "));
+                 base::join(commands, " "), base::join(names_in(program), " "));
   for (const CommandModel& command : program.commands) text += bash_command(command);
   text += "  esac\n}\ncomplete -F _gangrun gangrun\n";
   for (const std::string_view name : kOwnNames) {
@@ -125,7 +125,7 @@ std::string zsh_text(std::string_view help) {
 }
 
 std::string zsh_action(std::string_view value) {
-  switch (kind_of(value)) {
+  switch (completion_of(value)) {
     case Kind::kFile: return "_files";
     case Kind::kFolder: return "_files -/";
     case Kind::kJob: return "_gangrun_jobs";
@@ -189,7 +189,7 @@ std::string fish_quoted(std::string_view text) {
 }
 
 std::string fish_value(std::string_view value) {
-  switch (kind_of(value)) {
+  switch (completion_of(value)) {
     case Kind::kFile: return " -r -F";
     case Kind::kFolder: return " -x -a '(__fish_complete_directories)'";
     case Kind::kJob: return " -x -a '(__gangrun_jobs)'";
@@ -215,7 +215,7 @@ std::string fish_script(const CommandModel& program) {
         format("complete -c gangrun -n '__fish_seen_subcommand_from {}'", command.name);
     if (!command.positionals.empty()) {
       const std::string first = bare(command.positionals.front());
-      const Kind kind = kind_of(first);
+      const Kind kind = completion_of(first);
       text += when + (kind == Kind::kFile ? std::string(" -F") : " -f" + fish_value(first)) + "\n";
     }
     for (const FlagModel& flag : command.flags) {

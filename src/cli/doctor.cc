@@ -165,7 +165,7 @@ Check examine_clock(const Context& context) {
           base::format("{}{}", now, synchronised ? ", synchronised" : ", not synchronised")};
 }
 
-Paint paint_of(Verdict verdict) {
+Paint paint_of_verdict(Verdict verdict) {
   switch (verdict) {
     case Verdict::kOk: return Paint::kGreen;
     case Verdict::kWarning: return Paint::kYellow;
@@ -210,7 +210,7 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
   rows.reserve(checks.size());
   for (const Check& check : checks) {
     rows.push_back({{check.name},
-                    {std::string(to_string(check.verdict)), paint_of(check.verdict)},
+                    {std::string(to_string(check.verdict)), paint_of_verdict(check.verdict)},
                     {harmless(check.found)}});
   }
   Lines lines = table({{"WHAT"}, {"IS"}, {"BECAUSE"}}, rows, width);
@@ -219,7 +219,7 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
     if (check.to_do.empty()) continue;
     lines.emplace_back("");
     lines.emplace_back(base::format("{}: {}", check.name, harmless(check.found)),
-                       paint_of(check.verdict));
+                       paint_of_verdict(check.verdict));
     lines.emplace_back(base::format("  to do: {}", harmless(check.to_do)));
   }
   if (lines.size() > checks.size() + 1) lines.emplace_back("");

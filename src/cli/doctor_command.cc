@@ -23,8 +23,8 @@ struct DoctorOptions {
   bool json = false;
 };
 
-ExitStatus show(const std::vector<cluster::Check>& checks, std::string_view place, bool json,
-                Context& context) {
+ExitStatus show_checks(const std::vector<cluster::Check>& checks, std::string_view place, bool json,
+                       Context& context) {
   const auto size = context.console.size();
   if (json) {
     context.console.out(base::dump_json(checks_json(checks)) + "\n");
@@ -48,7 +48,7 @@ ExitStatus look(const DoctorOptions& options, Context& context) {
                                    .file = "hello.txt"},
                                   listener, context);
   if (!whole.ok()) return fail(context, whole.error());
-  const ExitStatus status = show(checks, "this cluster", options.json, context);
+  const ExitStatus status = show_checks(checks, "this cluster", options.json, context);
   return *whole ? status : ExitStatus::kInterrupted;
 }
 
@@ -68,7 +68,7 @@ ExitStatus run(const DoctorOptions& options, Context& context) {
             "--remote, --queue, --file-system and --python apply to a cluster; add --on yarn"),
         ExitStatus::kBadInput);
   }
-  return show(check_this_machine(context), "this machine", options.json, context);
+  return show_checks(check_this_machine(context), "this machine", options.json, context);
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ using base::Result;
 
 constexpr std::chrono::seconds kQuestionTimeout(20);
 
-base::Error refused(std::string_view flag, const std::string& value, std::string_view why) {
+base::Error refused_path(std::string_view flag, const std::string& value, std::string_view why) {
   return base::invalid_argument(base::format("{}: {}: {}", flag, path_in_quotes(value), why));
 }
 
 base::Error not_readable(std::string_view flag, const std::string& value, int error) {
-  return refused(flag, value,
-                 error == ENOENT ? "there is no such file or folder on this machine"
-                                 : base::from_errno(error, "cannot be read").message);
+  return refused_path(flag, value,
+                      error == ENOENT ? "there is no such file or folder on this machine"
+                                      : base::from_errno(error, "cannot be read").message);
 }
 
 // Reading one byte, or the names in a folder, needs the right to read.
@@ -56,7 +56,8 @@ Result<> check_local_file(std::string_view flag, const std::string& as_written,
                           const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return not_readable(flag, as_written, errno);
-  if (!S_ISREG(info.st_mode)) return refused(flag, as_written, "is not a file; allowed: a file");
+  if (!S_ISREG(info.st_mode))
+    return refused_path(flag, as_written, "is not a file; allowed: a file");
   if (::access(path.c_str(), R_OK) != 0) return not_readable(flag, as_written, errno);
   return {};
 }
@@ -64,7 +65,7 @@ Result<> check_local_file(std::string_view flag, const std::string& as_written,
 Result<> check_input(std::string_view flag, const std::string& input, const Context& context) {
   if (job::is_cluster_url(input)) {
     const Result<> read = read_from_cluster(input, context);
-    return read.ok() ? read : refused(flag, input, read.error().message);
+    return read.ok() ? read : refused_path(flag, input, read.error().message);
   }
   if (job::has_scheme(input)) return {};
   const std::string path = in_folder(context.folder, input);

@@ -94,6 +94,7 @@ void add_last_lines(PodsWay& way, job::Cause& cause) {
 
 job::Cause cause_of_loss(const PodsRecord& record) {
   job::Cause cause;
+  cause.reason = job::Reason::kMasterLost;
   cause.sentence = base::format(
       "its pods are gone and its end was not seen: they were deleted, or its time limit ({}) has "
       "passed",

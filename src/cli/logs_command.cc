@@ -53,8 +53,8 @@ std::size_t prefix_width(const job::JobStatus& status, const cluster::LogRequest
 }
 
 // Everything that is there, then with -f what comes until the job ends.
-base::Result<> show(cluster::Site& site, const LogsOptions& options,
-                    const cluster::LogRequest& request, Context& context) {
+base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
+                        const cluster::LogRequest& request, Context& context) {
   GANGRUN_ASSIGN(job::JobStatus status, site.status(options.job));
   GANGRUN_ASSIGN(const auto reader, site.logs(status.id, request));
   LogPrinter::Options printing{.prefix = !request.task.has_value(),
@@ -85,7 +85,7 @@ ExitStatus logs(const LogsOptions& options, Context& context) {
       request->task.has_value() && !options.json && !context.console.out_is_terminal();
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
-  const auto shown = show(**site, options, *request, context);
+  const auto shown = show_log(**site, options, *request, context);
   return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());
 }
 

@@ -31,13 +31,13 @@ namespace {
 
 using base::Result;
 
-constexpr std::string_view kLoopback = "127.0.0.1";
+constexpr std::string_view kOwnAddress = "127.0.0.1";
 constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 // Whatever the reason: that a named thing cannot be used is bad input.
 base::Error as_bad_input(const base::Error& error) { return base::invalid_argument(error.message); }
 
-bool is_program(const std::string& path) {
+bool is_program_file(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
@@ -48,14 +48,14 @@ std::string program_problem(const std::string& program, const std::string& path_
                             const std::string& folder) {
   if (program.find('/') != std::string::npos) {
     const std::string path = in_folder(folder, program);
-    if (is_program(path)) return {};
+    if (is_program_file(path)) return {};
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return base::format("there is no {}", path);
     return base::format("{} is not an executable file", path);
   }
   for (const std::string& entry : base::split(path_variable, ':')) {
     const std::string path = entry.empty() ? program : base::format("{}/{}", entry, program);
-    if (is_program(in_folder(folder, path))) return {};
+    if (is_program_file(in_folder(folder, path))) return {};
   }
   return base::format("not found in PATH ({})", base::shorten(path_variable, 200));
 }
@@ -261,7 +261,7 @@ Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
     return chosen;
   }
   if (!wanted) {
-    return net::ChosenAddress{std::string(kLoopback),
+    return net::ChosenAddress{std::string(kOwnAddress),
                               "as all tasks are on this machine; --interface chooses another"};
   }
   const auto addresses = net::resolve(*wanted, deadline);

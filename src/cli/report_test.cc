@@ -5,7 +5,7 @@
 namespace gangrun::cli {
 namespace {
 
-std::string text_of(const Lines& lines) {
+std::string lines_text(const Lines& lines) {
   std::string text;
   for (const Line& line : lines) text += line.text() + "\n";
   return text;
@@ -23,7 +23,7 @@ job::JobStatus ended(job::JobState state) {
 }
 
 TEST(EndReport, OfASuccessIsShort) {
-  EXPECT_EQ(text_of(end_report(ended(job::JobState::kSucceeded))),
+  EXPECT_EQ(lines_text(end_report(ended(job::JobState::kSucceeded))),
             R"(wine-20260131-120000-3fa1 succeeded after 41 s
 started: 6 tasks in 380 ms from the command
 logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs
@@ -42,7 +42,7 @@ TEST(EndReport, OfAFailureSaysWhyAndWhatNext) {
       {"Traceback (most recent call last):", "  File \"x.py\", line 1", "ValueError: \x1b[31mno"},
       "Traceback (most recent call last):\n  File \"x.py\", line 1\n"
       "ValueError: \x1b[31mno\n"};
-  EXPECT_EQ(text_of(end_report(status)), R"(wine-20260131-120000-3fa1 failed after 41 s
+  EXPECT_EQ(lines_text(end_report(status)), R"(wine-20260131-120000-3fa1 failed after 41 s
 worker:1 on host7 exited with status 1
 its last lines on standard error:
   | Traceback (most recent call last):
@@ -60,7 +60,7 @@ TEST(EndReport, ShowsATracebackThatTheLastLinesDoNotHave) {
   cause.sentence = "worker:1 exited with status 1";
   cause.last_lines = {"bye"};
   cause.traceback = "Traceback (most recent call last):\nValueError: no";
-  EXPECT_EQ(text_of(cause_lines(cause)), R"(worker:1 exited with status 1
+  EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
 its last lines on standard error:
   | bye
 its last traceback:
@@ -74,7 +74,7 @@ TEST(EndReport, OfAJobThatNeverStartedSaysNothingOfItsStart) {
   status.all_started_ms = -1;
   status.cause = job::Cause{};
   status.cause->sentence = "stopped by Ctrl-C";
-  EXPECT_EQ(text_of(end_report(status)),
+  EXPECT_EQ(lines_text(end_report(status)),
             R"(wine-20260131-120000-3fa1 was stopped after 41 s
 stopped by Ctrl-C
 logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs

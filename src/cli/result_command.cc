@@ -51,7 +51,7 @@ base::Result<> write_to_file(cluster::Site& site, const std::string& job, const 
   return file.commit();
 }
 
-base::Result<> show(cluster::Site& site, const ResultOptions& options, Context& context) {
+base::Result<> show_result(cluster::Site& site, const ResultOptions& options, Context& context) {
   if (options.task.empty()) {
     if (options.output) return base::invalid_argument("--output needs a TASK");
     return list(site, options, context);
@@ -68,7 +68,7 @@ base::Result<> show(cluster::Site& site, const ResultOptions& options, Context& 
 ExitStatus result(const ResultOptions& options, Context& context) {
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
-  const auto shown = show(**site, options, context);
+  const auto shown = show_result(**site, options, context);
   return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());
 }
 

@@ -161,8 +161,8 @@ bool is_agreed() {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-void show(const std::vector<RunObject>& objects, const TfSpawnerOptions& options,
-          Context& context) {
+void show_objects(const std::vector<RunObject>& objects, const TfSpawnerOptions& options,
+                  Context& context) {
   if (options.display.json) {
     base::Json list = base::Json::array();
     for (const RunObject& object : objects) {
@@ -193,7 +193,7 @@ ExitStatus remove(const TfSpawnerOptions& options, const std::string& tag, Conte
     context.console.out(base::format(
         "{} {}:\n", count_text(static_cast<std::int64_t>(objects->size()), "object"), what));
   }
-  show(*objects, options, context);
+  show_objects(*objects, options, context);
   if (options.dry_run) return ExitStatus::kSuccess;
   if (!options.yes) {
     context.console.err("delete them? y/[n] ");

@@ -14,7 +14,7 @@ namespace {
 // More tasks than that are counted and not named.
 constexpr std::size_t kMaxNamed = 8;
 
-std::string names_of(const std::vector<const job::TaskStatus*>& tasks) {
+std::string names_in(const std::vector<const job::TaskStatus*>& tasks) {
   std::vector<std::string> names;
   for (const job::TaskStatus* task : tasks) {
     if (names.size() == kMaxNamed) break;
@@ -51,7 +51,7 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
           base::format("The tasks have {} more addresses.", by_address.size() - kMaxNamed));
       return;
     }
-    sentences.push_back(base::format("{} {} known by the address {}.", names_of(tasks),
+    sentences.push_back(base::format("{} {} known by the address {}.", names_in(tasks),
                                      tasks.size() == 1 ? "is" : "are", harmless(address)));
   }
 }
@@ -59,7 +59,12 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
 std::vector<std::string> reasons(const job::JobStatus& status) {
   std::vector<std::string> sentences = {verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
-    if (status.cause) sentences.push_back(harmless(status.cause->sentence) + ".");
+    if (!status.cause) return sentences;
+    sentences.push_back(harmless(status.cause->sentence) + ".");
+    if (status.cause->reason != job::Reason::kUnknown) {
+      sentences.push_back(
+          base::format("What to do: gangrun explain {}", job::to_string(status.cause->reason)));
+    }
     return sentences;
   }
   if (!status.waiting_for.empty()) {
@@ -68,13 +73,13 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
     sentences.push_back(base::format(
-        "No heartbeat from {}; each is replaced when its lease expires.", names_of(lost)));
+        "No heartbeat from {}; each is replaced when its lease expires.", names_in(lost)));
   }
   const auto running = tasks_in(status, job::TaskState::kRunning, true);
   if (!running.empty() && status.state == job::JobState::kRunning) {
     sentences.push_back(base::format("Its own work: {} {}.",
                                      running.size() == 1 ? "one task runs," : "these tasks run,",
-                                     names_of(running)));
+                                     names_in(running)));
   }
   if (sentences.size() == 1)
     sentences.emplace_back("It is between two steps and waits for nothing.");

@@ -27,6 +27,7 @@ ExitStatus tell_why(const WhyOptions& options, Context& context) {
     for (const std::string& sentence : sentences) texts.push_back(job::json_text(sentence));
     const base::Json json{{"job", status->id},
                           {"state", job::to_string(status->state)},
+                          {"reason", status->cause ? job::to_string(status->cause->reason) : ""},
                           {"waiting_for", job::json_text(status->waiting_for)},
                           {"why", std::move(texts)}};
     context.console.out(base::dump_json(json) + "\n");

@@ -94,6 +94,8 @@ TEST(Why, AnEndedJobHasItsCause) {
   status.cause->sentence = "worker:0 exited with status 3";
   EXPECT_THAT(why(status),
               ElementsAre("wine-1 failed after 41 s.", "worker:0 exited with status 3."));
+  status.cause->reason = job::Reason::kExitStatus;
+  EXPECT_THAT(why(status).back(), "What to do: gangrun explain exit_status");
 }
 
 TEST(Why, IsNeverEmpty) {

@@ -108,6 +108,7 @@ void YarnSession::keep_allocation_limit() {
   if (!too_late) return;
   given_up_ = job::Cause{};
   given_up_->sentence = *too_late;
+  given_up_->reason = job::Reason::kAllocationTimeout;
   watch_.stop(true, *too_late);
 }
 

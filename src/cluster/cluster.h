@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cluster/container_names.h"
 #include "job/cluster_spec.h"
+#include "job/reason.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 
@@ -58,8 +59,7 @@ struct Ended {
   int attempt = 0;
   std::string sentence;  // "its agent was killed by signal 9 (SIGKILL)"
   base::Instant ended_at;
-  bool counts = true;  // false: an eviction, a lost node or a preemption
-  bool out_of_memory = false;
+  job::Reason reason = job::Reason::kAgentEnded;
 };
 
 // The place will never give what was asked, or is gone for good.

@@ -55,7 +55,7 @@ using DirectEvent = std::variant<RunStarted, RunLine, RunEnded, RunWarning>;
 // are known before anything runs, and the ends of the commands are what it tells of them. What
 // start() asks for is a slot that costs nothing and is Allocated at once; run() fills it, again and
 // again. A run that was lost by no fault of the command's (an eviction, a lost node) is told as
-// Ended, with `counts` false, and takes the slot with it; stop() ends slot and run.
+// Ended, with that as its reason, and takes the slot with it; stop() ends slot and run.
 class Direct : public Cluster {
  public:
   virtual void on_direct_event(std::function<void(DirectEvent)> listener) = 0;

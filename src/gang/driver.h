@@ -122,11 +122,13 @@ class Driver {
     job::ExitReport report;
     report.success = status == 0;
     report.code = status;
+    if (status != 0) report.reason = job::Reason::kExitStatus;
     report.sentence = base::format("exited with status {}", status);
     return step(Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string port_lost(const job::TaskId& task) {
     job::ExitReport report;
+    report.reason = job::Reason::kPortLost;
     report.port_lost = true;
     report.sentence = "lost its port";
     return step(Exited{task, gang_.find(task)->attempt, report, now_});
@@ -139,7 +141,8 @@ class Driver {
   }
   std::string agent_ended(const job::TaskId& task, bool counts = true) {
     return step(AgentEnded{task, gang_.find(task)->allocated_attempt,
-                           "its agent was killed by signal 9 (SIGKILL)", now_, counts, false});
+                           "its agent was killed by signal 9 (SIGKILL)", now_,
+                           counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
   }
   // Of the task's agent, where the cluster has more than one host.
   std::string reported_on(const job::TaskId& task, const std::string& host) {
@@ -218,14 +221,23 @@ class Driver {
     return "";
   }
   [[nodiscard]] std::string cause() const {
-    for (const Decision& decision : decisions_) {
-      const auto* finish = std::get_if<Finish>(&decision);
-      if (finish != nullptr && finish->cause) return finish->cause->sentence;
-    }
-    return "";
+    const job::Cause* cause = told_cause();
+    return cause == nullptr ? "" : cause->sentence;
+  }
+  [[nodiscard]] job::Reason reason() const {
+    const job::Cause* cause = told_cause();
+    return cause == nullptr ? job::Reason::kUnknown : cause->reason;
   }
 
  private:
+  [[nodiscard]] const job::Cause* told_cause() const {
+    for (const Decision& decision : decisions_) {
+      const auto* finish = std::get_if<Finish>(&decision);
+      if (finish != nullptr && finish->cause) return &*finish->cause;
+    }
+    return nullptr;
+  }
+
   Gang gang_;
   base::Instant now_;
   std::vector<Decision> decisions_;

@@ -72,8 +72,7 @@ void write(const Exited& event, base::Instant origin, Json& json) {
 void write(const AgentEnded& event, base::Instant origin, Json& json) {
   json["sentence"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
   json["ended_at"] = since(origin, event.ended_at);
-  json["counts"] = event.counts;
-  json["out_of_memory"] = event.out_of_memory;
+  json["reason"] = job::to_string(event.reason);
 }
 
 void write(const StopRequested& event, base::Instant, Json& json) {
@@ -117,8 +116,8 @@ Result<> read(const Json& json, base::Instant origin, Exited& event) {
 Result<> read(const Json& json, base::Instant origin, AgentEnded& event) {
   GANGRUN_ASSIGN(event.sentence, job::text_member(json, "sentence", job::kMaxSentenceBytes));
   GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
-  GANGRUN_ASSIGN(event.counts, base::json_member<bool>(json, "counts"));
-  GANGRUN_ASSIGN(event.out_of_memory, base::json_member<bool>(json, "out_of_memory"));
+  GANGRUN_ASSIGN(const auto reason, base::json_member<std::string>(json, "reason"));
+  event.reason = job::reason_or_unknown(reason);
   return {};
 }
 
@@ -137,13 +136,26 @@ Result<> read(const Json& json, base::Instant, ClusterGone& event) {
 template <typename T>
 constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
-  if constexpr (std::is_same_v<T, AgentEnded>) return kShared + 4;
+  if constexpr (std::is_same_v<T, AgentEnded>) return kShared + 3;
   if constexpr (std::is_same_v<T, Exited> || std::is_same_v<T, StopRequested>) return kShared + 2;
   if constexpr (std::is_same_v<T, ClusterWaiting> || std::is_same_v<T, ClusterGone> ||
                 std::is_same_v<T, Allocated> || std::is_same_v<T, Reported>) {
     return kShared + 1;
   }
   return kShared;
+}
+
+// Older journals have two flags in place of a reason for the end of an agent.
+Result<Json> with_reason(const Json& json) {
+  GANGRUN_ASSIGN(const bool counts, base::json_member<bool>(json, "counts"));
+  GANGRUN_ASSIGN(const bool out_of_memory, base::json_member<bool>(json, "out_of_memory"));
+  Json now = json;
+  now.erase("counts");
+  now.erase("out_of_memory");
+  now["reason"] = job::to_string(out_of_memory ? job::Reason::kOutOfMemory
+                                 : counts      ? job::Reason::kAgentEnded
+                                               : job::Reason::kContainerLost);
+  return now;
 }
 
 template <typename T>
@@ -200,6 +212,10 @@ Json to_json(const Event& event, base::Instant origin) {
 }
 
 Result<Event> event_from_json(const Json& json, base::Instant origin) {
+  if (json.contains("counts")) {
+    GANGRUN_ASSIGN(const Json now, with_reason(json));
+    return event_from_json(now, origin);
+  }
   GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(json, "event"));
   auto event =
       read_named(name, json, origin, std::make_index_sequence<std::variant_size_v<Event>>{});

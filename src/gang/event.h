@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
+#include "job/reason.h"
 #include "job/task_id.h"
 
 // What can happen to a gang. `attempt` numbers the runs of a task from 1; an event of another
@@ -76,8 +77,7 @@ struct AgentEnded {
   int attempt = 0;
   std::string sentence;  // "its agent was killed by signal 9 (SIGKILL)"
   base::Instant ended_at;
-  bool counts = true;  // false: an eviction, a lost node or a preemption, no fault of the task
-  bool out_of_memory = false;
+  job::Reason reason = job::Reason::kAgentEnded;
   friend bool operator==(const AgentEnded&, const AgentEnded&) = default;
 };
 

@@ -17,7 +17,7 @@ std::vector<Event> one_of_each() {
   const job::TaskId task{"worker", 1};
   job::ExitReport report;
   report.signal = 9;
-  report.out_of_memory = true;
+  report.reason = job::Reason::kOutOfMemory;
   report.sentence = "was killed by signal 9 (out of memory)";
   report.last_lines = {"one", "two"};
   const base::Instant before = kOrigin - base::Duration(77);
@@ -29,7 +29,7 @@ std::vector<Event> one_of_each() {
           Exited{task, 1, report, kOrigin + base::Duration(5)},
           SessionLost{task, 2},
           Reattached{task, 2},
-          AgentEnded{task, 2, "was evicted", before, false, true},
+          AgentEnded{task, 2, "was evicted", before, job::Reason::kEvicted},
           Progress{task, 2},
           StopRequested{"Ctrl-C", true},
           ClusterGone{"it is gone"},
@@ -53,11 +53,29 @@ TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {
 
 TEST(EventTest, IsWrittenAsDocumented) {
   const job::TaskId ps{"ps", 0};
-  const Event event = AgentEnded{ps, 3, "was evicted", kOrigin + base::Duration(9), false};
+  const Event event =
+      AgentEnded{ps, 3, "was evicted", kOrigin + base::Duration(9), job::Reason::kEvicted};
   EXPECT_EQ(base::dump_json(to_json(event, kOrigin)),
             R"({"event":"agent_ended","task":"ps:0","attempt":3,"sentence":"was evicted",)"
-            R"("ended_at":9,"counts":false,"out_of_memory":false})");
+            R"("ended_at":9,"reason":"evicted"})");
   EXPECT_EQ(base::dump_json(to_json(TimePassed{}, kOrigin)), R"({"event":"time_passed"})");
+}
+
+TEST(EventTest, AnAgentsEndIsReadAsItWasWrittenBefore) {
+  const job::TaskId ps{"ps", 0};
+  AgentEnded event{ps, 3, "ended", kOrigin + base::Duration(9)};
+  base::Json json = to_json(event, kOrigin);
+  json.erase("reason");
+  const auto read = [&](bool counts, bool out_of_memory) {
+    json["counts"] = counts;
+    json["out_of_memory"] = out_of_memory;
+    return std::get<AgentEnded>(*event_from_json(json, kOrigin)).reason;
+  };
+  EXPECT_EQ(read(true, false), job::Reason::kAgentEnded);
+  EXPECT_EQ(read(true, true), job::Reason::kOutOfMemory);
+  EXPECT_EQ(read(false, false), job::Reason::kContainerLost);
+  json["more"] = 1;
+  EXPECT_FALSE(event_from_json(json, kOrigin).ok());
 }
 
 TEST(EventTest, EachMissingKeyIsTold) {

@@ -262,11 +262,10 @@ void Gang::on(const Exited& event) {
   task->exit = event.report.sentence;
   if (event.report.success) return succeeded(*task);
   enter(*task, Phase::kIdle);
-  Failure failure = failure_of(*task, event.report.sentence, event.ended_at);
-  failure.cause.last_lines = event.report.last_lines;
-  failure.cause.traceback = event.report.traceback;
-  if (event.report.port_lost) return failed_for_its_port(*task, std::move(failure));
-  failed(*task, failure, !event.report.preempted, !event.report.could_not_start);
+  const Failure failure = failure_of(*task, event);
+  if (event.report.port_lost) return failed_for_its_port(*task, failure);
+  const job::Reason reason = event.report.reason;
+  failed(*task, failure, job::is_own_fault(reason), reason != job::Reason::kCouldNotStart);
 }
 
 // Its agent takes another port and reports anew; everything else about it stays.
@@ -331,10 +330,10 @@ void Gang::on(const AgentEnded& event) {
   Task* task = allocated(event.task, event.attempt);
   if (task == nullptr) return;
   if (task->phase == Phase::kGone) return correct_failure(*task, event);
-  agent_lost(*task, event.sentence, event.ended_at, event.counts);
+  agent_lost(*task, event);
 }
 
-void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts) {
+void Gang::agent_lost(Task& task, const AgentEnded& how) {
   const Phase phase = task.phase;
   if (phase == Phase::kIdle) {
     const auto restart_at = task.restart_at;
@@ -342,22 +341,22 @@ void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at,
     task.restart_at = restart_at;
     return enter(task, Phase::kGone);
   }
-  const bool on_its_own = !task.asked_to_end_at || at < *task.asked_to_end_at;
+  const bool on_its_own = !task.asked_to_end_at || how.ended_at < *task.asked_to_end_at;
   if (phase == Phase::kEnding) {
     const bool matters =
         stage_ == Stage::kStopping && task.policy != Policy::kSidecar && task.member;
     if (matters && on_its_own && task.outcome == Outcome::kNone) {
-      task.exit = sentence;
-      failures_.push_back(failure_of(task, sentence, at));
+      task.exit = how.sentence;
+      failures_.push_back(failure_of(task, how));
       return leave(task, Outcome::kFailed);
     }
     leave(task, task.outcome == Outcome::kNone ? Outcome::kStopped : task.outcome);
     if (is_wanted(task)) ask(task);
     return;
   }
-  if (!task.member) return lost_beside(task, sentence, at);
-  task.exit = sentence;
-  const Failure failure = failure_of(task, sentence, at);
+  if (!task.member) return lost_beside(task, how);
+  task.exit = how.sentence;
+  const Failure failure = failure_of(task, how);
   leave(task, Outcome::kFailed);
   if (stage_ == Stage::kStopping || stage_ == Stage::kFinished) return;  // a sidecar in its grace
   // It was being stopped for the next generation: the restart is counted already.
@@ -365,7 +364,7 @@ void Gang::agent_lost(Task& task, const std::string& sentence, base::Instant at,
     waiting_since_ = now_;
     return ask(task);
   }
-  failed(task, failure, counts, true);
+  failed(task, failure, job::is_own_fault(how.reason), true);
 }
 
 // Whether another agent is asked for when its own has ended.

@@ -219,12 +219,12 @@ class Gang {
   [[nodiscard]] std::optional<base::Instant> resize_time() const;
   [[nodiscard]] bool can_do_without(const Task& task) const;
   void drop(Task& task, const Failure& failure);
-  void lost_beside(Task& task, const std::string& sentence, base::Instant at);
+  void lost_beside(Task& task, const AgentEnded& how);
   void go_on_without(Task& task, const Failure& failure);
   [[nodiscard]] std::string resize_words() const;
   void exited_while_ending(Task& task, const Exited& event);
   void correct_failure(const Task& task, const AgentEnded& event);
-  void agent_lost(Task& task, const std::string& sentence, base::Instant at, bool counts);
+  void agent_lost(Task& task, const AgentEnded& how);
   void succeeded(Task& task);
   void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
   [[nodiscard]] bool is_wanted(const Task& task) const;
@@ -251,8 +251,10 @@ class Gang {
   [[nodiscard]] std::chrono::milliseconds grace_left(const Task& task) const;
   [[nodiscard]] std::string gathering_words() const;
   [[nodiscard]] std::optional<base::Instant> shown_limit(base::Instant now) const;
-  [[nodiscard]] static Failure failure_of(const Task& task, const std::string& what,
-                                          base::Instant at);
+  [[nodiscard]] static Failure failure_of(const Task& task, job::Reason reason,
+                                          const std::string& what, base::Instant at);
+  [[nodiscard]] static Failure failure_of(const Task& task, const Exited& event);
+  [[nodiscard]] static Failure failure_of(const Task& task, const AgentEnded& event);
 
   template <typename T>
   void decide(T decision) {

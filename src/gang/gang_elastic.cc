@@ -185,9 +185,9 @@ void Gang::drop(Task& task, const Failure& failure) {
 }
 
 // An agent that ran nothing is lost: another is asked for, not for ever.
-void Gang::lost_beside(Task& task, const std::string& sentence, base::Instant at) {
-  task.exit = sentence;
-  const Failure failure = failure_of(task, sentence, at);
+void Gang::lost_beside(Task& task, const AgentEnded& how) {
+  task.exit = how.sentence;
+  const Failure failure = failure_of(task, how);
   leave(task, Outcome::kLost);
   if (!is_wanted(task)) return;
   note_trouble(task, true);

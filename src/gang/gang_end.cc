@@ -30,8 +30,10 @@ std::string names(const std::vector<const Task*>& tasks) {
 
 }  // namespace
 
-Gang::Failure Gang::failure_of(const Task& task, const std::string& what, base::Instant at) {
+Gang::Failure Gang::failure_of(const Task& task, job::Reason reason, const std::string& what,
+                               base::Instant at) {
   Failure failure;
+  failure.cause.reason = reason;
   failure.at = at;
   failure.cause.task = task.id;
   failure.cause.host = task.host;
@@ -39,6 +41,17 @@ Gang::Failure Gang::failure_of(const Task& task, const std::string& what, base::
                                ? format("{} {}", job::to_string(task.id), what)
                                : format("{} on {} {}", job::to_string(task.id), task.host, what);
   return failure;
+}
+
+Gang::Failure Gang::failure_of(const Task& task, const Exited& event) {
+  Failure failure = failure_of(task, event.report.reason, event.report.sentence, event.ended_at);
+  failure.cause.last_lines = event.report.last_lines;
+  failure.cause.traceback = event.report.traceback;
+  return failure;
+}
+
+Gang::Failure Gang::failure_of(const Task& task, const AgentEnded& event) {
+  return failure_of(task, event.reason, event.sentence, event.ended_at);
 }
 
 void Gang::succeeded(Task& task) {
@@ -57,11 +70,8 @@ void Gang::exited_while_ending(Task& task, const Exited& event) {
     task.outcome = Outcome::kSucceeded;
   } else if (task.asked_to_end_at && event.ended_at < *task.asked_to_end_at) {
     task.outcome = Outcome::kFailed;
-    Failure failure = failure_of(task, event.report.sentence, event.ended_at);
-    failure.cause.last_lines = event.report.last_lines;
-    failure.cause.traceback = event.report.traceback;
     const bool matters = task.policy != Policy::kSidecar && stage_ == Stage::kStopping;
-    if (matters && failures_.size() < kMaxFailures) failures_.push_back(std::move(failure));
+    if (matters && failures_.size() < kMaxFailures) failures_.push_back(failure_of(task, event));
   } else {
     task.outcome = Outcome::kStopped;
   }
@@ -72,7 +82,7 @@ void Gang::exited_while_ending(Task& task, const Exited& event) {
 void Gang::correct_failure(const Task& task, const AgentEnded& event) {
   for (Failure& failure : failures_) {
     if (failure.cause.task == task.id && event.ended_at < failure.at) {
-      failure = failure_of(task, event.sentence, event.ended_at);
+      failure = failure_of(task, event);
     }
   }
 }
@@ -213,11 +223,14 @@ void Gang::on(const StopRequested& event) {
   if (stage_ == Stage::kNew) {
     stage_ = Stage::kFinished;
     verdict_ = job::JobState::kKilled;
-    return decide(Finish{verdict_, job::Cause{{}, {}, format("stopped by {}", event.by), {}, {}}});
+    return decide(Finish{
+        verdict_,
+        job::Cause{{}, {}, format("stopped by {}", event.by), {}, {}, job::Reason::kStopped}});
   }
   if (stage_ == Stage::kStopping) return hurry();
   Failure reason;
   reason.cause.sentence = format("stopped by {}", event.by);
+  reason.cause.reason = job::Reason::kStopped;
   reason.at = now_;
   failures_.assign(1, reason);
   stop_job(job::JobState::kKilled, event.at_once ? std::chrono::milliseconds(0) : timeouts_.stop);
@@ -236,10 +249,12 @@ void Gang::on(const ClusterGone& event) {
   if (stage_ == Stage::kNew) {
     stage_ = Stage::kFinished;
     verdict_ = job::JobState::kFailed;
-    return decide(Finish{verdict_, job::Cause{{}, {}, event.reason, {}, {}}});
+    return decide(
+        Finish{verdict_, job::Cause{{}, {}, event.reason, {}, {}, job::Reason::kClusterGone}});
   }
   Failure failure;
   failure.cause.sentence = event.reason;
+  failure.cause.reason = job::Reason::kClusterGone;
   failure.at = now_;
   fail_job(failure);
 }
@@ -249,6 +264,7 @@ void Gang::on(const TimePassed&) {
     Failure failure;
     failure.cause.sentence =
         format("the job did not end within {} (timeouts.job)", base::to_words(timeouts_.job));
+    failure.cause.reason = job::Reason::kJobTimeout;
     failure.at = now_;
     fail_job(failure);
   }
@@ -271,7 +287,9 @@ void Gang::expired(Task& task) {
   if (task.silent && task.phase != Phase::kEnding) {
     decide(Kill{task.id, task.allocated_attempt});
     const std::string words = base::to_words(limits_.silence);
-    return agent_lost(task, format("sent no heartbeat for {}", words), now_, false);
+    return agent_lost(
+        task, {task.id, task.allocated_attempt, format("sent no heartbeat for {}", words), now_,
+               job::Reason::kNoHeartbeat});
   }
   if (in_grace(task)) return grace_over(task);
   switch (task.phase) {
@@ -302,7 +320,9 @@ void Gang::grace_over(Task& task) {
 
 void Gang::expired_without_place(Task& task) {
   std::string what;
+  job::Reason reason = job::Reason::kRollCallTimeout;
   if (task.phase == Phase::kAsked) {
+    reason = job::Reason::kAllocationTimeout;
     what = format("got no place within {} (timeouts.allocation)",
                   base::to_words(timeouts_.allocation));
     if (!cluster_waits_for_.empty()) what += format(": {}", cluster_waits_for_);
@@ -311,7 +331,7 @@ void Gang::expired_without_place(Task& task) {
                   task.phase == Phase::kAllocated ? "report" : "start",
                   base::to_words(timeouts_.roll_call));
   }
-  const Failure failure = failure_of(task, what, now_);
+  const Failure failure = failure_of(task, reason, what, now_);
   task.exit = what;
   if (task.policy == Policy::kSidecar) {
     decide(Warn{format("{}; the job continues without it", failure.cause.sentence)});
@@ -329,7 +349,8 @@ void Gang::expired_ending(Task& task) {
   }
   decide(Warn{format("could not confirm that {} ended; look for leftover processes on {}",
                      job::to_string(task.id), task.host.empty() ? "its host" : task.host)});
-  const Failure failure = failure_of(task, "could not be stopped for the restart", now_);
+  const Failure failure =
+      failure_of(task, job::Reason::kStopTimeout, "could not be stopped for the restart", now_);
   leave(task, Outcome::kLost);
   if (!is_wanted(task)) return;
   // Another one beside it would be two of the same: the job goes on without it, or not at all.

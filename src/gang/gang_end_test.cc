@@ -177,7 +177,7 @@ TEST(GangEndTest, FirstCauseMayBeAnAgentThatDied) {
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
   driver.exited(job::kWorker0, 1);
-  driver.step(AgentEnded{job::kWorker1, 1, "died with its host", first, false, false});
+  driver.step(AgentEnded{job::kWorker1, 1, "died with its host", first, job::Reason::kLostNode});
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
             "worker:1 on host-worker died with its host, 2.0 s before worker:0 failed too");
@@ -194,7 +194,8 @@ TEST(GangEndTest, FirstCauseMayBeATaskThatWasGivenUpWhenSilent) {
   EXPECT_EQ(driver.expire(), "kill w0; end w1");
   const base::Instant later = lease_ended + seconds(2);
   driver.step(Exited{job::kWorker1, 1, failed_with("lost its peer"), later});
-  EXPECT_EQ(driver.step(AgentEnded{job::kWorker0, 1, "lost its host", lease_ended, false, false}),
+  EXPECT_EQ(driver.step(
+                AgentEnded{job::kWorker0, 1, "lost its host", lease_ended, job::Reason::kLostNode}),
             "");
   EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(),
@@ -206,7 +207,7 @@ TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
   driver.exited(job::kWorker0, 1);
-  driver.step(AgentEnded{job::kTensorboard, 1, "died", first, true, false});
+  driver.step(AgentEnded{job::kTensorboard, 1, "died", first});
   EXPECT_EQ(driver.agent_ended(job::kWorker0), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker exited with status 1");
 }

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-job::TaskId worker(int index) { return {"worker", index}; }
+job::TaskId worker_at(int index) { return {"worker", index}; }
 
 job::JobSpec two_hosted_workers(int max = 10) {
   job::JobSpec spec = job_of({task_type("worker", 2)});
@@ -24,49 +24,49 @@ job::JobSpec two_hosted_workers(int max = 10) {
 Driver on_two_hosts(const job::JobSpec& spec) {
   Driver driver(spec);
   driver.step(Begin{});
-  driver.reported_on(worker(0), "good");
-  driver.reported_on(worker(1), "bad");
-  driver.started(worker(0));
-  driver.started(worker(1));
+  driver.reported_on(worker_at(0), "good");
+  driver.reported_on(worker_at(1), "bad");
+  driver.started(worker_at(0));
+  driver.started(worker_at(1));
   return driver;
 }
 
 TEST(BadHostTest, IsLeftAndAvoidedAfterThreeFailures) {
   Driver driver = on_two_hosts(two_hosted_workers());
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(driver.exited(worker(1), 1), HasSubstr("warn; start@1 w1"));
-    driver.started(worker(1));
+    EXPECT_THAT(driver.exited(worker_at(1), 1), HasSubstr("warn; start@1 w1"));
+    driver.started(worker_at(1));
   }
-  EXPECT_EQ(driver.exited(worker(1), 1), "warn; end-at-once w1; stop w0");
+  EXPECT_EQ(driver.exited(worker_at(1), 1), "warn; end-at-once w1; stop w0");
   EXPECT_THAT(driver.warnings(),
               Contains("bad is avoided for 10 min: 3 failures there within 10 min"));
-  driver.exited(worker(0), 143);
-  EXPECT_EQ(driver.agent_ended(worker(1)), "allocate w1#4");
+  driver.exited(worker_at(0), 143);
+  EXPECT_EQ(driver.agent_ended(worker_at(1)), "allocate w1#4");
   EXPECT_THAT(driver.asked().avoided, ElementsAre("bad"));
   EXPECT_FALSE(driver.asked().wanted);
-  EXPECT_EQ(driver.reported_on(worker(1), "good"), "publish 2; start@2 w0#2 w1#4");
+  EXPECT_EQ(driver.reported_on(worker_at(1), "good"), "publish 2; start@2 w0#2 w1#4");
 }
 
 TEST(BadHostTest, LostAgentsMakeItToo) {
   Driver driver = on_two_hosts(two_hosted_workers());
   for (int i = 0; i < 2; ++i) {
-    driver.agent_ended(worker(1), false);
+    driver.agent_ended(worker_at(1), false);
     EXPECT_THAT(driver.asked().avoided, IsEmpty());
     EXPECT_TRUE(driver.asked().wanted);
-    driver.reported_on(worker(1), "bad");
+    driver.reported_on(worker_at(1), "bad");
   }
-  driver.agent_ended(worker(1), false);
+  driver.agent_ended(worker_at(1), false);
   EXPECT_THAT(driver.asked().avoided, ElementsAre("bad"));
 }
 
 TEST(BadHostTest, ServesAgainAfterItsCoolDown) {
   Driver driver = on_two_hosts(two_hosted_workers());
   for (int i = 0; i < 3; ++i) {
-    driver.agent_ended(worker(1));
-    driver.reported_on(worker(1), "bad");
+    driver.agent_ended(worker_at(1));
+    driver.reported_on(worker_at(1), "bad");
   }
   driver.pass(minutes(10));
-  driver.agent_ended(worker(1));
+  driver.agent_ended(worker_at(1));
   EXPECT_THAT(driver.asked().avoided, IsEmpty());
 }
 
@@ -74,18 +74,18 @@ TEST(BadHostTest, TheOnlyOneIsNotAvoided) {
   Driver driver(two_hosted_workers());
   driver.run_all();
   for (int i = 0; i < 5; ++i) {
-    EXPECT_THAT(driver.exited(worker(1), 1), HasSubstr("start@1"));
-    driver.started(worker(1));
+    EXPECT_THAT(driver.exited(worker_at(1), 1), HasSubstr("start@1"));
+    driver.started(worker_at(1));
   }
 }
 
 TEST(BadHostTest, AFailureOfTheScriptWithoutARestartIsAFailure) {
   Driver driver = on_two_hosts(two_hosted_workers(2));
   for (int i = 0; i < 2; ++i) {
-    driver.exited(worker(1), 1);
-    driver.started(worker(1));
+    driver.exited(worker_at(1), 1);
+    driver.started(worker_at(1));
   }
-  EXPECT_EQ(driver.exited(worker(1), 1), "warn; end w0; end-at-once w1");
+  EXPECT_EQ(driver.exited(worker_at(1), 1), "warn; end w0; end-at-once w1");
 }
 
 }  // namespace

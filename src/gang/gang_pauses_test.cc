@@ -10,17 +10,17 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-const job::TaskId kFirst{"worker", 0};
-const job::TaskId kSecond{"worker", 1};
+const job::TaskId kOne{"worker", 0};
+const job::TaskId kTwo{"worker", 1};
 
 Driver running_two(int max, job::RestartScope scope, job::TaskSpec type = task_type("worker", 2)) {
   job::JobSpec spec = job_of({std::move(type)});
   spec.restarts = {max, scope, seconds(1), seconds(5)};
   Driver driver(spec);
   driver.step(Begin{});
-  for (const job::TaskId& task : {kFirst, kSecond}) driver.allocated(task);
-  for (const job::TaskId& task : {kFirst, kSecond}) driver.reported(task);
-  for (const job::TaskId& task : {kFirst, kSecond}) driver.started(task);
+  for (const job::TaskId& task : {kOne, kTwo}) driver.allocated(task);
+  for (const job::TaskId& task : {kOne, kTwo}) driver.reported(task);
+  for (const job::TaskId& task : {kOne, kTwo}) driver.started(task);
   return driver;
 }
 
@@ -30,16 +30,16 @@ TEST(GangPauses, GrowUpToALimitForEachTaskAndBeginAnewAfterALongRun) {
   Driver driver = running_two(100, job::RestartScope::kTask);
   int attempt = 1;
   for (const int pause : {1, 2, 4, 5, 5}) {
-    EXPECT_EQ(driver.exited(kFirst, 1), "warn");
+    EXPECT_EQ(driver.exited(kOne, 1), "warn");
     EXPECT_EQ(wait_of(driver), seconds(pause));
     EXPECT_EQ(driver.expire(), base::format("start@1 w0#{}", ++attempt));
-    driver.started(kFirst);
+    driver.started(kOne);
   }
-  EXPECT_EQ(driver.exited(kSecond, 1), "warn");
+  EXPECT_EQ(driver.exited(kTwo, 1), "warn");
   EXPECT_EQ(wait_of(driver), seconds(1));
   EXPECT_EQ(driver.expire(), "start@1 w1#2");
   driver.pass(seconds(6));
-  EXPECT_EQ(driver.exited(kFirst, 1), "warn");
+  EXPECT_EQ(driver.exited(kOne, 1), "warn");
   EXPECT_EQ(wait_of(driver), seconds(1));
 }
 
@@ -47,15 +47,15 @@ TEST(GangPauses, AreThoseOfAllWithScopeGang) {
   Driver driver = running_two(100, job::RestartScope::kGang);
   int generation = 1;
   for (const int pause : {1, 2, 4, 5, 5}) {
-    driver.exited(generation % 2 == 0 ? kSecond : kFirst, 1);
-    EXPECT_EQ(driver.exited(generation % 2 == 0 ? kFirst : kSecond, 143), "");
+    driver.exited(generation % 2 == 0 ? kTwo : kOne, 1);
+    EXPECT_EQ(driver.exited(generation % 2 == 0 ? kOne : kTwo, 143), "");
     EXPECT_EQ(wait_of(driver), seconds(pause));
     EXPECT_EQ(driver.gang().waiting_for(driver.now()),
               base::format("the pause before the restart; limit in {}.0 s", pause));
     ++generation;
     EXPECT_EQ(driver.expire(), base::format("publish {0}; start@{0} w0#{0} w1#{0}", generation));
-    driver.started(kFirst);
-    driver.started(kSecond);
+    driver.started(kOne);
+    driver.started(kTwo);
   }
 }
 
@@ -63,16 +63,16 @@ TEST(GangPauses, AreNoneForWhatIsNotTheTasksFault) {
   Driver driver = running_two(1, job::RestartScope::kTask);
   job::ExitReport report;
   report.sentence = "exited with status 1";
-  report.preempted = true;
-  EXPECT_EQ(driver.step(Exited{kFirst, 1, report, driver.now()}), "warn; start@1 w0#2");
-  EXPECT_EQ(driver.step(AgentEnded{kSecond, 1, "its node was lost", driver.now(), false, false}),
-            "warn; allocate w1#2");
+  report.reason = job::Reason::kPreempted;
+  EXPECT_EQ(driver.step(Exited{kOne, 1, report, driver.now()}), "warn; start@1 w0#2");
+  EXPECT_EQ(
+      driver.step(AgentEnded{kTwo, 1, "its node was lost", driver.now(), job::Reason::kLostNode}),
+      "warn; allocate w1#2");
 }
 
 TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  EXPECT_EQ(driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false}),
-            "warn");
+  EXPECT_EQ(driver.step(AgentEnded{kOne, 1, "its agent was killed", driver.now()}), "warn");
   EXPECT_EQ(wait_of(driver), seconds(1));
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "the pause before the restart of worker:0; limit in 1.0 s");
@@ -81,9 +81,10 @@ TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
 
 TEST(GangPauses, ATaskWhoseAgentEndsMeanwhileComesBackAllTheSame) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  EXPECT_EQ(driver.exited(kFirst, 1), "warn");
-  EXPECT_EQ(driver.step(AgentEnded{kFirst, 1, "its node was lost", driver.now(), false, false}),
-            "");
+  EXPECT_EQ(driver.exited(kOne, 1), "warn");
+  EXPECT_EQ(
+      driver.step(AgentEnded{kOne, 1, "its node was lost", driver.now(), job::Reason::kLostNode}),
+      "");
   EXPECT_EQ(driver.expire(), "allocate w0#2");
 }
 
@@ -92,17 +93,16 @@ TEST(GangPauses, ASparesPlaceIsTakenWithoutOne) {
   const job::TaskId spare{"worker", 2};
   driver.allocated(spare);
   driver.reported(spare);
-  driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false});
-  EXPECT_EQ(driver.exited(kSecond, 143), "warn; publish 2; start@2 w1#2 w2");
+  driver.step(AgentEnded{kOne, 1, "its agent was killed", driver.now()});
+  EXPECT_EQ(driver.exited(kTwo, 143), "warn; publish 2; start@2 w1#2 w2");
 }
 
 TEST(GangPauses, EndWithTheJob) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  driver.step(AgentEnded{kFirst, 1, "its agent was killed", driver.now(), true, false});
-  EXPECT_EQ(driver.exited(kSecond, 1), "warn");
+  driver.step(AgentEnded{kOne, 1, "its agent was killed", driver.now()});
+  EXPECT_EQ(driver.exited(kTwo, 1), "warn");
   EXPECT_EQ(driver.step(StopRequested{"ana", false}), "end-at-once w1");
-  EXPECT_EQ(driver.step(AgentEnded{kSecond, 1, "ended", driver.now(), true, false}),
-            "finish killed");
+  EXPECT_EQ(driver.step(AgentEnded{kTwo, 1, "ended", driver.now()}), "finish killed");
 }
 
 TEST(GangPauses, AnObserverLooksAtTheEndAtOnce) {

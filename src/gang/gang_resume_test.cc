@@ -108,6 +108,7 @@ TEST(GangResumeTest, EndIsDecidedAgainAndTheVerdictStays) {
   EXPECT_EQ(driver.step(Resumed{}), "kill w0 w1");
   EXPECT_EQ(driver.all_gone(), "finish killed");
   EXPECT_EQ(driver.cause(), "stopped by Ctrl-C");
+  EXPECT_EQ(driver.reason(), job::Reason::kStopped);
 }
 
 TEST(GangResumeTest, ObserverInItsGraceHasAllOfItAgain) {

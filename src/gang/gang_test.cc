@@ -64,6 +64,7 @@ TEST(GangTest, FailedTaskIsRestartedInItsPlace) {
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kFailed);
   EXPECT_EQ(driver.cause(), "worker:1 on host-worker exited with status 5");
+  EXPECT_EQ(driver.reason(), job::Reason::kExitStatus);
 }
 
 TEST(GangTest, TaskWhoseAgentDiedComesBackAtItsOldAddress) {
@@ -140,12 +141,13 @@ TEST(GangTest, TaskThatCannotBeStoppedForARestartFailsTheJob) {
             "could not confirm that worker:0 ended; look for leftover processes on host-worker");
   EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker could not be stopped for the restart");
+  EXPECT_EQ(driver.reason(), job::Reason::kStopTimeout);
 }
 
 TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
   Driver driver = running(two_workers(5, job::RestartScope::kTask));
   job::ExitReport report;
-  report.could_not_start = true;
+  report.reason = job::Reason::kCouldNotStart;
   report.sentence = "could not be started: no such file";
   EXPECT_EQ(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), "end w0; end-at-once w1");
 }
@@ -166,7 +168,7 @@ TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
 TEST(GangTest, WhoLeavesAfterTheNoticeOfItsPreemptionHasNotFailed) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));
   job::ExitReport report;
-  report.preempted = true;
+  report.reason = job::Reason::kPreempted;
   report.code = 42;
   report.sentence = "exited with status 42 after the notice of its preemption";
   EXPECT_THAT(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), StartsWith("warn; "));
@@ -352,6 +354,7 @@ TEST(GangTest, AllocationThatTakesTooLongFailsWithItsReason) {
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
             "worker:1 got no place within 10 min (timeouts.allocation): the queue is full");
+  EXPECT_EQ(driver.reason(), job::Reason::kAllocationTimeout);
 }
 
 TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
@@ -369,6 +372,7 @@ TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
   EXPECT_THAT(
       driver.cause(),
       StartsWith("worker:1 on host-worker did not report within 2 min (timeouts.roll_call)"));
+  EXPECT_EQ(driver.reason(), job::Reason::kRollCallTimeout);
 }
 
 TEST(GangTest, StartThatTakesTooLongFails) {
@@ -416,6 +420,7 @@ TEST(GangTest, AClusterThatIsGoneBeforeItBeginsEndsIt) {
   Driver driver(two_workers(1, job::RestartScope::kTask));
   EXPECT_EQ(driver.step(ClusterGone{"gone"}), "finish failed");
   EXPECT_EQ(driver.cause(), "gone");
+  EXPECT_EQ(driver.reason(), job::Reason::kClusterGone);
   EXPECT_EQ(driver.step(Begin{}), "");
 }
 

@@ -187,7 +187,7 @@ Rows of_sizes() {
   };
 }
 
-Rows rows() {
+Rows wait_rows() {
   Rows all = of_beginnings();
   all.merge(of_runs());
   all.merge(of_ends());
@@ -233,12 +233,12 @@ std::set<std::string> instants_in_sources() {
 
 TEST(GangWaitsTest, EveryWaitOfTheSourcesHasARow) {
   std::set<std::string> known;
-  for (const auto& [instant, row] : rows()) known.insert(instant);
+  for (const auto& [instant, row] : wait_rows()) known.insert(instant);
   EXPECT_EQ(instants_in_sources(), known);
 }
 
 TEST(GangWaitsTest, EveryWaitHasALimitAndASentence) {
-  for (const auto& [instant, row] : rows()) {
+  for (const auto& [instant, row] : wait_rows()) {
     Driver driver = row.waiting();
     const std::string words = driver.gang().waiting_for(driver.now());
     EXPECT_THAT(words, HasSubstr(row.words)) << row.what;

@@ -22,7 +22,7 @@ constexpr std::int64_t kMinMaxBuffer = 256;
 constexpr std::string_view kNonceCount = "00000001";  // a login is done once for each connection
 constexpr std::size_t kClientNonceBytes = 24;
 
-base::Error wrong(std::string_view what) {
+base::Error wrong_digest(std::string_view what) {
   return base::Error{base::Code::kUnauthenticated, base::format("DIGEST-MD5: {}", what)};
 }
 
@@ -64,7 +64,8 @@ class DirectiveReader {
 
   base::Result<std::pair<std::string, std::string>> next() {
     const std::size_t equals = rest_.find('=');
-    if (equals == std::string_view::npos) return wrong("the challenge has a name without value");
+    if (equals == std::string_view::npos)
+      return wrong_digest("the challenge has a name without value");
     std::string name(base::trim(rest_.substr(0, equals)));
     rest_.remove_prefix(equals + 1);
     while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
@@ -93,13 +94,13 @@ class DirectiveReader {
       if (rest_[i] == '\\' && ++i == rest_.size()) break;
       value += rest_[i];
     }
-    return wrong("the challenge has an open quote");
+    return wrong_digest("the challenge has an open quote");
   }
 
   std::string_view rest_;
 };
 
-std::string value_of(const std::map<std::string, std::string>& directives, const char* name) {
+std::string directive_of(const std::map<std::string, std::string>& directives, const char* name) {
   const auto found = directives.find(name);
   return found == directives.end() ? "" : found->second;
 }
@@ -113,7 +114,7 @@ bool has_word(std::string_view list, std::string_view word) {
 }  // namespace
 
 base::Result<std::map<std::string, std::string>> parse_digest_directives(std::string_view text) {
-  if (text.size() > kMaxChallengeBytes) return wrong("the challenge is too long");
+  if (text.size() > kMaxChallengeBytes) return wrong_digest("the challenge is too long");
   std::map<std::string, std::string> directives;
   DirectiveReader reader(text);
   while (!reader.at_end()) {
@@ -136,15 +137,15 @@ base::Result<> DigestMd5::choose_protection(const std::map<std::string, std::str
       protection_ = Protection::kIntegrity;
       return {};
     }
-    if (name == "auth-conf" && has_word(value_of(challenge, "cipher"), "rc4")) {
+    if (name == "auth-conf" && has_word(directive_of(challenge, "cipher"), "rc4")) {
       protection_ = Protection::kPrivacy;
       return {};
     }
   }
-  return wrong(
+  return wrong_digest(
       base::format("the server wants protection \"{}\" with cipher \"{}\"; known are auth, "
                    "auth-int and auth-conf with rc4",
-                   offered, value_of(challenge, "cipher")));
+                   offered, directive_of(challenge, "cipher")));
 }
 
 void DigestMd5::derive_keys(std::string_view challenge_nonce, std::string_view realm) {
@@ -177,22 +178,22 @@ std::string DigestMd5::proof(std::string_view verb) const {
 }
 
 base::Result<std::string> DigestMd5::respond(std::string_view challenge) {
-  if (responded_) return wrong("the server asks again");
+  if (responded_) return wrong_digest("the server asks again");
   GANGRUN_TRY(net::check_md5());
   GANGRUN_ASSIGN(const auto directives, parse_digest_directives(challenge));
-  const std::string nonce = value_of(directives, "nonce");
-  if (nonce.empty()) return wrong("the challenge has no nonce");
-  if (value_of(directives, "algorithm") != "md5-sess") {
-    return wrong(base::format("the algorithm is \"{}\"; md5-sess is known",
-                              value_of(directives, "algorithm")));
+  const std::string nonce = directive_of(directives, "nonce");
+  if (nonce.empty()) return wrong_digest("the challenge has no nonce");
+  if (directive_of(directives, "algorithm") != "md5-sess") {
+    return wrong_digest(base::format("the algorithm is \"{}\"; md5-sess is known",
+                                     directive_of(directives, "algorithm")));
   }
   GANGRUN_TRY(choose_protection(directives));
   const std::int64_t max_buffer =
-      base::parse_integer(value_of(directives, "maxbuf")).value_or(kDefaultMaxBuffer);
+      base::parse_integer(directive_of(directives, "maxbuf")).value_or(kDefaultMaxBuffer);
   max_piece_bytes_ = static_cast<std::size_t>(
       std::clamp(max_buffer, kMinMaxBuffer, kDefaultMaxBuffer) - std::ssize(kMessageType) -
       static_cast<std::int64_t>(kMacBytes + kSequenceBytes));
-  const std::string realm = value_of(directives, "realm");
+  const std::string realm = directive_of(directives, "realm");
   derive_keys(nonce, realm);
   outgoing_ = guard("client-to-server");
   incoming_ = guard("server-to-client");
@@ -207,11 +208,11 @@ base::Result<std::string> DigestMd5::respond(std::string_view challenge) {
 }
 
 base::Result<> DigestMd5::finish(std::string_view token) {
-  if (!responded_) return wrong("the server is content without an answer");
+  if (!responded_) return wrong_digest("the server is content without an answer");
   GANGRUN_ASSIGN(const auto directives, parse_digest_directives(token));
   const base::Secret expected(proof(""));
-  if (!expected.matches(value_of(directives, "rspauth"))) {
-    return wrong("the server does not prove that it knows the token");
+  if (!expected.matches(directive_of(directives, "rspauth"))) {
+    return wrong_digest("the server does not prove that it knows the token");
   }
   return {};
 }
@@ -227,11 +228,11 @@ base::Result<std::string> DigestMd5::wrap(std::string_view piece) {
 }
 
 base::Result<std::string> DigestMd5::unwrap(std::string_view token) {
-  if (token.size() < kTrailerBytes) return wrong("a guarded piece is too short");
+  if (token.size() < kTrailerBytes) return wrong_digest("a guarded piece is too short");
   const std::string sequence = big_endian(incoming_.sequence++);
   const std::string_view trailer = token.substr(token.size() - kTrailerBytes + kMacBytes);
   if (trailer != std::string(kMessageType) + sequence) {
-    return wrong("a guarded piece is out of its order");
+    return wrong_digest("a guarded piece is out of its order");
   }
   std::string guarded(token.substr(0, token.size() - trailer.size()));
   if (incoming_.cipher) guarded = incoming_.cipher->apply(guarded);
@@ -239,7 +240,7 @@ base::Result<std::string> DigestMd5::unwrap(std::string_view token) {
   guarded.resize(guarded.size() - kMacBytes);
   const base::Secret expected(
       net::hmac_md5(incoming_.signing_key.reveal(), sequence + guarded).substr(0, kMacBytes));
-  if (!expected.matches(mac)) return wrong("a guarded piece was changed on its way");
+  if (!expected.matches(mac)) return wrong_digest("a guarded piece was changed on its way");
   return guarded;
 }
 

@@ -13,15 +13,15 @@ namespace {
 
 constexpr std::string_view kMagic{
     "\xd1\x11\xd3\x68\x91\xb5\xd7\xb6\x39\xdf\x41\x40\x92\xba\xe1\x50", 16};
-constexpr std::size_t kTrailerBytes = 8 + 4 + 16;  // offset of the index, version, magic
+constexpr std::size_t kTFileTrailerBytes = 8 + 4 + 16;  // offset of the index, version, magic
 constexpr int kVersion = 1;
 // The index is small; one read of the end usually has all of it.
 constexpr std::uint64_t kTailBytes = std::uint64_t{64} * 1024;
 constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{16} << 20U;
 constexpr std::string_view kBlockIndex = "data:BCFile.index";
 
-base::Error damaged(std::string_view why) {
-  return {base::Code::kDataLoss, base::format("the TFile is damaged: {}", why)};
+base::Error damaged_file(std::string_view why) {
+  return {base::Code::kDataLoss, base::format("the TFile is damaged_file: {}", why)};
 }
 
 int signed_byte(char c) { return static_cast<signed char>(c); }
@@ -61,7 +61,8 @@ class TextReader {
 
   base::Result<std::int64_t> integer() {
     const auto more = text_.empty() ? std::nullopt : more_bytes(text_[0]);
-    if (!more || text_.size() < *more + 1) return damaged("an integer of the index is cut off");
+    if (!more || text_.size() < *more + 1)
+      return damaged_file("an integer of the index is cut off");
     const std::int64_t out = decode_integer(text_.substr(0, *more + 1));
     text_.remove_prefix(*more + 1);
     return out;
@@ -70,7 +71,7 @@ class TextReader {
   base::Result<std::string> string() {
     GANGRUN_ASSIGN(const std::int64_t length, integer());
     if (length < 0 || static_cast<std::uint64_t>(length) > text_.size()) {
-      return damaged("a name of the index is cut off");
+      return damaged_file("a name of the index is cut off");
     }
     std::string out(text_.substr(0, static_cast<std::size_t>(length)));
     text_.remove_prefix(out.size());
@@ -100,12 +101,12 @@ base::Result<Region> read_region(TextReader& reader, std::uint64_t file_bytes) {
   std::array<std::int64_t, 3> numbers{};
   for (std::int64_t& number : numbers) {
     GANGRUN_ASSIGN(number, reader.integer());
-    if (number < 0) return damaged("a block of the index has a negative place");
+    if (number < 0) return damaged_file("a block of the index has a negative place");
   }
   const Region out{static_cast<std::uint64_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1]),
                    static_cast<std::uint64_t>(numbers[2])};
   if (out.offset > file_bytes || out.packed > file_bytes - out.offset) {
-    return damaged("a block of the index lies behind the end of the file");
+    return damaged_file("a block of the index lies behind the end of the file");
   }
   return out;
 }
@@ -116,7 +117,7 @@ base::Result<> unpack_block(RangeReader& file, const Region& region, Compression
   std::uint64_t seen = 0;
   const net::ByteSink counting = [&](std::string_view piece) -> base::Result<> {
     seen += piece.size();
-    if (seen > region.raw) return damaged("a block is longer than its index says");
+    if (seen > region.raw) return damaged_file("a block is longer than its index says");
     return sink(piece);
   };
   if (compression == Compression::kNone) {
@@ -126,9 +127,9 @@ base::Result<> unpack_block(RangeReader& file, const Region& region, Compression
     GANGRUN_TRY(file.read(
         region.offset, region.packed,
         [&](std::string_view piece) -> base::Result<> { return inflater.put(piece, counting); }));
-    if (!inflater.done()) return damaged("a block is cut off");
+    if (!inflater.done()) return damaged_file("a block is cut off");
   }
-  if (seen != region.raw) return damaged("a block is shorter than its index says");
+  if (seen != region.raw) return damaged_file("a block is shorter than its index says");
   return {};
 }
 
@@ -138,7 +139,7 @@ base::Result<std::string> read_text(RangeReader& file, std::uint64_t offset, std
     out += piece;
     return {};
   }));
-  if (out.size() != length) return damaged("it is shorter than was said");
+  if (out.size() != length) return damaged_file("it is shorter than was said");
   return out;
 }
 
@@ -174,7 +175,7 @@ struct Index {
 base::Result<std::string> unpack_index(RangeReader& file, const Region& region,
                                        Compression compression) {
   if (region.packed > kMaxIndexBytes || region.raw > kMaxIndexBytes) {
-    return damaged("its index is too large");
+    return damaged_file("its index is too large");
   }
   std::string out;
   GANGRUN_TRY(
@@ -200,7 +201,7 @@ base::Result<Index> parse_index(std::string_view text, std::uint64_t file_bytes)
 
 // Where the list of the special blocks begins, from the end of the file.
 base::Result<std::uint64_t> parse_trailer(std::string_view trailer) {
-  if (!trailer.ends_with(kMagic)) return damaged("its end is not a TFile's");
+  if (!trailer.ends_with(kMagic)) return damaged_file("its end is not a TFile's");
   const int version = signed_byte(trailer[8]) * 256 + static_cast<unsigned char>(trailer[9]);
   if (version != kVersion) {
     return base::invalid_argument(base::format("TFiles of version {} are not known", version));
@@ -212,11 +213,11 @@ base::Result<std::uint64_t> parse_trailer(std::string_view trailer) {
 
 base::Result<Index> read_index(RangeReader& file) {
   const std::uint64_t size = file.size();
-  if (size < kMagic.size() + kTrailerBytes) return damaged("it is too short");
-  const std::uint64_t end = size - kTrailerBytes;
-  GANGRUN_ASSIGN(const std::string trailer, read_text(file, end, kTrailerBytes));
+  if (size < kMagic.size() + kTFileTrailerBytes) return damaged_file("it is too short");
+  const std::uint64_t end = size - kTFileTrailerBytes;
+  GANGRUN_ASSIGN(const std::string trailer, read_text(file, end, kTFileTrailerBytes));
   GANGRUN_ASSIGN(const std::uint64_t offset, parse_trailer(trailer));
-  if (offset > end || end - offset > kMaxIndexBytes) return damaged("its index has no place");
+  if (offset > end || end - offset > kMaxIndexBytes) return damaged_file("its index has no place");
   GANGRUN_ASSIGN(const std::string text, read_text(file, offset, end - offset));
   TextReader reader(text);
   GANGRUN_ASSIGN(const std::int64_t count, reader.integer());
@@ -229,7 +230,7 @@ base::Result<Index> read_index(RangeReader& file) {
     GANGRUN_ASSIGN(const std::string blocks, unpack_index(file, region, compression));
     return parse_index(blocks, size);
   }
-  return damaged("it has no index of its blocks");
+  return damaged_file("it has no index of its blocks");
 }
 
 // Takes the bytes of a block apart into records. A value comes in chunks; the last one's length is
@@ -247,7 +248,7 @@ class RecordParser {
         case State::kChunkLength: GANGRUN_TRY(take_chunk_length(bytes)); break;
         case State::kChunk: GANGRUN_TRY(take_chunk(bytes)); break;
       }
-      if (bytes.size() == before) return damaged("a record makes no sense");
+      if (bytes.size() == before) return damaged_file("a record makes no sense");
     }
     return {};
   }
@@ -265,7 +266,7 @@ class RecordParser {
       integer_ += bytes.front();
       bytes.remove_prefix(1);
       const auto more = more_bytes(integer_.front());
-      if (!more) return damaged("a length of a record makes no sense");
+      if (!more) return damaged_file("a length of a record makes no sense");
       if (integer_.size() < *more + 1) continue;
       const std::int64_t out = decode_integer(integer_);
       integer_.clear();
@@ -278,7 +279,7 @@ class RecordParser {
     GANGRUN_ASSIGN(const auto length, take_integer(bytes));
     if (!length) return {};
     if (*length < 0 || static_cast<std::uint64_t>(*length) > kMaxKeyBytes) {
-      return damaged("a key's length makes no sense");
+      return damaged_file("a key's length makes no sense");
     }
     left_ = static_cast<std::uint64_t>(*length);
     key_.clear();
@@ -346,7 +347,7 @@ base::Result<> read_tfile(RangeReader& file, RecordSink& sink) {
     RecordParser parser(sink);
     GANGRUN_TRY(unpack_block(tailed, block, index.compression,
                              [&](std::string_view piece) { return parser.put(piece); }));
-    if (!parser.between_records()) return damaged("a record is cut off");
+    if (!parser.between_records()) return damaged_file("a record is cut off");
   }
   return {};
 }

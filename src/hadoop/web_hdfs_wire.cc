@@ -14,7 +14,7 @@ namespace {
 using base::Code;
 using base::Json;
 
-constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMaxHdfsAnswerBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMaxMessageBytes = 500;
 constexpr std::uint32_t kPermissionBits = 07777;
 constexpr std::size_t kMaxPermissionDigits = 4;
@@ -64,7 +64,7 @@ constexpr std::array kPhrases{
 };
 
 base::Result<Json> member(std::string_view body, std::string_view key) {
-  GANGRUN_ASSIGN(Json json, base::parse_json(body, kMaxAnswerBytes));
+  GANGRUN_ASSIGN(Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
   if (!json.is_object()) return base::invalid_argument("the answer is not a JSON object");
   const auto found = json.find(key);
   if (found == json.end()) {
@@ -200,17 +200,17 @@ base::Result<std::vector<FileStatus>> parse_list(std::string_view body) {
 }
 
 base::Result<bool> parse_boolean(std::string_view body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxAnswerBytes));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
   return base::json_member<bool>(json, "boolean");
 }
 
 base::Result<std::int64_t> parse_long(std::string_view body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxAnswerBytes));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
   return base::json_member<std::int64_t>(json, "long");
 }
 
 base::Result<std::string> parse_path(std::string_view body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxAnswerBytes));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
   GANGRUN_ASSIGN(std::string path, base::json_member<std::string>(json, "Path"));
   GANGRUN_TRY(check_path(path));
   return path;
@@ -222,7 +222,7 @@ base::Result<std::string> parse_location(const net::HttpResponse& response) {
     if (!location) return base::invalid_argument("the redirection leads nowhere");
     return encode_letters(*location);
   }
-  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, kMaxAnswerBytes));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, kMaxHdfsAnswerBytes));
   GANGRUN_ASSIGN(const std::string location, base::json_member<std::string>(json, "Location"));
   return encode_letters(location);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/units.h"
@@ -16,20 +17,20 @@ constexpr std::string_view kReadOnly = ":ro";
 constexpr std::size_t kMaxImageTagBytes = 128;
 constexpr std::size_t kMinDigestDigits = 32;
 
-bool is_lower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_plain(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 // Small letters and digits, and between two of them one '.', one or two '_', or any number of '-'.
 bool is_component(std::string_view text) {
-  if (text.empty() || !is_lower(text.front()) || !is_lower(text.back())) return false;
+  if (text.empty() || !base::is_small_letter_or_digit(text.front()) ||
+      !base::is_small_letter_or_digit(text.back()))
+    return false;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t begin = i;
-    while (i < text.size() && !is_lower(text[i])) ++i;
+    while (i < text.size() && !base::is_small_letter_or_digit(text[i])) ++i;
     const std::string_view between = text.substr(begin, i - begin);
     const bool is_dashes = between.find_first_not_of('-') == std::string_view::npos;
     if (!is_dashes && between != "." && between != "_" && between != "__") return false;
-    while (i < text.size() && is_lower(text[i])) ++i;
+    while (i < text.size() && base::is_small_letter_or_digit(text[i])) ++i;
   }
   return true;
 }
@@ -40,13 +41,14 @@ bool is_registry(std::string_view text) {
   if (colon != std::string_view::npos && !parse_count(text.substr(colon + 1), 1, 65535).ok()) {
     return false;
   }
-  return !name.empty() && is_plain(name.front()) && is_plain(name.back()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return is_plain(c) || c == '.' || c == '-'; });
+  return !name.empty() && base::is_letter_or_digit(name.front()) &&
+         base::is_letter_or_digit(name.back()) && std::all_of(name.begin(), name.end(), [](char c) {
+           return base::is_letter_or_digit(c) || c == '.' || c == '-';
+         });
 }
 
 bool is_tag(std::string_view text) {
-  const auto is_word = [](char c) { return is_plain(c) || c == '_'; };
+  const auto is_word = [](char c) { return base::is_letter_or_digit(c) || c == '_'; };
   return !text.empty() && text.size() <= kMaxImageTagBytes && is_word(text.front()) &&
          std::all_of(text.begin(), text.end(),
                      [&](char c) { return is_word(c) || c == '.' || c == '-'; });
@@ -54,10 +56,14 @@ bool is_tag(std::string_view text) {
 
 bool is_digest(std::string_view text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || !is_lower(text.front())) return false;
+  if (colon == std::string_view::npos || colon == 0 ||
+      !base::is_small_letter_or_digit(text.front()))
+    return false;
   const std::string_view digits = text.substr(colon + 1);
   return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon),
-                     [](char c) { return is_lower(c) || c == '+' || c == '.' || c == '-'; }) &&
+                     [](char c) {
+                       return base::is_small_letter_or_digit(c) || c == '+' || c == '.' || c == '-';
+                     }) &&
          digits.size() >= kMinDigestDigits && std::all_of(digits.begin(), digits.end(), is_hex);
 }
 

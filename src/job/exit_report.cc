@@ -4,18 +4,35 @@
 
 namespace gangrun::job {
 
+namespace {
+
+// Older reports have a flag for each of some reasons.
+base::Result<Reason> reason_of_flags(const base::Json& json, const ExitReport& report) {
+  for (const Reason reason : {Reason::kOutOfMemory, Reason::kCouldNotStart, Reason::kPreempted}) {
+    GANGRUN_ASSIGN(const bool is_set, base::json_member_or(json, to_string(reason), false));
+    if (is_set) return reason;
+  }
+  if (report.port_lost) return Reason::kPortLost;
+  return report.signal > 0 ? Reason::kSignal : Reason::kExitStatus;
+}
+
+base::Result<Reason> reason_of(const base::Json& json, const ExitReport& report) {
+  if (json.contains(to_string(Reason::kOutOfMemory))) return reason_of_flags(json, report);
+  GANGRUN_ASSIGN(const auto text, base::json_member<std::string>(json, "reason"));
+  return reason_or_unknown(text);
+}
+
+}  // namespace
+
 base::Json to_json(const ExitReport& report) {
-  base::Json json = {{"success", report.success},
-                     {"code", report.code},
-                     {"signal", report.signal},
-                     {"out_of_memory", report.out_of_memory},
-                     {"could_not_start", report.could_not_start},
-                     {"port_lost", report.port_lost},
-                     {"sentence", json_text(report.sentence, kMaxSentenceBytes)},
-                     {"last_lines", json_lines(report.last_lines)},
-                     {"traceback", json_text(report.traceback, kMaxTracebackBytes)}};
-  // Journals of before do not have it.
-  if (report.preempted) json["preempted"] = true;
+  base::Json json = {{"success", report.success}};
+  if (!report.success) json["reason"] = to_string(report.reason);
+  json["code"] = report.code;
+  json["signal"] = report.signal;
+  json["port_lost"] = report.port_lost;
+  json["sentence"] = json_text(report.sentence, kMaxSentenceBytes);
+  json["last_lines"] = json_lines(report.last_lines);
+  json["traceback"] = json_text(report.traceback, kMaxTracebackBytes);
   return json;
 }
 
@@ -24,11 +41,9 @@ base::Result<ExitReport> exit_report_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(report.success, base::json_member<bool>(json, "success"));
   GANGRUN_ASSIGN(report.code, base::json_member<int>(json, "code"));
   GANGRUN_ASSIGN(report.signal, base::json_member<int>(json, "signal"));
-  GANGRUN_ASSIGN(report.out_of_memory, base::json_member<bool>(json, "out_of_memory"));
-  GANGRUN_ASSIGN(report.could_not_start, base::json_member<bool>(json, "could_not_start"));
   GANGRUN_ASSIGN(report.port_lost, base::json_member<bool>(json, "port_lost"));
-  if (json.contains("preempted")) {
-    GANGRUN_ASSIGN(report.preempted, base::json_member<bool>(json, "preempted"));
+  if (!report.success) {
+    GANGRUN_ASSIGN(report.reason, reason_of(json, report));
   }
   GANGRUN_ASSIGN(report.sentence, text_member(json, "sentence", kMaxSentenceBytes));
   GANGRUN_ASSIGN(report.last_lines, lines_member(json, "last_lines"));

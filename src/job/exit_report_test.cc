@@ -10,10 +10,9 @@ namespace {
 
 ExitReport full_report() {
   return {.success = false,
+          .reason = Reason::kOutOfMemory,
           .code = 3,
           .signal = 9,
-          .out_of_memory = true,
-          .could_not_start = true,
           .port_lost = true,
           .sentence = "was killed by signal 9 (out of memory)",
           .last_lines = {"one", "", "drei … ü"},
@@ -49,15 +48,31 @@ TEST(ExitReport, EveryMemberIsNeededAndTyped) {
   }
 }
 
-TEST(ExitReport, WhatOnlyNewOnesHaveMayBeMissing) {
-  ExitReport report = full_report();
-  report.preempted = true;
-  base::Json json = to_json(report);
-  EXPECT_EQ(*exit_report_from_json(json), report);
-  json.erase("preempted");
-  EXPECT_EQ(*exit_report_from_json(json), full_report());
-  json["preempted"] = 1;
-  EXPECT_FALSE(exit_report_from_json(json).ok());
+TEST(ExitReport, ReadsTheFlagsOfBefore) {
+  base::Json before = {
+      {"success", false},       {"code", 3},          {"signal", 0},
+      {"out_of_memory", false}, {"port_lost", false}, {"could_not_start", false},
+      {"sentence", "it ended"}, {"traceback", ""},    {"last_lines", base::Json::array()}};
+  const auto reason = [&before] { return exit_report_from_json(before)->reason; };
+  EXPECT_EQ(reason(), Reason::kExitStatus);
+  before["signal"] = 9;
+  EXPECT_EQ(reason(), Reason::kSignal);
+  before["port_lost"] = true;
+  EXPECT_EQ(reason(), Reason::kPortLost);
+  for (const Reason each : {Reason::kPreempted, Reason::kCouldNotStart, Reason::kOutOfMemory}) {
+    before[std::string(to_string(each))] = true;
+    EXPECT_EQ(reason(), each);
+  }
+  before["preempted"] = 1;
+  before["out_of_memory"] = false;
+  before["could_not_start"] = false;
+  EXPECT_FALSE(exit_report_from_json(before).ok());
+}
+
+TEST(ExitReport, AReasonOfALaterVersionIsUnknown) {
+  base::Json json = to_json(full_report());
+  json["reason"] = "solar_flare";
+  EXPECT_EQ(exit_report_from_json(json)->reason, Reason::kUnknown);
 }
 
 TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {

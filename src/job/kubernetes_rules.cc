@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/container.h"
 #include "job/hosts.h"
@@ -18,18 +19,17 @@ namespace gangrun::job {
 namespace {
 
 using base::Json;
-using Texts = std::map<std::string, std::string>;
+using TextsByKey = std::map<std::string, std::string>;
 
 constexpr std::size_t kMaxPartBytes = 63;
 constexpr std::size_t kMaxObjectNameBytes = 253;
 constexpr std::size_t kMaxAnnotationBytes = std::size_t{256} * 1024;  // of all together
 
-bool is_lower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_plain(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
-
 bool is_host_part(std::string_view text) {
-  return !text.empty() && is_lower(text.front()) && is_lower(text.back()) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || c == '-'; });
+  return !text.empty() && base::is_small_letter_or_digit(text.front()) &&
+         base::is_small_letter_or_digit(text.back()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return base::is_small_letter_or_digit(c) || c == '-'; });
 }
 
 // The label of a DNS name.
@@ -44,9 +44,9 @@ bool is_object_name(std::string_view text) {
 
 // What a label's value is, and a key after its prefix.
 bool is_word(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxPartBytes && is_plain(text.front()) &&
-         is_plain(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return is_plain(c) || c == '-' || c == '_' || c == '.';
+  return !text.empty() && text.size() <= kMaxPartBytes && base::is_letter_or_digit(text.front()) &&
+         base::is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return base::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
          });
 }
 
@@ -76,7 +76,7 @@ Found check_key(const std::string& key, const std::string& path) {
                                     in_quotes(key))};
 }
 
-Found check_labels(const Texts& labels, const std::string& path) {
+Found check_labels(const TextsByKey& labels, const std::string& path) {
   for (const auto& [key, value] : labels) {
     const std::string own_path = base::format("{}.{}", path, key);
     if (auto found = check_key(key, own_path)) return found;
@@ -89,7 +89,7 @@ Found check_labels(const Texts& labels, const std::string& path) {
   return std::nullopt;
 }
 
-Found check_annotations(const Texts& annotations) {
+Found check_annotations(const TextsByKey& annotations) {
   const std::string path = "kubernetes.annotations";
   std::size_t bytes = 0;
   for (const auto& [key, value] : annotations) {
@@ -184,7 +184,7 @@ constexpr std::string_view kWholeGang =
 constexpr std::string_view kOwnVolumes = "allowed: `volumes` and `volume_mounts` of `kubernetes`";
 constexpr std::string_view kPodsAddress = "a pod has an address of its own";
 
-Found check_resources(const TaskSpec& task, const std::string& path) {
+Found check_pod_resources(const TaskSpec& task, const std::string& path) {
   std::set<std::string> names;
   for (const auto& [name, amount] : task.resources.others) names.insert(name);
   for (const auto& [index, own] : task.overrides) {
@@ -200,7 +200,7 @@ Found check_resources(const TaskSpec& task, const std::string& path) {
   return std::nullopt;
 }
 
-Found check_task(const JobSpec& job, const TaskSpec& task) {
+Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (job.image_of(task).empty()) {
     return Problem{path + ".image",
@@ -227,7 +227,7 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (!task.archives.empty()) {
     return not_there(path + ".archives", task.archives.begin()->second, kOwnVolumes);
   }
-  return check_resources(task, path);
+  return check_pod_resources(task, path);
 }
 
 // Pods are called JOB-TYPE-INDEX, the job by its id.
@@ -405,7 +405,7 @@ Found check_outputs(const std::vector<std::string>& outputs, const std::string& 
 Found check_on_kubernetes(const JobSpec& job) {
   if (auto found = check_job(job)) return found;
   for (const TaskSpec& task : job.tasks) {
-    if (auto found = check_task(job, task)) return found;
+    if (auto found = check_pod_of_task(job, task)) return found;
   }
   return check_names(job);
 }

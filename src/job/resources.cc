@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/units.h"
@@ -23,14 +24,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOwnKeys 
      {"gpus", "gpus"},
      {"yarn.io/gpu", "gpus"}}};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_plain(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
-
 bool is_host_name(std::string_view text) {
   const std::vector<std::string> parts = base::split(text, '.');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return !part.empty() && is_plain(part.front()) && is_plain(part.back()) &&
-           std::all_of(part.begin(), part.end(), [](char c) { return is_plain(c) || c == '-'; });
+    return !part.empty() && base::is_letter_or_digit(part.front()) &&
+           base::is_letter_or_digit(part.back()) &&
+           std::all_of(part.begin(), part.end(),
+                       [](char c) { return base::is_letter_or_digit(c) || c == '-'; });
   });
 }
 
@@ -41,9 +41,10 @@ bool is_resource_name(std::string_view name) {
     if (!is_host_name(name.substr(0, slash))) return false;
     name.remove_prefix(slash + 1);
   }
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return is_plain(c) || c == '.' || c == '_' || c == '-'; });
+  return !name.empty() && base::is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+         });
 }
 
 }  // namespace

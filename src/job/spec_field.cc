@@ -7,14 +7,13 @@ namespace gangrun::job {
 namespace {
 
 using base::Result;
-using Kind = YamlNode::Kind;
 
 std::string shown(const YamlNode& node) {
   switch (node.kind) {
-    case Kind::kNull: return "nothing";
-    case Kind::kScalar: return in_quotes(node.text);
-    case Kind::kList: return "a list";
-    case Kind::kMap: return "a map";
+    case YamlNode::Kind::kNull: return "nothing";
+    case YamlNode::Kind::kScalar: return in_quotes(node.text);
+    case YamlNode::Kind::kList: return "a list";
+    case YamlNode::Kind::kMap: return "a map";
   }
   return "";
 }
@@ -36,7 +35,7 @@ Field Field::child(std::size_t i, const std::string& name) const {
 }
 
 Result<std::string> read_text(const Field& field, std::string_view allowed) {
-  if (field.node.kind != Kind::kScalar) return field.not_allowed(allowed);
+  if (field.node.kind != YamlNode::Kind::kScalar) return field.not_allowed(allowed);
   return field.node.text;
 }
 
@@ -70,7 +69,7 @@ Result<> read_choice(const Field& field, std::optional<bool>& out) {
 
 Result<std::vector<std::string>> read_list(const Field& field, std::string_view elements,
                                            std::string_view element) {
-  if (field.node.kind != Kind::kList)
+  if (field.node.kind != YamlNode::Kind::kList)
     return field.not_allowed(base::format("a list of {}", elements));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < field.node.children.size(); ++i) {

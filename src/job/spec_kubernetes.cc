@@ -15,7 +15,6 @@ namespace {
 
 using base::Json;
 using base::Result;
-using Kind = YamlNode::Kind;
 
 using Texts = std::map<std::string, std::string>;
 
@@ -25,8 +24,8 @@ Result<> read_into(const Field& field, std::string_view allowed, std::string& ou
 }
 
 Result<> read_texts(const Field& field, Texts& out) {
-  if (field.node.kind == Kind::kNull) return {};
-  if (field.node.kind != Kind::kMap) return field.not_allowed("a map of keys to texts");
+  if (field.node.kind == YamlNode::Kind::kNull) return {};
+  if (field.node.kind != YamlNode::Kind::kMap) return field.not_allowed("a map of keys to texts");
   for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
     const YamlNode::Key& key = field.node.keys[i];
     const Field child = field.child(i, key.name);
@@ -38,10 +37,10 @@ Result<> read_texts(const Field& field, Texts& out) {
 
 Result<> read_maps(const Field& field, std::vector<Json>& out) {
   constexpr std::string_view kMaps = "a list of maps, as a pod has it";
-  if (field.node.kind != Kind::kList) return field.not_allowed(kMaps);
+  if (field.node.kind != YamlNode::Kind::kList) return field.not_allowed(kMaps);
   for (std::size_t i = 0; i < field.node.children.size(); ++i) {
     const Field child = field.child(i, std::to_string(i));
-    if (child.node.kind != Kind::kMap) return child.not_allowed("a map, as a pod has it");
+    if (child.node.kind != YamlNode::Kind::kMap) return child.not_allowed("a map, as a pod has it");
     field.origins[child.path] = position_text(field.source, child.node.mark);
     out.push_back(json_value(child.node));
   }
@@ -124,7 +123,7 @@ Result<> read_kubernetes(const Field& field, KubernetesOptions& kubernetes) {
 }
 
 Result<> read_pod(const Field& field, Json& pod) {
-  if (field.node.kind != Kind::kNull && field.node.kind != Kind::kMap) {
+  if (field.node.kind != YamlNode::Kind::kNull && field.node.kind != YamlNode::Kind::kMap) {
     return field.not_allowed("a map, a pod or a part of one as {spec: {hostNetwork: true}}");
   }
   pod = json_value(field.node);

@@ -9,17 +9,17 @@
 namespace gangrun::job {
 namespace {
 
-base::Result<JobSpec> build_from(const std::string& yaml, const Flags& flags = {}) {
+base::Result<JobSpec> pods_from(const std::string& yaml, const Flags& flags = {}) {
   GANGRUN_ASSIGN(const JobDraft draft, parse_spec(yaml, "job.yaml"));
   return build(draft, flags, {"job.yaml", place_names()});
 }
 
 std::string spec_kubernetes_error(const std::string& yaml, const Flags& flags = {}) {
-  const auto spec = build_from(yaml, flags);
+  const auto spec = pods_from(yaml, flags);
   return spec.ok() ? "" : spec.error().message;
 }
 
-constexpr const char* kWhole = R"(tasks:
+constexpr const char* kWholePods = R"(tasks:
   worker: {instances: 2, pod: {spec: {hostNetwork: true}}, outputs: [own]}
   ps: {outputs: []}
 command: x
@@ -48,7 +48,7 @@ kubernetes:
 )";
 
 TEST(Kubernetes, AFileSaysWhatItIsTold) {
-  const auto spec = build_from(kWhole);
+  const auto spec = pods_from(kWholePods);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->on, kKubernetes);
   KubernetesOptions expected;
@@ -96,7 +96,7 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   flags.image_pull_secrets = {"x,y"};
   flags.priority_class = "low";
   flags.gang_scheduling = "hold";
-  const auto spec = build_from(kWhole, flags);
+  const auto spec = pods_from(kWholePods, flags);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   const KubernetesOptions& own = spec->kubernetes;
   EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt", "more"));

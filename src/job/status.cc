@@ -159,6 +159,7 @@ bool is_final(TaskState state) {
 base::Json to_json(const Cause& cause) {
   return {{"task", cause.task ? base::Json(to_string(*cause.task)) : base::Json()},
           {"host", json_text(cause.host, kMaxFieldBytes)},
+          {"reason", to_string(cause.reason)},
           {"sentence", json_text(cause.sentence, kMaxSentenceBytes)},
           {"last_lines", json_lines(cause.last_lines)},
           {"traceback", json_text(cause.traceback, kMaxTracebackBytes)}};
@@ -210,6 +211,9 @@ base::Result<Cause> cause_from_json(const base::Json& json) {
     GANGRUN_ASSIGN(cause.task, parse_task_id(task));
   }
   GANGRUN_ASSIGN(cause.host, text_member(json, "host", kMaxFieldBytes));
+  // Older ones have none.
+  GANGRUN_ASSIGN(const auto reason, base::json_member_or<std::string>(json, "reason", ""));
+  cause.reason = reason_or_unknown(reason);
   GANGRUN_ASSIGN(cause.sentence, text_member(json, "sentence", kMaxSentenceBytes));
   GANGRUN_ASSIGN(cause.last_lines, lines_member(json, "last_lines"));
   GANGRUN_ASSIGN(cause.traceback, text_member(json, "traceback", kMaxTracebackBytes));

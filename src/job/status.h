@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/figures.h"
+#include "job/reason.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 
@@ -56,6 +57,7 @@ struct Cause {
   std::string sentence;
   std::vector<std::string> last_lines;  // of that task's standard error, oldest first
   std::string traceback;                // the last Python traceback in them, if there is one
+  Reason reason = Reason::kUnknown;
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };

@@ -21,7 +21,8 @@ JobStatus full_status() {
   status.all_started_ms = 250;
   status.waiting_for = "the roll call of 2 tasks";
   status.folder = "/home/u/jobs/job-1";
-  status.cause = Cause{TaskId{"worker", 5}, "host7", "worker:5 exited", {"a", "b"}, "Traceback"};
+  status.cause = Cause{TaskId{"worker", 5}, "host7",     "worker:5 exited",
+                       {"a", "b"},          "Traceback", Reason::kOutOfMemory};
   TaskStatus task;
   task.task = {"worker", 5};
   task.policy = Policy::kObserver;

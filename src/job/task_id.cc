@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::job {
@@ -17,11 +18,10 @@ constexpr std::size_t kMaxTypeNameLength = 40;
 std::string to_string(const TaskId& task) { return base::format("{}:{}", task.type, task.index); }
 
 bool is_valid_type_name(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (name.empty() || name.size() > kMaxTypeNameLength || !is_letter(name.front())) return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
+  if (name.empty() || name.size() > kMaxTypeNameLength || !base::is_letter(name.front()))
+    return false;
+  return std::all_of(name.begin(), name.end(),
+                     [&](char c) { return base::is_letter_or_digit(c) || c == '_' || c == '-'; });
 }
 
 base::Result<TaskId> parse_task_id(std::string_view text) {

@@ -23,8 +23,8 @@ JobSpec good_job() {
   return spec;
 }
 
-using Change = std::function<void(JobSpec&)>;
-const std::pair<const char*, Change> kBadJobs[] = {
+using JobChange = std::function<void(JobSpec&)>;
+const std::pair<const char*, JobChange> kRefusedJobs[] = {
     {"name", [](JobSpec& job) { job.name = ""; }},
     {"name", [](JobSpec& job) { job.name = "."; }},
     {"name", [](JobSpec& job) { job.name = std::string(64, 'a'); }},
@@ -116,7 +116,7 @@ const std::pair<const char*, Change> kBadJobs[] = {
 
 // A spec need not come from a file or flags: each rule holds for one that is built by hand too.
 TEST(Validate, FindsEachProblemWithItsPath) {
-  for (const auto& [path, change] : kBadJobs) {
+  for (const auto& [path, change] : kRefusedJobs) {
     JobSpec job = good_job();
     ASSERT_FALSE(find_problem(job).has_value()) << find_problem(job)->text;
     change(job);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/json_text.h"
 #include "job/yaml_json.h"
@@ -19,14 +20,12 @@ using base::Json;
 // Longer keys of one line are not taken for keys.
 constexpr std::size_t kMaxPlainKeyBytes = 512;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // Whether `text` needs no quotes: narrower than YAML is, so that every reader agrees.
-bool is_plain(std::string_view text) {
+bool needs_no_quotes(std::string_view text) {
   constexpr std::string_view kOthers = "0123456789_-./+=@%,:";
-  if (text.empty() || !(is_letter(text.front()) || text.front() == '/')) return false;
+  if (text.empty() || !(base::is_letter(text.front()) || text.front() == '/')) return false;
   const auto fits = [&](char c) {
-    return is_letter(c) || kOthers.find(c) != std::string_view::npos;
+    return base::is_letter(c) || kOthers.find(c) != std::string_view::npos;
   };
   if (!std::ranges::all_of(text, fits) || text.back() == ':') return false;
   return yaml_scalar(text).is_string();
@@ -108,7 +107,7 @@ class Writer {
     }
     const auto& text = json.get_ref<const std::string&>();
     if (!fits_a_block(text)) {
-      text_ += (is_plain(text) ? text : quoted(text)) + "\n";
+      text_ += (needs_no_quotes(text) ? text : quoted(text)) + "\n";
       return;
     }
     const bool ends_line = text.ends_with('\n');
@@ -126,7 +125,7 @@ class Writer {
     for (const auto& [key, value] : json.items()) {
       if (!is_first) text_.append(indent, ' ');
       is_first = false;
-      const std::string name = is_plain(key) ? key : quoted(key);
+      const std::string name = needs_no_quotes(key) ? key : quoted(key);
       if (name.size() > kMaxPlainKeyBytes) {
         text_ += "? " + name + "\n";
         text_.append(indent, ' ');

@@ -19,8 +19,6 @@ namespace gangrun::job {
 
 namespace {
 
-using Kind = YamlNode::Kind;
-
 Mark mark_of(const YAML::Mark& mark) {
   return mark.is_null() ? Mark{} : Mark{mark.line + 1, mark.column + 1};
 }
@@ -32,7 +30,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    add({Kind::kNull, mark_of(mark), "", {}, {}});
+    add({YamlNode::Kind::kNull, mark_of(mark), "", {}, {}});
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
     refuse(mark_of(mark), "anchors and aliases (&name, *name) are not used in a job file");
@@ -43,16 +41,16 @@ class TreeBuilder final : public YAML::EventHandler {
     if (value.find('\0') != std::string::npos || !base::is_valid_utf8(value)) {
       return refuse(mark_of(mark), "a text has a NUL character or is not valid Unicode");
     }
-    add({Kind::kScalar, mark_of(mark), value, {}, {}, tag == "!"});
+    add({YamlNode::Kind::kScalar, mark_of(mark), value, {}, {}, tag == "!"});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                        YAML::EmitterStyle::value /*style*/) override {
-    open(Kind::kList, mark, tag);
+    open(YamlNode::Kind::kList, mark, tag);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                   YAML::EmitterStyle::value /*style*/) override {
-    open(Kind::kMap, mark, tag);
+    open(YamlNode::Kind::kMap, mark, tag);
   }
   void OnMapEnd() override { close(); }
 
@@ -76,7 +74,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return false;
   }
 
-  void open(Kind kind, const YAML::Mark& mark, const std::string& tag) {
+  void open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag) {
     if (refusal_ || !accept_tag(mark, tag)) return;
     if (frames_.size() >= kMaxSpecDepth) {
       return refuse(mark_of(mark), base::format("nests deeper than {} levels", kMaxSpecDepth));
@@ -93,7 +91,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   [[nodiscard]] bool wants_key() const {
-    return !frames_.empty() && frames_.back().node.kind == Kind::kMap && !frames_.back().key;
+    return !frames_.empty() && frames_.back().node.kind == YamlNode::Kind::kMap &&
+           !frames_.back().key;
   }
 
   void add(YamlNode node) {
@@ -113,7 +112,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void add_key(const YamlNode& node) {
-    if (node.kind != Kind::kScalar) return refuse(node.mark, "a key must be a name");
+    if (node.kind != YamlNode::Kind::kScalar) return refuse(node.mark, "a key must be a name");
     const auto [first, is_new] = frames_.back().lines.emplace(node.text, node.mark.line);
     if (!is_new) {
       return refuse(node.mark, base::format("key {} is given twice; the first is in line {}",
@@ -166,14 +165,14 @@ base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
   }
   YamlNode node;
   if (json.is_object() || json.is_array()) {
-    node.kind = json.is_object() ? Kind::kMap : Kind::kList;
+    node.kind = json.is_object() ? YamlNode::Kind::kMap : YamlNode::Kind::kList;
     for (const auto& [key, value] : json.items()) {
       if (json.is_object()) node.keys.push_back({key, {}});
       GANGRUN_ASSIGN(YamlNode child, convert(value, depth + 1));
       node.children.push_back(std::move(child));
     }
   } else if (!json.is_null()) {
-    node.kind = Kind::kScalar;
+    node.kind = YamlNode::Kind::kScalar;
     node.text = json.is_string() ? json.get<std::string>() : base::dump_json(json);
     node.is_quoted = json.is_string();
     if (node.text.find('\0') != std::string::npos) {

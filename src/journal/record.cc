@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/json_text.h"
 #include "job/plan_json.h"
@@ -125,34 +126,37 @@ std::string header_line(const Header& header) {
 }
 
 std::string record_line(const Record& record, std::int64_t number) {
-  if (const auto* status = std::get_if<StatusRecord>(&record)) {
-    return status_line(status->status, number, kStatus);
-  }
-  if (const auto* verdict = std::get_if<VerdictRecord>(&record)) {
-    return status_line(verdict->status, number, kVerdict);
-  }
-  if (const auto* spec = std::get_if<SpecRecord>(&record)) {
-    Json json = line_json(number, kSpec);
-    json["spec"] = job::to_json(spec->spec);
-    return base::dump_json(json);
-  }
-  if (const auto* generation = std::get_if<GenerationRecord>(&record)) {
-    Json json = line_json(number, kGeneration);
-    json["cluster_spec"] = job::to_json(generation->spec);
-    return base::dump_json(json);
-  }
-  if (const auto* place = std::get_if<PlaceRecord>(&record)) {
-    Json json = line_json(number, kPlace);
-    json["task"] = job::to_string(place->task);
-    json["attempt"] = place->attempt;
-    json["handle"] = place->handle;
-    return base::dump_json(json);
-  }
-  const auto& event = std::get<EventRecord>(record);
-  Json json = line_json(number, kEvent);
-  json["at"] = event.offset.count();
-  json["event"] = gang::to_json(event.event, base::Instant{});
-  return base::dump_json(json);
+  return std::visit(
+      base::Overloaded{
+          [&](const SpecRecord& spec) {
+            Json json = line_json(number, kSpec);
+            json["spec"] = job::to_json(spec.spec);
+            return base::dump_json(json);
+          },
+          [&](const EventRecord& event) {
+            Json json = line_json(number, kEvent);
+            json["at"] = event.offset.count();
+            json["event"] = gang::to_json(event.event, base::Instant{});
+            return base::dump_json(json);
+          },
+          [&](const PlaceRecord& place) {
+            Json json = line_json(number, kPlace);
+            json["task"] = job::to_string(place.task);
+            json["attempt"] = place.attempt;
+            json["handle"] = place.handle;
+            return base::dump_json(json);
+          },
+          [&](const GenerationRecord& generation) {
+            Json json = line_json(number, kGeneration);
+            json["cluster_spec"] = job::to_json(generation.spec);
+            return base::dump_json(json);
+          },
+          [&](const StatusRecord& status) { return status_line(status.status, number, kStatus); },
+          [&](const VerdictRecord& verdict) {
+            return status_line(verdict.status, number, kVerdict);
+          },
+      },
+      record);
 }
 
 Result<Header> parse_header(std::string_view line) {

@@ -19,7 +19,8 @@
 // The lines of a journal as values. The format is described in docs/protocols/journal.md.
 namespace gangrun::journal {
 
-inline constexpr int kJournalVersion = 1;
+// 2: agent_ended and exit reports have a reason in place of flags. Both are read.
+inline constexpr int kJournalVersion = 2;
 // Enough for the status of the largest job.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20U;
 

@@ -4,15 +4,20 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 
 namespace gangrun::journal {
 
 namespace {
 
 bool gives_out(const gang::Decision& decision) {
-  return std::holds_alternative<gang::Allocate>(decision) ||
-         std::holds_alternative<gang::Publish>(decision) ||
-         std::holds_alternative<gang::Start>(decision);
+  return std::visit(
+      base::Overloaded{
+          [](const gang::Allocate&) { return true; }, [](const gang::Publish&) { return true; },
+          [](const gang::Start&) { return true; }, [](const gang::Stop&) { return false; },
+          [](const gang::End&) { return false; }, [](const gang::Kill&) { return false; },
+          [](const gang::Warn&) { return false; }, [](const gang::Finish&) { return false; }},
+      decision);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 
 namespace gangrun::journal {
 
@@ -65,15 +66,21 @@ Result<> Replayer::segment(int number, const std::optional<Header>& header, base
 }
 
 std::vector<gang::Decision> Replayer::record(const Record& record, base::Instant now) {
-  if (const auto* event = std::get_if<EventRecord>(&record)) return handle(*event, now);
-  if (const auto* place = std::get_if<PlaceRecord>(&record)) {
-    replayed_.places[{place->task, place->attempt}] = place->handle;
-  } else if (const auto* generation = std::get_if<GenerationRecord>(&record)) {
-    replayed_.generation = generation->spec.generation;
-  } else if (const auto* verdict = std::get_if<VerdictRecord>(&record)) {
-    replayed_.verdict = verdict->status;
-  }
-  return {};
+  std::vector<gang::Decision> decisions;
+  std::visit(base::Overloaded{
+                 [](const SpecRecord&) {},    // read before the others
+                 [](const StatusRecord&) {},  // follows from the events
+                 [&](const EventRecord& event) { decisions = handle(event, now); },
+                 [&](const PlaceRecord& place) {
+                   replayed_.places[{place.task, place.attempt}] = place.handle;
+                 },
+                 [&](const GenerationRecord& generation) {
+                   replayed_.generation = generation.spec.generation;
+                 },
+                 [&](const VerdictRecord& verdict) { replayed_.verdict = verdict.status; },
+             },
+             record);
+  return decisions;
 }
 
 std::vector<gang::Decision> Replayer::handle(const EventRecord& record, base::Instant now) {

@@ -47,6 +47,7 @@ inline job::JobStatus sample_status(job::JobState state, int tasks = 2) {
 inline std::vector<gang::Event> sample_events() {
   const job::TaskId task{"worker", 1};
   job::ExitReport report;
+  report.reason = job::Reason::kExitStatus;
   report.code = 3;
   report.sentence = "exited with status 3";
   report.last_lines = {"one", "two \"quoted\"\\"};
@@ -60,7 +61,7 @@ inline std::vector<gang::Event> sample_events() {
           gang::Exited{task, 1, report, at},
           gang::SessionLost{task, 2},
           gang::Reattached{task, 2},
-          gang::AgentEnded{task, 2, "was evicted", at, false, true},
+          gang::AgentEnded{task, 2, "was evicted", at, job::Reason::kEvicted},
           gang::Progress{task, 2},
           gang::StopRequested{"Ctrl-C", true},
           gang::ClusterGone{"it is gone"},

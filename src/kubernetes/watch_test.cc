@@ -11,11 +11,11 @@ namespace {
 using base::Code;
 using testing::HasSubstr;
 
-base::Json pod(const std::string& name, const std::string& version) {
+base::Json pod_at(const std::string& name, const std::string& version) {
   return {{"metadata", {{"name", name}, {"resourceVersion", version}}}};
 }
 
-std::string event(const std::string& type, const base::Json& object) {
+std::string event_of(const std::string& type, const base::Json& object) {
   return base::Json{{"type", type}, {"object", object}}.dump() + "\n";
 }
 
@@ -27,7 +27,7 @@ struct WatchFixture : TestApiServer {
     };
     on_list = [this](TestTalk& talk) {
       ++listings;
-      talk.answer({{"metadata", {{"resourceVersion", "10"}}}, {"items", {pod("a", "1")}}});
+      talk.answer({{"metadata", {{"resourceVersion", "10"}}}, {"items", {pod_at("a", "1")}}});
     };
   }
 
@@ -69,8 +69,8 @@ TEST(Watch, ListsThenTellsEachChange) {
     EXPECT_EQ(talk.query["resourceVersion"], "10");
     EXPECT_EQ(talk.query["labelSelector"], "job=a");
     talk.begin();
-    talk.piece(event("ADDED", pod("b", "11")));
-    talk.piece(event("DELETED", pod("b", "12")));
+    talk.piece(event_of("ADDED", pod_at("b", "11")));
+    talk.piece(event_of("DELETED", pod_at("b", "12")));
   };
   fixture.start();
   ASSERT_TRUE(fixture.wait_for(3));
@@ -84,14 +84,14 @@ TEST(Watch, GoesOnWhereAWatchEndedOrBrokeOff) {
     const std::string version = talk.query["resourceVersion"];
     talk.begin();
     if (version == "10") {
-      talk.piece(event("BOOKMARK", pod("", "20")));
+      talk.piece(event_of("BOOKMARK", pod_at("", "20")));
       talk.end();
     } else if (version == "20") {
-      talk.piece(event("ADDED", pod("b", "30")) + "{\"type\"");
+      talk.piece(event_of("ADDED", pod_at("b", "30")) + "{\"type\"");
       talk.close();
     } else {
       EXPECT_EQ(version, "30");
-      talk.piece(event("ADDED", pod("c", "31")));
+      talk.piece(event_of("ADDED", pod_at("c", "31")));
     }
   };
   fixture.start();
@@ -109,9 +109,9 @@ TEST(Watch, WhatIsTooOldIsListedAgain) {
     if (watches == 1) return talk.refuse(410, "Expired", "too old");
     talk.begin();
     if (watches == 2) {
-      return talk.piece(event("ERROR", {{"kind", "Status"}, {"code", 410}, {"message", "old"}}));
+      return talk.piece(event_of("ERROR", {{"kind", "Status"}, {"code", 410}, {"message", "old"}}));
     }
-    talk.piece(event("ADDED", pod("b", "11")));
+    talk.piece(event_of("ADDED", pod_at("b", "11")));
   };
   fixture.start();
   ASSERT_TRUE(fixture.wait_for(4));
@@ -126,7 +126,7 @@ TEST(Watch, TroublesAreToldAndGoneThrough) {
     // One who served us is not believed at once: it may be starting.
     if (fixture.troubles.size() == 2) return talk.refuse(403, "Forbidden", "who are you");
     talk.begin();
-    talk.piece(event("ADDED", pod("b", "11")));
+    talk.piece(event_of("ADDED", pod_at("b", "11")));
   };
   const auto on_list = fixture.on_list;
   fixture.on_list = [&](TestTalk& talk) {
@@ -160,7 +160,7 @@ TEST(Watch, MayBeEndedFromItsCallback) {
   WatchFixture fixture;
   fixture.on_watch = [](TestTalk& talk) {
     talk.begin();
-    talk.piece(event("ADDED", pod("b", "11")) + event("ADDED", pod("c", "12")));
+    talk.piece(event_of("ADDED", pod_at("b", "11")) + event_of("ADDED", pod_at("c", "12")));
   };
   fixture.stops_at = 2;
   fixture.start();

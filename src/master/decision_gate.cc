@@ -3,14 +3,20 @@
 #include <utility>
 #include <variant>
 
+#include "base/overloaded.h"
+
 namespace gangrun::master {
 
 namespace {
 
 bool must_be_known(const gang::Decision& decision) {
-  return std::holds_alternative<gang::Publish>(decision) ||
-         std::holds_alternative<gang::Start>(decision) ||
-         std::holds_alternative<gang::Finish>(decision);
+  return std::visit(
+      base::Overloaded{
+          [](const gang::Allocate&) { return false; }, [](const gang::Publish&) { return true; },
+          [](const gang::Start&) { return true; }, [](const gang::Stop&) { return false; },
+          [](const gang::End&) { return false; }, [](const gang::Kill&) { return false; },
+          [](const gang::Warn&) { return false; }, [](const gang::Finish&) { return true; }},
+      decision);
 }
 
 }  // namespace

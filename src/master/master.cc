@@ -107,7 +107,7 @@ void Master::Impl::resume() {
   if (settings_.past->finish) {
     // The dead one may not have come to it.
     for (const std::string& warning : settings_.past->warnings) listener_.on_warning(warning);
-    finish(*settings_.past->finish);
+    obey(*settings_.past->finish);
     return arm_timer();
   }
   // One that is where the dead one was is found by its agents.
@@ -175,30 +175,34 @@ void Master::Impl::on_time() {
 }
 
 void Master::Impl::carry_out(const gang::Decision& decision) {
-  if (const auto* asked = std::get_if<gang::Allocate>(&decision)) {
-    allocate(*asked);
-  } else if (const auto* published = std::get_if<gang::Publish>(&decision)) {
-    logger_.info("generation {} of the cluster spec is complete", published->spec.generation);
-    record(journal_.generation(published->spec));
-    publish(published->spec);
-  } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
-    if (settings_.direct != nullptr) return run_direct(*started);
-    // Without a session the gang hears of its loss, and decides again when it is back.
-    (void)server_.send_start(started->task, started->attempt, gang_.restarts_used());
-  } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
-    if (settings_.direct != nullptr) settings_.direct->end_run(stopped->task, stopped->grace);
-    (void)server_.send_stop(stopped->task, stopped->grace);
-  } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
-    end(*ended);
-  } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
-    logger_.warning("{} did not end: killed", job::to_string(killed->task));
-    cluster_.stop(killed->task, killed->attempt, kAtOnce);
-  } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
-    logger_.warning("{}", warning->sentence);
-    listener_.on_warning(warning->sentence);
-  } else if (const auto* finished = std::get_if<gang::Finish>(&decision)) {
-    finish(*finished);
-  }
+  std::visit([this](const auto& each) { obey(each); }, decision);
+}
+
+void Master::Impl::obey(const gang::Publish& decision) {
+  logger_.info("generation {} of the cluster spec is complete", decision.spec.generation);
+  record(journal_.generation(decision.spec));
+  publish(decision.spec);
+}
+
+void Master::Impl::obey(const gang::Start& decision) {
+  if (settings_.direct != nullptr) return run_direct(decision);
+  // Without a session the gang hears of its loss, and decides again when it is back.
+  (void)server_.send_start(decision.task, decision.attempt, gang_.restarts_used());
+}
+
+void Master::Impl::obey(const gang::Stop& decision) {
+  if (settings_.direct != nullptr) settings_.direct->end_run(decision.task, decision.grace);
+  (void)server_.send_stop(decision.task, decision.grace);
+}
+
+void Master::Impl::obey(const gang::Kill& decision) {
+  logger_.warning("{} did not end: killed", job::to_string(decision.task));
+  cluster_.stop(decision.task, decision.attempt, kAtOnce);
+}
+
+void Master::Impl::obey(const gang::Warn& decision) {
+  logger_.warning("{}", decision.sentence);
+  listener_.on_warning(decision.sentence);
 }
 
 void Master::Impl::publish(const job::ClusterSpec& spec) {
@@ -207,7 +211,7 @@ void Master::Impl::publish(const job::ClusterSpec& spec) {
                             : registry::kNoOutline);
 }
 
-void Master::Impl::allocate(const gang::Allocate& decision) {
+void Master::Impl::obey(const gang::Allocate& decision) {
   if (settings_.direct == nullptr) server_.expect(decision.task, decision.attempt);
   const job::TaskSpec& task_spec = *settings_.spec.find(decision.task.type);
   cluster::Launch launch;
@@ -224,12 +228,12 @@ void Master::Impl::allocate(const gang::Allocate& decision) {
   cluster_.start(decision.task, decision.attempt, std::move(launch));
 }
 
-void Master::Impl::end(const gang::End& decision) {
+void Master::Impl::obey(const gang::End& decision) {
   if (server_.send_end(decision.task, decision.grace)) return;
   cluster_.stop(decision.task, decision.attempt, decision.grace);
 }
 
-void Master::Impl::finish(const gang::Finish& decision) {
+void Master::Impl::obey(const gang::Finish& decision) {
   cause_ = decision.cause;
   const bool has_failed = decision.state == job::JobState::kFailed;
   if (has_failed && cause_ && !trouble_.empty()) cause_->sentence += "; " + trouble_;

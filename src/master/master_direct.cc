@@ -36,30 +36,37 @@ void Master::Impl::run_direct(const gang::Start& decision) {
                                         .environment = [make] { return *make(); }});
   }
   job::ExitReport report;
-  report.could_not_start = true;
+  report.reason = job::Reason::kCouldNotStart;
   report.sentence = base::format("could not be started: {}", variables.error().message);
   handle(gang::Exited{task, decision.attempt, std::move(report), clock_.now()});
 }
 
 void Master::Impl::on_direct(const cluster::DirectEvent& event) {
-  if (const auto* started = std::get_if<cluster::RunStarted>(&event)) {
-    direct_runs_.started(started->task, started->host);
-    facts_[started->task].address_reason = base::format("its pod is on {}", started->host);
-    handle(gang::Started{started->task, started->attempt});
-  } else if (const auto* line = std::get_if<cluster::RunLine>(&event)) {
-    direct_runs_.add(line->task, line->text);
-    facts_[line->task].last_line = base::shorten(line->text, kMaxLastLineBytes);
-    tell_line(line->task, false, line->text);
-    const gang::Task& task = *gang_.find(line->task);
-    const bool is_progress = task.policy == job::Policy::kObserver;
-    if (is_progress) handle(gang::Progress{task.id, task.attempt});
-  } else if (const auto* ended = std::get_if<cluster::RunEnded>(&event)) {
-    handle(gang::Exited{ended->task, ended->attempt,
-                        direct_runs_.completed(ended->task, ended->report), ended->at});
-  } else if (const auto* warning = std::get_if<cluster::RunWarning>(&event)) {
-    logger_.warning("{}", warning->sentence);
-    listener_.on_warning(warning->sentence);
-  }
+  std::visit([this](const auto& each) { on(each); }, event);
+}
+
+void Master::Impl::on(const cluster::RunStarted& event) {
+  direct_runs_.started(event.task, event.host);
+  facts_[event.task].address_reason = base::format("its pod is on {}", event.host);
+  handle(gang::Started{event.task, event.attempt});
+}
+
+void Master::Impl::on(const cluster::RunLine& event) {
+  direct_runs_.add(event.task, event.text);
+  facts_[event.task].last_line = base::shorten(event.text, kMaxLastLineBytes);
+  tell_line(event.task, false, event.text);
+  const gang::Task& task = *gang_.find(event.task);
+  if (task.policy == job::Policy::kObserver) handle(gang::Progress{task.id, task.attempt});
+}
+
+void Master::Impl::on(const cluster::RunEnded& event) {
+  handle(gang::Exited{event.task, event.attempt, direct_runs_.completed(event.task, event.report),
+                      event.at});
+}
+
+void Master::Impl::on(const cluster::RunWarning& event) {
+  logger_.warning("{}", event.sentence);
+  listener_.on_warning(event.sentence);
 }
 
 }  // namespace gangrun::master

@@ -75,7 +75,8 @@ class FakePlace final : public cluster::Direct {
     tell(cluster::RunEnded{task, runs[task].back().attempt, report, {}});
   }
   void take_away(const job::TaskId& task) {
-    listener_(cluster::Ended{task, slots[task], "its pod was evicted", loop_.now(), false});
+    listener_(cluster::Ended{task, slots[task], "its pod was evicted", loop_.now(),
+                             job::Reason::kEvicted});
   }
 
   std::map<job::TaskId, int> slots;
@@ -240,11 +241,12 @@ TEST_F(MasterDirectTest, WhatCannotBeRunIsToldAsAFailure) {
   start_master();
   wait_for_runs(1);
   job::ExitReport report;
-  report.could_not_start = true;
+  report.reason = job::Reason::kCouldNotStart;
   report.sentence = "could not be started: there is no image x";
   place_.end(kFirst, report);
   wait("the end of the job", [this] { return finished_; });
   EXPECT_THAT(master_->status().cause->sentence, HasSubstr("there is no image x"));
+  EXPECT_EQ(master_->status().cause->reason, job::Reason::kCouldNotStart);
 }
 
 TEST_F(MasterDirectTest, IsStoppedFromOutside) {

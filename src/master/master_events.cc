@@ -9,24 +9,29 @@
 namespace gangrun::master {
 
 void Master::Impl::on_cluster(const cluster::Event& event) {
-  if (const auto* waiting = std::get_if<cluster::Waiting>(&event)) {
-    handle(gang::ClusterWaiting{waiting->reason});
-  } else if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) {
-    handle(gang::Allocated{allocated->task, allocated->attempt, allocated->host},
-           places_.started(allocated->task, allocated->attempt, allocated->handle));
-    if (settings_.direct != nullptr) report_slot(allocated->task, allocated->attempt);
-  } else if (const auto* notice = std::get_if<cluster::PreemptionNotice>(&event)) {
-    logger_.warning("{} may be preempted", job::to_string(notice->task));
-    facts_[notice->task].preempted_at = notice->deadline;
-    tell_notice(notice->task);
-  } else if (const auto* ended = std::get_if<cluster::Ended>(&event)) {
-    facts_[ended->task].preempted_at.reset();
-    handle(gang::AgentEnded{ended->task, ended->attempt, ended->sentence, ended->ended_at,
-                            ended->counts, ended->out_of_memory});
-  } else if (const auto* gone = std::get_if<cluster::Gone>(&event)) {
-    handle(gang::ClusterGone{gone->reason});
-  }
+  std::visit([this](const auto& each) { on(each); }, event);
 }
+
+void Master::Impl::on(const cluster::Waiting& event) { handle(gang::ClusterWaiting{event.reason}); }
+
+void Master::Impl::on(const cluster::Allocated& event) {
+  handle(gang::Allocated{event.task, event.attempt, event.host},
+         places_.started(event.task, event.attempt, event.handle));
+  if (settings_.direct != nullptr) report_slot(event.task, event.attempt);
+}
+
+void Master::Impl::on(const cluster::PreemptionNotice& event) {
+  logger_.warning("{} may be preempted", job::to_string(event.task));
+  facts_[event.task].preempted_at = event.deadline;
+  tell_notice(event.task);
+}
+
+void Master::Impl::on(const cluster::Ended& event) {
+  facts_[event.task].preempted_at.reset();
+  handle(gang::AgentEnded{event.task, event.attempt, event.sentence, event.ended_at, event.reason});
+}
+
+void Master::Impl::on(const cluster::Gone& event) { handle(gang::ClusterGone{event.reason}); }
 
 // Nothing is decided yet: who is told may save its work. Without a session it is told later.
 void Master::Impl::tell_notice(const job::TaskId& task) {
@@ -116,6 +121,7 @@ void Master::Impl::tell_line(const job::TaskId& task, bool is_error, const std::
 
 void Master::Impl::on(const registry::PortLost& event) {
   job::ExitReport report;
+  report.reason = job::Reason::kPortLost;
   report.port_lost = true;
   report.sentence = "lost its port to another program";
   handle(gang::Exited{event.task, event.attempt, report, clock_.now()});

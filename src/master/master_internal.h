@@ -81,7 +81,16 @@ class Master::Impl {
   void arm_timer();
 
   void on_cluster(const cluster::Event& event);
+  void on(const cluster::Waiting& event);
+  void on(const cluster::Allocated& event);
+  void on(const cluster::PreemptionNotice& event);
+  void on(const cluster::Ended& event);
+  void on(const cluster::Gone& event);
   void on_direct(const cluster::DirectEvent& event);
+  void on(const cluster::RunStarted& event);
+  void on(const cluster::RunLine& event);
+  void on(const cluster::RunEnded& event);
+  void on(const cluster::RunWarning& event);
   void report_slot(const job::TaskId& task, int attempt);
   void run_direct(const gang::Start& decision);
   void tell_notice(const job::TaskId& task);
@@ -101,9 +110,14 @@ class Master::Impl {
   void on(const registry::ResultPart& event);
 
   void publish(const job::ClusterSpec& spec);
-  void allocate(const gang::Allocate& decision);
-  void end(const gang::End& decision);
-  void finish(const gang::Finish& decision);
+  void obey(const gang::Allocate& decision);
+  void obey(const gang::Publish& decision);
+  void obey(const gang::Start& decision);
+  void obey(const gang::Stop& decision);
+  void obey(const gang::End& decision);
+  void obey(const gang::Kill& decision);
+  void obey(const gang::Warn& decision);
+  void obey(const gang::Finish& decision);
   void note_all_started();
   void record(const base::Result<>& written);
   [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;

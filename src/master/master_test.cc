@@ -120,7 +120,8 @@ class FakeCluster final : public cluster::Cluster {
     listener_(cluster::Ended{task, attempt, "its agent ended", loop_.now()});
   }
   void take_away(const job::TaskId& task, int attempt) {
-    listener_(cluster::Ended{task, attempt, "its container was stopped", loop_.now(), false});
+    listener_(cluster::Ended{task, attempt, "its container was stopped", loop_.now(),
+                             job::Reason::kStopped});
   }
 
   bool agents_are_slow = false;  // they do not come to report

@@ -66,6 +66,7 @@ class Channel::State : public std::enable_shared_from_this<Channel::State> {
   void close(std::string_view reason, base::Code code);
   void abandon();
 
+  [[nodiscard]] std::optional<std::string> farewell() const;
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
   [[nodiscard]] const Peer& peer() const { return peer_; }
 
@@ -278,6 +279,12 @@ void Channel::State::say_farewell() {
   });
 }
 
+std::optional<std::string> Channel::State::farewell() const {
+  const auto& said = socket_.reason().reason;
+  if (said.empty()) return std::nullopt;
+  return std::string(said.data(), said.size());
+}
+
 void Channel::State::abandon() {
   message_callback_ = nullptr;
   const auto dropped = std::exchange(closed_callback_, nullptr);
@@ -332,6 +339,7 @@ void Channel::send(std::string message) {
 }
 void Channel::send(std::shared_ptr<const std::string> message) { state_->send(std::move(message)); }
 void Channel::close(std::string_view reason, base::Code code) { state_->close(reason, code); }
+std::optional<std::string> Channel::farewell() const { return state_->farewell(); }
 std::size_t Channel::queued_bytes() const { return state_->queued_bytes(); }
 const Peer& Channel::peer() const { return state_->peer(); }
 

@@ -63,6 +63,9 @@ class Channel {
   // kUnavailable.
   void close(std::string_view reason, base::Code code = base::Code::kUnavailable);
 
+  // What the other side said when it closed the channel; none: it has not, or said nothing.
+  [[nodiscard]] std::optional<std::string> farewell() const;
+
   // Bytes that wait to be written, and kMessageOverheadBytes for each message that does.
   [[nodiscard]] std::size_t queued_bytes() const;
   [[nodiscard]] const Peer& peer() const;

@@ -23,7 +23,7 @@ namespace gangrun::net {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{256} * 1024;
+constexpr std::size_t kFetchedPieceBytes = std::size_t{256} * 1024;
 // Between two looks whether the server has done all: the first one, doubled up to the other.
 constexpr base::milliseconds kFirstLook{4};
 constexpr base::milliseconds kLongestLook{250};
@@ -37,7 +37,7 @@ class FileReader {
   // Empty at the end. Called when all before has been sent.
   base::Result<std::string_view> next() {
     if (progress_ && read_ > 0) progress_(read_);
-    const auto wanted = std::min<std::uint64_t>(kPieceBytes, slice_.length - read_);
+    const auto wanted = std::min<std::uint64_t>(kFetchedPieceBytes, slice_.length - read_);
     if (wanted == 0) return std::string_view();
     buffer_.resize(wanted);
     ssize_t size = -1;

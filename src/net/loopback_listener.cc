@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxWaiting = 128;
 // Without a free descriptor nothing can be accepted, and the socket stays readable.
-constexpr std::chrono::milliseconds kAcceptPause(100);
+constexpr std::chrono::milliseconds kRetryPause(100);
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void LoopbackListener::on_readable() {
   if (socket.valid()) return on_connection_(std::move(socket));
   if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
   watch_.reset();
-  pause_ = loop_.after(kAcceptPause, [this] { accept_from_now_on(); });
+  pause_ = loop_.after(kRetryPause, [this] { accept_from_now_on(); });
 }
 
 }  // namespace gangrun::net

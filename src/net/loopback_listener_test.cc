@@ -10,7 +10,7 @@
 namespace gangrun::net {
 namespace {
 
-constexpr std::chrono::seconds kLimit(20);
+constexpr std::chrono::seconds kAcceptLimit(20);
 
 base::UniqueFd connected(std::uint16_t port) {
   base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -31,7 +31,7 @@ TEST(LoopbackListener, HandsOnEveryConnection) {
   ASSERT_TRUE(port.ok()) << port.error().message;
   const base::UniqueFd first = connected(*port);
   const base::UniqueFd second = connected(*port);
-  ASSERT_TRUE(loop.run_until([&] { return accepted.size() == 2; }, loop.now() + kLimit));
+  ASSERT_TRUE(loop.run_until([&] { return accepted.size() == 2; }, loop.now() + kAcceptLimit));
   char byte = 0;
   EXPECT_EQ(::recv(accepted[0].get(), &byte, 1, 0), -1) << "it would wait";
 }

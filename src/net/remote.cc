@@ -14,7 +14,7 @@ namespace gangrun::net {
 namespace {
 
 constexpr std::string_view kProxyScheme = "http://";
-constexpr std::uint16_t kHttpsPort = 443;
+constexpr std::uint16_t kDefaultPort = 443;
 
 // A key that is encrypted is an error; without this, OpenSSL would ask the terminal.
 int refuse_password(char*, int, int, void*) { return -1; }
@@ -81,7 +81,7 @@ base::Result<std::shared_ptr<const Remote>> Remote::make(RemoteOptions options) 
   state->url = std::move(*url);
   state->address = host_port(state->url.host, state->url.port);
   state->server_name = options.server_name.empty() ? state->url.host : options.server_name;
-  const auto named = parse_url("https://" + host_port(state->server_name, kHttpsPort));
+  const auto named = parse_url("https://" + host_port(state->server_name, kDefaultPort));
   if (!named.ok() || named->host != state->server_name) {
     return base::invalid_argument(
         base::format("server_name: \"{}\" is not a host's name", state->server_name));

@@ -29,13 +29,13 @@ constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 constexpr std::string_view kPrefix = "gangrun-";
 
-struct CloseFolder {
+struct CloseGroups {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
 std::vector<std::string> groups_below(const std::string& folder) {
   std::vector<std::string> found;
-  const std::unique_ptr<DIR, CloseFolder> opened(::opendir(folder.c_str()));
+  const std::unique_ptr<DIR, CloseGroups> opened(::opendir(folder.c_str()));
   if (!opened) return found;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(opened.get())) {

@@ -20,7 +20,7 @@ namespace gangrun::process {
 namespace {
 
 constexpr std::array<std::string_view, 2> kEngines{"docker", "podman"};
-constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr std::string_view kEnginePath = "/usr/local/bin:/usr/bin:/bin";
 constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10U;
 // Between two looks at what the engine is still busy with.
 constexpr std::chrono::milliseconds kLookAgain(100);
@@ -66,7 +66,7 @@ void wait_a_little() {
 }  // namespace
 
 base::Result<std::string> find_engine(const std::string& wanted, std::string_view path) {
-  if (path.empty()) path = kDefaultPath;
+  if (path.empty()) path = kEnginePath;
   if (wanted.find('/') != std::string::npos) {
     if (is_program(wanted)) return wanted;
     return base::not_found(

@@ -19,10 +19,10 @@ namespace {
 
 // The kernel lists listening sockets before all others, so this is only reached by hosts with about
 // 200,000 of them.
-constexpr std::size_t kMaxTableBytes = std::size_t{32} << 20U;
+constexpr std::size_t kMaxSocketTableBytes = std::size_t{32} << 20U;
 constexpr std::string_view kListen = "0A";
 
-std::optional<std::uint64_t> number(std::string_view text, int base) {
+std::optional<std::uint64_t> number_in(std::string_view text, int base) {
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, value, base);
@@ -31,10 +31,10 @@ std::optional<std::uint64_t> number(std::string_view text, int base) {
 }
 
 // "0100007F:1F90" is an address in hexadecimal digits and a port.
-std::optional<std::uint16_t> port_of(std::string_view endpoint) {
+std::optional<std::uint16_t> port_in(std::string_view endpoint) {
   const std::size_t colon = endpoint.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto value = number(endpoint.substr(colon + 1), 16);
+  const auto value = number_in(endpoint.substr(colon + 1), 16);
   if (!value || *value > 65535) return std::nullopt;
   return static_cast<std::uint16_t>(*value);
 }
@@ -57,10 +57,10 @@ std::optional<TcpSocket> parse_line(std::string_view line) {
     fields.push_back(line.substr(0, end));
     line.remove_prefix(end);
   }
-  const auto local = port_of(fields[kLocal]);
-  const auto remote = port_of(fields[kRemote]);
-  const auto user = number(fields[kUser], 10);
-  const auto inode = number(fields[kInode], 10);
+  const auto local = port_in(fields[kLocal]);
+  const auto remote = port_in(fields[kRemote]);
+  const auto user = number_in(fields[kUser], 10);
+  const auto inode = number_in(fields[kInode], 10);
   if (!local || !remote || !user || !inode || fields[kState].size() != 2) return std::nullopt;
   return TcpSocket{.local_port = *local,
                    .remote_port = *remote,
@@ -78,7 +78,7 @@ base::Result<> add_listeners(const std::string& table, std::uint16_t port,
   std::string text;
   std::size_t read_bytes = 0;
   std::array<char, 16384> buffer{};
-  while (read_bytes < kMaxTableBytes) {
+  while (read_bytes < kMaxSocketTableBytes) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return base::from_errno(errno, fmt::format("cannot read {}", table));

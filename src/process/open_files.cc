@@ -9,16 +9,16 @@ namespace gangrun::process {
 namespace {
 
 // Of the process, as the limit itself is.
-rlimit before{};
+rlimit limit_before{};
 bool was_raised = false;
 
 }  // namespace
 
 void raise_open_file_limit() {
-  if (was_raised || ::getrlimit(RLIMIT_NOFILE, &before) != 0) return;
-  rlimit raised = before;
+  if (was_raised || ::getrlimit(RLIMIT_NOFILE, &limit_before) != 0) return;
+  rlimit raised = limit_before;
   raised.rlim_cur = raised.rlim_max;
-  was_raised = raised.rlim_cur != before.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
+  was_raised = raised.rlim_cur != limit_before.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
 }
 
 base::Result<> check_open_files(rlim_t needed) {
@@ -32,6 +32,6 @@ base::Result<> check_open_files(rlim_t needed) {
                    needed, limit.rlim_max)};
 }
 
-const rlimit* open_file_limit_of_children() { return was_raised ? &before : nullptr; }
+const rlimit* open_file_limit_of_children() { return was_raised ? &limit_before : nullptr; }
 
 }  // namespace gangrun::process

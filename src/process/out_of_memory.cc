@@ -59,17 +59,17 @@ std::optional<std::uint64_t> parse_count(std::string_view text, std::string_view
 std::optional<pid_t> parse_killed_process(std::string_view kmsg_record) {
   // "priority,sequence,time,flags;message", where the priority holds the sender: 0 is the kernel.
   constexpr int kPriorities = 8;
-  constexpr std::string_view kWords = "Killed process ";
+  constexpr std::string_view kKilledWords = "Killed process ";
   int priority = -1;
   const char* end = kmsg_record.data() + kmsg_record.size();
   const auto parsed = std::from_chars(kmsg_record.data(), end, priority);
   if (parsed.ec != std::errc() || priority < 0 || priority >= kPriorities) return std::nullopt;
   const std::size_t message = kmsg_record.find(';');
   if (message == std::string_view::npos) return std::nullopt;
-  const std::size_t words = kmsg_record.find(kWords, message);
+  const std::size_t words = kmsg_record.find(kKilledWords, message);
   if (words == std::string_view::npos) return std::nullopt;
   pid_t pid = 0;
-  const auto number = std::from_chars(kmsg_record.data() + words + kWords.size(), end, pid);
+  const auto number = std::from_chars(kmsg_record.data() + words + kKilledWords.size(), end, pid);
   if (number.ec != std::errc() || pid <= 0) return std::nullopt;
   return pid;
 }

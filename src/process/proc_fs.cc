@@ -208,15 +208,16 @@ bool is_descendant(pid_t pid, pid_t ancestor) {
 
 std::vector<std::uint64_t> socket_inodes(pid_t pid) {
   std::vector<std::uint64_t> found;
-  constexpr std::string_view kPrefix = "socket:[";
+  constexpr std::string_view kSocketPrefix = "socket:[";
   for (const pid_t fd : numbered_entries(fmt::format("/proc/{}/fd", pid))) {
     std::array<char, 64> target{};
     const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
     const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
     if (length <= 0) continue;
     const std::string_view text(target.data(), static_cast<std::size_t>(length));
-    if (!text.starts_with(kPrefix) || !text.ends_with(']')) continue;
-    const auto inode = number(text.substr(kPrefix.size(), text.size() - kPrefix.size() - 1));
+    if (!text.starts_with(kSocketPrefix) || !text.ends_with(']')) continue;
+    const auto inode =
+        number(text.substr(kSocketPrefix.size(), text.size() - kSocketPrefix.size() - 1));
     if (inode) found.push_back(*inode);
   }
   return found;

@@ -38,13 +38,14 @@ std::vector<pid_t> signal_catchers(const std::vector<pid_t>& roots, int number) 
   while (!open.empty()) {
     const pid_t pid = open.back();
     open.pop_back();
+    // First these: a child that has inherited a handler has a parent that is seen to have it.
+    const std::vector<pid_t> children = children_of(pid);
     const auto status = base::read_file(base::format("/proc/{}/status", pid), kMaxStatusBytes);
     if (!status.ok()) continue;  // it has ended
     if (catches_signal(*status, number).value_or(false)) {
       found.push_back(pid);
       continue;
     }
-    const std::vector<pid_t> children = children_of(pid);
     open.insert(open.end(), children.begin(), children.end());
   }
   return found;

@@ -206,6 +206,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   server.reset();
   wait("the loss", [&] { return !session->is_attached(); });
   job::ExitReport exit;
+  exit.reason = job::Reason::kPortLost;
   exit.port_lost = true;
   session->exited(exit, loop.now());
   session->set_address(kElsewhere);

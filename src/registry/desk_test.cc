@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 const job::Address kHome{"h1", 1000};
-const job::Address kElsewhere{"h1", 1001};
+const job::Address kOtherPlace{"h1", 1001};
 
 class Recorder final : public DeskOutput {
  public:
@@ -98,7 +98,7 @@ std::vector<Incoming> incoming() {
     return encode(AgentMessage(message));
   };
   const auto same = [](ReportMessage&) {};
-  const auto moved = [](ReportMessage& message) { message.address = kElsewhere; };
+  const auto moved = [](ReportMessage& message) { message.address = kOtherPlace; };
   const auto encoded = [](AgentMessage message) { return encode(message); };
   const AgentState waiting = AgentState::kWaiting;
   const AgentState starting = AgentState::kStarting;
@@ -371,15 +371,15 @@ TEST_F(DeskTest, WhatIsSaidOfTheAddressIsHandedOn) {
   const Reported reported{kWorker0, 2, kHome, 99, {7, 8}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(reported)));
   out.clear();
-  message.address = kElsewhere;
+  message.address = kOtherPlace;
   message.more_ports = {9, 10};
   frame(1, message);
-  const Reported moved{kWorker0, 2, kElsewhere, 99, {9, 10}, "of eth0", control};
+  const Reported moved{kWorker0, 2, kOtherPlace, 99, {9, 10}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(moved)));
   desk.on_closed(1);
   out.clear();
   attach(2, message);
-  Reattached back{kWorker0, 2, kElsewhere, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"};
+  Reattached back{kWorker0, 2, kOtherPlace, 99, AgentState::kWaiting, 0, 0, {9, 10}, "of eth0"};
   back.control = control;
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(back)));
 }
@@ -392,10 +392,10 @@ TEST_F(DeskTest, ALostPortComesBackWithANewAddress) {
   frame(1, PortLostMessage{2, 1});
   frame(1, StartedMessage{2, 1, 5});
   ReportMessage moved = report();
-  moved.address = kElsewhere;
+  moved.address = kOtherPlace;
   frame(1, moved);
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(PortLost{kWorker0, 2, 1}),
-                                      DeskEvent(Reported{kWorker0, 2, kElsewhere, 99})));
+                                      DeskEvent(Reported{kWorker0, 2, kOtherPlace, 99})));
   out.clear();
   EXPECT_TRUE(start(2));
   frame(1, StartedMessage{2, 2, 5});

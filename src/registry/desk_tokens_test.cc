@@ -21,7 +21,7 @@ const job::TaskId kOther{"worker", 1};
 
 using Sent = std::pair<SessionId, std::string>;
 
-class Recorded final : public DeskOutput {
+class RecordedTokens final : public DeskOutput {
  public:
   void send(SessionId session, Frame frame) override {
     const MasterMessage message = *decode_master_message(*frame);
@@ -46,7 +46,7 @@ class DeskTokensTest : public testing::Test {
   }
 
   base::Instant now = base::Instant(std::chrono::seconds(1000));
-  Recorded out;
+  RecordedTokens out;
   LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };

@@ -47,15 +47,13 @@ net::ServerOptions server_options() {
   return options;
 }
 
-// What an agent said when it left; none where its connection broke.
-std::optional<std::string> farewell_in(std::string_view reason) {
-  constexpr std::string_view kClosed = "the other side closed the connection: ";
-  if (!reason.starts_with(kClosed)) return std::nullopt;
-  reason.remove_prefix(kClosed.size());
-  if (!reason.starts_with(kFarewell)) return std::nullopt;
-  reason.remove_prefix(kFarewell.size());
-  if (reason.starts_with(": ")) reason.remove_prefix(2);
-  return std::string(reason);
+// Why an agent left, in its words; none where its connection broke.
+std::optional<std::string> farewell_of(const net::Channel& channel) {
+  const std::optional<std::string> said = channel.farewell();
+  if (!said || !said->starts_with(kFarewell)) return std::nullopt;
+  std::string_view why = std::string_view(*said).substr(kFarewell.size());
+  if (why.starts_with(": ")) why.remove_prefix(2);
+  return std::string(why);
 }
 
 base::Result<std::string> read_by(const Json& json) {
@@ -146,16 +144,16 @@ void Server::on_channel(std::unique_ptr<net::Channel> channel) {
   net::Channel& opened = *channels_.emplace(session, std::move(channel)).first->second;
   desk_.on_opened(session, loop_.now());
   wait_for_time();
-  opened.on_closed([this, session](const base::Error& reason) { on_session_end(session, reason); });
+  opened.on_closed([this, session](const base::Error&) { on_session_end(session); });
   opened.on_message([this, session](std::string_view frame) {
     desk_.on_frame(session, frame, loop_.now());
     wait_for_time();
   });
 }
 
-void Server::on_session_end(SessionId session, const base::Error& reason) {
-  channels_.erase(session);
-  desk_.on_closed(session, farewell_in(reason.message));
+void Server::on_session_end(SessionId session) {
+  const auto ended = channels_.extract(session);
+  desk_.on_closed(session, farewell_of(*ended.mapped()));
 }
 
 // A timer that comes too early, because deadlines have moved on since, only sets the next one.

@@ -111,7 +111,7 @@ class Server final : private DeskOutput {
 
   void on_request(const net::HttpRequest& request, net::Responder responder);
   void on_channel(std::unique_ptr<net::Channel> channel);
-  void on_session_end(SessionId session, const base::Error& reason);
+  void on_session_end(SessionId session);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
   void on_lines(const net::HttpRequest& request, net::Responder responder);

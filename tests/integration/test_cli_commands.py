@@ -11,8 +11,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs/commands.md"
-COMMANDS = ["run", "ps", "status", "logs", "result", "fetch", "kill", "wait", "attach", "open", "why", "history", "doctor", "completion",
-            "ytf-submit", "tf-spawner", "check_hadoop_env", "version"]
+COMMANDS = ["run", "ps", "status", "logs", "result", "fetch", "kill", "wait", "attach", "open", "why", "explain", "history", "doctor",
+            "completion", "ytf-submit", "tf-spawner", "check_hadoop_env", "version"]
 JOB = {"tasks": {"worker": {"instances": 2}}, "command": "true"}
 
 
@@ -124,6 +124,26 @@ def test_ps_without_jobs_is_an_empty_table(run_gangrun, home):
     assert run_gangrun("ps").stdout.startswith("JOB ")
     assert json.loads(run_gangrun("ps", "--json").stdout) == []
     assert list(home.iterdir()) == []
+
+
+def test_the_reason_that_why_names_is_explained(run_gangrun, tmp_path):
+    run_gangrun("run", "-r", "worker:1", "--", "sh", "-c", "kill -SEGV $$", cwd=tmp_path)
+    named = next(line for line in run_gangrun("why", "last").stdout.splitlines() if line.startswith("What to do: "))
+    assert named == "What to do: gangrun explain signal"
+    assert json.loads(run_gangrun("why", "last", "--json").stdout)["reason"] == "signal"
+    text = run_gangrun(*named.partition("gangrun ")[2].split()).stdout
+    assert text.startswith("Killed by a signal\n\n") and "What to do: " in text and "**" not in text
+    assert json.loads(run_gangrun("explain", "signal", "--json").stdout)["reasons"] == ["signal"]
+
+
+def test_every_reason_can_be_listed(run_gangrun):
+    lines = run_gangrun("explain").stdout.splitlines()
+    reasons = [line.split()[0] for line in lines]
+    assert {"exit_status", "preempted", "image_pull"} <= set(reasons) and len(set(reasons)) == len(reasons)
+    told = json.loads(run_gangrun("explain", "--json").stdout)
+    assert [reason for section in told for reason in section["reasons"]] == reasons
+    wrong = run_gangrun("explain", "preemptd")
+    assert wrong.status == 2 and "'preemptd' is not a reason; did you mean 'preempted'?" in wrong.stderr, wrong
 
 
 def test_doctor_says_whether_jobs_can_run(run_gangrun):

@@ -54,7 +54,7 @@ def test_a_failing_task_ends_the_others_and_is_the_first_cause(run_gangrun, tmp_
                         + '" | python3 -; exit $?; fi; exec tail -f /dev/null']}
     done, final = run_job(run_gangrun, tmp_path, spec)
     assert done.status == 1
-    assert final["cause"]["task"] == "worker:2"
+    assert final["cause"]["task"] == "worker:2" and final["cause"]["reason"] == "exit_status"
     assert "exited with status 1" in final["cause"]["sentence"]
     assert final["cause"]["traceback"].splitlines()[-1] == "ValueError: bad batch"
     assert states(final)["worker:2"] == "failed"
@@ -65,7 +65,7 @@ def test_a_signal_is_named(run_gangrun, tmp_path):
     done, final = run_job(run_gangrun, tmp_path,
                           {"tasks": {"worker": {}}, "command": "kill -SEGV $$"})
     assert done.status == 1
-    assert "signal 11 (segmentation fault" in final["cause"]["sentence"]
+    assert "signal 11 (segmentation fault" in final["cause"]["sentence"] and final["cause"]["reason"] == "signal"
 
 
 def test_a_command_that_cannot_be_executed_is_not_retried(run_gangrun, tmp_path):
@@ -75,7 +75,7 @@ def test_a_command_that_cannot_be_executed_is_not_retried(run_gangrun, tmp_path)
     done, final = run_job(run_gangrun, tmp_path,
                           {"tasks": {"worker": {}}, "command": [str(script)], "restarts": 3})
     assert done.status == 1
-    assert str(script) in final["cause"]["sentence"]
+    assert str(script) in final["cause"]["sentence"] and final["cause"]["reason"] == "could_not_start"
     assert final["restarts_used"] == 0
 
 

@@ -82,7 +82,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   disobedient_ = world_.random().chance(bad.disobedient);
   if (world_.strikes(bad.could_not_start)) {
     job::ExitReport report;
-    report.could_not_start = true;
+    report.reason = job::Reason::kCouldNotStart;
     report.code = 127;
     report.sentence = "could not be started: no such file";
     world_.judge_exit(*this, false);
@@ -100,6 +100,7 @@ void Agent::run_begins() {
   const Schedule& schedule = world_.schedule();
   job::ExitReport report;
   report.sentence = "exited with status 1";
+  report.reason = job::Reason::kExitStatus;
   report.code = 1;
   if (world_.strikes(schedule.mischief.port_lost)) {
     return world_.later(random.between(0, 2'000),
@@ -137,6 +138,7 @@ void Agent::run_ended(int run, job::ExitReport report, bool port_lost) {
   world_.judge_process_gone(*this);
   world_.judge_exit(*this, report.success);
   if (port_lost && !ending_) {
+    report.reason = job::Reason::kPortLost;
     report.port_lost = true;
     side->port_lost();
     side->exited(std::move(report), world_.now(), world_.now());

@@ -96,13 +96,21 @@ void World::tell_cluster_event(std::size_t number, const gang::Event& event) {
   }
 }
 
+namespace {
+
+job::Reason reason_of(bool counts) {
+  return counts ? job::Reason::kAgentEnded : job::Reason::kLostNode;
+}
+
+}  // namespace
+
 void World::agent_is_dead(std::size_t number, const std::string& sentence, bool counts) {
   const Agent& agent = agents_[number];
   if (verbose_)
     say(base::format("{} #{} is dead: {}", job::to_string(agent.task), agent.asked, sentence));
   if (!agent.known) return;
   tell_cluster_event(number,
-                     gang::AgentEnded{agent.task, agent.asked, sentence, now_, counts, false});
+                     gang::AgentEnded{agent.task, agent.asked, sentence, now_, reason_of(counts)});
 }
 
 void World::stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_ms) {
@@ -137,7 +145,7 @@ void World::adopt() {
     const gang::Task& task = *master_->gang().find(agent.task);
     if (task.phase == gang::Phase::kGone || task.allocated_attempt != agent.asked) continue;
     tell_cluster_event(i, gang::AgentEnded{agent.task, agent.asked, agent.ended, agent.ended_at,
-                                           agent.ended_counts, false});
+                                           reason_of(agent.ended_counts)});
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "simulation/world.h"
 
 // What must always hold.
@@ -17,9 +18,13 @@ constexpr int kMostFailures = 256;
 
 // What is given out must be known to whoever goes on.
 bool gives_out(const gang::Decision& decision) {
-  return std::holds_alternative<gang::Allocate>(decision) ||
-         std::holds_alternative<gang::Publish>(decision) ||
-         std::holds_alternative<gang::Start>(decision);
+  return std::visit(
+      base::Overloaded{
+          [](const gang::Allocate&) { return true; }, [](const gang::Publish&) { return true; },
+          [](const gang::Start&) { return true; }, [](const gang::Stop&) { return false; },
+          [](const gang::End&) { return false; }, [](const gang::Kill&) { return false; },
+          [](const gang::Warn&) { return false; }, [](const gang::Finish&) { return false; }},
+      decision);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "simulation/world.h"
 
 namespace gangrun::simulation {
@@ -72,27 +73,32 @@ void Master::publish(const job::ClusterSpec& spec) {
 }
 
 void Master::carry_out(const gang::Decision& decision) {
-  if (const auto* asked = std::get_if<gang::Allocate>(&decision)) {
-    desk_.expect(asked->task, asked->attempt);
-    world_.start_agent(*asked);
-  } else if (const auto* published = std::get_if<gang::Publish>(&decision)) {
-    world_.judge_publish(published->spec);
-    (void)writer_->generation(published->spec);
-    publish(published->spec);
-  } else if (const auto* started = std::get_if<gang::Start>(&decision)) {
-    (void)desk_.send_start(started->task, started->attempt, gang().restarts_used(), *starts_);
-  } else if (const auto* stopped = std::get_if<gang::Stop>(&decision)) {
-    (void)desk_.send_stop(stopped->task, stopped->grace);
-  } else if (const auto* ended = std::get_if<gang::End>(&decision)) {
-    if (desk_.send_end(ended->task, ended->grace)) return;
-    world_.stop_agent(ended->task, ended->attempt, ended->grace.count());
-  } else if (const auto* killed = std::get_if<gang::Kill>(&decision)) {
-    world_.stop_agent(killed->task, killed->attempt, 0);
-  } else if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
-    world_.restarted_ |= warning->sentence.find("restart") != std::string::npos;
-  } else if (const auto* finished = std::get_if<gang::Finish>(&decision)) {
-    end(*finished);
-  }
+  std::visit(
+      base::Overloaded{
+          [this](const gang::Allocate& asked) {
+            desk_.expect(asked.task, asked.attempt);
+            world_.start_agent(asked);
+          },
+          [this](const gang::Publish& published) {
+            world_.judge_publish(published.spec);
+            (void)writer_->generation(published.spec);
+            publish(published.spec);
+          },
+          [this](const gang::Start& started) {
+            (void)desk_.send_start(started.task, started.attempt, gang().restarts_used(), *starts_);
+          },
+          [this](const gang::Stop& stopped) { (void)desk_.send_stop(stopped.task, stopped.grace); },
+          [this](const gang::End& ended) {
+            if (desk_.send_end(ended.task, ended.grace)) return;
+            world_.stop_agent(ended.task, ended.attempt, ended.grace.count());
+          },
+          [this](const gang::Kill& killed) { world_.stop_agent(killed.task, killed.attempt, 0); },
+          [this](const gang::Warn& warning) {
+            world_.restarted_ |= warning.sentence.find("restart") != std::string::npos;
+          },
+          [this](const gang::Finish& finished) { end(finished); },
+      },
+      decision);
 }
 
 void Master::end(const gang::Finish& finish) {
@@ -159,6 +165,7 @@ void Master::event(registry::DeskEvent event) {
           if (e.progress) handle(gang::Progress{e.task, e.attempt});
         } else if constexpr (std::is_same_v<T, registry::PortLost>) {
           job::ExitReport report;
+          report.reason = job::Reason::kPortLost;
           report.port_lost = true;
           report.sentence = "lost its port to another program";
           handle(gang::Exited{e.task, e.attempt, report, world_.now()});

@@ -153,7 +153,7 @@ class Master:
         last = cause.get("traceback", "").strip().rpartition("\n")[2]
         text = f"{self.id}: {sentence}" + (f": {last[:MAX_LAST]}" if last else "")
         error: errors.JobError = errors.JobFailed(text, self.status)
-        if "(timeouts." in sentence:
+        if cause.get("reason") in errors.TIME_LIMITS:
             error = errors.JobTimeout(text, self.status)
         if traceback:
             task, host = cause.get("task") or "", cause.get("host") or ""

@@ -23,22 +23,26 @@ constexpr std::size_t kMaxNamed = 3;
 struct End {
   bool success = false;
   bool is_lost = false;  // by no fault of the command's
+  job::Reason reason = job::Reason::kUnknown;
   std::string sentence;
   // None: nobody knows, and it counts as later than all others.
   std::optional<base::WallTime> at;
 };
 
 std::optional<End> end_of(const PodFacts* pod) {
-  if (pod == nullptr) return End{false, true, "was lost: its pod is gone", std::nullopt};
+  if (pod == nullptr) {
+    return End{false, true, job::Reason::kContainerLost, "was lost: its pod is gone", std::nullopt};
+  }
   const bool has_terminated = pod->task.state == ContainerFacts::State::kTerminated;
   if (!has_terminated && !pod->is_over()) {
     if (start_trouble(*pod) != StartTrouble::kFinal) return std::nullopt;
-    return End{false, false, not_started(pending_words(*pod, "")).sentence, std::nullopt};
+    const job::ExitReport report = not_started(pending_words(*pod, ""));
+    return End{false, false, report.reason, report.sentence, std::nullopt};
   }
   const job::ExitReport report = exit_report(*pod);
-  const std::string loss = report.success ? std::string() : loss_words(*pod);
-  return End{report.success, !loss.empty(), loss.empty() ? report.sentence : loss,
-             pod->task.finished_at};
+  const std::optional<PodLoss> loss = report.success ? std::nullopt : loss_of(*pod);
+  if (loss) return End{false, true, loss->reason, loss->sentence, pod->task.finished_at};
+  return End{report.success, false, report.reason, report.sentence, pod->task.finished_at};
 }
 
 TaskState state_of(const PodFacts* pod, const std::optional<End>& end) {
@@ -93,6 +97,7 @@ void fail(job::JobStatus& status, const job::TaskId& task, const End& end, const
   if (end.at) status.ended = base::to_iso8601(*end.at);
   job::Cause cause;
   cause.task = task;
+  cause.reason = end.reason;
   if (pod != nullptr) cause.host = pod->node;
   cause.sentence = cause.host.empty()
                        ? format("{} {}", job::to_string(task), end.sentence)
@@ -221,6 +226,7 @@ job::JobStatus after_stop(job::JobStatus last, const std::string& by, const Mani
   last.waiting_for.clear();
   last.cause = job::Cause{};
   last.cause->sentence = format("stopped by {}", by);
+  last.cause->reason = job::Reason::kStopped;
   for (job::TaskStatus& task : last.tasks) {
     if (!job::is_final(task.state)) task.state = TaskState::kStopped;
   }

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/job_objects.h"
 #include "cluster/kubernetes/job_removal.h"
@@ -226,11 +227,15 @@ void KubernetesCluster::Impl::tell(std::variant<Event, DirectEvent> event) {
 void KubernetesCluster::Impl::flush() {
   while (!outbox_.empty()) {
     const auto event = std::move(outbox_.front());
-    if (const auto* own = std::get_if<Event>(&event)) {
-      if (on_event) on_event(*own);
-    } else if (on_direct_event) {
-      on_direct_event(std::get<DirectEvent>(event));
-    }
+    std::visit(base::Overloaded{
+                   [this](const Event& own) {
+                     if (on_event) on_event(own);
+                   },
+                   [this](const DirectEvent& own) {
+                     if (on_direct_event) on_direct_event(own);
+                   },
+               },
+               event);
     // Only now: a first one asks for this to be called.
     outbox_.pop_front();
   }

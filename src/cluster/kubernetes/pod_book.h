@@ -16,6 +16,7 @@
 #include "cluster/direct.h"
 #include "cluster/kubernetes/pod_entry.h"
 #include "cluster/kubernetes/pod_facts.h"
+#include "cluster/kubernetes/pod_words.h"
 #include "cluster/kubernetes/server_time.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -187,7 +188,7 @@ class PodBook {
   void leave(PodEntry& entry);
 
   void end(PodEntry& entry, job::ExitReport report, bool is_known);
-  void lose(PodEntry& entry, const std::string& sentence);
+  void lose(PodEntry& entry, const std::optional<PodLoss>& loss);
   [[nodiscard]] bool log_is_done(PodEntry& entry);
   [[nodiscard]] bool outputs_are_done(PodEntry& entry);
   [[nodiscard]] base::Instant end_of(const Run& run) const;

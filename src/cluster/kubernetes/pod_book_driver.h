@@ -22,7 +22,7 @@ inline std::string words_of(const Event& event) {
   }
   if (const auto* ended = std::get_if<Ended>(&event)) {
     return base::format("ended {}: {}{}", job::to_string(ended->task), ended->sentence,
-                        ended->counts ? " (counts)" : "");
+                        job::is_own_fault(ended->reason) ? " (counts)" : "");
   }
   if (const auto* gone = std::get_if<Gone>(&event)) return "gone: " + gone->reason;
   return "other";

@@ -70,14 +70,12 @@ void PodBook::note_end(PodEntry& entry) {
   const Run& run = *entry.run;
   const PodFacts& pod = *entry.pod;
   if (!has_ended(pod)) return note_limits(entry);
-  const std::string loss = loss_words(pod);
+  const std::optional<PodLoss> loss = loss_of(pod);
   if (run.asked_to_end_at) {
     const bool is_known = pod.task.has_run && pod.task.state == ContainerFacts::State::kTerminated;
     end(entry, is_known ? exit_report(pod) : job::ExitReport(), is_known);
-  } else if (!loss.empty()) {
+  } else if (loss || (pod.is_deleting && !entry.deletion)) {
     lose(entry, loss);
-  } else if (pod.is_deleting && !entry.deletion) {
-    lose(entry, "lost its pod: somebody deleted it");
   } else {
     end(entry, exit_report(pod), true);
   }
@@ -122,10 +120,13 @@ void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
   entry.run->end = std::move(end);
 }
 
-void PodBook::lose(PodEntry& entry, const std::string& sentence) {
+// None: Kubernetes does not say why it is gone.
+void PodBook::lose(PodEntry& entry, const std::optional<PodLoss>& loss) {
   end(entry, {}, false);
   entry.run->end->is_lost = true;
-  entry.run->end->report.sentence = sentence;
+  job::ExitReport& report = entry.run->end->report;
+  report.reason = loss ? loss->reason : job::Reason::kContainerLost;
+  report.sentence = loss ? loss->sentence : "lost its pod: somebody deleted it";
 }
 
 void PodBook::follow_log(PodEntry& entry) {
@@ -187,7 +188,8 @@ bool PodBook::log_is_done(PodEntry& entry) {
 bool PodBook::outputs_are_done(PodEntry& entry) {
   Run& run = *entry.run;
   const bool has_outputs = options_.with_outputs.contains(entry.task) && run.end->is_known &&
-                           !run.end->report.could_not_start && !run.asked_to_end_at;
+                           run.end->report.reason != job::Reason::kCouldNotStart &&
+                           !run.asked_to_end_at;
   if (!has_outputs || run.fetch == FetchState::kDone) return true;
   std::string failed;
   if (!entry.has_own_pod()) {
@@ -225,8 +227,9 @@ void PodBook::conclude(PodEntry& entry) {
   if (run.end->is_lost) {
     if (!entry.is_free()) return;
     if (entry.slot) {
+      const job::ExitReport& report = run.end->report;
       tell(Event(
-          Ended{entry.task, entry.slot->attempt, run.end->report.sentence, end_of(run), false}));
+          Ended{entry.task, entry.slot->attempt, report.sentence, end_of(run), report.reason}));
     }
     entry.slot.reset();
   } else if (!is_stopping || run.end->is_known) {
@@ -310,7 +313,7 @@ void PodBook::create(PodEntry& entry) {
 void PodBook::leave(PodEntry& entry) {
   if (!entry.slot || !entry.slot->is_stopping || entry.slot->is_adopted) return;
   if (entry.run || !entry.is_free()) return;
-  tell(Event(Ended{entry.task, entry.slot->attempt, "was stopped", now_, false}));
+  tell(Event(Ended{entry.task, entry.slot->attempt, "was stopped", now_, job::Reason::kStopped}));
   entry.slot.reset();
 }
 

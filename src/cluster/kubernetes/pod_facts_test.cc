@@ -9,10 +9,9 @@ namespace gangrun::cluster {
 namespace {
 
 using base::Json;
-using State = ContainerFacts::State;
 using testing::SizeIs;
 
-Json pod() {
+Json running_pod() {
   return Json::parse(R"({
     "metadata": {"name": "j-worker-3", "uid": "u1",
                  "labels": {"gangrun/job": "j", "gangrun/task": "worker-3", "gangrun/attempt": "2"}},
@@ -27,7 +26,7 @@ Json pod() {
 }
 
 TEST(PodFacts, ARunningPod) {
-  const PodFacts facts = pod_facts(pod(), "task");
+  const PodFacts facts = pod_facts(running_pod(), "task");
   EXPECT_EQ(facts.name, "j-worker-3");
   EXPECT_EQ(facts.uid, "u1");
   EXPECT_EQ(facts.job, "j");
@@ -35,18 +34,18 @@ TEST(PodFacts, ARunningPod) {
   EXPECT_TRUE(facts.is_scheduled());
   EXPECT_FALSE(facts.is_over());
   EXPECT_FALSE(facts.is_deleting);
-  EXPECT_EQ(facts.task.state, State::kRunning);
+  EXPECT_EQ(facts.task.state, ContainerFacts::State::kRunning);
   EXPECT_TRUE(facts.task.has_run);
   EXPECT_EQ(facts.task.image, "tf:2.15");
 }
 
 TEST(PodFacts, TheTasksContainerIsTheOneThatIsNamed) {
-  EXPECT_EQ(pod_facts(pod(), "outputs").task.image, "");
-  EXPECT_EQ(pod_facts(pod(), "other").task.state, State::kUnknown);
+  EXPECT_EQ(pod_facts(running_pod(), "outputs").task.image, "");
+  EXPECT_EQ(pod_facts(running_pod(), "other").task.state, ContainerFacts::State::kUnknown);
 }
 
 TEST(PodFacts, WhyItHasNoNode) {
-  Json waiting = pod();
+  Json waiting = running_pod();
   waiting["spec"].erase("nodeName");
   waiting["status"]["conditions"] = {
       {{"type", "PodScheduled"},
@@ -59,14 +58,14 @@ TEST(PodFacts, WhyItHasNoNode) {
 }
 
 TEST(PodFacts, HowAContainerEnded) {
-  Json ended = pod();
+  Json ended = running_pod();
   ended["status"]["containerStatuses"][1]["state"] = {{"terminated",
                                                        {{"exitCode", 137},
                                                         {"reason", "OOMKilled"},
                                                         {"startedAt", "2026-01-31T12:00:00Z"},
                                                         {"finishedAt", "2026-01-31T12:00:05Z"}}}};
   const ContainerFacts task = pod_facts(ended, "task").task;
-  EXPECT_EQ(task.state, State::kTerminated);
+  EXPECT_EQ(task.state, ContainerFacts::State::kTerminated);
   EXPECT_EQ(task.exit_code, 137);
   EXPECT_EQ(task.reason, "OOMKilled");
   EXPECT_TRUE(task.has_run);
@@ -75,7 +74,7 @@ TEST(PodFacts, HowAContainerEnded) {
 }
 
 TEST(PodFacts, ThatItIsTakenAway) {
-  Json taken = pod();
+  Json taken = running_pod();
   taken["metadata"]["deletionTimestamp"] = "2026-01-31T12:00:30Z";
   taken["metadata"]["deletionGracePeriodSeconds"] = 30;
   taken["status"]["conditions"].push_back({{"type", "DisruptionTarget"},
@@ -105,10 +104,10 @@ TEST(PodFacts, NothingOfWhatIsOfAnotherType) {
 }
 
 TEST(PodFacts, TextsAreLimited) {
-  Json talkative = pod();
+  Json talkative = running_pod();
   talkative["status"]["message"] = std::string(10'000, 'x');
   EXPECT_LT(pod_facts(talkative, "task").message.size(), 1000U);
-  Json many = pod();
+  Json many = running_pod();
   for (int i = 0; i < 1000; ++i) many["status"]["initContainerStatuses"].push_back(Json::object());
   EXPECT_THAT(pod_facts(many, "task").init, SizeIs(64));
 }

@@ -102,6 +102,11 @@ std::string end_words(const ContainerFacts& container) {
                 out_of_memory ? " (out of memory)" : "");
 }
 
+job::Reason reason_of_end(const ContainerFacts& container) {
+  if (container.reason == "OOMKilled") return job::Reason::kOutOfMemory;
+  return signal_of(container) > 0 ? job::Reason::kSignal : job::Reason::kExitStatus;
+}
+
 // The init container that keeps the others from starting; none: they are no trouble.
 const ContainerFacts* failing_init(const PodFacts& facts) {
   for (const ContainerFacts& init : facts.init) {
@@ -139,35 +144,41 @@ StartTrouble start_trouble(const PodFacts& facts) {
   return init == nullptr ? StartTrouble::kNone : trouble_of(*init);
 }
 
-std::string loss_words(const PodFacts& facts) {
+std::optional<PodLoss> loss_of(const PodFacts& facts) {
+  using job::Reason;
   const std::string_view why =
       facts.disruption_message.empty() ? facts.message : facts.disruption_message;
   const std::string_view said = facts.message.empty() ? why : facts.message;
   if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
       facts.reason == "Preempting") {
-    return with("was preempted by Kubernetes", why);
+    return PodLoss{Reason::kPreempted, with("was preempted by Kubernetes", why)};
   }
   if (facts.reason == "NodeLost" ||
       is_one_of(facts.disruption, {"DeletionByTaintManager", "DeletionByPodGC"})) {
-    return with(format("was lost with its node {}", facts.node), why);
+    return PodLoss{Reason::kLostNode, with(format("was lost with its node {}", facts.node), why)};
   }
   if (facts.reason == "Evicted" || facts.disruption == "EvictionByEvictionAPI") {
-    return with("was evicted by Kubernetes", said);
+    return PodLoss{Reason::kEvicted, with("was evicted by Kubernetes", said)};
   }
   if (is_one_of(facts.reason, {"Terminated", "NodeShutdown", "Shutdown"})) {
-    return with(format("was lost as its node {} was shut down", facts.node), said);
+    return PodLoss{Reason::kLostNode,
+                   with(format("was lost as its node {} was shut down", facts.node), said)};
   }
-  if (facts.disruption == "TerminationByKubelet") return with("was evicted by Kubernetes", said);
-  if (!facts.disruption.empty()) return with("was taken from its node", why);
+  if (facts.disruption == "TerminationByKubelet")
+    return PodLoss{Reason::kEvicted, with("was evicted by Kubernetes", said)};
+  if (!facts.disruption.empty())
+    return PodLoss{Reason::kEvicted, with("was taken from its node", why)};
   if (facts.task.reason == "ContainerStatusUnknown") {
-    return with(format("was lost by its node {}", facts.node), facts.task.message);
+    return PodLoss{Reason::kLostNode,
+                   with(format("was lost by its node {}", facts.node), facts.task.message)};
   }
   // A pod that its node has not even begun with.
   const bool has_begun = facts.task.state != State::kUnknown || !facts.init.empty();
   if (facts.phase == "Failed" && !has_begun && facts.reason != "DeadlineExceeded") {
-    return with(format("was refused by its node ({})", facts.reason), facts.message);
+    return PodLoss{Reason::kContainerLost,
+                   with(format("was refused by its node ({})", facts.reason), facts.message)};
   }
-  return {};
+  return std::nullopt;
 }
 
 job::ExitReport exit_report(const PodFacts& facts) {
@@ -183,7 +194,7 @@ job::ExitReport exit_report(const PodFacts& facts) {
   report.signal = signal_of(task);
   report.code = report.signal > 0 ? 0 : task.exit_code;
   report.success = report.signal == 0 && report.code == 0;
-  report.out_of_memory = task.reason == "OOMKilled";
+  if (!report.success) report.reason = reason_of_end(task);
   report.sentence = end_words(task);
   if (facts.reason == "DeadlineExceeded") report.sentence += ", as its pod's deadline had passed";
   return report;
@@ -191,7 +202,7 @@ job::ExitReport exit_report(const PodFacts& facts) {
 
 job::ExitReport not_started(const std::string& why) {
   job::ExitReport report;
-  report.could_not_start = true;
+  report.reason = job::Reason::kCouldNotStart;
   report.sentence = with("could not be started", why);
   return report;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cluster/kubernetes/pod_facts.h"
 #include "job/exit_report.h"
+#include "job/reason.h"
 
 namespace gangrun::cluster {
 
@@ -21,9 +23,13 @@ enum class StartTrouble {
 };
 StartTrouble start_trouble(const PodFacts& facts);
 
-// Why the pod was lost by no fault of the command's ("was evicted by Kubernetes: …"); empty: it was
-// not.
-std::string loss_words(const PodFacts& facts);
+// That a pod was lost by no fault of the command's.
+struct PodLoss {
+  job::Reason reason = job::Reason::kContainerLost;
+  std::string sentence;  // "was evicted by Kubernetes: …"
+};
+// None: it was not.
+std::optional<PodLoss> loss_of(const PodFacts& facts);
 
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);

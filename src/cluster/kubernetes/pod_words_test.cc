@@ -86,9 +86,11 @@ TEST(ExitReport, StatusesAndSignals) {
   const job::ExitReport failed = exit_report(ended(3));
   EXPECT_FALSE(failed.success);
   EXPECT_EQ(failed.code, 3);
+  EXPECT_EQ(failed.reason, job::Reason::kExitStatus);
   EXPECT_EQ(failed.sentence, "exited with status 3");
   const job::ExitReport killed = exit_report(ended(139));
   EXPECT_EQ(killed.signal, 11);
+  EXPECT_EQ(killed.reason, job::Reason::kSignal);
   EXPECT_EQ(killed.code, 0);
   EXPECT_EQ(killed.sentence, "was killed by signal 11 (segmentation fault)");
   EXPECT_EQ(exit_report(ended(255)).sentence, "exited with status 255");
@@ -96,7 +98,7 @@ TEST(ExitReport, StatusesAndSignals) {
 
 TEST(ExitReport, OutOfMemory) {
   const job::ExitReport report = exit_report(ended(137, "OOMKilled"));
-  EXPECT_TRUE(report.out_of_memory);
+  EXPECT_EQ(report.reason, job::Reason::kOutOfMemory);
   EXPECT_EQ(report.sentence, "was killed by signal 9 (out of memory)");
   EXPECT_EQ(exit_report(ended(1, "OOMKilled")).sentence, "exited with status 1 (out of memory)");
 }
@@ -105,35 +107,39 @@ TEST(ExitReport, WhatNeverRan) {
   PodFacts facts = ended(128, "StartError");
   facts.task.message = "exec: \"pythn\": executable file not found in $PATH";
   const job::ExitReport report = exit_report(facts);
-  EXPECT_TRUE(report.could_not_start);
+  EXPECT_EQ(report.reason, job::Reason::kCouldNotStart);
   EXPECT_EQ(report.sentence,
             "could not be started: exec: \"pythn\": executable file not found in $PATH");
 }
 
-TEST(LossWords, WhoTookIt) {
+TEST(PodLoss, WhoTookIt) {
   PodFacts facts = ended(137);
-  EXPECT_EQ(loss_words(facts), "");
+  EXPECT_FALSE(loss_of(facts).has_value());
   facts.reason = "Evicted";
   facts.message = "The node was low on resource: memory.";
-  EXPECT_EQ(loss_words(facts), "was evicted by Kubernetes: The node was low on resource: memory.");
+  EXPECT_EQ(loss_of(facts)->sentence,
+            "was evicted by Kubernetes: The node was low on resource: memory.");
+  EXPECT_EQ(loss_of(facts)->reason, job::Reason::kEvicted);
   facts = ended(143);
   facts.disruption = "PreemptionByScheduler";
   facts.disruption_message = "preempting to accommodate a higher priority pod";
-  EXPECT_EQ(loss_words(facts),
+  EXPECT_EQ(loss_of(facts)->sentence,
             "was preempted by Kubernetes: preempting to accommodate a higher priority pod");
+  EXPECT_EQ(loss_of(facts)->reason, job::Reason::kPreempted);
   facts.disruption = "DeletionByTaintManager";
   facts.disruption_message.clear();
-  EXPECT_EQ(loss_words(facts), "was lost with its node node-1");
+  EXPECT_EQ(loss_of(facts)->sentence, "was lost with its node node-1");
+  EXPECT_EQ(loss_of(facts)->reason, job::Reason::kLostNode);
   facts.disruption = "EvictionByEvictionAPI";
-  EXPECT_EQ(loss_words(facts), "was evicted by Kubernetes");
+  EXPECT_EQ(loss_of(facts)->sentence, "was evicted by Kubernetes");
 }
 
-TEST(LossWords, ANodeThatRefuses) {
+TEST(PodLoss, ANodeThatRefuses) {
   PodFacts facts = on_a_node();
   facts.phase = "Failed";
   facts.reason = "OutOfcpu";
   facts.message = "Pod was rejected: Node didn't have enough resource: cpu";
-  EXPECT_EQ(loss_words(facts),
+  EXPECT_EQ(loss_of(facts)->sentence,
             "was refused by its node (OutOfcpu): Pod was rejected: Node didn't have enough "
             "resource: cpu");
 }

@@ -354,7 +354,7 @@ void LocalCluster::reap(const Key& key) {
     // Only its parent, an earlier master, could have learned how.
   } else if (exit.ok()) {
     ended.sentence = ended_sentence(**exit, found->second->words);
-    ended.out_of_memory = (*exit)->out_of_memory;
+    if ((*exit)->out_of_memory) ended.reason = job::Reason::kOutOfMemory;
   } else {
     ended.sentence = exit.error().message;
   }

@@ -23,7 +23,7 @@ namespace {
 using base::Result;
 
 // Where the kernel does not tell of changes, the files are looked at so often.
-constexpr base::milliseconds kBlindInterval(200);
+constexpr base::milliseconds kUnwatchedInterval(200);
 
 // All but a last character of several bytes, which may not be whole.
 std::size_t whole_characters(std::string_view text) {
@@ -241,7 +241,7 @@ Result<std::vector<LogLine>> LocalLogs::next(base::Instant deadline) {
     if (notify_.valid()) {
       (void)process::wait_readable(notify_.get(), until);
     } else {
-      (void)process::wait_any_readable({}, std::min(until, now + kBlindInterval));
+      (void)process::wait_any_readable({}, std::min(until, now + kUnwatchedInterval));
     }
   }
 }

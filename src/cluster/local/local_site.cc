@@ -90,6 +90,7 @@ job::JobStatus without_master(job::JobStatus last) {
   last.waiting_for.clear();
   last.cause = job::Cause{};
   last.cause->sentence = "its master was killed";
+  last.cause->reason = job::Reason::kMasterLost;
   for (job::TaskStatus& task : last.tasks) {
     if (!job::is_final(task.state)) task.state = job::TaskState::kLost;
     task.pid = 0;

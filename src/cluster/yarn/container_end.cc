@@ -51,7 +51,9 @@ std::string with_words(std::string sentence, std::string_view diagnostics) {
   return words.empty() || words == "N/A" ? sentence : base::format("{}: {}", sentence, words);
 }
 
-ContainerEnd by_the_cluster(std::string sentence) { return {std::move(sentence), false, false}; }
+ContainerEnd taken(std::string sentence) {
+  return {std::move(sentence), job::Reason::kContainerLost};
+}
 
 // The last line that the agent wrote, as the NodeManager tells the end of its standard error:
 // "gangrun-agent NAME: WORDS".
@@ -67,13 +69,13 @@ std::string words_of_agent(std::string_view diagnostics) {
 }
 
 ContainerEnd of_a_process(std::int32_t status, std::string_view diagnostics) {
-  if (status == 0) return {"its agent ended", true, false};
+  if (status == 0) return {"its agent ended"};
   if (status > kSignalBase && status < kSignalBase + NSIG) {
-    return {base::format("its agent was killed by signal {}", status - kSignalBase), true, false};
+    return {base::format("its agent was killed by signal {}", status - kSignalBase)};
   }
   const std::string words = words_of_agent(diagnostics);
-  if (!words.empty()) return {base::format("its agent ended: {}", words), true, false};
-  return {base::format("its agent exited with status {}", status), true, false};
+  if (!words.empty()) return {base::format("its agent ended: {}", words)};
+  return {base::format("its agent exited with status {}", status)};
 }
 
 }  // namespace
@@ -82,30 +84,34 @@ ContainerEnd explain_end(const hadoop::ContainerStatus& status) {
   const std::string& words = status.diagnostics;
   switch (status.exit_status) {
     case hadoop::kExitInvalid:
-      return {with_words("its container could not be started", words), false, false};
+      return taken(with_words("its container could not be started", words));
     case hadoop::kExitAborted:
-      if (words.find("lost") != std::string::npos) return by_the_cluster("its node was lost");
-      return by_the_cluster(with_words("YARN took its container back", words));
-    case hadoop::kExitDisksFailed: return by_the_cluster("the disks of its node failed");
-    case hadoop::kExitPreempted: return by_the_cluster("it was preempted by YARN's scheduler");
+      if (words.find("lost") != std::string::npos) {
+        return {"its node was lost", job::Reason::kLostNode};
+      }
+      return taken(with_words("YARN took its container back", words));
+    case hadoop::kExitDisksFailed: return {"the disks of its node failed", job::Reason::kLostNode};
+    case hadoop::kExitPreempted:
+      return {"it was preempted by YARN's scheduler", job::Reason::kPreempted};
     case hadoop::kExitOverVirtualMemory:
     case hadoop::kExitOverPhysicalMemory: {
       const bool is_virtual = status.exit_status == hadoop::kExitOverVirtualMemory;
-      return {base::format("YARN killed its container: {}", memory_words(words, is_virtual)), true,
-              true};
+      return {base::format("YARN killed its container: {}", memory_words(words, is_virtual)),
+              job::Reason::kOutOfMemory};
     }
-    case hadoop::kExitKilledByMaster: return by_the_cluster("its container was stopped");
+    case hadoop::kExitKilledByMaster: return taken("its container was stopped");
     case hadoop::kExitKilledByResourceManager:
-      return by_the_cluster(with_words("the ResourceManager killed its container", words));
+      return taken(with_words("the ResourceManager killed its container", words));
     case hadoop::kExitAfterApplication:
-      return by_the_cluster("its container was killed after the application's end");
+      return taken("its container was killed after the application's end");
     case hadoop::kExitOverLogLimit:
-      return {with_words("YARN killed its container for its log files", words), true, false};
-    case kExitLost: return by_the_cluster("its container ended while its NodeManager was away");
+      return {with_words("YARN killed its container for its log files", words),
+              job::Reason::kLogLimit};
+    case kExitLost: return taken("its container ended while its NodeManager was away");
     default: break;
   }
   if (status.exit_status >= 0) return of_a_process(status.exit_status, words);
-  return by_the_cluster(with_words(
+  return taken(with_words(
       base::format("YARN ended its container with status {}", status.exit_status), words));
 }
 

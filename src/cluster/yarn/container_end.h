@@ -3,14 +3,14 @@
 #include <string>
 
 #include "hadoop/records.h"
+#include "job/reason.h"
 
 namespace gangrun::cluster {
 
 // What the end of a container means for its task.
 struct ContainerEnd {
   std::string sentence;  // "YARN killed its container: 70.1 MB of 64 MB physical memory used"
-  bool counts = true;    // false: the cluster's doing, not the task's
-  bool out_of_memory = false;
+  job::Reason reason = job::Reason::kAgentEnded;
 };
 
 // By the exit status (org.apache.hadoop.yarn.api.records.ContainerExitStatus) and the diagnostics.

@@ -17,7 +17,7 @@ TEST(ContainerEnd, TheProcessItself) {
   EXPECT_EQ(end_of(0).sentence, "its agent ended");
   EXPECT_EQ(end_of(3).sentence, "its agent exited with status 3");
   EXPECT_EQ(end_of(137).sentence, "its agent was killed by signal 9");
-  EXPECT_TRUE(end_of(137).counts);
+  EXPECT_EQ(end_of(137).reason, job::Reason::kAgentEnded);
 }
 
 TEST(ContainerEnd, AnAgentThatEndsByItselfSaysWhy) {
@@ -38,8 +38,7 @@ TEST(ContainerEnd, MemoryIsToldWithUseAndLimit) {
       "134.4 MB virtual memory used. Killing container.\nDump of the process-tree";
   const ContainerEnd physical = end_of(hadoop::kExitOverPhysicalMemory, words);
   EXPECT_EQ(physical.sentence, "YARN killed its container: 70.1 MB of 64 MB physical memory used");
-  EXPECT_TRUE(physical.out_of_memory);
-  EXPECT_TRUE(physical.counts);
+  EXPECT_EQ(physical.reason, job::Reason::kOutOfMemory);
   EXPECT_EQ(end_of(hadoop::kExitOverVirtualMemory, words).sentence,
             "YARN killed its container: 200 MB of 134.4 MB virtual memory used");
   EXPECT_EQ(end_of(hadoop::kExitOverPhysicalMemory).sentence,
@@ -54,7 +53,7 @@ TEST(ContainerEnd, WhatTheClusterDoesDoesNotCount) {
   for (const std::int32_t status :
        {hadoop::kExitAborted, hadoop::kExitDisksFailed, hadoop::kExitPreempted,
         hadoop::kExitKilledByResourceManager, hadoop::kExitInvalid, -108, 154}) {
-    EXPECT_FALSE(end_of(status).counts) << status;
+    EXPECT_FALSE(job::is_own_fault(end_of(status).reason)) << status;
   }
 }
 

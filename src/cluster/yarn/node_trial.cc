@@ -29,7 +29,7 @@ Result<> write_and_read(hadoop::WebHdfs& files, const std::string& path, base::I
   return base::Error{base::Code::kDataLoss, base::format("{} was gone by itself", path)};
 }
 
-base::Json to_json(const TrialPlace& place) {
+base::Json place_json(const TrialPlace& place) {
   return {{"scheme", place.file_system.scheme},
           {"host", place.file_system.host},
           {"port", place.file_system.port},
@@ -58,7 +58,7 @@ std::string url_of(const TrialPlace& place, const std::string& file) {
 
 base::Json to_json(const NodeTrial& trial) {
   base::Json places = base::Json::array();
-  for (const TrialPlace& place : trial.places) places.push_back(to_json(place));
+  for (const TrialPlace& place : trial.places) places.push_back(place_json(place));
   return {{"places", std::move(places)},
           {"user", trial.user},
           {"python", trial.python},

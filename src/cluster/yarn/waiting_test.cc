@@ -18,8 +18,8 @@ job::TaskSpec task(const std::string& type, int instances, std::int64_t memory_m
   return task;
 }
 
-hadoop::NodeReport node(std::int64_t free_mib, std::int64_t free_vcores,
-                        std::vector<std::string> labels) {
+hadoop::NodeReport node_with(std::int64_t free_mib, std::int64_t free_vcores,
+                             std::vector<std::string> labels) {
   hadoop::NodeReport node;
   node.capability.memory_mib = 8192;
   node.capability.vcores = 8;
@@ -47,7 +47,8 @@ TEST(Waiting, WhatIsLeftIsToldOfTheQueueAndOfTheNodesWithTheLabel) {
   queue.available_memory_mib = -5;  // as YARN says of a queue that is over its share
   queue.available_vcores = 1;
   EXPECT_EQ(queue_words(queue), "queue ml has 0 MiB and 1 vcore left");
-  EXPECT_EQ(label_words("gpu", {node(100, 1, {"gpu"}), node(1000, 2, {}), node(10, 0, {"gpu"})}),
+  EXPECT_EQ(label_words("gpu", {node_with(100, 1, {"gpu"}), node_with(1000, 2, {}),
+                                node_with(10, 0, {"gpu"})}),
             "label gpu has 110 MiB and 1 vcore left on 2 nodes");
   EXPECT_EQ(label_words("gpu", {}), "label gpu has 0 MiB and 0 vcores left on 0 nodes");
 }

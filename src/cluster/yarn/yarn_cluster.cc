@@ -104,8 +104,8 @@ void YarnCluster::adopt(const job::TaskId& task, int attempt, const base::Json& 
   const auto id = text.ok() ? hadoop::container_id_from(*text)
                             : base::Result<hadoop::ContainerId>(text.error());
   if (!id.ok() || !host.ok() || !port.ok()) {
-    return emit(
-        Ended{task, attempt, "its container is not known to the new master", loop_.now(), false});
+    return emit(Ended{task, attempt, "its container is not known to the new master", loop_.now(),
+                      job::Reason::kContainerLost});
   }
   running_[*id] = {{task, attempt}, {*host, *port}, true, 0};
 }
@@ -122,7 +122,8 @@ void YarnCluster::stop(const job::TaskId& task, int attempt, std::chrono::millis
   if (asked != asked_.end() && asked->second.key == Key{task, attempt}) {
     asked_.erase(asked);
     allocation_.forget(number_of(task));
-    emit(Ended{task, attempt, "it was stopped before it had a container", loop_.now(), false});
+    emit(Ended{task, attempt, "it was stopped before it had a container", loop_.now(),
+               job::Reason::kStopped});
     return poll_soon();
   }
   const auto running = std::find_if(running_.begin(), running_.end(), [&](const auto& entry) {
@@ -305,7 +306,7 @@ void YarnCluster::look_for_adopted() {
     if (running.adopted && ++running.looks >= kLooksForAdopted) gone.push_back(id);
   }
   for (const hadoop::ContainerId& id : gone) {
-    end(id, "its container had ended when a new master came", false, false);
+    end(id, "its container had ended when a new master came", job::Reason::kContainerLost);
   }
 }
 
@@ -323,16 +324,15 @@ void YarnCluster::on_completed(const hadoop::ContainerStatus& status) {
   allocation_.on_completed(status.id);
   others_.erase(status.id);
   const ContainerEnd meaning = explain_end(status);
-  end(status.id, meaning.sentence, meaning.counts, meaning.out_of_memory);
+  end(status.id, meaning.sentence, meaning.reason);
 }
 
-void YarnCluster::end(const hadoop::ContainerId& id, std::string sentence, bool counts,
-                      bool out_of_memory) {
+void YarnCluster::end(const hadoop::ContainerId& id, std::string sentence, job::Reason reason) {
   const auto found = running_.find(id);
   if (found == running_.end()) return;
   const Key key = found->second.key;
   running_.erase(found);
-  emit(Ended{key.first, key.second, std::move(sentence), loop_.now(), counts, out_of_memory});
+  emit(Ended{key.first, key.second, std::move(sentence), loop_.now(), reason});
 }
 
 void YarnCluster::use_tokens(const std::vector<hadoop::NodeToken>& tokens) {
@@ -363,7 +363,7 @@ void YarnCluster::launch(const Allocation::Granted& granted) {
   if (node == nodes_.end()) {
     allocation_.release(container.id);
     return end(container.id, base::format("YARN gave no token for node {}", container.node.host),
-               false, false);
+               job::Reason::kContainerLost);
   }
   logger_.info("{} gets {} on {}", job::to_string(task), hadoop::to_string(container.id),
                container.node.host);
@@ -459,7 +459,7 @@ void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>
   end(id,
       base::format("node {} did not take its container: {}", found->second.node.host,
                    result.error().message),
-      false, false);
+      job::Reason::kContainerLost);
   poll_soon();
 }
 

@@ -50,6 +50,7 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
     job::Cause cause;
     cause.sentence = words_of_yarn(report.diagnostics);
+    if (status.state == job::JobState::kKilled) cause.reason = job::Reason::kStopped;
     status.cause = std::move(cause);
   }
   return status;

@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/explain.h"
+#include "cli/flags.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct ExplainOptions {
+  std::string reason;
+  bool json = false;
+};
+
+base::Json json_of(const Explanation& section) {
+  return {{"reasons", section.reasons}, {"title", section.title}, {"text", section.text}};
+}
+
+ExitStatus list_reasons(bool json, Context& context) {
+  const auto sections = explanations_in(kTroubleshooting);
+  if (json) {
+    base::Json all = base::Json::array();
+    for (const Explanation& section : sections) all.push_back(json_of(section));
+    context.console.out(base::dump_json(all) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  std::size_t width = 0;
+  for (const Explanation& section : sections) {
+    for (const std::string& reason : section.reasons) width = std::max(width, reason.size());
+  }
+  for (const Explanation& section : sections) {
+    for (const std::string& reason : section.reasons) {
+      context.console.out(base::format("{:<{}}  {}\n", reason, width, section.title));
+    }
+  }
+  return ExitStatus::kSuccess;
+}
+
+ExitStatus explain(const ExplainOptions& options, Context& context) {
+  if (options.reason.empty()) return list_reasons(options.json, context);
+  const auto section = explanation_of(options.reason);
+  if (!section.ok()) return fail(context, section.error());
+  context.console.out(options.json ? base::dump_json(json_of(*section)) + "\n"
+                                   : base::format("{}\n\n{}\n", section->title, section->text));
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Request& request) {
+  CLI::App* command = add_command(
+      app, "explain", "Explain a reason for which jobs end or wait; without one, list them all.");
+  const auto options = std::make_shared<ExplainOptions>();
+  add_positional(*command, "REASON", options->reason, false);
+  add_flag(*command, "--json", options->json, "Print JSON");
+  add_footer(*command,
+             "gangrun why JOB names the reason, and so does status --json.\n\n"
+             "Example:\n  gangrun explain out_of_memory\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](Context& context) { return explain(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli
