@@ -1,15 +1,15 @@
-"""gangrun starts the tasks of a distributed training job together: on this machine, or on a YARN cluster.
+"""Launch distributed training jobs: all tasks start together, on this machine or on a cluster.
 
     run = gangrun.run({"worker": gangrun.TaskSpec(instances=4, memory="2 GiB")}, train, on="yarn")
 
-Nothing else is imported before it is used, so that `import gangrun` costs next to nothing.
+Submodules are imported on first use, so `import gangrun` is cheap. The guide is docs/python.md.
 """
 
 from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # as typing has it, without importing that
+TYPE_CHECKING = False  # stands in for typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
     from typing import Any
 

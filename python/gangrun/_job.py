@@ -28,10 +28,27 @@ ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && 
 
 @dataclasses.dataclass(frozen=True)
 class TaskSpec:
-    """What the tasks of one type need: the keys of a task type in docs/job.md. What is None is left to gangrun."""
+    """The resources and settings of all tasks of one type.
+
+    The fields are the keys of a task type in docs/job.md, where their defaults are described. None means the default.
+
+    instances      number of tasks
+    memory, vcores, gpus   per task; a bare number for `memory` is in MiB
+    processes      processes in each task
+    label          cluster only: run on nodes with this label
+    env            environment variables, in addition to those of the job
+    command        run this command instead of the job's `main`: a list of words, or a shell line
+    policy         "tracked", "service", "observer" or "sidecar"
+    grace          after the tracked tasks have ended: the longest time without progress for an observer, or how long a sidecar
+                   keeps running; a bare number is in seconds
+    logdir         run TensorBoard on this folder
+    min_instances  how many tasks are enough for the job to start and to continue
+    spares         additional agents that replace lost tasks
+    environment    the Python environment of these tasks instead of the job's (gangrun.environments)
+    """
 
     instances: int = 1
-    memory: Union[None, int, str] = None  # "2 GiB", or a number of MiB
+    memory: Union[None, int, str] = None  # "2 GiB", or a number in MiB
     vcores: Optional[int] = None
     gpus: Optional[int] = None
     processes: int = 1
@@ -52,7 +69,7 @@ class TaskSpec:
     environment: Any = None  # this type's Python, instead of the job's (gangrun.environments)
 
     def to_json(self) -> dict[str, Any]:
-        """The task type as a job file has it; `environment` is no part of that."""
+        """Return the task type as a dict for a job file, without `environment`."""
         keys: dict[str, Any] = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)

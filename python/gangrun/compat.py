@@ -1,12 +1,12 @@
-"""Runs unmodified programs that import tf_yarn, tf_skein, skein, cluster_pack or tensorflowonspark.
+"""Run unmodified programs that import tf_yarn, tf_skein, skein, cluster_pack or tensorflowonspark.
 
     python -m gangrun.compat [--on local|yarn] SCRIPT [ARGUMENT...]
     python -m gangrun.compat [--on local|yarn] -m MODULE [ARGUMENT...]
     spark-submit $(python -m gangrun.compat --path) SCRIPT [ARGUMENT...]
 
-Those imports are answered with gangrun's own modules: the same objects under both names, so a class is one class
-wherever it was imported from, and what is pickled by either name is found again. The tasks of such a program answer
-them too: code that was shipped may say the same. In other jobs' tasks they are answered only where nobody else does.
+These imports return gangrun's own modules; skein and cluster_pack only if they are not installed. Both names lead to the
+same objects, so classes are identical and pickles work under either name. The tasks of such a program redirect the imports
+too. In the tasks of other jobs, an import is redirected only if no package of that name is installed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sys
 import types
 from typing import List, NoReturn, Optional, Sequence, Tuple
 
-# The imported name, and our package; the last says whether an installed package of that name goes first.
+# Imported name → (our package, whether an installed package of that name takes precedence).
 ANSWERS = {
     "tf_yarn": ("gangrun.tf_yarn", False),
     "tf_skein": ("gangrun.tf_skein", False),
@@ -29,7 +29,7 @@ ANSWERS = {
     "skein": ("gangrun.skein", True),
     "cluster_pack": ("gangrun.environments.cluster_pack", True),
 }
-# What lies elsewhere here.
+# Modules that have another place in gangrun.
 MOVED = {
     "tf_yarn.keras_experiment": "gangrun.tf_yarn.keras",
     "tf_yarn.tensorflow.client": "gangrun.tf_yarn.client",
@@ -44,13 +44,15 @@ _place = "yarn"
 
 
 def default_place() -> str:
-    """Where the calls of tf_yarn and tf_skein run their job when they do not say it: `--on`, else YARN."""
+    """Return where tf_yarn and tf_skein jobs run if the call does not say so: the value of `--on`, else "yarn"."""
     return _place
 
 
 class Answers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `tf_yarn.x` as the module `gangrun.tf_yarn.x`. It has to stand before the finder of files, which would load
-    a second copy of the submodules: our packages say where theirs are."""
+    """Import hook that loads `tf_yarn.x` as `gangrun.tf_yarn.x`, and likewise for the other packages.
+
+    It must come before the file finder in `sys.meta_path`, which would load the submodules a second time.
+    """
 
     def __init__(self, installed_first: bool) -> None:
         self.installed_first = installed_first
@@ -86,12 +88,13 @@ class Answers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def not_there(name: str) -> ModuleNotFoundError:
+    """Return the exception for a module that gangrun does not have."""
     text = f"gangrun answers the import of {name.partition('.')[0]}, but has nothing called {name}"
     return ModuleNotFoundError(text, name=name)
 
 
 def is_installed(name: str) -> bool:
-    """Whether anybody but us has this top-level module."""
+    """Return whether a real package of this name is installed."""
     for finder in sys.meta_path:
         if not isinstance(finder, Answers) and hasattr(finder, "find_spec") and finder.find_spec(name, None):
             return True
@@ -99,7 +102,10 @@ def is_installed(name: str) -> bool:
 
 
 def answer_imports(installed_first: bool = False) -> None:
-    """From now on this process's imports of those names are answered; with `installed_first`, where nobody else does."""
+    """Redirect this process's imports of the packages in `ANSWERS` to gangrun.
+
+    With `installed_first`, a package that is really installed takes precedence.
+    """
     for finder in sys.meta_path:
         if isinstance(finder, Answers):
             finder.installed_first = finder.installed_first and installed_first
@@ -108,17 +114,21 @@ def answer_imports(installed_first: bool = False) -> None:
 
 
 def is_answering() -> bool:
-    """Whether they are answered whatever is installed: then the tasks of this program have to do the same."""
+    """Return whether imports are redirected even if a real package is installed; the job's tasks then do the same."""
     return any(isinstance(finder, Answers) and not finder.installed_first for finder in sys.meta_path)
 
 
 def bad(text: str) -> NoReturn:
+    """Print the message and the usage to standard error, and exit with status 2."""
     sys.stderr.write(f"gangrun.compat: {text}\n{USAGE}\n")
     raise SystemExit(2)
 
 
 def parse(words: List[str]) -> Tuple[Optional[str], bool, str, List[str]]:
-    """(place, whether it is a module, script or module, its arguments). What follows the script is the script's."""
+    """Parse the command line into (place, is_module, script or module, its arguments).
+
+    Everything after the script or module belongs to it.
+    """
     place = None
     while words and words[0].startswith("-"):
         word = words.pop(0)
@@ -147,7 +157,7 @@ def parse(words: List[str]) -> Tuple[Optional[str], bool, str, List[str]]:
 
 
 def main(words: Optional[List[str]] = None) -> None:
-    """The program. What the script raises goes through, as without us."""
+    """Run the command line program. Exceptions of the script propagate unchanged."""
     place, is_module, name, arguments = parse(list(sys.argv[1:] if words is None else words))
     if not is_module and not os.path.exists(name):
         bad(f"can't open file {name!r}: No such file or directory")
@@ -156,6 +166,7 @@ def main(words: Optional[List[str]] = None) -> None:
 
 
 def run_as_main(name: str, arguments: List[str], is_module: bool, place: Optional[str]) -> None:
+    """Run a script or module as `__main__` with these arguments; afterwards, restore sys.argv and sys.path."""
     global _place
     before = sys.argv, list(sys.path), _place
     _place = place or _place

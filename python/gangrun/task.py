@@ -1,4 +1,7 @@
-"""What code inside a task may ask and say."""
+"""The API for code that runs inside a task: `current()` and `report()`.
+
+The fields of the current Place are also attributes of this module: `gangrun.task.index`, `gangrun.task.type` and so on.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,16 @@ MAX_FIGURE_BYTES = 256
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Which task of which job this process is."""
+    """The identity of this process within its job.
+
+    job           the job's id
+    type, index   the task, such as "worker" and 0
+    generation    the number of the cluster spec, starting at 1
+    process       the index of this process in its task, starting at 0
+    processes     the number of processes in this task
+    n_try         the number of earlier starts of this task in this job
+    cluster_spec  task type → list of "host:port" addresses
+    """
 
     job: str
     type: str
@@ -24,20 +36,22 @@ class Place:
     generation: int
     process: int
     processes: int
-    n_try: int  # how often this task was started before in this job
+    n_try: int  # the number of earlier starts of this task in this job
     cluster_spec: Mapping[str, list[str]]
 
     @property
     def task(self) -> str:
+        """The task's name, such as "worker:0"."""
         return f"{self.type}:{self.index}"
 
     @property
     def local_rank(self) -> int:
+        """The index of this process in its task; the same as `process`."""
         return self.process
 
 
 def current() -> Place:
-    """The place of this process; RuntimeError where it is in no task."""
+    """Return the Place of this process. Raises RuntimeError outside of a task."""
     env = os.environ
     if "GANGRUN_TASK_TYPE" not in env:
         raise RuntimeError("this process is not in a task of gangrun: GANGRUN_TASK_TYPE is not set")
@@ -62,9 +76,12 @@ _telling = threading.Lock()  # the feed of a node tells its figures from a threa
 
 
 def report(**figures: Figure) -> None:
-    """Shows figures of this task in the job's status; those that were told before stay until they are told anew.
+    """Publish named values of this task, such as a loss, in the job's status.
 
-    Outside of a job, and in processes of a task other than the first, it does nothing but check them.
+    Values are numbers or texts of at most 256 bytes; NumPy and TensorFlow scalars are converted to float. A value stays until the
+    same name is reported again. A task can have at most 64 of them. Raises TypeError or ValueError for other values.
+
+    Outside of a job, and in every process of a task but the first, only the checks are done.
     """
     with _telling:
         _report(figures)

@@ -1,4 +1,4 @@
-"""Which Python the tasks run with, and how it gets there: docs/environments.md."""
+"""The Python environment of the tasks, and how it gets to them (docs/environments.md)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from typing import Any, Callable, Mapping, Optional
 
 from gangrun.errors import InvalidJob
 
-# Where a task finds what is shipped, in its own folder.
+# Folders in the task's working folder where the environment and its interpreter are unpacked.
 FOLDER = "env"
 INTERPRETER = "env-python"
-# What `cluster_pack.upload_env` of gangrun returns: the environment that runs this, when the job starts.
+# Stands for the environment of the calling process; gangrun's `cluster_pack.upload_env` returns it.
 ACTIVE = "gangrun:active-environment"
 
 
 @dataclasses.dataclass(frozen=True)
 class TaskPython:
-    """How a task starts its Python, and what has to be brought to it for that."""
+    """How a task starts its Python: the command, and the archives, files and variables that it needs.
+
+    `archives` and `files` map names in the task's working folder to paths or URLs.
+    """
 
     command: tuple[str, ...]
     archives: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -29,10 +32,10 @@ class TaskPython:
 
 @dataclasses.dataclass(frozen=True)
 class NodePython:
-    """An interpreter that every node has: nothing is shipped.
+    """A Python interpreter that is installed on every node, so nothing is shipped.
 
-    It has to be of the version that starts the job, since functions are sent as that one's bytecode; with `any_version`
-    that is not looked at.
+    Its version must be that of the Python that starts the job, because functions are sent as bytecode. With `any_version`,
+    this is not checked.
     """
 
     path: str
@@ -43,9 +46,13 @@ Progress = Callable[[str], None]
 
 
 def prepare(environment: Any, *, on: str, env: Mapping[str, str], progress: Progress) -> TaskPython:
-    """Packs what has to be packed, and says how a task finds it. Nothing is packed that was packed before.
+    """Pack an environment if necessary, and return how a task starts its Python. Packed environments are cached.
 
-    None is the environment that runs this: on this machine it is there already.
+    environment  None: the environment of this process; the path or URL of an archive or pex; or a NodePython
+    on           "local", "yarn" or "kubernetes"; with "local", tasks use this process's Python
+    progress     called with messages about long steps
+
+    Raises InvalidJob if the environment cannot be used there.
     """
     if isinstance(environment, os.PathLike):
         environment = os.fspath(environment)

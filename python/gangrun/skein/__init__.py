@@ -1,6 +1,7 @@
-"""What programs of tf-yarn import as `skein` where that is not installed: a client to hand on, and ACLs.
+"""A minimal replacement of `skein` for tf-yarn programs, used if skein is not installed: a client, and ACLs.
 
-gangrun speaks to YARN itself, so a client here is connected to nothing, and whatever asks skein for an application is refused.
+gangrun talks to YARN itself, so a client here is not connected to anything. Calls that need skein raise an error that
+names the alternative.
 """
 
 from __future__ import annotations
@@ -19,25 +20,31 @@ _KEYS = "there is no key-value store; gangrun.task has the place of a task and t
 
 
 class Client:
-    """For `run_on_yarn(skein_client=...)`, once or for several runs: `with skein.Client() as client`. Its arguments say how a driver
-    is started, and there is none."""
+    """A placeholder for `run_on_yarn(skein_client=...)`; all arguments are ignored.
+
+    It is a context manager, as in `with skein.Client() as client`.
+    """
 
     def __init__(self, *_arguments: Any, **_options: Any) -> None:
         pass
 
     @classmethod
     def from_global_driver(cls) -> Client:
+        """Return a Client; there is no driver."""
         return cls()
 
     @staticmethod
     def start_global_driver(**_options: Any) -> str:
+        """Do nothing and return an empty address; there is no driver."""
         return ""
 
     @staticmethod
     def stop_global_driver(force: bool = False) -> None:
+        """Do nothing; there is no driver."""
         pass
 
     def close(self) -> None:
+        """Do nothing; nothing is open."""
         pass
 
     def __enter__(self) -> Client:
@@ -51,10 +58,11 @@ class Client:
 
 
 class ApplicationClient:
-    """For the functions of tf_yarn._task_commons, which need none: `ApplicationClient.from_current()` in a task."""
+    """A placeholder for the `client` argument of the functions in tf_yarn._task_commons, which ignore it."""
 
     @classmethod
     def from_current(cls) -> ApplicationClient:
+        """Return an ApplicationClient."""
         return cls()
 
     def __getattr__(self, name: str) -> Any:

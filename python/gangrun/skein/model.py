@@ -1,4 +1,4 @@
-"""skein.model: the ACLs of run_on_yarn."""
+"""Replacement of skein.model: the ACLs for run_on_yarn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from gangrun import _refused
 
 @dataclasses.dataclass
 class ACLs:
-    """Who may see an application and end it; nothing counts before `enable` does, as in skein."""
+    """Who may view and modify a YARN application. As in skein, nothing applies unless `enable` is True.
+
+    `ui_users` is accepted and ignored.
+    """
 
     enable: bool = False
     view_users: Optional[Sequence[str]] = None

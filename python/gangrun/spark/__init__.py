@@ -1,4 +1,4 @@
-"""Training processes on the executors of a Spark application, started together and fed with its rows.
+"""Distributed training on the executors of a Spark application: all nodes start together and are fed with Spark's rows.
 
     results = gangrun.spark.run(spark, train, args=(100,), num_executors=4)
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # as typing has it, without importing that
+TYPE_CHECKING = False  # stands in for typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
     from typing import Any
 

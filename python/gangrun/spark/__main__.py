@@ -1,4 +1,4 @@
-"""`python -m gangrun.spark stop JOB` asks that the streams of a cluster end, as `request_stop` does."""
+"""Command line: `python -m gangrun.spark stop JOB` asks a cluster's streams to stop, as `request_stop` does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gangrun.spark import _streams
 
 
 def main() -> int:
+    """Run the command line program and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m gangrun.spark", description="What can be asked of a cluster on Spark from outside.")
     commands = parser.add_subparsers(required=True)
     stop = commands.add_parser("stop", help="ask that its streams end: what has come is fed, then its driver goes on")

@@ -1,4 +1,4 @@
-"""Nodes on a Spark application from the driver's side: `start`, `Cluster`, `run`."""
+"""The driver's side of a cluster of nodes on a Spark application: `start`, `run` and `Cluster`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ logger = logging.getLogger("gangrun.spark")
 
 RESERVATION_TIMEOUT_S = 600
 MEMORY_MIB = 256
-# How often a node is asked for that runs, but has not told yet that it has started.
+# Seconds between two checks whether a running node has reported its start.
 LOOK_S = 0.03
-# After the nodes have ended: until the start tasks, which look for that four times a second, have seen it.
+# Seconds until the start tasks, which check four times a second, must have seen that the nodes have ended.
 SETTLE_S = 10
-# How long an error of Spark's own job may be ahead of what the master tells of the node that is behind it.
+# Seconds to wait for the master's report of a node's failure after Spark has reported an error.
 CAUSE_S = 2
-# Of a driver that ends without shutdown().
+# Seconds that nodes get to stop when the driver exits without shutdown().
 EXIT_LIMIT_S = 30
 
 _left: weakref.WeakSet[Cluster] = weakref.WeakSet()
@@ -46,7 +46,7 @@ def _end_with_the_interpreter() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What `start`, `run` and TFCluster.run ask for."""
+    """The settings of a cluster, from the arguments of `start`, `run` or TFCluster.run."""
 
     function: Any
     args: Sequence[Any]
@@ -56,23 +56,27 @@ class Request:
     entry: Optional[str] = None
     meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     feed: bool = False
-    busy: bool = False  # whether the executors of all nodes are kept busy until their end
+    busy: bool = False  # keep the executors of all nodes busy until the nodes end
     on_driver: Sequence[int] = ()  # the nodes that run beside the driver
     reservation_timeout: float = RESERVATION_TIMEOUT_S
     memory_mib: int = MEMORY_MIB
     keys: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # of the job file
     board: Optional[Mapping[str, Any]] = None  # TensorBoard: command, environment
-    ports: str = ""  # where the master listens: "" any, "4711", "4711-4720"
-    host: str = ""  # by which the executors reach it
+    ports: str = ""  # ports for the master: "" (any), "4711", "4711-4720"
+    host: str = ""  # the master's host name or address for the executors
 
 
 def name_for(function: Any) -> str:
+    """Return a job name made from the function's name."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(getattr(function, "__name__", type(function).__name__))).strip("-._")[:40]
     return f"spark-{name or 'job'}"
 
 
 class Cluster:
-    """Nodes that have started, and live until `shutdown`, the end of this process, or the first error of one of them."""
+    """A running cluster of nodes, returned by `start`.
+
+    The nodes run until `shutdown`, until this process exits, or until one of them fails; then all of them are stopped.
+    """
 
     def __init__(self, sc: Any, request: Request) -> None:
         self.sc, self.request = sc, request
@@ -263,13 +267,14 @@ class Cluster:
         return self._failure
 
     def check(self) -> None:
-        """Raises what a node has failed with, if one has."""
+        """Raise the error of the first node that failed, if any."""
         failure = self._find_failure()
         if failure is not None:
             raise failure
 
     @property
     def has_failed(self) -> bool:
+        """Whether a node, or the Spark job that runs the nodes, has failed."""
         return self._find_failure() is not None
 
     def _give_up(self) -> None:
@@ -302,10 +307,10 @@ class Cluster:
                              stream=stream)
 
     def train(self, data: Any, epochs: int = 1, feed_timeout: float = 600, qname: str = "input") -> None:
-        """Feeds the rows of an RDD or a DataFrame to the nodes, `epochs` times; what is left of a batch is delivered at the end.
-        Of a DStream, before it is started: each batch when it comes, once.
+        """Feed the rows of an RDD or DataFrame to the nodes, `epochs` times. The last batch of a node may be smaller.
 
-        `feed_timeout` is how long a node may take nothing at all. Raises what a node has failed with.
+        For a DStream, call this before the stream starts: each batch is fed once, when it arrives. `feed_timeout` is the time in
+        seconds that a node may go without taking any row. Raises the error of a node that failed.
         """
         from gangrun.spark import _feeding
 
@@ -327,7 +332,7 @@ class Cluster:
         self._tell(b"flush")
 
     def inference(self, data: Any, feed_timeout: float = 600, qname: str = "input") -> Any:
-        """An RDD of what the nodes make of the rows, one result for each; computed when Spark is asked for it."""
+        """Return an RDD of the nodes' results, one for each row of `data`. It is computed lazily, when Spark needs it."""
         from gangrun.spark import _feeding
 
         self.check()
@@ -346,10 +351,10 @@ class Cluster:
         self.master.put(f"feed/{self._keys}", value)
 
     def shutdown(self, timeout: Optional[float] = None, stream: Any = None) -> None:
-        """Ends the feed, waits for the nodes' own ends, and raises what one has failed with.
+        """End the feed, wait for the nodes to finish, and raise the error of a node that failed.
 
-        `stream`, a StreamingContext or StreamingQuery, is waited for before, until it ends or somebody asks for it (`request_stop`).
-        TimeoutError after `timeout` seconds: the nodes have been killed then.
+        `stream` is a StreamingContext or StreamingQuery: wait first until it ends, or until `request_stop` is called.
+        If the nodes have not finished after `timeout` seconds, kill them and raise JobTimeout (a TimeoutError).
         """
         try:
             if stream is not None:
@@ -371,38 +376,40 @@ class Cluster:
         self._clean()
 
     def end_feed(self) -> None:
-        """No more rows will come: the nodes' feeds end when what is there has been read."""
+        """Tell the nodes that no more rows will come. Their feeds end after the rows that are already there."""
         if self.request.feed and not self._is_fed and not self._ending:
             self._is_fed = True
             self._tell(b"end")
 
     def stop(self) -> None:
-        """Ends the nodes where they are."""
+        """Stop the nodes at once."""
         self._give_up()
 
     # What it is.
 
     @property
     def streams(self) -> _streams.Streams:
-        """Those that feed it."""
+        """The streams that feed this cluster."""
         if self._streams is None:
             self._streams = _streams.Streams(self)
         return self._streams
 
     @property
     def has_streams(self) -> bool:
+        """Whether `streams` was used, so that a stream may feed this cluster."""
         return self._streams is not None
 
     @property
     def id(self) -> str:
+        """The id of the cluster's job, for `gangrun status` and `request_stop`."""
         return self.master.id
 
     def status(self) -> Mapping[str, Any]:
-        """As `gangrun status --json` prints it."""
+        """Return the last status, a dict as `gangrun status --json` prints it."""
         return self.master.status
 
     def results(self) -> list[Any]:
-        """What the function has returned in each node, in their order; after shutdown()."""
+        """Return the function's return value of each node, in node order; None if it has none. Call it after `shutdown`."""
         from gangrun._run import attach
 
         job = attach(self.id)
@@ -410,7 +417,7 @@ class Cluster:
         return [found.get(node.task) for node in self.nodes]
 
     def records(self) -> list[dict[str, Any]]:
-        """One for each node: number, type, place and address; and TensorBoard's beside its node."""
+        """Return one dict for each node: its number, type, index, host and port, and TensorBoard's pid and port."""
         return _told.records(self)
 
 
@@ -453,17 +460,17 @@ def start(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_e
           kwargs: Optional[Mapping[str, Any]] = None, num_ps: int = 0, master_node: Optional[str] = None, name: Optional[str] = None,
           feed: bool = True, memory_mib: int = MEMORY_MIB, reservation_timeout: float = RESERVATION_TIMEOUT_S,
           job: Optional[Mapping[str, Any]] = None) -> Cluster:
-    """Starts `function(*args, **kwargs)` in a process beside each of `num_executors` executors, together.
+    """Start `function(*args, **kwargs)` in one process (a node) beside each of `num_executors` executors, all together.
 
     sc           a SparkContext or SparkSession
-    num_executors  how many nodes; None: one for each executor that the application is to have, or has now
-    num_ps, master_node   how many of them are parameter servers, and the type of a first worker with a name of its own
-    feed         whether rows are fed to them (`Cluster.train`); the function finds them by gangrun.spark.feed()
-    memory_mib   how many MiB of rows may wait for a node
-    reservation_timeout   seconds until all nodes have started
-    job          further keys of a job file (docs/job.md)
+    num_executors  number of nodes; None: one for each executor that the application has requested, or has now
+    num_ps, master_node   how many nodes are parameter servers; the type of the first worker, such as "chief"
+    feed         True: nodes are fed by `Cluster.train`, and the function gets the rows from gangrun.spark.feed()
+    memory_mib   MiB of rows that may be buffered for a node
+    reservation_timeout   seconds until all nodes must have started
+    job          more keys of a job file (docs/job.md)
 
-    Returns when all nodes are about to call the function. Raises InvalidJob before anything has been started.
+    Returns when all nodes are about to call the function. Raises InvalidJob before anything is started.
     """
     context = _checks.context_of(sc)
     count = num_executors if num_executors is not None else _number_of_executors(context)
@@ -475,9 +482,9 @@ def start(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_e
 
 def run(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_executors: Optional[int] = None, *,
         kwargs: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None, **keys: Any) -> list[Any]:
-    """Runs `function` once beside each executor, together, and returns what it returned in each node, in their order.
+    """Run `function` once beside each executor, all together, and return the list of return values in node order.
 
-    Further arguments are those of `start`. Raises the first error of a node, with its traceback.
+    Other arguments are those of `start`. Raises the first error of a node, with its traceback.
     """
     cluster = start(sc, function, args, num_executors, kwargs=kwargs, feed=False, **keys)
     cluster.shutdown(timeout)

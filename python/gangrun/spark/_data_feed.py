@@ -1,4 +1,4 @@
-"""`DataFeed`: the rows that Spark feeds to this node, as its program wants them."""
+"""`DataFeed`: the rows that Spark sends to this node, as lists, NumPy arrays or framework tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Columns = Dict[str, Any]  # of NumPy arrays; a struct is such a dict again
 
 
 class DataFeed:
-    """The rows that come by `train` and `inference`, in order. One thread reads, another one may give results."""
+    """The rows that `train` and `inference` send to this node, in order.
+
+    Read from one thread only. Another thread may pass results to `batch_results`.
+    """
 
     def __init__(self, mgr: Feed, train_mode: bool = True, qname_in: str = "input", qname_out: str = "output",
                  input_mapping: Optional[Mapping[str, str]] = None) -> None:
@@ -27,8 +30,11 @@ class DataFeed:
         self.done_feeding = False
 
     def next_batch(self, batch_size: int) -> Union[list[Any], dict[str, list[Any]]]:
-        """The next rows: a list, or with `input_mapping` a dict of a list for each tensor. It waits for `batch_size` of them;
-        fewer come where a partition of inference ends, where a `train` has fed everything, and at the end; none at the end."""
+        """Return the next rows: a list, or with `input_mapping` a dict of tensor name → list.
+
+        Waits for `batch_size` rows. A batch is smaller at the end of a partition of inference, of a `train` call and of the feed;
+        it is empty when the feed has ended.
+        """
         rows: list[Any] = []
         for piece in self._take(batch_size):
             rows = _rows.objects(piece) if not rows else rows + _rows.objects(piece)
@@ -37,24 +43,29 @@ class DataFeed:
         return _rows.by_tensor(rows, self.input_mapping)
 
     def should_stop(self) -> bool:
-        """All rows were given out, or no more are wanted."""
+        """Return whether the feed is over: all rows were returned, or `terminate` was called."""
         return self.done_feeding or self.mgr.is_done
 
     def batch_results(self, results: Iterable[Any]) -> None:
-        """One for each row of inference, in their order; they may come in other portions than the rows."""
+        """Send results of inference: one for each row, in row order.
+
+        They may be grouped differently than the batches of rows.
+        """
         self.mgr.results(list(results))
 
     def terminate(self) -> None:
-        """No more rows are wanted: what feeds stops at once, and partitions that would still come are skipped."""
+        """Stop taking rows. The feeding stops at once, and partitions that are not fed yet are skipped."""
         self.mgr.terminate()
         self.done_feeding = True
 
     def batches(self, batch_size: Optional[int] = None) -> Iterator[Columns]:
-        """Columns as NumPy arrays: of so many rows, or without a number of those that came together.
+        """Yield batches as dicts of NumPy arrays, one array for each column.
 
-        Those of a DataFrame lie in the feed's memory and are read-only; while all of half a ring is held, further ones are
-        copies. Rows that are objects give their columns by name, by their place in a tuple ("0", "1", …), or, where a row is
-        a list, an array or one value, as "value". With `input_mapping` the names are those of the tensors.
+        A batch has `batch_size` rows, or without it as many as arrived together. Columns of a DataFrame are read-only views of
+        the feed's shared memory; while your code keeps arrays that fill half of that memory, further batches are copies.
+
+        Rows of an RDD have columns by field name, by position in a tuple ("0", "1", …), or "value" if a row is a list, an array
+        or a single value. With `input_mapping`, names are those of the tensors.
         """
         from gangrun.spark import _arrays
         while True:
@@ -64,17 +75,20 @@ class DataFeed:
             yield _arrays.columns(pieces, self.input_mapping)
 
     def dataset(self, batch_size: Optional[int] = None, output_signature: Any = None) -> Any:
-        """A tf.data.Dataset of what `batches` gives. Without a signature it waits for the first batch, which has it."""
+        """Return a tf.data.Dataset of the dicts that `batches` yields.
+
+        Without `output_signature`, wait for the first batch and derive the signature from it; ValueError if there is no row.
+        """
         from gangrun.spark import _adapters
         return _adapters.dataset(self, batch_size, output_signature)
 
     def torch(self, batch_size: Optional[int] = None) -> Any:
-        """A PyTorch IterableDataset of dicts of tensors, which own their memory; for a DataLoader: batch_size=None."""
+        """Return a PyTorch IterableDataset of dicts of tensors, which own their memory. Use DataLoader(..., batch_size=None)."""
         from gangrun.spark import _adapters
         return _adapters.torch_dataset(self, batch_size)
 
     def jax(self, batch_size: Optional[int] = None) -> Iterator[dict[str, Any]]:
-        """What `batches` gives, as arrays of JAX."""
+        """Yield the dicts of `batches` with JAX arrays."""
         from gangrun.spark import _adapters
         return _adapters.jax_arrays(self, batch_size)
 

@@ -24,7 +24,10 @@ _over = threading.Event()  # never set
 
 
 def feed() -> Any:
-    """The rows that this node is given (docs/spark.md); RuntimeError where it takes none."""
+    """Return this node's DataFeed, which yields the rows that Spark sends to it (docs/spark.md).
+
+    Raises RuntimeError in a process that takes no rows, such as a ps, an evaluator, or one outside of a node.
+    """
     if _feed is None:
         raise RuntimeError("this process does not take rows: gangrun.spark.feed() is for the function of gangrun.spark.start, in a node "
                            "that is neither a ps nor an evaluator")

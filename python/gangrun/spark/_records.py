@@ -1,4 +1,7 @@
-"""TFRecord files to and from DataFrames, wherever Spark reads and writes, without a jar: docs/spark.md, docs/protocols/tfrecord.md."""
+"""Read and write TFRecord files as DataFrames, on every file system that Spark supports, without a jar.
+
+See docs/spark.md and docs/protocols/tfrecord.md.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +22,23 @@ logger = logging.getLogger("gangrun.spark")
 SAMPLE_FILES = 10
 SAMPLE_RECORDS = 100  # of each file
 SAMPLE_BYTES = 1 << 20  # of each file, and more where a record is longer
-# A file that Spark hands over is one value of a row there.
+# The largest file that is not local, in bytes: Spark passes its content as one value of a row.
 MOST_OF_A_VALUE = 1 << 30
 COMPRESSIONS = ("none", "gzip", "deflate")
 MODES = ("error", "errorifexists", "overwrite")
-# Where another name for a file is no copy of it.
+# Schemes of file systems that rename a file without copying it.
 RENAMING = ("file", "hdfs", "viewfs", "abfs", "abfss")
 
 Paths = Union[str, Sequence[str]]
 
 
 def write_tfrecords(frame: DataFrame, path: str, compression: Optional[str] = None, mode: str = "error") -> None:
-    """Writes a DataFrame as TFRecord files, one for each partition, into a new folder.
+    """Write a DataFrame as TFRecord files into a new folder, one file for each partition.
 
-    compression  'gzip', or 'deflate', which TensorFlow calls ZLIB
-    mode         'overwrite': what is in the folder is removed first
+    compression  'gzip' or 'deflate' (ZLIB in TensorFlow); None: no compression
+    mode         'error': fail if the folder exists; 'overwrite': remove its content first
 
-    A null becomes a feature without values. As for Spark's own formats nothing of a task that failed or ran twice is among the files.
+    A null becomes a feature without values. As with Spark's own formats, output of failed or repeated tasks is discarded.
     """
     if (compression or "none") not in COMPRESSIONS:
         raise InvalidJob(f"compression: {compression!r}; allowed: {', '.join(COMPRESSIONS)}")
@@ -73,17 +76,18 @@ def _name_files(sc: Any, path: str) -> None:
 
 def read_tfrecords(spark: SparkSession, path: Paths, schema: Union[None, str, StructType] = None,
                    binary_features: Sequence[str] = (), sample_files: int = SAMPLE_FILES) -> DataFrame:
-    """TFRecord files as a DataFrame: a path, a pattern, or several; packed or not.
+    """Read TFRecord files as a DataFrame. `path` is a path, a glob pattern, or a list of them; files may be compressed.
 
-    schema           the columns to read; other features are left out. Without it a sample of `sample_files` files says which features there
-                     are, of which types; a record with another feature, or another type, is an error then.
-    binary_features  features of bytes that are no texts
+    schema           the columns to read; other features are ignored. None: infer the columns from a sample of `sample_files`
+                     files; a record with another feature, or with another type, is then an error
+    binary_features  names of bytes features to read as binary instead of string
     """
     return load(spark, path, schema, binary_features, sample_files, "float")
 
 
 def load(spark: Any, path: Paths, schema: Union[None, str, StructType], binary_features: Sequence[str], sample_files: int,
          float_type: str) -> DataFrame:
+    """Read TFRecord files; float features become columns of `float_type`, "float" or "double"."""
     sc = _checks.context_of(spark)
     source = spark.read.format("binaryFile").load([path] if isinstance(path, str) else list(path))
     files = sorted((row.path, row.length) for row in source.select("path", "length").collect() if row.length > 0)

@@ -1,7 +1,7 @@
-"""Streams of Spark into the nodes: DStreams and streaming queries, and how their end is asked for from outside.
+"""Feed nodes from Spark streams (DStreams and streaming queries), and stop the streams from another process.
 
-A batch of a stream is fed, and so committed by Spark, when the functions of the nodes are done with its rows: they have come
-back for more. So a query that starts again from its checkpoint has lost nothing, and the next batch waits for them.
+Spark commits a batch only after the nodes' functions have processed its rows, that is, have asked for more. A query that
+restarts from its checkpoint therefore loses nothing, and the next batch waits for the current one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("gangrun.spark")
 
-# How often whoever waits for the end of a stream looks whether somebody has asked for it.
+# Seconds between two checks whether the stream was asked to stop.
 LOOK_S = 0.5
-# A query that has been stopped ends within this, or its context is beyond help.
+# Seconds within which a query must end once it is stopped.
 END_LIMIT_S = 120
 ADDRESS_KEY = "stream/address"  # where the master listens, as a program for TensorFlowOnSpark knows its cluster
 ENDED = "gangrun: the end of this stream was asked for"  # what a batch that comes too late is answered
@@ -34,15 +34,17 @@ _known: weakref.WeakValueDictionary[str, Streams] = weakref.WeakValueDictionary(
 
 
 def is_dstream(data: Any) -> bool:
+    """Return whether this is a DStream."""
     return type(data).__name__.endswith("DStream") and hasattr(data, "foreachRDD")
 
 
 def is_query(stream: Any) -> bool:
+    """Return whether this is a StreamingQuery."""
     return hasattr(stream, "isActive") and hasattr(stream, "lastProgress")
 
 
 class Streams:
-    """Those of one cluster."""
+    """The streams that feed one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -54,18 +56,19 @@ class Streams:
         cluster.master.put(ADDRESS_KEY, f"{host}:{port}".encode())
 
     def take_dstream(self, stream: Any, feed_timeout: float, qname: str) -> None:
-        """From now on each of its batches is fed when it comes, once."""
+        """Feed each batch of a DStream once, when it arrives."""
         plan = self.cluster._feed_plan(feed_timeout, qname, stream=True)
         batch = _Batch(self.cluster.id, plan)
         stream.foreachRDD(lambda _, rdd: batch(rdd))
 
     def start_query(self, writer: Any, feed_timeout: float) -> Any:
+        """Start the writer's query, feed each of its batches, and return the query."""
         plan = self.cluster._feed_plan(feed_timeout, _feeding.QUEUE, stream=True)
         batch = _Batch(self.cluster.id, plan)
         return writer.foreachBatch(lambda frame, _: batch(frame)).start()
 
     def feed(self, data: Any, plan: _feeding.Plan) -> None:
-        """A batch, in a thread of Spark's stream, in the group of jobs by which Spark itself ends it."""
+        """Feed one batch. Spark calls this in a thread of the stream."""
         cluster = self.cluster
         with self._feeding:
             cluster.check()
@@ -82,24 +85,27 @@ class Streams:
             cluster.check()
 
     def cancel(self) -> None:
-        """What Spark runs for a batch, after a node has failed."""
+        """Cancel the Spark jobs of the current batch, after a node has failed."""
         self.cluster.sc.cancelJobsWithTag(self.cluster.group)
 
     # The end.
 
     @property
     def is_asked(self) -> bool:
-        """Whether somebody has asked for the end of the streams: request_stop(), terminate() of a node, Server.stop()."""
+        """Whether the streams were asked to stop: by request_stop(), a node's terminate(), or Server.stop()."""
         if not self._asked and not self.cluster.master.ended.is_set():
             self._asked = self.cluster.master.get(_frames.STOP_KEY) is not None
         return self._asked
 
     def ask(self) -> None:
+        """Ask the streams to stop."""
         self._asked = True
 
     def await_end(self, stream: Any) -> None:
-        """Until a StreamingContext or StreamingQuery ends, or its end is asked for: then what has come is fed, and it is stopped.
-        Raises what a node, or else the stream itself, has failed with."""
+        """Wait until a StreamingContext or StreamingQuery ends. If it was asked to stop, feed what has arrived and stop it.
+
+        Raises the error of a node that failed, or else the stream's own error.
+        """
         try:
             while not _has_ended(stream, LOOK_S):
                 if self.cluster.has_failed or self.cluster.master.ended.is_set():
@@ -179,13 +185,14 @@ class _Batch:
 
 
 def train_stream(writer: Any, cluster: Cluster, *, feed_timeout: float = 600) -> Any:
-    """Starts a streaming query whose batches are fed to the nodes of `cluster`, and returns it.
+    """Start a streaming query that feeds each of its batches to the nodes of `cluster`, and return the query.
 
-    writer   of a DataFrame: `df.writeStream.option("checkpointLocation", folder)`, with a trigger, a name if you like
+    `writer` is the writer of a streaming DataFrame, such as `df.writeStream.option("checkpointLocation", folder)`; a trigger
+    and a query name are optional. `feed_timeout` is the time in seconds that a node may go without taking a row.
 
-    A batch is committed when the nodes' functions have come back for more. Started again from its checkpoint, with new nodes, the
-    query goes on behind the last batch that was committed: none is lost, and at most one comes again. `cluster.shutdown(stream=query)`
-    waits for its end, or ends it when somebody calls `request_stop`.
+    A batch is committed when the nodes' functions have asked for more rows. After a restart from the checkpoint, with new nodes,
+    no batch is lost and at most one is repeated. `cluster.shutdown(stream=query)` waits until the query ends, or ends it
+    when `request_stop` is called.
     """
     if not hasattr(writer, "foreachBatch"):
         raise TypeError(f"writer: a {type(writer).__module__}.{type(writer).__qualname__}; allowed: the writeStream of a DataFrame")
@@ -194,8 +201,10 @@ def train_stream(writer: Any, cluster: Cluster, *, feed_timeout: float = 600) ->
 
 
 def request_stop(job_id: str) -> None:
-    """Asks that the streams of a cluster end in order: what has come is fed, then shutdown() goes on. From any process of the
-    driver's user on the driver's machine; what it needs lies in the job's folder, which nobody else may read."""
+    """Ask the streams of a cluster to stop in order: pending rows are fed, then `Cluster.shutdown` continues.
+
+    Call it on the driver's machine as the driver's user; any process will do. Raises NoSuchJob if the job is not there.
+    """
     from gangrun._run import attach
 
     folder = attach(job_id).status().get("folder")
@@ -212,7 +221,7 @@ def _put_stop(folder: str) -> None:
 
 
 def request_stop_at(host: str, port: int) -> None:
-    """The same, of the cluster whose nodes find their master there."""
+    """Same as `request_stop`, for the cluster whose master listens at this host and port."""
     home = os.environ.get("GANGRUN_HOME") or os.path.expanduser("~/.gangrun")
     for socket in glob.glob(os.path.join(glob.escape(home), "jobs/*/master.sock")):
         folder = os.path.dirname(socket)

@@ -1,4 +1,4 @@
-"""A TensorFlow cluster on the executors of a Spark application: `run`, and what it returns."""
+"""Run a TensorFlow cluster on the executors of a Spark application: `run` and `TFCluster`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gangrun.spark import _checks, _cluster, _nodes, _streams
 
 logger = logging.getLogger("gangrun.spark")
 
-# What the last cluster of this process has failed with, by the key 'error'.
+# The error message of this process's last cluster under the key 'error'; empty if it did not fail.
 tf_status: dict[str, str] = {}
 
 QUEUES = ("input", "output", "error")
 
 
 class InputMode:
-    """Who reads the data: the nodes themselves, or Spark."""
+    """How the nodes get their data: TENSORFLOW: they read it themselves; SPARK: Spark feeds them."""
 
     TENSORFLOW = 0
     SPARK = 1
 
 
 class Server:
-    """The master, as programs know it that ask whether the nodes have ended."""
+    """The cluster's master, for programs that ask whether the nodes have ended or that stop a stream."""
 
     def __init__(self, cluster: _cluster.Cluster) -> None:
         self._cluster = cluster
@@ -36,12 +36,12 @@ class Server:
 
     @property
     def done(self) -> bool:
-        """Whether somebody has asked for the end, or the nodes have ended by themselves."""
+        """Whether the nodes have ended, or somebody has asked them to stop."""
         cluster = self._cluster
         return self._stopped or cluster.master.ended.is_set() or (cluster.has_streams and cluster.streams.is_asked)
 
     def stop(self) -> None:
-        """Asks for the end: the nodes get no more rows, but those that a stream has brought already."""
+        """Ask the cluster to stop. The nodes get no more rows, except those that a stream has already delivered."""
         if not self._stopped:
             self._stopped = True
             if self._cluster.has_streams:
@@ -51,7 +51,7 @@ class Server:
 
 
 class TFCluster:
-    """Nodes that have started. Made by `run`."""
+    """A running cluster, returned by `run`."""
 
     sc: Any = None
     defaultFS: Optional[str] = None
@@ -74,10 +74,10 @@ class TFCluster:
         self.server = Server(cluster)
 
     def train(self, dataRDD: Any, num_epochs: int = 0, feed_timeout: float = 600, qname: str = "input") -> None:
-        """Feeds the rows of an RDD or a DataFrame to the nodes, `num_epochs` times (0: 10 times); of a DStream each batch when it
-        comes, once.
+        """Feed the rows of an RDD or DataFrame to the nodes, `num_epochs` times; 0 means 10 times.
 
-        `feed_timeout` is how long a node may take nothing at all. Raises what a node has failed with.
+        Each batch of a DStream is fed once, when it arrives. `feed_timeout` is the time in seconds that a node may go without
+        taking any row. Raises AssertionError for wrong arguments, and the error of a node that failed.
         """
         assert self.input_mode == InputMode.SPARK, "train() is for a cluster with InputMode.SPARK"
         assert qname in self.queues, f"qname: {qname!r} is none of the queues: {', '.join(self.queues)}"
@@ -87,24 +87,25 @@ class TFCluster:
             self.cluster.train(dataRDD, epochs, feed_timeout, qname)
 
     def inference(self, dataRDD: Any, feed_timeout: float = 600, qname: str = "input") -> Any:
-        """An RDD of what the nodes make of the rows, one result for each; computed when Spark is asked for it."""
+        """Return an RDD of the nodes' results, one for each row. It is computed lazily, when Spark needs it."""
         assert self.input_mode == InputMode.SPARK, "inference() is for a cluster with InputMode.SPARK"
         assert qname in self.queues, f"qname: {qname!r} is none of the queues: {', '.join(self.queues)}"
         with _StatusOf(self.cluster):
             return self.cluster.inference(dataRDD, feed_timeout, qname)
 
     def shutdown(self, ssc: Any = None, grace_secs: float = 0, timeout: float = 259200) -> None:
-        """Ends the feed, waits for the nodes' own ends, and raises what one has failed with.
+        """End the feed, wait for the nodes to finish, and raise the error of a node that failed.
 
-        ssc         a StreamingContext (or StreamingQuery), which is waited for, and stopped in order when the server is done
-        grace_secs  is not waited for: every node has the time until its own end
-        timeout     seconds, after which the nodes are killed; 0 or less: none
+        ssc         a StreamingContext or StreamingQuery: wait for its end first, or stop it in order once the server is done
+        grace_secs  ignored: nodes always get the time to finish by themselves
+        timeout     seconds until the nodes are killed (default: 3 days); 0 or less: no limit
         """
         del grace_secs
         with _StatusOf(self.cluster):
             self.cluster.shutdown(timeout if timeout and timeout > 0 else None, ssc)
 
     def tensorboard_url(self) -> Optional[str]:
+        """Return the URL of TensorBoard, or None if it does not run."""
         for node in self.cluster_info:
             if node["tb_port"]:
                 host = f"[{node['host']}]" if ":" in node["host"] else node["host"]
@@ -130,22 +131,22 @@ def run(sc: Any, map_fun: Callable[..., Any], tf_args: Any, num_executors: int, 
         input_mode: int = InputMode.TENSORFLOW, log_dir: Optional[str] = None, driver_ps_nodes: bool = False,
         master_node: Optional[str] = None, reservation_timeout: float = 600, queues: Sequence[str] = QUEUES,
         eval_node: bool = False, release_port: bool = True) -> TFCluster:
-    """Starts `map_fun(tf_args, ctx)` in a process beside each of `num_executors` executors, together.
+    """Start `map_fun(tf_args, ctx)` in one process (a node) beside each of `num_executors` executors, all together.
 
-    sc               a SparkContext, or a SparkSession
-    tf_args          what argparse has made of the command line, or a list of words, which becomes sys.argv in the nodes
-    num_executors    how many nodes, those of ps, master and evaluator among them
+    sc               a SparkContext or SparkSession
+    tf_args          parsed arguments (argparse), or a list of words, which becomes sys.argv in the nodes
+    num_executors    number of nodes, including ps, master and evaluator
     num_ps           how many of them are parameter servers
-    tensorboard      whether TensorBoard runs beside worker:0 (or the master), on `log_dir`
-    input_mode       InputMode.TENSORFLOW: the nodes read the data; InputMode.SPARK: they are fed by train() and inference()
-    driver_ps_nodes  whether the parameter servers run beside the driver
+    tensorboard      run TensorBoard beside worker:0 (or the master), on `log_dir`
+    input_mode       InputMode.TENSORFLOW: nodes read the data; InputMode.SPARK: train() and inference() feed them
+    driver_ps_nodes  run the parameter servers on the driver's machine
     master_node      the type of the first worker: 'chief' or 'master'
-    reservation_timeout  seconds until all nodes have started
-    queues           is only looked at by the assertions of train() and inference()
-    eval_node        whether one node is an evaluator
-    release_port     is not needed: a server of TensorFlow takes over the port that is held for its node
+    reservation_timeout  seconds until all nodes must have started
+    queues           the queue names that train() and inference() accept
+    eval_node        make one node an evaluator
+    release_port     close the process's own hold on the node's port before map_fun is called; not necessary for TensorFlow
 
-    Returns when all nodes are about to call map_fun. Raises what a node, or Spark, has failed with.
+    Returns when all nodes are about to call map_fun. Raises the error of a node, or of Spark, if the start fails.
     """
     if driver_ps_nodes and input_mode != InputMode.TENSORFLOW:
         raise Exception("driver_ps_nodes: parameter servers run beside the driver only with InputMode.TENSORFLOW")

@@ -1,4 +1,4 @@
-"""Refused by its name."""
+"""Not supported: importing this module raises ModuleNotFoundError with the alternative."""
 
 from __future__ import annotations
 

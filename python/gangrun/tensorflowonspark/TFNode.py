@@ -1,4 +1,4 @@
-"""What a map_fun calls in its node."""
+"""Functions for a map_fun inside its node."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from gangrun.spark._data_feed import DataFeed as DataFeed
 
 logger = logging.getLogger("gangrun.spark")
 
-# What begins so is complete; all other schemes are refused, as one that nobody has taught this what is relative to what.
+# Known schemes. A path with another scheme is used as it is, with a warning.
 SCHEMES = ("adl", "file", "gs", "hdfs", "oss", "s3", "s3a", "s3n", "swift", "viewfs", "wasb", "wasbs", "abfs", "abfss")
 SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 
 
 def absolute(path: str, default_fs: str, working_dir: str, user: str) -> str:
-    """What a path means on the cluster: as it is with a scheme; else on the default file system, and there, if it is relative, in the
-    user's home, or on a file system of hosts in the driver's folder."""
+    """Return the full path or URL of `path` on the cluster.
+
+    A path with a scheme is returned as it is. Others are on the default file system; a relative path starts there in the
+    user's home folder (HDFS) or in the driver's working folder (local file system).
+    """
     given = SCHEME.match(path)
     if given:
         if given["scheme"].lower() not in SCHEMES:
@@ -36,12 +39,15 @@ def absolute(path: str, default_fs: str, working_dir: str, user: str) -> str:
 
 
 def hdfs_path(ctx: Any, path: str) -> str:
-    """`path` as it is called everywhere on the cluster."""
+    """Return the full path or URL of `path`, which is valid on every node."""
     return absolute(path, ctx.defaultFS, ctx.working_dir, getpass.getuser())
 
 
 def start_cluster_server(ctx: Any, num_gpus: int = 1, rdma: bool = False) -> tuple[Any, Any]:
-    """(cluster spec, server) of TensorFlow for this node, for programs that drive TensorFlow 1's sessions."""
+    """Return (ClusterSpec, Server) of TensorFlow for this node, for programs with TensorFlow 1 sessions.
+
+    `num_gpus` is ignored: the visible GPUs are set before map_fun is called.
+    """
     del num_gpus  # which GPUs are visible was decided before TensorFlow was imported
     import tensorflow as tf
 
@@ -54,7 +60,7 @@ def start_cluster_server(ctx: Any, num_gpus: int = 1, rdma: bool = False) -> tup
 
 
 def export_saved_model(sess: Any, export_dir: str, tag_set: str, signatures: Mapping[str, Mapping[str, Any]]) -> None:
-    """Writes the graph of a session of TensorFlow 1 as a SavedModel.
+    """Write the graph of a TensorFlow 1 session as a SavedModel.
 
     tag_set     the tags, separated by commas
     signatures  key → {'inputs': {name: tensor}, 'outputs': {name: tensor}, 'method_name': name}
@@ -74,15 +80,15 @@ def export_saved_model(sess: Any, export_dir: str, tag_set: str, signatures: Map
 
 
 def next_batch(mgr: Any, batch_size: int, qname: str = "input") -> Any:
-    """As DataFeed.next_batch, for programs older than that class."""
+    """Same as DataFeed.next_batch, for older programs."""
     return DataFeed(mgr, qname_in=qname).next_batch(batch_size)
 
 
 def batch_results(mgr: Any, results: Sequence[Any], qname: str = "output") -> None:
-    """As DataFeed.batch_results, for programs older than that class."""
+    """Same as DataFeed.batch_results, for older programs."""
     DataFeed(mgr, qname_out=qname).batch_results(results)
 
 
 def terminate(mgr: Any, qname: str = "input") -> None:
-    """As DataFeed.terminate, for programs older than that class."""
+    """Same as DataFeed.terminate, for older programs."""
     DataFeed(mgr, qname_in=qname).terminate()

@@ -1,4 +1,4 @@
-"""Independent instances of a function, a task of Spark for each."""
+"""Run independent instances of a function, each in its own Spark task."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 
 @dataclasses.dataclass(frozen=True)
 class Instance:
-    """As Spark calls it, with the number of the instance.
+    """The function that Spark calls with an instance's number.
 
-    It runs in a process of its own: Spark uses a Python worker again, which would keep the GPUs of the instance, and
-    a framework in it would keep to those.
+    It runs the user's function in a child process. Spark reuses its Python workers, which would otherwise keep the GPUs of
+    the instance, and a framework in them would keep using these GPUs.
     """
 
     function: bytes = dataclasses.field(repr=False)
@@ -59,9 +59,9 @@ class Instance:
 
 
 def in_a_child(call: Callable[[], None], name: str) -> None:
-    """Calls it in a child of this process, which ends with this one. RuntimeError has the traceback of what it raises.
+    """Run `call` in a forked child process that dies with this process, and wait for it without a time limit.
 
-    How long it takes is the user's affair, as of any task of Spark.
+    Raises RuntimeError with the child's traceback, or its exit status or signal, if the child fails.
     """
     parent = os.getpid()
     with tempfile.TemporaryFile() as said:
@@ -94,14 +94,17 @@ def in_a_child(call: Callable[[], None], name: str) -> None:
 
 
 def run(sc: Any, map_fn: Callable[..., Any], tf_args: Any, num_executors: int, use_barrier: bool = True) -> None:
-    """Runs `map_fn(tf_args, ctx)` in `num_executors` tasks of Spark and waits for their ends. They know nothing of each other but
-    their number (`ctx.worker_num`, `ctx.executor_id`) and how many they are (`ctx.num_workers`).
+    """Run `map_fn(tf_args, ctx)` in `num_executors` Spark tasks and wait for all of them.
 
-    sc           a SparkContext, or a SparkSession
-    use_barrier  whether they all run at the same time, and end with the first that fails; without it they run as executors become
-                 free, each as often as Spark tries a task
+    Instances do not communicate. Each knows its number (`ctx.worker_num`, `ctx.executor_id`) and the number of instances
+    (`ctx.num_workers`).
 
-    Raises what Spark does where a task has failed for the last time, with the task's traceback.
+    sc           a SparkContext or SparkSession
+    use_barrier  True: all instances run at the same time and end when the first one fails; False: they run as executors
+                 become free, and Spark retries failed ones
+
+    Raises InvalidJob if there are not enough executors for a barrier, and Spark's exception with the task's traceback if an
+    instance fails.
     """
     from gangrun.tensorflowonspark import TFCluster
 

@@ -1,4 +1,4 @@
-"""What a map_fun is told of its node, and how it is called there."""
+"""The context object of a map_fun, and how map_fun is called in its node."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from typing import Any, Mapping, Optional, Sequence
 from gangrun import _refused
 from gangrun.spark import _node
 
-# Types whose nodes train.
+# Task types that train.
 WORKERS = ("chief", "master", "worker")
 
 
 class TFNodeContext:
-    """The node: `executor_id` (its number among all, also called `worker_num`), `job_name` and `task_index`, `cluster_spec` (type →
-    addresses), `num_workers`, `defaultFS`, `working_dir` (the driver's), `mgr` (its rows)."""
+    """The `ctx` argument of a map_fun: describes the node.
+
+    executor_id   the node's number among all nodes, starting at 0; also called `worker_num`
+    job_name, task_index   the node's task type and its index in that type
+    cluster_spec  task type → list of "host:port" addresses
+    num_workers   number of nodes that train: chief, master and workers
+    defaultFS     the default file system, such as "hdfs://nameservice"
+    working_dir   the driver's working folder
+    mgr           the node's row feed; use get_data_feed()
+    """
 
     def __init__(self, executor_id: int = 0, job_name: str = "", task_index: int = 0,
                  cluster_spec: Optional[Mapping[str, Sequence[str]]] = None, defaultFS: str = "file://", working_dir: str = ".",
@@ -34,32 +42,32 @@ class TFNodeContext:
         self.tmp_socket = tmp_socket
 
     def absolute_path(self, path: str) -> str:
-        """As TFNode.hdfs_path."""
+        """Same as TFNode.hdfs_path."""
         from gangrun.tensorflowonspark import TFNode
 
         return TFNode.hdfs_path(self, path)
 
     def start_cluster_server(self, num_gpus: int = 1, rdma: bool = False) -> tuple[Any, Any]:
-        """As TFNode.start_cluster_server."""
+        """Same as TFNode.start_cluster_server."""
         from gangrun.tensorflowonspark import TFNode
 
         return TFNode.start_cluster_server(self, num_gpus, rdma)
 
     def export_saved_model(self, sess: Any, export_dir: str, tag_set: str, signatures: Mapping[str, Mapping[str, Any]]) -> None:
-        """As TFNode.export_saved_model."""
+        """Same as TFNode.export_saved_model."""
         from gangrun.tensorflowonspark import TFNode
 
         TFNode.export_saved_model(sess, export_dir, tag_set, signatures)
 
     def get_data_feed(self, train_mode: bool = True, qname_in: str = "input", qname_out: str = "output",
                       input_mapping: Optional[Mapping[str, str]] = None) -> Any:
-        """As TFNode.DataFeed."""
+        """Return the TFNode.DataFeed of this node."""
         from gangrun.tensorflowonspark import TFNode
 
         return TFNode.DataFeed(self.mgr, train_mode, qname_in, qname_out, input_mapping)
 
     def release_port(self) -> None:
-        """Closes this process's own hold on the node's port. Nobody else is given it for as long as the node lives."""
+        """Close this process's own hold on the node's port. The port stays reserved for the node as long as the node runs."""
         if self.tmp_socket is not None:
             self.tmp_socket.close()
             self.tmp_socket = None
@@ -108,7 +116,7 @@ def _see_gpus(job_name: str, tf_args: Any) -> None:
 
 
 def call(info: Mapping[str, Any], feed: Any, map_fun: Any, tf_args: Any) -> None:
-    """In the node's process: what is left of it for map_fun to be called with."""
+    """Prepare the node's process and call map_fun."""
     from gangrun import task
 
     meta = info["meta"]

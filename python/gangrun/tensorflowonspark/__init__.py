@@ -1,14 +1,14 @@
-"""TensorFlowOnSpark's interface, over gangrun.spark: `from gangrun.tensorflowonspark import TFCluster, TFNode`.
+"""TensorFlowOnSpark's API on top of gangrun.spark: `from gangrun.tensorflowonspark import TFCluster, TFNode`.
 
-An unchanged program says `import tensorflowonspark` and is started by `python -m gangrun.compat`, or calls
-gangrun.compat.answer_imports() first. What differs is in docs/spark.md.
+To run a program that says `import tensorflowonspark` unchanged, start it with `python -m gangrun.compat`, or call
+gangrun.compat.answer_imports() first. docs/spark.md lists the differences.
 """
 
 from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # as typing has it, without importing that
+TYPE_CHECKING = False  # stands in for typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
     from typing import Any
 

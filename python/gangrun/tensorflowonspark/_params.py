@@ -12,10 +12,11 @@ from gangrun.tensorflowonspark.TFCluster import InputMode
 
 
 class TFTypeConverters:
-    """What TypeConverters of Spark has not."""
+    """Type converters that Spark's TypeConverters lacks."""
 
     @staticmethod
     def toDict(value: Any) -> dict[str, str]:
+        """Return the value if it is a dict; otherwise raise TypeError."""
         if not isinstance(value, dict):
             raise TypeError(f"{value!r} is a {type(value).__name__}; allowed: a dict of texts to texts")
         return value
@@ -73,7 +74,7 @@ HasTagSet: Any = _single("HasTagSet", "tag_set", "tags of the graph in a SavedMo
 
 
 class HasInputMode(Params):  # type: ignore[misc]
-    """`input_mode`: InputMode.SPARK, as a DataFrame has to be fed."""
+    """`input_mode`: only InputMode.SPARK is allowed, because Spark feeds the DataFrame of a pipeline."""
 
     input_mode = Param(Params._dummy(), "input_mode", "InputMode.SPARK", typeConverter=TypeConverters.toInt)
 
@@ -87,8 +88,10 @@ class HasInputMode(Params):  # type: ignore[misc]
 
 
 class Namespace:
-    """The user's arguments as attributes: made of a dict, of what argparse has made, or of another one. Of a list of words
-    nothing but `argv` is made."""
+    """The user's arguments as attributes, from a dict, an argparse.Namespace or another Namespace.
+
+    From a list of words, only the attribute `argv` is set.
+    """
 
     argv: Any = None
 
@@ -119,12 +122,12 @@ class Namespace:
 
 
 class TFParams(Params):  # type: ignore[misc]
-    """Has the user's arguments beside the params."""
+    """Base class that holds the user's arguments (`args`) in addition to the params."""
 
     args: Any = None
 
     def merge_args_params(self) -> Any:
-        """A copy of the arguments in which the params stand too; what both have, the param says."""
+        """Return a copy of the arguments with all params as attributes. A param overrides an argument of the same name."""
         merged = copy.copy(self.args)
         for param in self.params:
             setattr(merged, param.name, self.getOrDefault(param))
@@ -132,5 +135,5 @@ class TFParams(Params):  # type: ignore[misc]
 
 
 def words_or(args: Namespace, merged: Any) -> Union[list[str], Any]:
-    """What a user's function is called with."""
+    """Return what the user's function is called with: the list of words if there is one, else the merged arguments."""
     return args.argv if args.argv else merged

@@ -1,4 +1,4 @@
-"""What differs between releases of TensorFlow."""
+"""Functions that behave the same in all supported TensorFlow releases."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 
 def export_saved_model(model: Any, export_dir: str, is_chief: bool = False) -> None:
-    """Writes a model of Keras as a SavedModel. Every node has to call it, since saving may take all of them; what the others write is
-    thrown away."""
+    """Save a Keras model as a SavedModel.
+
+    Call it on every node, because saving may need all of them. Only the output of the chief is kept.
+    """
     if is_chief:
         _export(model, export_dir)
         return
@@ -29,13 +31,14 @@ def _export(model: Any, folder: str) -> None:
 
 
 def disable_auto_shard(options: Any) -> None:
-    """Each node reads its own data: tf.data is not to take a part of it away again."""
+    """Turn off tf.data's automatic sharding in these tf.data.Options: each node already reads only its own data."""
     import tensorflow as tf
 
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
 
 
 def is_gpu_available() -> bool:
+    """Return whether TensorFlow sees a GPU."""
     import tensorflow as tf
 
     return len(tf.config.list_physical_devices("GPU")) > 0

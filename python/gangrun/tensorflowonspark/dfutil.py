@@ -1,4 +1,4 @@
-"""TFRecord files to and from DataFrames. Needs no jar; what of the types goes into what is in docs/spark.md."""
+"""Convert between TFRecord files and DataFrames, without a jar. docs/spark.md lists how types are mapped."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.types import StructType
 
-# DataFrame → where it was loaded from.
+# DataFrame → the folder that it was loaded from.
 loadedDF: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
 
 
 def isLoadedDF(df: Any) -> bool:
-    """Whether loadTFRecords() has returned this very DataFrame."""
+    """Return whether this DataFrame object was returned by loadTFRecords()."""
     return df in loadedDF
 
 
 def saveAsTFRecords(df: DataFrame, output_dir: str) -> None:
-    """Writes a DataFrame into a new folder, a file for each partition."""
+    """Write a DataFrame as TFRecord files into a new folder, one file for each partition."""
     _records.write_tfrecords(df, output_dir)
 
 
 def loadTFRecords(sc: Any, input_dir: str, binary_features: Sequence[str] = ()) -> DataFrame:
-    """The files of a folder. Of floats the columns are doubles, and of bytes strings, but for those of `binary_features`."""
+    """Read the TFRecord files of a folder as a DataFrame. The schema is inferred from a sample of the files.
+
+    Float features become doubles. Bytes features become strings, those in `binary_features` become binary. `sc` is a
+    SparkContext or SparkSession.
+    """
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.getOrCreate() if hasattr(sc, "parallelize") else sc
@@ -39,7 +43,10 @@ def loadTFRecords(sc: Any, input_dir: str, binary_features: Sequence[str] = ()) 
 
 
 def toTFExample(dtypes: Sequence[tuple[str, str]]) -> Callable[[Iterable[Any]], list[tuple[bytearray, None]]]:
-    """A function for mapPartitions, from rows to pairs (the bytes of a message Example, None); `dtypes` as DataFrame.dtypes has them."""
+    """Return a function for RDD.mapPartitions that converts rows to pairs (serialized tf.train.Example, None).
+
+    `dtypes` is the DataFrame's `dtypes`.
+    """
     from pyspark.sql.types import StructType, _parse_datatype_string
 
     schema = StructType()
@@ -92,7 +99,7 @@ def _core() -> Any:
 
 
 def infer_schema(example: Any, binary_features: Sequence[str] = ()) -> StructType:
-    """The schema by one message Example, or its bytes."""
+    """Return the schema of one tf.train.Example, given as a message or serialized."""
     sample = _record_types.Sample()
     sample.add(_core().example_features(_bytes_of(example)), "the example")
     return _record_types.schema_of(sample.columns(binary_features, "double"))
@@ -103,7 +110,11 @@ def _bytes_of(example: Any) -> bytes:
 
 
 def fromTFExample(iter: Iterable[Any], binary_features: Sequence[str] = ()) -> list[Row]:  # its name is the peer's
-    """For mapPartitions, from pairs (the bytes of a message Example, anything) to rows, each with the features that its record has."""
+    """Convert pairs (serialized tf.train.Example, anything) to rows. For RDD.mapPartitions.
+
+    A row has the features of its record: one value, a list if there are several, None if there are none. Bytes are decoded
+    as UTF-8, those in `binary_features` become bytearrays.
+    """
     from pyspark.sql import Row
 
     core = _core()

@@ -1,7 +1,7 @@
-"""Which GPUs a task has: those that Spark has given it, else free ones of its host that no other task of gangrun's takes.
+"""Choose the GPUs of a task: those that Spark assigned to it, else free GPUs of its host.
 
-A GPU is taken by the lock (flock) on a file for it in LOCKS, which the kernel gives back when its process has ended in any way. The
-file has the GPU's UUID for its name, as the locks of `gangrun run` on the same machine do (src/cluster/local/gpu_locks.h).
+A GPU is reserved by a lock (flock) on a file in LOCKS, named after the GPU's UUID. The kernel releases the lock when the
+process ends in any way. `gangrun run` uses the same locks (src/cluster/local/gpu_locks.h).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ logger = logging.getLogger("gangrun.spark")
 
 AS_STRING = "string"
 AS_LIST = "list"
-# The same for all tasks of a host: not their TMPDIR, which YARN gives each container of its own.
+# One folder for all tasks of a host. TMPDIR would not do: each YARN container has its own.
 LOCKS = os.environ.get("GANGRUN_GPU_LOCKS", "/tmp/gangrun-gpus")
 NVIDIA_SMI_LIMIT_S = 20
-# Until another task's end gives one back.
+# Seconds to wait until other tasks free enough GPUs.
 WAIT_S = 180
 LOOK_S = 1.0
 
@@ -30,16 +30,18 @@ _taken: dict[str, tuple[int, int]] = {}  # index of a GPU → (descriptor with i
 
 
 def is_gpu_available() -> bool:
-    """Whether this host has GPUs, as nvidia-smi says."""
+    """Return whether nvidia-smi lists a GPU on this host."""
     return bool(_listed())
 
 
 def get_gpus(num_gpu: int = 1, worker_index: int = -1, format: str = AS_STRING) -> Union[str, list[str]]:
-    """So many GPUs, by Spark's resources or by nvidia-smi; they are this process's until it ends. RuntimeError where they do not
-    become free within WAIT_S.
+    """Reserve `num_gpu` GPUs for this process until it ends, and return their indexes.
 
-    worker_index  prefers other GPUs than those of the tasks with other numbers
-    format        AS_STRING: their numbers with commas; AS_LIST: a list of texts
+    They come from Spark's resource assignment if there is one, else from the host's free GPUs. Raises RuntimeError if the
+    host or Spark has too few, or if not enough become free within WAIT_S (180) seconds.
+
+    worker_index  the task's index; tasks with different indexes prefer different GPUs
+    format        AS_STRING: a comma-separated text; AS_LIST: a list of texts
     """
     if format not in (AS_STRING, AS_LIST):
         raise ValueError(f"format: {format!r}; allowed: {AS_STRING!r}, {AS_LIST!r}")
@@ -54,7 +56,10 @@ def get_gpus(num_gpu: int = 1, worker_index: int = -1, format: str = AS_STRING) 
 
 
 def of_this_process(num_gpus: int, rank: int = -1) -> list[str]:
-    """At most `num_gpus`: of those that Spark has given this task, else free ones; none where the host has none."""
+    """Return at most `num_gpus` GPU indexes for this process: from Spark's assignment, else free GPUs of the host.
+
+    Empty on a host without GPUs. Free GPUs stay reserved until this process ends; see get_gpus for errors.
+    """
     if num_gpus < 1:
         return []
     given = of_spark()
@@ -66,7 +71,7 @@ def of_this_process(num_gpus: int, rank: int = -1) -> list[str]:
 
 
 def of_spark() -> Optional[list[str]]:
-    """What Spark's resource API has given the task that this process runs; None where it gives none."""
+    """Return the GPU addresses that Spark assigned to the current task; None if Spark assigns no GPUs."""
     try:
         from pyspark import TaskContext
     except ImportError:

@@ -1,6 +1,6 @@
-"""Stages for pipelines of Spark's ML: `TFEstimator` trains by nodes that are fed with a DataFrame, `TFModel` applies what was saved.
+"""Spark ML pipeline stages: `TFEstimator` trains on a DataFrame, `TFModel` applies a saved model to one.
 
-What is applied is a SavedModel, a model of Keras (`.keras`) or one of PyTorch (docs/spark.md, Pipelines).
+A model is a SavedModel, a Keras model (`.keras`) or a PyTorch model (docs/spark.md, Pipelines).
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ class TFEstimator(Estimator, TFParams, HasInputMapping, HasClusterSize, HasNumPS
                   HasMasterNode, HasProtocol, HasGraceSecs, HasTensorboard, HasModelDir, HasExportDir,  # type: ignore[misc]
                   HasTFRecordDir, HasBatchSize, HasEpochs, HasReaders, HasSteps, HasFeedTimeout,  # type: ignore[misc]
                   HasReservationTimeout):  # type: ignore[misc]
-    """`fit(dataframe)` starts `cluster_size` nodes, calls `train_fn(args, ctx)` in each, and feeds them the columns of `input_mapping`
-    in the order of their names.
+    """Trains a model: `fit(dataframe)` starts `cluster_size` nodes, calls `train_fn(args, ctx)` in each, and returns a TFModel.
 
-    train_fn       gets the arguments of `tf_args` with all params as attributes (or, where those are a list of words, that list)
+    The nodes are fed with the columns of `input_mapping`, in the order of the column names.
+
+    train_fn       its `args` are `tf_args` with all params as attributes; if `tf_args` is a list of words, that list
     tf_args        a dict, an argparse.Namespace, or a list of words
-    export_fn      is called with the same arguments once after the training, in a task of Spark
-    model_factory  for the TFModel: makes the module of PyTorch whose state_dict was saved
+    export_fn      called once with `args` after the training, in a Spark task; needs `export_dir`
+    model_factory  for the TFModel: returns the PyTorch module whose state_dict was saved
     """
 
     def __init__(self, train_fn: Callable[..., Any], tf_args: Any, export_fn: Optional[Callable[..., Any]] = None,
@@ -105,11 +106,13 @@ class _Export:
 
 class TFModel(Model, TFParams, HasInputMapping, HasOutputMapping, HasBatchSize, HasModelDir,  # type: ignore[misc]
               HasExportDir, HasSignatureDefKey, HasTagSet):  # type: ignore[misc]
-    """`transform(dataframe)` gives the columns of `output_mapping`, in the order of the tensors' names: what the model at
-    `export_dir` makes of the columns of `input_mapping`, a row for each row.
+    """Applies the model at `export_dir`: `transform(dataframe)` returns one row of predictions for each row.
 
-    tf_args        as of TFEstimator; `num_gpus` in it is how many GPUs a Python worker of Spark takes at most
-    model_factory  makes the module of PyTorch whose state_dict lies at `export_dir`
+    The inputs are the columns of `input_mapping`. The result has the columns of `output_mapping`, in the order of the tensor
+    names.
+
+    tf_args        as in TFEstimator; its `num_gpus` (default 1) is the most GPUs that a Python worker of Spark uses
+    model_factory  returns the PyTorch module whose state_dict is at `export_dir`
     """
 
     def __init__(self, tf_args: Any, model_factory: Optional[Callable[[], Any]] = None) -> None:

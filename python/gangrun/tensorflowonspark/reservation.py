@@ -1,4 +1,4 @@
-"""What programs use to end a stream from outside: `Client(server_addr).request_stop()`."""
+"""Stop the streams of a cluster from another process: `Client(server_addr).request_stop()`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gangrun.spark import _streams
 
 
 class Client:
-    """Of the cluster whose `cluster_meta["server_addr"]` it is given: (host, port).
+    """A client of the cluster with this `cluster_meta["server_addr"]`, a pair (host, port).
 
-    Nobody is connected to at that address, where only nodes are answered: the cluster is found by its job on this machine, of this
-    user. Elsewhere, and for anybody else, it is not there.
+    It does not connect to that address. It finds the cluster's job on this machine, so it works only on the driver's machine
+    and as the driver's user.
     """
 
     def __init__(self, server_addr: Sequence[Any]) -> None:
@@ -20,11 +20,14 @@ class Client:
         self.server_addr = (str(host), int(port))
 
     def request_stop(self) -> None:
-        """Asks that the cluster's streams end: TFCluster.shutdown(ssc) then goes on. NoSuchJob where there is no such cluster."""
+        """Ask the cluster's streams to stop, so that TFCluster.shutdown(ssc) continues.
+
+        Raises NoSuchJob if there is no such cluster.
+        """
         _streams.request_stop_at(*self.server_addr)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing; there is no open connection."""
 
     def __getattr__(self, name: str) -> Any:
         raise _refused.member("tensorflowonspark.reservation.Client", name, "there are request_stop and close; cluster.cluster_info of "

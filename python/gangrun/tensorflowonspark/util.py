@@ -1,4 +1,4 @@
-"""What a process needs that runs TensorFlow by itself, in a task of Spark."""
+"""Helpers for single-node TensorFlow in a Spark task."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gangrun.tensorflowonspark import gpu_info
 
 
 def single_node_env(num_gpus: int = 1, worker_index: int = -1, nodes: Sequence[str] = ()) -> None:
-    """Decides which GPUs this process sees: at most `num_gpus`, which are its own until it ends; without any, none.
+    """Set CUDA_VISIBLE_DEVICES to at most `num_gpus` GPUs, reserved for this process until it ends; to none if there are none.
 
-    worker_index  the number of this task among all
-    nodes         the addresses of all, for its rank on this host: the first of a host prefers its first GPUs
+    worker_index  the index of this task among all tasks
+    nodes         the addresses of all tasks; from them follows the rank on this host: lower ranks prefer lower GPUs
     """
     rank = worker_index
     if 0 <= worker_index < len(nodes):
@@ -22,7 +22,7 @@ def single_node_env(num_gpus: int = 1, worker_index: int = -1, nodes: Sequence[s
 
 
 def get_ip_address() -> str:
-    """The address by which other hosts reach this one, as far as it knows."""
+    """Return the IP address at which other hosts can reach this host, as far as it can be determined."""
     import socket
 
     from gangrun.spark import _start

@@ -1,4 +1,4 @@
-"""tf-skein's names: an Estimator's experiment on YARN, or with `on="local"` on this machine.
+"""tf-skein's API: run an Estimator's experiment on YARN, or with `on="local"` on this machine.
 
     YARNCluster(task_specs={"chief": TaskSpec(memory=2048, vcores=4), "evaluator": TaskSpec(memory=1024, vcores=1)}) \\
         .run(experiment_fn, files={"winequality.py": winequality.__file__}, queue="ml-gpu")
@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 
 class TaskFlavor(enum.Enum):
-    """The label of the nodes that a task runs on."""
+    """The nodes that a task runs on: CPU: nodes without a label; GPU: nodes with the label "gpu"."""
 
     CPU = ""
     GPU = "gpu"
@@ -33,7 +33,7 @@ class TaskFlavor(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class TaskSpec:
-    """`memory` in MiB, of each task."""
+    """The number and the resources of the tasks of one type. `memory`, in MiB, and `vcores` are per task."""
 
     memory: Union[int, str]
     vcores: int
@@ -42,7 +42,10 @@ class TaskSpec:
 
 
 class YARNCluster:
-    """Resources by task type; each `run` is a job of its own. What is given here holds for all of them."""
+    """Default settings for jobs: resources by task type, files, variables and the Python environment.
+
+    Each `run` starts a job of its own with these settings.
+    """
 
     def __init__(self, task_specs: Optional[Mapping[str, TaskSpec]] = None, *, files: Optional[Mapping[str, str]] = None,
                  env_vars: Optional[Mapping[str, str]] = None, pyenv_zip_path: Any = None) -> None:
@@ -59,10 +62,14 @@ class YARNCluster:
     def run(self, experiment_fn: Callable[[], Any], *, task_specs: Optional[Mapping[str, TaskSpec]] = None,
             files: Optional[Mapping[str, str]] = None, queue: str = "default", env: Optional[Mapping[str, str]] = None,
             on: Optional[str] = None, **options: Any) -> "Metrics":
-        """Trains and evaluates, and returns when it is over; RunFailed where it failed.
+        """Train and evaluate, wait until the job ends, and return its Metrics.
 
-        `files` says by which name a file or folder is in the tasks' working folder, from which modules and packages can
-        be imported. `options` are those of `gangrun.tf_yarn.run_on_yarn`.
+        task_specs  replaces the cluster's
+        files       name in the tasks' working folder → local file or folder; tasks can import modules and packages among them
+        options     other arguments of `gangrun.tf_yarn.run_on_yarn`
+
+        `files` and `env` are added to those of the cluster. Raises RunFailed if the job fails, and ValueError for wrong
+        task_specs.
         """
         wanted = task_specs if task_specs is not None else self.task_specs
         if wanted is None:
@@ -79,12 +86,12 @@ class YARNCluster:
 
 
 def run_on_yarn(experiment_fn: Callable[[], Any], task_specs: Mapping[str, TaskSpec], **options: Any) -> "Metrics":
-    """The same as one call, as later releases had it."""
+    """Run an experiment in one call, as later releases do; same as `YARNCluster(task_specs).run(experiment_fn, **options)`."""
     return YARNCluster(task_specs).run(experiment_fn, **options)
 
 
 def check(task_specs: Mapping[str, TaskSpec]) -> None:
-    """ValueError for types and numbers that an Estimator cannot be trained with."""
+    """Raise ValueError if these task types and numbers cannot train an Estimator."""
     problems: List[str] = []
     for name, spec in task_specs.items():
         if name not in TASK_TYPES:
@@ -104,7 +111,7 @@ def check(task_specs: Mapping[str, TaskSpec]) -> None:
 
 
 def of_tf_yarn(task_specs: Mapping[str, TaskSpec]) -> Dict[str, Any]:
-    """The same in tf_yarn's types."""
+    """Return the same task specs in the types of gangrun.tf_yarn."""
     topologies = importlib.import_module("gangrun.tf_yarn.topologies")
     return {name: topologies.TaskSpec(memory=spec.memory, vcores=spec.vcores, instances=spec.instances,
                                       label=topologies.NodeLabel(spec.flavor.value))

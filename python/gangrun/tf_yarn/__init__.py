@@ -1,6 +1,6 @@
-"""tf-yarn's calls, on gangrun: `from gangrun.tf_yarn import Experiment, TaskSpec, run_on_yarn`.
+"""tf-yarn's API on top of gangrun: `from gangrun.tf_yarn import Experiment, TaskSpec, run_on_yarn`.
 
-Whoever comes from tf-yarn reads docs/from-tf-yarn.md. Nothing here imports TensorFlow before it is used.
+docs/from-tf-yarn.md is the guide for users of tf-yarn. TensorFlow is not imported before it is used.
 """
 
 from __future__ import annotations

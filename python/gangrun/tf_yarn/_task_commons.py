@@ -1,6 +1,6 @@
-"""What a task module of the user's own asks tf-yarn in a task, by the names that it has there.
+"""Functions for a custom task module, under tf-yarn's names.
 
-The client that those functions took was skein's; here it is left out, or anything.
+Their `client` argument was skein's; it is ignored here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gangrun.tf_yarn.tasks import order
 
 
 def setup_logging() -> None:
-    """What libraries say at INFO is part of the task's log; the launcher has seen to that."""
+    """Set the log level to INFO. The launcher already sends log messages to the task's log."""
     logging.getLogger().setLevel(logging.INFO)
 
 
@@ -26,43 +26,49 @@ def _get_experiment(client: Any = None) -> Any:
 
 
 def get_task(client: Any = None) -> str:
-    """"worker:0"."""
+    """Return the name of this task, such as "worker:0"."""
     return task.current().task
 
 
 def get_task_description(client: Any = None) -> tuple[str, int]:
+    """Return (task type, index) of this task."""
     place = task.current()
     return place.type, place.index
 
 
 def get_task_type(name: Optional[str] = None) -> str:
+    """Return the task type of a task name; by default, of this task."""
     return (name or get_task()).partition(":")[0]
 
 
 def get_task_id(name: Optional[str] = None) -> int:
+    """Return the index of a task name; by default, of this task."""
     return int((name or get_task()).partition(":")[2])
 
 
 def is_chief(task_type: Optional[str] = None) -> bool:
+    """Return whether this task type, by default this task's, is "chief"."""
     return (task_type or get_task_type()) == "chief"
 
 
 def is_worker(task_type: Optional[str] = None) -> bool:
+    """Return whether this task type, by default this task's, is "worker"."""
     return (task_type or get_task_type()) == "worker"
 
 
 def is_evaluator(task_type: Optional[str] = None) -> bool:
+    """Return whether this task type, by default this task's, is "evaluator"."""
     return (task_type or get_task_type()) == "evaluator"
 
 
 def n_try() -> int:
-    """How often run_on_yarn has tried before."""
+    """Return the number of earlier tries of run_on_yarn; 0 in the first."""
     return int(os.environ.get("TF_YARN_N_TRY", "0"))
 
 
 @contextlib.contextmanager
 def catchtime(name: str = "") -> Iterator[None]:
-    """Logs how long what is inside took; programs use it around what they do on the client."""
+    """Log how many seconds the `with` block took."""
     begun = time.monotonic()
     try:
         yield

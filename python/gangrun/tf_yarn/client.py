@@ -1,4 +1,4 @@
-"""run_on_yarn: one call from an experiment_fn to a job that has ended."""
+"""`run_on_yarn`: run an experiment_fn as a job and wait for its end."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gangrun.tf_yarn.topologies import NodeLabel, TaskSpecs
 Thresholds_ = Mapping[str, "tuple[Optional[float], Optional[float]]"]
 PyenvPath = Union[str, "os.PathLike[str]", Mapping[NodeLabel, Any], Any]
 PLACES = ("yarn", "local")
-# Where a task finds what cuda_runtime_hdfs_path brings.
+# The folder in a task where the archive of cuda_runtime_hdfs_path is unpacked.
 CUDA_FOLDER = "cuda_runtime"
 
 
 class RunFailed(Exception):
-    """A run_on_yarn that did not succeed. The text is the first cause with the task's own traceback.
+    """The job of run_on_yarn failed. The message is the first failure, with the task's traceback.
 
-    `cause` has `task`, `host`, `sentence`, `last_lines` and `traceback`, where a task was the cause; `job_id` is what
-    `gangrun logs` and `gangrun why` take. What the task raised is the `__cause__` of this exception.
+    `cause` is a dict with `task`, `host`, `sentence`, `last_lines` and `traceback`; empty if no failure is known.
+    `job_id` is the id for `gangrun logs` and `gangrun why`. The exception that the task raised is the `__cause__`.
     """
 
     def __init__(self, message: str = "", cause: Optional[Mapping[str, Any]] = None, job_id: str = "") -> None:
@@ -38,7 +38,7 @@ class RunFailed(Exception):
 
 @dataclasses.dataclass
 class Arguments:
-    """Those of run_on_yarn, by name."""
+    """The arguments of run_on_yarn by name."""
 
     experiment_fn: ExperimentFn
     task_specs: TaskSpecs
@@ -60,7 +60,10 @@ class Arguments:
     @classmethod
     def of(cls, args: Sequence[Any], kwargs: Mapping[str, Any], default_specs: Callable[[], TaskSpecs],
            experiment_name: str = "experiment_fn") -> Arguments:
-        """Both forms of the call: with pyenv_zip_path first, or with experiment_fn first."""
+        """Parse the arguments of a call. Positional arguments begin with pyenv_zip_path or with experiment_fn.
+
+        Raises TypeError for unknown, missing or repeated arguments.
+        """
         names = [experiment_name, "task_specs"]
         if args and not callable(args[0]):
             names.insert(0, "pyenv_zip_path")
@@ -84,7 +87,7 @@ class Arguments:
         return cls(**given)
 
     def check(self) -> None:
-        """All that can be wrong without asking anybody."""
+        """Validate the arguments without any network access. Raises ValueError or TypeError."""
         self.on = self.on or compat.default_place()
         if self.on not in PLACES:
             raise ValueError(f"on: {self.on!r} is not a known place; allowed: {', '.join(PLACES)}")
@@ -104,7 +107,10 @@ class Arguments:
             report.tell("skein_client is not used: gangrun speaks to YARN itself")
 
     def environments(self) -> Any:
-        """Which Python the tasks of each type run with. On this machine it is the caller's."""
+        """Return the Python environment of the tasks, or a dict of task type → environment.
+
+        With `on="local"` it is None: the tasks run with the caller's Python.
+        """
         if self.on == "local":
             if self.pyenv_zip_path is not None:
                 report.tell("pyenv_zip_path is not used on this machine: the tasks run with this Python")
@@ -122,7 +128,7 @@ class Arguments:
 
 
 def job_name(name: str) -> str:
-    """A name that a job may have; tf-yarn took any text."""
+    """Return a valid job name made from any text."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", str(name)).lstrip("._-")[:63]
     return "RunOnYarn" if plain in ("", "last") else plain  # commands take "last" for the newest job
 
@@ -197,7 +203,7 @@ class _Tries:
 
 
 def task_of(task: str, spec: topologies.TaskSpec, yarn: bool) -> gangrun.TaskSpec:
-    """What is asked of a cluster is not asked of this machine, which has what it has."""
+    """Return the gangrun.TaskSpec of a task type. Resources and labels are requested on YARN only."""
     return gangrun.TaskSpec(
         instances=spec.instances, processes=spec.nb_proc_per_worker, env=environment.task_variables(spec),
         memory=f"{spec.memory} MiB" if yarn else None, vcores=spec.vcores if yarn else None,
@@ -206,7 +212,7 @@ def task_of(task: str, spec: topologies.TaskSpec, yarn: bool) -> gangrun.TaskSpe
 
 
 def describe(status: Mapping[str, Any], failure: BaseException) -> str:
-    """The first cause in one sentence, then what the task has said of it."""
+    """Return the first failure as text: one sentence, then the task's traceback or its last lines."""
     cause = status.get("cause") or {}
     lines = [str(cause.get("sentence") or failure)]
     remote = failure.__cause__
@@ -220,7 +226,7 @@ def describe(status: Mapping[str, Any], failure: BaseException) -> str:
 
 
 def check_function(experiment_fn: Any, files: Mapping[str, str]) -> None:
-    """That it can be brought to the tasks, with what it imports; else InvalidJob in words about it alone."""
+    """Check that experiment_fn and its imports can be shipped to the tasks; raise InvalidJob if not."""
     function = experiment_fn
     while isinstance(function, functools.partial):
         function = function.func
@@ -235,14 +241,14 @@ def check_function(experiment_fn: Any, files: Mapping[str, str]) -> None:
 
 
 def run_task(order: Order) -> None:
-    """What every task runs, found by its name there."""
+    """Run the order of the client in a task; the entry point of every task."""
     from gangrun.tf_yarn.tasks import entry
 
     entry.run(order)
 
 
 def run_with(arguments: Arguments, default_module: str = task_modules.INDEPENDENT_WORKERS) -> Metrics:
-    """For all front doors: checks, submits, follows and, where it has to, tries again."""
+    """Check the arguments, submit the job, follow it, and retry it if requested. All variants of run_on_yarn call this."""
     arguments.check()
     module = task_modules.resolve(arguments.custom_task_module, default_module)
     if module.needs_chief:
@@ -274,10 +280,11 @@ def run_on_yarn(pyenv_zip_path: PyenvPath, experiment_fn: ExperimentFn, task_spe
 
 
 def run_on_yarn(*args: Any, **kwargs: Any) -> Metrics:
-    """Runs an experiment on YARN, or with on="local" on this machine, to its end.
+    """Run an experiment on YARN, or with on="local" on this machine, and wait until it ends. Returns Metrics.
 
-    experiment_fn returns an Experiment or a KerasExperiment and is called in every task; task_specs says which tasks
-    there are, by default single_server_topology(). All arguments: docs/from-tf-yarn.md. Raises RunFailed when the job
-    has failed, ValueError or TypeError for wrong arguments, before anything is submitted.
+    experiment_fn is called in every task and returns an Experiment or a KerasExperiment. task_specs maps task types to
+    TaskSpec; the default is single_server_topology(). docs/from-tf-yarn.md describes all arguments.
+
+    Raises RunFailed if the job fails, and ValueError or TypeError for wrong arguments before anything is submitted.
     """
     return run_with(Arguments.of(args, kwargs, topologies.single_server_topology))

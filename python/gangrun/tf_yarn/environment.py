@@ -1,4 +1,4 @@
-"""The variables that a job's tasks find, beside those of gangrun itself."""
+"""Environment variables of a job's tasks, and the job's settings for YARN."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, Mapping, Optional, Sequence
 
 from gangrun.tf_yarn.topologies import TaskSpec
 
-# libhdfs starts a JVM in the task.
+# Heap sizes of the JVM that libhdfs starts in a task.
 _LIBHDFS_OPTS = "-Xms64m -Xmx512m"
 
 
 def job_variables(env: Optional[Mapping[str, str]], n_try: int, mlflow: Mapping[str, str]) -> dict[str, str]:
-    """A new dict for each try: the caller's is left as it is."""
+    """Return the variables of all tasks as a new dict. `n_try` is the number of earlier tries."""
     given = {str(name): str(value) for name, value in (env or {}).items()}
     options = f"{_LIBHDFS_OPTS} {given['LIBHDFS_OPTS']}" if "LIBHDFS_OPTS" in given else _LIBHDFS_OPTS
     return {**mlflow, **given, "LIBHDFS_OPTS": options, "TF_YARN_N_TRY": str(n_try)}
 
 
 def task_variables(spec: TaskSpec) -> dict[str, str]:
-    """What is said of TensorBoard, by the names that a module of the user's own may look for."""
+    """Return the variables with the TensorBoard settings of a TaskSpec."""
     found = {}
     if spec.tb_termination_timeout_seconds >= 0:
         found["TB_TERMINATION_TIMEOUT_SECONDS"] = str(spec.tb_termination_timeout_seconds)
@@ -31,7 +31,7 @@ def task_variables(spec: TaskSpec) -> dict[str, str]:
 
 
 def check_file_systems(file_systems: Optional[Sequence[str]]) -> None:
-    """Each has to be the address of a file system."""
+    """Raise ValueError unless this is a list of file system URLs, such as "hdfs://nameservice"."""
     if isinstance(file_systems, str):
         raise ValueError(f"file_systems: {file_systems!r} is a text; allowed: a list, as [{file_systems!r}]")
     for url in file_systems or ():
@@ -50,7 +50,10 @@ def _names(acls: Any, field: str) -> list[str]:
 
 
 def yarn_acls(acls: Any) -> dict[str, str]:
-    """The keys view_acl and modify_acl of a job, from a dict or an object with the fields of skein's ACLs."""
+    """Return the job keys view_acl and modify_acl; empty if the ACLs are not enabled.
+
+    `acls` is a dict, or an object, with the fields of skein's ACLs. Raises ValueError for anything else.
+    """
     if acls is None:
         return {}
     if isinstance(acls, Mapping):
@@ -73,7 +76,7 @@ def yarn_acls(acls: Any) -> dict[str, str]:
 
 
 def yarn_keys(acls: Any, file_systems: Optional[Sequence[str]]) -> dict[str, Any]:
-    """What the job tells YARN: who may see and end it, and for which file systems its tasks need tokens."""
+    """Return the job's keys for YARN: its ACLs, and the file systems for which its tasks need tokens."""
     keys: dict[str, Any] = dict(yarn_acls(acls))
     if file_systems:
         keys["file_systems"] = [str(url) for url in file_systems]

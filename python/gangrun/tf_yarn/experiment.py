@@ -1,4 +1,4 @@
-"""What an experiment_fn returns, and functions that need no pickling."""
+"""What an experiment_fn returns, and experiment functions that are found by name instead of being pickled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ExperimentFn = Callable[[], Any]
 
 
 class Experiment(NamedTuple):
-    """An Estimator and its two specs, as tf.estimator.train_and_evaluate takes them."""
+    """An Estimator with its TrainSpec and EvalSpec, as for tf.estimator.train_and_evaluate."""
 
     estimator: Any
     train_spec: Any
@@ -18,17 +18,19 @@ class Experiment(NamedTuple):
 
     @property
     def config(self) -> Any:
+        """The Estimator's RunConfig."""
         return self.estimator.config
 
 
 class WrongExperiment(TypeError):
-    """The experiment_fn returned something else than an experiment."""
+    """The experiment_fn did not return an experiment."""
 
 
 def get_safe_experiment_fn(full_fn_name: str, *args: Any) -> ExperimentFn:
-    """A function that calls `package.module.function(*args)` in the task.
+    """Return an experiment_fn that imports and calls `package.module.function(*args)` in the task.
 
-    Only the name and the arguments travel, so the function's module has to be there: in the environment, or among `files`.
+    Only the name and the arguments are pickled, so the module must be in the tasks' environment or among `files`.
+    Raises ValueError if the name has no module.
     """
     module, dot, function = full_fn_name.rpartition(".")
     if not dot or not module or not function.isidentifier():
@@ -38,7 +40,7 @@ def get_safe_experiment_fn(full_fn_name: str, *args: Any) -> ExperimentFn:
 
 @dataclasses.dataclass(frozen=True)
 class SafeFunction:
-    """Found by its name where it is called."""
+    """A function that is imported by its name when it is called."""
 
     module: str
     function: str
@@ -49,7 +51,10 @@ class SafeFunction:
 
 
 def checked(experiment: Any, *allowed: type) -> Any:
-    """The experiment, if it is one of these types or of one that looks like them (the same class of another package)."""
+    """Return the experiment if it has one of these types; otherwise raise WrongExperiment.
+
+    A class of the same name from another package is accepted too.
+    """
     names = [kind.__name__ for kind in allowed]
     if isinstance(experiment, allowed) or type(experiment).__name__ in names:
         return experiment

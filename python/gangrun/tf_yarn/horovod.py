@@ -1,7 +1,7 @@
-"""Training by Horovod with gloo: one rank of it.
+"""Run one Horovod rank over gloo.
 
-The ranks find each other through their agents; nothing is set here. The job names the framework `horovod` only, so that
-Estimator finds no TF_CONFIG and trains as if it were alone: what joins the ranks is the user's DistributedOptimizer.
+The agents connect the ranks; nothing has to be set here. The job's only framework is `horovod`, so an Estimator finds no
+TF_CONFIG and trains as if it were alone. The user's DistributedOptimizer connects the ranks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gangrun.tf_yarn.experiment import Experiment, checked
 
 
 def run(experiment_fn: Callable[[], Any]) -> None:
-    """One rank, in a task that has one."""
+    """Train as one rank. Raises RuntimeError in a task without a rank, such as a ps."""
     if "HOROVOD_RANK" not in os.environ:
         raise RuntimeError(f"task_specs: a task of the type {keras.task_type()} has no rank under Horovod; allowed: chief, "
                            "worker, evaluator, tensorboard")
@@ -33,6 +33,7 @@ def run(experiment_fn: Callable[[], Any]) -> None:
 
 
 def import_horovod() -> Any:
+    """Return the module horovod.tensorflow. Raises ImportError with build options if it is missing."""
     try:
         import horovod.tensorflow as hvd
     except ImportError as error:
@@ -42,7 +43,7 @@ def import_horovod() -> Any:
 
 
 def train_keras(experiment: keras.KerasExperiment, rank: int) -> None:
-    """The checkpoints are rank 0's: the weights are the same everywhere."""
+    """Train a Keras model. Only rank 0 writes checkpoints; the weights are the same in all ranks."""
     import tensorflow as tf
 
     if rank:
@@ -53,7 +54,7 @@ def train_keras(experiment: keras.KerasExperiment, rank: int) -> None:
 
 
 def train_estimator(experiment: Any, rank: int) -> None:
-    """Only rank 0 writes checkpoints and summaries into the model's folder; what the others write goes with them."""
+    """Train an Estimator. Only rank 0 writes checkpoints and summaries to the model's folder."""
     estimator, spec = experiment.estimator, experiment.train_spec
     with tempfile.TemporaryDirectory() as own:
         if rank:

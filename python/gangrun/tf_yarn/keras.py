@@ -1,7 +1,7 @@
-"""Keras by tf-yarn's call: an `experiment_fn` that returns a `KerasExperiment`.
+"""Keras training for tf-yarn: an `experiment_fn` that returns a `KerasExperiment`.
 
-One training task trains by plain `fit`; several train in step, by MultiWorkerMirroredStrategy, which has to be there
-before the model is. TensorFlow is imported only in functions, so that a client needs none.
+A single training task calls `fit`. Several tasks train synchronously with MultiWorkerMirroredStrategy, which must exist
+before the model is made. TensorFlow is imported only inside of functions, so the client does not need it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 
 from gangrun.tf_yarn.experiment import SafeFunction
 
-ENDED = "gangrun-training-ended"  # a file in model_dir: who trains has written its last checkpoint
-LOOK_S = 1.0  # between two looks for checkpoints
-PATIENCE_S = 1200.0  # without a new one, when nobody says that the training has ended
-FIRST_CHECKPOINT_S = 120.0
-UNREADABLE_S = 30.0  # that a checkpoint may take to be written
+ENDED = "gangrun-training-ended"  # a file in model_dir that marks the end of the training
+LOOK_S = 1.0  # seconds between two searches for checkpoints
+PATIENCE_S = 1200.0  # seconds without a new checkpoint until the evaluation ends
+FIRST_CHECKPOINT_S = 120.0  # seconds to wait for the chief's first checkpoint
+UNREADABLE_S = 30.0  # seconds that a checkpoint may take to be written
 OWN_FIT = ("Keras 3 has no fit on several workers: it hands what the strategy gives to each replica on as one tensor. Ways "
            "out: Keras 2 (tf-keras in the environment, and tf.keras in the code, not the package keras), one training task, "
            'or Horovod (custom_task_module="tf_yarn.tensorflow.tasks.gloo_allred_task")')
@@ -33,8 +33,13 @@ _logger = logging.getLogger(__name__)
 
 
 class KerasExperiment(NamedTuple):
-    """`train_params` are the arguments of `fit`; what `input_data_fn` and `target_data_fn` return become its `x` and `y`.
-    An evaluator evaluates on `validation_data_fn()` each checkpoint that appears in `model_dir`."""
+    """A compiled Keras model with its training and validation data.
+
+    model_dir            folder of the checkpoints; an evaluator evaluates each checkpoint that appears there
+    train_params         keyword arguments of `fit`
+    input_data_fn, target_data_fn   return the `x` and `y` of `fit`
+    validation_data_fn   returns the data that an evaluator evaluates on; required if the job has one
+    """
 
     model: Any
     model_dir: str
@@ -45,18 +50,19 @@ class KerasExperiment(NamedTuple):
 
 
 def trainers(tf_config: Optional[str] = None) -> int:
-    """How many tasks train, by TF_CONFIG; without it this process trains alone."""
+    """Return the number of training tasks in TF_CONFIG; 1 without TF_CONFIG."""
     config = json.loads((os.environ.get("TF_CONFIG") if tf_config is None else tf_config) or "{}")
     return max(1, sum(len(config.get("cluster", {}).get(kind, ())) for kind in ("chief", "master", "worker")))
 
 
 def has_parameter_servers(tf_config: Optional[str] = None) -> bool:
+    """Return whether TF_CONFIG has parameter servers."""
     config = json.loads((os.environ.get("TF_CONFIG") if tf_config is None else tf_config) or "{}")
     return bool(config.get("cluster", {}).get("ps"))
 
 
 def cluster_spec() -> Dict[str, List[str]]:
-    """The job's, as this task sees it; empty outside of a job."""
+    """Return the job's cluster spec as this task sees it; empty outside of a job."""
     path = os.environ.get("GANGRUN_CLUSTER_SPEC_FILE")
     if path is None:
         found = json.loads(os.environ.get("GANGRUN_CLUSTER_SPEC") or "{}")
@@ -67,11 +73,12 @@ def cluster_spec() -> Dict[str, List[str]]:
 
 
 def task_type() -> str:
+    """Return the type of this task; "chief" outside of a job."""
     return os.environ.get("GANGRUN_TASK_TYPE", "chief")
 
 
 def is_chief() -> bool:
-    """Whether this task writes what only one may write."""
+    """Return whether this task is the one that writes checkpoints: chief, or worker:0 if there is no chief."""
     task = json.loads(os.environ.get("TF_CONFIG") or "{}")
     own = task.get("task", {})
     first = next((kind for kind in ("chief", "master", "worker") if task.get("cluster", {}).get(kind)), own.get("type"))
@@ -79,8 +86,11 @@ def is_chief() -> bool:
 
 
 def speaks_of_keras(function: Any, depth: int = 3) -> bool:
-    """Whether a function makes a KerasExperiment, by what it says: its annotation, its names, and those of the
-    functions that it calls or encloses. It must not be called to find out: the strategy comes before the model."""
+    """Return whether a function makes a KerasExperiment, by its annotation and the names in its code.
+
+    It also looks at functions that it calls or encloses, to this `depth`. The function is not called, because the strategy
+    must exist before the model.
+    """
     if depth == 0:
         return False
     function = getattr(function, "func", function)  # functools.partial
@@ -116,7 +126,10 @@ def _is_empty(cell: Any) -> bool:
 
 
 def make_experiment(experiment_fn: Callable[[], Any], in_step: bool = True) -> Any:
-    """Calls `experiment_fn`, in the scope of the strategy where several tasks train a Keras model in step."""
+    """Call `experiment_fn` and return its result. If several tasks train a Keras model, do so in the strategy's scope.
+
+    Raises ValueError if the scope would be needed but cannot be used.
+    """
     if not in_step or trainers() == 1:
         return experiment_fn()
     prefer_keras_2()
@@ -143,6 +156,7 @@ def _why_not_in_step() -> str:
 
 
 def has_estimators() -> bool:
+    """Return whether this TensorFlow still has Estimators (before 2.16)."""
     import tensorflow as tf
 
     version = tuple(int(part) for part in tf.__version__.split(".")[:2])
@@ -150,14 +164,17 @@ def has_estimators() -> bool:
 
 
 def prefer_keras_2() -> None:
-    """Several workers, and a TensorFlow whose `tf.keras` is Keras 3 unless it is told otherwise: its fit would fail."""
+    """Use Keras 2 (tf-keras) as tf.keras if it is installed, because Keras 3 cannot `fit` on several workers."""
     if "TF_USE_LEGACY_KERAS" not in os.environ and importlib.util.find_spec("tf_keras") is not None:
         os.environ["TF_USE_LEGACY_KERAS"] = "1"
         _logger.info("tf.keras is Keras 2 (tf-keras) here: Keras 3 has no fit on several workers")
 
 
 def train(experiment: KerasExperiment, chief: bool, several: bool) -> None:
-    """`fit`. Under a strategy each callback runs everywhere, as Keras wants it; the chief says when it is over."""
+    """Call the model's `fit`, with all callbacks in every task. The chief marks the begin and the end in `model_dir`.
+
+    Raises RuntimeError for Keras 3 on several workers.
+    """
     if several and is_keras_3(experiment.model):
         raise RuntimeError(OWN_FIT)
     if chief:
@@ -168,6 +185,7 @@ def train(experiment: KerasExperiment, chief: bool, several: bool) -> None:
 
 
 def fit_arguments(experiment: KerasExperiment) -> Dict[str, Any]:
+    """Return the keyword arguments of `fit`."""
     arguments = dict(experiment.train_params)
     for name, function in (("x", experiment.input_data_fn), ("y", experiment.target_data_fn)):
         if function is not None:
@@ -176,12 +194,13 @@ def fit_arguments(experiment: KerasExperiment) -> Dict[str, Any]:
 
 
 def is_keras_3(model: Any) -> bool:
+    """Return whether the model is a Keras 3 model."""
     return any(kind.__module__.startswith("keras.src.models") for kind in type(model).__mro__) and \
         str(getattr(sys.modules.get("keras"), "__version__", "2")).split(".")[0] == "3"
 
 
 def mark(model_dir: str, job: Optional[str]) -> None:
-    """Says in `model_dir` that this job's training has ended, or with None that it has begun."""
+    """Write into `model_dir` that this job's training has ended; with `job=None`, remove that mark."""
     import tensorflow as tf
 
     path = f"{model_dir.rstrip('/')}/{ENDED}"
@@ -195,8 +214,10 @@ def mark(model_dir: str, job: Optional[str]) -> None:
 
 
 def has_ended(model_dir: str) -> bool:
-    """Whether the training has. What an earlier job left is only believed by an evaluator that runs alone: in a job
-    with chief or workers it is this job's training that counts."""
+    """Return whether the training has ended, by the mark in `model_dir`.
+
+    In a job with chief or workers only this job's own mark counts; an evaluator that runs alone accepts any.
+    """
     import tensorflow as tf
 
     try:
@@ -208,7 +229,7 @@ def has_ended(model_dir: str) -> bool:
 
 
 def checkpoints(model_dir: str) -> List[str]:
-    """The checkpoints that are complete, the oldest first: whole models (SavedModel, .keras, .h5) and weights."""
+    """Return the complete checkpoints, oldest first: whole models (SavedModel, .keras, .h5) and weights."""
     import tensorflow as tf
 
     gfile, found = tf.io.gfile, {}
@@ -225,7 +246,7 @@ def checkpoints(model_dir: str) -> List[str]:
 
 
 def load_weights(model: Any, path: str) -> None:
-    """The weights of a checkpoint into the experiment's own model, which is compiled; a saved optimizer is left out."""
+    """Load the weights of a checkpoint into the compiled model. The state of a saved optimizer is ignored."""
     import tensorflow as tf
 
     if path.endswith((".weights.h5", ".ckpt")) or tf.io.gfile.exists(f"{path}.index"):
@@ -237,7 +258,7 @@ def load_weights(model: Any, path: str) -> None:
 
 
 class Evaluation:
-    """What has become of the checkpoints of one `model_dir`."""
+    """The evaluation results of the checkpoints in one `model_dir`."""
 
     def __init__(self, experiment: KerasExperiment) -> None:
         if experiment.validation_data_fn is None:
@@ -248,7 +269,7 @@ class Evaluation:
         self.unreadable: Dict[str, float] = {}  # since when
 
     def one(self, path: str) -> bool:
-        """False: it is still being written, or it is damaged, which is an error once it has been so for long."""
+        """Evaluate one checkpoint. Returns False if it cannot be read yet; after 30 seconds of that, the read error is raised."""
         try:
             load_weights(self.model, path)
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
@@ -263,7 +284,10 @@ class Evaluation:
 
 
 def evaluate(experiment: KerasExperiment, report: Callable[..., None], patience: float = PATIENCE_S) -> List[Dict[str, float]]:
-    """Evaluates each checkpoint, until the training has ended and all are evaluated, or none came for `patience` seconds."""
+    """Evaluate each checkpoint and return the results.
+
+    Ends when the training has ended and all checkpoints are evaluated, or when none appeared for `patience` seconds.
+    """
     evaluation = Evaluation(experiment)
     last = time.monotonic()
     while True:
@@ -280,8 +304,10 @@ def evaluate(experiment: KerasExperiment, report: Callable[..., None], patience:
 
 
 def model_to_estimator(*positional: Any, **options: Any) -> Any:
-    """`tf.keras.estimator.model_to_estimator`, where TensorFlow has it. Each task that calls it writes the first
-    checkpoint where there is none yet; here the chief does, and the others wait for it."""
+    """Call `tf.keras.estimator.model_to_estimator`; only the chief writes the first checkpoint, and others wait for it.
+
+    Raises RuntimeError if TensorFlow has no Estimators, and TimeoutError if there is no checkpoint after 120 seconds.
+    """
     import tensorflow as tf
 
     if not has_estimators():
@@ -304,7 +330,7 @@ def _wait_for_first_checkpoint(folder: str) -> None:
 
 
 def run(experiment: KerasExperiment, report: Callable[..., None]) -> None:
-    """One task of a Keras job without Horovod: its experiment was made by `make_experiment`."""
+    """Run one task of a Keras job without Horovod; `make_experiment` made the experiment."""
     if task_type() == "evaluator":
         evaluate(experiment, report)
     else:

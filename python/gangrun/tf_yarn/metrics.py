@@ -1,4 +1,4 @@
-"""How long a job's tasks took, from what they have reported."""
+"""How long the tasks of a job took, computed from the values that they reported."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from datetime import timedelta
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 Figures = Mapping[str, Any]
-# What an evaluator tells of itself, by tf-yarn's names, and the unit of each.
+# Values that an evaluator reports, by tf-yarn's names, with their units.
 MONITORED = {"awake_time_ratio": "", "eval_step_mean_duration": " s", "last_training_step": "", "nb_eval_steps": ""}
 
 
 class Metrics(NamedTuple):
-    """What run_on_yarn returns. A duration is None where the task never came so far."""
+    """Durations of a job, returned by run_on_yarn. A duration is None if the task did not get that far.
+
+    total_training_duration    from the first start to the last end of training in chief and workers
+    total_eval_duration        the same for the evaluator
+    container_duration         task name → how long its process ran
+    train_eval_time_per_node   task name → how long it trained or evaluated
+    """
 
     total_training_duration: Optional[timedelta]
     total_eval_duration: Optional[timedelta]
@@ -19,7 +25,7 @@ class Metrics(NamedTuple):
     train_eval_time_per_node: dict[str, Optional[timedelta]]
 
     def items(self) -> list[tuple[str, float]]:
-        """All of them that are known, in seconds, each by a name of its own."""
+        """Return all known durations as pairs (unique name, seconds)."""
         found = [("total_training_duration", self.total_training_duration), ("total_eval_duration", self.total_eval_duration)]
         found += [(f"container_duration_{task}", value) for task, value in self.container_duration.items()]
         found += [(f"train_eval_time_per_node_{task}", value) for task, value in self.train_eval_time_per_node.items()]
@@ -41,11 +47,12 @@ def _span(figures: Sequence[Figures]) -> Optional[timedelta]:
 
 
 def type_of(task: str) -> str:
+    """Return the task type of a task name such as "worker:0"."""
     return task.partition(":")[0]
 
 
 def metrics_of(figures: Mapping[str, Figures]) -> Metrics:
-    """`figures`: of each task by its name, with times in seconds since 1970."""
+    """Compute Metrics from task name → reported values, with times in seconds since 1970."""
     trained = [of_task for task, of_task in figures.items() if type_of(task) in ("chief", "worker")]
     evaluated = [of_task for task, of_task in figures.items() if type_of(task) == "evaluator"]
     work = {task: of_task for task, of_task in figures.items() if type_of(task) in ("chief", "worker", "evaluator")}
@@ -64,7 +71,10 @@ def _number(value: float) -> str:
 
 
 class Thresholds:
-    """Which of an evaluator's figures are told: eval_monitor_log_thresholds, (lowest, highest) by figure, None is no limit."""
+    """Selects the evaluator's values to log, from `eval_monitor_log_thresholds`.
+
+    It maps a value's name to a range (lowest, highest); None means no limit. Raises ValueError for a wrong name or range.
+    """
 
     def __init__(self, thresholds: Optional[Mapping[str, tuple[Optional[float], Optional[float]]]]) -> None:
         self._limits = dict(thresholds or {})
@@ -78,7 +88,7 @@ class Thresholds:
         self._told: dict[tuple[str, str], Any] = {}
 
     def lines(self, figures: Mapping[str, Figures]) -> list[str]:
-        """What is new of the evaluators since the last call, one line for each of them that has something."""
+        """Return one line for each evaluator with values that are new since the last call and within their range."""
         found = []
         for task in sorted(task for task in figures if type_of(task) == "evaluator"):
             parts = [f"{name.replace('_', ' ')} {_number(figures[task][name])}{unit}" for name, unit in MONITORED.items()

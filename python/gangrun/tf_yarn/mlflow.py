@@ -1,7 +1,7 @@
-"""What of a run is recorded in MLflow: by the client, so that the tasks need no MLflow.
+"""Record a run_on_yarn in MLflow. Only the client records, so the tasks do not need MLflow.
 
-It is used where the program has told MLflow where to record (a tracking URI), and not with TF_YARN_USE_MLFLOW=False.
-Whatever goes wrong there is told, and changes nothing for the job.
+Recording is on if the program has set a tracking URI, unless TF_YARN_USE_MLFLOW=False. Errors of MLflow are logged and
+do not affect the job.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any, Callable, Mapping, Optional
 from gangrun.tf_yarn.metrics import MONITORED, Metrics, type_of
 
 logger = logging.getLogger("gangrun.tf_yarn")
-# Of each task's output, the last of which is kept for its log.
+# The most lines that are kept of each task's output; older ones are dropped.
 MAX_LOG_LINES = 20_000
-# At the end of a job: for what is not recorded yet.
+# Seconds to wait at the end of a job until everything is recorded.
 LIMIT_S = 60.0
 STATS = "tf_yarn_duration_stats"
 
 
 def format_key(key: str) -> str:
-    """A name that MLflow takes."""
+    """Return the name with characters replaced that MLflow does not accept."""
     return key.replace(":", "_").replace("/", "_")
 
 
 def find() -> Optional[Any]:
-    """The module mlflow, where there is something to record to."""
+    """Return the module mlflow if a tracking URI is set; otherwise None."""
     if os.environ.get("TF_YARN_USE_MLFLOW", "") == "False":
         return None
     # A program that has neither set the variable nor imported MLflow has no tracking URI; the import takes seconds.
@@ -46,7 +46,7 @@ def find() -> Optional[Any]:
 
 
 class Recorder:
-    """Records one run_on_yarn. What takes time is done by a thread of its own; without `module` it does nothing."""
+    """Records one run_on_yarn in a background thread. With `module=None` it does nothing."""
 
     def __init__(self, module: Optional[Any]) -> None:
         self._mlflow = module
@@ -69,18 +69,19 @@ class Recorder:
         self._thread.start()
 
     def variables(self) -> dict[str, str]:
-        """By which MLflow in the tasks finds the same run."""
+        """Return the environment variables with which MLflow in the tasks finds the same run."""
         if self._mlflow is None or not self.run_id:
             return {}
         return {"MLFLOW_RUN_ID": self.run_id, "MLFLOW_TRACKING_URI": str(self._mlflow.get_tracking_uri()),
                 "GIT_PYTHON_REFRESH": "quiet"}
 
     def on_line(self, task: str, stream: str, line: str) -> None:
+        """Keep a line of a task's output for its log."""
         if self.run_id:
             self._logs.setdefault(task, collections.deque(maxlen=MAX_LOG_LINES)).append(line)
 
     def on_figures(self, figures: Mapping[str, Mapping[str, Any]], n_try: int) -> None:
-        """What is new of them."""
+        """Record values that are new. `figures` maps task names to their reported values."""
         for task, of_task in figures.items() if self.run_id else ():
             if type_of(task) == "chief" and "steps_per_sec" in of_task:
                 self._metric(f"steps_per_sec_{n_try}", of_task["steps_per_sec"], of_task.get("global_step"))
@@ -96,7 +97,7 @@ class Recorder:
             self._orders.put(lambda: client.log_metric(run_id, name, float(value), step=at))
 
     def on_end(self, statuses: Mapping[str, str], metrics: Metrics, n_try: int) -> None:
-        """`statuses`: of each task, as in the report."""
+        """Record the logs and the durations of an ended job. `statuses` maps task names to their final status."""
         if not self.run_id:
             return
         client, run_id = self._client(), self.run_id
@@ -123,7 +124,7 @@ class Recorder:
             logger.warning("MLflow: %s: %s", type(error).__name__, error)
 
     def close(self) -> None:
-        """Waits until all is recorded, for a minute at most."""
+        """Wait until everything is recorded, at most 60 seconds."""
         if self._thread is not None:
             self._orders.put(None)
             self._thread.join(LIMIT_S)

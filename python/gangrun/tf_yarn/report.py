@@ -1,4 +1,4 @@
-"""What a user is told of a job: what happens while it runs, and each task's account at the end."""
+"""Messages to the user about a job: events while it runs, and a summary of its tasks at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangrun.tf_yarn.metrics import Figures, Metrics, Thresholds, type_of
 logger = logging.getLogger("gangrun.tf_yarn")
 
 Status = Mapping[str, Any]
-# States in which a task has a place but no process of the user's has run.
+# States in which no process of the user has run yet.
 _NOT_STARTED = ("waiting", "allocated", "registered", "spare", "starting")
 _TOLD = {"running": "runs", "succeeded": "has succeeded", "failed": "has failed", "stopped": "was stopped",
          "lost": "is lost"}
@@ -19,7 +19,7 @@ _JOB_TOLD = {"running": "all tasks have started"}
 
 
 def tell(sentence: str) -> None:
-    """To the program's log where it shows such lines, else to standard error: a run is never silent."""
+    """Log the sentence at INFO level, or print it to standard error if the program does not show such messages."""
     if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
         logger.info("%s", sentence)
     else:
@@ -28,7 +28,7 @@ def tell(sentence: str) -> None:
 
 
 def status_of(task: Status, succeeded: bool) -> str:
-    """SUCCEEDED, FAILED, KILLED or REQUESTED, in the words of tf-yarn."""
+    """Return tf-yarn's status of a task: SUCCEEDED, FAILED, KILLED or REQUESTED."""
     state = str(task.get("state", ""))
     if state in ("succeeded", "failed"):
         return state.upper()
@@ -39,7 +39,7 @@ def status_of(task: Status, succeeded: bool) -> str:
 
 
 class Events:
-    """Tells what is new in each status. `figures` is the last that was heard of each task."""
+    """Logs what is new in each status of a job. `figures` maps task names to their last reported values."""
 
     def __init__(self, thresholds: Thresholds, which_try: str = "") -> None:
         self.status: Status = {}
@@ -50,11 +50,13 @@ class Events:
         self._job_state = ""
 
     def on_status(self, status: Status) -> None:
+        """Log what is new in this status."""
         self.status = status
         for sentence in self.news(status):
             tell(sentence)
 
     def news(self, status: Status) -> list[str]:
+        """Return the messages about what is new in this status."""
         job, state = str(status.get("id", "")), str(status.get("state", ""))
         found = [] if self._states or not job else [f"{job} is submitted{self._which_try}"]
         for task in status.get("tasks", ()):
@@ -76,6 +78,7 @@ def _place(task: Status) -> str:
 
 
 def tensorboard_line(job: str) -> str:
+    """Return the message that says how to open the job's TensorBoard."""
     return f"TensorBoard listens on its own host's 127.0.0.1; to see it here: gangrun open {job} tensorboard"
 
 
@@ -84,7 +87,10 @@ def _seconds(what: str, duration: Any) -> str:
 
 
 def final(status: Status, metrics: Metrics, failure: Optional[str] = None) -> str:
-    """The account of an ended job, one line for each task; `failure` is the first cause with its traceback."""
+    """Return the summary of an ended job, with one line for each task.
+
+    `failure` is the text about the first failure; it is appended.
+    """
     job, succeeded = str(status.get("id", "")), status.get("state") == "succeeded"
     lines = [f"{job} {'has ' if succeeded else ''}{status.get('state', '')} after {status.get('elapsed_ms', 0) / 1000:.1f} s"]
     tasks = status.get("tasks", ())
@@ -103,7 +109,7 @@ def final(status: Status, metrics: Metrics, failure: Optional[str] = None) -> st
 
 
 def ended(figures: Mapping[str, Figures], status: Status, now: float) -> dict[str, dict[str, Any]]:
-    """The figures with an end for the tasks that could not tell theirs, as those that were stopped."""
+    """Return the reported values with `now` as the end of tasks that could not report one, such as stopped tasks."""
     running = {str(task["task"]) for task in status.get("tasks", ()) if str(task.get("state")) in _NOT_STARTED}
     found = {}
     for task, of_task in figures.items():

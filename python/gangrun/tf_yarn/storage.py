@@ -1,7 +1,6 @@
-"""Files by path or URL, for what tasks leave: on this machine by Python, elsewhere by the library that is there.
+"""Files by path or URL. Local files use Python; URLs (`hdfs://`, `viewfs://`, `webhdfs://`, `s3://`…) use fsspec or pyarrow.
 
-`hdfs://`, `viewfs://`, `webhdfs://`, `s3://`… go through fsspec where it is installed, else through pyarrow; `hdfs://` where neither
-can, through WebHDFS.
+fsspec is preferred if it is installed. `hdfs://` and `webhdfs://` fall back to WebHDFS if neither works.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
 def local_path(url: str) -> str:
-    """The path of a file of this machine, or nothing."""
+    """Return the path of a local file, without `file://`; empty for any other URL."""
     found = SCHEME.match(url)
     if found is None:
         return url
@@ -26,7 +25,7 @@ def local_path(url: str) -> str:
 
 
 class Remote:
-    """The few calls that are needed of a file system, by fsspec or pyarrow."""
+    """A path on a remote file system, with the few operations that are needed, by fsspec or pyarrow."""
 
     def __init__(self, url: str) -> None:
         self.fsspec: Any = None  # or what has the same few methods
@@ -56,6 +55,7 @@ class Remote:
         return system, path
 
     def names(self) -> List[str]:
+        """Return the names in this folder; empty if there is no such folder."""
         if self.fsspec is not None:
             if not self.fsspec.isdir(self.path):
                 return []
@@ -64,24 +64,27 @@ class Remote:
         return [info.base_name for info in self.arrow.get_file_info(fs.FileSelector(self.path, allow_not_found=True))]
 
     def make_folder(self) -> None:
+        """Create this folder and its parents; it may exist already."""
         if self.fsspec is not None:
             self.fsspec.makedirs(self.path, exist_ok=True)
         else:
             self.arrow.create_dir(self.path, recursive=True)
 
     def open(self, mode: str) -> Any:
+        """Open this file; `mode` is "rb" or "wb"."""
         if self.fsspec is not None:
             return self.fsspec.open(self.path, mode)
         return self.arrow.open_input_file(self.path) if mode == "rb" else self.arrow.open_output_stream(self.path)
 
     def kind(self) -> str:
-        """"file", "folder", or nothing where there is neither."""
+        """Return "file" or "folder", or an empty text if this path does not exist."""
         if self.fsspec is not None:
             return "folder" if self.fsspec.isdir(self.path) else "file" if self.fsspec.exists(self.path) else ""
         found = self.arrow.get_file_info(self.path)
         return "" if found.type.name == "NotFound" else "folder" if found.type.name == "Directory" else "file"
 
     def remove(self) -> None:
+        """Remove this file, or this folder with its content."""
         if self.fsspec is not None:
             self.fsspec.rm(self.path, recursive=True)
         elif self.kind() == "folder":
@@ -90,6 +93,7 @@ class Remote:
             self.arrow.delete_file(self.path)
 
     def rename(self, target: "Remote") -> None:
+        """Rename this file, replacing `target` if it exists."""
         if self.fsspec is not None:
             # HDFS refuses a name that is taken.
             if self.fsspec.exists(target.path):
@@ -100,11 +104,12 @@ class Remote:
 
 
 def join(folder: str, name: str) -> str:
+    """Return the path or URL of `name` in `folder`."""
     return f"{folder.rstrip('/')}/{name}" if folder.rstrip("/") else f"/{name}"
 
 
 def names(folder: str) -> List[str]:
-    """What is in a folder, sorted; nothing where there is no such folder."""
+    """Return the sorted names in a folder; empty if there is no such folder."""
     path = local_path(folder)
     if not path:
         return sorted(Remote(folder).names())
@@ -112,7 +117,7 @@ def names(folder: str) -> List[str]:
 
 
 def kind(url: str) -> str:
-    """"file", "folder", or nothing where there is neither."""
+    """Return "file" or "folder", or an empty text if the path does not exist."""
     path = local_path(url)
     if not path:
         return Remote(url).kind()
@@ -120,7 +125,7 @@ def kind(url: str) -> str:
 
 
 def remove(url: str) -> None:
-    """A file, or a folder with what is in it."""
+    """Remove a file, or a folder with its content."""
     path = local_path(url)
     if not path:
         Remote(url).remove()
@@ -131,7 +136,10 @@ def remove(url: str) -> None:
 
 
 def rename(url: str, target: str) -> None:
-    """Over a file that has that name."""
+    """Rename a file, replacing `target` if it exists.
+
+    Raises ValueError if only one of the two is on this machine.
+    """
     path, new = local_path(url), local_path(target)
     if bool(path) != bool(new):
         raise ValueError(f"{url} cannot be renamed to {target}, which is on another file system")
@@ -142,6 +150,7 @@ def rename(url: str, target: str) -> None:
 
 
 def make_folder(folder: str) -> None:
+    """Create a folder and its parents; it may exist already."""
     path = local_path(folder)
     if path:
         os.makedirs(path, exist_ok=True)
@@ -150,19 +159,24 @@ def make_folder(folder: str) -> None:
 
 
 def open_to_read(url: str) -> Any:
+    """Open a file for reading bytes."""
     path = local_path(url)
     return open(path, "rb") if path else Remote(url).open("rb")
 
 
 def open_to_write(url: str) -> Any:
+    """Open a file for writing bytes; it may be incomplete until it is closed. See `written_whole`."""
     path = local_path(url)
     return open(path, "wb") if path else Remote(url).open("wb")
 
 
 @contextlib.contextmanager
 def written_whole(url: str) -> Iterator[IO[bytes]]:
-    """A file to write that is there under its name when it is complete, or not at all. At the end of a symbolic link,
-    too; what is there and no plain file (a device, a FIFO) is written to."""
+    """Open a file for writing bytes so that it appears under its name only when it is complete.
+
+    If the body raises, a file that exists under this name stays as it is. Symbolic links are followed. A device or FIFO is
+    written to directly.
+    """
     place = local_path(url)
     if place and os.path.exists(place) and not os.path.isfile(place):
         with open(place, "wb") as file:
@@ -189,7 +203,7 @@ def written_whole(url: str) -> Iterator[IO[bytes]]:
 
 
 def copy_folder(source: str, target: str) -> None:
-    """What is in a folder of this machine, to a path or URL."""
+    """Copy the content of a local folder, with subfolders, to a path or URL."""
     for folder, _, files in os.walk(source):
         inner = os.path.relpath(folder, source)
         there = target if inner == "." else join(target, inner)

@@ -1,7 +1,7 @@
-"""What `custom_task_module` may say: the names of tf-yarn's releases, and what each of them is here.
+"""The values of `custom_task_module`: the names from all releases of tf-yarn, and the modules of gangrun behind them.
 
-A module of ours has `run(experiment_fn)`, which is called in each process of each task. Any other name is a module of
-the user's own, which runs as a program, as with `python -m`.
+A module of gangrun has `run(experiment_fn)`, which is called in each process of each task. Any other name is a module of
+the user, which runs as with `python -m`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,18 @@ HOROVOD_GLOO = f"{PACKAGE}.tensorflow.tasks.gloo_allred_task"
 PYTORCH = f"{PACKAGE}.pytorch.tasks.worker"
 DISTRIBUTED = f"{PACKAGE}.distributed.task"
 
-# The reduction over rabit that tf-yarn's makers had: the package, and the task module inside it and beside it.
+# Names of tf-yarn's all-reduce over rabit, which is not supported: its package and its task module.
 RABIT = ("tf_collective", "rabit_allred_task")
 
 
 @dataclasses.dataclass(frozen=True)
 class TaskModule:
-    """`frameworks` is the job's key `framework`; None leaves it to the job's default, which serves all but Horovod."""
+    """A task module: its name and what its jobs need.
+
+    frameworks   the job's key `framework`; None: the job's default, which covers everything except Horovod
+    needs_chief  the job must have a chief
+    ours         True: call the module's `run(experiment_fn)`; False: run the module as a program
+    """
 
     name: str
     frameworks: Optional[Tuple[str, ...]] = None
@@ -38,7 +43,7 @@ OURS: Dict[str, TaskModule] = {module.name: module for module in (
     TaskModule(DISTRIBUTED),
 )}
 
-# Older releases had them elsewhere.
+# Names from older releases.
 FORMER = {
     "tasks.evaluator_task": EVALUATOR,
     "tasks._independent_workers_task": INDEPENDENT_WORKERS,
@@ -50,7 +55,7 @@ FORMER = {
 
 
 def resolve(custom_task_module: Optional[str], default: str = INDEPENDENT_WORKERS) -> TaskModule:
-    """The task module of that name; ValueError for one that tf-yarn had and nobody can run any more."""
+    """Return the task module of this name. Raises ValueError for a module of tf-yarn that is not supported."""
     name = custom_task_module or default
     if any(part in name for part in RABIT):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What a job of tf_yarn is made of: its task types and what each of them gets."""
+"""Task types of a tf_yarn job and their resources: `TaskSpec`, `NodeLabel` and ready-made topologies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import re
 from typing import Mapping, Optional, Union
 
 TASK_TYPES = ("chief", "worker", "ps", "evaluator", "tensorboard")
-# What the topologies below give each task where nothing is said.
+# Default resources of each task in the topologies below.
 DEFAULT_MEMORY = "48 GiB"
 DEFAULT_VCORES = 48
-# Of TensorBoard, after the others have ended.
+# Seconds that TensorBoard keeps running after the other tasks have ended.
 DEFAULT_TERMINATION_S = 30
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 _MIB = 2**20
@@ -21,14 +21,17 @@ _UNITS = {"": _MIB, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
 
 
 class NodeLabel(enum.Enum):
-    """The nodes that a task type runs on: those without a label, or those with the label "gpu"."""
+    """The nodes that a task type runs on: CPU: nodes without a label; GPU: nodes with the label "gpu"."""
 
     CPU = ""
     GPU = "gpu"
 
 
 def mebibytes(memory: Union[int, str]) -> int:
-    """An amount of memory as a TaskSpec takes it, in MiB: a bare number already is."""
+    """Return an amount of memory in MiB, rounded up. A bare number is in MiB already.
+
+    A text has a unit of base 1000 ("2 GB") or 1024 ("2 GiB"). Raises ValueError for anything else.
+    """
     match = _AMOUNT.fullmatch(str(memory))
     unit = _UNITS.get(match.group(2).lower()) if match else None
     if match is None or unit is None or isinstance(memory, bool):
@@ -41,7 +44,18 @@ def mebibytes(memory: Union[int, str]) -> int:
 
 @dataclasses.dataclass
 class TaskSpec:
-    """The tasks of one type. `memory` is an amount of MiB, or a text like "2 GiB", and is kept in MiB."""
+    """The number and the resources of the tasks of one type.
+
+    memory       per task: a number in MiB, or a text such as "2 GiB"; stored in MiB
+    vcores       processor cores per task
+    instances    number of tasks
+    nb_proc_per_worker   processes per task; more than 1 only for Horovod, PyTorch and gangrun.tf_yarn.distributed
+    tb_termination_timeout_seconds   how long TensorBoard runs after the other tasks; negative: 30 seconds
+    tb_model_dir   folder that TensorBoard shows; None: the experiment's folder
+    tb_extra_args  more arguments for TensorBoard, as on a command line
+
+    Raises ValueError for values that are not allowed.
+    """
 
     memory: Union[int, str]
     vcores: int
@@ -56,7 +70,7 @@ class TaskSpec:
         self.check("TaskSpec")
 
     def check(self, where: str) -> None:
-        """Also of one that was changed since it was made; `where` begins the error."""
+        """Validate all fields again. Raises ValueError with a message that begins with `where`."""
         try:
             self.memory = mebibytes(self.memory)
         except ValueError as error:
@@ -70,7 +84,7 @@ class TaskSpec:
 
     @property
     def termination_timeout_seconds(self) -> int:
-        """How long TensorBoard is left after the others have ended."""
+        """Seconds that TensorBoard keeps running after the other tasks have ended."""
         return self.tb_termination_timeout_seconds if self.tb_termination_timeout_seconds >= 0 else DEFAULT_TERMINATION_S
 
 
@@ -78,13 +92,13 @@ TaskSpecs = Mapping[str, TaskSpec]
 
 
 def single_server_topology(memory: Union[int, str] = DEFAULT_MEMORY, vcores: int = DEFAULT_VCORES) -> dict[str, TaskSpec]:
-    """One task that trains, one that evaluates, and TensorBoard."""
+    """Return task specs for one chief that trains, one evaluator, and TensorBoard."""
     return {task: TaskSpec(memory=memory, vcores=vcores) for task in ("chief", "evaluator", "tensorboard")}
 
 
 def ps_strategy_topology(nb_workers: int = 2, nb_ps: int = 1, memory: Union[int, str] = DEFAULT_MEMORY,
                          vcores: int = DEFAULT_VCORES) -> dict[str, TaskSpec]:
-    """Training on several workers whose model parameter servers hold, with evaluation and TensorBoard."""
+    """Return task specs for training with parameter servers: one chief, workers, ps, one evaluator, and TensorBoard."""
     counts = {"chief": 1, "evaluator": 1, "worker": nb_workers, "ps": nb_ps, "tensorboard": 1}
     specs = {task: TaskSpec(memory=memory, vcores=vcores, instances=count) for task, count in counts.items()}
     if nb_ps < 1:
@@ -93,7 +107,7 @@ def ps_strategy_topology(nb_workers: int = 2, nb_ps: int = 1, memory: Union[int,
 
 
 def present(task_specs: TaskSpecs) -> dict[str, TaskSpec]:
-    """The types that have tasks, each checked: what is wrong with any front door."""
+    """Validate the task specs and return those with at least one instance. Raises ValueError."""
     if not isinstance(task_specs, Mapping) or not task_specs:
         raise ValueError(f"task_specs: {task_specs!r} names no tasks; allowed: a dict like {{'chief': TaskSpec(...)}}")
     for task, spec in task_specs.items():
@@ -112,7 +126,10 @@ def present(task_specs: TaskSpecs) -> dict[str, TaskSpec]:
 
 
 def check_training(task_specs: TaskSpecs) -> None:
-    """What the training of an Estimator needs: somebody who writes the checkpoints, and one process at each address."""
+    """Check the requirements of training an Estimator: a chief, which writes the checkpoints, and one process per task.
+
+    Raises ValueError.
+    """
     for task, spec in task_specs.items():
         if spec.nb_proc_per_worker > 1:
             raise ValueError(f"task_specs[{task!r}]: nb_proc_per_worker: {spec.nb_proc_per_worker} is not allowed; allowed: 1, as "

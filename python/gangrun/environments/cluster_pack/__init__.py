@@ -1,4 +1,4 @@
-"""What programs import as `cluster_pack` where that is not installed: an environment is packed when the job starts."""
+"""Replacement of `cluster_pack`, used if it is not installed. An environment is packed when the job starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from gangrun.errors import InvalidJob
 def upload_env(package_path: Optional[str] = None, packer: Any = None, additional_packages: Optional[Mapping[str, str]] = None,
                ignored_packages: Any = None, force_upload: bool = False, include_editable: bool = True,
                **_other: Any) -> tuple[str, str]:
-    """Stands for the environment that runs this; whatever takes it packs and uploads it, once for each state of it."""
+    """Return a pair (placeholder for this process's environment, its name). Nothing is uploaded yet.
+
+    A job that gets the placeholder packs and uploads the environment, once for each state of it. Raises InvalidJob for
+    additional_packages and ignored_packages; other arguments are ignored.
+    """
     if additional_packages or ignored_packages:
         raise InvalidJob("cluster_pack.upload_env: additional_packages and ignored_packages change what is installed, which gangrun "
                          "ships as it is; allowed: an environment that has what is needed, or the real cluster_pack")
@@ -27,19 +31,19 @@ def upload_env(package_path: Optional[str] = None, packer: Any = None, additiona
 
 
 def upload_zip(zip_file: str, package_path: Optional[str] = None, **_other: Any) -> str:
-    """The archive itself, which is uploaded by the job that uses it."""
+    """Return `zip_file` itself; the job that uses it uploads it."""
     return zip_file
 
 
 def get_default_fs() -> str:
-    """`fs.defaultFS` of HADOOP_CONF_DIR, without a slash at its end."""
+    """Return `fs.defaultFS` of the Hadoop configuration in HADOOP_CONF_DIR, without a trailing slash."""
     from gangrun import _web_hdfs
 
     return _web_hdfs.default_fs()
 
 
 def get_editable_requirements(*_arguments: Any, **_options: Any) -> dict[str, str]:
-    """Name → folder of the packages that are shipped as they are; they are also without being asked for."""
+    """Return name → folder of the editable packages. They are always shipped, even without this call."""
     from gangrun.environments import _active
 
     return {name: str(path) for name, path in _active.editable_packages().items()}

@@ -1,4 +1,4 @@
-"""cluster_pack.filesystem: files by path or URL, by the library that is there (gangrun.tf_yarn.storage)."""
+"""Replacement of cluster_pack.filesystem: file operations by path or URL, using gangrun.tf_yarn.storage."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class _Written:
 
 
 class EnhancedFileSystem:
-    """One file system. A path is one on it, or a whole URL."""
+    """A file system, local or remote. Methods take a path on it, or a whole URL.
+
+    Methods that need an existing file raise FileNotFoundError if it is missing.
+    """
 
     def __init__(self, root: str = "") -> None:
         self._root = root  # scheme://authority; nothing is this machine
@@ -46,16 +49,22 @@ class EnhancedFileSystem:
         return given if storage.SCHEME.match(given) else self._root + given
 
     def exists(self, path: Any) -> bool:
+        """Return whether there is a file or folder at this path."""
         return storage.kind(self._url(path)) != ""
 
     def isfile(self, path: Any) -> bool:
+        """Return whether there is a file at this path."""
         return storage.kind(self._url(path)) == "file"
 
     def isdir(self, path: Any) -> bool:
+        """Return whether there is a folder at this path."""
         return storage.kind(self._url(path)) == "folder"
 
     def ls(self, path: Any, detail: bool = False) -> list[Any]:
-        """Paths, as the given one is; with `detail` a dict for each, with `name` and `kind`."""
+        """Return the paths of a folder's content, or of the file itself, in the form of the given path.
+
+        With `detail`, return a dict with `name` and `kind` ("file" or "directory") for each.
+        """
         given, url = os.fspath(path), self._url(path)
         self._must_exist(path)
         if storage.kind(url) == "file":
@@ -65,7 +74,7 @@ class EnhancedFileSystem:
         return [{"name": name, "kind": "directory" if self.isdir(name) else "file"} for name in found] if detail else found
 
     def walk(self, path: Any) -> Iterator[tuple[str, list[str], list[str]]]:
-        """(folder, names of its folders, names of its files), from above."""
+        """Yield (folder, names of its folders, names of its files), top down."""
         given = os.fspath(path)
         inner = storage.names(self._url(given))
         folders = [name for name in inner if self.isdir(storage.join(given, name))]
@@ -74,12 +83,13 @@ class EnhancedFileSystem:
             yield from self.walk(storage.join(given, name))
 
     def mkdir(self, path: Any, create_parents: bool = True, **_other: Any) -> None:
-        """With its parents, which are made in any case."""
+        """Create a folder, always with its parents. It may exist already."""
         storage.make_folder(self._url(path))
 
     makedirs = mkdir
 
     def rm(self, path: Any, recursive: bool = False) -> None:
+        """Remove a file or folder. Raises OSError for a folder that is not empty, unless `recursive`."""
         self._must_exist(path)
         url = self._url(path)
         if storage.kind(url) == "folder" and not recursive and storage.names(url):
@@ -89,13 +99,17 @@ class EnhancedFileSystem:
     delete = rm
 
     def mv(self, path: Any, new_path: Any) -> None:
+        """Rename a file, replacing `new_path` if it exists."""
         self._must_exist(path)
         storage.rename(self._url(path), self._url(new_path))
 
     rename = mv
 
     def open(self, path: Any, mode: str = "rb") -> Any:
-        """Bytes; what is written is there when the file is closed."""
+        """Open a file for bytes; `mode` is "rb" or "wb" ("r" and "w" mean the same). Text is written as UTF-8.
+
+        What is written is complete when the file is closed. Raises ValueError for other modes.
+        """
         url = self._url(path)
         if mode in ("r", "rb"):
             self._must_exist(path)
@@ -106,10 +120,12 @@ class EnhancedFileSystem:
         raise ValueError(f"open({url!r}, {mode!r}): the mode is not answered by gangrun; allowed: rb, wb")
 
     def cat(self, path: Any) -> bytes:
+        """Return the content of a file as bytes."""
         with self.open(path) as file:
             return bytes(file.read())
 
     def put(self, filename: Any, path: Any, chunk: int = 1 << 20) -> None:
+        """Copy the local file `filename` to `path`. `chunk` is in bytes."""
         with open(filename, "rb") as source, self.open(path, "wb") as target:
             shutil.copyfileobj(source, target, chunk)
         local = storage.local_path(self._url(path))
@@ -117,6 +133,7 @@ class EnhancedFileSystem:
             shutil.copymode(filename, local)  # a pex stays executable
 
     def get(self, filename: Any, path: Any, chunk: int = 1 << 20) -> None:
+        """Copy the file `filename` to the local `path`. `chunk` is in bytes."""
         with self.open(filename) as source, open(path, "wb") as target:
             shutil.copyfileobj(source, target, chunk)
 
@@ -130,7 +147,10 @@ class EnhancedFileSystem:
 
 
 def resolve_filesystem_and_path(uri: str, **_options: Any) -> tuple[EnhancedFileSystem, str]:
-    """The file system of a path or URL, and the path on it. What has no scheme is on this machine, as it is there."""
+    """Return the file system of a path or URL, and the path on it.
+
+    A path without a scheme, or with `file://`, is local.
+    """
     uri = os.fspath(uri)
     found = storage.SCHEME.match(uri)
     if found is None:

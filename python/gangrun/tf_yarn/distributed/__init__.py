@@ -1,4 +1,4 @@
-"""A function of the user's own in each process: `run_on_yarn(fn, task_specs)` calls `fn(local_rank)` everywhere."""
+"""Run your own function in each process of a job: `run_on_yarn(fn, task_specs)` calls `fn(local_rank)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process of a job whose function does all by itself, and what it may ask."""
+"""A process of a distributed job: `get_task` and `TaskParameters`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Any, Callable, NamedTuple, Optional
 
 
 class TaskParameters(NamedTuple):
-    """`task_id` is the rank among all processes of the job, whatever their task type, and `world_size` counts them all.
-    At `master_address` and `master_port` rank 0 may serve what the others connect to: the port is held for it."""
+    """The place of a process in its job.
+
+    task_id      rank among all processes of the job, of all task types
+    world_size   number of all processes
+    master_address, master_port   where rank 0 may listen for the others; the port is reserved for it
+    n_workers_per_executor   processes in this task
+    """
 
     task_type: str
     task_id: int
@@ -20,7 +25,10 @@ class TaskParameters(NamedTuple):
 
 
 def get_task(local_rank: Optional[int] = None) -> TaskParameters:
-    """The place of the process that asks. `local_rank` is what it was called with, and tells nothing new."""
+    """Return the TaskParameters of this process. `local_rank` is not needed and only checked.
+
+    Raises RuntimeError in a process without a rank, and ValueError if `local_rank` is not this process's.
+    """
     try:
         own = int(os.environ["LOCAL_RANK"])
         found = TaskParameters(os.environ["GANGRUN_TASK_TYPE"], int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]),
@@ -35,8 +43,10 @@ def get_task(local_rank: Optional[int] = None) -> TaskParameters:
 
 
 def run(experiment_fn: Callable[..., Any]) -> Any:
-    """Calls `experiment_fn(local_rank)`, or `experiment_fn()` where it has no place for it. A task without a rank, as an
-    evaluator, has one process, whose local rank is 0."""
+    """Call `experiment_fn(local_rank)`, or `experiment_fn()` if it takes no argument, and return its result.
+
+    A task without ranks, such as an evaluator, has one process with local rank 0.
+    """
     local_rank = int(os.environ.get("LOCAL_RANK", os.environ.get("GANGRUN_PROCESS", "0")))
     try:
         inspect.signature(experiment_fn).bind(local_rank)

@@ -1,7 +1,7 @@
-"""PyTorch by tf-yarn's call: `run_on_yarn(experiment_fn, task_specs)` with a `PytorchExperiment`.
+"""tf-yarn's API for PyTorch: `run_on_yarn(experiment_fn, task_specs)` with a `PytorchExperiment`.
 
-Every process of every task is one rank of DistributedDataParallel: `TaskSpec(instances=2, nb_proc_per_worker=2)` makes
-four. Names are looked up when they are used, so that importing this does not import PyTorch.
+Every process of every task is one rank of DistributedDataParallel: `TaskSpec(..., instances=2, nb_proc_per_worker=2)`
+makes four. PyTorch is not imported before it is used.
 """
 
 from __future__ import annotations

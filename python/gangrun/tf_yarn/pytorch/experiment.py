@@ -1,4 +1,4 @@
-"""What a PyTorch `experiment_fn` returns."""
+"""What the `experiment_fn` of a PyTorch job returns."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Any, Callable, NamedTuple, Optional
 
 
 class DataLoaderArgs(NamedTuple):
-    """What the loader of `train_dataset` is made with. `batch_size` is that of each rank; `shuffle` acts by the
-    DistributedSampler, anew for each epoch that is told to it (`loader.sampler.set_epoch(epoch)`)."""
+    """Arguments of the DataLoader for `train_dataset`.
+
+    `batch_size` is per rank. With `shuffle`, the DistributedSampler shuffles; call `loader.sampler.set_epoch(epoch)` in each
+    epoch for a new order. `timeout` is in seconds.
+    """
 
     batch_size: Optional[int] = 1
     num_workers: int = 0
@@ -21,7 +24,7 @@ class DataLoaderArgs(NamedTuple):
 
 
 class DistributedDataParallelArgs(NamedTuple):
-    """What DistributedDataParallel is made with."""
+    """Arguments of DistributedDataParallel. `bucket_cap_mb` is in MiB."""
 
     broadcast_buffers: bool = True
     bucket_cap_mb: int = 25
@@ -30,11 +33,14 @@ class DistributedDataParallelArgs(NamedTuple):
 
 
 class PytorchExperiment(NamedTuple):
-    """`main_fn(model, loader, device, rank, tb_writer)` runs in each rank: the model is wrapped by
-    DistributedDataParallel and on its device ("cuda:1", "cpu"), the loader has the rank's part of `train_dataset`.
-    A `main_fn` of four parameters is not given the writer.
+    """A PyTorch training. Each rank calls `main_fn(model, loader, device, rank, tb_writer)`.
 
-    `tensorboard_hdfs_dir` is where what `tb_writer` wrote goes when the rank has ended, as `worker<rank>`.
+    model          a module; main_fn gets it wrapped in DistributedDataParallel, on its device
+    main_fn        `device` is "cuda:1", "cpu" and so on; a function of four parameters is called without the writer
+    train_dataset  the whole dataset; `loader` yields this rank's part
+    tensorboard_hdfs_dir   a path or URL: when a rank ends, the files of `tb_writer` are copied to `worker<rank>` in it
+    ddp_args       arguments of DistributedDataParallel; None: PyTorch's defaults
+    n_workers_per_executor   for older programs; must equal TaskSpec.nb_proc_per_worker
     """
 
     model: Any
@@ -43,5 +49,5 @@ class PytorchExperiment(NamedTuple):
     dataloader_args: DataLoaderArgs = DataLoaderArgs()
     tensorboard_hdfs_dir: Optional[str] = None
     ddp_args: Optional[DistributedDataParallelArgs] = None
-    # Releases before nb_proc_per_worker; there it was said in the experiment, which only the tasks see.
+    # From releases without nb_proc_per_worker.
     n_workers_per_executor: Optional[int] = None

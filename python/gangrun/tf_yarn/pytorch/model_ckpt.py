@@ -1,4 +1,4 @@
-"""Checkpoints `model_<epoch>.pt` in a folder: of this machine, or by URL (`hdfs://…`)."""
+"""Checkpoints named `model_<epoch>.pt` in a local folder or at a URL (`hdfs://…`)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ _logger = logging.getLogger(__name__)
 
 
 def find_latest_ckpt(model_dir: str) -> Optional[str]:
-    """The one of the highest epoch, or None."""
+    """Return the path of the checkpoint with the highest epoch; None if there is none."""
     epochs = [int(found.group(1)) for found in map(NAME.fullmatch, storage.names(model_dir)) if found]
     return storage.join(model_dir, f"model_{max(epochs)}.pt") if epochs else None
 
 
 def load_latest_ckpt(model_dir: str, model: Any, optimizer: Any, device: Union[int, str]) -> Optional[Dict[Any, Any]]:
-    """Puts the latest one into model and optimizer; None where there is none."""
+    """Load the latest checkpoint into model and optimizer.
+
+    Returns the same dict as `load_ckpt`, or None if there is no checkpoint.
+    """
     latest = find_latest_ckpt(model_dir)
     if latest is None:
         _logger.info("no checkpoint in %s", model_dir)
@@ -31,7 +34,11 @@ def load_latest_ckpt(model_dir: str, model: Any, optimizer: Any, device: Union[i
 
 
 def load_ckpt(model_ckpt_path: str, model: Any, optimizer: Any, device: Union[int, str]) -> Dict[Any, Any]:
-    """Puts it into model and optimizer; all of it is returned, `epoch` and what save_ckpt was given besides."""
+    """Load a checkpoint into model and optimizer, and return its whole content as a dict.
+
+    It has the keys `model`, `optimizer`, `epoch` and the keyword arguments of `save_ckpt`. The file is unpickled: load only
+    files that you trust.
+    """
     import torch
 
     # Since 2.6 PyTorch takes only tensors unless it is told that the file is to be trusted.
@@ -44,7 +51,10 @@ def load_ckpt(model_ckpt_path: str, model: Any, optimizer: Any, device: Union[in
 
 
 def save_ckpt(model_dir: str, model: Any, optimizer: Any, epoch: int, **kwargs: Any) -> Optional[str]:
-    """Rank 0 writes `model_<epoch>.pt` and gets its path; the others get None. A reader never finds half of one."""
+    """Write `model_<epoch>.pt` and return its path. Only rank 0 writes; other ranks get None.
+
+    The file appears only when it is complete. `kwargs` are stored with it. `model` may be wrapped in DistributedDataParallel.
+    """
     import torch
 
     if _rank() != 0:

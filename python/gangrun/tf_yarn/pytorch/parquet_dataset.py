@@ -1,4 +1,4 @@
-"""Batches of the Parquet files of a folder, shared out among the ranks."""
+"""A PyTorch dataset of the Parquet files in a folder, split among the ranks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from gangrun.tf_yarn import storage
 
 
 class ParquetDataset(IterableDataset):  # type: ignore[misc]  # PyTorch is not there where types are checked
-    """Yields `pyarrow.RecordBatch` of exactly `batch_size` rows; its loader is made with `batch_size=None`.
+    """Yields `pyarrow.RecordBatch` objects of exactly `batch_size` rows. Use a loader with `batch_size=None`.
 
-    Every rank gets as many batches, since one that had more would wait for the others for ever: of the files' full
-    batches those that do not go round are left out, as are the rows at the end of a file that make no full one. The
-    processes of a loader (`num_workers`) share the batches of their rank.
+    Every rank gets the same number of batches, because a rank with more would wait for the others forever. Therefore some
+    rows are left out: those at the end of a file that do not fill a batch, and the last batches if they do not go around.
+    The processes of a loader (`num_workers`) share the batches of their rank.
+
+    dataset_path  a folder or URL with .parquet files
+    num_samples   total number of rows, so that `len()` does not have to read the files
+    columns       the columns to read; None: all
+
+    Raises ValueError if batch_size is less than 1, and FileNotFoundError if there are no .parquet files.
     """
 
     def __init__(self, dataset_path: str, batch_size: int, num_samples: Optional[int] = None,
@@ -31,13 +37,13 @@ class ParquetDataset(IterableDataset):  # type: ignore[misc]  # PyTorch is not t
         self._counts: Optional[List[int]] = None
 
     def __len__(self) -> int:
-        """The batches of this rank; with `num_samples` without a look into the files."""
+        """Return the number of batches of this rank. With `num_samples`, the files are not read."""
         if self.num_samples is not None:
             return self.num_samples // self.batch_size // self.world_size
         return sum(self.counts()) // self.world_size
 
     def counts(self) -> List[int]:
-        """How many full batches each file has."""
+        """Return the number of full batches in each file."""
         if self._counts is None:
             self._counts = [self._rows(file) // self.batch_size for file in self.files]
         return self._counts
@@ -79,6 +85,7 @@ class ParquetDataset(IterableDataset):  # type: ignore[misc]  # PyTorch is not t
 
 
 def place() -> Tuple[int, int]:
+    """Return (rank, world size); (0, 1) if torch.distributed is not initialized."""
     if dist.is_available() and dist.is_initialized():
         return int(dist.get_rank()), int(dist.get_world_size())
     return 0, 1

@@ -1,3 +1,3 @@
-"""What runs in the tasks of a job of tf_yarn."""
+"""Code that runs inside the tasks of a tf_yarn job."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process of a task: prepares it, and runs what its type and the job's task module say."""
+"""The entry point of a task's process."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from gangrun.tf_yarn.tasks import prelude
 
 
 def run(order: orders.Order) -> None:
+    """Prepare the process, and run what the task type and the job's task module require."""
     prelude.prepare(order.pre_script_hook, order.cuda_folder)
     # As there: what libraries say at INFO is part of a task's log.
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -1,4 +1,4 @@
-"""The evaluation of an Estimator's checkpoints: which, when, and until when."""
+"""Evaluate the checkpoints of an Estimator, during its training or alone."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from gangrun import task
 from gangrun.tf_yarn import keras
 
 logger = logging.getLogger(__name__)
-# Without a new checkpoint, when nobody says that the training has ended.
+# Seconds without a new checkpoint after which the evaluation ends.
 PATIENCE_S = 1200.0
-# Between two looks whether the training has ended, of which TensorFlow tells nobody.
+# Seconds between two checks whether the training has ended.
 LOOK_S = 0.5
 
 
 @dataclasses.dataclass
 class Loop:
-    """When to evaluate what. All that it knows of the world are its members, the clock included.
+    """Decides when to evaluate which checkpoint. All dependencies are members, including the clock, so that it can be tested.
 
-    `every_one`: evaluates each checkpoint that is there, else the newest only. `evaluate(path, is_last)` returns the
-    training step of the checkpoint.
+    checkpoints  returns the paths of the existing checkpoints, oldest first
+    evaluate     called with (path, is_last); returns the training step of the checkpoint
+    trained      returns whether the training has ended
+    max_steps    the last training step; 0: unknown
+    every_one    True: evaluate every checkpoint; False: only the newest
+    start_delay_s, throttle_s   seconds before the first evaluation, and between two evaluations
+    patience_s   seconds without a new checkpoint after which the loop ends
+    seen         training steps that are evaluated already
     """
 
     checkpoints: Callable[[], Sequence[str]]
@@ -40,7 +46,7 @@ class Loop:
     seen: set[int] = dataclasses.field(default_factory=set)
 
     def run(self) -> str:
-        """Why it has ended."""
+        """Evaluate until the training has ended or patience runs out. Returns the reason for the end as text."""
         if self.max_steps and self.seen and max(self.seen) >= self.max_steps:
             return f"step {max(self.seen)} has been evaluated before"
         self.pause(self.start_delay_s)
@@ -64,27 +70,29 @@ class Loop:
             self.pause(min(pause, news_at + self.patience_s - self.clock()))
 
     def fresh(self) -> list[str]:
+        """Return the paths of the checkpoints to evaluate next."""
         found = [path for path in self.checkpoints() if step_of(path) not in self.seen]
         return found if self.every_one else found[-1:]
 
     def pause(self, seconds: float) -> None:
-        """That long, or until the training has ended."""
+        """Wait this many seconds, or until the training has ended."""
         until = self.clock() + seconds
         while (left := until - self.clock()) > 0 and not self.trained():
             self.wait(min(LOOK_S, left))
 
 
 def step_of(path: str) -> int:
+    """Return the training step in a checkpoint's path."""
     return int(path.rpartition("-")[2])
 
 
 def alone(experiment: Any) -> None:
-    """In a job that only evaluates: every checkpoint that was not evaluated before."""
+    """Evaluate every checkpoint that was not evaluated before. For a job that only evaluates."""
     _run(experiment, every_one=True)
 
 
 def beside_training(experiment: Any) -> None:
-    """In the job that trains: as TensorFlow does it, the newest checkpoint each time, but with an end."""
+    """Evaluate the newest checkpoint repeatedly until the training has ended. For the evaluator of a training job."""
     _run(experiment, every_one=False)
 
 
@@ -126,13 +134,14 @@ def _run(experiment: Any, every_one: bool) -> None:
 
 
 def export(estimator: Any, exporters: Sequence[Any], path: str, result: Any, is_last: bool) -> None:
+    """Call the exporters of an EvalSpec for one checkpoint."""
     for exporter in exporters or ():
         exporter.export(estimator=estimator, export_path=os.path.join(estimator.model_dir, "export", exporter.name),
                         checkpoint_path=path, eval_result=result, is_the_final_export=is_last)
 
 
 def evaluated_before(folder: str) -> set[int]:
-    """The training steps of which there is an evaluation in the folder's summaries."""
+    """Return the training steps whose evaluation is recorded in the summaries of this folder."""
     import tensorflow as tf
 
     found: set[int] = set()

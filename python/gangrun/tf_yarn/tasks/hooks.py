@@ -1,4 +1,4 @@
-"""What watches an Estimator's steps and tells of them. Imports TensorFlow, so it is imported in tasks only."""
+"""Session hooks that report the progress of an Estimator. Imports TensorFlow, so import it in tasks only."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Callable
 import tensorflow as tf
 
 Report = Callable[..., None]
-# A figure is sent once a second at most; there is no use in telling it more often.
+# Seconds between two reports; gangrun sends values at most once a second.
 TELL_EVERY_S = 1.0
 
 
 class StepsPerSecond(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
-    """Tells steps_per_sec and global_step every so many steps."""
+    """Reports steps_per_sec and global_step every `every_n_steps` steps."""
 
     def __init__(self, every_n_steps: int, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
         self._every, self._report, self._clock = every_n_steps, report, clock
@@ -35,7 +35,10 @@ class StepsPerSecond(tf.estimator.SessionRunHook):  # type: ignore[misc]  # Tens
 
 
 class EvaluationSteps(tf.estimator.SessionRunHook):  # type: ignore[misc]  # likewise
-    """Tells what an evaluator does with its time; it lives as long as the evaluator does."""
+    """Reports the evaluator's steps, their mean duration in seconds, its busy fraction, and the last training step.
+
+    One instance serves all evaluations of an evaluator.
+    """
 
     def __init__(self, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
         self._report, self._clock = report, clock
@@ -63,6 +66,7 @@ class EvaluationSteps(tf.estimator.SessionRunHook):  # type: ignore[misc]  # lik
         self.tell()
 
     def tell(self) -> None:
+        """Report the current values now."""
         now = self._clock()
         self._told_at = now
         self._report(nb_eval_steps=self._steps, eval_step_mean_duration=self._busy / self._steps if self._steps else 0.0,

@@ -1,4 +1,4 @@
-"""What the client tells every task."""
+"""The order: what the client sends to every task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from gangrun.tf_yarn.experiment import ExperimentFn
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """Pickled with the experiment_fn, so it has to stay the same class on both sides: no TensorFlow here."""
+    """What a task has to run. It is pickled together with the experiment_fn.
+
+    The class must be importable on both sides without TensorFlow.
+    """
 
     experiment_fn: ExperimentFn
     module: str
@@ -23,12 +26,13 @@ _current: Optional[Order] = None
 
 
 def set_current(order: Order) -> None:
+    """Set the order of this process."""
     global _current
     _current = order
 
 
 def current() -> Order:
-    """That of the task in which this process is; RuntimeError outside of one."""
+    """Return the order of this process. Raises RuntimeError outside of a tf_yarn task."""
     if _current is None:
         raise RuntimeError("this process is not in a task of tf_yarn: there is no experiment_fn")
     return _current

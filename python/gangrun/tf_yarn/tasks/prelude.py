@@ -1,6 +1,6 @@
-"""What has to be there before a task's Python starts: the variables that a hook exports, libraries of CUDA.
+"""Set up a task's process before its program runs: variables exported by pre_script_hook, and CUDA libraries.
 
-The loader reads LD_LIBRARY_PATH once, at a program's start, so the process is replaced by itself with what they say.
+The loader reads LD_LIBRARY_PATH only at a program's start, so the process re-executes itself with the new variables.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import subprocess
 import sys
 from typing import Mapping, Optional
 
-# Says to the process that replaces this one that all is done.
+# Set in the re-executed process, which then skips the preparation.
 DONE = "TF_YARN_PRELUDE_DONE"
-# Of a hook, which may fetch something.
+# Seconds that a hook may take.
 LIMIT_S = 600
 
 
 def prepare(hook: Optional[str], cuda_folder: Optional[str]) -> None:
+    """Run the hook, add the libraries, and re-execute this process. Does nothing if neither is given, or the second time."""
     if not (hook or cuda_folder) or DONE in os.environ:
         return
     env = dict(os.environ)
@@ -33,12 +34,15 @@ def prepare(hook: Optional[str], cuda_folder: Optional[str]) -> None:
 
 
 def command_line() -> list[str]:
-    """That of this process as it was started, options of the interpreter included."""
+    """Return the command line that started this process, including options of the interpreter."""
     return pathlib.Path("/proc/self/cmdline").read_bytes().decode(errors="surrogateescape").split("\0")[:-1]
 
 
 def with_libraries(env: Mapping[str, str], folder: pathlib.Path) -> dict[str, str]:
-    """Finds the folders with libraries in what was unpacked."""
+    """Return the variables with the folders of all shared libraries in `folder` added to LD_LIBRARY_PATH.
+
+    Raises RuntimeError if there are none.
+    """
     found = sorted({str(path.parent.absolute()) for path in folder.rglob("*.so*")})
     if not found:
         raise RuntimeError(f"cuda_runtime_hdfs_path: there is no library in the archive ({folder.absolute()})")
@@ -47,7 +51,10 @@ def with_libraries(env: Mapping[str, str], folder: pathlib.Path) -> dict[str, st
 
 
 def after_hook(hook: str, env: Mapping[str, str]) -> dict[str, str]:
-    """The variables after the hook has run, by bash, with its output in the task's log."""
+    """Run the hook in bash and return the variables that it leaves. Its output goes to the task's log.
+
+    Raises RuntimeError if it fails.
+    """
     reader, writer = os.pipe()
     try:
         process = subprocess.Popen(["bash", "-c", f"{hook}\nenv -0 >&{writer}"], env=dict(env), pass_fds=[writer],

@@ -1,4 +1,4 @@
-"""The task that shows the training: TensorBoard on the loopback of its host, at the port of the task."""
+"""The TensorBoard task: it listens on the loopback address of its host, at the task's port."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ logger = logging.getLogger(__name__)
 
 
 def model_dir(experiment_fn: Callable[[], Any]) -> str:
-    """What was said, else the folder of the experiment."""
+    """Return the folder to show: TB_MODEL_DIR, else the experiment's folder.
+
+    Raises RuntimeError if there is neither.
+    """
     said = os.environ.get("TB_MODEL_DIR")
     if said:
         return said
@@ -29,11 +32,15 @@ def model_dir(experiment_fn: Callable[[], Any]) -> str:
 
 
 def words(folder: str, port: str, extra: str) -> list[str]:
+    """Return the command line of TensorBoard."""
     return ["tensorboard", "--logdir", folder, "--host", "127.0.0.1", "--port", port, *shlex.split(extra)]
 
 
 def program() -> Callable[[], NoReturn]:
-    """That of this Python, else the one on the PATH."""
+    """Return a function that runs TensorBoard: from this Python, else from the PATH.
+
+    Exits with a message if it is not installed.
+    """
     try:
         found: Callable[[], NoReturn] = importlib.import_module("tensorboard.main").run_main
         return found
@@ -48,6 +55,7 @@ def program() -> Callable[[], NoReturn]:
 
 
 def run(experiment_fn: Callable[[], Any]) -> None:
+    """Run TensorBoard in this process."""
     main = program()
     folder = model_dir(experiment_fn)
     logger.info("TensorBoard shows %s", folder)

@@ -1,4 +1,4 @@
-"""The front door of tf-yarn's last release for TensorFlow: the same names as in gangrun.tf_yarn."""
+"""tf-yarn's API for TensorFlow, under the name of its last release; the same as gangrun.tf_yarn."""
 
 from __future__ import annotations
 

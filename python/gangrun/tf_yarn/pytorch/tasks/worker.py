@@ -1,4 +1,4 @@
-"""One rank of a PyTorch job: joins the others, makes the experiment and calls its `main_fn`."""
+"""One rank of a PyTorch job: joins the process group, makes the experiment and calls its `main_fn`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEEDED = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
 
 
 def run(experiment_fn: Callable[[], Any]) -> None:
-    """Called in each process of each task that has a rank; in the others, as an evaluator, it refuses."""
+    """Run one rank. Raises RuntimeError in a task without a rank, such as an evaluator."""
     missing = [name for name in NEEDED if name not in os.environ]
     if missing:
         raise RuntimeError(f"this task has no rank ({', '.join(missing)} not set): PyTorch jobs have task types that are "
@@ -46,13 +46,17 @@ def run(experiment_fn: Callable[[], Any]) -> None:
 
 
 def choose(local_rank: int, processes: int, gpus: int) -> Tuple[str, Optional[int]]:
-    """(backend, GPU): NCCL can lock up when processes share a GPU, so it is for tasks that have one for each."""
+    """Return (backend, GPU index or None) of a process.
+
+    NCCL can deadlock when processes share a GPU, so it is used only if there is a GPU for each process of the task.
+    """
     if not gpus:
         return "gloo", None
     return ("nccl" if processes <= gpus else "gloo"), local_rank % gpus
 
 
 def checked(experiment: Any, processes: int) -> PytorchExperiment:
+    """Return the experiment, or raise TypeError or ValueError if it does not fit this job."""
     if not isinstance(experiment, PytorchExperiment):
         raise TypeError(f"experiment_fn returned {type(experiment).__name__}; a PytorchExperiment is needed")
     asked = experiment.n_workers_per_executor
@@ -63,6 +67,7 @@ def checked(experiment: Any, processes: int) -> PytorchExperiment:
 
 
 def train(experiment: PytorchExperiment, rank: int, gpu: Optional[int]) -> None:
+    """Wrap the model, make the loader and the writer, and call `main_fn`."""
     from torch.nn.parallel import DistributedDataParallel
 
     device = "cpu" if gpu is None else f"cuda:{gpu}"
@@ -79,7 +84,7 @@ def train(experiment: PytorchExperiment, rank: int, gpu: Optional[int]) -> None:
 
 
 def parameters(main_fn: Callable[..., Any]) -> int:
-    """4 for a `main_fn` that has no place for the writer, else 5."""
+    """Return how many arguments `main_fn` takes: 4 without the writer, else 5."""
     try:
         inspect.signature(main_fn).bind(*range(5))
     except TypeError:
@@ -90,7 +95,10 @@ def parameters(main_fn: Callable[..., Any]) -> int:
 
 
 def make_loader(dataset: Any, wanted: DataLoaderArgs) -> Any:
-    """A loader of this rank's part. An iterable dataset shares itself out, as does one of webdataset."""
+    """Return a loader of this rank's part of the dataset.
+
+    An IterableDataset or a webdataset splits itself among the ranks.
+    """
     import torch
     from torch.utils.data import DistributedSampler
 
@@ -115,7 +123,7 @@ def make_loader(dataset: Any, wanted: DataLoaderArgs) -> Any:
 
 
 class NoWriter:
-    """In the place of a SummaryWriter where TensorBoard is not installed: takes every call and writes nothing."""
+    """Replaces SummaryWriter if TensorBoard is not installed; accepts every call and writes nothing."""
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         if name.startswith("__"):
@@ -124,6 +132,10 @@ class NoWriter:
 
 
 def make_writer(folder: str, is_wanted: bool) -> Any:
+    """Return a SummaryWriter for this folder, or a NoWriter if TensorBoard is not installed.
+
+    Raises ModuleNotFoundError instead if the writer's files are wanted.
+    """
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ModuleNotFoundError as error:

@@ -1,3 +1,3 @@
-"""The task modules for TensorFlow, by the names that custom_task_module has for them."""
+"""Task modules for TensorFlow, under the names that custom_task_module takes."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One task of a training by TensorFlow: chief, worker or ps of an Estimator, or one of a Keras model; or its evaluator."""
+"""The default task module: trains an Estimator (chief, worker, ps) or a Keras model, and evaluates it in the evaluator."""
 
 from __future__ import annotations
 

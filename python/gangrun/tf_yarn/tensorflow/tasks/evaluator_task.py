@@ -1,4 +1,4 @@
-"""Evaluation alone: custom_task_module="tf_yarn.tensorflow.tasks.evaluator_task"."""
+"""A job that only evaluates: custom_task_module="tf_yarn.tensorflow.tasks.evaluator_task"."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(experiment_fn: Callable[[], Any]) -> None:
+    """Evaluate the experiment's checkpoints in the evaluator; do nothing in other tasks."""
     if task.current().type != "evaluator":
         logger.info("%s has nothing to do in a job that only evaluates", task.current().task)
         return
@@ -22,6 +23,7 @@ def run(experiment_fn: Callable[[], Any]) -> None:
 
 
 def evaluator_fn(experiment: Any) -> None:
+    """Evaluate the checkpoints of an Experiment or a KerasExperiment, and report the durations."""
     if isinstance(experiment, keras.KerasExperiment):
         task.report(train_eval_start_time=time.time())
         keras.evaluate(experiment, task.report)

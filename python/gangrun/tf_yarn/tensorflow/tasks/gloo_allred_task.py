@@ -1,4 +1,4 @@
-"""Horovod with gloo, by the name that tf-yarn gave it: chief and workers are its ranks."""
+"""Training with Horovod over gloo, under tf-yarn's name for it; chief and workers are the ranks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from gangrun.tf_yarn import horovod, keras, task_modules
 
 
 def run(experiment_fn: Callable[[], Any]) -> None:
+    """Train as a Horovod rank, or evaluate in the evaluator."""
     if keras.task_type() == "evaluator":
         importlib.import_module(task_modules.EVALUATOR).run(experiment_fn)
     else:
