@@ -92,7 +92,7 @@ def test_a_job_that_asks_for_none_sees_what_its_caller_sees(run_gangrun, machine
 
 
 def test_a_task_that_asks_for_none_sees_none_of_the_others(run_gangrun, machine):
-    assert seen(run_gangrun, machine("GPU-a"), "-r", "ps:1,worker:1", "--gpus", "worker:1") == ["", "GPU-a"]
+    assert seen(run_gangrun, machine("GPU-a"), "-r", "worker:2", "--gpus", "worker[1]:1") == ["", "GPU-a"]
 
 
 @pytest.mark.programs  # it takes the limit's 10 s
