@@ -1,5 +1,5 @@
 # The few commands that a newcomer needs; the work is done by tools/.
-.PHONY: help demo build wheel docs test quick acceptance clean
+.PHONY: help demo build wheel docs test quick acceptance bench clean
 .DEFAULT_GOAL := help
 
 help:  ## show this
@@ -31,6 +31,11 @@ quick:  ## while you work: the house rules, and the tests of the rooms that the 
 acceptance:  ## all the rest, for hours: make acceptance ONLY=yarn,fuzz (tools/run_tests list shows the names)
 	@tools/install-deps build test
 	@tools/run_tests acceptance $(if $(ONLY),--only $(ONLY))
+
+bench:  ## measure the claims of speed beside their peers, and draw the plots of docs/benchmarks.md: make bench ONLY=gang_start
+	@tools/install-deps build test plots
+	@GANGRUN_FIGURES=$(CURDIR)/bench/figures tools/run_tests bench $(if $(ONLY),--only $(ONLY))
+	@tools/plots
 
 clean:  ## remove what was built here (caches outside the checkout stay)
 	rm -rf build

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import Series, Verdicts, build_folder, gangrun_program, in_turns
+from measure import Figure, Series, Verdicts, build_folder, gangrun_program, in_turns
 
 # Debian's torch 1.13 runs on Python 3.11 only with its output redirected (-r 1 -t 1).
 TORCHRUN = ["/usr/bin/python3", "-m", "torch.distributed.run", "--standalone", "-r", "1", "-t", "1",
@@ -72,6 +72,7 @@ def main() -> None:
     if not with_torchrun:
         print("torchrun is not installed (tools/install-deps bench): its column is missing",
               file=sys.stderr)
+    figure = Figure("gang_start", "A gang that runs `true` on this machine: until all have ended", "ms, lower is better")
     print("milliseconds, minimum and median of", arguments.runs, "runs (torchrun: 1)")
     with tempfile.TemporaryDirectory() as home:
         gangrun = Gangrun(home)
@@ -81,17 +82,23 @@ def main() -> None:
             started = Series(tuple(gangrun.started[size]))
             print(f"{size:4} x true: bare loop done {taken['bare']}   gangrun all started {started}"
                   f"   gangrun done {taken['gangrun']}", flush=True)
+            group = f"{size} task{'s' if size > 1 else ''}"
+            figure.add(group, "fork and exec alone", taken["bare"].minimum)
+            figure.add(group, "gangrun", taken["gangrun"].minimum)
             ratio = taken["gangrun"].minimum / taken["bare"].minimum
             if size in (32, 100):
                 verdicts.at_most(f"gangrun done / bare loop done at {size}", ratio, 8)
             if with_torchrun and size <= MOST_OF_TORCHRUN:
                 peers = in_turns(1, {"default": lambda n=size: torchrun(n, []),
                                      "tuned": lambda n=size: torchrun(n, TUNED)})
+                figure.add(group, "torchrun", peers["default"].minimum)
+                figure.add(group, "torchrun, told to look every 0.1 s", peers["tuned"].minimum)
                 print(f"     torchrun done: by default {peers['default']}, looking every 0.1 s"
                       f" {peers['tuned']} ({peers['tuned'].minimum / taken['gangrun'].minimum:.0f}"
                       " times gangrun)")
                 verdicts.at_least(f"torchrun done / gangrun done at {size}",
                                   peers["default"].minimum / taken["gangrun"].minimum, 50)
+    figure.write()
     verdicts.finish()
 
 

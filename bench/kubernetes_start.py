@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 
 from cluster import LIMIT_S, KubernetesCluster
 from gate import PodGate
-from measure import Series, Verdicts, gangrun_program, in_turns
+from measure import Figure, Series, Verdicts, gangrun_program, in_turns
 
 IMAGE = "localhost/busybox:1"
 HOLLOW_NODES = 40
@@ -219,10 +219,12 @@ class Pods:
         return (last - begin) * 1000
 
 
-def compare(name: str, arguments: argparse.Namespace, own: Callable[[], float], peer: Callable[[], float], verdicts: Verdicts) -> None:
+def compare(name: str, arguments: argparse.Namespace, own: Callable[[], float], peer: Callable[[], float], verdicts: Verdicts,
+            figure: Figure) -> None:
     taken = in_turns(arguments.runs, {"gangrun": own, "kubectl apply": peer})
     for what, series in taken.items():
         print(f"{f'{what}, {name}':32} {series}", flush=True)
+        figure.add(name, what, series.minimum / 1000)
     floor = taken["kubectl apply"].minimum
     aim = max(AIM_RATIO, (floor + AIM_MORE_MS) / floor)
     verdicts.at_most(f"gangrun / kubectl apply, {name}, minima", taken["gangrun"].minimum / floor, aim)
@@ -321,6 +323,7 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=1000)
     arguments = parser.parse_args()
     verdicts = Verdicts()
+    figure = Figure("kubernetes_start", "Kubernetes: from the command until the last pod runs", "s, lower is better")
     print(f"milliseconds, minimum and median of {arguments.runs} runs")
     # A short path, as sockets lie in it, which other users' containers may go through.
     with tempfile.TemporaryDirectory(prefix="kube-") as name:
@@ -333,13 +336,14 @@ def main() -> None:
                 pods.to_processes(2, pods.gangrun)
                 for tasks in arguments.pods:
                     compare(f"{tasks} pods", arguments, lambda n=tasks: pods.to_processes(n, pods.gangrun),
-                            lambda n=tasks: pods.to_processes(n, pods.kubectl), verdicts)
+                            lambda n=tasks: pods.to_processes(n, pods.kubectl), verdicts, figure)
                 compare(f"{arguments.hollow} hollow pods", arguments, lambda: pods.to_hollow(arguments.hollow, pods.gangrun),
-                        lambda: pods.to_hollow(arguments.hollow, pods.kubectl), verdicts)
+                        lambda: pods.to_hollow(arguments.hollow, pods.kubectl), verdicts, figure)
                 look_at_client(pods, arguments.many, folder / "c", verdicts)
                 look_at_failure(pods, arguments.runs, verdicts)
             finally:
                 observer.close()
+    figure.write()
     verdicts.finish()
 
 

@@ -5,6 +5,7 @@ run, in turns, and judged by the ratio of the minima.
 """
 
 import dataclasses
+import json
 import os
 import statistics
 import subprocess
@@ -43,6 +44,28 @@ def in_turns(runs: int, measures: dict[str, Callable[[], float]]) -> dict[str, S
         for name, measure in measures.items():
             values[name].append(measure())
     return {name: Series(tuple(taken)) for name, taken in values.items()}
+
+
+class Figure:
+    """What a program has measured, to be drawn in docs/benchmarks.md: for each group one bar for each who was measured.
+
+    `unit` is what the values are in, "lower is better" or "higher is better" included. Written as NAME.json to the folder
+    $GANGRUN_FIGURES, which `make bench` sets; tools/plots draws it. Without that it is only measured.
+    """
+
+    def __init__(self, name: str, title: str, unit: str) -> None:
+        self.name, self.title, self.unit = name, title, unit
+        self.groups: dict[str, dict[str, float]] = {}
+
+    def add(self, group: str, who: str, value: float) -> None:
+        self.groups.setdefault(group, {})[who] = float(f"{value:.3g}")
+
+    def write(self) -> None:
+        folder = os.environ.get("GANGRUN_FIGURES")
+        if folder and self.groups:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            content = {"title": self.title, "unit": self.unit, "groups": self.groups}
+            (Path(folder) / f"{self.name}.json").write_text(json.dumps(content, indent=2) + "\n")
 
 
 class Verdicts:

@@ -13,7 +13,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from measure import Series, Verdicts, build_folder, in_turns, python_of
+from measure import Figure, Series, Verdicts, build_folder, in_turns, python_of
 
 # Not a benchmark of its own, so it has no main program.
 PEER = (f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import roll_call_peer;"
@@ -53,6 +53,8 @@ def main() -> None:
     parser.add_argument("--sizes", default="100,1000,10000")
     arguments = parser.parse_args()
     verdicts = Verdicts()
+    figure = Figure("roll_call", "Roll call: from the last agent's first byte until all have the cluster spec", "ms, lower is better")
+    names = {"gangrun": "gangrun", "reservation": "TensorFlowOnSpark's reservation server", "tcpstore": "c10d's TCPStore"}
     pythons = {"reservation": str(python_of("peers")), "tcpstore": "/usr/bin/python3"}
     for size in map(int, arguments.sizes.split(",")):
         measures = {"gangrun": Measured(build_folder() / "bench" / "roll_call", size, "all"),
@@ -68,6 +70,9 @@ def main() -> None:
             print(f"  {name:17} {measured.series('last_report_to_spec_ms')}   {cpu.minimum / size:6.3f}"
                   f" {cpu.median / size:6.3f}   {measured.series('master_bytes').median / size / 1000:6.1f}",
                   flush=True)
+        for name, who in names.items():
+            if name in measures:
+                figure.add(f"{size:,} agents", who, measures[name].series("last_report_to_spec_ms").minimum)
         own = measures.pop("gangrun")
         verdicts.at_most(f"CPU ms an agent at {size}", own.series("master_cpu_ms").minimum / size,
                          CPU_MS_PER_AGENT.get(size, 2))
@@ -77,6 +82,7 @@ def main() -> None:
             ratio = (measures[name].series("last_report_to_spec_ms").minimum
                      / own.series("last_report_to_spec_ms").minimum)
             verdicts.at_least(f"{name}'s time to the spec / gangrun's at {size}", ratio, 1)
+    figure.write()
     verdicts.finish()
 
 

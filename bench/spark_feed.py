@@ -9,7 +9,7 @@ import argparse
 import pathlib
 import secrets
 
-from measure import Verdicts
+from measure import Figure, Verdicts
 from spark.application import told_by
 
 PROGRAM = pathlib.Path(__file__).parent / "spark/rows.py"
@@ -42,6 +42,13 @@ def over_peer(verdicts: Verdicts, what: str, ratio: float, aim: float, permitted
     if permitted < aim:
         print(f"{what}: {ratio:.2f} (aim: at least {aim:g}) {'reached' if ratio >= aim else 'missed'}; Spark's floor permits {permitted:.2f}")
     verdicts.at_least(what, ratio, min(aim, permitted))
+
+
+def draw(ours: dict, peer: dict, figure: Figure) -> None:
+    for shape in RATE_OVER_PEER:
+        for who, taken in (("gangrun", ours["rows"][shape]["fed"]), ("TensorFlowOnSpark", peer["rows"][shape]["fed"]),
+                           ("Spark task that only reads", ours["rows"][shape]["floor"])):
+            figure.add(shape, who, best(taken, "rate"))
 
 
 def judge_rows(ours: dict, peer: dict, nodes: int, verdicts: Verdicts) -> None:
@@ -90,11 +97,15 @@ def main() -> None:
     arguments = parser.parse_args()
     counts = [arguments.nodes] if arguments.nodes else [1, 2] if arguments.long else [1]
     verdicts = Verdicts()
+    figure = Figure("spark_feed", "Spark: rows that reach one training process", "rows/s, higher is better")
     for nodes in counts:
         print(f"{nodes} node{'s' if nodes > 1 else ''}", flush=True)
         ours, peer = (measure(nodes, "long" if arguments.long else "short", name) for name in (OURS, PEER))
         judge_rows(ours["rows"], peer["rows"], nodes, verdicts)
         judge_others(ours, peer, nodes, verdicts)
+        if nodes == 1:
+            draw(ours, peer, figure)
+    figure.write()
     verdicts.finish()
 
 

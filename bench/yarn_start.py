@@ -20,7 +20,7 @@ import tempfile
 import time
 
 from gate import Gate
-from measure import Verdicts, gangrun_program, in_turns, python_of
+from measure import Figure, Verdicts, gangrun_program, in_turns, python_of
 from cluster import LIMIT_S, YarnCluster
 
 SHELL = "org.apache.hadoop.yarn.applications.distributedshell.Client"
@@ -133,12 +133,13 @@ class Starts:
         return taken
 
 
-def compare(starts: Starts, tasks: int, arguments: argparse.Namespace, verdicts: Verdicts) -> None:
+def compare(starts: Starts, tasks: int, arguments: argparse.Namespace, verdicts: Verdicts, figure: Figure) -> None:
     taken = in_turns(arguments.runs, {"gangrun": lambda: starts.gangrun(tasks)})
     taken |= in_turns(arguments.peer_runs, {"skein": lambda: starts.skein(tasks),
                                             "DistributedShell": lambda: starts.distributed_shell(tasks)})
     for name, series in taken.items():
         print(f"{f'{name}, {tasks} containers':32} {series}", flush=True)
+        figure.add(f"{tasks} containers", name, series.minimum / 1000)
     own = taken["gangrun"].minimum
     verdicts.at_most(f"gangrun / skein at {tasks}, minima", own / taken["skein"].minimum, AIMS.get(tasks, 1 / 4))
     verdicts.at_most(f"gangrun / DistributedShell at {tasks}, minima", own / taken["DistributedShell"].minimum, 1 / 2)
@@ -160,6 +161,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, nargs="+", default=[2, 8, 16])
     arguments = parser.parse_args()
     verdicts = Verdicts()
+    figure = Figure("yarn_start", "YARN: from the command until the last task's process runs", "s, lower is better")
     print(f"milliseconds, minimum and median of {arguments.runs} runs, of the peers of {arguments.peer_runs}")
     with (tempfile.TemporaryDirectory() as text,
           YarnCluster(folder := pathlib.Path(text) / "cluster", "--nodes", 2, "--vcores", 64) as environment):
@@ -169,13 +171,14 @@ def main() -> None:
             for start in (starts.gangrun, starts.distributed_shell, starts.skein):
                 start(2)
             for tasks in arguments.tasks:
-                compare(starts, tasks, arguments, verdicts)
+                compare(starts, tasks, arguments, verdicts, figure)
             compare_uses(starts, arguments.tasks[-1], verdicts)
         finally:
             starts.skein_driver("stop")
         submitted = in_turns(arguments.runs, {"gangrun run --detach": starts.detach})["gangrun run --detach"]
         print(f"{'gangrun run --detach':32} {submitted}")
         verdicts.at_most("ms from gangrun run --detach to its end, nothing to upload", submitted.minimum, 300)
+    figure.write()
     verdicts.finish()
 
 

@@ -60,11 +60,16 @@ def bench_program(tally, program):
         tally.unsteady.append(name)
 
 
-def bench(tally):
+def bench_programs():
+    """By name; other files of the folder are what they share."""
+    return {path.stem: path for path in sorted((ROOT / "bench").glob("*.py")) if "__main__" in path.read_text()}
+
+
+def bench(tally, chosen=()):
     if not build(tally, "release", "src/all", "bench/all"):
         return
-    for program in sorted((ROOT / "bench").glob("*.py")):
-        if "__main__" in program.read_text():
+    for name, program in bench_programs().items():
+        if not chosen or name in chosen:
             bench_program(tally, program)
 
 
@@ -129,3 +134,12 @@ def names():
 
 def stages(chosen):
     return [stage(name) for name in chosen or names()]
+
+
+def bench_stage(chosen):
+    """Some of the programs, or all."""
+    def measure(tally):
+        if install(tally, "build", "test", *PACKAGES["bench"]):
+            bench(tally, chosen)
+
+    return Stage("bench", WITHOUT_PYTEST["bench"][0], 0, measure)
