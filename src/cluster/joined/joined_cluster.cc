@@ -1,22 +1,11 @@
 #include "cluster/joined/joined_cluster.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::cluster {
-
-namespace {
-
-// Joined by commas, as far as one reads.
-std::string list_of(const std::vector<std::string>& names) {
-  if (names.size() <= kMaxNamed) return base::format("{}", base::join(names, ", "));
-  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
-  return base::format("{} and {} more", base::join(first, ", "), names.size() - kMaxNamed);
-}
-
-}  // namespace
 
 std::string to_words(const registry::JoinRequest& who) {
   const std::string from = who.executor.empty() ? "" : base::format(" from {}", who.executor);
@@ -157,9 +146,10 @@ std::string JoinedCluster::waiting_words() const {
     }
   }
   if (missing.empty()) return {};
-  std::string words = base::format("no executor has joined for {}; {} of {} have joined",
-                                   list_of(missing), here.size(), members_.size());
-  if (!here.empty()) words += base::format(": {}", list_of(here));
+  std::string words =
+      base::format("no executor has joined for {}; {} of {} have joined",
+                   base::first_and_more(missing, kMaxNamed), here.size(), members_.size());
+  if (!here.empty()) words += base::format(": {}", base::first_and_more(here, kMaxNamed));
   return words;
 }
 
