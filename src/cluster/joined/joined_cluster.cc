@@ -40,14 +40,14 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
 
 // There is no next master: the job ends with the one that the tasks came to.
 void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json&) {
-  emit(Ended{task, attempt, "its agent was another master's", loop_.now()});
+  emit(Ended{task, attempt, "belongs to another master", loop_.now()});
 }
 
 void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.attempt != attempt) return;
   if (found->second.state == State::kAwaited)
-    end(task, "no executor has joined for it", loop_.now());
+    end(task, "has no executor: none has joined", loop_.now());
 }
 
 registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
@@ -106,8 +106,10 @@ void JoinedCluster::on_session_lost(const job::TaskId& task,
   if (found == members_.end() || found->second.state != State::kHere) return;
   const base::Instant now = loop_.now();
   if (farewell) {
-    return end(task, farewell->empty() ? "its agent ended" : base::format("left: {}", *farewell),
-               now);
+    return end(
+        task,
+        farewell->empty() ? "lost its agent, which ended" : base::format("left: {}", *farewell),
+        now);
   }
   Member& member = found->second;
   member.state = State::kBroken;
