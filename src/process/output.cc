@@ -89,7 +89,7 @@ void OutputPump::end_line() {
 
 void OutputPump::tell_redrawn() {
   if (!std::exchange(redrawn_, false) || line_.empty()) return;
-  if (callbacks_.on_line) callbacks_.on_line(line_);
+  if (callbacks_.on_line) callbacks_.on_line(line_ + '\r');
 }
 
 void OutputPump::keep_line() {

@@ -194,10 +194,10 @@ TEST_F(Output, AProgressBarIsSeenBeforeItsLineEnds) {
   EXPECT_THAT(lines, IsEmpty());
   target->tell_redrawn();
   target->tell_redrawn();
-  EXPECT_THAT(lines, ElementsAre("20%")) << "once";
+  EXPECT_THAT(lines, ElementsAre("20%\r")) << "once";
   feed(*target, "\r100%\n");
   target->tell_redrawn();
-  EXPECT_THAT(lines, ElementsAre("20%", "100%"));
+  EXPECT_THAT(lines, ElementsAre("20%\r", "100%"));
   EXPECT_EQ(target->last_lines(), std::vector<std::string>{"100%"});
   EXPECT_EQ(logged(), "\r10%\r20%\r100%\n");
 }
