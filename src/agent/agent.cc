@@ -238,10 +238,8 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
-    // Those of a job in which gangrun itself was called say nothing true of this one; but where
-    // jobs are kept is the same for a gangrun that the task starts.
-    const bool is_home = text.substr(0, equals) == "GANGRUN_HOME";
-    if (frameworks::is_reserved(text.substr(0, equals)) && !is_home) continue;
+    // Those of a job in which gangrun itself was called say nothing true of this one.
+    if (frameworks::is_reserved(text.substr(0, equals))) continue;
     if (runs_image() && !passes_into_image(text.substr(0, equals))) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }

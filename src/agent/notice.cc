@@ -8,25 +8,10 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "job/spec_names.h"
 #include "process/signal_catchers.h"
 
 namespace gangrun::agent {
-
-namespace {
-
-// 0: none.
-int number_of(job::NoticeSignal signal) {
-  switch (signal) {
-    case job::NoticeSignal::kNone: return 0;
-    case job::NoticeSignal::kUsr1: return SIGUSR1;
-    case job::NoticeSignal::kUsr2: return SIGUSR2;
-    case job::NoticeSignal::kTerm: return SIGTERM;
-    case job::NoticeSignal::kInt: return SIGINT;
-  }
-  return 0;
-}
-
-}  // namespace
 
 Notice::Notice(base::Logger& logger, std::string file, job::NoticeSignal signal)
     : logger_(logger), file_(std::move(file)), signal_(signal) {}
@@ -45,7 +30,7 @@ void Notice::tell(std::optional<std::chrono::milliseconds> left, base::Instant n
     const auto written = base::write_file_atomically(file_, base::dump_json(json), 0600);
     if (!written.ok()) logger_.warning("the notice: {}", written.error().message);
   }
-  const int number = number_of(signal_);
+  const int number = job::number_of(signal_);
   if ((left && is_known) || number == 0) return;
   const std::vector<pid_t> catchers = process::signal_catchers(processes, number);
   for (const pid_t pid : catchers) (void)::kill(pid, number);

@@ -34,6 +34,10 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 }
 
 Result<> write_all(int fd, std::string_view content, std::string_view what) {
+  return write_and_take(fd, content, what);
+}
+
+Result<> write_and_take(int fd, std::string_view& content, std::string_view what) {
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;

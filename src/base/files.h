@@ -27,6 +27,8 @@ Result<> make_folders(const std::string& path, mode_t mode);
 
 // Every byte of `content` to `fd`, whatever the number of writes.
 Result<> write_all(int fd, std::string_view content, std::string_view what);
+// The same, and takes from `content` what was written: a disk that fills up has its beginning.
+Result<> write_and_take(int fd, std::string_view& content, std::string_view what);
 
 // An anonymous file in memory that holds `content`, positioned at its start, closed on exec unless
 // the caller hands it on. For what must reach a child but neither a disk nor a command line.

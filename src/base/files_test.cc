@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace gangrun::base {
@@ -110,6 +112,21 @@ TEST_F(Files, WriteAllReportsAFullDevice) {
   ASSERT_FALSE(written.ok());
   EXPECT_EQ(written.error().code, Code::kResourceExhausted);
   EXPECT_THAT(written.error().message, testing::StartsWith("cannot write the log"));
+}
+
+TEST_F(Files, WhatADiskThatFillsUpTookIsKnown) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  const UniqueFd file(::open(path("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  std::string_view left = "more than ten bytes";
+  const auto written = write_and_take(file.get(), left, "the log");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_FALSE(written.ok());
+  EXPECT_EQ(left, "ten bytes");
+  EXPECT_EQ(read_file(path("log"), 100).value(), "more than ");
 }
 
 TEST_F(Files, AMemoryFileIsReadFromItsStartAndNotInherited) {

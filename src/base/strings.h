@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,5 +30,20 @@ std::string shell_quote(std::string_view word);
 
 // At most `max_bytes` of `text`, cut between code points, with "…" where something was cut.
 std::string shorten(std::string_view text, std::size_t max_bytes);
+
+// "a, b and 3 more": the first `most` of `items`, each as `name` gives it, and how many there are
+// besides. Only what is shown is named: there may be thousands.
+template <typename Items, typename Name = std::identity>
+std::string first_and_more(const Items& items, std::size_t most, Name name = {}) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& item : items) {
+    if (shown == most) break;
+    if (shown++ > 0) text += ", ";
+    text += std::invoke(name, item);
+  }
+  if (items.size() > shown) text += " and " + std::to_string(items.size() - shown) + " more";
+  return text;
+}
 
 }  // namespace gangrun::base

@@ -73,5 +73,24 @@ TEST(Shorten, CutsBetweenCodePointsWithinTheLimit) {
   }
 }
 
+TEST(FirstAndMore, NamesTheFirstAndCountsTheRest) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(first_and_more(Words{}, 2), "");
+  EXPECT_EQ(first_and_more(Words{"a"}, 2), "a");
+  EXPECT_EQ(first_and_more(Words{"a", "b"}, 2), "a, b");
+  EXPECT_EQ(first_and_more(Words{"a", "b", "c"}, 2), "a, b and 1 more");
+  EXPECT_EQ(first_and_more(Words{"a", "b", "c", "d", "e"}, 2), "a, b and 3 more");
+}
+
+TEST(FirstAndMore, WhatIsNotShownIsNotNamed) {
+  int named = 0;
+  const auto name = [&](int number) {
+    ++named;
+    return "worker:" + std::to_string(number);
+  };
+  EXPECT_EQ(first_and_more(std::vector<int>(1000, 7), 1, name), "worker:7 and 999 more");
+  EXPECT_EQ(named, 1);
+}
+
 }  // namespace
 }  // namespace gangrun::base

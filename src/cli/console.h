@@ -54,6 +54,9 @@ class Console {
 
   [[nodiscard]] bool out_is_terminal() const { return out_.is_terminal(); }
   [[nodiscard]] bool err_is_terminal() const { return err_.is_terminal(); }
+  // Whether a line may stay without its end: nothing comes between that is not ours, as from
+  // `gangrun … | tee`.
+  [[nodiscard]] bool is_terminal() const { return out_is_terminal() && err_is_terminal(); }
   [[nodiscard]] bool out_is_open() const { return out_.is_open(); }
   [[nodiscard]] bool colour_on_out() const { return out_is_terminal() && colour_allowed_; }
   [[nodiscard]] bool colour_on_err() const { return err_is_terminal() && colour_allowed_; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "cli/log_lines.h"
 
 namespace gangrun::cli {
 
@@ -14,6 +15,13 @@ constexpr base::milliseconds kInterval(200);
 // While more than that waits for a slow reader, no more lines are read.
 constexpr std::size_t kMaxQueuedBytes = std::size_t{1} << 20U;
 constexpr base::milliseconds kReaderTimeout(kReaderTimeoutMs);
+
+// The live table has progress bars from the status.
+cluster::LogRequest log_request(const Console& console, const ViewOptions& options) {
+  cluster::LogRequest request;
+  if (options.quiet) request.redraw_pace = redraw_pace(console, options.json);
+  return request;
+}
 
 }  // namespace
 
@@ -35,6 +43,7 @@ JobDisplay::JobDisplay(net::EventLoop& loop, Context& context, const ViewOptions
     : loop_(loop),
       context_(context),
       status_(std::move(status)),
+      request_(log_request(context.console, options)),
       view_(make_view(context.console, options)) {
   context_.console.defer([this] { on_blocked(); });
 }
@@ -42,7 +51,7 @@ JobDisplay::JobDisplay(net::EventLoop& loop, Context& context, const ViewOptions
 base::Result<> JobDisplay::open_logs(const std::string& log_folder,
                                      const std::vector<job::TaskStatus>& tasks) {
   if (!view_->wants_lines()) return {};
-  GANGRUN_ASSIGN(logs_, cluster::LocalLogs::open(log_folder, tasks, {}));
+  GANGRUN_ASSIGN(logs_, cluster::LocalLogs::open(log_folder, tasks, request_));
   arm_logs();
   return {};
 }

@@ -60,6 +60,7 @@ class JobDisplay {
   net::EventLoop& loop_;
   Context& context_;
   std::function<job::JobStatus()> status_;
+  const cluster::LogRequest request_;
   std::unique_ptr<JobView> view_;
   std::unique_ptr<cluster::LocalLogs> logs_;
   net::Watch logs_watch_;

@@ -1,10 +1,24 @@
 #include "cli/log_lines.h"
 
+#include <utility>
+
 #include "base/format.h"
 #include "cli/text.h"
 #include "job/json_text.h"
 
 namespace gangrun::cli {
+
+namespace {
+
+// As often as the live table is drawn.
+constexpr std::chrono::milliseconds kTerminalPace(200);
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+std::chrono::milliseconds redraw_pace(const Console& console, bool json) {
+  return console.is_terminal() && !json ? kTerminalPace : cluster::kRedrawPace;
+}
 
 Line prefixed(const cluster::LogLine& line, std::size_t prefix_width) {
   Line result(fit(job::to_string(line.task), prefix_width), paint_of_type(line.task.type));
@@ -35,24 +49,65 @@ std::string LogPrinter::text_of(const cluster::LogLine& line) const {
   return harmless(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
 }
 
+void LogPrinter::write(bool is_error, std::string_view text) {
+  if (is_error && !options_.json) {
+    console_.err(text);
+  } else {
+    console_.out(text);
+  }
+}
+
+void LogPrinter::make_way() {
+  if (drawn_) write(drawn_->is_error, kClearLine);
+  drawn_.reset();
+}
+
+// What of the last line's future a line decides.
+void LogPrinter::note(const cluster::LogLine& line) {
+  if (line.end == cluster::LineEnd::kRedrawn) {
+    current_ = Current{
+        line.task, line.is_error,
+        options_.prefix ? prefixed(line, options_.prefix_width) : Line(harmless(line.text))};
+    return;
+  }
+  if (current_ && current_->task == line.task && current_->is_error == line.is_error) {
+    current_.reset();
+  }
+  goes_on_ = !options_.prefix && line.end == cluster::LineEnd::kGoesOn;
+}
+
+void LogPrinter::draw() {
+  if (!current_ || goes_on_) return;
+  const bool is_error = current_->is_error;
+  const bool colour = is_error ? console_.colour_on_err() : console_.colour_on_out();
+  // The last column stays free: a terminal that wraps would keep the first row.
+  const std::size_t columns = console_.size().value_or(Size{}).columns;
+  Line line = current_->line.cut_to(columns - 1);
+  if (drawn_ && drawn_->is_error == is_error && drawn_->line == line) return;
+  if (drawn_ && drawn_->is_error != is_error) make_way();
+  write(is_error, base::format("\r{}\x1b[K", line.to_terminal(colour)));
+  drawn_ = Current{current_->task, is_error, std::move(line)};
+}
+
 void LogPrinter::print(const std::vector<cluster::LogLine>& lines) {
   // In one write for a run of lines of one stream: a batch of a megabyte is common.
   std::string batch;
   bool is_error = false;
   const auto flush = [&] {
-    if (is_error && !options_.json) {
-      console_.err(batch);
-    } else {
-      console_.out(batch);
-    }
+    if (batch.empty()) return;
+    make_way();
+    write(is_error, batch);
     batch.clear();
   };
   for (const cluster::LogLine& line : lines) {
-    if (!batch.empty() && line.is_error != is_error) flush();
+    if (draws_in_place_) note(line);
+    if (draws_in_place_ && line.end == cluster::LineEnd::kRedrawn) continue;
+    if (line.is_error != is_error) flush();
     is_error = line.is_error;
     batch += text_of(line);
   }
-  if (!batch.empty()) flush();
+  flush();
+  draw();
 }
 
 }  // namespace gangrun::cli

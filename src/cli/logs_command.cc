@@ -83,6 +83,7 @@ ExitStatus logs(const LogsOptions& options, Context& context) {
   // To a file or a program, one task's output is what the task wrote, and as soon as it did.
   request->as_it_is =
       request->task.has_value() && !options.json && !context.console.out_is_terminal();
+  request->redraw_pace = redraw_pace(context.console, options.json);
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show_log(**site, options, *request, context);

@@ -79,17 +79,22 @@ PlainView::PlainView(Console& console, ViewOptions options)
       options_(std::move(options)),
       printer_(console, {.prefix = true, .prefix_width = options_.prefix_width}) {}
 
+void PlainView::say(const std::string& text) {
+  printer_.make_way();
+  console_.err(text);
+}
+
 void PlainView::started(const job::JobStatus& status) {
   if (!options_.quiet) {
-    console_.err(base::format("gangrun: {} with {}\n", status.id,
-                              count_text(static_cast<std::int64_t>(status.tasks.size()), "task")));
+    say(base::format("gangrun: {} with {}\n", status.id,
+                     count_text(static_cast<std::int64_t>(status.tasks.size()), "task")));
   }
 }
 
 void PlainView::changed(const job::JobStatus& status) {
   if (!options_.quiet && !job::is_final(status.state)) {
     for (const std::string& sentence : news(last_ ? &*last_ : nullptr, status, options_.verbose)) {
-      console_.err(base::format("gangrun: {}\n", sentence));
+      say(base::format("gangrun: {}\n", sentence));
     }
   }
   last_ = status;
@@ -98,11 +103,11 @@ void PlainView::changed(const job::JobStatus& status) {
 void PlainView::lines(const std::vector<cluster::LogLine>& lines) { printer_.print(lines); }
 
 void PlainView::warning(const std::string& sentence) {
-  console_.err(base::format("gangrun: warning: {}\n", harmless(sentence)));
+  say(base::format("gangrun: warning: {}\n", harmless(sentence)));
 }
 
 void PlainView::notice(const std::string& sentence) {
-  console_.err(base::format("gangrun: {}\n", sentence));
+  say(base::format("gangrun: {}\n", sentence));
 }
 
 void PlainView::finished(const job::JobStatus& status, int /*exit_status*/) {
@@ -111,6 +116,7 @@ void PlainView::finished(const job::JobStatus& status, int /*exit_status*/) {
   for (const Line& line : end_report(status)) {
     report.push_back(Line("gangrun: ").add(line.text()));
   }
+  printer_.make_way();
   console_.err(report);
 }
 

@@ -30,6 +30,8 @@ class PlainView final : public JobView {
   [[nodiscard]] bool wants_lines() const override { return options_.logs.value_or(true); }
 
  private:
+  void say(const std::string& text);
+
   Console& console_;
   ViewOptions options_;
   LogPrinter printer_;

@@ -37,8 +37,8 @@ base::Error refused(std::string_view flag, std::string_view text) {
   return base::invalid_argument(base::format("{}: {}", flag, text));
 }
 
-Result<int> number_of(std::string_view flag, const std::optional<std::string>& text, int fallback,
-                      int max) {
+Result<int> count_in(std::string_view flag, const std::optional<std::string>& text, int fallback,
+                     int max) {
   if (!text) return fallback;
   return job::parse_count(*text, 1, max).context(flag);
 }
@@ -270,9 +270,9 @@ std::string command_line_of(std::string_view text) {
 Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
                                            const TfSpawnerFiles& files, const std::string& tag) {
   GANGRUN_ASSIGN(const int workers,
-                 number_of("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
-  GANGRUN_ASSIGN(const int port, number_of("-p", options.port, kDefaultPort,
-                                           std::numeric_limits<std::uint16_t>::max()));
+                 count_in("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
+  GANGRUN_ASSIGN(const int port, count_in("-p", options.port, kDefaultPort,
+                                          std::numeric_limits<std::uint16_t>::max()));
   GANGRUN_ASSIGN(WorkerPod worker, worker_pod(files.pod));
   job::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));

@@ -80,16 +80,6 @@ Result<> add(net::EventLoop& loop, kubernetes::Client& client, const Collection&
   return {};
 }
 
-std::string names_of(const std::vector<RunObject>& objects) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(objects.size(), kMaxNamed); ++i) {
-    names.push_back(to_string(objects[i]));
-  }
-  std::string text = base::format("{}", base::join(names, ", "));
-  if (objects.size() > kMaxNamed) text += base::format(" and {} more", objects.size() - kMaxNamed);
-  return text;
-}
-
 // One request for each; the first refusal that matters is the error.
 Result<> ask_for_deletion(net::EventLoop& loop, kubernetes::Client& client,
                           const std::vector<RunObject>& objects, base::Instant deadline) {
@@ -192,7 +182,10 @@ Result<> delete_objects(net::EventLoop& loop, kubernetes::Client& client, const 
   std::erase_if(left, [](const RunObject& object) { return object.is_owned; });
   if (left.empty()) return {};
   return base::Error{base::Code::kFailedPrecondition,
-                     base::format("still there: {}", names_of(left))};
+                     base::format("still there: {}",
+                                  base::first_and_more(left, kMaxNamed, [](const RunObject& one) {
+                                    return to_string(one);
+                                  }))};
 }
 
 }  // namespace gangrun::cli

@@ -15,14 +15,8 @@ namespace {
 constexpr std::size_t kMaxNamed = 8;
 
 std::string names_in(const std::vector<const job::TaskStatus*>& tasks) {
-  std::vector<std::string> names;
-  for (const job::TaskStatus* task : tasks) {
-    if (names.size() == kMaxNamed) break;
-    names.push_back(job::to_string(task->task));
-  }
-  std::string text = base::format("{}", base::join(names, ", "));
-  if (tasks.size() <= kMaxNamed) return text;
-  return base::format("{} and {} more", text, tasks.size() - kMaxNamed);
+  return base::first_and_more(
+      tasks, kMaxNamed, [](const job::TaskStatus* task) { return job::to_string(task->task); });
 }
 
 std::vector<const job::TaskStatus*> tasks_in(const job::JobStatus& status, job::TaskState state,

@@ -26,6 +26,10 @@ enum class LineEnd {
   kRedrawn,  // nothing: a progress bar, which the next line of its stream replaces
 };
 
+// A line that its task draws anew, by carriage returns, is given no more often than that, where
+// nobody looks at it as it moves.
+inline constexpr std::chrono::milliseconds kRedrawPace(2000);
+
 // One line of a task's output, or a piece of one.
 struct LogLine {
   job::TaskId task;
@@ -45,6 +49,7 @@ struct LogRequest {
   std::optional<std::int64_t> tail{};
   // Byte for byte: what has no end yet comes at once, as a piece.
   bool as_it_is = false;
+  std::chrono::milliseconds redraw_pace = kRedrawPace;
 };
 
 // The output of a job's tasks, from its beginning on.

@@ -194,6 +194,8 @@ bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task) {
          job::effective_policy(job, *spec) == job::Policy::kTracked;
 }
 
-bool is_reserved(std::string_view name) { return name.starts_with(kReservedPrefix); }
+bool is_reserved(std::string_view name) {
+  return name.starts_with(kReservedPrefix) && name != "GANGRUN_HOME";
+}
 
 }  // namespace gangrun::frameworks

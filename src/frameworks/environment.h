@@ -81,7 +81,8 @@ base::Result<> check(const job::JobSpec& job);
 // only in a job that names it; on Spark always.
 [[nodiscard]] bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task);
 
-// A name of ours, which a job cannot set.
+// A name of ours, which a task neither inherits nor sets: what it says is true of one job only. But
+// where jobs are kept (GANGRUN_HOME) is the same for a gangrun that a task starts.
 [[nodiscard]] bool is_reserved(std::string_view name);
 
 }  // namespace gangrun::frameworks

@@ -333,5 +333,14 @@ TEST(Environment, OnSparkEveryTaskHasTheKeysOfTheJob) {
   EXPECT_FALSE(found->variables.contains("HOROVOD_GLOO_RENDEZVOUS_PORT"));
 }
 
+TEST(Environment, NamesOfOursAreReservedButForWhereJobsAreKept) {
+  for (const char* name : {"GANGRUN_TASK", "GANGRUN_CLUSTER_SPEC", "GANGRUN_", "GANGRUN_HOMES"}) {
+    EXPECT_TRUE(is_reserved(name)) << name;
+  }
+  for (const char* name : {"GANGRUN_HOME", "GANGRUN", "HOME", "gangrun_task"}) {
+    EXPECT_FALSE(is_reserved(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace gangrun::frameworks

@@ -141,7 +141,7 @@ class Driver {
   }
   std::string agent_ended(const job::TaskId& task, bool counts = true) {
     return step(AgentEnded{task, gang_.find(task)->allocated_attempt,
-                           "its agent was killed by signal 9 (SIGKILL)", now_,
+                           "lost its agent, which was killed by signal 9 (SIGKILL)", now_,
                            counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
   }
   // Of the task's agent, where the cluster has more than one host.

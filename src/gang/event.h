@@ -75,7 +75,8 @@ struct Reattached {
 struct AgentEnded {
   job::TaskId task;
   int attempt = 0;
-  std::string sentence;  // "its agent was killed by signal 9 (SIGKILL)"
+  // Goes on after the task's name: "lost its agent, which was killed by signal 9 (kill)".
+  std::string sentence;
   base::Instant ended_at;
   job::Reason reason = job::Reason::kAgentEnded;
   friend bool operator==(const AgentEnded&, const AgentEnded&) = default;

@@ -94,8 +94,8 @@ TEST(SpareTest, ThatIsLostIsAskedForAgainAndDoesNotMatter) {
   Driver driver = running(elastic(2, 2, 1, 0));
   EXPECT_EQ(driver.agent_ended(worker(2)), "warn; allocate w2#2");
   EXPECT_EQ(driver.warning(),
-            "worker:2 on host-worker its agent was killed by signal 9 (SIGKILL); another one is "
-            "requested");
+            "worker:2 on host-worker lost its agent, which was killed by signal 9 (SIGKILL); "
+            "another one is requested");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
   EXPECT_FALSE(driver.gang().next_deadline());
   driver.reported(worker(2));
@@ -417,8 +417,8 @@ TEST(ElasticTest, CopiesGoOnAlike) {
   Driver driver = running(elastic(3, 2, 1));
   Gang copy = driver.gang();
   driver.agent_ended(worker(1));
-  const Event event =
-      AgentEnded{worker(1), 1, "its agent was killed by signal 9 (SIGKILL)", driver.now()};
+  const Event event = AgentEnded{
+      worker(1), 1, "lost its agent, which was killed by signal 9 (SIGKILL)", driver.now()};
   EXPECT_EQ(copy.step(event, driver.now()), driver.decisions());
   EXPECT_TRUE(copy == driver.gang());
 }

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "gang/gang.h"
 #include "gang/task_traits.h"
 
@@ -19,13 +20,8 @@ constexpr std::size_t kMaxFailures = 256;
 constexpr std::size_t kMaxNames = 4;
 
 std::string names(const std::vector<const Task*>& tasks) {
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(tasks.size(), kMaxNames); ++i) {
-    shown.push_back(job::to_string(tasks[i]->id));
-  }
-  std::string text = format("{}", base::join(shown, ", "));
-  if (tasks.size() > kMaxNames) text += format(" and {} more", tasks.size() - kMaxNames);
-  return text;
+  return base::first_and_more(tasks, kMaxNames,
+                              [](const Task* task) { return job::to_string(task->id); });
 }
 
 }  // namespace

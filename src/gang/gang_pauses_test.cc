@@ -65,14 +65,15 @@ TEST(GangPauses, AreNoneForWhatIsNotTheTasksFault) {
   report.sentence = "exited with status 1";
   report.reason = job::Reason::kPreempted;
   EXPECT_EQ(driver.step(Exited{kOne, 1, report, driver.now()}), "warn; start@1 w0#2");
-  EXPECT_EQ(
-      driver.step(AgentEnded{kTwo, 1, "its node was lost", driver.now(), job::Reason::kLostNode}),
-      "warn; allocate w1#2");
+  EXPECT_EQ(driver.step(AgentEnded{kTwo, 1, "was lost with its node", driver.now(),
+                                   job::Reason::kLostNode}),
+            "warn; allocate w1#2");
 }
 
 TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  EXPECT_EQ(driver.step(AgentEnded{kOne, 1, "its agent was killed", driver.now()}), "warn");
+  EXPECT_EQ(driver.step(AgentEnded{kOne, 1, "lost its agent, which was killed", driver.now()}),
+            "warn");
   EXPECT_EQ(wait_of(driver), seconds(1));
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "the pause before the restart of worker:0; limit in 1.0 s");
@@ -82,9 +83,9 @@ TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
 TEST(GangPauses, ATaskWhoseAgentEndsMeanwhileComesBackAllTheSame) {
   Driver driver = running_two(5, job::RestartScope::kTask);
   EXPECT_EQ(driver.exited(kOne, 1), "warn");
-  EXPECT_EQ(
-      driver.step(AgentEnded{kOne, 1, "its node was lost", driver.now(), job::Reason::kLostNode}),
-      "");
+  EXPECT_EQ(driver.step(AgentEnded{kOne, 1, "was lost with its node", driver.now(),
+                                   job::Reason::kLostNode}),
+            "");
   EXPECT_EQ(driver.expire(), "allocate w0#2");
 }
 
@@ -93,13 +94,13 @@ TEST(GangPauses, ASparesPlaceIsTakenWithoutOne) {
   const job::TaskId spare{"worker", 2};
   driver.allocated(spare);
   driver.reported(spare);
-  driver.step(AgentEnded{kOne, 1, "its agent was killed", driver.now()});
+  driver.step(AgentEnded{kOne, 1, "lost its agent, which was killed", driver.now()});
   EXPECT_EQ(driver.exited(kTwo, 143), "warn; publish 2; start@2 w1#2 w2");
 }
 
 TEST(GangPauses, EndWithTheJob) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  driver.step(AgentEnded{kOne, 1, "its agent was killed", driver.now()});
+  driver.step(AgentEnded{kOne, 1, "lost its agent, which was killed", driver.now()});
   EXPECT_EQ(driver.exited(kTwo, 1), "warn");
   EXPECT_EQ(driver.step(StopRequested{"ana", false}), "end-at-once w1");
   EXPECT_EQ(driver.step(AgentEnded{kTwo, 1, "ended", driver.now()}), "finish killed");

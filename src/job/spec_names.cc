@@ -139,6 +139,17 @@ int number_of(StopSignal signal) {
   return SIGTERM;
 }
 
+int number_of(NoticeSignal signal) {
+  switch (signal) {
+    case NoticeSignal::kNone: return 0;
+    case NoticeSignal::kUsr1: return SIGUSR1;
+    case NoticeSignal::kUsr2: return SIGUSR2;
+    case NoticeSignal::kTerm: return SIGTERM;
+    case NoticeSignal::kInt: return SIGINT;
+  }
+  return 0;
+}
+
 base::Result<GangScheduling> gang_scheduling_from(std::string_view text) {
   return find_by_name(kGangSchedulings, text, "what schedules a gang");
 }

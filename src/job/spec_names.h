@@ -40,8 +40,9 @@ base::Result<NoticeSignal> notice_signal_from(std::string_view text);
 base::Result<GangScheduling> gang_scheduling_from(std::string_view text);
 base::Result<Framework> framework_from(std::string_view text);
 
-// As <csignal> has it.
+// As <csignal> has it; 0 for none.
 int number_of(StopSignal signal);
+int number_of(NoticeSignal signal);
 
 // All of them; {"none"} is the empty list, and "none" beside another an error, as is a double.
 base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names);

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+
+#include "job/spec_names.h"
+
 namespace gangrun::job {
 namespace {
 
@@ -51,6 +55,14 @@ TEST(Policy, ObserversAreTrackedWhereNothingElseIs) {
   EXPECT_EQ(effective_policy(job, job.tasks[1]), Policy::kService);
   job.tasks[1].policy = Policy::kTracked;
   EXPECT_EQ(effective_policy(job, job.tasks[0]), Policy::kObserver);
+}
+
+TEST(SpecNames, SignalsHaveTheNumbersOfTheirNames) {
+  EXPECT_EQ(number_of(*stop_signal_from("SIGHUP")), SIGHUP);
+  EXPECT_EQ(number_of(*stop_signal_from("QUIT")), SIGQUIT);
+  EXPECT_EQ(number_of(*notice_signal_from("SIGUSR1")), SIGUSR1);
+  EXPECT_EQ(number_of(*notice_signal_from("INT")), SIGINT);
+  EXPECT_EQ(number_of(*notice_signal_from("none")), 0);
 }
 
 }  // namespace

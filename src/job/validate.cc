@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/archives.h"
 #include "job/container.h"
@@ -302,12 +303,9 @@ Found check_files(const std::vector<std::string>& files) {
 }
 
 Found check_name(const std::string& name, const std::string& path) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  const bool fits = !name.empty() && name.size() <= kMaxNameBytes && is_plain(name.front()) &&
-                    std::all_of(name.begin(), name.end(), [&](char c) {
-                      return is_plain(c) || c == '.' || c == '_' || c == '-';
+  const bool fits = !name.empty() && name.size() <= kMaxNameBytes &&
+                    base::is_letter_or_digit(name.front()) && std::ranges::all_of(name, [](char c) {
+                      return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
                     });
   if (fits) return std::nullopt;
   return Problem{path, base::format("{} is not a name; allowed: a letter or digit, then at most {} "
@@ -388,13 +386,9 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
 }
 
 base::Result<> check_variable_name(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const bool fits = !name.empty() && name.size() <= kMaxVariableNameBytes &&
-                    is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-                      return is_letter(c) || (c >= '0' && c <= '9');
-                    });
+  const bool fits =
+      !name.empty() && name.size() <= kMaxVariableNameBytes && !base::is_digit(name.front()) &&
+      std::ranges::all_of(name, [](char c) { return base::is_letter_or_digit(c) || c == '_'; });
   if (!fits) {
     return base::invalid_argument(base::format(
         "{} is not the name of a variable; allowed: letters, digits and '_', no digit first",

@@ -137,7 +137,7 @@ TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {
   run_all();
   step(gang::Exited{kReplayedFirst, 1, failure(), now_});
   for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) {
-    step(gang::AgentEnded{task, 1, "its agent ended", now_});
+    step(gang::AgentEnded{task, 1, "lost its agent, which ended", now_});
   }
   const auto found = replayed();
   ASSERT_TRUE(found.ok() && found->finish);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kDigits = 6;
 constexpr std::string_view kEnding = ".jsonl";
 
-std::optional<int> number_of(const std::string& name) {
+std::optional<int> number_in(const std::string& name) {
   if (name.size() != kDigits + kEnding.size() || !name.ends_with(kEnding)) return std::nullopt;
   const std::string digits = name.substr(0, kDigits);
   if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
@@ -38,7 +38,7 @@ base::Result<std::vector<int>> segment_numbers(const std::string& folder) {
   std::filesystem::directory_iterator entries(folder, error);
   std::vector<int> numbers;
   while (!error && entries != std::filesystem::directory_iterator()) {
-    const auto number = number_of(entries->path().filename().string());
+    const auto number = number_in(entries->path().filename().string());
     if (number) numbers.push_back(*number);
     if (numbers.size() > static_cast<std::size_t>(kMaxSegments)) {
       return base::Error{base::Code::kResourceExhausted,

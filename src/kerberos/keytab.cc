@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::kerberos {
 
@@ -65,15 +66,8 @@ base::Result<Principal> principal_of(std::string_view entry) {
 }
 
 std::string names_of(const std::vector<Principal>& principals) {
-  std::vector<std::string> names;
-  for (const Principal& principal : principals) {
-    if (names.size() == kShownPrincipals) {
-      names.push_back(base::format("{} more", principals.size() - kShownPrincipals));
-      break;
-    }
-    names.push_back(to_string(principal));
-  }
-  return base::format("{}", base::join(names, ", "));
+  return base::first_and_more(principals, kShownPrincipals,
+                              [](const Principal& principal) { return to_string(principal); });
 }
 
 base::Error unreadable(const std::string& path, const base::Error& error) {

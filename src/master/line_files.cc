@@ -17,7 +17,7 @@ void LineFiles::add(const std::string& prefix, bool is_error, std::string_view l
     ++lost_lines_;
     return;
   }
-  std::string text = base::format("{}\n", line);
+  std::string text = base::format("{}{}", line, line.ends_with('\r') ? "" : "\n");
   if (file.bytes + text.size() > max_bytes_) {
     file.full = true;
     ++lost_lines_;

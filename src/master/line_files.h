@@ -23,7 +23,8 @@ class LineFiles {
   explicit LineFiles(base::Logger& logger, std::uint64_t max_bytes = kMaxLineFileBytes)
       : logger_(logger), max_bytes_(max_bytes) {}
 
-  // To `prefix` + ".out" or ".err".
+  // To `prefix` + ".out" or ".err". A progress bar, which ends in a carriage return, goes on in the
+  // file, as it did where the task wrote it.
   void add(const std::string& prefix, bool is_error, std::string_view line);
   [[nodiscard]] std::uint64_t lost_lines() const { return lost_lines_; }
 

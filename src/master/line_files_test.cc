@@ -21,6 +21,15 @@ TEST(LineFiles, EachStreamOfATaskHasItsFile) {
   EXPECT_EQ(*base::read_file(prefix + ".err", 100), "two\n");
 }
 
+TEST(LineFiles, AProgressBarIsOneLine) {
+  const TestFolder folder;
+  LogRecorder log;
+  LineFiles files(log);
+  const std::string prefix = folder.path() + "/worker-0";
+  for (const char* line : {"10%\r", "90%\r", "done", "more"}) files.add(prefix, true, line);
+  EXPECT_EQ(*base::read_file(prefix + ".err", 100), "10%\r90%\rdone\nmore\n");
+}
+
 TEST(LineFiles, MoreTasksThanMayBeOpenHaveTheirs) {
   const TestFolder folder;
   LogRecorder log;

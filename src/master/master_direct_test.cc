@@ -43,7 +43,7 @@ class FakePlace final : public cluster::Direct {
   void release_others() override {}
   void stop(const job::TaskId& task, int attempt, milliseconds) override {
     loop_.post([this, task, attempt] {
-      listener_(cluster::Ended{task, attempt, "its pod was deleted", loop_.now()});
+      listener_(cluster::Ended{task, attempt, "lost its pod: somebody deleted it", loop_.now()});
     });
   }
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
@@ -75,7 +75,7 @@ class FakePlace final : public cluster::Direct {
     tell(cluster::RunEnded{task, runs[task].back().attempt, report, {}});
   }
   void take_away(const job::TaskId& task) {
-    listener_(cluster::Ended{task, slots[task], "its pod was evicted", loop_.now(),
+    listener_(cluster::Ended{task, slots[task], "was evicted by Kubernetes", loop_.now(),
                              job::Reason::kEvicted});
   }
 

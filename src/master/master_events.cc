@@ -109,7 +109,9 @@ void Master::Impl::on(registry::LogLines& event) {
   }
   for (const std::string& line : event.lines) tell_line(event.task, is_error, line);
   if (!event.lines.empty()) {
-    facts_[event.task].last_line = base::shorten(event.lines.back(), kMaxLastLineBytes);
+    std::string_view last = event.lines.back();
+    if (last.ends_with('\r')) last.remove_suffix(1);  // a progress bar
+    facts_[event.task].last_line = base::shorten(last, kMaxLastLineBytes);
   }
 }
 

@@ -145,12 +145,12 @@ std::string complaint_in(int log) {
   const ssize_t got = ::pread(log, text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   const std::string said(base::trim(text));
-  return said.empty() ? "its agent ended before it was up" : said;
+  return said.empty() ? "the agent ended before it was up" : said;
 }
 
 Result<> wait_until_up(int told, int log) {
   if (!process::wait_readable(told, std::chrono::steady_clock::now() + kStartTimeout)) {
-    return base::deadline_exceeded(base::format("its agent was not up within {}: {}",
+    return base::deadline_exceeded(base::format("the agent was not up within {}: {}",
                                                 base::to_words(kStartTimeout), complaint_in(log)));
   }
   char byte = 0;

@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "cluster/yarn/application_end.h"
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/journal_copy.h"
 #include "cluster/yarn/logs_url.h"
@@ -412,7 +413,7 @@ Result<> YarnMaster::wait() {
   cluster_->finish(succeeded ? hadoop::FinalStatus::kSucceeded
                    : killed  ? hadoop::FinalStatus::kKilled
                              : hadoop::FinalStatus::kFailed,
-                   status.cause ? status.cause->sentence : std::string(),
+                   cluster::diagnostics_of(status),
                    [&told](Result<> result) { told = std::move(result); });
   (void)loop_.run_until([&told] { return told.has_value(); }, clock_.now() + kFinishTimeout);
   // Whoever follows the output gets its end from us: the nodes put their logs together later.

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "base/files.h"
+#include "base/folder.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/proc_fs.h"
@@ -29,13 +30,9 @@ constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 constexpr std::string_view kPrefix = "gangrun-";
 
-struct CloseGroups {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
 std::vector<std::string> groups_below(const std::string& folder) {
   std::vector<std::string> found;
-  const std::unique_ptr<DIR, CloseGroups> opened(::opendir(folder.c_str()));
+  const base::Folder opened = base::open_folder(folder);
   if (!opened) return found;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(opened.get())) {

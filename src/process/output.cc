@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 
 namespace gangrun::process {
@@ -20,12 +21,8 @@ constexpr std::size_t kMaxPipeBytes = std::size_t{1} << 20U;
 
 }  // namespace
 
-OutputPump::OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks,
-                       std::uint64_t max_log_bytes)
-    : pipe_(std::move(pipe)),
-      log_path_(std::move(log_path)),
-      callbacks_(std::move(callbacks)),
-      max_log_bytes_(max_log_bytes) {
+OutputPump::OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks)
+    : pipe_(std::move(pipe)), log_path_(std::move(log_path)), callbacks_(std::move(callbacks)) {
   const int flags = ::fcntl(pipe_.get(), F_GETFL);
   if (flags >= 0 && (flags & O_NONBLOCK) == 0) ::fcntl(pipe_.get(), F_SETFL, flags | O_NONBLOCK);
 }
@@ -92,7 +89,7 @@ void OutputPump::end_line() {
 
 void OutputPump::tell_redrawn() {
   if (!std::exchange(redrawn_, false) || line_.empty()) return;
-  if (callbacks_.on_line) callbacks_.on_line(line_);
+  if (callbacks_.on_line) callbacks_.on_line(line_ + '\r');
 }
 
 void OutputPump::keep_line() {
@@ -130,7 +127,6 @@ void OutputPump::write_log(std::string_view text) {
 
 // Takes from `text` what is in the log.
 base::Result<> OutputPump::append_to_log(std::string_view& text) {
-  if (reached_limit_) return *log_error_;
   if (!log_.valid()) {
     log_.reset(::open(log_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!log_.valid()) return base::from_errno(errno, fmt::format("cannot write {}", log_path_));
@@ -138,37 +134,10 @@ base::Result<> OutputPump::append_to_log(std::string_view& text) {
   if (lost_here_ > 0) {
     const std::string words =
         fmt::format("\ngangrun: {} lines are missing here: {}\n", lost_here_, log_error_->message);
-    std::string_view left = words;
-    GANGRUN_TRY(put(left));
+    GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));
     lost_here_ = 0;
   }
-  const std::uint64_t room = max_log_bytes_ == 0 ? text.size() : max_log_bytes_ - log_bytes_;
-  std::string_view fitting = text.substr(0, std::min<std::uint64_t>(room, text.size()));
-  const std::size_t size = fitting.size();
-  const auto written = put(fitting);
-  const std::size_t kept = size - fitting.size();
-  log_bytes_ += kept;
-  text.remove_prefix(kept);
-  GANGRUN_TRY(written);
-  if (text.empty()) return {};
-  reached_limit_ = true;
-  const std::string reason =
-      fmt::format("{} has reached its limit of {} bytes", log_path_, max_log_bytes_);
-  const std::string words = fmt::format("\ngangrun: {}; the rest is not kept\n", reason);
-  std::string_view left = words;
-  if (const auto said = put(left); !said.ok()) return said;
-  return base::Error{base::Code::kResourceExhausted, reason};
-}
-
-// Takes from `text` what was written.
-base::Result<> OutputPump::put(std::string_view& text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(log_.get(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::from_errno(errno, fmt::format("cannot write {}", log_path_));
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
+  return base::write_and_take(log_.get(), text, log_path_);
 }
 
 std::vector<std::string> OutputPump::last_lines() const {

@@ -43,11 +43,8 @@ class OutputPump {
     std::function<void(const base::Error& error)> on_log_failed;
   };
 
-  // Makes `pipe` non-blocking. The log is appended to, and made 0600 with the first byte; with a
-  // `max_log_bytes` other than 0 it gets no more than that many from this pump, then a line that
-  // says so.
-  OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks,
-             std::uint64_t max_log_bytes = 0);
+  // Makes `pipe` non-blocking. The log is appended to, and made 0600 with the first byte.
+  OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks);
 
   // For a log that other pumps write too: it gets whole lines, so that none of one process stands
   // in the middle of another's. What has no end yet is held back, up to kMaxLineBytes.
@@ -60,8 +57,9 @@ class OutputPump {
   // writers have ended; if one escaped and still writes, no more than a pipe holds is read.
   void finish();
 
-  // Hands on the current line, if carriage returns have drawn it anew since the last call: how a
-  // progress bar is seen before its line ends. As often as the caller wants to show it.
+  // Hands on the current line and a carriage return, if carriage returns have drawn it anew since
+  // the last call: how a progress bar is seen before its line ends. As often as the caller wants to
+  // show it. No other line ends so; the next one replaces it.
   void tell_redrawn();
 
   // All that was read so far.
@@ -83,18 +81,14 @@ class OutputPump {
   void log(std::string_view text);
   void write_log(std::string_view text);
   base::Result<> append_to_log(std::string_view& text);
-  base::Result<> put(std::string_view& text);
 
   base::UniqueFd pipe_;
   std::string log_path_;
   Callbacks callbacks_;
-  std::uint64_t max_log_bytes_;
   bool shares_log_ = false;
   std::string held_back_;  // for the log: the beginning of a line
   base::UniqueFd log_;
-  std::uint64_t log_bytes_ = 0;
   std::optional<base::Error> log_error_;
-  bool reached_limit_ = false;
   std::uint64_t lost_lines_ = 0;
   std::uint64_t lost_here_ = 0;  // since the log was written last
   std::uint64_t bytes_ = 0;

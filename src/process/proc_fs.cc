@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/folder.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
 
@@ -24,11 +25,6 @@ constexpr int kMaxAncestors = 4096;
 // The largest list of children that is read.
 constexpr std::size_t kMaxChildrenBytes = std::size_t{4} << 20U;
 constexpr std::string_view kSpaces = " \t\n";
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-using Folder = std::unique_ptr<DIR, CloseFolder>;
 
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
@@ -53,7 +49,7 @@ std::vector<std::string_view> words(std::string_view text) {
 // Names of a folder that are whole numbers: pids, threads, descriptors.
 std::vector<pid_t> numbered_entries(const std::string& path) {
   std::vector<pid_t> found;
-  const Folder folder(::opendir(path.c_str()));
+  const base::Folder folder = base::open_folder(path);
   if (!folder) return found;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(folder.get())) {

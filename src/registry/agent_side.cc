@@ -357,8 +357,8 @@ LogMessage AgentSide::next_log_message() {
   message.dropped = std::exchange(dropped_[static_cast<std::size_t>(message.stream)], 0);
   std::size_t bytes = 0;
   while (!lines_.empty() && lines_.front().stream == message.stream &&
-         message.lines.size() < kMaxLogLines &&
-         bytes + lines_.front().text.size() <= kMaxLogBytes) {
+         message.lines.size() < kMaxLinesOfLogMessage &&
+         bytes + lines_.front().text.size() <= kMaxBytesOfLogMessage) {
     bytes += lines_.front().text.size();
     line_bytes_ -= lines_.front().text.size();
     message.lines.push_back(std::move(lines_.front().text));

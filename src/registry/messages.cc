@@ -237,9 +237,10 @@ Result<AgentMessage> read_log(const Reader& in) {
     }
     bytes += line.size();
   }
-  if (out.lines.size() > kMaxLogLines || bytes > kMaxLogBytes) {
+  if (out.lines.size() > kMaxLinesOfLogMessage || bytes > kMaxBytesOfLogMessage) {
     return wrong(in.type(), "lines",
-                 base::format("at most {} lines and {} bytes", kMaxLogLines, kMaxLogBytes));
+                 base::format("at most {} lines and {} bytes", kMaxLinesOfLogMessage,
+                              kMaxBytesOfLogMessage));
   }
   GANGRUN_ASSIGN(out.dropped, in.integer("dropped", 0, std::numeric_limits<std::int64_t>::max()));
   return AgentMessage(std::move(out));

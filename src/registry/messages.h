@@ -31,11 +31,11 @@ using SessionId = std::uint64_t;
 // Frames over these are refused unread. A start for 10,000 tasks with the longest host names fits.
 inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
-// Of one log message. The bytes are those of all its lines together.
-inline constexpr std::size_t kMaxLogLines = 256;
+// Of one log message, whatever the size of the log. The bytes are those of all its lines together.
+inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
 // More than what process/output.h hands on of a line, with its words about the rest.
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
-inline constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10U;
+inline constexpr std::size_t kMaxBytesOfLogMessage = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
 inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
 inline constexpr std::size_t kFingerprintDigits = 64;

@@ -309,11 +309,11 @@ TEST(MessagesTest, LimitsOfLogMessagesAreExact) {
   const auto accepted = [](std::vector<std::string> lines) {
     return decode_agent_message(encode(AgentMessage(LogMessage{Stream::kOut, lines, 0}))).ok();
   };
-  EXPECT_TRUE(accepted(std::vector<std::string>(kMaxLogLines, "x")));
-  EXPECT_FALSE(accepted(std::vector<std::string>(kMaxLogLines + 1, "x")));
+  EXPECT_TRUE(accepted(std::vector<std::string>(kMaxLinesOfLogMessage, "x")));
+  EXPECT_FALSE(accepted(std::vector<std::string>(kMaxLinesOfLogMessage + 1, "x")));
   EXPECT_TRUE(accepted({std::string(kMaxLogLineBytes, 'x')}));
   EXPECT_FALSE(accepted({std::string(kMaxLogLineBytes + 1, 'x')}));
-  const std::size_t full = kMaxLogBytes / kMaxLogLineBytes;
+  const std::size_t full = kMaxBytesOfLogMessage / kMaxLogLineBytes;
   EXPECT_TRUE(accepted(std::vector<std::string>(full, std::string(kMaxLogLineBytes, '\x01'))));
   EXPECT_FALSE(accepted(std::vector<std::string>(full + 1, std::string(kMaxLogLineBytes, 'x'))));
 }

@@ -98,8 +98,9 @@ class ServerLoadTest : public testing::Test {
       Peer& peer = peers[static_cast<std::size_t>(index)];
       if (peer.closed) continue;
       const std::string line(kMaxLogLineBytes, 'x');
-      const LogMessage lines{Stream::kOut,
-                             std::vector<std::string>(kMaxLogBytes / kMaxLogLineBytes, line), 0};
+      const LogMessage lines{
+          Stream::kOut, std::vector<std::string>(kMaxBytesOfLogMessage / kMaxLogLineBytes, line),
+          0};
       while (peer.channel->queued_bytes() < kFloodBytes) {
         peer.channel->send(encode(AgentMessage(lines)));
         peer.channel->send(encode(AgentMessage(HeartbeatMessage{})));

@@ -8,6 +8,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 
@@ -122,3 +123,87 @@ def test_colours_can_be_switched_off(terminal, environment):
     assert "\x1b[1m" in coloured.read_until(r"CAUSE")
     one = terminal("ps", environment=environment)
     assert not re.search(r"\x1b\[\d*m", one.read_until(r"CAUSE"))
+
+
+BAR = """
+import os, select, sys
+print("begins", flush=True)
+step = 0
+while not os.path.exists("go"):
+    step += 1
+    sys.stderr.write(f"\\rstep {step}")
+    sys.stderr.flush()
+    select.select([], [], [], 0.01)
+sys.stderr.write("\\rall done\\n")
+"""
+
+
+def rows(text):
+    """What such a text leaves on a terminal that is high enough."""
+    lines = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split("\n")
+    return [row for row in (line.rstrip("\r").split("\r")[-1] for line in lines) if row]
+
+
+@pytest.fixture
+def bars(gangrun, home, tmp_path):
+    """Starts a job whose tasks draw a progress bar until there is a file `go`."""
+    def start(tasks):
+        done = subprocess.run([gangrun, "run", "--detach", "-r", f"worker:{tasks}", "--", sys.executable, "-c", BAR], cwd=tmp_path,
+                              env=os.environ | {"GANGRUN_HOME": str(home)}, stdout=subprocess.PIPE, text=True, check=True, timeout=WAIT_S)
+        return done.stdout.strip()
+
+    return start
+
+
+def test_logs_of_one_task_redraw_its_progress_bar_in_place(terminal, bars, tmp_path):
+    one = terminal("logs", "-f", bars(1), "worker:0")
+    text = one.read_until(r"(\rstep \d+\x1b\[K[\s\S]*){4}")
+    assert len(rows(text)) == 2 and re.fullmatch(r"step \d+", rows(text)[-1]), text
+    (tmp_path / "go").touch()
+    text = one.read_until(r"all done\r\n")
+    assert one.process.wait(timeout=WAIT_S) == 0
+    assert rows(text) == ["begins", "all done"]
+
+
+def test_logs_of_several_tasks_redraw_the_bar_that_moved_last_below_the_lines(terminal, bars, tmp_path):
+    one = terminal("logs", "-f", bars(2))
+    text = one.read_until(r"(?=[\s\S]*worker:0[^\n]*step)(?=[\s\S]*worker:1[^\n]*step)([\s\S]*?step \d+[^\n]*?\x1b\[K){4}")
+    begins = {"worker:0 | begins", "worker:1 | begins"}
+    assert len(rows(text)) == 3 and set(rows(text)[:2]) == begins, text
+    assert re.fullmatch(r"worker:[01] \| step \d+", rows(text)[-1]), text
+    (tmp_path / "go").touch()
+    text = one.read_until(r"(all done\r\n[\s\S]*){2}")
+    assert one.process.wait(timeout=WAIT_S) == 0
+    assert set(rows(text)) == begins | {"worker:0 | all done", "worker:1 | all done"} and len(rows(text)) == 4, text
+
+
+@pytest.mark.parametrize("words, expected", [((), {"step", "all done"}), (("--logs",), {"worker:0 | begins", "worker:0 | all done"})])
+def test_attach_shows_progress_bars_in_the_table_only(terminal, bars, tmp_path, words, expected):
+    one = terminal("attach", *words, bars(1))
+    one.read_until(r"(step \d+[\s\S]*){3}")
+    (tmp_path / "go").touch()
+    text = plain(one.read_until(r"next: "))
+    assert one.process.wait(timeout=WAIT_S) == 0
+    assert all(word in text for word in expected), text
+    assert not re.search(r"worker:0 \| step", text)
+
+
+def test_attach_with_lines_only_redraws_a_progress_bar_in_place(terminal, bars, tmp_path):
+    one = terminal("attach", "--quiet", bars(1))
+    text = one.read_until(r"([^\n]*step \d+\x1b\[K){3}")
+    assert len(rows(text)) == 2, text
+    (tmp_path / "go").touch()
+    text = one.read_until(r"all done\r\n")
+    assert one.process.wait(timeout=WAIT_S) == 0
+    assert rows(text) == ["worker:0 | begins", "worker:0 | all done"]
+
+
+def test_a_pipe_gets_the_state_of_a_progress_bar_as_lines(gangrun, home, bars, tmp_path):
+    with subprocess.Popen([gangrun, "logs", "-f", bars(1)], env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as logs:
+        lines = iter(logs.stdout.readline, "")
+        seen = [next(lines) for _ in range(2)]
+        (tmp_path / "go").touch()
+        seen += lines
+    assert any(re.fullmatch(r"worker:0 \| step \d+\n", line) for line in seen), seen
+    assert "worker:0 | all done\n" in seen and len(seen) <= 5, seen

@@ -232,4 +232,4 @@ def test_an_agent_that_cannot_work_says_why_in_the_first_cause(gangrun, home, tm
     status = json.loads(done.stdout.splitlines()[-1])["status"]
     assert status["state"] == "failed"
     sentence = status["cause"]["sentence"]
-    assert "its agent ended: " in sentence and "Too many open files" in sentence
+    assert "worker:0 on 127.0.0.1 lost its agent, which ended: " in sentence and "Too many open files" in sentence

@@ -167,7 +167,7 @@ def test_a_progress_bar_is_seen_before_its_line_ends(gangrun, home, command, tmp
         def last_line():
             return json.loads(command("status", "--json", "last").stdout)["tasks"][0]["last_line"]
 
-        wait_until(lambda: last_line().startswith("step "), "the bar in the status")
+        wait_until(lambda: re.fullmatch(r"step \d+", last_line()), "the bar in the status")
         (tmp_path / "go").touch()
         rest = [event for event in events if event["event"] == "line"]
         assert rest[-1]["line"] == "all done" and "redrawn" not in rest[-1]

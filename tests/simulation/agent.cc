@@ -72,7 +72,7 @@ void Agent::over() {
   ending_ = true;
   const bool at_once = world_.schedule().lease_ms == 0;
   world_.later(world_.random().between(0, at_once ? kMaxKillMs / 2 : kMaxKillMs),
-               [this] { die("its agent ended without a master", false); });
+               [this] { die("lost its agent, which ended without a master", false); });
 }
 
 void Agent::on_start(const registry::StartMessage& message) {
@@ -160,7 +160,8 @@ void Agent::end(std::int64_t grace_ms) {
 void Agent::leave() {
   if (has_session_) side->finish(world_.now());
   has_session_ = false;
-  world_.later(world_.random().between(0, 100), [this] { die("its agent ended", true); });
+  world_.later(world_.random().between(0, 100),
+               [this] { die("lost its agent, which ended", true); });
 }
 
 void Agent::die(const std::string& sentence, bool counts) {

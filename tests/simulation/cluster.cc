@@ -57,7 +57,7 @@ void World::placed(std::size_t number, const gang::Allocate& asked) {
   if (strikes(schedule_.mischief.no_report)) {
     // It never starts; its own limit ends it.
     return later(random_.between(0, 60'000),
-                 [this, number] { agents_[number].die("its agent did not come up", true); });
+                 [this, number] { agents_[number].die("lost its agent before it came up", true); });
   }
   later(random_.between(1, 30), [this, number, at] {
     if (agents_[number].life == Agent::Life::kAlive) agents_[number].wake(at);
@@ -69,7 +69,7 @@ void World::plan_trouble_of(std::size_t number) {
   const Mischief& bad = schedule_.mischief;
   if (strikes(bad.agent_death)) {
     later(random_.between(0, 60'000),
-          [this, number] { agents_[number].die("its agent crashed", true); });
+          [this, number] { agents_[number].die("lost its agent, which crashed", true); });
   }
   if (agent.unkillable) return;
   if (strikes(bad.session_break)) {
@@ -132,7 +132,7 @@ void World::stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_
   }
   later(grace_ms + latency(), [=, this, id = *number] {
     Agent& agent = agents_[id];
-    if (is_reachable() && !agent.unkillable) agent.die("its agent was killed", true);
+    if (is_reachable() && !agent.unkillable) agent.die("lost its agent, which was killed", true);
   });
 }
 

@@ -72,6 +72,13 @@ def test_architecture_shows_the_same_lines():
     assert "\n".join(lines) + "\n" in blocks, "docs/ARCHITECTURE.md has no block with exactly the lines of src/LAYERS"
 
 
+def test_clang_tidy_looks_at_the_headers_of_all_rooms():
+    named = re.search(r"^HeaderFilterRegex: '/src/\(([a-z|]+)\)/'$", read(".clang-tidy"), re.MULTILINE)
+    assert named, ".clang-tidy has no HeaderFilterRegex of the rooms"
+    rooms = re.findall(r"^\d+ ([a-z]+)(?:/[a-z]+)?:", read("src/LAYERS"), re.MULTILINE)
+    assert named[1].split("|") == sorted(set(rooms))
+
+
 # What a room that only decides must not touch: it gets time and facts as values.
 IMPURE = re.compile(
     r'#include\s*(<(thread|mutex|condition_variable|future|fstream|iostream|random|unistd\.h|sys/[^>]+|fcntl\.h'

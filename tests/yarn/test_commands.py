@@ -91,10 +91,36 @@ def test_what_a_job_that_yarn_has_ended_leaves_is_cleared_away(jobs, hadoop):
     assert "Killed application" in killed.stdout + killed.stderr
     hadoop.wait_for_application(job.id)
     status = jobs.wait_for_state(job.id, "killed")
-    assert "killed" in status["cause"]["sentence"].lower()
+    assert "killed" in status["cause"]["sentence"].lower() and status["cause"]["reason"] == "stopped"
     listing = hadoop.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
     assert f"/jobs/{job.id}" not in listing
     assert f"/history/{job.id}/journal/" in listing
+
+
+BAR = """
+import os, select, sys
+step = 0
+while not os.path.exists(sys.argv[1]):
+    step += 1
+    sys.stderr.write(f"\\rstep {step}")
+    sys.stderr.flush()
+    select.select([], [], [], 0.05)
+sys.stderr.write("\\rall done\\n")
+"""
+
+
+def test_a_progress_bar_is_told_as_one_while_it_moves(jobs):
+    jobs.write("bar.py", BAR)
+    job = jobs.submit("-r", "worker:1", "-m", "128m", "-f", "bar.py", "--", "python3", "bar.py", str(jobs.folder / "end"))
+    with subprocess.Popen([jobs.gangrun, "logs", "-f", "--json", job], cwd=jobs.folder, env=jobs.environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True) as logs:
+        events = (json.loads(line) for line in logs.stdout)
+        first = next(events)
+        assert first["redrawn"] and re.fullmatch(r"step \d+", first["line"]), first
+        (jobs.folder / "end").touch()
+        rest = list(events)
+    assert [event["line"] for event in rest if "redrawn" not in event] == ["all done"], rest
+    assert jobs.wait_for_state(job, "succeeded")
 
 
 @pytest.mark.gate

@@ -128,6 +128,10 @@ def test_a_failure_is_told_with_its_first_cause(jobs, hadoop):
     application = hadoop.wait_for_application(max(app["id"] for app in hadoop.applications()))
     assert application["finalStatus"] == "FAILED"
     assert "exited with status 3" in application["diagnostics"]
+    # On a machine that knows no more of it than YARN.
+    known = json.loads(jobs.order("history", "--on", "yarn", "--json").stdout)
+    (ended,) = [job for job in known if job["id"] == application["id"]]
+    assert ended["cause"]["reason"] == "exit_status" and ended["cause"]["sentence"] in application["diagnostics"], ended
 
 
 @decides

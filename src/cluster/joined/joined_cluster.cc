@@ -1,22 +1,11 @@
 #include "cluster/joined/joined_cluster.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::cluster {
-
-namespace {
-
-// Joined by commas, as far as one reads.
-std::string list_of(const std::vector<std::string>& names) {
-  if (names.size() <= kMaxNamed) return base::format("{}", base::join(names, ", "));
-  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
-  return base::format("{} and {} more", base::join(first, ", "), names.size() - kMaxNamed);
-}
-
-}  // namespace
 
 std::string to_words(const registry::JoinRequest& who) {
   const std::string from = who.executor.empty() ? "" : base::format(" from {}", who.executor);
@@ -51,14 +40,14 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
 
 // There is no next master: the job ends with the one that the tasks came to.
 void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json&) {
-  emit(Ended{task, attempt, "its agent was another master's", loop_.now()});
+  emit(Ended{task, attempt, "belongs to another master", loop_.now()});
 }
 
 void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.attempt != attempt) return;
   if (found->second.state == State::kAwaited)
-    end(task, "no executor has joined for it", loop_.now());
+    end(task, "has no executor: none has joined", loop_.now());
 }
 
 registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
@@ -117,8 +106,10 @@ void JoinedCluster::on_session_lost(const job::TaskId& task,
   if (found == members_.end() || found->second.state != State::kHere) return;
   const base::Instant now = loop_.now();
   if (farewell) {
-    return end(task, farewell->empty() ? "its agent ended" : base::format("left: {}", *farewell),
-               now);
+    return end(
+        task,
+        farewell->empty() ? "lost its agent, which ended" : base::format("left: {}", *farewell),
+        now);
   }
   Member& member = found->second;
   member.state = State::kBroken;
@@ -157,9 +148,10 @@ std::string JoinedCluster::waiting_words() const {
     }
   }
   if (missing.empty()) return {};
-  std::string words = base::format("no executor has joined for {}; {} of {} have joined",
-                                   list_of(missing), here.size(), members_.size());
-  if (!here.empty()) words += base::format(": {}", list_of(here));
+  std::string words =
+      base::format("no executor has joined for {}; {} of {} have joined",
+                   base::first_and_more(missing, kMaxNamed), here.size(), members_.size());
+  if (!here.empty()) words += base::format(": {}", base::first_and_more(here, kMaxNamed));
   return words;
 }
 

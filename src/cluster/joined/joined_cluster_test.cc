@@ -109,7 +109,7 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
 TEST_F(JoinedClusterTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
   start(first_);
   cluster_.stop(first_, 1, std::chrono::milliseconds(0));
-  EXPECT_EQ(wait_for<Ended>().sentence, "no executor has joined for it");
+  EXPECT_EQ(wait_for<Ended>().sentence, "has no executor: none has joined");
   EXPECT_EQ(join(first_).state, JoinState::kJobHasEnded);
 }
 

@@ -60,15 +60,6 @@ const PodFacts* pod_of(const PodsByTask& pods, const job::TaskId& task) {
   return found == pods.end() ? nullptr : &found->second;
 }
 
-// "worker:0, worker:1, worker:2 and 5 more"
-std::string names_of(const std::vector<std::string>& all) {
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxNamed));
-  const std::vector<std::string> first(all.begin(), all.begin() + shown);
-  std::string text = format("{}", base::join(first, ", "));
-  if (all.size() > kMaxNamed) text += format(" and {} more", all.size() - kMaxNamed);
-  return text;
-}
-
 bool is_before(const std::optional<base::WallTime>& a, const std::optional<base::WallTime>& b) {
   return a && (!b || *a < *b);
 }
@@ -115,7 +106,7 @@ void wait(job::JobStatus& status, const PodsByTask& pods) {
     words.push_back(
         format("{}: {}", job::to_string(task.task), pending_words(pods.at(task.task), "")));
   }
-  status.waiting_for = names_of(words);
+  status.waiting_for = base::first_and_more(words, kMaxNamed);
   status.state = words.empty()    ? JobState::kRunning
                  : has_all_places ? JobState::kRollCall
                                   : JobState::kAllocating;
@@ -129,7 +120,7 @@ void note_what_runs(job::JobStatus& status) {
   }
   if (running.empty() || !job::is_final(status.state)) return;
   status.notes.push_back(format("not ended: {}; gangrun kill {} ends what is left of the job",
-                                names_of(running), status.id));
+                                base::first_and_more(running, kMaxNamed), status.id));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cluster/kubernetes/pod_facts.h"
 
 namespace gangrun::cluster {
@@ -128,10 +129,7 @@ void JobRemoval::looked_at(const std::string& path, std::vector<std::string> lef
   }
   if (names.empty()) return done({});
   if (loop_.now() >= limit_) {
-    const std::size_t count = names.size();
-    names.resize(std::min(count, kMaxTold));
-    std::string words = base::format("{}", base::join(names, ", "));
-    if (count > names.size()) words += base::format(" and {} more", count - names.size());
+    std::string words = base::first_and_more(names, kMaxTold);
     if (!trouble_.empty()) words += base::format(" ({})", trouble_);
     return done(base::deadline_exceeded(
         base::format("after {}, these are still in the namespace {}: {}",

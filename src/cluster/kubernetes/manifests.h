@@ -26,6 +26,8 @@ inline constexpr const char* kAttemptLabel = "gangrun/attempt";  // of the task'
 // Where the tasks' commands begin when files with relative paths are carried or outputs are kept.
 inline constexpr const char* kWorkingFolder = "/gangrun/work";
 inline constexpr const char* kTaskContainer = "task";  // unless the job's pod names its own first
+// Which of several containers `kubectl logs POD` shows.
+inline constexpr const char* kDefaultContainer = "kubectl.kubernetes.io/default-container";
 inline constexpr const char* kOutputsContainer = "outputs";
 inline constexpr const char* kLeaseOwner = "owner";
 

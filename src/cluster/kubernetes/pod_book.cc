@@ -86,7 +86,7 @@ void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
 void PodBook::resolve_adoption(PodEntry& entry) {
   if (!entry.slot || !std::exchange(entry.slot->is_adopted, false)) return;
   if (!entry.pod) {
-    tell(Event(Ended{entry.task, entry.slot->attempt, "its pod is gone", now_,
+    tell(Event(Ended{entry.task, entry.slot->attempt, "was lost: its pod is gone", now_,
                      job::Reason::kContainerLost}));
     entry.slot.reset();
     return;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cluster/kubernetes/pod_book.h"
 #include "cluster/kubernetes/pod_words.h"
 
@@ -18,15 +19,6 @@ constexpr base::Duration kPauseLimit = std::chrono::seconds(60);
 // What fits in a sentence.
 constexpr std::size_t kMaxNames = 4;
 constexpr std::size_t kMaxReasons = 3;
-
-std::string list_of(const std::vector<std::string>& names) {
-  const auto shown = std::min(names.size(), kMaxNames);
-  const std::vector<std::string> first(names.begin(),
-                                       names.begin() + static_cast<std::ptrdiff_t>(shown));
-  std::string text = base::format("{}", base::join(first, ", "));
-  if (names.size() > shown) text += base::format(" and {} more", names.size() - shown);
-  return text;
-}
 
 }  // namespace
 
@@ -137,7 +129,7 @@ std::string PodBook::reasons() const {
       sentences.push_back(base::format("{} more reasons", groups.size() - kMaxReasons));
       break;
     }
-    sentences.push_back(base::format("{}: {}", list_of(tasks), reason));
+    sentences.push_back(base::format("{}: {}", base::first_and_more(tasks, kMaxNames), reason));
   }
   return base::format("{}", base::join(sentences, "; "));
 }
@@ -161,7 +153,8 @@ std::string PodBook::waiting_for(base::Instant now) const {
     }
   }
   if (!fetched.empty()) {
-    sentences.push_back(base::format("the outputs of {} are being fetched", list_of(fetched)));
+    sentences.push_back(base::format("the outputs of {} are being fetched",
+                                     base::first_and_more(fetched, kMaxNames)));
   }
   return base::format("{}", base::join(sentences, "; "));
 }

@@ -370,9 +370,10 @@ TEST(PodBook, PodsOfAnEarlierClient) {
   pod.task.has_run = true;
   pod.task.state = ContainerFacts::State::kRunning;
   driver.book().on_list({pod, driver.make(kBoard, "b1")}, driver.now());
-  EXPECT_THAT(driver.words(), testing::UnorderedElementsAre(
-                                  "ended worker:1: its pod is gone", "delete tensorboard:0 b1 0s",
-                                  "follow worker:0 u1", "started worker:0#3 on n1"));
+  EXPECT_THAT(driver.words(),
+              testing::UnorderedElementsAre("ended worker:1: was lost: its pod is gone",
+                                            "delete tensorboard:0 b1 0s", "follow worker:0 u1",
+                                            "started worker:0#3 on n1"));
   driver.exit(kWorker0, 0);
   driver.log_ended(kWorker0);
   EXPECT_THAT(driver.words(), Contains("run ended worker:0#3: exited with status 0"));

@@ -240,6 +240,16 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   }
 }
 
+// What the user's pod says itself stays.
+void name_default_container(Json& pod) {
+  const Json& spec = pod["spec"];
+  const bool is_alone = spec.at("containers").size() == 1 && !spec.contains("initContainers");
+  if (is_alone) return;
+  Json& annotations = pod["metadata"]["annotations"];
+  if (!annotations.contains(kDefaultContainer))
+    annotations[kDefaultContainer] = task_container(pod);
+}
+
 }  // namespace
 
 std::string without_references(std::string_view text) {
@@ -268,6 +278,7 @@ Json pod_manifest(const ManifestInput& input, const CarriedLayout& layout,
   merge_pod(pod, {{"metadata", metadata_of_pod(part, run, owner)},
                   {"spec", spec_of(part, carried, run)}});
   add_helpers(part, carried, pod);
+  name_default_container(pod);
   join_gang(input, task, pod);
   return pod;
 }

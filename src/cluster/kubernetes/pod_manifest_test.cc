@@ -193,6 +193,21 @@ TEST(PodManifest, KeepsOutputsInAContainerOfTheirOwn) {
   EXPECT_EQ(pod_of(input)["spec"]["containers"].size(), 1U);
 }
 
+TEST(PodManifest, OfSeveralContainersTheTasksIsShownByDefault) {
+  const std::string key = "kubectl.kubernetes.io/default-container";
+  ManifestInput input = test::wine_job();
+  EXPECT_FALSE(pod_of(input)["metadata"].contains("annotations"));
+  input.spec.outputs = {"model/"};
+  EXPECT_EQ(pod_of(input)["metadata"]["annotations"], (Json{{key, "task"}}));
+  input.spec.outputs = {};
+  input.spec.kubernetes.pod =
+      Json::parse(R"({"spec": {"containers": [{"name": "tf"}, {"name": "proxy", "image": "p"}]}})");
+  input.spec.kubernetes.annotations = {{"note", "x"}};
+  EXPECT_EQ(pod_of(input)["metadata"]["annotations"], (Json{{"note", "x"}, {key, "tf"}}));
+  input.spec.kubernetes.annotations = {{key, "proxy"}};
+  EXPECT_EQ(pod_of(input)["metadata"]["annotations"], (Json{{key, "proxy"}}));
+}
+
 TEST(PodManifest, JoinsItsGang) {
   ManifestInput input = test::wine_job();
   input.gang_scheduling = job::GangScheduling::kVolcano;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/folder.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -35,10 +36,6 @@ constexpr std::size_t kMaxCertificateBytes = 65536;
 // How often a lock that another process holds is tried again: its release tells nobody.
 constexpr base::milliseconds kLockInterval(5);
 constexpr std::size_t kTimeAndDigits = sizeof("-20260131-120000-3fa1") - 1;
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
 
 std::string jobs_folder(const std::string& home) { return home + "/jobs"; }
 
@@ -214,7 +211,7 @@ Result<base::Secret> read_secret(const JobPaths& paths) {
 
 Result<std::vector<std::string>> job_ids(const std::string& home) {
   const std::string path = jobs_folder(home);
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
+  const base::Folder folder = base::open_folder(path);
   if (!folder) {
     if (errno == ENOENT) return std::vector<std::string>{};
     return base::from_errno(errno, base::format("cannot read {}", path));

@@ -54,9 +54,9 @@ std::string ended_sentence(const process::Exit& exit, const base::UniqueFd& word
   std::string said(kMaxWords, '\0');
   const ssize_t got = ::pread(words.get(), said.data(), said.size(), 0);
   said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  if (!said.empty()) return base::format("its agent ended: {}", said);
-  if (exit.succeeded()) return "its agent ended";
-  return base::format("its agent {}", exit.to_words());
+  if (!said.empty()) return base::format("lost its agent, which ended: {}", said);
+  if (exit.succeeded()) return "lost its agent, which ended";
+  return base::format("lost its agent, which {}", exit.to_words());
 }
 
 }  // namespace
@@ -322,7 +322,7 @@ void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json&
                    ? process::ForeignProcess::open(*pid, *start_ticks)
                    : base::Result<process::ForeignProcess>(base::not_found("no agent"));
   if (!found.ok()) {
-    return emit(Ended{task, attempt, "its agent had ended when a new master came", loop_.now()});
+    return emit(Ended{task, attempt, "lost its agent before a new master came", loop_.now()});
   }
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
   const auto host = base::json_member<std::string>(handle, "host");
@@ -345,7 +345,7 @@ void LocalCluster::release_others() {
 void LocalCluster::reap(const Key& key) {
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
-  Ended ended{key.first, key.second, "its agent ended", loop_.now()};
+  Ended ended{key.first, key.second, "lost its agent, which ended", loop_.now()};
   const bool is_child = found->second->guardian != nullptr;
   const auto exit = is_child ? found->second->guardian->reap()
                              : base::Result<std::optional<process::Exit>>(std::nullopt);
@@ -356,7 +356,7 @@ void LocalCluster::reap(const Key& key) {
     ended.sentence = ended_sentence(**exit, found->second->words);
     if ((*exit)->out_of_memory) ended.reason = job::Reason::kOutOfMemory;
   } else {
-    ended.sentence = exit.error().message;
+    ended.sentence = base::format("lost its agent: {}", exit.error().message);
   }
   leave_host(*found->second);
   agents_.erase(found);

@@ -81,6 +81,7 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
                                                    const LogRequest& request) {
   std::unique_ptr<LocalLogs> logs(std::make_unique<LocalLogs>(LocalLogs()));
   logs->as_it_is_ = request.as_it_is;
+  logs->redraw_pace_ = request.redraw_pace;
   for (const job::TaskStatus& task : tasks) {
     if (request.task && task.task != *request.task) continue;
     if (request.output) logs->add(task, false);
@@ -190,7 +191,7 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
     // What was drawn over is of no use any more; a line feed may still follow the last return.
     const bool returned = source.partial.ends_with('\r');
     source.partial = std::string(drawn(source.partial)) + (returned ? "\r" : "");
-    if (!source.redraw_at) source.redraw_at = base::SystemClock().now() + kRedrawPace;
+    if (!source.redraw_at) source.redraw_at = base::SystemClock().now() + redraw_pace_;
   }
   if (source.partial.size() >= kMaxWholeLine) {
     give_piece(source, whole_characters(source.partial), lines);

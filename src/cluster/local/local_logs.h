@@ -19,8 +19,6 @@ namespace gangrun::cluster {
 inline constexpr std::size_t kLogBlock = std::size_t{64} << 10U;
 // A line that is longer comes in pieces of about that size.
 inline constexpr std::size_t kMaxWholeLine = std::size_t{1} << 20U;
-// A line that its task draws anew, by carriage returns, is given no more often than that.
-inline constexpr std::chrono::milliseconds kRedrawPace(2000);
 // Of the lines that one call of next() returns.
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{1} << 20U;
 
@@ -63,6 +61,7 @@ class LocalLogs final : public LogReader {
   base::Result<bool> read_block(Source& source, std::vector<LogLine>& lines, std::size_t& bytes);
 
   bool as_it_is_ = false;
+  std::chrono::milliseconds redraw_pace_ = kRedrawPace;
   base::UniqueFd notify_;
   std::vector<Source> sources_;
   std::map<std::string, std::size_t> by_name_;

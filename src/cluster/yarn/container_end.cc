@@ -69,13 +69,13 @@ std::string words_of_agent(std::string_view diagnostics) {
 }
 
 ContainerEnd of_a_process(std::int32_t status, std::string_view diagnostics) {
-  if (status == 0) return {"its agent ended"};
+  if (status == 0) return {"lost its agent, which ended"};
   if (status > kSignalBase && status < kSignalBase + NSIG) {
-    return {base::format("its agent was killed by signal {}", status - kSignalBase)};
+    return {base::format("lost its agent, which was killed by signal {}", status - kSignalBase)};
   }
   const std::string words = words_of_agent(diagnostics);
-  if (!words.empty()) return {base::format("its agent ended: {}", words)};
-  return {base::format("its agent exited with status {}", status)};
+  if (!words.empty()) return {base::format("lost its agent, which ended: {}", words)};
+  return {base::format("lost its agent, which exited with status {}", status)};
 }
 
 }  // namespace
@@ -83,36 +83,34 @@ ContainerEnd of_a_process(std::int32_t status, std::string_view diagnostics) {
 ContainerEnd explain_end(const hadoop::ContainerStatus& status) {
   const std::string& words = status.diagnostics;
   switch (status.exit_status) {
-    case hadoop::kExitInvalid:
-      return taken(with_words("its container could not be started", words));
+    case hadoop::kExitInvalid: return taken(with_words("could not be started by its node", words));
     case hadoop::kExitAborted:
       if (words.find("lost") != std::string::npos) {
-        return {"its node was lost", job::Reason::kLostNode};
+        return {"was lost with its node", job::Reason::kLostNode};
       }
-      return taken(with_words("YARN took its container back", words));
-    case hadoop::kExitDisksFailed: return {"the disks of its node failed", job::Reason::kLostNode};
+      return taken(with_words("had its container taken back by YARN", words));
+    case hadoop::kExitDisksFailed:
+      return {"was lost: the disks of its node failed", job::Reason::kLostNode};
     case hadoop::kExitPreempted:
-      return {"it was preempted by YARN's scheduler", job::Reason::kPreempted};
+      return {"was preempted by YARN's scheduler", job::Reason::kPreempted};
     case hadoop::kExitOverVirtualMemory:
     case hadoop::kExitOverPhysicalMemory: {
       const bool is_virtual = status.exit_status == hadoop::kExitOverVirtualMemory;
-      return {base::format("YARN killed its container: {}", memory_words(words, is_virtual)),
+      return {base::format("was killed by YARN: {}", memory_words(words, is_virtual)),
               job::Reason::kOutOfMemory};
     }
-    case hadoop::kExitKilledByMaster: return taken("its container was stopped");
+    case hadoop::kExitKilledByMaster: return taken("was stopped with its container");
     case hadoop::kExitKilledByResourceManager:
-      return taken(with_words("the ResourceManager killed its container", words));
-    case hadoop::kExitAfterApplication:
-      return taken("its container was killed after the application's end");
+      return taken(with_words("was killed by the ResourceManager", words));
+    case hadoop::kExitAfterApplication: return taken("was killed after the application's end");
     case hadoop::kExitOverLogLimit:
-      return {with_words("YARN killed its container for its log files", words),
-              job::Reason::kLogLimit};
-    case kExitLost: return taken("its container ended while its NodeManager was away");
+      return {with_words("was killed by YARN for its log files", words), job::Reason::kLogLimit};
+    case kExitLost: return taken("lost its container while its NodeManager was away");
     default: break;
   }
   if (status.exit_status >= 0) return of_a_process(status.exit_status, words);
-  return taken(with_words(
-      base::format("YARN ended its container with status {}", status.exit_status), words));
+  return taken(
+      with_words(base::format("was ended by YARN with status {}", status.exit_status), words));
 }
 
 }  // namespace gangrun::cluster

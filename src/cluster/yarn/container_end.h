@@ -9,7 +9,7 @@ namespace gangrun::cluster {
 
 // What the end of a container means for its task.
 struct ContainerEnd {
-  std::string sentence;  // "YARN killed its container: 70.1 MB of 64 MB physical memory used"
+  std::string sentence;  // "was killed by YARN: 70.1 MB of 64 MB physical memory used"
   job::Reason reason = job::Reason::kAgentEnded;
 };
 

@@ -15,6 +15,19 @@ TEST(LineFilter, ByTaskAndStream) {
   EXPECT_FALSE(is_wanted({.output = false}, kPs, false));
 }
 
+TEST(LineFilter, OfAProgressBarOnlyItsLastStateIsGiven) {
+  const LogLine bar = log_line(kWorker, true, "10%\r");
+  EXPECT_EQ(bar, (LogLine{kWorker, true, "10%", LineEnd::kRedrawn}));
+  const LogLine newer = log_line(kWorker, true, "20%\r");
+  const LogLine line = log_line(kWorker, true, "done");
+  EXPECT_EQ(line, (LogLine{kWorker, true, "done"}));
+  const LogLine beside = log_line(kWorker, false, "epoch 1");
+  using Lines = std::vector<LogLine>;
+  EXPECT_EQ(without_replaced({bar, beside, newer}), (Lines{beside, newer}));
+  EXPECT_EQ(without_replaced({bar, newer, line, beside}), (Lines{line, beside}));
+  EXPECT_EQ(without_replaced({line, line, bar}), (Lines{line, line, bar}));
+}
+
 TEST(LineFilter, TheTailIsOfEachStreamOfEachTask) {
   const std::vector<LogLine> lines{{kPs, false, "1"},    {kWorker, false, "2"}, {kPs, false, "3"},
                                    {kWorker, true, "4"}, {kPs, false, "5"},     {kPs, true, "6"}};

@@ -104,8 +104,8 @@ void YarnCluster::adopt(const job::TaskId& task, int attempt, const base::Json& 
   const auto id = text.ok() ? hadoop::container_id_from(*text)
                             : base::Result<hadoop::ContainerId>(text.error());
   if (!id.ok() || !host.ok() || !port.ok()) {
-    return emit(Ended{task, attempt, "its container is not known to the new master", loop_.now(),
-                      job::Reason::kContainerLost});
+    return emit(Ended{task, attempt, "was lost: the new master does not know its container",
+                      loop_.now(), job::Reason::kContainerLost});
   }
   running_[*id] = {{task, attempt}, {*host, *port}, true, 0};
 }
@@ -122,7 +122,7 @@ void YarnCluster::stop(const job::TaskId& task, int attempt, std::chrono::millis
   if (asked != asked_.end() && asked->second.key == Key{task, attempt}) {
     asked_.erase(asked);
     allocation_.forget(number_of(task));
-    emit(Ended{task, attempt, "it was stopped before it had a container", loop_.now(),
+    emit(Ended{task, attempt, "was stopped before it had a container", loop_.now(),
                job::Reason::kStopped});
     return poll_soon();
   }
@@ -306,7 +306,7 @@ void YarnCluster::look_for_adopted() {
     if (running.adopted && ++running.looks >= kLooksForAdopted) gone.push_back(id);
   }
   for (const hadoop::ContainerId& id : gone) {
-    end(id, "its container had ended when a new master came", job::Reason::kContainerLost);
+    end(id, "lost its container before a new master came", job::Reason::kContainerLost);
   }
 }
 
@@ -362,8 +362,10 @@ void YarnCluster::launch(const Allocation::Granted& granted) {
   running_[container.id] = {asked.key, container.node};
   if (node == nodes_.end()) {
     allocation_.release(container.id);
-    return end(container.id, base::format("YARN gave no token for node {}", container.node.host),
-               job::Reason::kContainerLost);
+    return end(
+        container.id,
+        base::format("could not be started: YARN gave no token for node {}", container.node.host),
+        job::Reason::kContainerLost);
   }
   logger_.info("{} gets {} on {}", job::to_string(task), hadoop::to_string(container.id),
                container.node.host);
@@ -457,8 +459,7 @@ void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>
   // It may have been started all the same.
   allocation_.release(id);
   end(id,
-      base::format("node {} did not take its container: {}", found->second.node.host,
-                   result.error().message),
+      base::format("was refused by node {}: {}", found->second.node.host, result.error().message),
       job::Reason::kContainerLost);
   poll_soon();
 }

@@ -72,13 +72,14 @@ Result<std::vector<LogLine>> LiveLogs::next(base::Instant deadline) {
     from_ = is_of_another_master ? 0 : lines->next;
     for (registry::KeptLine& line : lines->lines) {
       if (!is_wanted(request_, line.task, line.is_error)) continue;
-      wanted.push_back({line.task, line.is_error, std::move(line.text)});
+      wanted.push_back(log_line(line.task, line.is_error, std::move(line.text)));
     }
     // The tail is of what is there at the beginning: all of that comes first.
     const bool is_all = lines->lines.empty() && !is_of_another_master;
     const bool collects_tail = is_first_ && request_.tail;
     if (is_all || (!collects_tail && !wanted.empty()) || clock_.now() >= deadline) break;
   }
+  wanted = without_replaced(std::move(wanted));
   if (std::exchange(is_first_, false)) return last_lines(std::move(wanted), request_);
   return wanted;
 }

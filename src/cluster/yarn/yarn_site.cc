@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/result_names.h"
+#include "cluster/yarn/application_end.h"
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/waiting.h"
 #include "cluster/yarn/yarn_logs.h"
@@ -22,7 +23,6 @@ using base::Result;
 // How a master's words begin while agents are to report.
 constexpr std::string_view kRollCall = "roll call: ";
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
-constexpr std::uint32_t kHistoryMode = 0700;
 constexpr std::chrono::minutes kResultTimeout{5};
 // What is left of the nodes of a label changes slowly, and is many nodes' answer.
 constexpr std::chrono::seconds kLookAtLabels{2};
@@ -49,8 +49,9 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   status.elapsed_ms = std::max<std::int64_t>(end - report.start_time, 0);
   if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
     job::Cause cause;
-    cause.sentence = words_of_yarn(report.diagnostics);
-    if (status.state == job::JobState::kKilled) cause.reason = job::Reason::kStopped;
+    ApplicationEnd told = application_end(report);
+    cause.sentence = std::move(told.sentence);
+    cause.reason = told.reason;
     status.cause = std::move(cause);
   }
   return status;
@@ -188,7 +189,7 @@ Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& r
 void YarnSite::clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths) {
   const std::string journal = paths.staging(id) + kJournalFolder;
   if (files_.status(journal, soon()).ok()) {
-    const bool is_kept = files_.make_folders(paths.history(id), kHistoryMode, soon()).ok() &&
+    const bool is_kept = files_.make_folders(paths.history(id), kOwnFolder, soon()).ok() &&
                          files_.rename(journal, paths.history(id) + kJournalFolder, soon()).ok();
     if (!is_kept) return;
   }

@@ -1,0 +1,113 @@
+#include "cluster/yarn/application_end.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace gangrun::cluster {
+namespace {
+
+using hadoop::ApplicationState;
+using hadoop::FinalStatus;
+using job::Reason;
+
+hadoop::ApplicationReport ended(ApplicationState state, std::string diagnostics,
+                                FinalStatus final_status = FinalStatus::kFailed) {
+  hadoop::ApplicationReport report;
+  report.state = state;
+  report.final_status = final_status;
+  report.diagnostics = std::move(diagnostics);
+  return report;
+}
+
+Reason reason_of_failed(std::string diagnostics) {
+  return application_end(ended(ApplicationState::kFailed, std::move(diagnostics))).reason;
+}
+
+// As a ResourceManager of Hadoop 3 writes it.
+std::string master_exited(int status, const std::string& rest = {}) {
+  return base::format(
+      "Application application_1700000000000_0001 failed 2 times due to AM Container for "
+      "appattempt_1700000000000_0001_000002 exited with  exitCode: {}\nFailing this "
+      "attempt.Diagnostics: [2026-01-31 12:00:00.000]{}\nFor more detailed output, check the "
+      "application tracking page: http://rm:8088/cluster/app/application_1700000000000_0001 Then "
+      "click on links to logs of each attempt.\n. Failing the application.",
+      status, rest);
+}
+
+TEST(ApplicationEnd, WhatTheMasterLeavesIsReadAgain) {
+  job::JobStatus status;
+  EXPECT_EQ(diagnostics_of(status), "");
+  status.cause.emplace();
+  status.cause->sentence = "worker:1 on h1 exited with status 3";
+  EXPECT_EQ(diagnostics_of(status), "worker:1 on h1 exited with status 3") << "no reason is known";
+  for (const Reason reason : job::all_reasons()) {
+    status.cause->reason = reason;
+    const ApplicationEnd end =
+        application_end(ended(ApplicationState::kFinished, diagnostics_of(status)));
+    EXPECT_EQ(end.sentence, status.cause->sentence);
+    EXPECT_EQ(end.reason, reason);
+  }
+}
+
+TEST(ApplicationEnd, ALongCauseKeepsItsReason) {
+  job::JobStatus status;
+  status.cause.emplace();
+  status.cause->sentence = std::string(2000, 'x');
+  status.cause->reason = Reason::kOutOfMemory;
+  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, diagnostics_of(status))).reason,
+            Reason::kOutOfMemory);
+}
+
+TEST(ApplicationEnd, WhoLeavesNoReasonHasNone) {
+  const auto old = ended(ApplicationState::kFinished, "worker:0 on h1 exited with status 3");
+  EXPECT_EQ(application_end(old).reason, Reason::kUnknown);
+  EXPECT_EQ(application_end(old).sentence, "worker:0 on h1 exited with status 3");
+  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, "x [reason: solar_flare]")).reason,
+            Reason::kUnknown);
+  EXPECT_EQ(reason_of_failed("N/A"), Reason::kUnknown);
+}
+
+TEST(ApplicationEnd, AKilledApplicationWasStopped) {
+  const std::string words = "Application application_1_0001 was killed by user ann at 10.0.0.1";
+  EXPECT_EQ(application_end(ended(ApplicationState::kKilled, words)).reason, Reason::kStopped);
+  EXPECT_EQ(application_end(ended(ApplicationState::kKilled, words)).sentence, words);
+  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, "", FinalStatus::kKilled)).reason,
+            Reason::kStopped);
+  EXPECT_EQ(application_end(ended(ApplicationState::kKilled,
+                                  "Application is killed by ResourceManager as it has exceeded "
+                                  "the lifetime period."))
+                .reason,
+            Reason::kClusterGone);
+}
+
+TEST(ApplicationEnd, AMasterThatFailedIsLost) {
+  EXPECT_EQ(reason_of_failed(master_exited(137, "Container killed on request.")),
+            Reason::kMasterLost);
+  EXPECT_EQ(reason_of_failed(master_exited(1)), Reason::kMasterLost);
+  EXPECT_EQ(reason_of_failed(master_exited(hadoop::kExitAborted, "Container released")),
+            Reason::kMasterLost);
+  EXPECT_EQ(reason_of_failed("Application application_1_0001 failed 2 times due to "
+                             "ApplicationMaster for attempt appattempt_1_0001_000002 timed out. "
+                             "Failing the application."),
+            Reason::kMasterLost);
+}
+
+TEST(ApplicationEnd, WhyTheMasterFailedIsToldWhereYarnKnows) {
+  EXPECT_EQ(reason_of_failed(master_exited(hadoop::kExitOverPhysicalMemory)), Reason::kOutOfMemory);
+  EXPECT_EQ(reason_of_failed(master_exited(hadoop::kExitPreempted)), Reason::kPreempted);
+  EXPECT_EQ(reason_of_failed(master_exited(hadoop::kExitDisksFailed)), Reason::kLostNode);
+  EXPECT_EQ(reason_of_failed(master_exited(hadoop::kExitAborted, "released on a *lost* node")),
+            Reason::kLostNode);
+  EXPECT_EQ(reason_of_failed(master_exited(hadoop::kExitInvalid, "File does not exist: hdfs:/x")),
+            Reason::kCouldNotStart);
+}
+
+TEST(ApplicationEnd, WhatYarnRefusesIsTheClusters) {
+  EXPECT_EQ(reason_of_failed("Application application_1_0001 submitted by user ann to unknown "
+                             "queue: root.nowhere"),
+            Reason::kClusterGone);
+}
+
+}  // namespace
+}  // namespace gangrun::cluster
