@@ -33,7 +33,7 @@ TEST(Why, ARunningJobWaitsForItsTasks) {
 
 TEST(Why, WhatIsWrongBesideTheJobIsTold) {
   job::JobStatus status = running(1);
-  status.notes = {"ZooKeeper (zk1:2181) does not show the job's registry as it is: \x1b[1m"};
+  status.notes = {"ZooKeeper (zk1:2181) does not show the job's current registry: \x1b[1m"};
   EXPECT_THAT(why(status).back(), HasSubstr("ZooKeeper (zk1:2181) does not show"));
   EXPECT_THAT(why(status).back(), Not(HasSubstr("\x1b")));
 }

@@ -243,7 +243,7 @@ def test_a_job_goes_on_without_zookeeper_for_a_minute(start, own_zookeeper):
         job.wait_until_shown(kazoo)
         wait_until(lambda: "notes" not in job.status(), "nothing to be wrong any more", pause_s=0.1)
     log = (job.folder / "master.log").read_text()
-    assert log.count("does not show the job's registry") == 1, "told once"
+    assert log.count("does not show the job's current registry") == 1, "told once"
     assert job.finish().status == 0
 
 
