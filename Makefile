@@ -1,5 +1,5 @@
 # The few commands that a newcomer needs; the work is done by tools/.
-.PHONY: help demo build wheel docs test quick acceptance bench clean
+.PHONY: help demo build wheel dist docs test quick acceptance bench clean
 .DEFAULT_GOAL := help
 
 help:  ## show this
@@ -15,6 +15,10 @@ build:  ## build the programs: build/release/src/gangrun and gangrun-agent
 wheel:  ## the Python package with the programs in it: out/wheel/gangrun-*.whl
 	@tools/install-deps build test
 	@tools/wheel
+
+dist:  ## a release: wheels, source, tarball, .deb, bill of materials and sums, the same bytes each time: out/dist
+	@tools/install-deps build test
+	@tools/dist
 
 docs:  ## the documentation site: out/site; look at it by python3 -m http.server -d out/site
 	@tools/install-deps docs

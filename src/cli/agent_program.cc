@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <utility>
@@ -21,7 +22,9 @@ namespace gangrun::cli {
 namespace {
 
 constexpr std::string_view kAgentName = "gangrun-agent";
+constexpr std::string_view kOwnVersion = "gangrun-agent " GANGRUN_VERSION;
 constexpr std::size_t kMaxVersionBytes = 256;
+constexpr std::chrono::seconds kVersionTimeout(30);
 
 bool is_executable_file(const std::string& path) {
   std::error_code ignored;
@@ -45,6 +48,17 @@ base::Result<std::string> find_agent(const Context& context) {
   }
   return base::not_found(
       base::format("the agent program is missing; looked for: {}", base::join(places, ", ")));
+}
+
+base::Result<std::string> find_agent_of_this_version(const Context& context) {
+  GANGRUN_ASSIGN(std::string program, find_agent(context));
+  GANGRUN_ASSIGN(const std::string version,
+                 agent_version(program, context.clock.now() + kVersionTimeout));
+  if (version == kOwnVersion) return program;
+  return base::Error{
+      base::Code::kFailedPrecondition,
+      base::format("{} is {}, and this is gangrun {}: install both from the same release", program,
+                   version.empty() ? "of an unknown version" : version, GANGRUN_VERSION)};
 }
 
 base::Result<std::string> agent_version(const std::string& program, base::Instant deadline) {

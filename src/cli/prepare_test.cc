@@ -233,6 +233,17 @@ TEST_F(PrepareTest, TheAgentStandsBesideOrInLibexec) {
   EXPECT_THAT(find_agent(test_.context()).error().message, HasSubstr("GANGRUN_AGENT"));
 }
 
+TEST_F(PrepareTest, AJobTakesNoAgentOfAnotherVersion) {
+  write("bin/gangrun-agent", "#!/bin/sh\necho gangrun-agent 9.8.7\n", 0700);
+  const auto other = find_agent_of_this_version(test_.context());
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().message,
+            test_.folder() + "/bin/gangrun-agent is gangrun-agent 9.8.7, and this is gangrun " +
+                GANGRUN_VERSION + ": install both from the same release");
+  write("bin/gangrun-agent", "#!/bin/sh\necho gangrun-agent " GANGRUN_VERSION "\n", 0700);
+  EXPECT_EQ(*find_agent_of_this_version(test_.context()), test_.folder() + "/bin/gangrun-agent");
+}
+
 TEST_F(PrepareTest, AnAgentThatFailsHasNoVersion) {
   write("good", "#!/bin/sh\necho gangrun-agent 9\n", 0700);
   write("bad", "#!/bin/sh\nexit 3\n", 0700);

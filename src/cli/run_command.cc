@@ -235,7 +235,7 @@ ExitStatus run(const RunOptions& options, Context& context) {
   plan->launch.containment = *containment;
   if (options.dry_run) return show_plan(*plan, options, context);
   if (plan->spec.on == job::kSpark) return run_job(std::move(*plan), options, context);
-  auto agent = find_agent(context);
+  auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
   plan->launch.agent_program = std::move(*agent);
   if (options.detach) return run_detached(*plan, options, context);

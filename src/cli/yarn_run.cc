@@ -106,7 +106,7 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
     const auto shown = show_plan(spec, *files, **access, options, context);
     return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error(), ExitStatus::kBadInput);
   }
-  auto agent = find_agent(context);
+  auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
   UploadProgress progress(context.console, options);
   cluster::YarnSubmitter submitter(

@@ -120,6 +120,14 @@ def test_version(run_gangrun):
     assert json.loads(run_gangrun("version", "--json").stdout)["version"] in done.stdout
 
 
+def test_the_licenses_of_all_that_is_linked_in_are_told(run_gangrun):
+    root = HERE.parents[1]
+    said = run_gangrun("version", "--licenses").stdout
+    assert (root / "licenses/components.txt").read_text() in said
+    texts = [root / "LICENSE", *(path for path in (root / "licenses").glob("*.txt") if path.stem != "components")]
+    assert len(texts) == 9 and all(path.read_text() in said for path in texts)
+
+
 def test_ps_without_jobs_is_an_empty_table(run_gangrun, home):
     assert run_gangrun("ps").stdout.startswith("JOB ")
     assert json.loads(run_gangrun("ps", "--json").stdout) == []
