@@ -72,7 +72,7 @@ def main() -> None:
     if not with_torchrun:
         print("torchrun is not installed (tools/install-deps bench): its column is missing",
               file=sys.stderr)
-    figure = Figure("gang_start", "A gang that runs `true` on this machine: until all have ended", "ms, lower is better")
+    figure = Figure("gang_start", "A gang that runs true on this machine: until all have ended", "ms, lower is better")
     print("milliseconds, minimum and median of", arguments.runs, "runs (torchrun: 1)")
     with tempfile.TemporaryDirectory() as home:
         gangrun = Gangrun(home)

@@ -183,3 +183,11 @@ def test_what_is_broken_fails_the_build(checkout, file, text, said):
         page.write("\n" + text)
     done = subprocess.run([checkout / "tools/docs"], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode != 0 and said in done.stderr, done.stdout + done.stderr
+
+
+def test_the_plots_are_those_of_the_figures(tmp_path):
+    subprocess.run([ROOT / "tools/plots", "--out", tmp_path], check=True, capture_output=True, timeout=LIMIT_S)
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert drawn == {path.name: path.read_bytes() for path in (ROOT / "docs/images").glob("bench-*.svg")}
+    shown = (ROOT / "docs/benchmarks.md").read_text()
+    assert drawn and all(f"images/{name})" in shown for name in drawn)

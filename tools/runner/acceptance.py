@@ -99,7 +99,7 @@ PACKAGES = {
     "secure": ("hadoop-all", "demo"),
     "spark": ("spark-all", "hadoop", "demo"),
     "kubernetes": ("kubernetes-all",),
-    "docs": ("docs", "browser"),
+    "docs": ("docs", "plots", "browser"),
     "servers": ("hadoop-all", "spark-all", "kubernetes-all"),
     "bench": ("hadoop-all", "spark-all", "kubernetes-all", "bench"),
     "soak": ("demo",),
