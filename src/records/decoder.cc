@@ -94,7 +94,7 @@ base::Result<> Decoder::end(std::string_view left) const {
   if (left.empty()) return {};
   const bool has_length = left.size() >= kHeaderBytes;
   return at_record({.code = base::Code::kDataLoss,
-                    .message = base::format("the file is cut: {} of {}{} bytes are there",
+                    .message = base::format("the file is truncated: {} of {}{} bytes are there",
                                             left.size(), has_length ? "" : "at least ", wanted_)});
 }
 

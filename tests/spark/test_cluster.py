@@ -125,7 +125,7 @@ def test_executors_that_do_not_come_are_told_with_those_that_did(driver, tmp_pat
     with pytest.raises(Exception) as caught:
         driver.run("missing", str(tmp_path), 3)
     assert caught.value.kind == "JobTimeout" and "timeouts.allocation" in caught.value.text
-    assert re.search(r"nothing has come for worker:\d.*; [0-2] of 3 are here", caught.value.text), caught.value.text
+    assert re.search(r"no executor has joined for worker:\d.*; [0-2] of 3 have joined", caught.value.text), caught.value.text
 
 
 @pytest.mark.gate

@@ -291,7 +291,7 @@ def test_a_start_task_that_is_tried_again_starts_no_second_node(speculative, clu
 
 def test_more_nodes_than_executors(speculative, tmp_path):
     found = speculative.run("too_few", str(tmp_path))
-    assert "3 of 4 are here" in found["text"] or "at most 3" in found["text"], found
+    assert "3 of 4 have joined" in found["text"] or "at most 3" in found["text"], found
 
 
 def test_more_executors_than_fed_nodes(speculative, tmp_path):
