@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 #define GANGRUN_MISSING [[gnu::visibility("hidden")]]
