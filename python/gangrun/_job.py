@@ -9,6 +9,7 @@ import sys
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from gangrun import _function, _staging
+from gangrun._task_spec import TaskSpec as TaskSpec
 from gangrun.errors import InvalidJob
 
 Main = Union[None, str, Sequence[str], Callable[..., Any]]
@@ -24,67 +25,6 @@ ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && 
          'for f in "$1/files/"* "$1/files/".[!.]*; do n="${f##*/}"; '
          '{ [ -L "$f" ] && [ ! -e "$n" ]; } || continue; ln -s "$f" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; '
          'shift; exec "$@"')
-
-
-@dataclasses.dataclass(frozen=True)
-class TaskSpec:
-    """The resources and settings of all tasks of one type.
-
-    The fields are the keys of a task type in docs/job.md, where their defaults are described. None means the default.
-
-    instances      number of tasks
-    memory, vcores, gpus   per task; a bare number for `memory` is in MiB
-    processes      processes in each task
-    label          cluster only: run on nodes with this label
-    env            environment variables, in addition to those of the job
-    command        run this command instead of the job's `main`: a list of words, or a shell line
-    policy         "tracked", "service", "observer" or "sidecar"
-    grace          after the tracked tasks have ended: the longest time without progress for an observer, or how long a sidecar
-                   keeps running; a bare number is in seconds
-    logdir         run TensorBoard on this folder
-    min_instances  how many tasks are enough for the job to start and to continue
-    spares         additional agents that replace lost tasks
-    environment    the Python environment of these tasks instead of the job's (gangrun.environments)
-    """
-
-    instances: int = 1
-    memory: Union[None, int, str] = None  # "2 GiB", or a number in MiB
-    vcores: Optional[int] = None
-    gpus: Optional[int] = None
-    processes: int = 1
-    label: Optional[str] = None
-    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    command: Union[None, str, Sequence[str]] = None  # instead of the job's main
-    policy: Optional[str] = None
-    grace: Union[None, int, str] = None
-    logdir: Optional[str] = None
-    image: Optional[str] = None
-    resources: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    one_per_node: bool = False
-    min_instances: Optional[int] = None
-    spares: Optional[int] = None
-    ports: Optional[Mapping[str, Any]] = None
-    pod: Optional[Mapping[str, Any]] = None
-    outputs: Optional[Sequence[str]] = None
-    environment: Any = None  # this type's Python, instead of the job's (gangrun.environments)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the task type as a dict for a job file, without `environment`."""
-        keys: dict[str, Any] = {}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name == "environment" or value is None or (field.name != "instances" and value == _default(field)):
-                continue
-            keys[field.name] = dict(value) if isinstance(value, Mapping) else _words(value)
-        return keys
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    return field.default if field.default is not dataclasses.MISSING else {}
-
-
-def _words(value: Any) -> Any:
-    return list(value) if isinstance(value, (list, tuple)) else value
 
 
 @dataclasses.dataclass(frozen=True)

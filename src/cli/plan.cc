@@ -14,6 +14,7 @@
 #include "job/container.h"
 #include "job/hosts.h"
 #include "job/plan_json.h"
+#include "job/task_fields.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -147,8 +148,13 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   if (task.min_instances) {
     add_field(lines, "at least", count_text(*task.min_instances, "task"));
   }
-  if (task.spares > 0) add_field(lines, "spares", std::to_string(task.spares));
-  if (task.processes > 1) add_field(lines, "processes", std::to_string(task.processes));
+  for (const job::TaskField& field : job::plain_task_fields()) {
+    const job::FieldInfo& info = field.row->info;
+    if (info.has_own_words || job::has_default(*field.row, task)) continue;
+    std::string name(info.key);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    add_field(lines, name, job::text_of(info, field.row->get(task)));
+  }
   if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
   if (const std::string& image = plan.spec.image_of(task); !image.empty()) {
     add_field(lines, "image", base::format("{}, {}", image, how_images_run(plan.spec)));

@@ -130,7 +130,7 @@ Result<job::JobDraft> read_draft(const std::string& spec_path) {
   if (!text.ok()) return as_bad_input(text.error());
   GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path));
   const std::string folder = std::filesystem::path(spec_path).parent_path().string();
-  for (std::string& file : draft.files) {
+  for (std::string& file : draft.spec.files) {
     if (!job::has_scheme(file)) file = in_folder(folder, file);
   }
   const auto place = [&folder](std::map<std::string, std::string>& archives) {
@@ -138,8 +138,8 @@ Result<job::JobDraft> read_draft(const std::string& spec_path) {
       if (!job::has_scheme(path)) path = in_folder(folder, path);
     }
   };
-  place(draft.archives);
-  for (job::TaskDraft& task : draft.tasks) place(task.archives);
+  place(draft.spec.archives);
+  for (job::TaskSpec& task : draft.spec.tasks) place(task.archives);
   return draft;
 }
 

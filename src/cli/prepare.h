@@ -10,6 +10,7 @@
 #include "cli/run_options.h"
 #include "cluster/local/local_cluster.h"
 #include "cluster/local/local_images.h"
+#include "job/draft.h"
 #include "job/shipped_files.h"
 #include "job/spec.h"
 #include "net/interfaces.h"

@@ -43,7 +43,7 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->name, "job");
   EXPECT_THAT(spec->files, testing::Contains("other.csv"));
-  EXPECT_THAT(read_draft(test_.folder() + "/jobs/job.yaml")->files,
+  EXPECT_THAT(read_draft(test_.folder() + "/jobs/job.yaml")->spec.files,
               ElementsAre(test_.folder() + "/jobs/data.csv"));
 }
 
@@ -54,7 +54,7 @@ TEST_F(PrepareTest, ProgramsOfImagesAreTheImages) {
   options.flags.command = {"no-such-program"};
   const auto without = read_job(options, test_.folder());
   EXPECT_THAT(check(*without).error().message, HasSubstr("'no-such-program'"));
-  options.flags.image = "tf:2";
+  options.flags.job_fields["image"] = "tf:2";
   const auto with = read_job(options, test_.folder());
   EXPECT_TRUE(check(*with).ok());
 }
@@ -69,7 +69,7 @@ TEST_F(PrepareTest, ImagesNeedAnEngineAndTheHostsOwnNetwork) {
                            {});
   };
   EXPECT_TRUE(images_of().ok());
-  options.flags.image = "tf:2";
+  options.flags.job_fields["image"] = "tf:2";
   EXPECT_THAT(images_of().error().message,
               HasSubstr("image: 'tf:2': there is no container engine"));
   options.flags.hosts = {"a"};
@@ -182,7 +182,7 @@ TEST_F(PrepareTest, ProgramsWithoutASlashAreFoundInPath) {
 TEST_F(PrepareTest, WhatTheMachineDoesNotHaveIsRefused) {
   RunOptions options;
   options.flags.roles = {"worker:1"};
-  options.flags.gpus = {"1"};
+  options.flags.fields["gpus"] = {"1"};
   options.flags.command = {"/bin/sh"};
   const auto spec = read_job(options, test_.folder());
   ASSERT_TRUE(spec.ok()) << spec.error().message;

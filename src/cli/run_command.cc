@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/format.h"
@@ -18,7 +19,9 @@
 #include "cli/prepare.h"
 #include "cli/run_session.h"
 #include "cli/yarn_run.h"
+#include "job/job_fields.h"
 #include "job/places.h"
+#include "job/task_fields.h"
 #include "master/open_files.h"
 #include "process/levels.h"
 
@@ -106,34 +109,68 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   return plan;
 }
 
-void add_job_flags(CLI::App& command, job::Flags& flags) {
+// The flags of fields. Help shows the named ones first, where they are named.
+class FieldFlags {
+ public:
+  FieldFlags(CLI::App& command, job::Flags& flags) : command_(command), flags_(flags) {}
+
+  void add(std::string_view path) {
+    for (const job::TaskField& field : job::plain_task_fields()) {
+      if (field.path == path) add(field);
+    }
+  }
+  void add_job(std::string_view path) {
+    for (const job::JobField& field : job::plain_job_fields()) {
+      if (field.path == path) add(field);
+    }
+  }
+  void add_others() {
+    for (const job::TaskField& field : job::plain_task_fields()) {
+      if (!flags_.fields.contains(field.path)) add(field);
+    }
+    for (const job::JobField& field : job::plain_job_fields()) {
+      if (!flags_.job_fields.contains(field.path)) add(field);
+    }
+  }
+
+ private:
+  void add(const job::TaskField& field) {
+    const job::FieldInfo& info = field.row->info;
+    if (info.flag.names.empty()) return;
+    add_list(command_, std::string(info.flag.names), flags_.fields[field.path],
+             job::value_in_help(info), std::string(job::help_of(info)));
+  }
+  void add(const job::JobField& field) {
+    const job::FieldInfo& info = field.row->info;
+    if (info.flag.names.empty()) return;
+    add_value(command_, std::string(info.flag.names), flags_.job_fields[field.path],
+              job::value_in_help(info), std::string(job::help_of(info)));
+  }
+
+  CLI::App& command_;
+  job::Flags& flags_;
+};
+
+void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
   add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "Number of tasks of each type");
-  add_list(command, "-m,--memory", flags.memory, "[TASK:]SIZE",
-           "Memory of each task, of each task of a type (ps:2g) or of one task (worker[0]:8g)");
-  add_list(command, "-c,--vcores", flags.vcores, "[TASK:]N", "Cores, in the same three forms");
-  add_list(command, "--gpus", flags.gpus, "[TASK:]N", "GPUs, in the same three forms");
+  fields.add("memory");
+  fields.add("vcores");
+  fields.add("gpus");
   add_list(command, "--resource", flags.resources, "[TASK:]NAME=N",
            "Other resources of a cluster (yarn.io/fpga=1), in the same three forms");
-  add_list(command, "--processes", flags.processes, "[TYPE:]N", "Processes (ranks) in each task");
+  fields.add("processes");
   add_list(command, "--ports", flags.ports, "[TYPE:]N",
            "Number of ports of each task, or their names (web:http+grpc)");
-  add_list(command, "--hold", flags.holds, "until-bind|until-exec",
-           "How long ports are held, also for one type (web:until-exec); until-exec is for "
-           "programs that set neither SO_REUSEADDR nor SO_REUSEPORT");
-  add_list(command, "--min-instances", flags.min_instances, "TYPE:N",
-           "Minimum number of tasks of a type needed to keep the job running");
-  add_list(command, "--spares", flags.spares, "TYPE:N",
-           "Idle tasks of a type that replace lost ones at once");
+  fields.add("ports.hold");
+  fields.add("min_instances");
+  fields.add("spares");
   add_list(command, "-e,--env", flags.env, "[TYPE:]NAME=VALUE",
            "Environment variable of all tasks, or of one type");
   add_value(command, "--framework", flags.framework, "NAME,...",
             "Framework whose variables the tasks get: tensorflow, pytorch, jax, horovod, none");
-  add_value(command, "--success", flags.success, "all|TYPE", "Whose success is the job's success");
-  add_list(command, "--policy", flags.policies, "TYPE:POLICY",
-           "tracked, service, observer or sidecar");
-  add_list(
-      command, "--grace", flags.graces, "TYPE:TIME",
-      "How long an observer may be idle, or a sidecar may keep running, after the other tasks");
+  fields.add_job("success");
+  fields.add("policy");
+  fields.add("grace");
   add_value(command, "--restarts", flags.restarts, "N[:SCOPE]",
             "Restarts after failures; scope task or gang");
   add_value(command, "--restart-pause", flags.restart_pause, "TIME[:LONGEST]",
@@ -143,66 +180,50 @@ void add_job_flags(CLI::App& command, job::Flags& flags) {
   add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
             "Run TensorBoard beside the job, on this folder");
-  add_list(command, "--expose", flags.exposes, "TYPE:loopback|host",
-           "Who can reach TensorBoard: its own host only, or everyone who can reach that host");
-  add_value(command, "--image", flags.image, "IMAGE", "The container image that the tasks run in");
+  fields.add("expose");
+  fields.add_job("image");
   add_list(command, "--mount", flags.mounts, "PATH[:ro]",
            "Host path that containers see under the same path");
   add_list(
       command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
       "Publish the tasks' addresses in this ZooKeeper, in the layout of YARN's service registry");
-  add_value(command, "--name", flags.name, "NAME", "The job's name");
-  add_value(command, "--on", flags.on, "local|yarn|kubernetes|spark",
-            "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, the "
-            "Kubernetes cluster of the kubeconfig (also: k8s), or Spark executors (only through "
-            "the Python package)");
+  fields.add_job("name");
+  fields.add_job("on");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
            "Network namespaces that the tasks run in, and how many tasks in each");
-  add_value(command, "--interface", flags.interface, "NAME",
-            "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' addresses");
-  add_value(command, "--containment", flags.containment, "auto|pid_namespace|cgroup|subreaper",
-            "How a task's processes are contained, so that none outlives it");
-  add_value(command, "--stop-signal", flags.stop_signal, "SIGNAL",
-            "Signal that asks tasks to stop: TERM, INT, HUP, QUIT, USR1, USR2");
-  add_value(command, "--stop-signal-to", flags.stop_signal_to, "process|group",
-            "Who gets that signal: the command, or everything that it started too");
+  fields.add_job("interface");
+  fields.add_job("containment");
+  fields.add_job("stop_signal");
+  fields.add_job("stop_signal_to");
 }
 
-void add_cluster_flags(CLI::App& command, job::Flags& flags) {
-  add_list(command, "--label", flags.labels, "[TYPE:]LABEL", "Node label to run on, on a cluster");
-  add_list(command, "--one-per-node", flags.one_per_node, "TYPE,...",
-           "At most one task of a type on each node of a cluster");
+void add_cluster_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
+  fields.add("label");
+  fields.add("one_per_node");
   add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
-  add_value(command, "--priority", flags.priority, "N", "Priority on YARN; higher ones run first");
+  fields.add_job("yarn.priority");
   add_list(command, "--tag", flags.tags, "TAG,...", "Tag of the application on YARN");
   add_login_flags(command, flags.file_systems, flags.principal, flags.keytab, flags.as);
-  add_value(command, "--master-memory", flags.master_memory, "SIZE",
-            "Memory of the job's master on YARN (256m)");
-  add_value(command, "--master-vcores", flags.master_vcores, "N",
-            "Cores of the job's master on YARN (1)");
+  fields.add_job("yarn.master.memory");
+  fields.add_job("yarn.master.vcores");
 }
 
-void add_kubernetes_flags(CLI::App& command, job::Flags& flags) {
-  add_value(command, "-n,--namespace", flags.name_space, "NAME",
-            "Namespace on Kubernetes (default: the context's)");
-  add_value(command, "--context", flags.context, "NAME",
-            "Context of the kubeconfig (default: the current one)");
-  add_value(command, "--kubeconfig", flags.kubeconfig, "FILE",
-            "Kubeconfig file, instead of KUBECONFIG or ~/.kube/config");
+void add_kubernetes_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
+  fields.add_job("kubernetes.namespace");
+  fields.add_job("kubernetes.context");
+  fields.add_job("kubernetes.kubeconfig");
   add_flag(command, "--insecure", flags.insecure,
            "Accept a kubeconfig that turns off the verification of the API server");
-  add_value(command, "--service-account", flags.service_account, "NAME",
-            "Service account of the pods");
+  fields.add_job("kubernetes.service_account");
   add_list(command, "--node-selector", flags.node_selectors, "KEY=VALUE,...",
            "Labels that a node must have for the pods to run on it");
   add_list(command, "--image-pull-secret", flags.image_pull_secrets, "NAME,...",
            "Secret with which images are pulled");
-  add_value(command, "--priority-class", flags.priority_class, "NAME",
-            "Priority class of the pods");
-  add_value(command, "--gang-scheduling", flags.gang_scheduling, "auto|kueue|volcano|workload|hold",
-            "Gang scheduler of the pods; hold: gangrun holds them until all fit");
+  fields.add_job("kubernetes.priority_class");
+  fields.add_job("kubernetes.gang_scheduling");
   add_list(command, "--output", flags.outputs, "PATH",
            "Files and folders of the tasks to keep; gangrun fetch copies them");
+  fields.add_others();
 }
 
 void add_run_flags(CLI::App& command, RunOptions& options) {
@@ -246,9 +267,10 @@ void add_run(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");
   const auto options = std::make_shared<RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
-  add_job_flags(*command, options->flags);
-  add_cluster_flags(*command, options->flags);
-  add_kubernetes_flags(*command, options->flags);
+  FieldFlags fields(*command, options->flags);
+  add_job_flags(*command, options->flags, fields);
+  add_cluster_flags(*command, options->flags, fields);
+  add_kubernetes_flags(*command, options->flags, fields);
   add_run_flags(*command, *options);
   add_footer(
       *command,

@@ -197,13 +197,13 @@ std::map<job::TaskId, std::string> pod_names(int workers, const std::string& end
 
 job::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag, int workers) {
   job::Flags flags;
-  flags.name = job_name(tag);
-  flags.on = std::string(job::kKubernetes);
+  flags.job_fields["name"] = job_name(tag);
+  flags.job_fields["on"] = std::string(job::kKubernetes);
   flags.roles = {base::format("{}:{}", kWorker, workers)};
-  flags.image = options.image.value_or(std::string(kDefaultImage));
+  flags.job_fields["image"] = options.image.value_or(std::string(kDefaultImage));
   flags.framework = std::string(job::to_string(job::Framework::kTensorflow));
   // What a worker asks for stands in its pod.
-  flags.vcores = {"0"};
+  flags.fields["vcores"] = {"0"};
   flags.timeouts = options.timeouts;
   flags.tensorboard = options.tensorboard;
   return flags;

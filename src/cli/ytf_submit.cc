@@ -70,7 +70,7 @@ Result<> add_tensorboard(const YtfOptions& options, job::Flags& flags) {
     return refused("-t", "TensorBoard shows the output path; name it with -o");
   }
   flags.tensorboard = *options.output;
-  if (options.expose_tensorboard) flags.exposes = {"tensorboard:host"};
+  if (options.expose_tensorboard) flags.fields["expose"] = {"tensorboard:host"};
   return {};
 }
 
@@ -98,7 +98,7 @@ Result<> add_image(const YtfOptions& options, job::Flags& flags) {
   if (const auto problem = job::check_image(*options.docker_image, "")) {
     return refused("--docker_image", problem->text);
   }
-  flags.image = options.docker_image;
+  flags.job_fields["image"] = options.docker_image;
   flags.mounts = options.mounts;
   GANGRUN_TRY(add_mount("-i", options.input, true, flags));
   return add_mount("-o", options.output, false, flags);
@@ -142,22 +142,22 @@ Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& 
   GANGRUN_TRY(check_client(options));
   RunOptions run;
   job::Flags& flags = run.flags;
-  flags.on = options.on.value_or(std::string(job::kYarn));
-  const bool is_local = *flags.on == job::kLocal;
+  flags.job_fields["on"] = options.on.value_or(std::string(job::kYarn));
+  const bool is_local = *flags.job_fields["on"] == job::kLocal;
   flags.roles = options.cluster_requirement;
   flags.command_line = options.command;
   // What one machine has is known: there the design's sizes for nodes of a cluster mean nothing.
-  flags.vcores = is_local ? options.vcores : after(kDefaultVcores, options.vcores);
-  flags.memory = is_local ? options.memory : after(kDefaultMemory, options.memory);
-  flags.gpus = options.gpus;
-  flags.labels = options.labels;
+  flags.fields["vcores"] = is_local ? options.vcores : after(kDefaultVcores, options.vcores);
+  flags.fields["memory"] = is_local ? options.memory : after(kDefaultMemory, options.memory);
+  flags.fields["gpus"] = options.gpus;
+  flags.fields["label"] = options.labels;
   flags.files = options.files;
   flags.restarts = options.restarts;
   flags.file_systems = options.file_systems;
   flags.principal = options.principal;
   flags.keytab = options.keytab;
   flags.as = options.as;
-  flags.name = options.name.value_or(std::string(kDefaultName));
+  flags.job_fields["name"] = options.name.value_or(std::string(kDefaultName));
   if (options.queue || !is_local) flags.queue = options.queue.value_or(std::string(kDefaultQueue));
   if (options.script) flags.files.push_back(*options.script);
   GANGRUN_TRY(add_tensorboard(options, flags));

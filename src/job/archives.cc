@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/shipped_files.h"
@@ -19,21 +20,18 @@ constexpr std::array<std::string_view, 4> kEndings = {".tar.gz", ".tgz", ".tar",
 constexpr std::string_view kReserved = "gangrun-";
 
 bool is_folder_name(std::string_view name) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  const auto is_allowed = [](char c) {
+    return base::is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
   };
-  return !name.empty() && name.size() <= kMaxNameBytes && is_plain(name.front()) &&
-         !name.starts_with(kReserved) && std::all_of(name.begin(), name.end(), [&](char c) {
-           return is_plain(c) || c == '.' || c == '-';
-         });
+  return !name.empty() && name.size() <= kMaxNameBytes && name.front() != '.' &&
+         name.front() != '-' && !name.starts_with(kReserved) &&
+         std::all_of(name.begin(), name.end(), is_allowed);
 }
 
 }  // namespace
 
 bool is_archive_name(std::string_view path) {
-  std::string name(path);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const std::string name = base::in_small_letters(path);
   return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
     return name.size() > ending.size() && name.ends_with(ending);
   });

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/merge.h"
-#include "job/ports.h"
 #include "job/spec_names.h"
 #include "job/validate.h"
 
@@ -40,9 +40,7 @@ base::Error locate(const Problem& problem, const JobDraft& draft) {
 std::string as_name(std::string_view text) {
   std::string name;
   for (const char c : text) {
-    const bool is_plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (is_plain) {
+    if (base::is_letter_or_digit(c)) {
       name += c;
     } else if (!name.empty() && name.back() != '-') {
       name += c == '.' || c == '_' ? c : '-';
@@ -61,14 +59,11 @@ std::string stem_of(const std::string& path) {
 }
 
 // "job.yaml" → "job"; "python train.py --out x" → "train"; "/bin/true" → "true".
-std::string name_by_file(const JobDraft& draft, const Defaults& defaults) {
+std::string name_by_file(const JobSpec& spec, const Defaults& defaults) {
   std::string name = stem_of(defaults.spec_path);
   if (!name.empty()) return name;
-  std::vector<std::string> words;
-  if (draft.command) {
-    words = draft.command->words;
-    if (words.empty()) words = base::split(draft.command->shell_line, ' ');
-  }
+  std::vector<std::string> words = spec.command.words;
+  if (words.empty()) words = base::split(spec.command.shell_line, ' ');
   for (const std::string& word : words) {
     if (word.ends_with(".py") || word.ends_with(".sh")) name = stem_of(word);
     if (!name.empty()) return name;
@@ -76,8 +71,8 @@ std::string name_by_file(const JobDraft& draft, const Defaults& defaults) {
   return words.empty() ? "" : stem_of(words.front());
 }
 
-std::string default_name(const JobDraft& draft, const Defaults& defaults) {
-  std::string name = name_by_file(draft, defaults);
+std::string default_name(const JobSpec& spec, const Defaults& defaults) {
+  std::string name = name_by_file(spec, defaults);
   return name.empty() || name == kNewestJob ? "job" : name;
 }
 
@@ -99,106 +94,37 @@ Command tensorboard_command(const TaskSpec& task) {
   return {{}, base::format(kTensorboardScript, base::shell_quote(task.logdir), reach)};
 }
 
-Result<TaskSpec> complete_task(const TaskDraft& draft) {
-  TaskSpec task;
-  const Resources defaults;
-  task.type = draft.type;
-  task.instances = draft.instances.value_or(1);
-  task.min_instances = draft.min_instances;
-  task.spares = draft.spares.value_or(0);
-  task.processes = draft.processes.value_or(1);
-  task.ports = ports_of(draft.ports);
-  task.resources = {draft.memory_mib.value_or(defaults.memory_mib),
-                    draft.vcores.value_or(defaults.vcores), draft.gpus.value_or(defaults.gpus),
-                    draft.others};
-  for (const auto& [index, own] : draft.overrides) {
-    if (own != ResourceOverride{}) task.overrides.emplace(index, own);
+// What of a task type follows from the rest of it.
+Result<> complete_task(const JobDraft& draft, TaskSpec& task) {
+  const auto is_given = [&](std::string_view path) {
+    return draft.is_given(base::format("tasks.{}.{}", task.type, path));
+  };
+  if (!task.ports.names.empty() && !is_given("ports.n")) {
+    task.ports.count = static_cast<int>(task.ports.names.size());
   }
-  task.label = draft.label;
-  task.one_per_node = draft.one_per_node.value_or(false);
-  task.image = draft.image;
-  task.archives = draft.archives;
-  task.environment = draft.environment;
-  task.pod = draft.pod;
-  task.outputs = draft.outputs;
-  task.policy = draft.policy.value_or(default_policy(draft.type));
-  task.grace = draft.grace.value_or(
-      task.policy == Policy::kObserver ? kDefaultObserverGrace : std::chrono::milliseconds(0));
-  task.logdir = draft.logdir.value_or("");
-  task.expose = draft.expose.value_or(task.expose);
-  if (draft.command) {
-    task.command = *draft.command;
-  } else if (draft.type == kTensorboardType) {
-    if (task.logdir.empty()) {
-      return base::invalid_argument(
-          "tensorboard has no folder to show; give it `logdir`, or its own `command`");
-    }
-    task.command = tensorboard_command(task);
+  std::erase_if(task.overrides, [](const auto& own) { return own.second == ResourceOverride{}; });
+  if (!is_given("policy")) task.policy = default_policy(task.type);
+  if (!is_given("grace") && task.policy == Policy::kObserver) task.grace = kDefaultObserverGrace;
+  if (!task.command.empty() || is_given("command") || task.type != kTensorboardType) return {};
+  if (task.logdir.empty()) {
+    return base::invalid_argument(
+        "tensorboard has no folder to show; give it `logdir`, or its own `command`");
   }
-  return task;
-}
-
-void complete_timeouts(const TimeoutsDraft& draft, Timeouts& timeouts) {
-  timeouts.allocation = draft.allocation.value_or(timeouts.allocation);
-  timeouts.hold = draft.hold.value_or(timeouts.hold);
-  timeouts.roll_call = draft.roll_call.value_or(timeouts.roll_call);
-  timeouts.job = draft.job.value_or(timeouts.job);
-  timeouts.stop = draft.stop.value_or(timeouts.stop);
-  timeouts.shrink = draft.shrink.value_or(timeouts.shrink);
-  timeouts.master_lost = draft.master_lost;
-}
-
-void complete_yarn(const YarnDraft& draft, YarnOptions& yarn) {
-  yarn.queue = draft.queue.value_or("");
-  yarn.priority = draft.priority;
-  yarn.tags = draft.tags.value_or(yarn.tags);
-  yarn.master.memory_mib = draft.master_memory_mib.value_or(yarn.master.memory_mib);
-  yarn.master.vcores = draft.master_vcores.value_or(yarn.master.vcores);
-  yarn.master_label = draft.master_label;
-  yarn.view_acl = draft.view_acl.value_or("");
-  yarn.modify_acl = draft.modify_acl.value_or("");
-  yarn.max_attempts = draft.max_attempts.value_or(yarn.max_attempts);
-  yarn.container_runtime = draft.container_runtime.value_or(yarn.container_runtime);
-  yarn.file_systems = draft.file_systems.value_or(yarn.file_systems);
-  yarn.principal = draft.principal.value_or("");
-  yarn.keytab = draft.keytab.value_or("");
-  yarn.as = draft.as.value_or("");
+  task.command = tensorboard_command(task);
+  return {};
 }
 
 Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
-  JobSpec spec;
-  for (const TaskDraft& task : draft.tasks) {
-    auto completed = complete_task(task);
-    if (!completed.ok()) {
-      return locate({"tasks." + task.type, completed.error().message}, draft);
-    }
-    spec.tasks.push_back(std::move(*completed));
+  JobSpec spec = draft.spec;
+  for (TaskSpec& task : spec.tasks) {
+    const auto completed = complete_task(draft, task);
+    if (!completed.ok()) return locate({"tasks." + task.type, completed.error().message}, draft);
   }
-  spec.name = draft.name ? *draft.name : default_name(draft, defaults);
-  spec.command = draft.command.value_or(Command{});
-  spec.environment = draft.environment;
-  spec.frameworks = draft.frameworks;
-  spec.success = draft.success.value_or("all");
-  spec.restarts = draft.restarts.value_or(Restarts{});
-  complete_timeouts(draft.timeouts, spec.timeouts);
-  spec.files = draft.files;
-  spec.archives = draft.archives;
-  spec.image = draft.image.value_or("");
-  spec.mounts = draft.mounts;
-  spec.zookeeper = draft.zookeeper;
-  spec.on = draft.on.value_or(spec.on);
-  complete_yarn(draft.yarn, spec.yarn);
-  spec.kubernetes = draft.kubernetes;
-  spec.outputs = draft.outputs;
-  spec.hosts = draft.hosts.value_or(spec.hosts);
-  spec.interface = draft.interface.value_or("");
-  spec.containment = draft.containment.value_or(spec.containment);
-  spec.stop_signal = draft.stop_signal.value_or(spec.stop_signal);
-  spec.stop_signal_to = draft.stop_signal_to.value_or(spec.stop_signal_to);
+  if (!draft.is_given("name")) spec.name = default_name(draft.spec, defaults);
   // A notice is no order to stop.
-  const auto notice =
-      spec.stop_signal == StopSignal::kUsr1 ? NoticeSignal::kUsr2 : spec.notice_signal;
-  spec.notice_signal = draft.notice_signal.value_or(notice);
+  if (!draft.is_given("notice_signal") && spec.stop_signal == StopSignal::kUsr1) {
+    spec.notice_signal = NoticeSignal::kUsr2;
+  }
   return spec;
 }
 

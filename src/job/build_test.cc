@@ -89,8 +89,8 @@ TEST(Build, TheMoreSpecificResourceWinsWhateverTheOrder) {
   std::vector<std::string> flags = {"4g", "ps:2g", "worker[0]:8g"};
   std::sort(flags.begin(), flags.end());
   do {
-    const JobSpec spec =
-        built("", {.roles = {"ps:2,worker:2,chief:1"}, .memory = flags, .command = {"x"}});
+    const JobSpec spec = built(
+        "", {.roles = {"ps:2,worker:2,chief:1"}, .fields = {{"memory", flags}}, .command = {"x"}});
     EXPECT_EQ(spec.find("chief")->resources_of(0).memory_mib, 4096);
     EXPECT_EQ(spec.find("ps")->resources_of(1).memory_mib, 2048);
     EXPECT_EQ(spec.find("worker")->resources_of(0).memory_mib, 8192);
@@ -102,11 +102,11 @@ TEST(Build, AFlagWinsOverEveryLevelOfTheFile) {
   const std::string_view file =
       "tasks: {worker: {instances: 3, memory: 1g, vcores: 2, overrides: {1: {memory: 2g, vcores: "
       "5}, 2: {memory: 3g}}}}\ncommand: x\n";
-  const JobSpec general = built(file, {.memory = {"4g"}});
+  const JobSpec general = built(file, {.fields = {{"memory", {"4g"}}}});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(general.tasks[0].resources_of(i).memory_mib, 4096);
   EXPECT_EQ(general.tasks[0].resources_of(1).vcores, 5);
   EXPECT_EQ(general.tasks[0].overrides.size(), 1U);
-  const JobSpec one = built(file, {.memory = {"worker[1]:7g"}});
+  const JobSpec one = built(file, {.fields = {{"memory", {"worker[1]:7g"}}}});
   EXPECT_EQ(one.tasks[0].resources_of(0).memory_mib, 1024);
   EXPECT_EQ(one.tasks[0].resources_of(1), (Resources{7168, 5, 0}));
   EXPECT_EQ(one.tasks[0].resources_of(2).memory_mib, 3072);
@@ -123,9 +123,9 @@ TEST(Build, ElasticTypesAndSpares) {
   EXPECT_EQ(spec.timeouts.shrink, std::chrono::seconds(3));
   EXPECT_EQ(spec.task_count(), 5);
   EXPECT_EQ(spec.task_ids().size(), 6U);
-  const JobSpec flagged = built(file, {.memory = {"worker[5]:1g"},
-                                       .min_instances = {"worker:3"},
-                                       .spares = {"worker:2,ps:1"},
+  const JobSpec flagged = built(file, {.fields = {{"memory", {"worker[5]:1g"}},
+                                                  {"min_instances", {"worker:3"}},
+                                                  {"spares", {"worker:2,ps:1"}}},
                                        .timeouts = {"shrink=5"}});
   EXPECT_EQ(flagged.find("worker")->needed(), 3);
   EXPECT_EQ(flagged.find("worker")->resources_of(5).memory_mib, 1024);  // of its second spare
@@ -145,9 +145,10 @@ TEST(Build, PortsAndHowLongTheyAreHeld) {
   EXPECT_EQ(spec.find("worker")->ports, (Ports{3, {}, Hold::kUntilExec}));
   EXPECT_EQ(spec.find("ps")->ports, Ports{});
   EXPECT_EQ(spec.interface, "eth0");
-  const JobSpec changed = built(file, {.ports = {"web:4,worker:a+b", "2"},
-                                       .holds = {"until-exec", "worker:until-bind"},
-                                       .interface = "10.0.0.0/8"});
+  const JobSpec changed =
+      built(file, {.fields = {{"ports.hold", {"until-exec", "worker:until-bind"}}},
+                   .job_fields = {{"interface", "10.0.0.0/8"}},
+                   .ports = {"web:4,worker:a+b", "2"}});
   EXPECT_EQ(changed.find("web")->ports, (Ports{4, {}, Hold::kUntilExec}));
   EXPECT_EQ(changed.find("worker")->ports, (Ports{2, {"a", "b"}, Hold::kUntilBind}));
   EXPECT_EQ(changed.find("ps")->ports, (Ports{2, {}, Hold::kUntilExec}));
@@ -156,8 +157,7 @@ TEST(Build, PortsAndHowLongTheyAreHeld) {
 
 TEST(Build, GpusAndProcessesForAllSkipThoseThatDoNotTrain) {
   const JobSpec spec = built("", {.roles = {"ps,worker,evaluator,tensorboard"},
-                                  .gpus = {"2"},
-                                  .processes = {"4"},
+                                  .fields = {{"gpus", {"2"}}, {"processes", {"4"}}},
                                   .tensorboard = "out",
                                   .command = {"x"}});
   EXPECT_EQ(spec.find("worker")->resources.gpus, 2);
@@ -166,7 +166,7 @@ TEST(Build, GpusAndProcessesForAllSkipThoseThatDoNotTrain) {
   EXPECT_EQ(spec.find("tensorboard")->resources.gpus, 0);
   EXPECT_EQ(spec.find("worker")->processes, 4);
   EXPECT_EQ(spec.find("evaluator")->processes, 1);
-  EXPECT_EQ(built("", {.roles = {"ps,worker"}, .gpus = {"ps:1"}, .command = {"x"}})
+  EXPECT_EQ(built("", {.roles = {"ps,worker"}, .fields = {{"gpus", {"ps:1"}}}, .command = {"x"}})
                 .find("ps")
                 ->resources.gpus,
             1);
@@ -179,17 +179,16 @@ TEST(Build, FlagsWinOverTheFile) {
       "ev: {policy: observer, grace: 1s}}\ncommand: old\nenv: {A: file}\nframework: jax\n"
       "success: all\nrestarts: 1\ntimeouts: {job: 1h, stop: 1s}\nfiles: [f]\n"
       "containment: cgroup\n";
-  const JobSpec spec = built(file, {.env = {"A=flag", "ev:C=flag"},
-                                    .policies = {"ev:sidecar"},
-                                    .graces = {"ev:9s"},
+  const JobSpec spec = built(file, {.fields = {{"policy", {"ev:sidecar"}}, {"grace", {"ev:9s"}}},
+                                    .job_fields = {{"name", "b"},
+                                                   {"success", "worker"},
+                                                   {"on", "local"},
+                                                   {"containment", "auto"}},
+                                    .env = {"A=flag", "ev:C=flag"},
                                     .timeouts = {"job=2h"},
                                     .files = {"g"},
-                                    .name = "b",
                                     .framework = "none",
-                                    .success = "worker",
                                     .restarts = "2:gang",
-                                    .on = "local",
-                                    .containment = "auto",
                                     .tensorboard = "out",
                                     .command = {"new"}});
   EXPECT_EQ(spec.name, "b");
@@ -211,8 +210,9 @@ TEST(Build, FlagsWinOverTheFile) {
 }
 
 TEST(Build, AnImageIsTheJobsOrATypesOwn) {
-  const JobSpec spec = built("tasks: {worker: {image: own}, ps: {image: \"\"}, chief: }",
-                             {.image = "job", .mounts = {"/in:ro", "/out"}, .command = {"x"}});
+  const JobSpec spec =
+      built("tasks: {worker: {image: own}, ps: {image: \"\"}, chief: }",
+            {.job_fields = {{"image", "job"}}, .mounts = {"/in:ro", "/out"}, .command = {"x"}});
   EXPECT_EQ(spec.image_of(*spec.find("worker")), "own");
   EXPECT_EQ(spec.image_of(*spec.find("ps")), "");
   EXPECT_EQ(spec.image_of(*spec.find("chief")), "job");
@@ -220,16 +220,16 @@ TEST(Build, AnImageIsTheJobsOrATypesOwn) {
 }
 
 TEST(Build, TensorboardListensForAllWhereItIsExposed) {
-  const JobSpec spec =
-      built("", {.exposes = {"tensorboard:host"}, .tensorboard = "out", .command = {"x"}});
+  const JobSpec spec = built(
+      "", {.fields = {{"expose", {"tensorboard:host"}}}, .tensorboard = "out", .command = {"x"}});
   EXPECT_THAT(spec.find("tensorboard")->command.shell_line,
               testing::StartsWith("set -- out --bind_all --port \"$GANGRUN_PORT\"\n"));
 }
 
 TEST(Build, NoJobIsCalledAsCommandsCallTheNewest) {
-  EXPECT_EQ(build_error("", {.name = "last", .command = {"x"}}),
+  EXPECT_EQ(build_error("", {.job_fields = {{"name", "last"}}, .command = {"x"}}),
             "--name: name: 'last' cannot be a job's name: commands take it for the newest job");
-  EXPECT_EQ(built("", {.name = "lasting", .command = {"x"}}).name, "lasting");
+  EXPECT_EQ(built("", {.job_fields = {{"name", "lasting"}}, .command = {"x"}}).name, "lasting");
   EXPECT_EQ(built("", {.command = {"python", "last.py"}}).name, "job");
   EXPECT_EQ(built("", {.command = {"./last"}}).name, "job");
 }
@@ -250,33 +250,34 @@ TEST(Build, HostsOfZooKeeperByFlagsLeaveTheFilesOtherKeys) {
 TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
   const std::string_view file = "tasks: {worker: {instances: 2}, ps: {}}\ncommand: x\n";
   const std::pair<Flags, const char*> cases[] = {
-      {{.memory = {"wroker[0]:8g"}},
+      {{.fields = {{"memory", {"wroker[0]:8g"}}}},
        "-m: 'wroker[0]:8g': unknown task type 'wroker'; did you mean 'worker'? this job has: "
        "worker, ps"},
-      {{.vcores = {"chief:8"}},
+      {{.fields = {{"vcores", {"chief:8"}}}},
        "-c: 'chief:8': unknown task type 'chief'; this job has: worker, ps"},
-      {{.gpus = {"worker[2]:1"}},
+      {{.fields = {{"gpus", {"worker[2]:1"}}}},
        "--gpus: 'worker[2]:1': there is no worker:2; worker has 2 tasks, with index 0 to 1"},
-      {{.memory = {"ps[1]:1g"}}, "-m: 'ps[1]:1g': there is no ps:1; ps has 1 task, with index 0"},
+      {{.fields = {{"memory", {"ps[1]:1g"}}}},
+       "-m: 'ps[1]:1g': there is no ps:1; ps has 1 task, with index 0"},
       {{.env = {"chief:A=1"}},
        "-e: 'chief:A=1': unknown task type 'chief'; this job has: worker, ps"},
-      {{.success = "ps"},
+      {{.job_fields = {{"success", "ps"}}},
        "--success: success: 'ps' is not a tracked task type of this job; allowed: all, worker"},
-      {{.min_instances = {"worker:3"}},
+      {{.fields = {{"min_instances", {"worker:3"}}}},
        "--min-instances: tasks.worker.min_instances: 3 is not allowed; allowed: 1 to 2, its "
        "instances"},
-      {{.roles = {"worker:1"}, .spares = {"evaluator:1"}},
+      {{.roles = {"worker:1"}, .fields = {{"spares", {"evaluator:1"}}}},
        "--spares: 'evaluator:1': unknown task type 'evaluator'; this job has: worker, ps"},
-      {{.spares = {"ps:1"}, .policies = {"ps:sidecar"}},
+      {{.fields = {{"spares", {"ps:1"}}, {"policy", {"ps:sidecar"}}}},
        "--spares: tasks.ps.spares: only the policies tracked and service have spares; ps is "
        "sidecar"},
-      {{.graces = {"ps:3s"}},
+      {{.fields = {{"grace", {"ps:3s"}}}},
        "--grace: tasks.ps.grace: only the policies observer and sidecar have a grace; ps is "
        "service"},
-      {{.name = "a/b"},
+      {{.job_fields = {{"name", "a/b"}}},
        "--name: name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
        "digits, '.', '_' or '-'"},
-      {{.on = "yran"}, "--on: on: 'yran' is not a place; allowed: local"},
+      {{.job_fields = {{"on", "yran"}}}, "--on: on: 'yran' is not a place; allowed: local"},
       {{.files = {""}}, "-f: files.0: the path is empty"},
       {{.command = {""}}, "after --: command: the command is empty"},
       {{.command = {std::string("a\0b", 3)}}, "after --: command: has a NUL character"},
@@ -383,8 +384,11 @@ TEST(Build, ANoticeIsNoOrderToStop) {
 TEST(Build, AJobOfObserversOnlyIsAJob) {
   const JobSpec spec = built("", {.roles = {"evaluator:2"}, .command = {"x"}});
   EXPECT_EQ(effective_policy(spec, spec.tasks[0]), Policy::kTracked);
-  EXPECT_EQ(built("", {.roles = {"evaluator"}, .success = "evaluator", .command = {"x"}}).success,
-            "evaluator");
+  EXPECT_EQ(
+      built("",
+            {.roles = {"evaluator"}, .job_fields = {{"success", "evaluator"}}, .command = {"x"}})
+          .success,
+      "evaluator");
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 
 namespace gangrun::job {
 
-TaskDraft* JobDraft::find(const std::string& type) {
-  const auto found =
-      std::find_if(tasks.begin(), tasks.end(), [&](const TaskDraft& t) { return t.type == type; });
-  return found == tasks.end() ? nullptr : &*found;
+TaskSpec* JobDraft::find(const std::string& type) {
+  const auto found = std::find_if(spec.tasks.begin(), spec.tasks.end(),
+                                  [&](const TaskSpec& t) { return t.type == type; });
+  return found == spec.tasks.end() ? nullptr : &*found;
 }
 
 }  // namespace gangrun::job

@@ -5,11 +5,11 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/hosts.h"
+#include "job/job_fields.h"
 #include "job/limits.h"
 #include "job/ports.h"
 #include "job/resources.h"
 #include "job/spec_names.h"
-#include "job/spec_yaml.h"
 #include "job/task_id.h"
 #include "job/units.h"
 #include "job/validate.h"
@@ -58,13 +58,11 @@ Result<Target> parse_target(std::string_view text) {
   return target;
 }
 
-enum class Forms { kTypeOnly, kGeneralOrType, kGeneralTypeOrTask };
-
 // Every item of a flag of the form "value", "type:value" or "type[index]:value".
 template <typename T, typename Parse>
 Result<std::vector<Assignment<T>>> parse_assignments(std::string_view flag,
                                                      const std::vector<std::string>& texts,
-                                                     Forms forms, Parse parse) {
+                                                     FlagForms forms, Parse parse) {
   std::vector<Assignment<T>> assignments;
   for (const std::string& item : items_of(texts)) {
     Assignment<T> assignment;
@@ -76,10 +74,10 @@ Result<std::vector<Assignment<T>>> parse_assignments(std::string_view flag,
       if (!target.ok()) return flag_error(flag, item, target.error().message);
       assignment.target = std::move(*target);
       value.remove_prefix(colon + 1);
-    } else if (forms == Forms::kTypeOnly) {
+    } else if (forms == FlagForms::kTypeOnly) {
       return flag_error(flag, item, "has no task type; it is written type:value");
     }
-    if (assignment.target.index && forms != Forms::kGeneralTypeOrTask) {
+    if (assignment.target.index && forms != FlagForms::kGeneralTypeOrTask) {
       return flag_error(flag, item, "cannot be given to one task, only to a type");
     }
     auto parsed = parse(value);
@@ -90,8 +88,49 @@ Result<std::vector<Assignment<T>>> parse_assignments(std::string_view flag,
   return assignments;
 }
 
-auto count_parser(int min, int max) {
-  return [min, max](std::string_view text) { return parse_count(text, min, max); };
+// "ps,chief": for these the field is true.
+Result<std::vector<Assignment<FieldValue>>> parse_types(std::string_view flag,
+                                                        const std::vector<std::string>& texts) {
+  std::vector<Assignment<FieldValue>> assignments;
+  for (const std::string& item : items_of(texts)) {
+    auto type = parse_type(item);
+    if (!type.ok()) return flag_error(flag, item, type.error().message);
+    assignments.push_back({{std::move(*type), std::nullopt}, true, item});
+  }
+  return assignments;
+}
+
+// Whoever fills Flags may have misspelt one.
+template <typename Owner, typename Given>
+Result<> check_paths(const Given& given, const std::vector<FieldAt<Owner>>& fields) {
+  for (const auto& [path, texts] : given) {
+    const bool is_known = std::any_of(fields.begin(), fields.end(), [&p = path](const auto& field) {
+      return field.path == p && !field.row->info.flag.names.empty();
+    });
+    if (!is_known) return base::internal(base::format("no flag gives the field '{}'", path));
+  }
+  return {};
+}
+
+Result<std::vector<FieldAssignments>> parse_fields(const Flags& flags) {
+  GANGRUN_TRY(check_paths(flags.fields, plain_task_fields()));
+  std::vector<FieldAssignments> fields;
+  for (const TaskField& field : plain_task_fields()) {
+    const auto given = flags.fields.find(field.path);
+    if (given == flags.fields.end() || given->second.empty()) continue;
+    const FieldInfo& info = field.row->info;
+    const std::string_view flag = name_of(info.flag);
+    FieldAssignments& parsed = fields.emplace_back();
+    parsed.field = &field;
+    if (info.flag.forms == FlagForms::kTypes) {
+      GANGRUN_ASSIGN(parsed.assignments, parse_types(flag, given->second));
+    } else {
+      GANGRUN_ASSIGN(parsed.assignments, parse_assignments<FieldValue>(
+                                             flag, given->second, info.flag.forms,
+                                             [&](auto text) { return parse_value(info, text); }));
+    }
+  }
+  return fields;
 }
 
 Result<std::vector<std::pair<std::string, int>>> parse_roles(
@@ -146,34 +185,23 @@ Result<std::vector<Assignment<Variable>>> parse_env(const std::vector<std::strin
   return variables;
 }
 
-Result<TimeoutsDraft> parse_timeouts(const std::vector<std::string>& texts) {
-  using Field = std::optional<std::chrono::milliseconds> TimeoutsDraft::*;
-  constexpr std::pair<std::string_view, Field> kFields[] = {
-      {"allocation", &TimeoutsDraft::allocation},
-      {"hold", &TimeoutsDraft::hold},
-      {"roll_call", &TimeoutsDraft::roll_call},
-      {"job", &TimeoutsDraft::job},
-      {"stop", &TimeoutsDraft::stop},
-      {"shrink", &TimeoutsDraft::shrink},
-      {"master_lost", &TimeoutsDraft::master_lost},
-  };
-  TimeoutsDraft timeouts;
+Result<std::map<std::string, FieldValue>> parse_timeouts(const std::vector<std::string>& texts) {
+  std::map<std::string, FieldValue> timeouts;
   for (const std::string& item : items_of(texts)) {
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos) {
       return flag_error("--timeout", item,
                         "has no '='; it is written name=time, for example job=2h");
     }
-    const std::string_view name = std::string_view(item).substr(0, equals);
-    const auto field = std::find_if(std::begin(kFields), std::end(kFields),
-                                    [&](const auto& row) { return row.first == name; });
-    if (field == std::end(kFields)) {
+    const std::string name = item.substr(0, equals);
+    const auto* row = find_row(timeouts_fields(), name);
+    if (row == nullptr) {
       return flag_error("--timeout", item,
-                        not_one_of(name, "a time limit", timeouts_keys()).message);
+                        not_one_of(name, "a time limit", keys_of(timeouts_fields())).message);
     }
-    const auto duration = parse_duration(std::string_view(item).substr(equals + 1));
-    if (!duration.ok()) return flag_error("--timeout", item, duration.error().message);
-    timeouts.*(field->second) = *duration;
+    auto value = parse_value(row->info, std::string_view(item).substr(equals + 1));
+    if (!value.ok()) return flag_error("--timeout", item, value.error().message);
+    timeouts[name] = std::move(*value);
   }
   return timeouts;
 }
@@ -224,89 +252,42 @@ Result<OtherResource> parse_other_resource(std::string_view text) {
   return other;
 }
 
-// What only a cluster has.
-Result<> parse_cluster_flags(const Flags& flags, ParsedFlags& parsed) {
-  GANGRUN_ASSIGN(parsed.others,
-                 parse_assignments<OtherResource>("--resource", flags.resources,
-                                                  Forms::kGeneralTypeOrTask, parse_other_resource));
-  const auto as_it_is = [](std::string_view text) {
-    return Result<std::string>(std::string(text));
-  };
-  GANGRUN_ASSIGN(parsed.labels, parse_assignments<std::string>("--label", flags.labels,
-                                                               Forms::kGeneralOrType, as_it_is));
-  for (const std::string& item : items_of(flags.one_per_node)) {
-    auto type = parse_type(item);
-    if (!type.ok()) return flag_error("--one-per-node", item, type.error().message);
-    parsed.one_per_node.push_back(std::move(*type));
+Result<std::vector<std::pair<const JobField*, FieldValue>>> parse_job_fields(const Flags& flags) {
+  GANGRUN_TRY(check_paths(flags.job_fields, plain_job_fields()));
+  std::vector<std::pair<const JobField*, FieldValue>> fields;
+  for (const JobField& field : plain_job_fields()) {
+    const auto given = flags.job_fields.find(field.path);
+    if (given == flags.job_fields.end() || !given->second) continue;
+    const FieldInfo& info = field.row->info;
+    GANGRUN_ASSIGN(auto value, parse_value(info, *given->second).context(name_of(info.flag)));
+    fields.emplace_back(&field, std::move(value));
   }
-  if (flags.priority) {
-    GANGRUN_ASSIGN(parsed.yarn.priority,
-                   parse_count(*flags.priority, 0, kMaxPriority).context("--priority"));
-  }
-  if (!flags.tags.empty()) parsed.yarn.tags = items_of(flags.tags);
-  if (!flags.file_systems.empty()) parsed.yarn.file_systems = flags.file_systems;
-  parsed.yarn.principal = flags.principal;
-  parsed.yarn.keytab = flags.keytab;
-  parsed.yarn.as = flags.as;
-  if (flags.master_memory) {
-    GANGRUN_ASSIGN(parsed.yarn.master_memory_mib,
-                   parse_memory_mib(*flags.master_memory).context("--master-memory"));
-  }
-  if (flags.master_vcores) {
-    GANGRUN_ASSIGN(
-        parsed.yarn.master_vcores,
-        parse_count(*flags.master_vcores, 1, kMaxVcoresPerTask).context("--master-vcores"));
-  }
-  return {};
+  return fields;
 }
 
-Result<> parse_kubernetes_flags(const Flags& flags, ParsedFlags& parsed) {
-  for (const std::string& item : items_of(flags.node_selectors)) {
+Result<std::map<std::string, std::string>> parse_node_selector(
+    const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> selector;
+  for (const std::string& item : items_of(texts)) {
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos) {
       return flag_error("--node-selector", item, "has no '='; it is written KEY=VALUE");
     }
-    parsed.node_selector[item.substr(0, equals)] = item.substr(equals + 1);
+    selector[item.substr(0, equals)] = item.substr(equals + 1);
   }
-  parsed.image_pull_secrets = items_of(flags.image_pull_secrets);
-  if (flags.gang_scheduling) {
-    GANGRUN_ASSIGN(parsed.gang_scheduling,
-                   gang_scheduling_from(*flags.gang_scheduling).context("--gang-scheduling"));
-  }
-  return {};
+  return selector;
 }
 
 // What is given for task types.
 Result<> parse_task_flags(const Flags& flags, ParsedFlags& parsed) {
   GANGRUN_ASSIGN(parsed.roles, parse_roles(flags.roles));
-  GANGRUN_ASSIGN(parsed.memory,
-                 parse_assignments<std::int64_t>("-m", flags.memory, Forms::kGeneralTypeOrTask,
-                                                 parse_memory_mib));
-  GANGRUN_ASSIGN(parsed.vcores,
-                 parse_assignments<int>("-c", flags.vcores, Forms::kGeneralTypeOrTask,
-                                        count_parser(0, kMaxVcoresPerTask)));
-  GANGRUN_ASSIGN(parsed.gpus,
-                 parse_assignments<int>("--gpus", flags.gpus, Forms::kGeneralTypeOrTask,
-                                        count_parser(0, kMaxGpusPerTask)));
-  GANGRUN_ASSIGN(parsed.processes,
-                 parse_assignments<int>("--processes", flags.processes, Forms::kGeneralOrType,
-                                        count_parser(1, kMaxProcessesPerTask)));
-  GANGRUN_ASSIGN(parsed.ports, parse_assignments<PortsDraft>("--ports", flags.ports,
-                                                             Forms::kGeneralOrType, parse_ports));
-  GANGRUN_ASSIGN(parsed.holds,
-                 parse_assignments<Hold>("--hold", flags.holds, Forms::kGeneralOrType, hold_from));
-  GANGRUN_ASSIGN(parsed.min_instances,
-                 parse_assignments<int>("--min-instances", flags.min_instances, Forms::kTypeOnly,
-                                        count_parser(1, kMaxTasks)));
-  GANGRUN_ASSIGN(parsed.spares, parse_assignments<int>("--spares", flags.spares, Forms::kTypeOnly,
-                                                       count_parser(0, kMaxTasks)));
+  GANGRUN_ASSIGN(parsed.fields, parse_fields(flags));
+  GANGRUN_ASSIGN(parsed.ports, parse_assignments<PortsGiven>(
+                                   "--ports", flags.ports, FlagForms::kGeneralOrType, parse_ports));
+  GANGRUN_ASSIGN(parsed.others, parse_assignments<OtherResource>("--resource", flags.resources,
+                                                                 FlagForms::kGeneralTypeOrTask,
+                                                                 parse_other_resource));
   GANGRUN_ASSIGN(parsed.env, parse_env(flags.env));
-  GANGRUN_ASSIGN(parsed.policies, parse_assignments<Policy>("--policy", flags.policies,
-                                                            Forms::kTypeOnly, policy_from));
-  GANGRUN_ASSIGN(parsed.graces, parse_assignments<std::chrono::milliseconds>(
-                                    "--grace", flags.graces, Forms::kTypeOnly, parse_duration));
-  GANGRUN_ASSIGN(parsed.exposes, parse_assignments<Expose>("--expose", flags.exposes,
-                                                           Forms::kTypeOnly, expose_from));
   return {};
 }
 
@@ -324,27 +305,14 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
     GANGRUN_ASSIGN(parsed.restarts, parse_restarts(*flags.restarts));
   }
   if (flags.restart_pause) GANGRUN_TRY(parse_restart_pause(*flags.restart_pause, parsed));
-  if (flags.containment) {
-    GANGRUN_ASSIGN(parsed.containment,
-                   containment_from(*flags.containment).context("--containment"));
-  }
-  if (flags.stop_signal) {
-    GANGRUN_ASSIGN(parsed.stop_signal,
-                   stop_signal_from(*flags.stop_signal).context("--stop-signal"));
-  }
-  if (flags.stop_signal_to) {
-    GANGRUN_ASSIGN(parsed.stop_signal_to,
-                   stop_signal_to_from(*flags.stop_signal_to).context("--stop-signal-to"));
-  }
-  if (flags.interface) {
-    GANGRUN_ASSIGN(parsed.interface, parse_interface(*flags.interface).context("--interface"));
-  }
   if (!flags.hosts.empty()) {
     GANGRUN_ASSIGN(parsed.hosts, hosts_from(items_of(flags.hosts)).context("--hosts"));
   }
   if (!flags.zookeeper.empty()) parsed.zookeeper_hosts = items_of(flags.zookeeper);
-  GANGRUN_TRY(parse_cluster_flags(flags, parsed));
-  GANGRUN_TRY(parse_kubernetes_flags(flags, parsed));
+  if (!flags.tags.empty()) parsed.tags = items_of(flags.tags);
+  GANGRUN_ASSIGN(parsed.node_selector, parse_node_selector(flags.node_selectors));
+  parsed.image_pull_secrets = items_of(flags.image_pull_secrets);
+  GANGRUN_ASSIGN(parsed.job_fields, parse_job_fields(flags));
   return parsed;
 }
 

@@ -314,11 +314,10 @@ Found check_job(const JobSpec& job) {
 }  // namespace
 
 std::string kubernetes_name(std::string_view name) {
-  const bool begins_with_digit = !name.empty() && name.front() >= '0' && name.front() <= '9';
+  const bool begins_with_digit = !name.empty() && base::is_digit(name.front());
   std::string own = begins_with_digit ? "job-" : "";
   for (const char c : name) {
-    const bool is_capital = c >= 'A' && c <= 'Z';
-    own += is_capital ? static_cast<char>(c | 0x20) : c == '_' || c == '.' ? '-' : c;
+    own += c == '_' || c == '.' ? '-' : base::small_letter(c);
   }
   return own;
 }

@@ -6,7 +6,9 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/container.h"
+#include "job/job_fields.h"
 #include "job/places.h"
+#include "job/task_fields.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -15,21 +17,24 @@ namespace {
 
 using base::Result;
 
-Policy policy_of(const TaskDraft& task) { return task.policy.value_or(default_policy(task.type)); }
+Policy policy_of(const JobDraft& draft, const TaskSpec& task) {
+  const bool is_given = draft.is_given(base::format("tasks.{}.policy", task.type));
+  return is_given ? task.policy : default_policy(task.type);
+}
 
-Result<TaskDraft*> find_target(JobDraft& draft, const Target& target, std::string_view flag,
-                               const std::string& text) {
-  TaskDraft* task = draft.find(target.type);
+Result<TaskSpec*> find_target(JobDraft& draft, const Target& target, std::string_view flag,
+                              const std::string& text) {
+  TaskSpec* task = draft.find(target.type);
   if (task == nullptr) {
     std::vector<std::string> types;
-    for (const TaskDraft& known : draft.tasks) types.push_back(known.type);
+    for (const TaskSpec& known : draft.spec.tasks) types.push_back(known.type);
     const auto meant = base::nearest(target.type, types);
     return base::invalid_argument(base::format(
         "{}: {}: unknown task type {}{} this job has: {}", flag, in_quotes(text),
         in_quotes(target.type), meant ? base::format("; did you mean '{}'?", *meant) : ";",
         base::join(types, ", ")));
   }
-  const int instances = task->instances.value_or(1) + task->spares.value_or(0);
+  const int instances = task->slots();
   if (target.index && *target.index >= instances) {
     return base::invalid_argument(base::format(
         "{}: {}: there is no {}:{}; {} has {} {}, with index {}", flag, in_quotes(text),
@@ -50,63 +55,80 @@ std::vector<Assignment<T>> by_reach(std::vector<Assignment<T>> assignments) {
   return assignments;
 }
 
-// How one resource is called and where it stands.
-template <typename T>
-struct ResourceField {
-  std::string_view flag;
-  std::string_view key;
-  std::optional<T> TaskDraft::*of_type;
-  std::optional<T> ResourceOverride::*of_task;
-  // Whether a value for all tasks is one for this type.
-  bool (*is_meant)(const TaskDraft&) = nullptr;
-};
+void set_field(JobDraft& draft, TaskSpec& task, const TaskField& field, const FieldValue& value) {
+  const FieldInfo& info = field.row->info;
+  field.row->set(task, value);
+  draft.origins[base::format("tasks.{}.{}", task.type, field.path)] =
+      base::format("{}: ", name_of(info.flag));
+  // It wins over what the file says of single tasks.
+  if (info.flag.forms != FlagForms::kGeneralTypeOrTask) return;
+  const auto* row = find_row(override_fields(), info.key);
+  for (auto& [index, own] : task.overrides) row->set(own, FieldValue{});
+}
 
-template <typename T>
-Result<> merge_resource(const std::vector<Assignment<T>>& assignments,
-                        const ResourceField<T>& field, JobDraft& draft) {
-  const auto set_type = [&](TaskDraft& task, T value) {
-    task.*(field.of_type) = value;
-    for (auto& [index, own] : task.overrides) (own.*(field.of_task)).reset();
-    draft.origins[base::format("tasks.{}.{}", task.type, field.key)] =
-        base::format("{}: ", field.flag);
-  };
-  for (const Assignment<T>& assignment : by_reach(assignments)) {
+void set_override(JobDraft& draft, TaskSpec& task, int index, const TaskField& field,
+                  const FieldValue& value) {
+  const FieldInfo& info = field.row->info;
+  find_row(override_fields(), info.key)->set(task.overrides[index], value);
+  draft.origins[base::format("tasks.{}.overrides.{}.{}", task.type, index, info.key)] =
+      base::format("{}: ", name_of(info.flag));
+}
+
+Result<> merge_field(const FieldAssignments& given, JobDraft& draft) {
+  const FieldFlag& flag = given.field->row->info.flag;
+  for (const auto& assignment : by_reach(given.assignments)) {
     if (assignment.target.type.empty()) {
-      for (TaskDraft& task : draft.tasks) {
-        if (field.is_meant(task)) set_type(task, assignment.value);
+      for (TaskSpec& task : draft.spec.tasks) {
+        if (!has(flag.meant_for, policy_of(draft, task))) continue;
+        set_field(draft, task, *given.field, assignment.value);
       }
       continue;
     }
-    GANGRUN_ASSIGN(TaskDraft * task,
-                   find_target(draft, assignment.target, field.flag, assignment.text));
+    GANGRUN_ASSIGN(TaskSpec * task,
+                   find_target(draft, assignment.target, name_of(flag), assignment.text));
     if (assignment.target.index) {
-      task->overrides[*assignment.target.index].*(field.of_task) = assignment.value;
+      set_override(draft, *task, *assignment.target.index, *given.field, assignment.value);
     } else {
-      set_type(*task, assignment.value);
+      set_field(draft, *task, *given.field, assignment.value);
     }
   }
   return {};
 }
 
-// Others than memory, vcores and GPUs: by name, else as merge_resource().
+// Policies, and how many tasks there are, come before what depends on them.
+bool depends_on_others(const FieldInfo& info) {
+  return info.flag.meant_for != kAllPolicies || info.flag.forms == FlagForms::kGeneralTypeOrTask;
+}
+
+Result<> merge_fields(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const bool is_second : {false, true}) {
+    for (const FieldAssignments& given : parsed.fields) {
+      if (depends_on_others(given.field->row->info) != is_second) continue;
+      GANGRUN_TRY(merge_field(given, draft));
+    }
+  }
+  return {};
+}
+
+// Others than memory, vcores and GPUs: by name, else as merge_field().
 Result<> merge_others(const std::vector<Assignment<OtherResource>>& assignments, JobDraft& draft) {
   constexpr std::string_view kFlag = "--resource";
-  const auto note = [&](const TaskDraft& task, std::string_view level, const std::string& name) {
+  const auto note = [&](const TaskSpec& task, std::string_view level, const std::string& name) {
     draft.origins[base::format("tasks.{}.{}resources.{}", task.type, level, name)] =
         base::format("{}: ", kFlag);
   };
-  const auto set_type = [&](TaskDraft& task, const OtherResource& other) {
-    task.others[other.name] = other.amount;
+  const auto set_type = [&](TaskSpec& task, const OtherResource& other) {
+    task.resources.others[other.name] = other.amount;
     for (auto& [index, own] : task.overrides) own.others.erase(other.name);
     note(task, "", other.name);
   };
   for (const auto& assignment : by_reach(assignments)) {
     const OtherResource& other = assignment.value;
     if (assignment.target.type.empty()) {
-      for (TaskDraft& task : draft.tasks) set_type(task, other);
+      for (TaskSpec& task : draft.spec.tasks) set_type(task, other);
       continue;
     }
-    GANGRUN_ASSIGN(TaskDraft * task, find_target(draft, assignment.target, kFlag, assignment.text));
+    GANGRUN_ASSIGN(TaskSpec * task, find_target(draft, assignment.target, kFlag, assignment.text));
     if (assignment.target.index) {
       const int index = *assignment.target.index;
       task->overrides[index].others[other.name] = other.amount;
@@ -118,9 +140,9 @@ Result<> merge_others(const std::vector<Assignment<OtherResource>>& assignments,
   return {};
 }
 
-TaskDraft& find_or_add(JobDraft& draft, const std::string& type, const std::string& origin) {
-  if (TaskDraft* known = draft.find(type)) return *known;
-  TaskDraft& added = draft.tasks.emplace_back();
+TaskSpec& find_or_add(JobDraft& draft, const std::string& type, const std::string& origin) {
+  if (TaskSpec* known = draft.find(type)) return *known;
+  TaskSpec& added = draft.spec.tasks.emplace_back();
   added.type = type;
   draft.origins["tasks." + type] = origin;
   return added;
@@ -131,47 +153,18 @@ void merge_roles(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft)
     find_or_add(draft, type, "-r: ").instances = instances;
     draft.origins["tasks." + type + ".instances"] = "-r: ";
   }
-  if (draft.tasks.empty()) draft.tasks.emplace_back().type = "worker";
+  if (draft.spec.tasks.empty()) draft.spec.tasks.emplace_back().type = "worker";
   if (!flags.tensorboard) return;
   find_or_add(draft, "tensorboard", "--tensorboard: ").logdir = *flags.tensorboard;
   draft.origins["tasks.tensorboard.logdir"] = "--tensorboard: ";
 }
 
-Result<> merge_resources(const ParsedFlags& parsed, JobDraft& draft) {
-  const auto all = [](const TaskDraft&) { return true; };
-  // A GPU for a parameter server or for TensorBoard is a GPU wasted: only when it is named.
-  const auto trains = [](const TaskDraft& task) {
-    return policy_of(task) == Policy::kTracked || policy_of(task) == Policy::kObserver;
-  };
-  GANGRUN_TRY(merge_resource<std::int64_t>(
-      parsed.memory, {"-m", "memory", &TaskDraft::memory_mib, &ResourceOverride::memory_mib, all},
-      draft));
-  GANGRUN_TRY(merge_resource<int>(
-      parsed.vcores, {"-c", "vcores", &TaskDraft::vcores, &ResourceOverride::vcores, all}, draft));
-  GANGRUN_TRY(merge_resource<int>(
-      parsed.gpus, {"--gpus", "gpus", &TaskDraft::gpus, &ResourceOverride::gpus, trains}, draft));
-  return merge_others(parsed.others, draft);
-}
-
-// A number of a type, by a flag that has the name of its key.
-Result<> merge_count(const std::vector<Assignment<int>>& assignments, std::string_view key,
-                     std::optional<int> TaskDraft::*field, JobDraft& draft) {
-  std::string flag = base::format("--{}", key);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  for (const auto& assignment : assignments) {
-    GANGRUN_ASSIGN(TaskDraft * task, find_target(draft, assignment.target, flag, assignment.text));
-    task->*field = assignment.value;
-    draft.origins[base::format("tasks.{}.{}", task->type, key)] = flag + ": ";
-  }
-  return {};
-}
-
 // The task types that a value is for: one, or all.
-Result<std::vector<TaskDraft*>> find_types(JobDraft& draft, const Target& target,
-                                           std::string_view flag, const std::string& text) {
-  std::vector<TaskDraft*> types;
+Result<std::vector<TaskSpec*>> find_types(JobDraft& draft, const Target& target,
+                                          std::string_view flag, const std::string& text) {
+  std::vector<TaskSpec*> types;
   if (target.type.empty()) {
-    for (TaskDraft& task : draft.tasks) types.push_back(&task);
+    for (TaskSpec& task : draft.spec.tasks) types.push_back(&task);
     return types;
   }
   GANGRUN_ASSIGN(types.emplace_back(), find_target(draft, target, flag, text));
@@ -182,74 +175,13 @@ Result<> merge_ports(const ParsedFlags& parsed, JobDraft& draft) {
   for (const auto& assignment : by_reach(parsed.ports)) {
     GANGRUN_ASSIGN(const auto types,
                    find_types(draft, assignment.target, "--ports", assignment.text));
-    for (TaskDraft* task : types) {
+    for (TaskSpec* task : types) {
       // A number takes the names' place, and the other way round.
       task->ports.count = assignment.value.count;
       task->ports.names = assignment.value.names;
-      draft.origins[base::format("tasks.{}.ports", task->type)] = "--ports: ";
-    }
-  }
-  for (const auto& assignment : by_reach(parsed.holds)) {
-    GANGRUN_ASSIGN(const auto types,
-                   find_types(draft, assignment.target, "--hold", assignment.text));
-    for (TaskDraft* task : types) {
-      task->ports.hold = assignment.value;
-      draft.origins[base::format("tasks.{}.ports.hold", task->type)] = "--hold: ";
-    }
-  }
-  return {};
-}
-
-// On which nodes of a cluster the tasks of a type may be.
-Result<> merge_nodes(const ParsedFlags& parsed, JobDraft& draft) {
-  for (const auto& assignment : by_reach(parsed.labels)) {
-    GANGRUN_ASSIGN(const auto types,
-                   find_types(draft, assignment.target, "--label", assignment.text));
-    for (TaskDraft* task : types) {
-      task->label = assignment.value;
-      draft.origins[base::format("tasks.{}.label", task->type)] = "--label: ";
-    }
-  }
-  for (const std::string& type : parsed.one_per_node) {
-    GANGRUN_ASSIGN(TaskDraft * task,
-                   find_target(draft, {type, std::nullopt}, "--one-per-node", type));
-    task->one_per_node = true;
-    draft.origins[base::format("tasks.{}.one_per_node", type)] = "--one-per-node: ";
-  }
-  return {};
-}
-
-Result<> merge_types(const ParsedFlags& parsed, JobDraft& draft) {
-  for (const auto& assignment : parsed.policies) {
-    GANGRUN_ASSIGN(TaskDraft * task,
-                   find_target(draft, assignment.target, "--policy", assignment.text));
-    task->policy = assignment.value;
-  }
-  for (const auto& assignment : parsed.graces) {
-    GANGRUN_ASSIGN(TaskDraft * task,
-                   find_target(draft, assignment.target, "--grace", assignment.text));
-    task->grace = assignment.value;
-    draft.origins["tasks." + task->type + ".grace"] = "--grace: ";
-  }
-  for (const auto& assignment : parsed.exposes) {
-    GANGRUN_ASSIGN(TaskDraft * task,
-                   find_target(draft, assignment.target, "--expose", assignment.text));
-    task->expose = assignment.value;
-    draft.origins["tasks." + task->type + ".expose"] = "--expose: ";
-  }
-  GANGRUN_TRY(merge_count(parsed.min_instances, "min_instances", &TaskDraft::min_instances, draft));
-  GANGRUN_TRY(merge_count(parsed.spares, "spares", &TaskDraft::spares, draft));
-  GANGRUN_TRY(merge_ports(parsed, draft));
-  GANGRUN_TRY(merge_nodes(parsed, draft));
-  for (const auto& assignment : by_reach(parsed.processes)) {
-    if (!assignment.target.type.empty()) {
-      GANGRUN_ASSIGN(TaskDraft * task,
-                     find_target(draft, assignment.target, "--processes", assignment.text));
-      task->processes = assignment.value;
-      continue;
-    }
-    for (TaskDraft& task : draft.tasks) {
-      if (policy_of(task) == Policy::kTracked) task.processes = assignment.value;
+      for (const char* path : {"ports", "ports.n"}) {
+        draft.origins[base::format("tasks.{}.{}", task->type, path)] = "--ports: ";
+      }
     }
   }
   return {};
@@ -259,12 +191,12 @@ Result<> merge_environment(const ParsedFlags& parsed, JobDraft& draft) {
   for (const auto& assignment : by_reach(parsed.env)) {
     const auto& [name, value] = assignment.value;
     if (assignment.target.type.empty()) {
-      for (TaskDraft& task : draft.tasks) task.environment.erase(name);
-      draft.environment[name] = value;
+      for (TaskSpec& task : draft.spec.tasks) task.environment.erase(name);
+      draft.spec.environment[name] = value;
       draft.origins["env." + name] = "-e: ";
       continue;
     }
-    GANGRUN_ASSIGN(TaskDraft * task, find_target(draft, assignment.target, "-e", assignment.text));
+    GANGRUN_ASSIGN(TaskSpec * task, find_target(draft, assignment.target, "-e", assignment.text));
     task->environment[name] = value;
     draft.origins["tasks." + task->type + ".env." + name] = "-e: ";
   }
@@ -273,57 +205,53 @@ Result<> merge_environment(const ParsedFlags& parsed, JobDraft& draft) {
 
 void merge_command(const Flags& flags, JobDraft& draft) {
   if (flags.command.empty() && !flags.command_line) return;
-  draft.command = Command{flags.command, flags.command_line.value_or("")};
+  draft.spec.command = Command{flags.command, flags.command_line.value_or("")};
   if (!flags.command_line) draft.origins["command"] = "after --: ";
-  for (TaskDraft& task : draft.tasks) {
-    if (policy_of(task) != Policy::kSidecar) task.command.reset();
+  for (TaskSpec& task : draft.spec.tasks) {
+    if (policy_of(draft, task) == Policy::kSidecar) continue;
+    task.command = {};
+    draft.origins.erase(base::format("tasks.{}.command", task.type));
   }
 }
 
-template <typename T>
-void take(const std::optional<T>& value, std::optional<T>& field, JobDraft& draft,
-          const std::string& path, const std::string& flag) {
-  if (!value) return;
-  field = value;
-  draft.origins[path] = flag + ": ";
-}
-
-void merge_yarn(const YarnDraft& flags, JobDraft& draft) {
-  take(flags.priority, draft.yarn.priority, draft, "yarn.priority", "--priority");
-  take(flags.tags, draft.yarn.tags, draft, "yarn.tags", "--tag");
-  take(flags.file_systems, draft.yarn.file_systems, draft, "yarn.file_systems", "--file-system");
-  take(flags.principal, draft.yarn.principal, draft, "yarn.principal", "--principal");
-  take(flags.keytab, draft.yarn.keytab, draft, "yarn.keytab", "--keytab");
-  take(flags.as, draft.yarn.as, draft, "yarn.as", "--as");
-  take(flags.master_memory_mib, draft.yarn.master_memory_mib, draft, "yarn.master.memory",
-       "--master-memory");
-  take(flags.master_vcores, draft.yarn.master_vcores, draft, "yarn.master.vcores",
-       "--master-vcores");
-}
-
-void take(const std::optional<std::string>& value, std::string& field, JobDraft& draft,
-          const std::string& path, const std::string& flag) {
+template <typename T, typename Held>
+void take(const std::optional<T>& value, Held& field, JobDraft& draft, const std::string& path,
+          const std::string& flag) {
   if (!value) return;
   field = *value;
   draft.origins[path] = flag + ": ";
 }
 
+// Fields that are one number, one text or one choice.
+void merge_job_fields(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const auto& [field, value] : parsed.job_fields) {
+    field->row->set(draft.spec, value);
+    draft.origins[field->path] = base::format("{}: ", name_of(field->row->info.flag));
+  }
+  for (const auto& [key, value] : parsed.timeouts) {
+    find_row(timeouts_fields(), key)->set(draft.spec, value);
+    draft.origins["timeouts." + key] = "--timeout: ";
+  }
+  if (draft.spec.on == kK8s) draft.spec.on = kKubernetes;
+}
+
+void merge_yarn(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
+  YarnOptions& yarn = draft.spec.yarn;
+  take(parsed.tags, yarn.tags, draft, "yarn.tags", "--tag");
+  if (!flags.file_systems.empty()) {
+    yarn.file_systems = flags.file_systems;
+    draft.origins["yarn.file_systems"] = "--file-system: ";
+  }
+  take(flags.principal, yarn.principal, draft, "yarn.principal", "--principal");
+  take(flags.keytab, yarn.keytab, draft, "yarn.keytab", "--keytab");
+  take(flags.as, yarn.as, draft, "yarn.as", "--as");
+}
+
 void merge_kubernetes(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
-  KubernetesOptions& own = draft.kubernetes;
-  take(flags.kubeconfig, own.kubeconfig, draft, "kubernetes.kubeconfig", "--kubeconfig");
-  take(flags.context, own.context, draft, "kubernetes.context", "--context");
-  take(flags.name_space, own.name_space, draft, "kubernetes.namespace", "--namespace");
-  take(flags.service_account, own.service_account, draft, "kubernetes.service_account",
-       "--service-account");
-  take(flags.priority_class, own.priority_class, draft, "kubernetes.priority_class",
-       "--priority-class");
+  KubernetesOptions& own = draft.spec.kubernetes;
   if (flags.insecure) {
     own.insecure = true;
     draft.origins["kubernetes.insecure"] = "--insecure: ";
-  }
-  if (parsed.gang_scheduling) {
-    own.gang_scheduling = *parsed.gang_scheduling;
-    draft.origins["kubernetes.gang_scheduling"] = "--gang-scheduling: ";
   }
   for (const auto& [key, value] : parsed.node_selector) {
     own.node_selector[key] = value;
@@ -338,40 +266,37 @@ void merge_kubernetes(const ParsedFlags& parsed, const Flags& flags, JobDraft& d
 
 // Both clusters have queues.
 void merge_queue(const Flags& flags, JobDraft& draft) {
-  if (draft.on == kKubernetes) {
-    take(flags.queue, draft.kubernetes.queue, draft, "kubernetes.queue", "--queue");
+  if (draft.spec.on == kKubernetes) {
+    take(flags.queue, draft.spec.kubernetes.queue, draft, "kubernetes.queue", "--queue");
   } else {
-    take(flags.queue, draft.yarn.queue, draft, "yarn.queue", "--queue");
+    take(flags.queue, draft.spec.yarn.queue, draft, "yarn.queue", "--queue");
   }
 }
 
 // In a file each cluster passes over what another one is told: it may be for both. A flag is for
 // this run.
 Result<> refuse_flags_of_others(const JobDraft& draft) {
-  const bool is_cluster = draft.on == kYarn || draft.on == kKubernetes;
+  const bool is_cluster = draft.spec.on == kYarn || draft.spec.on == kKubernetes;
   if (!is_cluster) return {};
-  const std::string_view other = draft.on == kYarn ? kKubernetes : kYarn;
+  const std::string_view other = draft.spec.on == kYarn ? kKubernetes : kYarn;
   const std::string prefix = base::format("{}.", other);
   for (auto at = draft.origins.lower_bound(prefix);
        at != draft.origins.end() && at->first.starts_with(prefix); ++at) {
     if (!at->second.starts_with("--")) continue;
     return base::invalid_argument(base::format(
-        "{}is not allowed with `on: {}`; allowed with `on: {}`", at->second, *draft.on, other));
+        "{}is not allowed with `on: {}`; allowed with `on: {}`", at->second, draft.spec.on, other));
   }
   return {};
 }
 
 // A flag for the one leaves the other as it is.
 void merge_restarts(const ParsedFlags& parsed, JobDraft& draft) {
-  const Restarts before = draft.restarts.value_or(Restarts{});
-  take(parsed.restarts, draft.restarts, draft, "restarts", "--restarts");
-  if (parsed.restarts) {
-    draft.restarts->pause = before.pause;
-    draft.restarts->max_pause = before.max_pause;
-  }
+  Restarts& restarts = draft.spec.restarts;
+  const Restarts before = restarts;
+  take(parsed.restarts, restarts, draft, "restarts", "--restarts");
+  restarts.pause = before.pause;
+  restarts.max_pause = before.max_pause;
   if (!parsed.pause) return;
-  if (!draft.restarts) draft.restarts.emplace();
-  Restarts& restarts = *draft.restarts;
   restarts.pause = *parsed.pause;
   restarts.max_pause = parsed.max_pause.value_or(std::max(before.max_pause, *parsed.pause));
   for (const char* field : {"restarts.pause", "restarts.max_pause"}) {
@@ -380,48 +305,30 @@ void merge_restarts(const ParsedFlags& parsed, JobDraft& draft) {
 }
 
 void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
-  take(flags.name, draft.name, draft, "name", "--name");
-  take(flags.success, draft.success, draft, "success", "--success");
-  take(flags.on, draft.on, draft, "on", "--on");
-  if (draft.on == kK8s) draft.on = kKubernetes;
-  take(parsed.hosts, draft.hosts, draft, "hosts", "--hosts");
-  take(parsed.interface, draft.interface, draft, "interface", "--interface");
-  take(parsed.frameworks, draft.frameworks, draft, "framework", "--framework");
+  merge_job_fields(parsed, draft);
+  take(parsed.hosts, draft.spec.hosts, draft, "hosts", "--hosts");
+  take(parsed.frameworks, draft.spec.frameworks, draft, "framework", "--framework");
   merge_restarts(parsed, draft);
-  take(parsed.containment, draft.containment, draft, "containment", "--containment");
-  take(parsed.stop_signal, draft.stop_signal, draft, "stop_signal", "--stop-signal");
-  take(parsed.stop_signal_to, draft.stop_signal_to, draft, "stop_signal_to", "--stop-signal-to");
-  const auto take_timeout = [&](auto field, const std::string& name) {
-    take(parsed.timeouts.*field, draft.timeouts.*field, draft, "timeouts." + name, "--timeout");
-  };
-  take_timeout(&TimeoutsDraft::allocation, "allocation");
-  take_timeout(&TimeoutsDraft::hold, "hold");
-  take_timeout(&TimeoutsDraft::roll_call, "roll_call");
-  take_timeout(&TimeoutsDraft::job, "job");
-  take_timeout(&TimeoutsDraft::stop, "stop");
-  take_timeout(&TimeoutsDraft::shrink, "shrink");
-  take_timeout(&TimeoutsDraft::master_lost, "master_lost");
-  merge_yarn(parsed.yarn, draft);
+  merge_yarn(parsed, flags, draft);
   merge_kubernetes(parsed, flags, draft);
   merge_queue(flags, draft);
-  take(flags.image, draft.image, draft, "image", "--image");
   for (const std::string& mount : flags.mounts) {
-    draft.origins[base::format("mounts.{}", draft.mounts.size())] = "--mount: ";
-    draft.mounts.push_back(mount_from(mount));
+    draft.origins[base::format("mounts.{}", draft.spec.mounts.size())] = "--mount: ";
+    draft.spec.mounts.push_back(mount_from(mount));
   }
   const bool mirrors = parsed.zookeeper_hosts || flags.mirrors_in_zookeeper;
-  if (mirrors && !draft.zookeeper) draft.zookeeper.emplace();
+  if (mirrors && !draft.spec.zookeeper) draft.spec.zookeeper.emplace();
   if (parsed.zookeeper_hosts) {
-    draft.zookeeper->hosts = *parsed.zookeeper_hosts;
+    draft.spec.zookeeper->hosts = *parsed.zookeeper_hosts;
     draft.origins["zookeeper.hosts"] = "--zookeeper: ";
   }
   for (const std::string& file : flags.files) {
-    draft.origins[base::format("files.{}", draft.files.size())] = "-f: ";
-    draft.files.push_back(file);
+    draft.origins[base::format("files.{}", draft.spec.files.size())] = "-f: ";
+    draft.spec.files.push_back(file);
   }
   for (const std::string& output : flags.outputs) {
-    draft.origins[base::format("outputs.{}", draft.outputs.size())] = "--output: ";
-    draft.outputs.push_back(output);
+    draft.origins[base::format("outputs.{}", draft.spec.outputs.size())] = "--output: ";
+    draft.spec.outputs.push_back(output);
   }
 }
 
@@ -430,9 +337,9 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
 Result<> merge_flags(const Flags& flags, JobDraft& draft) {
   GANGRUN_ASSIGN(const ParsedFlags parsed, parse_flags(flags));
   merge_roles(parsed, flags, draft);
-  // Policies come before what depends on them.
-  GANGRUN_TRY(merge_types(parsed, draft));
-  GANGRUN_TRY(merge_resources(parsed, draft));
+  GANGRUN_TRY(merge_fields(parsed, draft));
+  GANGRUN_TRY(merge_ports(parsed, draft));
+  GANGRUN_TRY(merge_others(parsed.others, draft));
   GANGRUN_TRY(merge_environment(parsed, draft));
   merge_command(flags, draft);
   merge_job(parsed, flags, draft);

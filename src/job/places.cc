@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/hosts.h"
+#include "job/job_fields.h"
 #include "job/kubernetes_rules.h"
 #include "job/limits.h"
 #include "job/plan_json.h"
 #include "job/shipped_files.h"
-#include "job/spec_kubernetes.h"
+#include "job/task_fields.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -22,12 +24,9 @@ namespace {
 bool is_visible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F; }
 
 bool is_label(std::string_view text) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return text.size() <= kMaxLabelBytes && is_plain(text.front()) &&
+  return text.size() <= kMaxLabelBytes && base::is_letter_or_digit(text.front()) &&
          std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_plain(c) || c == '_' || c == '-'; });
+                     [](char c) { return base::is_letter_or_digit(c) || c == '_' || c == '-'; });
 }
 
 Found check_queue(const std::string& queue) {
@@ -126,8 +125,6 @@ Found find_archives(const std::map<std::string, std::string>& archives, const st
 // The first thing of a task type that this machine does not have.
 Found find_cluster_only(const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
-  if (task.label) return only_on_yarn(path + ".label", *task.label);
-  if (task.one_per_node) return only_on_yarn(path + ".one_per_node", "true");
   if (!task.pod.is_null()) {
     return refuse(path + ".pod", base::dump_json(task.pod), kLocal, kKubernetes);
   }
@@ -141,42 +138,20 @@ Found find_cluster_only(const TaskSpec& task) {
   return std::nullopt;
 }
 
-Found find_cluster_only(const YarnOptions& yarn) {
-  const YarnOptions none;
-  if (yarn.queue != none.queue) return only_on_yarn("yarn.queue", yarn.queue);
-  if (yarn.priority) return only_on_yarn("yarn.priority", std::to_string(*yarn.priority));
-  if (!yarn.tags.empty()) {
-    return only_on_yarn("yarn.tags", base::format("{}", base::join(yarn.tags, ", ")));
+Found refuse_yarn(const JobSpec& job) {
+  if (const auto [key, value] = first_given(yarn_master_fields(), job); !key.empty()) {
+    return only_on_yarn("yarn.master." + key, value);
   }
-  if (yarn.master.memory_mib != none.master.memory_mib) {
-    return only_on_yarn("yarn.master.memory", memory_text(yarn.master.memory_mib));
+  if (const auto [key, value] = first_given(yarn_fields(), job); !key.empty()) {
+    return only_on_yarn("yarn." + key, value);
   }
-  if (yarn.master.vcores != none.master.vcores) {
-    return only_on_yarn("yarn.master.vcores", std::to_string(yarn.master.vcores));
-  }
-  if (yarn.master_label) return only_on_yarn("yarn.master.label", *yarn.master_label);
-  if (yarn.view_acl != none.view_acl) return only_on_yarn("yarn.view_acl", yarn.view_acl);
-  if (yarn.modify_acl != none.modify_acl) return only_on_yarn("yarn.modify_acl", yarn.modify_acl);
-  if (yarn.max_attempts != none.max_attempts) {
-    return only_on_yarn("yarn.max_attempts", std::to_string(yarn.max_attempts));
-  }
-  if (yarn.container_runtime != none.container_runtime) {
-    return only_on_yarn("yarn.container_runtime", to_string(yarn.container_runtime));
-  }
-  if (!yarn.file_systems.empty()) return only_on_yarn("yarn.file_systems", yarn.file_systems[0]);
-  if (!yarn.principal.empty()) return only_on_yarn("yarn.principal", yarn.principal);
-  if (!yarn.keytab.empty()) return only_on_yarn("yarn.keytab", yarn.keytab);
-  if (!yarn.as.empty()) return only_on_yarn("yarn.as", yarn.as);
   return std::nullopt;
 }
 
-Found refuse_kubernetes(const KubernetesOptions& kubernetes, std::string_view place) {
-  const base::Json given = to_json(kubernetes);
-  if (given.empty()) return std::nullopt;
-  const auto first = given.begin();
-  const std::string value =
-      first->is_string() ? first->get<std::string>() : base::dump_json(*first);
-  return refuse("kubernetes." + first.key(), value, place, kKubernetes);
+Found refuse_kubernetes(const JobSpec& job, std::string_view place) {
+  const auto [key, value] = first_given(kubernetes_fields(), job);
+  if (key.empty()) return std::nullopt;
+  return refuse("kubernetes." + key, value, place, kKubernetes);
 }
 
 // Where tasks have files of their own, and nobody brings them here.
@@ -194,8 +169,8 @@ Found check_local(const JobSpec& job) {
   for (const TaskSpec& task : job.tasks) {
     if (auto found = find_cluster_only(task)) return found;
   }
-  if (auto found = find_cluster_only(job.yarn)) return found;
-  if (auto found = refuse_kubernetes(job.kubernetes, kLocal)) return found;
+  if (auto found = refuse_yarn(job)) return found;
+  if (auto found = refuse_kubernetes(job, kLocal)) return found;
   if (auto found = find_archives(job.archives, "archives")) return found;
   for (std::size_t i = 0; i < job.files.size(); ++i) {
     if (!is_cluster_url(job.files[i])) continue;
@@ -278,7 +253,7 @@ Found check_on_spark(const JobSpec& job) {
   if (job.yarn != YarnOptions{}) {
     return Problem{"yarn", "is not allowed with `on: spark`; allowed with `on: yarn`"};
   }
-  if (auto found = refuse_kubernetes(job.kubernetes, kSpark)) return found;
+  if (auto found = refuse_kubernetes(job, kSpark)) return found;
   if (auto found = refuse_outputs(job)) return found;
   if (!job.hosts.empty()) {
     return not_on_spark("hosts", to_string(job.hosts.front()), kPlacedBySpark);
@@ -337,6 +312,18 @@ Found check_text_for_images(const JobSpec& job) {
   return std::nullopt;
 }
 
+Found check_own_place(const JobSpec& job) {
+  if (job.on == kKubernetes) {
+    if (auto found = check_text_on_kubernetes(job)) return found;
+    return check_on_kubernetes(job);
+  }
+  if (auto found = check_text_for_images(job)) return found;
+  if (job.on == kLocal) return check_local(job);
+  if (job.on == kYarn) return check_on_yarn(job);
+  if (job.on == kSpark) return check_on_spark(job);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> place_names() {
@@ -353,17 +340,8 @@ Found check_label(const std::optional<std::string>& label, const std::string& pa
 
 Found check_yarn(const YarnOptions& yarn) {
   if (auto found = check_queue(yarn.queue)) return found;
-  if (auto found = check_range(yarn.priority.value_or(0), 0, kMaxPriority, "yarn.priority")) {
-    return found;
-  }
   if (auto found = check_tags(yarn.tags)) return found;
   const Resources& master = yarn.master;
-  if (auto found = check_range(master.memory_mib, 1, kMaxMemoryMib, "yarn.master.memory")) {
-    return found;
-  }
-  if (auto found = check_range(master.vcores, 1, kMaxVcoresPerTask, "yarn.master.vcores")) {
-    return found;
-  }
   if (master.gpus != 0 || !master.others.empty()) {
     return Problem{"yarn.master", "has more than memory and vcores; allowed: these two"};
   }
@@ -379,19 +357,12 @@ Found check_yarn(const YarnOptions& yarn) {
                                            "user could read the keys",
                                            in_quotes(yarn.as))};
   }
-  return check_range(yarn.max_attempts, 0, kMaxMasterAttempts, "yarn.max_attempts");
+  return std::nullopt;
 }
 
 Found check_place(const JobSpec& job) {
-  if (job.on == kKubernetes) {
-    if (auto found = check_text_on_kubernetes(job)) return found;
-    return check_on_kubernetes(job);
-  }
-  if (auto found = check_text_for_images(job)) return found;
-  if (job.on == kLocal) return check_local(job);
-  if (job.on == kYarn) return check_on_yarn(job);
-  if (job.on == kSpark) return check_on_spark(job);
-  return std::nullopt;
+  if (auto found = check_own_place(job)) return found;
+  return check_places_of_fields(job);
 }
 
 }  // namespace gangrun::job

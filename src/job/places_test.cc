@@ -81,15 +81,15 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
 }
 
 TEST(Places, FlagsWinOverTheFile) {
-  const JobSpec spec = built_place(kOnYarn, {.resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
-                                             .labels = {"ps:"},
-                                             .one_per_node = {"worker,ps"},
-                                             .timeouts = {"hold=5s"},
-                                             .queue = "b",
-                                             .priority = "0",
-                                             .tags = {"day,red", "sweet"},
-                                             .master_memory = "1g",
-                                             .master_vcores = "1"});
+  const JobSpec spec =
+      built_place(kOnYarn, {.fields = {{"label", {"ps:"}}, {"one_per_node", {"worker,ps"}}},
+                            .job_fields = {{"yarn.priority", "0"},
+                                           {"yarn.master.memory", "1g"},
+                                           {"yarn.master.vcores", "1"}},
+                            .resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
+                            .timeouts = {"hold=5s"},
+                            .queue = "b",
+                            .tags = {"day,red", "sweet"}});
   const TaskSpec& worker = *spec.find("worker");
   using Others = std::map<std::string, std::int64_t>;
   EXPECT_EQ(worker.resources_of(0).others, (Others{{"disk", 9}, {"yarn.io/fpga", 5}}));
@@ -108,9 +108,9 @@ TEST(Places, FlagsWinOverTheFile) {
 
 TEST(Places, TheMoreSpecificFlagWins) {
   const JobSpec spec = built_place("", {.roles = {"ps:2,worker:2"},
+                                        .fields = {{"label", {"worker:gpu", "cpu"}}},
+                                        .job_fields = {{"on", "yarn"}},
                                         .resources = {"ps[1]:a=3", "ps:a=2", "a=1"},
-                                        .labels = {"worker:gpu", "cpu"},
-                                        .on = "yarn",
                                         .command = {"x"}});
   EXPECT_EQ(spec.find("worker")->resources.others.at("a"), 1);
   EXPECT_EQ(spec.find("ps")->resources_of(0).others.at("a"), 2);
@@ -120,7 +120,7 @@ TEST(Places, TheMoreSpecificFlagWins) {
 }
 
 TEST(Places, DefaultsOfACluster) {
-  const JobSpec spec = built_place("", {.on = "yarn", .command = {"x"}});
+  const JobSpec spec = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
   EXPECT_EQ(spec.yarn, YarnOptions{});
   EXPECT_EQ(spec.yarn.master, (Resources{.memory_mib = 256, .vcores = 1}));
   EXPECT_EQ(spec.timeouts.hold, std::chrono::minutes(1));
@@ -160,13 +160,15 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
   const std::pair<Flags, std::string> flags[] = {
       {{.resources = {"worker[0]:a=1"}}, "--resource: tasks.worker.overrides.0.resources.a: '1'"},
       {{.resources = {"a=1"}}, "--resource: tasks.worker.resources.a: '1'"},
-      {{.labels = {"gpu"}}, "--label: tasks.worker.label: 'gpu'"},
-      {{.one_per_node = {"worker"}}, "--one-per-node: tasks.worker.one_per_node: 'true'"},
+      {{.fields = {{"label", {"gpu"}}}}, "--label: tasks.worker.label: 'gpu'"},
+      {{.fields = {{"one_per_node", {"worker"}}}},
+       "--one-per-node: tasks.worker.one_per_node: 'true'"},
       {{.queue = "a"}, "--queue: yarn.queue: 'a'"},
-      {{.priority = "1"}, "--priority: yarn.priority: '1'"},
+      {{.job_fields = {{"yarn.priority", "1"}}}, "--priority: yarn.priority: '1'"},
       {{.tags = {"a"}}, "--tag: yarn.tags: 'a'"},
-      {{.master_memory = "2g"}, "--master-memory: yarn.master.memory: '2 GiB'"},
-      {{.master_vcores = "2"}, "--master-vcores: yarn.master.vcores: '2'"},
+      {{.job_fields = {{"yarn.master.memory", "2g"}}},
+       "--master-memory: yarn.master.memory: '2 GiB'"},
+      {{.job_fields = {{"yarn.master.vcores", "2"}}}, "--master-vcores: yarn.master.vcores: '2'"},
       {{.files = {"webhdfs://a/b"}}, "-f: files.0: 'webhdfs://a/b'"},
   };
   for (const auto& [given, message] : flags) {
@@ -264,28 +266,31 @@ TEST(Places, ErrorsOfFlagsBeginWithThem) {
        "worker"},
       {{.resources = {"worker[1]:a=1"}},
        "--resource: 'worker[1]:a=1': there is no worker:1; worker has 1 task, with index 0"},
-      {{.labels = {"ps:a"}}, "--label: 'ps:a': unknown task type 'ps'; this job has: worker"},
-      {{.labels = {"worker[0]:a"}},
+      {{.fields = {{"label", {"ps:a"}}}},
+       "--label: 'ps:a': unknown task type 'ps'; this job has: worker"},
+      {{.fields = {{"label", {"worker[0]:a"}}}},
        "--label: 'worker[0]:a': cannot be given to one task, only to a type"},
-      {{.labels = {"*"}},
+      {{.fields = {{"label", {"*"}}}},
        "--label: tasks.worker.label: '*' is not a node label; allowed: a letter or digit, then at "
        "most 254 letters, digits, '_' or '-'; nothing for the nodes without one"},
-      {{.one_per_node = {"ps"}},
+      {{.fields = {{"one_per_node", {"ps"}}}},
        "--one-per-node: 'ps': unknown task type 'ps'; this job has: worker"},
-      {{.one_per_node = {"worker:1"}},
+      {{.fields = {{"one_per_node", {"worker:1"}}}},
        "--one-per-node: 'worker:1': 'worker:1' is not a task type; allowed: a letter, then at most "
        "39 letters, digits, '_' or '-'"},
-      {{.priority = "high"}, "--priority: 'high' is not allowed" + number + "0 to 1000000"},
+      {{.job_fields = {{"yarn.priority", "high"}}},
+       "--priority: 'high' is not allowed" + number + "0 to 1000000"},
       {{.tags = {"a,a"}}, "--tag: yarn.tags: 'a' is given twice"},
-      {{.master_memory = "x"},
+      {{.job_fields = {{"yarn.master.memory", "x"}}},
        "--master-memory: 'x' is not an amount of memory; allowed: a number with MiB "
        "(or "
        "m), GiB (g) or TiB (t), at most 64 TiB, for example 2 GiB; a bare number is in MiB"},
-      {{.master_vcores = "0"}, "--master-vcores: '0' is not allowed" + number + "1 to 4096"},
+      {{.job_fields = {{"yarn.master.vcores", "0"}}},
+       "--master-vcores: '0' is not allowed" + number + "1 to 4096"},
   };
   for (const auto& [flags, message] : cases) {
     Flags on_yarn = flags;
-    on_yarn.on = "yarn";
+    on_yarn.job_fields["on"] = "yarn";
     EXPECT_EQ(places_error("tasks: {worker: }\ncommand: x\n", on_yarn), message);
   }
 }
@@ -337,18 +342,18 @@ const std::pair<const char*, Change> kBadJobs[] = {
 TEST(Places, BytesThatAreNotUtf8AreRefusedWhereTheyCannotBeGiven) {
   const Flags words{.command = {"x", "\xff"}};
   Flags on_yarn = words;
-  on_yarn.on = "yarn";
+  on_yarn.job_fields["on"] = "yarn";
   Flags in_image = words;
-  in_image.image = "a";
+  in_image.job_fields["image"] = "a";
   Flags on_kubernetes = in_image;
-  on_kubernetes.on = "kubernetes";
+  on_kubernetes.job_fields["on"] = "kubernetes";
   EXPECT_EQ(places_error("", words), "");
   EXPECT_EQ(places_error("", on_yarn), "");
   EXPECT_EQ(places_error("", in_image),
             "after --: command.1: '\xff' is not UTF-8, and engines of images take nothing else");
   EXPECT_EQ(places_error("", on_kubernetes),
             "after --: command.1: '\xff' is not UTF-8, and Kubernetes takes nothing else");
-  JobSpec job = built_place("", {.on = "yarn", .command = {"x"}});
+  JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
   job.image = "a";
   job.tasks[0].environment["A"] = "\xfe";
   EXPECT_EQ(find_problem(job)->path, "tasks.worker.env.A");
@@ -361,7 +366,7 @@ TEST(Places, BytesThatAreNotUtf8AreRefusedWhereTheyCannotBeGiven) {
 // As for all of a spec: the rules hold for one that is built by hand too.
 TEST(Places, FindEachProblemWithItsPath) {
   for (const auto& [path, change] : kBadJobs) {
-    JobSpec job = built_place("", {.on = "yarn", .command = {"x"}});
+    JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
     ASSERT_FALSE(find_problem(job).has_value());
     change(job);
     const auto problem = find_problem(job);

@@ -2,13 +2,15 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/plan_form.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
 
 // A complete job in the shape of a job file, with every default written out: what --dry-run shows,
-// what lies in the job's folder, and a job file itself. Keys are in the order of the reference.
-base::Json to_json(const JobSpec& spec);
+// what lies in the job's folder, and a job file itself. Keys are in the order of the reference. For
+// programs: what travels to masters and agents, and is read back without parsing a text of ours.
+base::Json to_json(const JobSpec& spec, PlanForm form = PlanForm::kForPeople);
 
 // The inverse; the result is valid. Shorter forms of a job file are read too.
 base::Result<JobSpec> job_spec_from_json(const base::Json& json);

@@ -71,7 +71,12 @@ TEST(PlanJson, ReadsBackAsTheSameJobAlsoAsAJobFile) {
     const auto back = job_spec_from_json(json);
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, *spec);
-    for (const std::string& text : {base::dump_json(json), base::dump_json_indented(json)}) {
+    const base::Json travelling = to_json(*spec, PlanForm::kForPrograms);
+    const auto arrived = job_spec_from_json(travelling);
+    ASSERT_TRUE(arrived.ok()) << arrived.error().message;
+    EXPECT_EQ(*arrived, *spec);
+    for (const std::string& text :
+         {base::dump_json(json), base::dump_json_indented(json), base::dump_json(travelling)}) {
       const auto reread = parse_spec(text, "plan.json");
       ASSERT_TRUE(reread.ok()) << reread.error().message << "\n" << text;
       const auto rebuilt = build(*reread, {}, {});
@@ -165,6 +170,22 @@ TEST(PlanJson, WritesEveryDefaultOutInAFixedOrder) {
   "stop_signal_to": "process",
   "notice_signal": "USR1"
 })");
+}
+
+TEST(PlanJson, WhatTravelsHasNumbersWherePeopleGetUnits) {
+  const auto draft = parse_spec(
+      "tasks: {w: {memory: 2g, overrides: {0: {memory: 3g}}}}\ncommand: x\n"
+      "timeouts: {job: 2 h, stop: 1500 ms}\nrestarts: {pause: 2 s}\n",
+      "job.yaml");
+  const auto spec = build(*draft, {}, {});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const base::Json json = to_json(*spec, PlanForm::kForPrograms);
+  const base::Json& task = json.at("tasks").at("w");
+  EXPECT_EQ(task.at("memory"), 2048);
+  EXPECT_EQ(task.at("overrides").at("0").at("memory"), 3072);
+  EXPECT_EQ(json.at("timeouts").at("job"), 7200);
+  EXPECT_EQ(json.at("timeouts").at("stop"), 1.5);
+  EXPECT_EQ(json.at("restarts").at("pause"), 2);
 }
 
 TEST(PlanJson, RefusesAnInvalidJob) {

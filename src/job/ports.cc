@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/task_id.h"
 #include "job/units.h"
 
 namespace gangrun::job {
-
-namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-}  // namespace
 
 std::string port_variable(std::string_view name) {
   return base::format("GANGRUN_PORT_{}", in_variable(name));
@@ -37,22 +32,15 @@ base::Result<std::string> parse_interface(std::string_view text) {
                    in_quotes(text)));
 }
 
-base::Result<PortsDraft> parse_ports(std::string_view text) {
-  PortsDraft draft;
-  if (text.empty() || is_digit(text.front()) || text.front() == '-') {
-    GANGRUN_ASSIGN(draft.count, parse_count(text, 1, kMaxPortsPerTask));
-    return draft;
+base::Result<PortsGiven> parse_ports(std::string_view text) {
+  PortsGiven ports;
+  if (text.empty() || base::is_digit(text.front()) || text.front() == '-') {
+    GANGRUN_ASSIGN(ports.count, parse_count(text, 1, kMaxPortsPerTask));
+    return ports;
   }
-  draft.names.emplace(base::split(text, '+'));
-  for (const std::string& name : *draft.names) GANGRUN_TRY(check_port_name(name));
-  return draft;
-}
-
-Ports ports_of(const PortsDraft& draft) {
-  Ports ports;
-  ports.names = draft.names.value_or(ports.names);
-  ports.count = draft.count.value_or(draft.names ? static_cast<int>(ports.names.size()) : 1);
-  ports.hold = draft.hold.value_or(ports.hold);
+  ports.names = base::split(text, '+');
+  for (const std::string& name : ports.names) GANGRUN_TRY(check_port_name(name));
+  ports.count = static_cast<int>(ports.names.size());
   return ports;
 }
 

@@ -1,18 +1,22 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
-#include "job/draft.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
 
-// "2", how many, or "http+grpc", their names: what --ports has for a type.
-base::Result<PortsDraft> parse_ports(std::string_view text);
+// How many ports, or their names.
+struct PortsGiven {
+  int count = 1;
+  std::vector<std::string> names;
+};
 
-// The ports that a draft asks for. What contradicts itself is left to find_problem().
-Ports ports_of(const PortsDraft& draft);
+// "2", how many, or "http+grpc", their names: what --ports has for a type.
+base::Result<PortsGiven> parse_ports(std::string_view text);
 
 // The name of an interface, or a network. Whether there is one, and an address in it, only the
 // place knows.

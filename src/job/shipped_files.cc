@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/units.h"
 
@@ -23,8 +24,7 @@ std::string_view scheme_of(std::string_view path) {
   if (end == std::string_view::npos || end == 0) return {};
   const std::string_view scheme = path.substr(0, end);
   const bool fits = std::all_of(scheme.begin(), scheme.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '.' || c == '-';
+    return base::is_letter_or_digit(c) || c == '+' || c == '.' || c == '-';
   });
   return fits ? scheme : std::string_view();
 }

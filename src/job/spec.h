@@ -270,7 +270,7 @@ struct JobSpec {
   std::map<std::string, std::string> environment;
   // Absent: the variables of all that do not clash; empty: "none".
   std::optional<std::vector<Framework>> frameworks;
-  std::string success;  // "all" or a task type
+  std::string success = "all";  // or a task type
   Restarts restarts;
   Timeouts timeouts;
   std::vector<std::string> files;

@@ -1,5 +1,10 @@
 #include "job/spec_field.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -34,37 +39,40 @@ Field Field::child(std::size_t i, const std::string& name) const {
           origins};
 }
 
+Result<> read_keys(const Field& field, const std::vector<std::string>& keys,
+                   const std::function<Result<>(std::size_t, const Field&)>& read) {
+  if (field.node.kind == YamlNode::Kind::kNull) return {};
+  if (field.node.kind != YamlNode::Kind::kMap) {
+    return field.not_allowed(base::format("a map of {}", base::join(keys, ", ")));
+  }
+  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
+    const YamlNode::Key& key = field.node.keys[i];
+    const auto known = std::find(keys.begin(), keys.end(), key.name);
+    if (known == keys.end()) {
+      return field.error_at(key.mark, not_one_of(key.name, "a known key", keys).message);
+    }
+    const Field child = field.child(i, key.name);
+    field.origins[child.path] = position_text(field.source, child.node.mark);
+    GANGRUN_TRY(read(static_cast<std::size_t>(known - keys.begin()), child));
+  }
+  return {};
+}
+
+std::optional<std::int64_t> number_in(const YamlNode& node, std::int64_t min, std::int64_t max,
+                                      int scale) {
+  if (!node.number) return std::nullopt;
+  const double number = *node.number * scale;
+  const double whole = std::round(number);
+  // Tenths have no exact binary form.
+  const double slack = scale == 1 ? 0 : 1e-6;
+  const bool fits = whole >= static_cast<double>(min) && whole <= static_cast<double>(max) &&
+                    std::abs(number - whole) <= slack;
+  return fits ? std::optional(static_cast<std::int64_t>(whole)) : std::nullopt;
+}
+
 Result<std::string> read_text(const Field& field, std::string_view allowed) {
   if (field.node.kind != YamlNode::Kind::kScalar) return field.not_allowed(allowed);
   return field.node.text;
-}
-
-Result<> read_string(const Field& field, std::string_view allowed,
-                     std::optional<std::string>& out) {
-  GANGRUN_ASSIGN(out, read_text(field, allowed));
-  return {};
-}
-
-Result<> read_memory(const Field& field, std::optional<std::int64_t>& out) {
-  return read_scalar(field, "an amount of memory, for example 2 GiB", parse_memory_mib, out);
-}
-
-Result<> read_duration(const Field& field, std::optional<std::chrono::milliseconds>& out) {
-  return read_scalar(field, "a time, for example 10 min", parse_duration, out);
-}
-
-Result<> read_count(const Field& field, int min, int max, std::optional<int>& out) {
-  return read_scalar(
-      field, base::format("a whole number from {} to {}", min, max),
-      [&](std::string_view text) { return parse_count(text, min, max); }, out);
-}
-
-Result<> read_choice(const Field& field, std::optional<bool>& out) {
-  constexpr std::string_view kAllowed = "true or false";
-  GANGRUN_ASSIGN(const std::string text, read_text(field, kAllowed));
-  if (text != "true" && text != "false") return field.not_allowed(kAllowed);
-  out = text == "true";
-  return {};
 }
 
 Result<std::vector<std::string>> read_list(const Field& field, std::string_view elements,

@@ -1,21 +1,16 @@
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/format.h"
 #include "base/result.h"
-#include "base/strings.h"
-#include "job/spec_names.h"
 #include "job/yaml_tree.h"
 
 // How the values of a job file are read: each by itself, with errors that begin with its place and
@@ -37,39 +32,14 @@ struct Field {
   [[nodiscard]] Field child(std::size_t i, const std::string& name) const;
 };
 
-template <typename Draft>
-struct KeyRow {
-  std::string_view name;
-  base::Result<> (*read)(const Field&, Draft&);
-};
+// Every key of a map, by its number among those that there are; an unknown one is an error that
+// says which there are.
+base::Result<> read_keys(const Field& field, const std::vector<std::string>& keys,
+                         const std::function<base::Result<>(std::size_t, const Field&)>& read);
 
-template <typename Draft, std::size_t kRows>
-std::vector<std::string> names_of(const KeyRow<Draft> (&rows)[kRows]) {
-  std::vector<std::string> names;
-  for (const auto& row : rows) names.emplace_back(row.name);
-  return names;
-}
-
-// Every key of the map by its row; an unknown one is an error that says which there are.
-template <typename Draft, std::size_t kRows>
-base::Result<> read_map(const Field& field, const KeyRow<Draft> (&rows)[kRows], Draft& draft) {
-  if (field.node.kind == YamlNode::Kind::kNull) return {};
-  if (field.node.kind != YamlNode::Kind::kMap) {
-    return field.not_allowed(base::format("a map of {}", base::join(names_of(rows), ", ")));
-  }
-  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
-    const YamlNode::Key& key = field.node.keys[i];
-    const auto row = std::find_if(std::begin(rows), std::end(rows),
-                                  [&](const KeyRow<Draft>& r) { return r.name == key.name; });
-    if (row == std::end(rows)) {
-      return field.error_at(key.mark, not_one_of(key.name, "a known key", names_of(rows)).message);
-    }
-    const Field child = field.child(i, key.name);
-    field.origins[child.path] = position_text(field.source, child.node.mark);
-    GANGRUN_TRY(row->read(child, draft));
-  }
-  return {};
-}
+// What a number of JSON says, times `scale`, if that is a whole number in this range.
+std::optional<std::int64_t> number_in(const YamlNode& node, std::int64_t min, std::int64_t max,
+                                      int scale = 1);
 
 base::Result<std::string> read_text(const Field& field, std::string_view allowed);
 
@@ -84,13 +54,6 @@ base::Result<> read_scalar(const Field& field, std::string_view allowed, Parse p
   return {};
 }
 
-base::Result<> read_string(const Field& field, std::string_view allowed,
-                           std::optional<std::string>& out);
-base::Result<> read_memory(const Field& field, std::optional<std::int64_t>& out);
-base::Result<> read_duration(const Field& field, std::optional<std::chrono::milliseconds>& out);
-base::Result<> read_count(const Field& field, int min, int max, std::optional<int>& out);
-// true or false.
-base::Result<> read_choice(const Field& field, std::optional<bool>& out);
 // `elements` is what the list may have ("paths"), `element` what one of them is ("a path").
 base::Result<std::vector<std::string>> read_list(const Field& field, std::string_view elements,
                                                  std::string_view element);

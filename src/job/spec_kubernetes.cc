@@ -1,12 +1,11 @@
 #include "job/spec_kubernetes.h"
 
 #include <map>
-#include <optional>
 #include <string_view>
-#include <utility>
+#include <vector>
 
-#include "base/strings.h"
-#include "job/spec_names.h"
+#include "job/field_values.h"
+#include "job/job_fields.h"
 #include "job/yaml_value.h"
 
 namespace gangrun::job {
@@ -17,11 +16,6 @@ using base::Json;
 using base::Result;
 
 using Texts = std::map<std::string, std::string>;
-
-Result<> read_into(const Field& field, std::string_view allowed, std::string& out) {
-  GANGRUN_ASSIGN(out, read_text(field, allowed));
-  return {};
-}
 
 Result<> read_texts(const Field& field, Texts& out) {
   if (field.node.kind == YamlNode::Kind::kNull) return {};
@@ -47,80 +41,237 @@ Result<> read_maps(const Field& field, std::vector<Json>& out) {
   return {};
 }
 
-Result<> read_insecure(const Field& field, KubernetesOptions& own) {
-  std::optional<bool> insecure;
-  GANGRUN_TRY(read_choice(field, insecure));
-  own.insecure = *insecure;
-  return {};
+Json list_json(const std::vector<Json>& maps) {
+  Json list;
+  for (const Json& map : maps) list.push_back(map);
+  return list;
 }
 
-Result<> read_gang_scheduling(const Field& field, KubernetesOptions& own) {
-  std::optional<GangScheduling> scheduling;
-  GANGRUN_TRY(read_scalar(field, base::format("{}", base::join(gang_scheduling_names(), ", ")),
-                          gang_scheduling_from, scheduling));
-  own.gang_scheduling = *scheduling;
-  return {};
-}
-
-Result<> read_image_pull_secrets(const Field& field, KubernetesOptions& own) {
-  GANGRUN_ASSIGN(own.image_pull_secrets, read_list(field, "names", "the name of a secret"));
-  return {};
-}
-
-constexpr KeyRow<KubernetesOptions> kKubernetesKeys[] = {
-    {"kubeconfig", [](const Field& field,
-                      KubernetesOptions& k) { return read_into(field, "a file", k.kubeconfig); }},
-    {"context",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "the name of a context", k.context);
-     }},
-    {"insecure", read_insecure},
-    {"namespace",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "the name of a namespace", k.name_space);
-     }},
-    {"service_account",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "the name of a service account", k.service_account);
-     }},
-    {"labels",
-     [](const Field& field, KubernetesOptions& k) { return read_texts(field, k.labels); }},
-    {"annotations",
-     [](const Field& field, KubernetesOptions& k) { return read_texts(field, k.annotations); }},
-    {"node_selector",
-     [](const Field& field, KubernetesOptions& k) { return read_texts(field, k.node_selector); }},
-    {"tolerations",
-     [](const Field& field, KubernetesOptions& k) { return read_maps(field, k.tolerations); }},
-    {"volumes",
-     [](const Field& field, KubernetesOptions& k) { return read_maps(field, k.volumes); }},
-    {"volume_mounts",
-     [](const Field& field, KubernetesOptions& k) { return read_maps(field, k.volume_mounts); }},
-    {"image_pull_secrets", read_image_pull_secrets},
-    {"image_pull_policy",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "Always, IfNotPresent, Never", k.image_pull_policy);
-     }},
-    {"priority_class",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "the name of a priority class", k.priority_class);
-     }},
-    {"queue",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "the name of a queue", k.queue);
-     }},
-    {"gang_scheduling", read_gang_scheduling},
-    {"pod", [](const Field& field, KubernetesOptions& k) { return read_pod(field, k.pod); }},
-    {"helper_image",
-     [](const Field& field, KubernetesOptions& k) {
-       return read_into(field, "the name of an image", k.helper_image);
-     }},
+constexpr FieldRow<JobSpec> kKubernetesFields[] = {
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::kubeconfig>({
+        .key = "kubeconfig",
+        .about = "Kubeconfig",
+        .allowed = "a file",
+        .flag =
+            {
+                .names = "--kubeconfig",
+                .forms = FlagForms::kOneValue,
+                .value = "FILE",
+                .help = "Kubeconfig file, instead of KUBECONFIG or ~/.kube/config",
+            },
+        .reference = "a file with the addresses and credentials of clusters, relative to the "
+                     "folder where `gangrun` is called",
+        .default_words = "those of `KUBECONFIG`, else `~/.kube/config`, else a pod's own",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::context>({
+        .key = "context",
+        .about = "Context of the kubeconfig",
+        .allowed = "the name of a context",
+        .flag =
+            {
+                .names = "--context",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Context of the kubeconfig (default: the current one)",
+            },
+        .reference = "which of its contexts",
+        .default_words = "the current one",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::insecure>({
+        .key = "insecure",
+        .about = "Whether to accept a kubeconfig that skips the verification of the API server",
+        .reference =
+            "`true`: accept a kubeconfig that skips the verification of the API server's "
+            "certificate (`insecure-skip-tls-verify`); otherwise such a kubeconfig is an error",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::name_space>({
+        .key = "namespace",
+        .about = "Namespace",
+        .allowed = "the name of a namespace",
+        .flag =
+            {
+                .names = "--namespace,-n",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Namespace on Kubernetes (default: the context's)",
+            },
+        .reference =
+            "the namespace of all objects of the job: small letters, digits and `-`, at most 63",
+        .default_words = "that of the context, else `default`",
+        .schema = R"({"pattern": "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$"})",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::service_account>({
+        .key = "service_account",
+        .about = "Service account of the pods",
+        .allowed = "the name of a service account",
+        .flag =
+            {
+                .names = "--service-account",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Service account of the pods",
+            },
+        .reference = "the service account of the pods",
+        .default_words = "the namespace's own",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "labels",
+            .about = "More labels for everything that belongs to the job",
+            .reference = "a map: more labels for all objects of the job; they must not begin with "
+                         "`gangrun/`",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/labels"})",
+        },
+        [](const Field& field, JobSpec& job) { return read_texts(field, job.kubernetes.labels); },
+        [](const JobSpec& job, PlanForm /*form*/) { return map_json(job.kubernetes.labels); }),
+    own_field<JobSpec>(
+        {
+            .key = "annotations",
+            .about = "More annotations for its pods",
+            .reference = "a map: more annotations for its pods, at most 256 KiB in total",
+            .default_words = "none",
+            .schema =
+                R"({"oneOf": [{"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_texts(field, job.kubernetes.annotations);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) { return map_json(job.kubernetes.annotations); }),
+    own_field<JobSpec>(
+        {
+            .key = "node_selector",
+            .about = "Labels of the nodes that the pods may run on",
+            .reference = "a map: labels of the nodes that the pods may run on",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/labels"})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_texts(field, job.kubernetes.node_selector);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) {
+          return map_json(job.kubernetes.node_selector);
+        }),
+    own_field<JobSpec>(
+        {
+            .key = "tolerations",
+            .about = "Node taints that the pods tolerate, as in a pod",
+            .reference = "a list of maps, as in a pod: node taints that the pods tolerate",
+            .default_words = "none",
+            .schema =
+                R"({"type": "array", "items": {"type": "object", "additionalProperties": false, "properties": {"key": {"type": "string"}, "operator": {"type": "string"}, "value": {"type": "string"}, "effect": {"type": "string"}, "tolerationSeconds": {"type": "integer"}}}})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_maps(field, job.kubernetes.tolerations);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) {
+          return list_json(job.kubernetes.tolerations);
+        }),
+    own_field<JobSpec>(
+        {
+            .key = "volumes",
+            .about = "Volumes, as in a pod",
+            .reference = "a list of maps, as in a pod, each with a `name`",
+            .default_words = "none",
+            .schema = R"({"type": "array", "items": {"type": "object", "required": ["name"]}})",
+        },
+        [](const Field& field, JobSpec& job) { return read_maps(field, job.kubernetes.volumes); },
+        [](const JobSpec& job, PlanForm /*form*/) { return list_json(job.kubernetes.volumes); }),
+    own_field<JobSpec>(
+        {
+            .key = "volume_mounts",
+            .about = "Where the tasks find the volumes, as in a container",
+            .reference = "a list of maps, as in a container, each with `name` and `mountPath`: "
+                         "where the tasks find the volumes",
+            .default_words = "none",
+            .schema =
+                R"({"type": "array", "items": {"type": "object", "required": ["name", "mountPath"]}})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_maps(field, job.kubernetes.volume_mounts);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) {
+          return list_json(job.kubernetes.volume_mounts);
+        }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::image_pull_secrets>({
+        .key = "image_pull_secrets",
+        .about = "Names of secrets for pulling images",
+        .allowed = "names, the name of a secret",
+        .reference = "a list of secrets for pulling images",
+        .default_words = "the service account's",
+        .schema = R"({"type": "array", "items": {"$ref": "#/$defs/object_name"}})",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::image_pull_policy>({
+        .key = "image_pull_policy",
+        .about = "When images are pulled",
+        .allowed = "Always, IfNotPresent, Never",
+        .reference = "`Always`, `IfNotPresent` or `Never`",
+        .default_words = "`Always` for images without a tag or with `latest`, else `IfNotPresent`",
+        .schema = R"({"enum": ["Always", "IfNotPresent", "Never"]})",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::priority_class>({
+        .key = "priority_class",
+        .about = "Priority class of the pods",
+        .allowed = "the name of a priority class",
+        .flag =
+            {
+                .names = "--priority-class",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Priority class of the pods",
+            },
+        .reference = "the priority class of the pods",
+        .default_words = "the cluster's",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::queue>({
+        .key = "queue",
+        .about = "Queue of Kueue or Volcano",
+        .allowed = "the name of a queue",
+        .reference = "the queue of Kueue or Volcano",
+        .default_words = "theirs",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::gang_scheduling>({
+        .key = "gang_scheduling",
+        .about = "What schedules the pods all or nothing; auto means what the cluster has",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--gang-scheduling",
+                .forms = FlagForms::kOneValue,
+                .help = "Gang scheduler of the pods; hold: gangrun holds them until all fit",
+            },
+        .reference =
+            "what schedules the pods all or nothing: `kueue`, `volcano`, `workload` (the API "
+            "server's own), `hold` (scheduled pods wait until all have a node, and are released if "
+            "no other pod gets one for `timeouts.hold`), or `auto`: what the cluster has",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "pod",
+            .about = "A pod or part of one for all tasks",
+            .reference = "a pod or part of a pod (`apiVersion`, `kind`, `metadata`, `spec`) for "
+                         "all tasks; the job's own settings override it",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/pod"})",
+        },
+        [](const Field& field, JobSpec& job) { return read_pod(field, job.kubernetes.pod); },
+        [](const JobSpec& job, PlanForm /*form*/) { return job.kubernetes.pod; }),
+    field_of<&JobSpec::kubernetes, &KubernetesOptions::helper_image>({
+        .key = "helper_image",
+        .about = "Image of the container that keeps a task's outputs",
+        .allowed = "the name of an image",
+        .reference = "the image of the container that keeps a task's `outputs`",
+        .default_words = "the task's own",
+        .schema = R"({"maxLength": 255})",
+    }),
 };
 
 }  // namespace
 
-Result<> read_kubernetes(const Field& field, KubernetesOptions& kubernetes) {
-  return read_map(field, kKubernetesKeys, kubernetes);
-}
+FieldRows<JobSpec> kubernetes_fields() { return kKubernetesFields; }
 
 Result<> read_pod(const Field& field, Json& pod) {
   if (field.node.kind != YamlNode::Kind::kNull && field.node.kind != YamlNode::Kind::kMap) {
@@ -128,36 +279,6 @@ Result<> read_pod(const Field& field, Json& pod) {
   }
   pod = json_value(field.node);
   return {};
-}
-
-std::vector<std::string> kubernetes_keys() { return names_of(kKubernetesKeys); }
-
-Json to_json(const KubernetesOptions& kubernetes) {
-  Json json = Json::object();
-  const auto put = [&json](const char* key, const auto& value) {
-    if (!value.empty()) json[key] = value;
-  };
-  put("kubeconfig", kubernetes.kubeconfig);
-  put("context", kubernetes.context);
-  if (kubernetes.insecure) json["insecure"] = true;
-  put("namespace", kubernetes.name_space);
-  put("service_account", kubernetes.service_account);
-  put("labels", kubernetes.labels);
-  put("annotations", kubernetes.annotations);
-  put("node_selector", kubernetes.node_selector);
-  put("tolerations", kubernetes.tolerations);
-  put("volumes", kubernetes.volumes);
-  put("volume_mounts", kubernetes.volume_mounts);
-  put("image_pull_secrets", kubernetes.image_pull_secrets);
-  put("image_pull_policy", kubernetes.image_pull_policy);
-  put("priority_class", kubernetes.priority_class);
-  put("queue", kubernetes.queue);
-  if (kubernetes.gang_scheduling != GangScheduling::kAuto) {
-    json["gang_scheduling"] = to_string(kubernetes.gang_scheduling);
-  }
-  if (!kubernetes.pod.is_null()) json["pod"] = kubernetes.pod;
-  put("helper_image", kubernetes.helper_image);
-  return json;
 }
 
 }  // namespace gangrun::job

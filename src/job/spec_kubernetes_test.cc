@@ -4,6 +4,7 @@
 
 #include "job/build.h"
 #include "job/places.h"
+#include "job/plan_json.h"
 #include "job/spec_yaml.h"
 
 namespace gangrun::job {
@@ -87,15 +88,15 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   Flags flags;
   flags.outputs = {"more"};
   flags.queue = "b";
-  flags.name_space = "other";
-  flags.context = "test";
-  flags.kubeconfig = "k";
+  flags.job_fields["kubernetes.namespace"] = "other";
+  flags.job_fields["kubernetes.context"] = "test";
+  flags.job_fields["kubernetes.kubeconfig"] = "k";
   flags.insecure = true;
-  flags.service_account = "s";
+  flags.job_fields["kubernetes.service_account"] = "s";
   flags.node_selectors = {"disk=hdd,zone=", "a/b=c"};
   flags.image_pull_secrets = {"x,y"};
-  flags.priority_class = "low";
-  flags.gang_scheduling = "hold";
+  flags.job_fields["kubernetes.priority_class"] = "low";
+  flags.job_fields["kubernetes.gang_scheduling"] = "hold";
   const auto spec = pods_from(kWholePods, flags);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   const KubernetesOptions& own = spec->kubernetes;
@@ -113,12 +114,13 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   EXPECT_EQ(own.gang_scheduling, GangScheduling::kHold);
 }
 
-TEST(Kubernetes, OnlyWhatDiffersFromTheDefaultsIsWritten) {
-  EXPECT_TRUE(to_json(KubernetesOptions{}).empty());
-  KubernetesOptions own;
-  own.name_space = "ml";
-  own.pod = base::Json::object();
-  EXPECT_EQ(base::dump_json(to_json(own)), R"({"namespace":"ml","pod":{}})");
+TEST(Kubernetes, WhatIsNotGivenIsNotWritten) {
+  EXPECT_FALSE(to_json(JobSpec{}).contains("kubernetes"));
+  JobSpec job;
+  job.kubernetes.name_space = "ml";
+  job.kubernetes.pod = base::Json::object();
+  EXPECT_EQ(base::dump_json(to_json(job).at("kubernetes")),
+            R"({"namespace":"ml","gang_scheduling":"auto","pod":{}})");
 }
 
 TEST(BadKubernetes, WrongTypesAndKeys) {
@@ -152,20 +154,24 @@ TEST(BadKubernetes, WrongTypesAndKeys) {
 TEST(BadKubernetes, Flags) {
   const std::string file = "tasks: {w: }\ncommand: x\nimage: a\n";
   const std::pair<Flags, std::string> cases[] = {
-      {{.on = "k8s", .node_selectors = {"a"}},
+      {{.job_fields = {{"on", "k8s"}}, .node_selectors = {"a"}},
        "--node-selector: 'a': has no '='; it is written KEY=VALUE"},
-      {{.on = "k8s", .gang_scheduling = "x"}, "--gang-scheduling: 'x' is not what schedules"},
-      {{.on = "k8s", .name_space = "A"}, "--namespace: kubernetes.namespace: 'A' is not the name"},
-      {{.outputs = {"../a"}, .on = "k8s"}, "--output: outputs.0: '../a' is not the path"},
-      {{.on = "k8s", .image_pull_secrets = {"a,B"}},
+      {{.job_fields = {{"on", "k8s"}, {"kubernetes.gang_scheduling", "x"}}},
+       "--gang-scheduling: 'x' is not what schedules"},
+      {{.job_fields = {{"on", "k8s"}, {"kubernetes.namespace", "A"}}},
+       "--namespace: kubernetes.namespace: 'A' is not the name"},
+      {{.job_fields = {{"on", "k8s"}}, .outputs = {"../a"}},
+       "--output: outputs.0: '../a' is not the path"},
+      {{.job_fields = {{"on", "k8s"}}, .image_pull_secrets = {"a,B"}},
        "--image-pull-secret: kubernetes.image_pull_secrets.1: 'B' is not the name of a secret"},
-      {{.on = "k8s", .queue = "Q"}, "--queue: kubernetes.queue: 'Q' is not the name of a queue"},
+      {{.job_fields = {{"on", "k8s"}}, .queue = "Q"},
+       "--queue: kubernetes.queue: 'Q' is not the name of a queue"},
       // A file may be for both clusters, a flag is for this run.
-      {{.on = "k8s", .priority = "3"},
+      {{.job_fields = {{"on", "k8s"}, {"yarn.priority", "3"}}},
        "--priority: is not allowed with `on: kubernetes`; allowed with `on: yarn`"},
-      {{.on = "yarn", .name_space = "a"},
+      {{.job_fields = {{"on", "yarn"}, {"kubernetes.namespace", "a"}}},
        "--namespace: is not allowed with `on: yarn`; allowed with `on: kubernetes`"},
-      {{.name_space = "a"},
+      {{.job_fields = {{"kubernetes.namespace", "a"}}},
        "--namespace: kubernetes.namespace: 'a' is not allowed with `on: local`; allowed with "
        "`on: kubernetes`"},
   };

@@ -39,19 +39,17 @@ TEST(ParseSpec, ReadsTheTaskTypes) {
   auto draft = parse_spec(kWhole, "job.yaml");
   ASSERT_TRUE(draft.ok()) << draft.error().message;
   std::vector<std::string> types;
-  for (const TaskDraft& task : draft->tasks) types.push_back(task.type);
+  for (const TaskSpec& task : draft->spec.tasks) types.push_back(task.type);
   EXPECT_THAT(types,
               testing::ElementsAre("chief", "worker", "ps", "evaluator", "tensorboard", "bare"));
-  const TaskDraft& worker = *draft->find("worker");
+  const TaskSpec& worker = *draft->find("worker");
   EXPECT_EQ(worker.instances, 2);
   EXPECT_EQ(worker.processes, 4);
-  EXPECT_EQ(worker.memory_mib, 2048);
-  EXPECT_EQ(worker.vcores, 3);
-  EXPECT_EQ(worker.gpus, 1);
+  EXPECT_EQ(worker.resources, (Resources{2048, 3, 1}));
   EXPECT_EQ(worker.environment.at("OMP_NUM_THREADS"), "1");
   EXPECT_EQ(draft->find("ps")->overrides.at(0), (ResourceOverride{2048, 2, 0}));
-  const TaskDraft& evaluator = *draft->find("evaluator");
-  EXPECT_EQ(evaluator.memory_mib, 1536);
+  const TaskSpec& evaluator = *draft->find("evaluator");
+  EXPECT_EQ(evaluator.resources.memory_mib, 1536);
   EXPECT_EQ(evaluator.grace, milliseconds(120'000));
   EXPECT_EQ(evaluator.policy, Policy::kSidecar);
   EXPECT_EQ(evaluator.command, (Command{{"python", "eval it.py"}, ""}));
@@ -64,34 +62,35 @@ TEST(ParseSpec, ReadsTheTaskTypes) {
 TEST(ParseSpec, ReadsTheJob) {
   const auto draft = parse_spec(kWhole, "job.yaml");
   ASSERT_TRUE(draft.ok()) << draft.error().message;
-  EXPECT_EQ(draft->name, "wine");
-  EXPECT_EQ(draft->command, (Command{{}, "python train.py --out out"}));
-  EXPECT_EQ(draft->environment, (std::map<std::string, std::string>{{"A", ""}, {"B", "x=y"}}));
-  EXPECT_THAT(*draft->frameworks,
+  EXPECT_EQ(draft->spec.name, "wine");
+  EXPECT_EQ(draft->spec.command, (Command{{}, "python train.py --out out"}));
+  EXPECT_EQ(draft->spec.environment, (std::map<std::string, std::string>{{"A", ""}, {"B", "x=y"}}));
+  EXPECT_THAT(*draft->spec.frameworks,
               testing::ElementsAre(Framework::kTensorflow, Framework::kPytorch));
-  EXPECT_EQ(draft->success, "chief");
-  EXPECT_EQ(draft->restarts, (Restarts{3, RestartScope::kGang}));
-  EXPECT_EQ(draft->timeouts.allocation, milliseconds(600'000));
-  EXPECT_EQ(draft->timeouts.roll_call, milliseconds(90'000));
-  EXPECT_EQ(draft->timeouts.job, milliseconds(43'200'000));
-  EXPECT_EQ(draft->timeouts.stop, milliseconds(500));
-  EXPECT_EQ(draft->timeouts.master_lost, milliseconds(0));
-  EXPECT_THAT(draft->files, testing::ElementsAre("train.py", "conf/"));
-  EXPECT_EQ(draft->image, "repo:5000/train:1");
-  EXPECT_THAT(draft->mounts, testing::ElementsAre(Mount{"/data", true}, Mount{"/out", false}));
-  EXPECT_EQ(draft->zookeeper, (ZooKeeper{{"zk1", "zk2:2182"}, "/services", false}));
-  EXPECT_EQ(draft->on, "local");
-  EXPECT_EQ(draft->containment, Containment::kCgroup);
-  EXPECT_EQ(draft->notice_signal, NoticeSignal::kTerm);
+  EXPECT_EQ(draft->spec.success, "chief");
+  EXPECT_EQ(draft->spec.restarts, (Restarts{3, RestartScope::kGang}));
+  EXPECT_EQ(draft->spec.timeouts.allocation, milliseconds(600'000));
+  EXPECT_EQ(draft->spec.timeouts.roll_call, milliseconds(90'000));
+  EXPECT_EQ(draft->spec.timeouts.job, milliseconds(43'200'000));
+  EXPECT_EQ(draft->spec.timeouts.stop, milliseconds(500));
+  EXPECT_EQ(draft->spec.timeouts.master_lost, milliseconds(0));
+  EXPECT_THAT(draft->spec.files, testing::ElementsAre("train.py", "conf/"));
+  EXPECT_EQ(draft->spec.image, "repo:5000/train:1");
+  EXPECT_THAT(draft->spec.mounts, testing::ElementsAre(Mount{"/data", true}, Mount{"/out", false}));
+  EXPECT_EQ(draft->spec.zookeeper, (ZooKeeper{{"zk1", "zk2:2182"}, "/services", false}));
+  EXPECT_EQ(draft->spec.on, "local");
+  EXPECT_EQ(draft->spec.containment, Containment::kCgroup);
+  EXPECT_EQ(draft->spec.notice_signal, NoticeSignal::kTerm);
 }
 
 TEST(ParseSpec, TellsWhatWasNotGiven) {
   const auto draft = parse_spec("tasks: {worker: }\nframework: none\nrestarts: 2\n", "job.yaml");
   ASSERT_TRUE(draft.ok()) << draft.error().message;
-  EXPECT_FALSE(draft->name || draft->command || draft->success || draft->on || draft->containment ||
-               draft->timeouts.stop || draft->tasks[0].instances || draft->tasks[0].vcores);
-  EXPECT_TRUE(draft->frameworks.has_value() && draft->frameworks->empty());
-  EXPECT_EQ(draft->restarts, (Restarts{2, RestartScope::kTask}));
+  EXPECT_EQ(draft->origins.size(), 4U);  // with that of the type
+  EXPECT_TRUE(draft->is_given("tasks.worker") && draft->is_given("framework"));
+  EXPECT_FALSE(draft->is_given("name") || draft->is_given("tasks.worker.instances"));
+  EXPECT_TRUE(draft->spec.frameworks.has_value() && draft->spec.frameworks->empty());
+  EXPECT_EQ(draft->spec.restarts, (Restarts{2, RestartScope::kTask}));
 }
 
 TEST(ParseSpec, RemembersWhereFieldsStand) {

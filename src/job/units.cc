@@ -1,11 +1,11 @@
 #include "job/units.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <vector>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::job {
@@ -42,12 +42,6 @@ struct UnitKind {
   std::int64_t max;
 };
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 base::Error wrong(std::string_view text, const UnitKind& kind, std::string_view why = "") {
   return base::invalid_argument(
       base::format("{} is not {}{}; allowed: {}", in_quotes(text), kind.what, why, kind.allowed));
@@ -55,9 +49,9 @@ base::Error wrong(std::string_view text, const UnitKind& kind, std::string_view 
 
 base::Error unknown_unit(std::string_view text, std::string_view unit, const UnitKind& kind) {
   std::vector<std::string> names;
-  for (const Unit& known : kind.units) names.push_back(in_lower_case(known.name));
+  for (const Unit& known : kind.units) names.push_back(base::in_small_letters(known.name));
   std::string hint;
-  if (const auto meant = base::nearest(in_lower_case(unit), names)) {
+  if (const auto meant = base::nearest(base::in_small_letters(unit), names)) {
     const auto index = std::find(names.begin(), names.end(), *meant) - names.begin();
     hint = base::format("; did you mean '{}'?", kind.units[static_cast<std::size_t>(index)].name);
   }
@@ -94,7 +88,7 @@ base::Result<std::int64_t> parse_quantity(std::string_view text, const UnitKind&
   std::int64_t factor = kind.bare_factor;
   if (!unit.empty()) {
     const auto found = std::find_if(kind.units.begin(), kind.units.end(), [&](const Unit& known) {
-      return in_lower_case(known.name) == in_lower_case(unit);
+      return base::same_without_case(known.name, unit);
     });
     if (found == kind.units.end()) return unknown_unit(text, unit, kind);
     factor = found->factor;

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "job/archives.h"
 #include "job/container.h"
+#include "job/job_fields.h"
 #include "job/kubernetes_rules.h"
 #include "job/limits.h"
 #include "job/places.h"
@@ -16,6 +17,7 @@
 #include "job/resources.h"
 #include "job/shipped_files.h"
 #include "job/spec_names.h"
+#include "job/task_fields.h"
 #include "job/task_id.h"
 #include "job/units.h"
 #include "job/zookeeper.h"
@@ -23,8 +25,6 @@
 namespace gangrun::job {
 
 namespace {
-
-using std::chrono::milliseconds;
 
 std::string indexes_text(const TaskSpec& task) {
   if (task.slots() == 1) return "one task, with index 0";
@@ -65,14 +65,7 @@ Found check_command(const Command& command, const std::string& path) {
   return check_bytes(command.shell_line, path);
 }
 
-Found check_resources(const Resources& resources, const std::string& path) {
-  if (auto found = check_range(resources.memory_mib, 0, kMaxMemoryMib, path + ".memory")) {
-    return found;
-  }
-  if (auto found = check_range(resources.vcores, 0, kMaxVcoresPerTask, path + ".vcores")) {
-    return found;
-  }
-  if (auto found = check_range(resources.gpus, 0, kMaxGpusPerTask, path + ".gpus")) return found;
+Found check_others(const Resources& resources, const std::string& path) {
   const std::string others_path = path + ".resources";
   if (resources.others.size() > kMaxOtherResources) {
     return Problem{others_path, base::format("{} resources are more than the limit of {}",
@@ -95,35 +88,14 @@ Found check_overrides(const TaskSpec& task, const std::string& path) {
       return Problem{own_path, base::format("there is no {}:{}; {} has {}", task.type, index,
                                             task.type, indexes_text(task))};
     }
-    if (auto found = check_resources(task.resources_of(index), own_path)) return found;
+    for (const auto& row : override_fields()) {
+      if (row.info.kind == FieldKind::kOwn) continue;
+      const std::string field_path = base::format("{}.{}", own_path, row.info.key);
+      if (auto found = check_value(row.info, row.get(own), field_path)) return found;
+    }
+    if (auto found = check_others(task.resources_of(index), own_path)) return found;
   }
   return std::nullopt;
-}
-
-Found check_duration(milliseconds value, milliseconds min, const std::string& path) {
-  if (value >= min && value <= kMaxDuration) return std::nullopt;
-  return Problem{path,
-                 base::format("'{}' is not allowed; allowed: {} 0 s, at most 365 d",
-                              duration_text(value), min.count() == 0 ? "at least" : "more than")};
-}
-
-Found check_grace_and_logdir(const TaskSpec& task, const std::string& path) {
-  const bool has_grace = task.policy == Policy::kObserver || task.policy == Policy::kSidecar;
-  if (!has_grace && task.grace.count() != 0) {
-    return Problem{path + ".grace",
-                   base::format("only the policies observer and sidecar have a grace; {} is {}",
-                                task.type, to_string(task.policy))};
-  }
-  if (auto found = check_duration(task.grace, milliseconds(0), path + ".grace")) return found;
-  if (task.logdir.empty()) {
-    if (task.expose == Expose::kLoopback) return std::nullopt;
-    return Problem{path + ".expose", "only a task with a logdir has one; give it `logdir`"};
-  }
-  if (task.policy != Policy::kSidecar) {
-    return Problem{path + ".logdir", base::format("only the policy sidecar has a logdir; {} is {}",
-                                                  task.type, to_string(task.policy))};
-  }
-  return check_bytes(task.logdir, path + ".logdir");
 }
 
 Found check_type_name(const std::string& type, const std::string& path) {
@@ -135,27 +107,14 @@ Found check_type_name(const std::string& type, const std::string& path) {
   return std::nullopt;
 }
 
-// Only what the others know by its address has a place that can be taken or left empty.
-Found check_elastic(const JobSpec& job, const TaskSpec& task, const std::string& path) {
-  if (task.min_instances) {
-    const std::string own_path = path + ".min_instances";
-    if (auto found = check_range(*task.min_instances, 1, task.instances, own_path)) {
-      found->text += base::format(", its instances");
-      return found;
-    }
-  }
-  if (auto found = check_range(task.spares, 0, kMaxTasks, path + ".spares")) return found;
-  const Policy policy = effective_policy(job, task);
-  if (policy == Policy::kTracked || policy == Policy::kService) return std::nullopt;
-  if (!task.min_instances && task.spares == 0) return std::nullopt;
-  const std::string_view key = task.min_instances ? "min_instances" : "spares";
-  return Problem{base::format("{}.{}", path, key),
-                 base::format("only the policies tracked and service have {}; {} is {}", key,
-                              task.type, to_string(policy))};
+Found check_min_instances(const TaskSpec& task, const std::string& path) {
+  if (!task.min_instances) return std::nullopt;
+  auto found = check_range(*task.min_instances, 1, task.instances, path + ".min_instances");
+  if (found) found->text += ", its instances";
+  return found;
 }
 
 Found check_ports(const Ports& ports, const std::string& path) {
-  if (auto found = check_range(ports.count, 1, kMaxPortsPerTask, path + ".n")) return found;
   if (ports.names.empty()) return std::nullopt;
   if (ports.names.size() != static_cast<std::size_t>(ports.count)) {
     return Problem{path + ".n", base::format("{} is not the number of the names, {}; allowed: "
@@ -179,23 +138,14 @@ Found check_ports(const Ports& ports, const std::string& path) {
 Found check_task(const JobSpec& job, const TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (auto found = check_type_name(task.type, path)) return found;
-  if (auto found = check_range(task.instances, 1, kMaxTasks, path + ".instances")) return found;
-  if (auto found = check_range(task.processes, 1, kMaxProcessesPerTask, path + ".processes")) {
-    return found;
-  }
+  if (auto found = check_task_fields(job, task, path)) return found;
   if (auto found = check_ports(task.ports, path + ".ports")) return found;
-  if (auto found = check_elastic(job, task, path)) return found;
-  if (auto found = check_resources(task.resources, path)) return found;
+  if (auto found = check_min_instances(task, path)) return found;
+  if (auto found = check_others(task.resources, path)) return found;
   if (auto found = check_overrides(task, path)) return found;
-  if (auto found = check_label(task.label, path + ".label")) return found;
-  if (auto found = check_image(task.image.value_or(""), path + ".image")) return found;
   if (auto found = check_archives(task.archives, path + ".archives")) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
   if (auto found = check_pod(task.pod, path + ".pod")) return found;
-  if (task.outputs) {
-    if (auto found = check_outputs(*task.outputs, path + ".outputs")) return found;
-  }
-  if (auto found = check_grace_and_logdir(task, path)) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
   if (job.command.empty()) {
     return Problem{path, base::format("{} has no command; give the job one, after -- or as "
@@ -265,28 +215,10 @@ Found check_restarts(const Restarts& restarts) {
     return Problem{"restarts",
                    base::format("scope 'none' and max {} contradict each other", restarts.max)};
   }
-  if (auto found = check_range(restarts.max, 0, kMaxRestarts, "restarts.max")) return found;
-  if (auto found = check_duration(restarts.pause, milliseconds(0), "restarts.pause")) return found;
-  if (auto found = check_duration(restarts.max_pause, milliseconds(0), "restarts.max_pause")) {
-    return found;
-  }
   if (restarts.max_pause >= restarts.pause) return std::nullopt;
   return Problem{"restarts.max_pause",
                  base::format("'{}' is not allowed; allowed: no less than restarts.pause, {}",
                               duration_text(restarts.max_pause), duration_text(restarts.pause))};
-}
-
-Found check_timeouts(const Timeouts& timeouts) {
-  const milliseconds any(0);
-  const milliseconds some(1);
-  if (auto found = check_duration(timeouts.allocation, some, "timeouts.allocation")) return found;
-  if (auto found = check_duration(timeouts.hold, some, "timeouts.hold")) return found;
-  if (auto found = check_duration(timeouts.roll_call, some, "timeouts.roll_call")) return found;
-  if (auto found = check_duration(timeouts.job, any, "timeouts.job")) return found;
-  if (auto found = check_duration(timeouts.stop, some, "timeouts.stop")) return found;
-  if (auto found = check_duration(timeouts.shrink, some, "timeouts.shrink")) return found;
-  if (!timeouts.master_lost) return std::nullopt;
-  return check_duration(*timeouts.master_lost, any, "timeouts.master_lost");
 }
 
 Found check_files(const std::vector<std::string>& files) {
@@ -368,8 +300,8 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   if (auto found = check_tasks(spec)) return found;
   if (auto found = check_frameworks(spec)) return found;
   if (auto found = check_success(spec)) return found;
+  if (auto found = check_job_fields(spec)) return found;
   if (auto found = check_restarts(spec.restarts)) return found;
-  if (auto found = check_timeouts(spec.timeouts)) return found;
   if (auto found = check_files(spec.files)) return found;
   if (auto found = check_archives(spec.archives, "archives")) return found;
   if (auto found = check_image(spec.image, "image")) return found;

@@ -4,6 +4,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -159,6 +160,13 @@ base::Result<YamlNode> run_parser(std::string_view text, const std::string& sour
   return builder.take();
 }
 
+std::optional<double> number_in(const base::Json& json) {
+  if (!json.is_number()) return std::nullopt;
+  const auto number = json.get<double>();
+  if (json.is_number_float() && number == std::floor(number)) return std::nullopt;
+  return number;
+}
+
 base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
   if (depth > kMaxSpecDepth) {
     return base::invalid_argument(base::format("nests deeper than {} levels", kMaxSpecDepth));
@@ -175,6 +183,7 @@ base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
     node.kind = YamlNode::Kind::kScalar;
     node.text = json.is_string() ? json.get<std::string>() : base::dump_json(json);
     node.is_quoted = json.is_string();
+    node.number = number_in(json);
     if (node.text.find('\0') != std::string::npos) {
       return base::invalid_argument("a text has a NUL character");
     }

@@ -40,6 +40,8 @@ struct YamlNode {
   std::vector<Key> keys;           // kMap: one for each child, in the user's order, all different
   std::vector<YamlNode> children;  // kList, kMap
   bool is_quoted = false;          // kScalar: a text, whatever it looks like
+  // kScalar: what a number of JSON says. 2.0 is none: as in YAML, only its text tells.
+  std::optional<double> number{};
 };
 
 // The one document of `text`, which must be UTF-8, of at most kMaxSpecBytes. Refused: anchors that

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/spec_names.h"
@@ -30,8 +31,8 @@ bool is_host(std::string_view text) {
   if (in_brackets) name = name.substr(1, name.size() - 2);
   return !name.empty() && name.size() <= kMaxHostBytes &&
          std::all_of(name.begin(), name.end(), [&](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '-' || c == '_' || (in_brackets && c == ':');
+           return base::is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' ||
+                  (in_brackets && c == ':');
          });
 }
 

@@ -130,7 +130,7 @@ std::string record_line(const Record& record, std::int64_t number) {
       base::Overloaded{
           [&](const SpecRecord& spec) {
             Json json = line_json(number, kSpec);
-            json["spec"] = job::to_json(spec.spec);
+            json["spec"] = job::to_json(spec.spec, job::PlanForm::kForPrograms);
             return base::dump_json(json);
           },
           [&](const EventRecord& event) {

@@ -7,7 +7,7 @@ namespace gangrun::registry {
 
 base::Json to_json(const AgentConfig& config) {
   base::Json json{{"job_id", config.job_id},
-                  {"spec", job::to_json(config.spec)},
+                  {"spec", job::to_json(config.spec, job::PlanForm::kForPrograms)},
                   {"task", job::to_string(config.task)},
                   {"attempt", config.attempt},
                   {"secret", config.secret.reveal()},

@@ -7,7 +7,7 @@ namespace gangrun::cluster {
 base::Json to_json(const JobAccess& access) {
   return {{"secret", access.secret.reveal()},
           {"fingerprint", access.fingerprint},
-          {"spec", job::to_json(access.spec)}};
+          {"spec", job::to_json(access.spec, job::PlanForm::kForPrograms)}};
 }
 
 base::Result<JobAccess> job_access_from_json(const base::Json& json) {

@@ -64,7 +64,7 @@ Json to_json(const YarnMasterConfig& config) {
   for (const auto& [type, of_type] : config.archives) {
     for (const auto& [link, archive] : of_type) archives[type][link] = json_of(archive);
   }
-  return {{"spec", job::to_json(config.spec)},
+  return {{"spec", job::to_json(config.spec, job::PlanForm::kForPrograms)},
           {"secret", config.secret.reveal()},
           {"certificate", config.certificate.certificate_pem},
           {"key", config.certificate.key_pem.reveal()},

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/field.h"
+#include "job/spec.h"
+#include "job/spec_field.h"
+
+// Values that are neither a number nor a text: from a job file, and into a plan. What is empty is
+// null there.
+namespace gangrun::job {
+
+base::Result<> read_environment(const Field& field, std::map<std::string, std::string>& out);
+base::Result<> read_archives(const Field& field, std::map<std::string, std::string>& out);
+base::Result<> read_resources(const Field& field, std::map<std::string, std::int64_t>& out);
+base::Result<> read_overrides(const Field& field, std::map<int, ResourceOverride>& out);
+base::Result<> read_port_names(const Field& field, std::vector<std::string>& out);
+base::Result<> read_command(const Field& field, Command& out);
+
+base::Json map_json(const std::map<std::string, std::string>& texts);
+base::Json texts_json(const std::vector<std::string>& texts);
+base::Json resources_json(const std::map<std::string, std::int64_t>& others);
+base::Json overrides_json(const std::map<int, ResourceOverride>& overrides, PlanForm form);
+base::Json command_json(const Command& command);
+
+}  // namespace gangrun::job

@@ -1,0 +1,465 @@
+#include "job/job_fields.h"
+
+#include "job/field_values.h"
+#include "job/job_values.h"
+#include "job/limits.h"
+#include "job/ports.h"
+
+namespace gangrun::job {
+
+namespace {
+
+constexpr FieldRow<JobSpec> kRestartsFields[] = {
+    field_of<&JobSpec::restarts, &Restarts::max>({
+        .key = "max",
+        .about = "Most failures that are answered with a restart",
+        .max = kMaxRestarts,
+        .is_always_written = true,
+        .reference = "how many failures are answered with a restart, {range}",
+    }),
+    field_of<&JobSpec::restarts, &Restarts::scope>({
+        .key = "scope",
+        .about = "What restarts after a failure",
+        .is_always_written = true,
+        .reference = "`task`: restart the failed task; `gang`: restart all tasks; `none`: restart "
+                     "nothing, and `max` is 0",
+    }),
+    field_of<&JobSpec::restarts, &Restarts::pause>({
+        .key = "pause",
+        .about = "Pause before the first restart; it doubles each time",
+        .is_always_written = true,
+        .reference = "the time between a failure and its restart; it doubles each time: 1 s, 2 s, "
+                     "4 s, …; 0 is no pause",
+    }),
+    field_of<&JobSpec::restarts, &Restarts::max_pause>({
+        .key = "max_pause",
+        .about = "Longest pause",
+        .is_always_written = true,
+        .reference = "the longest pause, at least `pause`",
+        .default_words = "`1 min`, or `pause`",
+    }),
+};
+
+constexpr FieldRow<JobSpec> kTimeoutsFields[] = {
+    field_of<&JobSpec::timeouts, &Timeouts::allocation>({
+        .key = "allocation",
+        .about = "Longest time until every task has been allocated",
+        .min = 1,
+        .is_always_written = true,
+        .reference = "the longest time until every task has been allocated; more than 0",
+    }),
+    field_of<&JobSpec::timeouts, &Timeouts::hold>({
+        .key = "hold",
+        .about = "How long a cluster's containers are held while others are missing",
+        .min = 1,
+        .is_always_written = true,
+        .reference = "on a cluster: the longest time that containers are held while others are "
+                     "missing, before they "
+                     "are released and requested again; on Kubernetes it starts with the last pod "
+                     "that got a node; more than 0",
+    }),
+    field_of<&JobSpec::timeouts, &Timeouts::roll_call>({
+        .key = "roll_call",
+        .about = "Longest time until every task has reported",
+        .min = 1,
+        .is_always_written = true,
+        .reference = "the longest time from then until every task has reported; more than 0",
+    }),
+    field_of<&JobSpec::timeouts, &Timeouts::job>({
+        .key = "job",
+        .about = "Longest time of the whole job; 0 means no limit",
+        .is_always_written = true,
+        .reference = "the longest time of the whole job; 0 is no limit",
+    }),
+    field_of<&JobSpec::timeouts, &Timeouts::stop>({
+        .key = "stop",
+        .about = "Time between telling a task to stop and killing it",
+        .min = 1,
+        .is_always_written = true,
+        .reference = "the longest time between telling a task to stop and killing it; more than 0",
+    }),
+    field_of<&JobSpec::timeouts, &Timeouts::shrink>({
+        .key = "shrink",
+        .about = "How long a gang that may be smaller waits for its missing tasks",
+        .min = 1,
+        .is_always_written = true,
+        .reference = "the longest time that a type with `min_instances` waits for missing tasks, "
+                     "or one with spares "
+                     "for a late task; more than 0",
+    }),
+    field_of<&JobSpec::timeouts, &Timeouts::master_lost>({
+        .key = "master_lost",
+        .about = "How long a task goes on without a master",
+        .reference = "the longest time that a task goes on without a master; may be 0",
+        .default_words = "0 on this machine; `60 s` with `hosts` or `--detach`",
+    }),
+};
+
+constexpr FieldRow<ZooKeeper> kZookeeperFields[] = {
+    field_of<&ZooKeeper::hosts>({
+        .key = "hosts",
+        .about = "HOST or HOST:PORT",
+        .allowed = "HOST or HOST:PORT, HOST or HOST:PORT",
+        .reference = "a list of `HOST` or `HOST:PORT`, at most 32; the default port is 2181",
+        .default_words = "Hadoop's `hadoop.registry.zk.quorum`",
+        .schema =
+            R"({"type": "array", "maxItems": 32, "uniqueItems": true, "items": {"type": "string"}})",
+    }),
+    field_of<&ZooKeeper::root>({
+        .key = "root",
+        .about = "Path below which the job is mirrored",
+        .allowed = "a path, for example /registry",
+        .reference = "the path below which the job is mirrored",
+        .default_words = "Hadoop's `hadoop.registry.zk.root`, else `/registry`",
+        .schema = R"({"pattern": "^/"})",
+    }),
+    own_field<ZooKeeper>(
+        {
+            .key = "readable_by",
+            .about = "Who can read the mirror",
+            .reference = "`all`, or `job`: only who knows the job's secret",
+            .default_words = "`all`",
+            .schema = R"({"enum": ["all", "job"], "default": "all"})",
+        },
+        read_readers,
+        [](const ZooKeeper& zookeeper, PlanForm /*form*/) {
+          return base::Json(zookeeper.readable_by_all ? "all" : "job");
+        }),
+};
+
+constexpr FieldRow<JobSpec> kJobFields[] = {
+    field_of<&JobSpec::name>({
+        .key = "name",
+        .about = "Name of the job",
+        .allowed = "a name that can be a folder's",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--name",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "The job's name",
+            },
+        .reference = "a letter or digit, then at most 62 letters, digits, `.`, `_` or `-`",
+        .default_words = "the file's name without its ending; without a file, the script's or the "
+                         "command's name",
+        .schema = R"({"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "tasks",
+            .about = "Task types of the job, in display order",
+            .reference = "a map of task types to their keys (below); 1 to 256 types; at most "
+                         "10,000 tasks and 100,000 processes in total",
+            .default_words = "required",
+            .schema =
+                R"({"type": "object", "minProperties": 1, "maxProperties": 256, "propertyNames": {"pattern": "^[A-Za-z][A-Za-z0-9_-]{0,39}$", "not": {"const": "all"}}, "additionalProperties": {"oneOf": [{"$ref": "#/$defs/task"}, {"type": "null"}]}})",
+        },
+        [](const Field& field, JobSpec& job) { return read_tasks(field, job); },
+        [](const JobSpec& job, PlanForm form) { return tasks_json(job, form); }),
+    own_field<JobSpec>(
+        {
+            .key = "command",
+            .about = "What the tasks run",
+            .reference = "the command of every task type without its own",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/command"})",
+        },
+        [](const Field& field, JobSpec& job) { return read_command(field, job.command); },
+        [](const JobSpec& job, PlanForm /*form*/) { return command_json(job.command); }),
+    own_field<JobSpec>(
+        {
+            .key = "env",
+            .about = "Environment variables of all tasks",
+            .reference = "a map of variables for every task; values are used as written",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/env"})",
+        },
+        [](const Field& field, JobSpec& job) { return read_environment(field, job.environment); },
+        [](const JobSpec& job, PlanForm /*form*/) { return map_json(job.environment); }),
+    own_field<JobSpec>(
+        {
+            .key = "framework",
+            .about = "Frameworks whose variables the tasks see",
+            .reference = "`tensorflow`, `pytorch`, `jax`, `horovod`, a list of these, or `none`: "
+                         "which framework's variables the tasks see",
+            .default_words = "all but `horovod`",
+            .schema =
+                R"({"oneOf": [{"$ref": "#/$defs/framework"}, {"const": "none"}, {"type": "array", "items": {"$ref": "#/$defs/framework"}, "minItems": 1, "uniqueItems": true}, {"type": "array", "items": {"const": "none"}, "minItems": 1, "maxItems": 1}]})",
+        },
+        [](const Field& field, JobSpec& job) { return read_framework(field, job); },
+        [](const JobSpec& job, PlanForm /*form*/) { return frameworks_json(job); }),
+    field_of<&JobSpec::success>({
+        .key = "success",
+        .about = "Which tasks must succeed for the job to succeed: all tracked tasks, or those of "
+                 "one tracked type",
+        .allowed = "all, or a task type",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--success",
+                .forms = FlagForms::kOneValue,
+                .value = "all|TYPE",
+                .help = "Whose success is the job's success",
+            },
+        .reference = "`all`: the job succeeds when all tracked tasks have succeeded; or a tracked "
+                     "task type: when all tasks of this type have succeeded",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "restarts",
+            .about = "How many failures are answered with a restart, and what restarts",
+            .reference = "`{max, scope, pause, max_pause}` (below), or a number, which is `max`",
+            .default_words = "`{max: 0, scope: task}`",
+            .schema =
+                R"({"oneOf": [{"$ref": "#/$defs/max_restarts"}, {"$ref": "#/$defs/restarts"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) { return read_restarts(field, job); },
+        [](const JobSpec& job, PlanForm form) {
+          return json_of_fields(restarts_fields(), job, form);
+        }),
+    own_field<JobSpec>(
+        {
+            .key = "timeouts",
+            .about = "Longest times that things may take",
+            .reference = "a map (below)",
+            .default_words = "below",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/timeouts"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) { return read_fields(field, timeouts_fields(), job); },
+        [](const JobSpec& job, PlanForm form) {
+          return json_of_fields(timeouts_fields(), job, form);
+        }),
+    field_of<&JobSpec::files>({
+        .key = "files",
+        .about = "Files and folders that the tasks need in their working folder",
+        .allowed = "paths, a path",
+        .reference = "a list of files and folders that the tasks need in their folder, at most "
+                     "10,000; see [YARN](#yarn) for what a cluster receives",
+        .default_words = "none",
+        .schema =
+            R"({"type": "array", "maxItems": 10000, "items": {"type": "string", "minLength": 1}})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "archives",
+            .about = "Archives that are unpacked for the tasks, by folder name",
+            .reference = "on YARN only: a map from folder names to archives that are unpacked "
+                         "there for the tasks, at most 64; see [YARN](#yarn)",
+            .default_words = "none",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/archives"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) { return read_archives(field, job.archives); },
+        [](const JobSpec& job, PlanForm /*form*/) { return map_json(job.archives); }),
+    field_of<&JobSpec::image>({
+        .key = "image",
+        .about = "Container image that the tasks run in",
+        .allowed = "the name of a container image",
+        .flag =
+            {
+                .names = "--image",
+                .forms = FlagForms::kOneValue,
+                .value = "IMAGE",
+                .help = "The container image that the tasks run in",
+            },
+        .reference = "the [container image](containers.md) that the tasks run in: "
+                     "`[HOST[:PORT]/]NAME[:TAG][@DIGEST]`",
+        .default_words = "none",
+        .schema = R"({"maxLength": 255})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "mounts",
+            .about = "Paths of the host that a container sees under the same path: PATH or PATH:ro",
+            .reference = "a list of `PATH` or `PATH:ro`, at most 64: paths of the host that a "
+                         "container sees under the same absolute path",
+            .default_words = "none",
+            .schema =
+                R"({"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^/[^:,]*(:ro)?$"}})",
+        },
+        [](const Field& field, JobSpec& job) { return read_mounts(field, job); },
+        [](const JobSpec& job, PlanForm /*form*/) { return mounts_json(job); }),
+    own_field<JobSpec>(
+        {
+            .key = "zookeeper",
+            .about = "ZooKeeper that mirrors the roll call",
+            .reference =
+                "a map (below): mirror the roll call in ZooKeeper, as YARN's service registry does",
+            .default_words = "not",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/zookeeper"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_fields(field, zookeeper_fields(), job.zookeeper.emplace());
+        },
+        [](const JobSpec& job, PlanForm form) { return zookeeper_json(job, form); }),
+    field_of<&JobSpec::on>({
+        .key = "on",
+        .about = "Backend that runs the tasks",
+        .allowed = "the name of a place",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--on",
+                .forms = FlagForms::kOneValue,
+                .value = "local|yarn|kubernetes|spark",
+                .help = "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, "
+                        "the Kubernetes cluster of the kubeconfig (also: k8s), or Spark executors "
+                        "(only through the Python package)",
+            },
+        .reference = "where the tasks run: `local` (this machine), `yarn`, "
+                     "[`kubernetes`](#kubernetes) (also `k8s`), or [`spark`](#spark)",
+        .schema = R"({"enum": ["local", "yarn", "kubernetes", "k8s", "spark"]})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "yarn",
+            .about = "Settings for YARN",
+            .reference = "with `on: yarn` only: a map (below)",
+            .default_words = "below",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) { return read_fields(field, yarn_fields(), job); },
+        [](const JobSpec& job, PlanForm form) { return yarn_json(job, form); }),
+    own_field<JobSpec>(
+        {
+            .key = "kubernetes",
+            .about = "Settings for Kubernetes",
+            .reference = "with `on: kubernetes` only: a map (below)",
+            .default_words = "below",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_fields(field, kubernetes_fields(), job);
+        },
+        [](const JobSpec& job, PlanForm form) { return kubernetes_json(job, form); }),
+    field_of<&JobSpec::outputs>({
+        .key = "outputs",
+        .about = "Files and folders to keep when a task has ended, relative to its working folder",
+        .allowed = "paths, a path",
+        .reference =
+            "a list of files and folders, at most 64, relative to the task's working folder and "
+            "without `..`: the files of an ended task to keep, for `gangrun fetch`. On this "
+            "machine they are already in place; on YARN and Spark this is an error",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/outputs"})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "hosts",
+            .about = "Hosts that run the tasks: NAME or NAME:SLOTS; with `on: local` these are "
+                     "network namespaces of this machine",
+            .reference =
+                "a list of `NAME` or `NAME:SLOTS`: the hosts that run the tasks, and the most "
+                "tasks on each (1 to 10,000; no limit without a number). At most 1,000 hosts, each "
+                "named once. There must be a slot for every task and spare; a job of one type "
+                "needs slots only for its `min_instances` or `instances`. See [hosts](#hosts)",
+            .default_words = "none",
+            .schema =
+                R"({"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}(:[0-9]{1,5})?$"}})",
+        },
+        [](const Field& field, JobSpec& job) { return read_hosts(field, job); },
+        [](const JobSpec& job, PlanForm /*form*/) { return hosts_json(job); }),
+    field_of<&JobSpec::interface>({
+        .key = "interface",
+        .about =
+            "Interface or network of the tasks' published addresses: eth0, 10.0.0.0/8, fd00::/8",
+        .allowed = "the name of an interface, or a network as 10.0.0.0/8",
+        .parse = parse_interface,
+        .flag =
+            {
+                .names = "--interface",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' "
+                        "addresses",
+            },
+        .reference =
+            "the interface (`eth0`) or the network (`10.0.0.0/8`, `fd00::/8`, or one address) from "
+            "which the tasks' published addresses are taken; see [ports](#ports-and-addresses)",
+        .default_words = "depends on `on`",
+        .schema = R"({"minLength": 1, "maxLength": 64})",
+    }),
+    field_of<&JobSpec::containment>({
+        .key = "containment",
+        .about = "How everything that a task started is killed with it",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--containment",
+                .forms = FlagForms::kOneValue,
+                .help = "How a task's processes are contained, so that none outlives it",
+            },
+        .reference = "`auto`, `pid_namespace`, `cgroup` or `subreaper`: how everything that a task "
+                     "started is killed with it; `auto` is the strongest that the host permits",
+    }),
+    field_of<&JobSpec::stop_signal>({
+        .key = "stop_signal",
+        .about = "Signal that tells a task to stop, with or without SIG",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--stop-signal",
+                .forms = FlagForms::kOneValue,
+                .value = "SIGNAL",
+                .help = "Signal that asks tasks to stop: TERM, INT, HUP, QUIT, USR1, USR2",
+            },
+        .reference = "`TERM`, `INT`, `HUP`, `QUIT`, `USR1` or `USR2` (or `SIGTERM` and so on): the "
+                     "signal that tells a task [to stop](#how-a-task-is-stopped)",
+        .schema =
+            R"({"anyOf": [{"enum": ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2"]}, {"pattern": "^SIG(TERM|INT|HUP|QUIT|USR[12])$"}]})",
+    }),
+    field_of<&JobSpec::stop_signal_to>({
+        .key = "stop_signal_to",
+        .about = "Which processes get the stop signal: only the command, or everything that it "
+                 "started too",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--stop-signal-to",
+                .forms = FlagForms::kOneValue,
+                .help = "Who gets that signal: the command, or everything that it started too",
+            },
+        .reference = "`process`: only the command gets it; `group`: everything that the command "
+                     "started gets it too",
+    }),
+    field_of<&JobSpec::notice_signal>({
+        .key = "notice_signal",
+        .about = "Signal that tells a command that it may soon be taken away, with or without SIG",
+        .is_always_written = true,
+        .reference = "`USR1`, `USR2`, `TERM`, `INT` or `none`: the signal that tells a command "
+                     "about an expected loss ([notices](#notices))",
+        .default_words = "`USR1`; `USR2` if `USR1` is the `stop_signal`",
+        .schema =
+            R"({"anyOf": [{"enum": ["USR1", "USR2", "TERM", "INT", "none"]}, {"pattern": "^SIG(USR[12]|TERM|INT)$"}]})",
+    }),
+};
+
+}  // namespace
+
+FieldRows<JobSpec> job_fields() { return kJobFields; }
+FieldRows<JobSpec> restarts_fields() { return kRestartsFields; }
+FieldRows<JobSpec> timeouts_fields() { return kTimeoutsFields; }
+FieldRows<ZooKeeper> zookeeper_fields() { return kZookeeperFields; }
+
+const std::vector<JobField>& plain_job_fields() {
+  static const std::vector<JobField> kFields = [] {
+    std::vector<JobField> fields;
+    add_plain_fields(job_fields(), "", fields);
+    add_plain_fields(restarts_fields(), "restarts.", fields);
+    add_plain_fields(timeouts_fields(), "timeouts.", fields);
+    add_plain_fields(yarn_fields(), "yarn.", fields);
+    add_plain_fields(yarn_master_fields(), "yarn.master.", fields);
+    add_plain_fields(kubernetes_fields(), "kubernetes.", fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+Found check_job_fields(const JobSpec& job) {
+  for (const JobField& field : plain_job_fields()) {
+    if (auto found = check_value(field.row->info, field.row->get(job), field.path)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gangrun::job

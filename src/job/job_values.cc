@@ -1,0 +1,143 @@
+#include "job/job_values.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "job/container.h"
+#include "job/hosts.h"
+#include "job/job_fields.h"
+#include "job/task_fields.h"
+#include "job/task_id.h"
+#include "job/units.h"
+#include "job/zookeeper.h"
+
+namespace gangrun::job {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+}  // namespace
+
+Result<> read_tasks(const Field& field, JobSpec& job) {
+  if (field.node.kind != YamlNode::Kind::kMap) {
+    return field.not_allowed("a map of task types, for example {worker: {instances: 2}}");
+  }
+  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
+    const YamlNode::Key& key = field.node.keys[i];
+    if (!is_valid_type_name(key.name)) {
+      return field.error_at(key.mark, base::format("{} is not a task type; allowed: {}",
+                                                   in_quotes(key.name), kTypeNameForm));
+    }
+    TaskSpec& task = job.tasks.emplace_back();
+    task.type = key.name;
+    const Field child = field.child(i, key.name);
+    field.origins[child.path] = position_text(field.source, key.mark);
+    GANGRUN_TRY(read_fields(child, task_fields(), task));
+  }
+  if (job.tasks.empty()) return field.error("a job needs at least one task");
+  return {};
+}
+
+Json tasks_json(const JobSpec& job, PlanForm form) {
+  Json tasks = Json::object();
+  for (const TaskSpec& task : job.tasks) {
+    tasks[task.type] = json_of_fields(task_fields(), task, form);
+  }
+  return tasks;
+}
+
+Result<> read_framework(const Field& field, JobSpec& job) {
+  std::vector<std::string> names;
+  if (field.node.kind == YamlNode::Kind::kList) {
+    GANGRUN_ASSIGN(names, read_list(field, "names", "the name of a framework"));
+  } else {
+    GANGRUN_ASSIGN(names.emplace_back(), read_text(field, "a name, or a list of names"));
+  }
+  auto frameworks = frameworks_from(names);
+  if (!frameworks.ok()) return field.error(frameworks.error());
+  job.frameworks = std::move(*frameworks);
+  return {};
+}
+
+Json frameworks_json(const JobSpec& job) {
+  if (!job.frameworks) return {};
+  if (job.frameworks->empty()) return "none";
+  Json names = Json::array();
+  for (const Framework framework : *job.frameworks) names.push_back(to_string(framework));
+  return names;
+}
+
+// A bare number is `max`.
+Result<> read_restarts(const Field& field, JobSpec& job) {
+  if (field.node.kind == YamlNode::Kind::kScalar) {
+    const FieldRow<JobSpec>& max = *find_row(restarts_fields(), "max");
+    GANGRUN_ASSIGN(const FieldValue value, read_value(field, max.info));
+    max.set(job, value);
+  } else {
+    GANGRUN_TRY(read_fields(field, restarts_fields(), job));
+  }
+  // Who asks for a longer one means it.
+  Restarts& restarts = job.restarts;
+  if (!field.origins.contains(field.path + ".max_pause")) {
+    restarts.max_pause = std::max(restarts.max_pause, restarts.pause);
+  }
+  return {};
+}
+
+Result<> read_hosts(const Field& field, JobSpec& job) {
+  GANGRUN_ASSIGN(const auto texts,
+                 read_list(field, "NAME or NAME:SLOTS", "a host, NAME or NAME:SLOTS"));
+  auto hosts = hosts_from(texts);
+  if (!hosts.ok()) return field.error(hosts.error());
+  job.hosts = std::move(*hosts);
+  return {};
+}
+
+Json hosts_json(const JobSpec& job) {
+  Json hosts;
+  for (const Host& host : job.hosts) hosts.push_back(to_string(host));
+  return hosts;
+}
+
+Result<> read_mounts(const Field& field, JobSpec& job) {
+  GANGRUN_ASSIGN(const auto texts, read_list(field, "paths", "PATH or PATH:ro"));
+  job.mounts.clear();
+  for (const std::string& text : texts) job.mounts.push_back(mount_from(text));
+  return {};
+}
+
+Json mounts_json(const JobSpec& job) {
+  Json mounts;
+  for (const Mount& mount : job.mounts) mounts.push_back(to_string(mount));
+  return mounts;
+}
+
+Result<> read_readers(const Field& field, ZooKeeper& zookeeper) {
+  GANGRUN_ASSIGN(const std::string text, read_text(field, "all, job"));
+  const auto readers = readers_from(text);
+  if (!readers.ok()) return field.error(readers.error());
+  zookeeper.readable_by_all = *readers;
+  return {};
+}
+
+Json zookeeper_json(const JobSpec& job, PlanForm form) {
+  if (!job.zookeeper) return {};
+  return json_of_fields(zookeeper_fields(), *job.zookeeper, form);
+}
+
+Json yarn_json(const JobSpec& job, PlanForm form) {
+  if (job.on != kYarn && job.yarn == YarnOptions{}) return {};
+  return json_of_fields(yarn_fields(), job, form);
+}
+
+Json kubernetes_json(const JobSpec& job, PlanForm form) {
+  if (job.on != kKubernetes && job.kubernetes == KubernetesOptions{}) return {};
+  return json_of_fields(kubernetes_fields(), job, form);
+}
+
+}  // namespace gangrun::job

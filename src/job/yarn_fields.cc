@@ -1,0 +1,169 @@
+#include <string_view>
+
+#include "job/job_fields.h"
+#include "job/limits.h"
+
+namespace gangrun::job {
+
+namespace {
+
+constexpr std::string_view kAclForm = "users and groups, \"user,user group,group\"";
+
+constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
+    field_of<&JobSpec::yarn, &YarnOptions::master, &Resources::memory_mib>({
+        .key = "memory",
+        .about = "Memory of the job's master",
+        .min = 1,
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--master-memory",
+                .forms = FlagForms::kOneValue,
+                .help = "Memory of the job's master on YARN (256m)",
+                .reference = "memory",
+            },
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::master, &Resources::vcores>({
+        .key = "vcores",
+        .about = "Processor cores of the job's master",
+        .min = 1,
+        .max = kMaxVcoresPerTask,
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--master-vcores",
+                .forms = FlagForms::kOneValue,
+                .help = "Cores of the job's master on YARN (1)",
+                .reference = "cores",
+            },
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::master_label>({
+        .key = "label",
+        .about = "Node label of the job's master",
+        .allowed = "a node label; nodes without one are \"\"",
+        .schema = R"({"$ref": "#/$defs/label"})",
+    }),
+};
+
+constexpr FieldRow<JobSpec> kYarnFields[] = {
+    field_of<&JobSpec::yarn, &YarnOptions::queue>({
+        .key = "queue",
+        .about = "Queue",
+        .allowed = "the name of a queue",
+        .reference = "the queue, with or without its path: `root.research`; no blanks",
+        .default_words = "`default`",
+        .schema = R"({"maxLength": 1024})",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::priority>({
+        .key = "priority",
+        .about = "Priority in the queue; a larger number goes first",
+        .max = kMaxPriority,
+        .flag =
+            {
+                .names = "--priority",
+                .forms = FlagForms::kOneValue,
+                .help = "Priority on YARN; higher ones run first",
+            },
+        .reference =
+            "{range}; of jobs in one queue, the larger number goes first; values over "
+            "`yarn.cluster.max-application-priority` (0 if not configured) are reduced to it",
+        .default_words = "the queue's",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::tags>({
+        .key = "tags",
+        .about = "Tags by which the job can be found",
+        .allowed = "texts, a tag, a text",
+        .reference = "a list of ASCII texts without blanks and commas, at most 100 of at most 100 "
+                     "characters; a cluster may allow fewer, and may convert them to lower case",
+        .default_words = "none",
+        .schema =
+            R"({"type": "array", "maxItems": 100, "uniqueItems": true, "items": {"type": "string", "pattern": "^[!-+.-~-]{1,100}$"}})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "master",
+            .about = "Container of the job's master",
+            .reference =
+                "`{memory, vcores, label}` of the master's container; at least 1 MiB and 1 core",
+            .default_words = "`{memory: 256 MiB, vcores: 1}`",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn_master"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return read_fields(field, yarn_master_fields(), job);
+        },
+        [](const JobSpec& job, PlanForm form) {
+          return json_of_fields(yarn_master_fields(), job, form);
+        }),
+    field_of<&JobSpec::yarn, &YarnOptions::view_acl>({
+        .key = "view_acl",
+        .about = "Who else may see the job: \"user,user group,group\", or *",
+        .allowed = kAclForm,
+        .reference = "who else may see the job and its logs: users, a blank, groups (`ann,bob "
+                     "research`), or `*`",
+        .default_words = "the cluster's",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::modify_acl>({
+        .key = "modify_acl",
+        .about = "Who else may end the job, in the same form",
+        .allowed = kAclForm,
+        .reference = "who else may end it, in the same form",
+        .default_words = "the cluster's",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::max_attempts>({
+        .key = "max_attempts",
+        .about = "How often YARN starts a master; 0 means as often as the cluster allows",
+        .max = kMaxMasterAttempts,
+        .is_always_written = true,
+        .reference = "how often YARN starts a master, {range}; 0 is what the cluster allows",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::container_runtime>({
+        .key = "container_runtime",
+        .about = "What runs the images of tasks: the choice of Hadoop's configuration, YARN "
+                 "itself, or the agent",
+        .is_always_written = true,
+        .reference = "what runs the tasks' images. `docker`: YARN itself; `none`: our agent, with "
+                     "the container engine of its node; `auto`: YARN if "
+                     "`yarn.nodemanager.runtime.linux.allowed-runtimes` lists `docker`, else our "
+                     "agent. See [containers](containers.md)",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::file_systems>({
+        .key = "file_systems",
+        .about = "Other file systems for which the tasks get tokens, on a cluster with Kerberos",
+        .allowed = "texts, a URL, hdfs://…",
+        .reference = "on a [cluster with Kerberos](secure-clusters.md): URLs of more file systems "
+                     "for which the tasks get tokens, at most 100",
+        .default_words = "only the cluster's own",
+        .schema =
+            R"({"type": "array", "maxItems": 100, "items": {"type": "string", "pattern": "^[^:]+://"}})",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::principal>({
+        .key = "principal",
+        .about = "Kerberos principal to use: name@REALM",
+        .allowed = "a Kerberos principal, name@REALM",
+        .reference = "the Kerberos principal to use: `name@REALM`",
+        .default_words = "that of the ticket or the keytab",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::keytab>({
+        .key = "keytab",
+        .about = "A file with the principal's keys; with it, the job's tokens are replaced before "
+                 "they expire",
+        .allowed = "a file with keys",
+        .reference = "a file with the principal's keys, relative to the folder where `gangrun` is "
+                     "called; it goes with the job",
+        .default_words = "the ticket cache, which `kinit` fills",
+    }),
+    field_of<&JobSpec::yarn, &YarnOptions::as>({
+        .key = "as",
+        .about = "User to run the job as, if the cluster allows you to act for others",
+        .allowed = "the name of a user",
+        .reference = "the user to run the job as, if the cluster allows you to act for others",
+        .default_words = "the user who submits it",
+    }),
+};
+
+}  // namespace
+
+FieldRows<JobSpec> yarn_fields() { return kYarnFields; }
+FieldRows<JobSpec> yarn_master_fields() { return kYarnMasterFields; }
+
+}  // namespace gangrun::job
