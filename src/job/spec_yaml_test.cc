@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/format.h"
+#include "job/task_fields.h"
+
 namespace gangrun::job {
 namespace {
 
@@ -110,12 +113,11 @@ void expect_errors(const std::vector<Bad>& cases) {
   for (const Bad& bad : cases) EXPECT_EQ(spec_yaml_error(bad.text), bad.message) << bad.text;
 }
 
+std::string all_keys() { return base::format("{}", base::join(keys_of(task_fields()), ", ")); }
+
 // P8: one line that names place, field, value and what is allowed.
 TEST(BadSpec, UnknownKeys) {
-  const std::string task_keys =
-      "instances, min_instances, spares, processes, ports, memory, vcores, gpus, resources, "
-      "overrides, label, one_per_node, image, archives, env, pod, outputs, command, policy, grace, "
-      "logdir, expose";
+  const std::string task_keys = all_keys();
   expect_errors({
       {"tasks:\n  worker: {memmory: 2 GiB}\n",
        "job.yaml:2:12: tasks.worker: 'memmory' is not a known key; did you mean 'memory'? "
@@ -149,11 +151,7 @@ TEST(BadSpec, UnknownKeys) {
 TEST(BadSpec, WrongTypes) {
   expect_errors({
       {"tasks: {worker: 3}\n",
-       "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of instances, "
-       "min_instances, "
-       "spares, processes, ports, memory, vcores, gpus, resources, overrides, label, "
-       "one_per_node, image, archives, env, pod, outputs, command, policy, grace, "
-       "logdir, expose"},
+       "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of " + all_keys()},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
        "{worker: {instances: 2}}"},

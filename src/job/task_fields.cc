@@ -18,7 +18,15 @@ namespace {
 constexpr Policies kWithAddress = policies_of(Policy::kTracked, Policy::kService);
 constexpr Policies kAfterTheOthers = policies_of(Policy::kObserver, Policy::kSidecar);
 
-std::string text_in(const FieldValue& value) { return *std::get_if<std::string>(&value); }
+Found check_this_label(const FieldValue& value, const std::string& path) {
+  return check_label(*std::get_if<std::string>(&value), path);
+}
+Found check_this_image(const FieldValue& value, const std::string& path) {
+  return check_image(*std::get_if<std::string>(&value), path);
+}
+Found check_these_outputs(const FieldValue& value, const std::string& path) {
+  return check_outputs(*std::get_if<std::vector<std::string>>(&value), path);
+}
 
 // Of a task, and of one that differs from its type.
 constexpr FieldInfo kMemoryField = {
@@ -210,8 +218,7 @@ constexpr FieldRow<TaskSpec> kTaskFields[] = {
                      "nodes without a label",
         .default_words = "the queue's",
         .schema = R"({"pattern": "^([A-Za-z0-9][A-Za-z0-9_-]{0,254})?$"})",
-        .check = [](const FieldValue& value,
-                    const std::string& path) { return check_label(text_in(value), path); },
+        .check = check_this_label,
     }),
     field_of<&TaskSpec::one_per_node>({
         .key = "one_per_node",
@@ -229,8 +236,7 @@ constexpr FieldRow<TaskSpec> kTaskFields[] = {
         .reference = "the image of these tasks; `\"\"`: none",
         .default_words = "the job's",
         .schema = R"({"maxLength": 255})",
-        .check = [](const FieldValue& value,
-                    const std::string& path) { return check_image(text_in(value), path); },
+        .check = check_this_image,
     }),
     own_field<TaskSpec>(
         {
@@ -276,10 +282,7 @@ constexpr FieldRow<TaskSpec> kTaskFields[] = {
         .reference = "which files of these tasks to keep; `[]`: none",
         .default_words = "the job's",
         .schema = R"({"$ref": "#/$defs/outputs"})",
-        .check =
-            [](const FieldValue& value, const std::string& path) {
-              return check_outputs(*std::get_if<std::vector<std::string>>(&value), path);
-            },
+        .check = check_these_outputs,
     }),
     own_field<TaskSpec>(
         {
