@@ -275,7 +275,7 @@ def too_few(sc, folder):
     """More nodes than there are executors."""
     from gangrun.tensorflowonspark import TFCluster
     return outcome(lambda: TFCluster.run(sc, breaks, {"folder": folder, "way": "none", "when": "alone", "node": -1}, 4, 0,
-                                         reservation_timeout=5), folder)
+                                         reservation_timeout=15), folder)
 
 
 def too_many(sc, folder):
