@@ -123,8 +123,9 @@ TEST(Decoder, UnknownFieldsAreNoMatter) {
 TEST(Decoder, DamageIsToldWithItsPlace) {
   const std::string good = file_of(kIntegers);
   EXPECT_EQ(good.size(), 32U);
-  EXPECT_EQ(rows_of({kX}, good + good.substr(0, 5)),
-            "part-0: record 1, at byte 32: the file is truncated: 5 of at least 12 bytes are there");
+  EXPECT_EQ(
+      rows_of({kX}, good + good.substr(0, 5)),
+      "part-0: record 1, at byte 32: the file is truncated: 5 of at least 12 bytes are there");
   EXPECT_EQ(rows_of({kX}, good + good.substr(0, 20)),
             "part-0: record 1, at byte 32: the file is truncated: 20 of 32 bytes are there");
   std::string bad = good + good;
