@@ -39,7 +39,7 @@ KINDS = {
     "how-it-works/": "all have reported",
     "decisions/0002-static-agent/": "static",
     "protocols/registry/": "REST",
-    "security/": "Who a server is",
+    "security/": "How a server is verified",
     "changes/": "0.1.0",
     "benchmarks/": "Benchmarks",
 }
