@@ -19,34 +19,33 @@ using base::Result;
 
 }  // namespace
 
-Result<> read_environment(const Field& field, std::map<std::string, std::string>& out) {
+Result<> read_texts(const Field& field, const TextsForm& form,
+                    std::map<std::string, std::string>& out) {
   if (field.node.kind == YamlNode::Kind::kNull) return {};
-  if (field.node.kind != YamlNode::Kind::kMap)
-    return field.not_allowed("a map of variables to texts");
+  if (field.node.kind != YamlNode::Kind::kMap) return field.not_allowed(form.allowed);
   for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
     const YamlNode::Key& key = field.node.keys[i];
-    if (auto valid = check_variable_name(key.name); !valid.ok()) {
-      return field.error_at(key.mark, valid.error().message);
+    if (form.check_key != nullptr) {
+      const auto valid = form.check_key(key.name);
+      if (!valid.ok()) return field.error_at(key.mark, valid.error().message);
     }
     const Field child = field.child(i, key.name);
     field.origins[child.path] = position_text(field.source, key.mark);
-    GANGRUN_ASSIGN(out[key.name], read_text(child, "a text; an empty one is written \"\""));
+    GANGRUN_ASSIGN(out[key.name], read_text(child, form.allowed_text));
   }
   return {};
 }
 
+Result<> read_environment(const Field& field, std::map<std::string, std::string>& out) {
+  return read_texts(
+      field, {.allowed = "a map of variables to texts", .check_key = check_variable_name}, out);
+}
+
 Result<> read_archives(const Field& field, std::map<std::string, std::string>& out) {
-  if (field.node.kind == YamlNode::Kind::kNull) return {};
-  if (field.node.kind != YamlNode::Kind::kMap) {
-    return field.not_allowed("a map of folders to archives, for example {env: env.tar.gz}");
-  }
-  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
-    const YamlNode::Key& key = field.node.keys[i];
-    const Field child = field.child(i, key.name);
-    field.origins[child.path] = position_text(field.source, key.mark);
-    GANGRUN_ASSIGN(out[key.name], read_text(child, "a path or URL of an archive"));
-  }
-  return {};
+  return read_texts(field,
+                    {.allowed = "a map of folders to archives, for example {env: env.tar.gz}",
+                     .allowed_text = "a path or URL of an archive"},
+                    out);
 }
 
 Result<> read_command(const Field& field, Command& out) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -15,6 +16,14 @@
 // null there.
 namespace gangrun::job {
 
+// What a map of the user's own keys to texts may be, for errors. `check_key` may be null.
+struct TextsForm {
+  std::string_view allowed{};
+  std::string_view allowed_text = "a text; an empty one is written \"\"";
+  base::Result<> (*check_key)(std::string_view key) = nullptr;
+};
+base::Result<> read_texts(const Field& field, const TextsForm& form,
+                          std::map<std::string, std::string>& out);
 base::Result<> read_environment(const Field& field, std::map<std::string, std::string>& out);
 base::Result<> read_archives(const Field& field, std::map<std::string, std::string>& out);
 base::Result<> read_resources(const Field& field, std::map<std::string, std::int64_t>& out);

@@ -15,19 +15,7 @@ namespace {
 using base::Json;
 using base::Result;
 
-using Texts = std::map<std::string, std::string>;
-
-Result<> read_texts(const Field& field, Texts& out) {
-  if (field.node.kind == YamlNode::Kind::kNull) return {};
-  if (field.node.kind != YamlNode::Kind::kMap) return field.not_allowed("a map of keys to texts");
-  for (std::size_t i = 0; i < field.node.keys.size(); ++i) {
-    const YamlNode::Key& key = field.node.keys[i];
-    const Field child = field.child(i, key.name);
-    field.origins[child.path] = position_text(field.source, key.mark);
-    GANGRUN_ASSIGN(out[key.name], read_text(child, "a text; an empty one is written \"\""));
-  }
-  return {};
-}
+constexpr TextsForm kKeysToTexts = {.allowed = "a map of keys to texts"};
 
 Result<> read_maps(const Field& field, std::vector<Json>& out) {
   constexpr std::string_view kMaps = "a list of maps, as a pod has it";
@@ -124,7 +112,9 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             .default_words = "none",
             .schema = R"({"$ref": "#/$defs/labels"})",
         },
-        [](const Field& field, JobSpec& job) { return read_texts(field, job.kubernetes.labels); },
+        [](const Field& field, JobSpec& job) {
+          return read_texts(field, kKeysToTexts, job.kubernetes.labels);
+        },
         [](const JobSpec& job, PlanForm /*form*/) { return map_json(job.kubernetes.labels); }),
     own_field<JobSpec>(
         {
@@ -136,7 +126,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
                 R"({"oneOf": [{"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, {"type": "null"}]})",
         },
         [](const Field& field, JobSpec& job) {
-          return read_texts(field, job.kubernetes.annotations);
+          return read_texts(field, kKeysToTexts, job.kubernetes.annotations);
         },
         [](const JobSpec& job, PlanForm /*form*/) { return map_json(job.kubernetes.annotations); }),
     own_field<JobSpec>(
@@ -148,7 +138,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             .schema = R"({"$ref": "#/$defs/labels"})",
         },
         [](const Field& field, JobSpec& job) {
-          return read_texts(field, job.kubernetes.node_selector);
+          return read_texts(field, kKeysToTexts, job.kubernetes.node_selector);
         },
         [](const JobSpec& job, PlanForm /*form*/) {
           return map_json(job.kubernetes.node_selector);

@@ -41,58 +41,33 @@ base::Result<GangScheduling> gang_scheduling_from(std::string_view text);
 base::Result<Framework> framework_from(std::string_view text);
 
 // The same by type, for code that is written once for all of them.
+template <auto kNames, auto kFrom>
+struct Choice {
+  static constexpr auto names = kNames;
+  static constexpr auto from = kFrom;
+};
 template <typename T>
 struct ChoiceOf;
 template <>
-struct ChoiceOf<Policy> {
-  static constexpr auto names = policy_names;
-  static constexpr auto from = policy_from;
-};
+struct ChoiceOf<Policy> : Choice<policy_names, policy_from> {};
 template <>
-struct ChoiceOf<RestartScope> {
-  static constexpr auto names = restart_scope_names;
-  static constexpr auto from = restart_scope_from;
-};
+struct ChoiceOf<RestartScope> : Choice<restart_scope_names, restart_scope_from> {};
 template <>
-struct ChoiceOf<Containment> {
-  static constexpr auto names = containment_names;
-  static constexpr auto from = containment_from;
-};
+struct ChoiceOf<Containment> : Choice<containment_names, containment_from> {};
 template <>
-struct ChoiceOf<Hold> {
-  static constexpr auto names = hold_names;
-  static constexpr auto from = hold_from;
-};
+struct ChoiceOf<Hold> : Choice<hold_names, hold_from> {};
 template <>
-struct ChoiceOf<Expose> {
-  static constexpr auto names = expose_names;
-  static constexpr auto from = expose_from;
-};
+struct ChoiceOf<Expose> : Choice<expose_names, expose_from> {};
 template <>
-struct ChoiceOf<ContainerRuntime> {
-  static constexpr auto names = container_runtime_names;
-  static constexpr auto from = container_runtime_from;
-};
+struct ChoiceOf<ContainerRuntime> : Choice<container_runtime_names, container_runtime_from> {};
 template <>
-struct ChoiceOf<StopSignal> {
-  static constexpr auto names = stop_signal_names;
-  static constexpr auto from = stop_signal_from;
-};
+struct ChoiceOf<StopSignal> : Choice<stop_signal_names, stop_signal_from> {};
 template <>
-struct ChoiceOf<StopSignalTo> {
-  static constexpr auto names = stop_signal_to_names;
-  static constexpr auto from = stop_signal_to_from;
-};
+struct ChoiceOf<StopSignalTo> : Choice<stop_signal_to_names, stop_signal_to_from> {};
 template <>
-struct ChoiceOf<NoticeSignal> {
-  static constexpr auto names = notice_signal_names;
-  static constexpr auto from = notice_signal_from;
-};
+struct ChoiceOf<NoticeSignal> : Choice<notice_signal_names, notice_signal_from> {};
 template <>
-struct ChoiceOf<GangScheduling> {
-  static constexpr auto names = gang_scheduling_names;
-  static constexpr auto from = gang_scheduling_from;
-};
+struct ChoiceOf<GangScheduling> : Choice<gang_scheduling_names, gang_scheduling_from> {};
 
 // As <csignal> has it; 0 for none.
 int number_of(StopSignal signal);

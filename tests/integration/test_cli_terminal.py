@@ -13,6 +13,7 @@ import termios
 import time
 
 import pytest
+from redrawn import BAR
 
 WAIT_S = 60
 
@@ -125,17 +126,7 @@ def test_colours_can_be_switched_off(terminal, environment):
     assert not re.search(r"\x1b\[\d*m", one.read_until(r"CAUSE"))
 
 
-BAR = """
-import os, select, sys
-print("begins", flush=True)
-step = 0
-while not os.path.exists("go"):
-    step += 1
-    sys.stderr.write(f"\\rstep {step}")
-    sys.stderr.flush()
-    select.select([], [], [], 0.01)
-sys.stderr.write("\\rall done\\n")
-"""
+LINE_AND_BAR = 'print("begins", flush=True)' + BAR
 
 
 def rows(text):
@@ -148,8 +139,8 @@ def rows(text):
 def bars(gangrun, home, tmp_path):
     """Starts a job whose tasks draw a progress bar until there is a file `go`."""
     def start(tasks):
-        done = subprocess.run([gangrun, "run", "--detach", "-r", f"worker:{tasks}", "--", sys.executable, "-c", BAR], cwd=tmp_path,
-                              env=os.environ | {"GANGRUN_HOME": str(home)}, stdout=subprocess.PIPE, text=True, check=True, timeout=WAIT_S)
+        done = subprocess.run([gangrun, "run", "--detach", "-r", f"worker:{tasks}", "--", sys.executable, "-c", LINE_AND_BAR, "go"],
+                              cwd=tmp_path, env=os.environ | {"GANGRUN_HOME": str(home)}, stdout=subprocess.PIPE, text=True, check=True, timeout=WAIT_S)
         return done.stdout.strip()
 
     return start

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from redrawn import BAR
 from waiting import wait_until
 
 LIMIT_S = 60
@@ -145,20 +146,8 @@ def test_lines_that_no_disk_takes_are_counted_and_the_end_is_known(gangrun, tmp_
     assert found and abs(kept + int(found[1]) - 30_000) <= 10
 
 
-BAR = """
-import os, select, sys
-step = 0
-while not os.path.exists("go"):
-    step += 1
-    sys.stderr.write(f"\\rstep {step}")
-    sys.stderr.flush()
-    select.select([], [], [], 0.01)
-sys.stderr.write("\\rall done\\n")
-"""
-
-
 def test_a_progress_bar_is_seen_before_its_line_ends(gangrun, home, command, tmp_path):
-    with subprocess.Popen([gangrun, "run", "-q", "--json", "--logs", "--", sys.executable, "-c", BAR], cwd=tmp_path,
+    with subprocess.Popen([gangrun, "run", "-q", "--json", "--logs", "--", sys.executable, "-c", BAR, "go"], cwd=tmp_path,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=os.environ | {"GANGRUN_HOME": str(home)}) as run:
         events = (json.loads(line) for line in run.stdout)
         first = next(event for event in events if event["event"] == "line")

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from redrawn import BAR
 from waiting import wait_until
 from yarn.jobs import UNTIL, Waiting
 from yarn.processes import processes
@@ -95,18 +96,6 @@ def test_what_a_job_that_yarn_has_ended_leaves_is_cleared_away(jobs, hadoop):
     listing = hadoop.run("hdfs", "dfs", "-ls", "-R", "/user").stdout
     assert f"/jobs/{job.id}" not in listing
     assert f"/history/{job.id}/journal/" in listing
-
-
-BAR = """
-import os, select, sys
-step = 0
-while not os.path.exists(sys.argv[1]):
-    step += 1
-    sys.stderr.write(f"\\rstep {step}")
-    sys.stderr.flush()
-    select.select([], [], [], 0.05)
-sys.stderr.write("\\rall done\\n")
-"""
 
 
 def test_a_progress_bar_is_told_as_one_while_it_moves(jobs):
