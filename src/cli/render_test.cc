@@ -90,7 +90,7 @@ ps (1)                       -  1 starting
 TEST(Render, FitsIntoAnyTerminal) {
   job::JobStatus status = running_job();
   status.waiting_for = "something with a rather long name";
-  status.tasks[1].last_line = std::string(10'000, 'x') + "東京";
+  status.tasks[1].last_line = std::string(500, 'x') + "東京";
   for (std::size_t width = 0; width < 130; ++width) {
     for (std::size_t height = 0; height < 12; ++height) {
       for (const char* notice : {"", "stopping; Ctrl-C again ends it at once"}) {

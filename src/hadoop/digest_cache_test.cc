@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/unique_fd.h"
 
 namespace gangrun::hadoop {
@@ -92,11 +93,22 @@ TEST_F(DigestCacheTest, ABrokenCacheIsMadeAnew) {
 }
 
 TEST_F(DigestCacheTest, KeepsTheNewestAndOneOfAPath) {
-  for (int i = 0; i < 258; ++i) {
-    file_ = "f" + std::to_string(i);
+  const auto add = [this](const std::string& name) {
+    file_ = name;
     write(file_, "abc");
     EXPECT_EQ(digest(), kOfAbc);
+  };
+  add("f1");
+  add("f2");
+  auto entries = base::parse_json(cached(), 1 << 20).value_or(base::Json::array());
+  ASSERT_EQ(entries.size(), 2U);
+  while (entries.size() < 256) {
+    auto entry = entries[1];
+    entry["path"] = folder_ + "/other" + std::to_string(entries.size());
+    entries.push_back(std::move(entry));
   }
+  ASSERT_TRUE(base::write_file_atomically(cache(), base::dump_json(entries), 0600).ok());
+  add("f3");
   EXPECT_THAT(cached(), testing::Not(testing::HasSubstr("/f1\"")));
   EXPECT_THAT(cached(), testing::HasSubstr("/f2\""));
   write(file_, "abcd");

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace gangrun::journal {
 
 namespace {
 
-constexpr std::size_t kLineChunkBytes = std::size_t{256} << 10U;
+constexpr std::size_t kMaxChunkBytes = std::size_t{256} << 10U;
 
 }  // namespace
 
@@ -48,14 +49,16 @@ base::Result<std::optional<std::string_view>> LineReader::next() {
 
 base::Result<bool> LineReader::fill() {
   const std::size_t had = buffer_.size();
-  buffer_.resize(had + kLineChunkBytes);
+  buffer_.resize(had + chunk_bytes_);
   ssize_t got = -1;
   do {
-    got = ::read(fd_.get(), buffer_.data() + had, kLineChunkBytes);
+    got = ::read(fd_.get(), buffer_.data() + had, chunk_bytes_);
   } while (got < 0 && errno == EINTR);
   const int error = errno;
-  buffer_.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));
+  const auto count = static_cast<std::size_t>(got > 0 ? got : 0);
+  buffer_.resize(had + count);
   if (got < 0) return base::from_errno(error, base::format("cannot read {}", path_));
+  if (count == chunk_bytes_) chunk_bytes_ = std::min(2 * chunk_bytes_, kMaxChunkBytes);
   return got > 0;
 }
 

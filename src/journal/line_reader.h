@@ -29,8 +29,9 @@ class LineReader {
   base::UniqueFd fd_;
   std::size_t max_line_bytes_;
   std::string buffer_;
-  std::size_t taken_ = 0;     // of the buffer: lines that were handed out
-  std::size_t searched_ = 0;  // of the buffer: holds no line end
+  std::size_t chunk_bytes_ = std::size_t{8} << 10U;  // to be read at once; grows with a long file
+  std::size_t taken_ = 0;                            // of the buffer: lines that were handed out
+  std::size_t searched_ = 0;                         // of the buffer: holds no line end
 };
 
 }  // namespace gangrun::journal

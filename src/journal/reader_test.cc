@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
+#include <optional>
 
 #include "base/format.h"
 #include "journal/samples.h"
@@ -52,29 +51,41 @@ TEST(ReaderTest, ReadsSegmentsInTheirOrder) {
   EXPECT_FALSE(journal->truncated_tail());
 }
 
-// Wherever a master dies, at most the record that it was writing is lost.
+void expect_the_whole_lines(const TestFolder& folder, const std::string& left,
+                            const std::vector<Record>& records) {
+  write_content(segment_path(folder.path(), 1), left);
+  const auto journal = read_journal(folder.path());
+  ASSERT_TRUE(journal.ok()) << journal.error().message;
+  const Segment& segment = journal->segments.front();
+  const auto lines = std::count(left.begin(), left.end(), '\n');
+  ASSERT_EQ(segment.header.has_value(), lines > 0);
+  const std::vector<Record> kept(records.begin(), records.begin() + std::max(lines - 1, 0L));
+  ASSERT_EQ(segment.records, kept);
+  ASSERT_EQ(journal->truncated_tail(), left.empty() || left.back() != '\n');
+
+  std::optional<job::JobStatus> expected;
+  for (const Record& record : kept) {
+    if (const auto* status = std::get_if<StatusRecord>(&record)) expected = status->status;
+    if (const auto* verdict = std::get_if<VerdictRecord>(&record)) expected = verdict->status;
+  }
+  const auto status = last_status(folder.path());
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  ASSERT_EQ(*status, expected);
+}
+
+// Wherever a master dies, at most the record that it was writing is lost. A record of each kind is
+// cut, behind one that is whole.
 TEST(ReaderTest, CutAtEveryByteLosesAtMostTheRecordThatWasBeingWritten) {
   const TestFolder folder;
-  const auto records = without_spec();
-  const std::string whole = segment_text(1, records);
-  const std::string path = segment_path(folder.path(), 1);
-  for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
-    const std::string left = whole.substr(0, cut);
-    write_content(path, left);
-    const auto lines = static_cast<std::size_t>(std::count(left.begin(), left.end(), '\n'));
-    const auto journal = read_journal(folder.path());
-    ASSERT_TRUE(journal.ok()) << cut << ": " << journal.error().message;
-    const Segment& segment = journal->segments.front();
-    ASSERT_EQ(segment.header.has_value(), lines > 0) << cut;
-    ASSERT_EQ(segment.records.size(), lines > 0 ? lines - 1 : 0) << cut;
-    ASSERT_TRUE(std::equal(segment.records.begin(), segment.records.end(), records.begin()));
-    ASSERT_EQ(journal->truncated_tail(), left.empty() || left.back() != '\n') << cut;
-    const auto status = last_status(folder.path());
-    ASSERT_TRUE(status.ok()) << cut << ": " << status.error().message;
-    ASSERT_EQ(status->has_value(), lines >= records.size()) << cut;
-    if (*status) {
-      const bool ended = lines == records.size() + 1;
-      ASSERT_EQ((**status).state, ended ? job::JobState::kFailed : job::JobState::kRunning);
+  const auto all = without_spec();
+  for (std::size_t last = 0; last < all.size(); ++last) {
+    const std::vector<Record> records = {all[last == 0 ? 0 : last - 1], all[last]};
+    const std::string whole = segment_text(1, records);
+    const std::size_t begin = last == 0 ? 0 : segment_text(1, {records[0]}).size();
+    for (std::size_t cut = begin; cut <= whole.size(); ++cut) {
+      SCOPED_TRACE(base::format("record {}, cut at {}", last, cut));
+      expect_the_whole_lines(folder, whole.substr(0, cut), records);
+      if (HasFatalFailure()) return;
     }
   }
 }
@@ -213,9 +224,9 @@ TEST(ReaderTest, LastStatusIsFoundBehindAnyNumberOfBytes) {
   }
 }
 
-TEST(ReaderTest, LongJournalIsReadFast) {
+TEST(ReaderTest, ALongJournalIsReadWhole) {
   const TestFolder folder;
-  const int count = 20'000;  // one of 100,000: bench/journal.py
+  const int count = 5'000;  // how fast one of 100,000 is read: bench/journal.py
   std::vector<Record> records = {StatusRecord{sample_status(job::JobState::kRunning)}};
   const auto events = sample_events();
   while (records.size() < static_cast<std::size_t>(count)) {
@@ -223,18 +234,8 @@ TEST(ReaderTest, LongJournalIsReadFast) {
                                      base::Duration(static_cast<std::int64_t>(records.size()))});
   }
   write_content(segment_path(folder.path(), 1), segment_text(1, records));
-  const auto began = std::chrono::steady_clock::now();
   const auto journal = read_journal(folder.path());
-  const auto between = std::chrono::steady_clock::now();
   const auto status = last_status(folder.path());
-  const auto ended = std::chrono::steady_clock::now();
-  const auto ms = [](auto from, auto to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
-  };
-  std::fputs(base::format("{} records: all {:.0f} ms, last status {:.1f} ms\n", count,
-                          ms(began, between), ms(between, ended))
-                 .c_str(),
-             stdout);
   ASSERT_TRUE(journal.ok()) << journal.error().message;
   EXPECT_EQ(journal->segments.front().records.size(), records.size());
   ASSERT_TRUE(status.ok());

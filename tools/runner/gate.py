@@ -10,6 +10,8 @@ GROUP = "gate"
 # The groups of tools/install-deps that only the last stage needs: they are installed beside the first ones. `make test`
 # installs what those need.
 SERVERS = ("hadoop", "spark", "kubernetes")
+# The benchmarks are only compiled here, so that a change of what they use does not break them unseen.
+RELEASE = ("src/all", "tests/all", "bench/all")
 
 
 def rules(tally):
@@ -22,13 +24,13 @@ def unit(tally):
 
 
 def programs(tally):
-    if build(tally, "release", "src/all", "tests/all"):
+    if build(tally, "release", *RELEASE):
         labelled(tally, "release", "^simulation$")
         side_by_side(tally, ("tests/integration",), ("tests/end_to_end",), ("python/tests",), group=GROUP)
 
 
 def places(tally):
-    if build(tally, "release", "src/all", "tests/all") and install(tally, *SERVERS):
+    if build(tally, "release", *RELEASE) and install(tally, *SERVERS):
         side_by_side(tally, ("tests/yarn", "tests/python", "tests/clusters"), ("tests/spark",), ("tests/kubernetes",), group=GROUP)
 
 
@@ -44,6 +46,6 @@ STAGES = [
 def scripts():
     """{name: what is made beside the first stages}. What one stage needs first is compiled first."""
     return {
-        "compile": f"tools/build dev {' '.join(room_tests())} && tools/build release src/all tests/all",
+        "compile": f"tools/build dev {' '.join(room_tests())} && tools/build release {' '.join(RELEASE)}",
         "install": f"tools/install-deps {' '.join(SERVERS)}",
     }

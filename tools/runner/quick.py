@@ -1,13 +1,25 @@
 """What is run while one works: the house rules, and the tests of the rooms that the change can reach."""
 
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import re
 import subprocess
+import tempfile
 
-from .commands import ROOT
+from .commands import ROOT, run
 from .stages import Stage
-from .suites import build, has_tests, labelled, pytest, rooms, test_program
+from .suites import TEST_TIMEOUT_S, build, has_tests, pytest, rooms, test_program
+from .tally import Tally
 
 # A change of these reaches every room.
 EVERYWHERE = ("CMakeLists.txt", "CMakePresets.json", "cmake/", "src/LAYERS", "src/CMakeLists.txt")
+
+# So many processes share a room's tests: with one, the largest room would keep a single processor busy at the end.
+SHARDS = 4
+# What a test program says where all is well.
+CHATTER = re.compile(r"Running main|Note: This is test shard|\[=+\]|\[  PASSED  \]")
 
 
 def git(*words):
@@ -40,18 +52,42 @@ def reached(paths, uses):
 
 
 def rules(tally):
-    pytest(tally, "tests/tidy", group="gate")
+    pytest(tally, "tests/tidy", group="gate", keep=True)
+
+
+def shard(program, index):
+    """The tests of a part of a room, in one process: to start one with sanitizers takes longer than most tests. The gate
+    gives each test its own."""
+    own = Tally()
+    with tempfile.TemporaryDirectory() as scratch:
+        report = pathlib.Path(scratch) / "report.xml"
+        status, _ = run(ROOT / "build/dev" / program, "--gtest_brief=1", f"--gtest_output=xml:{report}",
+                        env={"GTEST_TOTAL_SHARDS": str(SHARDS), "GTEST_SHARD_INDEX": str(index)}, limit=TEST_TIMEOUT_S, drop=CHATTER)
+        failed = own.add_junit(report) if report.exists() else []
+    if status and not failed:
+        own.fail(f"{program}: status {status}")
+    return own
 
 
 def unit(tally):
-    chosen = sorted(room for room in reached(changed_files(), rooms()) if has_tests(room))
+    chosen = [test_program(room) for room in reached(changed_files(), rooms()) if has_tests(room)]
     if not chosen:
         print("run_tests: the change reaches no room")
-    elif build(tally, "dev", *map(test_program, chosen)):
-        labelled(tally, "dev", "^unit$", "-R", f"^({'|'.join(chosen)})\\.")
+    elif build(tally, "dev", *chosen):
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for own in pool.map(shard, *zip(*itertools.product(chosen, range(SHARDS)))):
+                tally.add(own)
 
 
-STAGES = [
-    Stage("rules", "The house rules.", 40, rules),
-    Stage("unit", "The tests of the rooms that the change can reach.", 50, unit),
-]
+def both(tally):
+    """One beside the other: the house rules keep one processor busy."""
+    of_rules, of_rooms = Tally(), Tally()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        done = pool.submit(rules, of_rules)
+        unit(of_rooms)
+        done.result()
+    tally.add(of_rules)
+    tally.add(of_rooms)
+
+
+STAGES = [Stage("quick", "The house rules, and the tests of the rooms that the change can reach.", 90, both)]
