@@ -213,18 +213,18 @@ TEST(DeskTableTest, EveryMessageInEveryStateHasItsOutcome) {
 TEST(DeskTableTest, DroppedMessagesChangeNothing) {
   const auto all = incoming();
   for (const Was state : {Was::kWaiting, Was::kStarting, Was::kRunning, Was::kEnded}) {
-    const auto outcome = [state](const Incoming& row) -> std::string {
-      return row.outcome[static_cast<int>(state)];
+    const auto outcome = [at = static_cast<int>(state)](const auto& row) {
+      return row.outcome[at];
     };
     for (const Incoming& next : all) {
-      SCOPED_TRACE(base::format("{} in {}", next.name, static_cast<int>(state)));
       World world(state);
       for (const Incoming& row : all) {
-        if (outcome(row) == "-") world.frame(2, row.frame);
+        if (std::string(outcome(row)) == "-") world.frame(2, row.frame);
       }
       world.out.clear();
       world.frame(2, next.frame);
-      EXPECT_EQ(world.out.events.empty() ? "-" : name_of(world.out.events[0]), outcome(next));
+      const std::string seen = world.out.events.empty() ? "-" : name_of(world.out.events[0]);
+      EXPECT_EQ(seen, outcome(next)) << next.name << " in " << static_cast<int>(state);
     }
   }
 }

@@ -1,5 +1,7 @@
 """What the house checks share: the project's files, and C++ without its comments and strings."""
 
+import importlib.machinery
+import importlib.util
 import pathlib
 import re
 import subprocess
@@ -22,6 +24,14 @@ def read(path, root=ROOT):
     """A file's text; a file that is not text reads as nothing."""
     content = (root / path).read_bytes()
     return "" if b"\0" in content else content.decode("utf-8", errors="replace")
+
+
+def load_tool(name):
+    """A program of tools/ as a module."""
+    loader = importlib.machinery.SourceFileLoader("tool_" + name, str(ROOT / "tools" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def cpp_files(folder="src"):

@@ -1,26 +1,17 @@
 """The parts of our own tools that decide what counts as passed."""
 
 import collections
-import importlib.machinery
-import importlib.util
 import os
 import subprocess
 import sys
 
 import pytest
 
-from house import ROOT
+from house import ROOT, load_tool
 from waiting import wait_until
 
 
-def load(name):
-    loader = importlib.machinery.SourceFileLoader("tool_" + name, str(ROOT / "tools" / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
-
-
-tidy, coverage = load("tidy"), load("coverage")
+tidy, coverage = load_tool("tidy"), load_tool("coverage")
 sys.path.insert(0, str(ROOT / "tools"))
 from runner import acceptance, commands, quick, stages, suites  # noqa: E402
 from runner.tally import Tally  # noqa: E402
