@@ -17,16 +17,7 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class Recorded final : public DeskOutput {
- public:
-  void send(SessionId, Frame frame) override { sent.push_back(*decode_master_message(*frame)); }
-  void close(SessionId, std::string_view) override {}
-  void event(DeskEvent event) override { events.push_back(std::move(event)); }
-
-  std::vector<MasterMessage> sent;
-  std::vector<DeskEvent> events;
-};
+using testing::Pair;
 
 // A worker that runs attempt 1 in generation 1.
 class DeskResultTest : public testing::Test {
@@ -45,7 +36,7 @@ class DeskResultTest : public testing::Test {
   void frame(const AgentMessage& message) { desk.on_frame(1, encode(message), now); }
 
   base::Instant now = base::Instant(std::chrono::seconds(1000));
-  Recorded out;
+  Recorder out;
   LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
@@ -57,7 +48,7 @@ TEST_F(DeskResultTest, BothArePassedOnAndAPartIsAnswered) {
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{job::kWorker0, 1, figures}),
                                       DeskEvent(ResultPart{job::kWorker0, 1, 0, 1, "r"})));
   desk.send_result_kept(job::kWorker0, {1, 1, ""});
-  EXPECT_THAT(out.sent, ElementsAre(MasterMessage(ResultKeptMessage{1, 1, ""})));
+  EXPECT_THAT(out.sent, ElementsAre(Pair(1, MasterMessage(ResultKeptMessage{1, 1, ""}))));
 }
 
 TEST_F(DeskResultTest, OfAnotherRunNothingCounts) {
