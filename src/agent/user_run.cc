@@ -9,7 +9,6 @@
 #include "agent/image_run.h"
 #include "base/format.h"
 #include "process/container_report.h"
-#include "process/wait_for.h"
 
 namespace gangrun::agent {
 
@@ -123,7 +122,7 @@ base::Result<> UserRun::start_process(process::SpawnOptions options, const std::
     if (!raw->err->on_readable()) raw->err_watch.reset();
   });
   process->exit_watch =
-      loop_.watch_readable(raw->child.pidfd(), [this, raw] { on_process_ended(*raw); });
+      loop_.watch_readable(raw->child.end_fd(), [this, raw] { on_process_ended(*raw); });
   processes_.push_back(std::move(process));
   ++running_;
   return {};
@@ -181,10 +180,10 @@ void UserRun::await_rest() {
   const std::vector<pid_t> left = containment_.processes();
   stopping_.tell_rest(left);
   for (const pid_t pid : left) {
-    base::UniqueFd pidfd = process::open_pidfd(pid);
-    if (!pidfd.valid()) continue;
-    rest_watches_.push_back(loop_.watch_readable(pidfd.get(), [this] { await_rest(); }));
-    rest_.push_back(std::move(pidfd));
+    auto handle = process::ProcessHandle::open(pid);
+    if (!handle.valid()) continue;
+    rest_watches_.push_back(loop_.watch_readable(handle.end_fd(), [this] { await_rest(); }));
+    rest_.push_back(std::move(handle));
     if (rest_.size() == kMaxWatched) return;
   }
   if (rest_.empty()) finish();

@@ -16,6 +16,7 @@
 #include "process/containment.h"
 #include "process/out_of_memory.h"
 #include "process/output.h"
+#include "process/process_handle.h"
 #include "process/spawn.h"
 #include "process/stopping.h"
 #include "process/usage.h"
@@ -86,7 +87,7 @@ class UserRun {
   process::OutOfMemoryWatch out_of_memory_ = process::OutOfMemoryWatch::start();
   process::Stopping stopping_;
   // Of those that live on when our own have ended; watches go before their descriptors.
-  std::vector<base::UniqueFd> rest_;
+  std::vector<process::ProcessHandle> rest_;
   std::vector<net::Watch> rest_watches_;
   net::Timer kill_timer_;
   base::Instant kill_at_;

@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,9 +86,27 @@ Result<> make_folders(const std::string& path, mode_t mode) {
   return {};
 }
 
+bool has_memory_files() {
+  static const bool has = UniqueFd(::memfd_create("probe", MFD_CLOEXEC)).valid();
+  return has;
+}
+
+Result<UniqueFd> memory_file(const std::string& name) {
+  if (has_memory_files()) {
+    UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!fd.valid()) return from_errno(errno, "memfd_create");
+    return fd;
+  }
+  // A file system in memory, wherever there is one.
+  std::string path = "/dev/shm/gangrun-XXXXXX";
+  UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
+  if (!fd.valid()) return from_errno(errno, format("cannot create {}", path));
+  if (::unlink(path.c_str()) != 0) return from_errno(errno, format("cannot remove {}", path));
+  return fd;
+}
+
 Result<UniqueFd> memory_file(const std::string& name, std::string_view content) {
-  UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC));
-  if (!fd.valid()) return from_errno(errno, "memfd_create");
+  GANGRUN_ASSIGN(UniqueFd fd, memory_file(name));
   GANGRUN_TRY(write_all(fd.get(), content, name));
   if (::lseek(fd.get(), 0, SEEK_SET) < 0) return from_errno(errno, "lseek");
   return fd;

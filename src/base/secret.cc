@@ -1,13 +1,12 @@
 #include "base/secret.h"
 
-#include <sys/random.h>
-
 #include <array>
 #include <cstddef>
 #include <cstring>
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/random.h"
 
 namespace gangrun::base {
 
@@ -44,9 +43,7 @@ Secret& Secret::operator=(Secret&& other) noexcept {
 Secret::~Secret() { wipe(value_); }
 
 Secret Secret::generate() {
-  std::array<unsigned char, 32> bytes{};
-  const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
-  GANGRUN_CHECK(got == static_cast<ssize_t>(bytes.size()), got);
+  const auto bytes = random_number<std::array<unsigned char, 32>>();
   std::string text;
   for (const unsigned char byte : bytes) text += format("{:02x}", byte);
   return Secret(std::move(text));

@@ -222,7 +222,7 @@ Result<> ClientSession::start_child(const job::ClusterSpec& spec) {
   options.parent_death_signal = SIGKILL;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   child_.emplace(std::move(child));
-  child_watch_ = loop_.watch_readable(child_->pidfd(), [this] { on_child_end(); });
+  child_watch_ = loop_.watch_readable(child_->end_fd(), [this] { on_child_end(); });
   return {};
 }
 

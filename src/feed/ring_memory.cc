@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "base/format.h"
 
 namespace gangrun::feed {
@@ -50,12 +51,13 @@ RingMemory::~RingMemory() {
 base::Result<std::shared_ptr<RingMemory>> RingMemory::create(std::size_t capacity, Access access) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   capacity = (std::clamp(capacity, kMinCapacity, kMaxCapacity) + page - 1) / page * page;
-  base::UniqueFd fd(memfd_create("gangrun-feed", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd.valid()) return base::from_errno(errno, "memfd_create");
+  GANGRUN_ASSIGN(base::UniqueFd fd, base::memory_file("gangrun-feed"));
   if (ftruncate(fd.get(), static_cast<off_t>(kRingHeaderBytes + capacity)) != 0) {
     return no_memory(capacity, errno);
   }
-  if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) return base::from_errno(errno, "sealing a memfd");
+  if (base::has_memory_files() && fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+    return base::from_errno(errno, "sealing a ring");
+  }
   auto made = std::make_shared<RingMemory>(Key{}, std::move(fd), capacity, access);
   GANGRUN_TRY(made->map());
   return made;
@@ -66,8 +68,10 @@ base::Result<std::shared_ptr<RingMemory>> RingMemory::open(base::UniqueFd fd, Ac
   if (!fd.valid() || fstat(fd.get(), &found) != 0) {
     return base::Error{base::Code::kDataLoss, "the peer sent no ring"};
   }
+  // Without seals, which came with memory files, a peer that cuts the ring kills us: it has our
+  // user, so it could do so in any case.
   const int seals = fcntl(fd.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals) {
+  if (base::has_memory_files() && (seals < 0 || (seals & kSeals) != kSeals)) {
     return base::Error{base::Code::kDataLoss, "the peer's ring is not sealed"};
   }
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -228,7 +228,7 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_TRY(agent.start());
   net::Watch companion_watch;
   if (companion) {
-    companion_watch = loop.watch_readable(companion->pidfd(), [&] {
+    companion_watch = loop.watch_readable(companion->end_fd(), [&] {
       companion_watch.reset();
       agent.end_because(base::format("its executor (process {}) has ended", arguments.live_with));
     });

@@ -1,6 +1,5 @@
 #include "node/yarn_master.h"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "base/strings.h"
 #include "base/variable.h"
 #include "cluster/yarn/application_end.h"
@@ -68,9 +68,7 @@ constexpr const char* kNewTokens = "new-tokens";
 constexpr const char* kTokenErrand = "token-errand.json";
 
 double random_fraction() {
-  std::uint32_t bits = 0;
-  if (::getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) return 0.5;
-  return static_cast<double>(bits) / 4294967296.0;
+  return static_cast<double>(base::random_number<std::uint32_t>()) / 4294967296.0;
 }
 
 // Of the scheduler that the configuration names.

@@ -19,7 +19,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/proc_fs.h"
-#include "process/wait_for.h"
+#include "process/process_handle.h"
 
 namespace gangrun::process {
 
@@ -194,11 +194,11 @@ void TaskCgroup::kill_one_by_one() const {
   // caller comes again until none is left.
   write_to(folder_ + "/cgroup.freeze", "1");
   for (const pid_t pid : processes()) {
-    const base::UniqueFd pidfd = open_pidfd(pid);
-    if (!pidfd.valid()) continue;
+    const ProcessHandle handle = ProcessHandle::open(pid);
+    if (!handle.valid()) continue;
     const auto members = processes();
     if (std::find(members.begin(), members.end(), pid) == members.end()) continue;
-    signal_pidfd(pidfd.get(), SIGKILL);
+    (void)handle.signal(SIGKILL);
   }
   write_to(folder_ + "/cgroup.freeze", "0");
 }

@@ -29,7 +29,7 @@ base::Result<Exit> Child::wait(base::Instant deadline) {
   while (true) {
     GANGRUN_ASSIGN(const std::optional<Exit> ended, reap());
     if (ended) return *ended;
-    if (!wait_readable(pidfd_.get(), deadline)) {
+    if (!wait_readable(handle_.end_fd(), deadline)) {
       return base::deadline_exceeded(fmt::format("process {} has not ended in time", pid_));
     }
   }

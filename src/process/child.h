@@ -6,21 +6,21 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "process/exit.h"
+#include "process/process_handle.h"
 
 namespace gangrun::process {
 
-// A process that we started and that only we wait for. Owns its pidfd. Going out of scope neither
-// kills nor reaps it: what becomes of a task is a decision, and containment sees to the rest.
+// A process that we started and that only we wait for. Going out of scope neither kills nor reaps
+// it: what becomes of a task is a decision, and containment sees to the rest.
 class Child {
  public:
-  Child(pid_t pid, base::UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Child(pid_t pid, ProcessHandle handle) : pid_(pid), handle_(std::move(handle)) {}
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   // Becomes readable when the process has ended, whether or not it is reaped. For the caller's
   // loop.
-  [[nodiscard]] int pidfd() const { return pidfd_.get(); }
+  [[nodiscard]] int end_fd() const { return handle_.end_fd(); }
   // Until reap() or wait() has given the Exit.
   [[nodiscard]] bool reaped() const { return exit_.has_value(); }
 
@@ -39,7 +39,7 @@ class Child {
 
  private:
   pid_t pid_;
-  base::UniqueFd pidfd_;
+  ProcessHandle handle_;
   std::optional<Exit> exit_;
 };
 

@@ -180,9 +180,9 @@ TEST_P(ContainmentAtLevel, ATaskOutlivesItsParentWhereItIsNotToDieWithIt) {
   setting.die_with_parent = false;
   Family family(setting);
   family.wait_until_up();
-  const base::UniqueFd parent = open_pidfd(family.parent);
+  const auto parent = ProcessHandle::open(family.parent);
   ::kill(family.parent, SIGKILL);
-  ASSERT_TRUE(wait_readable(parent.get(), family_deadline()));
+  ASSERT_TRUE(wait_readable(parent.end_fd(), family_deadline()));
   EXPECT_GE(family.marked_processes().size(), std::size_t{kStubbornProcesses});
   ::kill(family.guardian, SIGKILL);
   family.expect_nothing_survives();

@@ -1,8 +1,5 @@
 #include "process/foreign_process.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 
 #include "base/format.h"
@@ -11,20 +8,20 @@
 namespace gangrun::process {
 
 base::Result<ForeignProcess> ForeignProcess::open(pid_t pid, std::uint64_t start_ticks) {
-  base::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd.valid() && errno != ESRCH) {
+  ProcessHandle handle = ProcessHandle::open(pid);
+  if (!handle.valid() && errno != ESRCH && errno != ENOENT) {
     return base::from_errno(errno, base::format("cannot open process {}", pid));
   }
-  // Read after the opening: from here on the number stays what it is for the pidfd.
-  const auto stat = pidfd.valid() ? read_stat(pid) : std::nullopt;
+  // Read after the opening: from here on the number stays what it is for the handle.
+  const auto stat = handle.valid() ? read_stat(pid) : std::nullopt;
   if (!stat || !stat->alive() || stat->start_ticks != start_ticks) {
     return base::not_found(base::format("process {} has ended", pid));
   }
-  return ForeignProcess(pid, std::move(pidfd));
+  return ForeignProcess(pid, std::move(handle));
 }
 
 base::Result<> ForeignProcess::signal(int number) const {
-  if (::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0) != 0) {
+  if (!handle_.signal(number)) {
     const int error_number = errno;
     if (error_number == ESRCH) {
       return base::not_found(base::format("process {} has ended", pid_));

@@ -29,7 +29,7 @@ TEST(ForeignProcess, IsSignalledAndItsEndIsSeen) {
   ASSERT_TRUE(process.ok()) << process.error().message;
   EXPECT_EQ(process->pid(), child->pid());
   ASSERT_TRUE(process->signal(SIGKILL).ok());
-  EXPECT_TRUE(wait_readable(process->pidfd(), base::soon()));
+  EXPECT_TRUE(wait_readable(process->end_fd(), base::soon()));
   ASSERT_TRUE(child->wait(base::soon()).ok());
   EXPECT_EQ(process->signal(SIGKILL).error().code, base::Code::kNotFound);
 }
@@ -49,7 +49,7 @@ TEST(ForeignProcess, WhatHasEndedAndIsNotReapedIsGone) {
   const auto stat = read_stat(child->pid());
   ASSERT_TRUE(stat);
   ASSERT_TRUE(child->signal(SIGKILL).ok());
-  ASSERT_TRUE(wait_readable(child->pidfd(), base::soon()));
+  ASSERT_TRUE(wait_readable(child->end_fd(), base::soon()));
   EXPECT_EQ(ForeignProcess::open(child->pid(), stat->start_ticks).error().code,
             base::Code::kNotFound);
   EXPECT_TRUE(child->wait(base::soon()).ok());

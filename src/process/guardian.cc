@@ -18,7 +18,6 @@
 #include "base/format.h"
 #include "process/proc_fs.h"
 #include "process/signals.h"
-#include "process/wait_for.h"
 
 namespace gangrun::process {
 
@@ -37,6 +36,14 @@ void complain(const base::Error& error) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
+void close_all_above(int last) {
+  if (::syscall(SYS_close_range, static_cast<unsigned int>(last) + 1, UINT_MAX, 0U) == 0) return;
+  // Before Linux 5.9. The folder's own descriptor is listed too, and closed by then.
+  for (const int fd : open_descriptors()) {
+    if (fd > last) ::close(fd);
+  }
+}
+
 // The pipes to the agent and the remover keep working, and so do the descriptors that are to last;
 // what else the program was started with is the agent's alone.
 void drop_descriptors(GuardianState& state) {
@@ -52,8 +59,7 @@ void drop_descriptors(GuardianState& state) {
     if (fd == ++next) continue;
     if (::dup3(fd, next, O_CLOEXEC) == next && owner != nullptr) owner->reset(next);
   }
-  // An older kernel keeps them open; they end with us.
-  ::syscall(SYS_close_range, static_cast<unsigned int>(next) + 1, UINT_MAX, 0U);
+  close_all_above(next);
 }
 
 // The agent's wait status once it has ended; other children are orphans of the task.
@@ -124,17 +130,31 @@ std::optional<int> wait_for_an_end(const GuardianState& state) {
   }
 }
 
+// The agent's wait status; none where it has not ended in time. SIGCHLD is blocked.
+std::optional<int> await_agent(pid_t agent, base::Duration limit) {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  ::sigaddset(&awaited, SIGCHLD);
+  const base::Instant deadline = std::chrono::steady_clock::now() + limit;
+  while (true) {
+    if (const auto status = reap_agent(agent)) return status;
+    const base::Duration left = deadline - std::chrono::steady_clock::now();
+    if (left <= base::Duration::zero()) return std::nullopt;
+    const auto whole = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec pause{.tv_sec = whole.count(), .tv_nsec = (left - whole).count()};
+    ::sigtimedwait(&awaited, nullptr, &pause);
+  }
+}
+
 // Makes the agent end, and gives its wait status. It is asked first, by the end of our pipe: then
 // each of us two still stands in for the other, should one be killed meanwhile.
 int end_agent(GuardianState& state) {
-  const base::UniqueFd agent = open_pidfd(state.agent);
   state.alive.reset();
-  if (state.level == Level::kPidNamespace ||
-      !wait_readable(agent.get(), std::chrono::steady_clock::now() + kMaxAgentsEnd)) {
-    ::kill(state.agent, SIGKILL);
+  if (state.level != Level::kPidNamespace) {
+    if (const auto status = await_agent(state.agent, kMaxAgentsEnd)) return *status;
   }
-  wait_readable(agent.get(), std::chrono::steady_clock::now() + kMaxKilling);
-  return reap_agent(state.agent).value_or(SIGKILL);
+  ::kill(state.agent, SIGKILL);
+  return await_agent(state.agent, kMaxKilling).value_or(SIGKILL);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "process/proc_fs.h"
+#include "process/process_handle.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -89,21 +90,21 @@ base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& 
     }
     const base::Instant now = std::chrono::steady_clock::now();
     if (now >= deadline) return survivors_error(alive);
-    std::vector<base::UniqueFd> awaited;
+    std::vector<ProcessHandle> awaited;
     for (const pid_t pid : alive) {
-      base::UniqueFd pidfd = open_pidfd(pid);
-      // From here on pidfd cannot mean another process; whether it is one of ours is asked again.
-      if (!pidfd.valid() || !victims.is_victim(pid)) continue;
-      if (!victims.kill_whole) signal_pidfd(pidfd.get(), SIGKILL);
-      if (awaited.size() < kMaxAwaited) awaited.push_back(std::move(pidfd));
+      ProcessHandle handle = ProcessHandle::open(pid);
+      // From here on it cannot mean another process; whether it is one of ours is asked again.
+      if (!handle.valid() || !victims.is_victim(pid)) continue;
+      if (!victims.kill_whole) (void)handle.signal(SIGKILL);
+      if (awaited.size() < kMaxAwaited) awaited.push_back(std::move(handle));
     }
     if (victims.kill_whole) {
       victims.kill_whole();
-      for (const base::UniqueFd& pidfd : awaited) signal_pidfd(pidfd.get(), SIGKILL);
+      for (const ProcessHandle& handle : awaited) (void)handle.signal(SIGKILL);
     }
     const base::Instant round_end = std::min(deadline, now + kMaxRound);
-    for (const base::UniqueFd& pidfd : awaited) {
-      if (!wait_readable(pidfd.get(), round_end)) break;
+    for (const ProcessHandle& handle : awaited) {
+      if (!wait_readable(handle.end_fd(), round_end)) break;
     }
   }
 }

@@ -114,7 +114,7 @@ TEST(WaitFor, LooksOnceAtAPastDeadlineAndNoticesAnEnd) {
   write.reset();
   EXPECT_TRUE(wait_readable(read.get(), std::chrono::steady_clock::now() - seconds(1)));
   EXPECT_TRUE(wait_any_readable({read.get()}, base::soon()));
-  EXPECT_FALSE(open_pidfd(-1).valid());
+  EXPECT_FALSE(ProcessHandle::open(-1).valid());
 }
 
 }  // namespace

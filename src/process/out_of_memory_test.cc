@@ -142,8 +142,8 @@ TEST(OutOfMemory, ARealKillIsRecognisedByTheLogAndByTheCounters) {
     const bool made = ::mkdir(group.c_str(), 0755) == 0;
     const pid_t pid = ::fork();
     if (pid == 0) ::_exit(watch_a_greedy_child(group, with_log));
-    const base::UniqueFd ended = open_pidfd(pid);
-    EXPECT_TRUE(wait_readable(ended.get(), std::chrono::steady_clock::now() + seconds(60)));
+    const auto ended = ProcessHandle::open(pid);
+    EXPECT_TRUE(wait_readable(ended.end_fd(), std::chrono::steady_clock::now() + seconds(60)));
     int status = 0;
     ASSERT_EQ(::waitpid(pid, &status, 0), pid);
     ASSERT_TRUE(WIFEXITED(status));

@@ -114,6 +114,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_
   stat.session = static_cast<pid_t>(number(fields[3]).value_or(0));
   stat.cpu = ticks(11) + ticks(12);
   stat.children_cpu = ticks(13) + ticks(14);
+  stat.threads = number(fields[17]).value_or(0);
   stat.start_ticks = *start;
   stat.resident_pages = number(fields[21]).value_or(0);
   return stat;
@@ -201,6 +202,8 @@ bool is_descendant(pid_t pid, pid_t ancestor) {
   }
   return false;
 }
+
+std::vector<int> open_descriptors() { return numbered_entries("/proc/self/fd"); }
 
 std::vector<std::uint64_t> socket_inodes(pid_t pid) {
   std::vector<std::uint64_t> found;

@@ -25,6 +25,7 @@ struct ProcessStat {
   base::Duration children_cpu{};  // of children that ended and that it has reaped
   std::uint64_t start_ticks = 0;  // with the pid: names one process as long as the host is up
   std::uint64_t resident_pages = 0;
+  std::uint64_t threads = 0;  // 1 for a process that waits to be reaped, all of whose threads ended
 
   [[nodiscard]] bool alive() const { return state != 'Z' && state != 'X' && state != 'x'; }
 };
@@ -58,6 +59,9 @@ std::vector<pid_t> descendants_by_parents(pid_t ancestor);
 
 // Whether the chain of parents of `pid` leads to `ancestor`.
 bool is_descendant(pid_t pid, pid_t ancestor);
+
+// Of this process.
+std::vector<int> open_descriptors();
 
 // The open sockets of a process, by inode; empty where its descriptors are hidden from us.
 std::vector<std::uint64_t> socket_inodes(pid_t pid);

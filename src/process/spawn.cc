@@ -18,7 +18,6 @@
 #include "base/strings.h"
 #include "process/open_files.h"
 #include "process/spawn_child.h"
-#include "process/wait_for.h"
 
 namespace gangrun::process {
 
@@ -271,7 +270,7 @@ pid_t clone_child(Plan& plan, int& pidfd) {
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+  const int flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (has_pidfds() ? CLONE_PIDFD : 0);
   const pid_t pid = ::clone(spawn_child::run, top, flags, &plan, &pidfd, nullptr, nullptr);
   const int error_number = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -292,19 +291,17 @@ base::Result<Child> spawn(const SpawnOptions& options) {
     }
     return failure_of(options, *prepared);
   }
-  if (!pidfd.valid()) pidfd = open_pidfd(pid);
-  if (!pidfd.valid()) {
-    // Older than pidfds: the flag is ignored and the child runs. Without one nobody could watch it.
+  ProcessHandle handle =
+      has_pidfds() ? ProcessHandle(pid, std::move(pidfd)) : ProcessHandle::open(pid);
+  if (!handle.valid()) {
+    // Nobody could watch it.
     const int error_number = errno;
     ::kill(pid, SIGKILL);
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    return base::from_errno(error_number,
-                            fmt::format("cannot start {}: this kernel has no pidfds (Linux 5.3 or "
-                                        "newer is needed)",
-                                        options.argv[0]));
+    return base::from_errno(error_number, fmt::format("cannot watch {}", options.argv[0]));
   }
-  return Child(pid, std::move(pidfd));
+  return Child(pid, std::move(handle));
 }
 
 }  // namespace gangrun::process

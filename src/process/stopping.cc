@@ -9,9 +9,8 @@
 #include <system_error>
 
 #include "base/format.h"
-#include "base/unique_fd.h"
 #include "process/proc_fs.h"
-#include "process/wait_for.h"
+#include "process/process_handle.h"
 
 namespace gangrun::process {
 
@@ -67,10 +66,10 @@ void Stopping::tell_rest(const std::vector<pid_t>& left) {
 
 void Stopping::tell_one(pid_t pid) {
   // First, so that the number cannot become somebody else's between look and signal.
-  const base::UniqueFd pidfd = open_pidfd(pid);
+  const ProcessHandle handle = ProcessHandle::open(pid);
   const auto stat = read_stat(pid);
-  if (!pidfd.valid() || !stat || !stat->alive()) return;
-  if (told_.emplace(pid, stat->start_ticks).second) signal_pidfd(pidfd.get(), how_.number);
+  if (!handle.valid() || !stat || !stat->alive()) return;
+  if (told_.emplace(pid, stat->start_ticks).second) (void)handle.signal(how_.number);
 }
 
 }  // namespace gangrun::process

@@ -87,7 +87,7 @@ inline std::string unique_name(const char* what) {
   if (!child.ok()) ::_exit(kAgentCannotSpawn);
   ::close(ready);
   const base::UniqueFd told_fd(::signalfd(-1, &told, SFD_CLOEXEC));
-  wait_any_readable({contained->guardian_gone_fd(), child->pidfd(), told_fd.get()},
+  wait_any_readable({contained->guardian_gone_fd(), child->end_fd(), told_fd.get()},
                     family_deadline());
   if (wait_readable(told_fd.get(), std::chrono::steady_clock::now())) ::_exit(kAgentWasTold);
   contained->reap_orphans({child->pid()});
@@ -115,10 +115,10 @@ class Family {
   Family& operator=(const Family&) = delete;
   ~Family() {
     // Not the guardian too: who kills both at once has to look after the rest.
-    if (agent > 0 && !wait_readable(agent_fd_.get(), std::chrono::steady_clock::now())) {
+    if (agent > 0 && !wait_readable(agent_.end_fd(), std::chrono::steady_clock::now())) {
       ::kill(agent, SIGKILL);
     }
-    if (guardian > 0) wait_readable(guardian_fd_.get(), family_deadline());
+    if (guardian > 0) wait_readable(guardian_.end_fd(), family_deadline());
     if (parent > 0) {
       ::kill(parent, SIGKILL);
       ::waitpid(parent, nullptr, 0);
@@ -137,15 +137,15 @@ class Family {
     }
     guardian = only_child_of(parent);
     agent = only_child_of(guardian);
-    guardian_fd_ = open_pidfd(guardian);
-    agent_fd_ = open_pidfd(agent);
+    guardian_ = ProcessHandle::open(guardian);
+    agent_ = ProcessHandle::open(agent);
   }
 
   // Guardian and agent are gone, and so is everything that the user's process started. All of
   // the latter hold the pipe's other end, so that its end of file is the death of the last.
   void expect_nothing_survives() {
-    EXPECT_TRUE(wait_readable(guardian_fd_.get(), family_deadline())) << "the guardian lives";
-    EXPECT_TRUE(wait_readable(agent_fd_.get(), family_deadline())) << "the agent lives";
+    EXPECT_TRUE(wait_readable(guardian_.end_fd(), family_deadline())) << "the guardian lives";
+    EXPECT_TRUE(wait_readable(agent_.end_fd(), family_deadline())) << "the agent lives";
     wait_for_end_of_output();
     EXPECT_THAT(marked_processes(), testing::IsEmpty());
     EXPECT_FALSE(has_cgroup()) << "the cgroup was not removed";
@@ -241,8 +241,8 @@ class Family {
   std::string mark_;
   base::UniqueFd ready_;
   base::UniqueFd status_;
-  base::UniqueFd guardian_fd_;
-  base::UniqueFd agent_fd_;
+  ProcessHandle guardian_;
+  ProcessHandle agent_;
 };
 
 }  // namespace gangrun::process

@@ -1,8 +1,6 @@
 #include "process/wait_for.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,13 +25,5 @@ bool wait_any_readable(const std::vector<int>& fds, base::Instant deadline) {
 }
 
 bool wait_readable(int fd, base::Instant deadline) { return wait_any_readable({fd}, deadline); }
-
-base::UniqueFd open_pidfd(pid_t pid) {
-  return base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
-}
-
-bool signal_pidfd(int pidfd, int number) {
-  return ::syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, 0U) == 0;
-}
 
 }  // namespace gangrun::process

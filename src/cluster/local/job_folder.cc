@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "base/folder.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "base/strings.h"
 #include "job/plan_json.h"
 #include "job/units.h"
@@ -117,11 +117,7 @@ Result<std::string> make_unique_folder(const std::string& home, const std::strin
   const std::string jobs = jobs_folder(home);
   GANGRUN_TRY(base::make_folders(jobs, 0700));
   for (int i = 0; i < kMaxIdTries; ++i) {
-    unsigned random = 0;
-    if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) {
-      return base::from_errno(errno, "getrandom");
-    }
-    std::string id = make_job_id(name, now, random);
+    std::string id = make_job_id(name, now, base::random_number<unsigned>());
     const std::string folder = base::format("{}/{}", jobs, id);
     if (::mkdir(folder.c_str(), 0700) == 0) return id;
     if (errno != EEXIST) return base::from_errno(errno, base::format("cannot create {}", folder));

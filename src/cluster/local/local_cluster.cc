@@ -103,9 +103,9 @@ struct LocalCluster::Agent {
 
   [[nodiscard]] bool exists() const { return guardian || adopted; }
   [[nodiscard]] pid_t pid() const { return guardian ? guardian->pid() : adopted->pid(); }
-  [[nodiscard]] int pidfd() const { return guardian ? guardian->pidfd() : adopted->pidfd(); }
+  [[nodiscard]] int end_fd() const { return guardian ? guardian->end_fd() : adopted->end_fd(); }
   void signal(int number) const {
-    // What has ended is told by its pidfd.
+    // What has ended is told by its descriptor.
     (void)(guardian ? guardian->signal(number) : adopted->signal(number));
   }
 };
@@ -119,7 +119,7 @@ LocalCluster::~LocalCluster() {
   }
   const base::Instant deadline = loop_.now() + kKillWait;
   for (auto& [key, agent] : agents_) {
-    if (agent->exists()) (void)process::wait_readable(agent->pidfd(), deadline);
+    if (agent->exists()) (void)process::wait_readable(agent->end_fd(), deadline);
     if (agent->guardian) (void)agent->guardian->reap();
   }
 }
@@ -310,7 +310,7 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
 }
 
 void LocalCluster::watch(const Key& key, Agent& agent) {
-  agent.exit_watch = loop_.watch_readable(agent.pidfd(), [this, key] { reap(key); });
+  agent.exit_watch = loop_.watch_readable(agent.end_fd(), [this, key] { reap(key); });
 }
 
 void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {

@@ -1,0 +1,123 @@
+#include "process/end_poller.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "process/proc_fs.h"
+
+namespace gangrun::process {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPause{10};
+// So many times longer than a look at all of them is the pause after it.
+constexpr int kIdleShare = 10;
+
+struct Awaited {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  base::UniqueFd told;  // closed at the end
+};
+
+bool has_ended(const Awaited& process) {
+  const auto stat = read_stat(process.pid);
+  return !stat || stat->start_ticks != process.start_ticks ||
+         (!stat->alive() && stat->threads <= 1);
+}
+
+bool is_forgotten(const Awaited& process) {
+  pollfd other_end{.fd = process.told.get(), .events = 0, .revents = 0};
+  return ::poll(&other_end, 1, 0) > 0;
+}
+
+class EndPoller {
+ public:
+  [[nodiscard]] pid_t owner() const { return owner_; }
+
+  bool add(Awaited process) {
+    const std::lock_guard lock(mutex_);
+    if (!runs_ && !start()) return false;
+    awaited_.push_back(std::move(process));
+    return true;
+  }
+
+ private:
+  bool start() {
+    // Signals are for the threads that expect them.
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { run(); }).detach();
+      runs_ = true;
+    } catch (const std::system_error& failure) {
+      errno = failure.code().value();
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return runs_;
+  }
+
+  void run() {
+    while (true) {
+      const auto began = std::chrono::steady_clock::now();
+      {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(awaited_, [](const Awaited& process) {
+          const bool ended = has_ended(process);
+          // A fork of ours may have the pipe open too, so closing it is not enough.
+          if (ended) (void)!::write(process.told.get(), "", 1);
+          return ended || is_forgotten(process);
+        });
+        if (awaited_.empty()) {
+          runs_ = false;
+          return;
+        }
+      }
+      const auto took = std::chrono::steady_clock::now() - began;
+      std::this_thread::sleep_for(
+          std::max<std::chrono::steady_clock::duration>(kPause, kIdleShare * took));
+    }
+  }
+
+  const pid_t owner_ = ::getpid();
+  std::mutex mutex_;
+  bool runs_ = false;
+  std::vector<Awaited> awaited_;
+};
+
+// This process's own: a fork has no threads but the one that forked. Never destroyed, for its
+// thread may outlive main().
+EndPoller& poller() {
+  static std::atomic<EndPoller*> current = nullptr;
+  EndPoller* found = current.load();
+  if (found != nullptr && found->owner() == ::getpid()) return *found;
+  auto fresh = std::make_unique<EndPoller>();
+  if (current.compare_exchange_strong(found, fresh.get())) return *fresh.release();
+  return *found;
+}
+
+}  // namespace
+
+base::UniqueFd poll_for_end(pid_t pid, std::uint64_t start_ticks) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  base::UniqueFd mine(ends[0]);
+  if (!poller().add({pid, start_ticks, base::UniqueFd(ends[1])})) return {};
+  return mine;
+}
+
+}  // namespace gangrun::process
