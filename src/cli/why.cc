@@ -31,6 +31,12 @@ std::vector<const job::TaskStatus*> tasks_in(const job::JobStatus& status, job::
   return found;
 }
 
+// What others have said (Kubernetes' events, say) may have its full stop already.
+std::string as_sentence(std::string text) {
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
 // Why the tasks are known by their addresses: a sentence for each host, with the tasks that it has.
 // That tasks of one machine find each other by its loopback is never the trouble, unless somebody
 // chose it.
@@ -59,11 +65,11 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
 std::vector<std::string> reasons(const job::JobStatus& status) {
   std::vector<std::string> sentences = {verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
-    if (status.cause) sentences.push_back(harmless(status.cause->sentence) + ".");
+    if (status.cause) sentences.push_back(as_sentence(harmless(status.cause->sentence)));
     return sentences;
   }
   if (!status.waiting_for.empty()) {
-    sentences.push_back(base::format("It waits for {}.", harmless(status.waiting_for)));
+    sentences.push_back(as_sentence(base::format("It waits for {}", harmless(status.waiting_for))));
   }
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
@@ -84,7 +90,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
 // What else there is to know, and at the end where to read on.
 std::vector<std::string> remarks(const job::JobStatus& status) {
   std::vector<std::string> sentences;
-  for (const std::string& note : status.notes) sentences.push_back(harmless(note) + ".");
+  for (const std::string& note : status.notes) sentences.push_back(as_sentence(harmless(note)));
   add_addresses(status, sentences);
   if (!job::is_final(status.state) || !status.cause) return sentences;
   if (status.cause->task && status.state == job::JobState::kFailed) {

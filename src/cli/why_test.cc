@@ -94,6 +94,12 @@ TEST(Why, WhatTheGangWaitsForIsSaidFirst) {
                           "It waits for a place for worker:1: the queue is full; limit in 9 min."));
 }
 
+TEST(Why, ASentenceOfAClusterKeepsItsOneFullStop) {
+  job::JobStatus status = running(2);
+  status.waiting_for = "worker:1: 0/1 nodes are available: 1 Insufficient cpu.";
+  EXPECT_EQ(why(status)[1], "It waits for worker:1: 0/1 nodes are available: 1 Insufficient cpu.");
+}
+
 TEST(Why, ASilentTaskIsNamed) {
   job::JobStatus status = running(2);
   status.tasks[1].state = job::TaskState::kLost;
