@@ -14,12 +14,12 @@ INSTALLED = {"make": ("build", "wheel"), "pip": ("install",)}
 LIMIT_S = 280
 
 
-def fences(name, section=None, without=None):
-    """The blocks of a page, "start/yarn", or of one section of it, or of all but one."""
+def fences(name, section=None, without=()):
+    """The blocks of a page, "start/yarn", or of one section of it, or of all but some."""
     parts = re.split(r"^(?=## )", (ROOT / "docs" / f"{name}.md").read_text(), flags=re.MULTILINE)
     headings = [part.partition("\n")[0].removeprefix("## ") for part in parts]
-    assert {section, without} - {None} <= set(headings), headings
-    chosen = (part for part, heading in zip(parts, headings) if section in (None, heading) and heading != without)
+    assert {section, *without} - {None} <= set(headings), headings
+    chosen = (part for part, heading in zip(parts, headings) if section in (None, heading) and heading not in without)
     return list(FENCE.finditer("".join(chosen)))
 
 

@@ -86,8 +86,20 @@ def figures(task: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value:.5g}" if isinstance(value, float) else f"{name}={value}" for name, value in found.items())
 
 
+def duration(ms: int) -> str:
+    """As the program writes it: "410 ms", "4.1 s", "41 s", "2 min 5 s", "1 h 2 min"."""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 10_000:
+        return f"{ms // 1000}.{ms % 1000 // 100} s"
+    large, small, units = (ms // 60_000, ms // 1000 % 60, ("min", "s")) if ms < 3_600_000 else (
+        ms // 3_600_000, ms // 60_000 % 60, ("h", "min"))
+    words = [f"{count} {unit}" for count, unit in zip((large, small), units) if count]
+    return " ".join(words)
+
+
 def headline(status: Status) -> str:
-    words = f"{status['id']} {status['state']}, {status.get('elapsed_ms', 0) / 1000:.0f} s"
+    words = f"{status['id']} {status['state']}, {duration(status.get('elapsed_ms', 0))}"
     if status.get("restarts_used"):
         words += f", {status['restarts_used']} of {status['restarts_max']} restarts used"
     return words

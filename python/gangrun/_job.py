@@ -136,8 +136,11 @@ def name_for(mains: Mapping[str, Main]) -> str:
     return name if NAME.fullmatch(name) and name != "last" else "job"  # which commands take for the newest job
 
 
-def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
-    """Checks everything that can be checked here, and writes the job file with what it needs beside."""
+def prepare(request: Request, progress: Callable[[str], None], check: Optional[Callable[[str], object]] = None) -> Prepared:
+    """Checks everything that can be checked here, and writes the job file with what it needs beside.
+
+    If an environment has to be packed, `check` gets the path of the job file without it first: packing may take minutes.
+    """
     if request.on not in PLACES:
         raise InvalidJob(f"on: {request.on!r} is not a known place; allowed: {', '.join(PLACES)}")
     specs = specs_of(request.tasks)
@@ -152,7 +155,13 @@ def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
     payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)
     staging = _staging.Staging()
     try:
-        job = _Builder(request, staging, files, progress).job(specs, mains, payloads)
+        builder = _Builder(request, staging, files, progress, packs=check is None)
+        job = builder.job(specs, mains, payloads)
+        if builder.has_to_pack:
+            assert check is not None
+            check(staging.write_json("trial.json", job))
+            builder.packs = True
+            job = builder.job(specs, mains, payloads)
         return Prepared(staging, staging.write_json("job.json", job), bool(functions))
     except BaseException:
         staging.remove()
@@ -161,7 +170,8 @@ def prepare(request: Request, progress: Callable[[str], None]) -> Prepared:
 
 class _Builder:
     def __init__(self, request: Request, staging: _staging.Staging, files: Mapping[str, str],
-                 progress: Callable[[str], None]) -> None:
+                 progress: Callable[[str], None], packs: bool) -> None:
+        self.packs, self.has_to_pack = packs, False
         self.request, self.staging, self.progress = request, staging, progress
         self.local = request.on == "local"
         self.files = dict(files)
@@ -222,7 +232,11 @@ class _Builder:
 
         key = chosen if chosen is None or isinstance(chosen, str) else id(chosen)
         if key not in self.pythons:
-            self.pythons[key] = environments.prepare(chosen, on=self.request.on, env=env, progress=self.progress)
+            found = None if self.packs else environments.without_packing(chosen, on=self.request.on)
+            if found is None and not self.packs:
+                self.has_to_pack = True
+                return environments.TaskPython(("python3",))
+            self.pythons[key] = found or environments.prepare(chosen, on=self.request.on, env=env, progress=self.progress)
         return self.pythons[key]
 
     def put_payload(self, payload: bytes) -> str:

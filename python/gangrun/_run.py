@@ -455,7 +455,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     shown = _display.make(kind)
     told = _progress.Progress(_display.progress(shown) if shown is not None else None, display is None)
     try:
-        prepared = _job.prepare(request, told.say)
+        prepared = _job.prepare(request, told.say, lambda path: _program.call(["run", "--dry-run", path], env=client_env))
     except BaseException:
         _display.close(shown)
         raise

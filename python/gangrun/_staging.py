@@ -134,7 +134,8 @@ class Staging:
                 listed.append(f"{path}#{name}")
                 continue
             os.makedirs(links, exist_ok=True)
-            os.symlink(path, os.path.join(links, name))
+            if not os.path.lexists(os.path.join(links, name)):  # a trial has linked it
+                os.symlink(path, os.path.join(links, name))
             listed.append(os.path.join(links, name))
         return [] if local else listed
 

@@ -85,4 +85,11 @@ def test_a_notebook_has_one_output_that_is_renewed(folder, monkeypatch):
 def test_lines_are_printed_with_the_name_of_their_task(folder, capsys):
     gangrun.run({"worker": 1}, ["sh", "-c", "echo out; echo err >&2"], display="lines")
     out, err = capsys.readouterr()
-    assert out == "worker:0 | out\n" and "worker:0 | err\n" in err and "succeeded" in err
+    assert out == "worker:0 | out\n" and "worker:0 | err\n" in err
+    assert re.search(r"^gangrun: \S+ succeeded, [1-9]\d*(\.\d)? m?s$", err, re.MULTILINE), err
+
+
+@pytest.mark.parametrize("ms, words", [(0, "0 ms"), (412, "412 ms"), (4_190, "4.1 s"), (41_900, "41 s"), (60_000, "1 min"),
+                                       (125_000, "2 min 5 s"), (3_600_000, "1 h"), (3_725_000, "1 h 2 min")])
+def test_a_time_is_written_as_the_program_does(ms, words):
+    assert _display.headline({"id": "wine-1", "state": "succeeded", "elapsed_ms": ms}) == f"wine-1 succeeded, {words}"

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import struct
 import subprocess
@@ -16,6 +17,7 @@ import zipfile
 
 import pytest
 
+import gangrun
 from gangrun import TaskSpec, _job, environments
 from gangrun.environments import NodePython, _active, _cache, _given, _pack, _start, cluster_pack
 from gangrun.errors import CommandFailed, InvalidJob
@@ -388,6 +390,29 @@ def test_other_folders_of_packages_are_packed_with_the_environment(tmp_path):
     packages = _active._packages_folder()
     assert done.stdout == f"['{packages}/extra.py'] ['loose.py', 'rest', 'outer/inner']\n" or \
         done.stdout == f"['{packages}/extra.py'] ['outer/inner', 'loose.py', 'rest']\n"
+
+
+def hello():
+    return "hello"
+
+
+@pytest.mark.parametrize("configuration, more, said", [
+    (None, {}, "HADOOP_CONF_DIR is not set"),
+    ("nowhere", {}, "nowhere; expected the folder with the cluster's core-site.xml"),
+    ("good", {"timeouts": {"jobs": "1 h"}}, "timeouts: 'jobs' is not a known key"),
+    ("good", {"principal": "me@REALM"}, "needs a cluster with Kerberos"),
+])
+def test_what_can_be_refused_is_refused_before_an_environment_is_packed(tmp_path, monkeypatch, home, configuration, more, said):
+    write(tmp_path / "good/core-site.xml", "<configuration><property><name>fs.defaultFS</name>"
+                                           "<value>hdfs://localhost:1</value></property></configuration>")
+    write(tmp_path / "good/yarn-site.xml", "<configuration/>")
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    packed = []
+    monkeypatch.setattr(_pack, "write", lambda *arguments: packed.append(arguments))
+    with pytest.raises(InvalidJob, match=re.escape(said)):
+        gangrun.run({"worker": 1}, hello, on="yarn", display=False,
+                    client_env={"HADOOP_CONF_DIR": str(tmp_path / configuration)} if configuration else None, **more)
+    assert packed == [] and not list(home.glob("python/run-*"))
 
 
 def test_each_type_has_its_own_by_its_name_or_its_label(folder):

@@ -10,8 +10,8 @@ std::optional<std::string> AllocationLimit::exceeded(const job::JobStatus& statu
   is_settled_ |= !status.folder.empty() || status.state != job::JobState::kAllocating;
   if (is_settled_ || !limit_ || now - since_ <= *limit_) return std::nullopt;
   is_settled_ = true;
-  return base::format("no place for the job's master within {}: {}", base::to_words(*limit_),
-                      status.waiting_for);
+  return base::format("the job's master did not start within {}; it waited for {}",
+                      base::to_words(*limit_), status.waiting_for);
 }
 
 }  // namespace gangrun::cli

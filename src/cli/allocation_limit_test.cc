@@ -10,7 +10,7 @@ using std::chrono::seconds;
 job::JobStatus waiting() {
   job::JobStatus status;
   status.state = job::JobState::kAllocating;
-  status.waiting_for = "queue default is full";
+  status.waiting_for = "a container";
   return status;
 }
 
@@ -19,7 +19,7 @@ TEST(AllocationLimit, IsToldOnceWithWhatIsWaitedFor) {
   AllocationLimit limit(seconds(60), begin);
   EXPECT_EQ(limit.exceeded(waiting(), begin + seconds(60)), std::nullopt);
   EXPECT_EQ(limit.exceeded(waiting(), begin + seconds(61)),
-            "no place for the job's master within 1 min: queue default is full");
+            "the job's master did not start within 1 min; it waited for a container");
   EXPECT_EQ(limit.exceeded(waiting(), begin + seconds(62)), std::nullopt);
 }
 

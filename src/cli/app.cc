@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/detached.h"
 #include "cli/flags.h"
+#include "cli/misplaced_roles.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -60,6 +61,19 @@ std::string see_help(const CLI::App* command) {
                             : base::format("; see gangrun {} --help", command->get_name());
 }
 
+// What stands in the command line without a flag, and is no part of the tasks' command.
+std::vector<std::string> bare_words(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    const std::vector<std::string> given = option->results();
+    words.insert(words.end(), given.begin(), given.end());
+  }
+  const std::vector<std::string> extras = app.remaining(true);
+  words.insert(words.end(), extras.begin(), extras.end());
+  return words;
+}
+
 // What a word that nobody understood may have meant.
 std::string explain_extra(const CLI::App& app, const std::string& word) {
   const CLI::App* command = chosen_command(app);
@@ -82,7 +96,10 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
     return sentence + base::format("; did you mean {}?", *meant);
   }
   if (command != nullptr && command->get_name() == kCommandWithWords && word.front() != '-') {
-    return sentence + "; the command to run stands after --";
+    if (const auto roles = meant_as_roles(bare_words(app, *command))) {
+      return base::format("{}; to start these tasks, use {}", sentence, *roles);
+    }
+    return sentence + "; write the command to run after --";
   }
   return sentence + see_help(command);
 }

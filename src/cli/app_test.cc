@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/test_context.h"
@@ -50,6 +52,23 @@ TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
     EXPECT_THAT(error, HasSubstr("gangrun: "));
     EXPECT_EQ(error.find('\n'), error.size() - 1) << error;
     EXPECT_EQ(test.out(), "");
+  }
+}
+
+TEST(CommandLine, TasksAndCommandsOutOfPlaceAreToldTheirs) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"run", "worker:3"},
+       "there is no job file 'worker:3'; to start these tasks, use -r worker:3"},
+      {{"run", "ps:1", "worker:2", "--", "true"},
+       "unexpected argument 'worker:2'; to start these tasks, use -r ps:1,worker:2"},
+      {{"run", "python", "train.py"},
+       "unexpected argument 'train.py'; write the command to run after --"},
+      {{"run", "dir/train.py"},
+       "'dir/train.py' is a script, not a job file; write the command to run after --"}};
+  for (const auto& [arguments, told] : cases) {
+    TestContext test;
+    EXPECT_EQ(run_command_line(arguments, test.context()), ExitStatus::kBadInput);
+    EXPECT_EQ(test.err(), "gangrun: " + told + "\n");
   }
 }
 

@@ -34,7 +34,8 @@ std::vector<Span> row_of(const job::JobStatus& status) {
                                 : std::string();
   return {{harmless(status.id)},
           {state_words(status.state), paint_of(status.state)},
-          {std::to_string(status.tasks.size())},
+          // A cluster's list of its ended jobs does not say.
+          {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},
           {harmless(status.submitted).substr(0, sizeof("2026-01-31T12:00:00") - 1)},
           {base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
           {cause}};

@@ -33,6 +33,16 @@ TEST(History, HasEndedJobsOnly) {
   EXPECT_THAT(ids(all), testing::ElementsAre("2026-01-31T10:00:00.000Z"));
 }
 
+TEST(History, TasksThatAreNotKnownAreNotCounted) {
+  job::JobStatus known = job_at("2026-01-31T11:00:00.000Z", job::JobState::kSucceeded);
+  known.tasks.resize(2);
+  const Lines lines =
+      job_table({known, job_at("2026-01-31T10:00:00.000Z", job::JobState::kSucceeded)}, 0);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[1].text(), HasSubstr("succeeded      2  "));
+  EXPECT_THAT(lines[2].text(), HasSubstr("succeeded      -  "));
+}
+
 TEST(History, SinceIsATimeAgoOrAMoment) {
   const std::vector<job::JobStatus> jobs = {
       job_at("2026-01-31T11:30:00.000Z", job::JobState::kSucceeded),

@@ -20,7 +20,6 @@ namespace {
 
 using base::Json;
 using base::Result;
-using kubernetes::Request;
 
 constexpr base::seconds kAnswerLimit(10);
 // How often pods are looked at by who waits for a change.
@@ -31,7 +30,7 @@ constexpr std::size_t kKeptLines = 500;
 // What a pod that is to end at once gets to end.
 constexpr int kShortestGrace = 1;
 
-Result<Json> ask(PodsWay& way, Request request) {
+Result<Json> ask(PodsWay& way, kubernetes::Request request) {
   return kubernetes::ask(way.loop, *way.client, std::move(request), way.loop.now() + kAnswerLimit);
 }
 
@@ -56,7 +55,7 @@ Result<cluster::PodsByTask> pods_of(PodsWay& way) {
   std::vector<Json> pods;
   std::string next;
   do {
-    Request request{
+    kubernetes::Request request{
         .path = pods_path(way),
         .query = {{"labelSelector", cluster::job_selector(way.manifests->input().job_id)},
                   {"limit", base::format("{}", kPageSize)}}};
@@ -128,11 +127,11 @@ void set_times(job::JobStatus& status, base::WallTime now) {
 Result<> end_pods_at_once(PodsWay& way) {
   GANGRUN_ASSIGN(const auto pods, pods_of(way));
   for (const auto& [task, pod] : pods) {
-    Request request{.method = "DELETE",
-                    .path = base::format("{}/{}", pods_path(way), pod.name),
-                    .body = {{"apiVersion", "v1"},
-                             {"kind", "DeleteOptions"},
-                             {"gracePeriodSeconds", kShortestGrace}}};
+    kubernetes::Request request{.method = "DELETE",
+                                .path = base::format("{}/{}", pods_path(way), pod.name),
+                                .body = {{"apiVersion", "v1"},
+                                         {"kind", "DeleteOptions"},
+                                         {"gracePeriodSeconds", kShortestGrace}}};
     const auto deleted = ask(way, std::move(request));
     if (!deleted.ok() && deleted.error().code != base::Code::kNotFound) return deleted.error();
   }
@@ -142,7 +141,7 @@ Result<> end_pods_at_once(PodsWay& way) {
 // All that there is of the job belongs to its owner.
 Result<> delete_all(PodsWay& way, bool at_once) {
   if (at_once) GANGRUN_TRY(end_pods_at_once(way));
-  Request request{
+  kubernetes::Request request{
       .method = "DELETE",
       .path = owner_path(way),
       .body = {

@@ -27,6 +27,11 @@ using base::Json;
 constexpr std::array<std::string_view, 3> kSocketVariables = {"LISTEN_FDNAMES", "LISTEN_FDS",
                                                               "LISTEN_PID"};
 
+// cluster/local/ compares requests with the machine, and starts tasks without limits.
+constexpr std::string_view kNotEnforced =
+    "memory and vcores: the job starts only if this machine has enough, but a running task can "
+    "use more";
+
 // The address of every task before it has one: which variables there are does not depend on it.
 constexpr std::uint16_t kAnyPort = 1;
 
@@ -68,13 +73,26 @@ Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
 
 // `unlimited`: where no memory is asked for.
 std::string resources_words(const job::Resources& resources,
-                            const std::string& unlimited = "no memory limit") {
+                            const std::string& unlimited = "no memory request") {
   std::string words =
       resources.memory_mib == 0 ? unlimited : job::memory_text(resources.memory_mib) + " of memory";
   words += base::format(", {}", count_text(resources.vcores, "vcore"));
   if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
   for (const auto& [name, count] : resources.others) words += base::format(", {} {}", count, name);
   return words;
+}
+
+// Whether a task asks for more than the default, so that somebody may expect to get no more than
+// it.
+bool asks_for_memory_or_cores(const job::JobSpec& spec) {
+  const job::Resources usual;
+  return std::any_of(spec.tasks.begin(), spec.tasks.end(), [&usual](const job::TaskSpec& task) {
+    for (int index = 0; index < task.slots(); ++index) {
+      const job::Resources asked = task.resources_of(index);
+      if (asked.memory_mib != usual.memory_mib || asked.vcores != usual.vcores) return true;
+    }
+    return false;
+  });
 }
 
 // What the task asks of a cluster's nodes besides.
@@ -112,8 +130,8 @@ void add_yarn(const job::JobSpec& spec, Lines& lines) {
   if (yarn.master_label) master += ", label " + *yarn.master_label;
   add_field(lines, "master", master);
   add_field(lines, "holds",
-            "what it has for up to " + job::duration_text(spec.timeouts.hold) +
-                " until the rest is there, then asks anew");
+            "its first containers for up to " + job::duration_text(spec.timeouts.hold) +
+                " while others are missing, then releases them and requests all again");
 }
 
 std::string how_images_run(const job::JobSpec& spec) {
@@ -136,7 +154,7 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   const std::string unlimited =
       plan.spec.on == job::kYarn
           ? base::format("the default memory ({})", job::memory_text(cluster::kDefaultMemoryMib))
-          : std::string("no memory limit");
+          : std::string("no memory request");
   add_field(lines, "resources", resources_words(task.resources, unlimited));
   for (const auto& [index, own] : task.overrides) {
     add_field(lines, base::format("{}:{}", task.type, index),
@@ -240,6 +258,8 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   if (!spec.interface.empty()) add_field(lines, "interface", spec.interface);
   add_field(lines, "contained by", std::string(job::to_string(plan.containment)));
   add_field(lines, "not covered", uncovered_by(plan.containment));
+  if (spec.on == job::kLocal && asks_for_memory_or_cores(spec))
+    add_field(lines, "not enforced", std::string(kNotEnforced));
   add_field(lines, "success", spec.success);
   add_field(lines, "restarts",
             base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));

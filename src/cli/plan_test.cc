@@ -62,6 +62,28 @@ TEST(PlanLines, ReadLikeTheJob) {
   EXPECT_THAT(text, Not(HasSubstr("A=job\n  env           B=job\n  env")));
 }
 
+TEST(PlanLines, SayThatThisMachineHoldsNoTaskToItsRequest) {
+  const auto text_of = [](const Plan& plan) {
+    const auto lines = plan_lines(plan);
+    std::string text;
+    for (const Line& line : *lines) text += line.text() + "\n";
+    return text;
+  };
+  const std::string sentence =
+      "not enforced  memory and vcores: the job starts only if this machine";
+  Plan plan = sample_plan();
+  EXPECT_THAT(text_of(plan), HasSubstr(sentence));
+  plan.spec.on = job::kYarn;
+  EXPECT_THAT(text_of(plan), Not(HasSubstr("not enforced")));
+  plan = sample_plan();
+  plan.spec.tasks[0].resources = {};
+  plan.spec.tasks[0].overrides.clear();
+  EXPECT_THAT(text_of(plan), Not(HasSubstr("not enforced")));
+  EXPECT_THAT(text_of(plan), HasSubstr("resources     no memory request, 1 vcore\n"));
+  plan.spec.tasks[0].resources.vcores = 2;
+  EXPECT_THAT(text_of(plan), HasSubstr(sentence));
+}
+
 TEST(VariableNames, DependOnWhatTheTaskIs) {
   const Plan plan = sample_plan();
   const auto worker = variable_names(plan.spec, plan.spec.tasks[0]);

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/detached_pods.h"
+#include "cli/misplaced_roles.h"
 #include "cli/text.h"
 #include "cluster/local/host_network.h"
 #include "cluster/local/machine_gpus.h"
@@ -146,7 +147,19 @@ Result<job::JobDraft> read_draft(const std::string& spec_path) {
 Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder) {
   std::optional<job::JobDraft> draft;
   if (!options.spec_path.empty()) {
-    GANGRUN_ASSIGN(draft, read_draft(in_folder(folder, options.spec_path)));
+    const std::string path = in_folder(folder, options.spec_path);
+    const auto roles = meant_as_roles({options.spec_path});
+    if (roles && kind_of(path) == job::FileKind::kNone) {
+      return base::invalid_argument(
+          base::format("there is no job file {}; to start these tasks, use {}",
+                       path_in_quotes(options.spec_path), *roles));
+    }
+    if (options.spec_path.ends_with(".py") || options.spec_path.ends_with(".sh")) {
+      return base::invalid_argument(
+          base::format("{} is a script, not a job file; write the command to run after --",
+                       path_in_quotes(options.spec_path)));
+    }
+    GANGRUN_ASSIGN(draft, read_draft(path));
   }
   const job::Defaults defaults{.spec_path = options.spec_path, .places = job::place_names()};
   auto spec = job::build(draft, options.flags, defaults);
@@ -261,8 +274,7 @@ Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
     return chosen;
   }
   if (!wanted) {
-    return net::ChosenAddress{std::string(kOwnAddress),
-                              "as all tasks are on this machine; --interface chooses another"};
+    return net::ChosenAddress{std::string(kOwnAddress), std::string(kDefaultAddressReason)};
   }
   const auto addresses = net::resolve(*wanted, deadline);
   if (!addresses.ok()) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -52,6 +53,10 @@ base::Result<> check_images_of(const job::JobSpec& spec,
 
 // The container engine that tasks of this machine in images run by.
 base::Result<std::string> engine_of(const std::map<std::string, std::string>& environment);
+
+// Why tasks of this machine have the address that they have where nobody chose one.
+inline constexpr std::string_view kDefaultAddressReason =
+    "as all tasks are on this machine; --interface chooses another";
 
 // The name or address by which the tasks of the job know this machine, and why: `wanted`, if it is
 // one of this machine's, or one of the job's interface.

@@ -26,16 +26,15 @@ void add_quoted(Lines& lines, const std::string& text) {
   lines.push_back(Line("  | ", Paint::kDim).add(harmless(text)));
 }
 
-Line next_line(const job::JobStatus& status) {
-  const std::string id = harmless(status.id);
-  std::string command = base::format("gangrun logs {}", id);
+}  // namespace
+
+std::string logs_command(const job::JobStatus& status) {
+  std::string command = base::format("gangrun logs {}", harmless(status.id));
   if (status.state == job::JobState::kFailed && status.cause && status.cause->task) {
     command += " " + job::to_string(*status.cause->task);
   }
-  return Line("next: ").add(command, Paint::kBold);
+  return command;
 }
-
-}  // namespace
 
 std::string verdict_sentence(const job::JobStatus& status) {
   std::string verb = state_words(status.state);
@@ -45,8 +44,8 @@ std::string verdict_sentence(const job::JobStatus& status) {
   return base::format("{} {} after {}", harmless(status.id), verb, time_words(status.elapsed_ms));
 }
 
-Lines cause_lines(const job::Cause& cause) {
-  Lines lines = {Line(harmless(cause.sentence))};
+Lines evidence_lines(const job::Cause& cause) {
+  Lines lines;
   if (!cause.last_lines.empty()) {
     lines.emplace_back("its last lines on standard error:");
     for (const std::string& line : cause.last_lines) add_quoted(lines, line);
@@ -57,6 +56,13 @@ Lines cause_lines(const job::Cause& cause) {
       add_quoted(lines, line);
     }
   }
+  return lines;
+}
+
+Lines cause_lines(const job::Cause& cause) {
+  Lines lines = {Line(harmless(cause.sentence))};
+  const Lines evidence = evidence_lines(cause);
+  lines.insert(lines.end(), evidence.begin(), evidence.end());
   return lines;
 }
 
@@ -78,7 +84,7 @@ Lines end_report(const job::JobStatus& status) {
   }
   if (!status.folder.empty())
     lines.emplace_back(base::format("logs: {}/logs", harmless(status.folder)));
-  lines.push_back(next_line(status));
+  lines.push_back(Line("next: ").add(logs_command(status), Paint::kBold));
   return lines;
 }
 

@@ -1,9 +1,11 @@
 #include "cli/why.h"
 
 #include <map>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cli/prepare.h"
 #include "cli/report.h"
 #include "cli/text.h"
 
@@ -29,12 +31,21 @@ std::vector<const job::TaskStatus*> tasks_in(const job::JobStatus& status, job::
   return found;
 }
 
+// What others have said (Kubernetes' events, say) may have its full stop already.
+std::string as_sentence(std::string text) {
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
 // Why the tasks are known by their addresses: a sentence for each host, with the tasks that it has.
+// That tasks of one machine find each other by its loopback is never the trouble, unless somebody
+// chose it.
 void add_addresses(const job::JobStatus& status, std::vector<std::string>& sentences) {
   std::map<std::string, std::vector<const job::TaskStatus*>> by_address;
   for (const job::TaskStatus& task : status.tasks) {
     const std::size_t colon = task.address.rfind(':');
     if (colon == std::string::npos || task.address_reason.empty()) continue;
+    if (task.address_reason == kDefaultAddressReason) continue;
     by_address[base::format("{}, {}", task.address.substr(0, colon), task.address_reason)]
         .push_back(&task);
   }
@@ -50,19 +61,15 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
   }
 }
 
+// Why it ended, or what it waits for.
 std::vector<std::string> reasons(const job::JobStatus& status) {
   std::vector<std::string> sentences = {verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
-    if (!status.cause) return sentences;
-    sentences.push_back(harmless(status.cause->sentence) + ".");
-    if (status.cause->reason != job::Reason::kUnknown) {
-      sentences.push_back(
-          base::format("What to do: gangrun explain {}", job::to_string(status.cause->reason)));
-    }
+    if (status.cause) sentences.push_back(as_sentence(harmless(status.cause->sentence)));
     return sentences;
   }
   if (!status.waiting_for.empty()) {
-    sentences.push_back(base::format("It waits for {}.", harmless(status.waiting_for)));
+    sentences.push_back(as_sentence(base::format("It waits for {}", harmless(status.waiting_for))));
   }
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
@@ -80,13 +87,39 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   return sentences;
 }
 
+// What else there is to know, and at the end where to read on.
+std::vector<std::string> remarks(const job::JobStatus& status) {
+  std::vector<std::string> sentences;
+  for (const std::string& note : status.notes) sentences.push_back(as_sentence(harmless(note)));
+  add_addresses(status, sentences);
+  if (!job::is_final(status.state) || !status.cause) return sentences;
+  if (status.cause->task && status.state == job::JobState::kFailed) {
+    sentences.push_back(base::format("Full output: {}", logs_command(status)));
+  }
+  if (status.cause->reason != job::Reason::kUnknown) {
+    sentences.push_back(
+        base::format("What to do: gangrun explain {}", job::to_string(status.cause->reason)));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<std::string> why(const job::JobStatus& status) {
   std::vector<std::string> sentences = reasons(status);
-  for (const std::string& note : status.notes) sentences.push_back(harmless(note) + ".");
-  add_addresses(status, sentences);
+  for (std::string& sentence : remarks(status)) sentences.push_back(std::move(sentence));
   return sentences;
+}
+
+Lines why_lines(const job::JobStatus& status) {
+  Lines lines;
+  for (const std::string& sentence : reasons(status)) lines.emplace_back(sentence);
+  if (status.cause && status.state != job::JobState::kSucceeded) {
+    const Lines evidence = evidence_lines(*status.cause);
+    lines.insert(lines.end(), evidence.begin(), evidence.end());
+  }
+  for (const std::string& sentence : remarks(status)) lines.emplace_back(sentence);
+  return lines;
 }
 
 }  // namespace gangrun::cli

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/style.h"
 #include "job/status.h"
 
 namespace gangrun::cli {
@@ -10,5 +11,8 @@ namespace gangrun::cli {
 // What a job waits for at this moment, in plain words, a sentence each; of an ended job, why it
 // ended. Never empty.
 std::vector<std::string> why(const job::JobStatus& status);
+
+// The same for people: after the first cause, the last lines and the traceback of its task.
+Lines why_lines(const job::JobStatus& status);
 
 }  // namespace gangrun::cli

@@ -21,19 +21,19 @@ ExitStatus tell_why(const WhyOptions& options, Context& context) {
   if (!site.ok()) return fail(context, site.error());
   const auto status = (*site)->status(options.job);
   if (!status.ok()) return fail(context, status.error());
-  const auto sentences = why(*status);
   if (options.json) {
     base::Json texts = base::Json::array();
-    for (const std::string& sentence : sentences) texts.push_back(job::json_text(sentence));
-    const base::Json json{{"job", status->id},
-                          {"state", job::to_string(status->state)},
-                          {"reason", status->cause ? job::to_string(status->cause->reason) : ""},
-                          {"waiting_for", job::json_text(status->waiting_for)},
-                          {"why", std::move(texts)}};
+    for (const std::string& sentence : why(*status)) texts.push_back(job::json_text(sentence));
+    base::Json json{{"job", status->id},
+                    {"state", job::to_string(status->state)},
+                    {"reason", status->cause ? job::to_string(status->cause->reason) : ""},
+                    {"waiting_for", job::json_text(status->waiting_for)},
+                    {"why", std::move(texts)}};
+    if (status->cause) json["cause"] = job::to_json(*status->cause);
     context.console.out(base::dump_json(json) + "\n");
     return ExitStatus::kSuccess;
   }
-  for (const std::string& sentence : sentences) context.console.out(sentence + "\n");
+  context.console.out(why_lines(*status));
   return ExitStatus::kSuccess;
 }
 

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/prepare.h"
+
 namespace gangrun::cli {
 
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -57,6 +60,16 @@ TEST(Why, TheAddressesHaveTheirReasonsAlsoAfterTheEnd) {
   }
 }
 
+TEST(Why, TheLoopbackOfThisMachineIsNotMentionedUnlessChosen) {
+  job::JobStatus status = running(1);
+  status.tasks[0].address = "127.0.0.1:4000";
+  status.tasks[0].address_reason = std::string(kDefaultAddressReason);
+  EXPECT_THAT(why(status), Not(Contains(HasSubstr("127.0.0.1"))));
+  status.tasks[0].address_reason = "of lo, in 127.0.0.0/8";
+  EXPECT_EQ(why(status).back(),
+            "worker:0 is known by the address 127.0.0.1, of lo, in 127.0.0.0/8.");
+}
+
 TEST(Why, OfManyHostsSomeAreNamed) {
   job::JobStatus status = running(12);
   for (job::TaskStatus& task : status.tasks) {
@@ -81,6 +94,12 @@ TEST(Why, WhatTheGangWaitsForIsSaidFirst) {
                           "It waits for a place for worker:1: the queue is full; limit in 9 min."));
 }
 
+TEST(Why, ASentenceOfAClusterKeepsItsOneFullStop) {
+  job::JobStatus status = running(2);
+  status.waiting_for = "worker:1: 0/1 nodes are available: 1 Insufficient cpu.";
+  EXPECT_EQ(why(status)[1], "It waits for worker:1: 0/1 nodes are available: 1 Insufficient cpu.");
+}
+
 TEST(Why, ASilentTaskIsNamed) {
   job::JobStatus status = running(2);
   status.tasks[1].state = job::TaskState::kLost;
@@ -96,6 +115,27 @@ TEST(Why, AnEndedJobHasItsCause) {
               ElementsAre("wine-1 failed after 41 s.", "worker:0 exited with status 3."));
   status.cause->reason = job::Reason::kExitStatus;
   EXPECT_THAT(why(status).back(), "What to do: gangrun explain exit_status");
+}
+
+TEST(Why, AFailedTaskShowsItsLastLinesAndWhereTheRestIs) {
+  job::JobStatus status = running(2);
+  status.state = job::JobState::kFailed;
+  status.cause = job::Cause{.task = job::TaskId{"worker", 1},
+                            .host = {},
+                            .sentence = "worker:1 exited with status 1",
+                            .last_lines = {"loading", "KeyError: \x1b[1m'x'"},
+                            .traceback = {},
+                            .reason = job::Reason::kExitStatus};
+  std::vector<std::string> shown;
+  for (const Line& line : why_lines(status)) shown.push_back(line.text());
+  EXPECT_THAT(shown, ElementsAre("wine-1 failed after 41 s.", "worker:1 exited with status 1.",
+                                 "its last lines on standard error:", "  | loading",
+                                 "  | KeyError: 'x'", "Full output: gangrun logs wine-1 worker:1",
+                                 "What to do: gangrun explain exit_status"));
+  EXPECT_THAT(why(status),
+              ElementsAre("wine-1 failed after 41 s.", "worker:1 exited with status 1.",
+                          "Full output: gangrun logs wine-1 worker:1",
+                          "What to do: gangrun explain exit_status"));
 }
 
 TEST(Why, IsNeverEmpty) {

@@ -104,7 +104,7 @@ base::Result<std::unique_ptr<HadoopAccess>> Look::look_at_settings() {
   }
   tell(Part::kSettings,
        {{"configuration", Verdict::kOk,
-         base::format("the file system is {}, and {} is whom we come as",
+         base::format("the file system is {}; jobs run as {}",
                       hadoop::to_string((*access)->file_system), (*access)->account.user)}});
   if (const auto& ticket = (*access)->account.identity; ticket != nullptr) {
     tell(Part::kSettings,

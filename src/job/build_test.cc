@@ -299,8 +299,8 @@ TEST(Build, ErrorsSayWhereInTheFile) {
        "job.yaml:1:8: tasks: nothing decides how this job ends: it needs a task with the policy "
        "tracked or observer beside services and sidecars"},
       {"tasks: {w: {}}\n",
-       "job.yaml:1:9: tasks.w: w has no command; give the job one, after -- or as `command`, or "
-       "this task type its own"},
+       "job.yaml:1:9: tasks.w: w has no command; write it after --, or as `command` in the job "
+       "file"},
       {"tasks: {w: {}, tensorboard: {}}\ncommand: x\n",
        "job.yaml:1:16: tasks.tensorboard: tensorboard has no folder to show; give it `logdir`, or "
        "its own `command`"},
@@ -326,8 +326,8 @@ TEST(Build, ErrorsSayWhereInTheFile) {
       "-r: tasks.tensorboard: tensorboard has no folder to show; give it `logdir`, or its own "
       "`command`");
   EXPECT_EQ(build_error("", {}),
-            "tasks.worker: worker has no command; give the job one, after -- or as `command`, or "
-            "this task type its own");
+            "tasks.worker: worker has no command; write it after --, or as `command` in the job "
+            "file");
 }
 
 TEST(Build, ErrorsOfNamesOfPorts) {

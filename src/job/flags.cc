@@ -140,6 +140,11 @@ Result<std::vector<std::pair<std::string, int>>> parse_roles(
     const std::size_t colon = item.find(':');
     auto type = parse_type(std::string_view(item).substr(0, colon));
     if (!type.ok()) {
+      // A name with a number is written so elsewhere.
+      const std::size_t equals = item.find('=');
+      if (equals != std::string::npos && is_valid_type_name(item.substr(0, equals))) {
+        return flag_error("-r", item, "has '='; it is written type:number, for example worker:2");
+      }
       return flag_error("-r", item, type.error().message + ", then ':' and how many");
     }
     int count = 1;

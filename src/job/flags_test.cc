@@ -94,6 +94,8 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
        "-r: 'worker:-4': '-4' is not allowed; allowed: a whole number from 1 to 10000"},
       {{.roles = {"worker:2,"}},
        "-r: '': '' is not a task type;" + type + ", then ':' and how many"},
+      {{.roles = {"worker=2"}},
+       "-r: 'worker=2': has '='; it is written type:number, for example worker:2"},
       {{.roles = {"worker:2", "worker:3"}}, "-r: 'worker:3': this type is given twice"},
       {{.fields = {{"memory", {"worker:4gg"}}}},
        "-m: 'worker:4gg': '4gg' is not an amount of memory (unknown unit 'gg'; did you mean "

@@ -205,8 +205,7 @@ Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
   if (job.image_of(task).empty()) {
     return Problem{path + ".image",
                    base::format("{} has no image, and with `on: kubernetes` every task runs in "
-                                "one; give the job one, by --image or as `image`, or this task "
-                                "type its own",
+                                "one; set it by --image, or as `image` in the job file",
                                 task.type)};
   }
   if (task.processes > 1) {

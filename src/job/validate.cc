@@ -148,8 +148,8 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_pod(task.pod, path + ".pod")) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
   if (job.command.empty()) {
-    return Problem{path, base::format("{} has no command; give the job one, after -- or as "
-                                      "`command`, or this task type its own",
+    return Problem{path, base::format("{} has no command; write it after --, or as `command` "
+                                      "in the job file",
                                       task.type)};
   }
   return std::nullopt;

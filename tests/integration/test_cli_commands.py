@@ -135,10 +135,14 @@ def test_ps_without_jobs_is_an_empty_table(run_gangrun, home):
 
 
 def test_the_reason_that_why_names_is_explained(run_gangrun, tmp_path):
-    run_gangrun("run", "-r", "worker:1", "--", "sh", "-c", "kill -SEGV $$", cwd=tmp_path)
-    named = next(line for line in run_gangrun("why", "last").stdout.splitlines() if line.startswith("What to do: "))
+    run_gangrun("run", "-r", "worker:1", "--", "sh", "-c", "echo the last line >&2; kill -SEGV $$", cwd=tmp_path)
+    _, _, *evidence, output, named = run_gangrun("why", "last").stdout.splitlines()
+    assert evidence == ["its last lines on standard error:", "  | the last line"]
+    assert output.startswith("Full output: gangrun logs ") and output.endswith(" worker:0")
+    assert run_gangrun(*output.partition("gangrun ")[2].split()).stderr == "the last line\n"
     assert named == "What to do: gangrun explain signal"
-    assert json.loads(run_gangrun("why", "last", "--json").stdout)["reason"] == "signal"
+    told = json.loads(run_gangrun("why", "last", "--json").stdout)
+    assert told["reason"] == "signal" and told["cause"]["last_lines"] == ["the last line"] and told["why"][-2:] == [output, named]
     text = run_gangrun(*named.partition("gangrun ")[2].split()).stdout
     assert text.startswith("Killed by a signal\n\n") and "What to do: " in text and "**" not in text
     assert json.loads(run_gangrun("explain", "signal", "--json").stdout)["reasons"] == ["signal"]

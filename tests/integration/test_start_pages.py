@@ -1,6 +1,8 @@
 """The first pages of the documentation, as somebody follows them who has a checkout, and what to type for other launchers."""
 
 import os
+import pathlib
+import sys
 
 import pages
 import pytest
@@ -20,7 +22,11 @@ def test_a_model_is_trained_on_this_machine(gangrun, home, tmp_path):
     folder = tmp_path / "job"
     folder.mkdir()
     pages.write_files("start/this-machine", folder)
-    pages.follow(pages.fences("start/this-machine", without=WITH_A_FRAMEWORK), folder, pages.with_programs(gangrun, home))
+    # The package of this checkout, for a Python that has what it needs.
+    own = {"PYTHONPATH": str(pages.ROOT / "python"), "GANGRUN_BIN": str(gangrun.parent),
+           "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+    pages.follow(pages.fences("start/this-machine", without=[WITH_A_FRAMEWORK]), folder, pages.with_programs(gangrun, home, own),
+                 {"python3 -m venv ~/gangrun-env\n. ~/gangrun-env/bin/activate\n": ""})
 
 
 @pytest.mark.parametrize("name", ["from-torchrun", "from-horovodrun"])

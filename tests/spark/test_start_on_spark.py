@@ -17,4 +17,4 @@ def test_a_model_is_trained_on_rows(gangrun, home, tmp_path, release):
     own |= {"PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": str(python), "SPARK_HOME": str(spark), "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(tmp_path), "JDK_JAVA_OPTIONS": SHORT_LIVED, "PYTHONPATH": str(pages.ROOT / "python"),
             "GANGRUN_BIN": str(gangrun.parent), "GANGRUN_HOME": str(home), "PATH": f"{environment_folder(release) / 'bin'}:{os.environ['PATH']}"}
-    pages.follow(pages.fences("start/spark"), folder, own)
+    pages.follow(pages.fences("start/spark"), folder, own, {"python3 -m venv ~/spark-env\n. ~/spark-env/bin/activate\n": ""})

@@ -55,7 +55,7 @@ def test_a_full_queue_is_waited_for(strict, strict_hadoop):
     strict.write("large.yaml", "yarn: {master: {memory: 512m}}\ntasks: {worker: {memory: 128m}}\ncommand: 'true'\n")
     masterless = strict.run("large.yaml", "--timeout", "allocation=3s")
     assert masterless.returncode == 3, masterless.stderr
-    assert re.search(r"no place for the job's master within 3.0 s: queue .* has no container for the master yet;.*"
+    assert re.search(r"the job's master did not start within 3.0 s; it waited for a container for the master in queue .*;.*"
                      r"it will ask for 1 of 128 MiB, 1 vcore; queue default has 0 MiB", masterless.stderr), masterless.stderr
     patient = Waiting(strict, "-r", "worker:1", "-m", "512m", file="patient")
     waits = wait_until(lambda: re.search(missing, patient.status()["waiting_for"]), "the job to tell what is missing",

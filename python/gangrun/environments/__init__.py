@@ -54,6 +54,18 @@ def prepare(environment: Any, *, on: str, env: Mapping[str, str], progress: Prog
 
     Raises InvalidJob if the environment cannot be used there.
     """
+    found = _prepare(environment, on, progress)
+    assert found is not None
+    return found
+
+
+def without_packing(environment: Any, *, on: str) -> Optional[TaskPython]:
+    """As `prepare`, for an environment that is used as it is; None for one that has to be packed, which may take minutes."""
+    return _prepare(environment, on, None)
+
+
+def _prepare(environment: Any, on: str, progress: Optional[Progress]) -> Optional[TaskPython]:
+    """Without `progress`, everything is checked and nothing is packed."""
     if isinstance(environment, os.PathLike):
         environment = os.fspath(environment)
     if isinstance(environment, NodePython):
@@ -90,12 +102,14 @@ def _on_this_machine(given: Optional[str]) -> TaskPython:
     return TaskPython((sys.executable,))
 
 
-def _packed(progress: Progress) -> TaskPython:
+def _packed(progress: Optional[Progress]) -> Optional[TaskPython]:
     from gangrun.environments import _active, _cache, _editable, _pack, _start
 
     if not sys.platform.startswith("linux"):
         raise InvalidJob(f"environment: that of this machine, {sys.platform}, does not run on a cluster's nodes; allowed: the path "
                          "of an archive for Linux, or gangrun.environments.NodePython")
+    if progress is None:
+        return None
     found = _active.environment()
     archive = _cache.kept(f"{_plain(found.name)}-{found.key[:32]}.tar.gz",
                           lambda part: _pack.write(part, _active.with_libraries(found.content), f"the environment {sys.prefix}", progress))
@@ -106,7 +120,7 @@ def _packed(progress: Progress) -> TaskPython:
                       {"PYTHONNOUSERSITE": "1"})
 
 
-def _of_archive(path: str, progress: Progress) -> TaskPython:
+def _of_archive(path: str, progress: Optional[Progress]) -> Optional[TaskPython]:
     from gangrun.environments import _given as archives, _start
 
     if archives.is_url(path):
@@ -126,10 +140,12 @@ def _of_archive(path: str, progress: Progress) -> TaskPython:
     return TaskPython(_start.command(f"{FOLDER}/{contents.python}", origin, machine=contents.machine), {FOLDER: path})
 
 
-def _of_pex(path: str, progress: Progress) -> TaskPython:
+def _of_pex(path: str, progress: Optional[Progress]) -> Optional[TaskPython]:
     """A pex is started by an interpreter, which it does not have: one comes along."""
     from gangrun.environments import _active, _cache, _pack, _start
 
+    if progress is None:
+        return None
     content = _active.interpreter()
     archive = _cache.kept(f"python-{_active.key_of(content)[:32]}.tar.gz",
                           lambda part: _pack.write(part, _active.with_libraries(content), f"Python {_start.version()}", progress))

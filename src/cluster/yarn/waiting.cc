@@ -117,10 +117,11 @@ std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_
   using State = hadoop::ApplicationState;
   const std::string words = words_of_yarn(report.diagnostics);
   if (report.state == State::kNew || report.state == State::kNewSaving) {
-    return "YARN is recording the application";
+    return "YARN to record the application";
   }
-  if (report.state == State::kRunning) return "the master has registered and does not answer yet";
-  std::string sentence = base::format("queue {} has no container for the master yet", report.queue);
+  if (report.state == State::kRunning)
+    return "the master, which has started and does not answer yet";
+  std::string sentence = base::format("a container for the master in queue {}", report.queue);
   if (ahead_in_queue > 0) {
     sentence += base::format("; {} {} before this one", ahead_in_queue,
                              ahead_in_queue == 1 ? "application waits" : "applications wait");

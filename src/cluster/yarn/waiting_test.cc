@@ -70,14 +70,14 @@ TEST(Waiting, TheMastersOwnContainerIsToldWithWhatYarnSays) {
   waiting.queue = "root.ml";
   waiting.diagnostics = "N/A";
   waiting.state = ApplicationState::kAccepted;
-  EXPECT_EQ(waiting_words(waiting, 0), "queue root.ml has no container for the master yet");
+  EXPECT_EQ(waiting_words(waiting, 0), "a container for the master in queue root.ml");
   waiting.diagnostics =
       "[Sun Jan 31 12:00:00 +0000 2026] Queue's AM resource limit\n exceeded.  Last Node which was";
   EXPECT_EQ(waiting_words(waiting, 2),
-            "queue root.ml has no container for the master yet; 2 applications wait before this "
+            "a container for the master in queue root.ml; 2 applications wait before this "
             "one; YARN says: Queue's AM resource limit  exceeded.");
   waiting.state = ApplicationState::kNewSaving;
-  EXPECT_THAT(waiting_words(waiting, 0), HasSubstr("recording"));
+  EXPECT_THAT(waiting_words(waiting, 0), HasSubstr("to record"));
 }
 
 TEST(Waiting, LogsComeUntilTheNodesHaveHandedThemIn) {
