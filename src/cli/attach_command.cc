@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/format.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
 #include "cli/ending_signals.h"
@@ -13,6 +14,7 @@
 #include "cluster/local/job_folder.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
+#include "process/signals.h"
 
 namespace gangrun::cli {
 
@@ -34,6 +36,7 @@ class Attached {
 
  private:
   job::JobStatus look();
+  void on_signal(int number);
 
   cluster::Site& site_;
   const AttachOptions& options_;
@@ -47,7 +50,7 @@ class Attached {
 };
 
 base::Result<> Attached::start() {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(), [this](int) { left_ = true; }));
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   GANGRUN_ASSIGN(status_, site_.status(options_.job));
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
@@ -68,6 +71,18 @@ job::JobStatus Attached::look() {
     display_->warning(status.error().message);
   }
   return status_;
+}
+
+void Attached::on_signal(int number) {
+  if (!process::is_notice(number)) {
+    left_ = true;
+    return;
+  }
+  if (display_ == nullptr || job::is_final(status_.state)) return;
+  const std::string name = name_of_signal(number);
+  const auto given = site_.give_notice(status_.id, name);
+  if (!given.ok()) return display_->warning(given.error().message);
+  display_->notice(base::format("{}: passed on to the tasks as a notice", name));
 }
 
 ExitStatus Attached::wait() {

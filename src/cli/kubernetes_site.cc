@@ -11,6 +11,7 @@
 #include "cli/first_pods.h"
 #include "cluster/kubernetes/detached_status.h"
 #include "cluster/kubernetes/errands.h"
+#include "cluster/kubernetes/pod_notices.h"
 #include "job/exit_report.h"
 #include "process/traceback.h"
 
@@ -27,6 +28,8 @@ constexpr base::seconds kPodsInterval(1);
 constexpr int kPageSize = 500;
 // Of a failed task's log: what a traceback may take.
 constexpr std::size_t kKeptLines = 500;
+// For all tasks of a job together.
+constexpr base::seconds kNoticesLimit(60);
 // What a pod that is to end at once gets to end.
 constexpr int kShortestGrace = 1;
 
@@ -155,6 +158,25 @@ Result<> delete_all(PodsWay& way, bool at_once) {
                      base::format("{} has ended already", way.manifests->input().job_id)};
 }
 
+Result<> give_notices(PodsWay& way, const std::string& by) {
+  GANGRUN_ASSIGN(const auto pods, pods_of(way));
+  std::vector<job::TaskId> running;
+  for (const auto& [task, pod] : pods) {
+    const bool runs = pod.task.state == cluster::ContainerFacts::State::kRunning;
+    if (runs && !pod.is_deleting) running.push_back(task);
+  }
+  std::optional<std::vector<std::string>> failures;
+  cluster::PodNotices notices(way.loop, *way.logger, *way.client, *way.manifests,
+                              [&](auto told) { failures = std::move(told); });
+  notices.give(running, by);
+  if (!way.loop.run_until([&] { return failures.has_value(); }, way.loop.now() + kNoticesLimit)) {
+    return base::deadline_exceeded(base::format("{}: not all tasks were given notice within {}", by,
+                                                base::to_words(kNoticesLimit)));
+  }
+  if (failures->empty()) return {};
+  return base::unavailable(base::format("{}", base::join(*failures, "; ")));
+}
+
 }  // namespace
 
 Result<std::optional<KubernetesSite::Found>> KubernetesSite::find(std::string_view job) {
@@ -262,7 +284,10 @@ Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::str
 }
 
 Result<> KubernetesSite::give_notice(std::string_view job, const std::string& by) {
-  return others_->give_notice(job, by);
+  GANGRUN_ASSIGN(const auto found, find(job));
+  if (!found) return others_->give_notice(job, by);
+  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
+  return give_notices(*way, by);
 }
 
 Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,

@@ -132,8 +132,9 @@ void Session::on_signal(int number) {
   const std::string name = name_of_signal(number);
   if (process::is_notice(number)) {
     if (master_ == nullptr || finished_) return;
-    return display_->notice(
-        base::format("{}: passed on to {} tasks as a notice", name, master_->give_notice(name)));
+    return display_->notice(base::format("{}: {} to {} tasks as a notice", name,
+                                         client_ ? "being passed on" : "passed on",
+                                         master_->give_notice(name)));
   }
   ++signals_seen_;
   if (master_ == nullptr) return;

@@ -15,6 +15,9 @@
 
 namespace gangrun::cluster {
 
+// Where a command finds its notice when it has one, in a folder that its user can write to.
+inline constexpr const char* kDirectNoticeFile = "/gangrun/notice/notice.json";
+
 // One run of a task's command where no agent is beside it.
 struct DirectRun {
   int attempt = 0;  // of the task's runs; an event of another one is late
@@ -67,6 +70,9 @@ class Direct : public Cluster {
   virtual void run(const job::TaskId& task, DirectRun run) = 0;
   // Ends the command (SIGTERM, after `grace` SIGKILL) and keeps the slot; RunEnded follows.
   virtual void end_run(const job::TaskId& task, std::chrono::milliseconds grace) = 0;
+  // Tells the commands that run that their place may end them (`by`: "SIGUSR1"); how many it begins
+  // to tell. Whom it cannot tell a RunWarning names.
+  virtual int give_notice(const std::string& by) = 0;
   // What runs wait for that were asked for ("worker:3: 0/2 nodes are available: …"); empty:
   // nothing.
   [[nodiscard]] virtual std::string waiting_for() const = 0;

@@ -18,6 +18,7 @@ base::Result<std::map<std::string, std::string>> direct_variables(
                                   .job_id = job_id,
                                   .restarts = restarts,
                                   .cluster_spec_file = "nowhere",
+                                  .notice_file = cluster::kDirectNoticeFile,
                                   .own_address = task.address,
                                   .more_ports = task.more_ports};
   GANGRUN_ASSIGN(auto made, frameworks::environment_of(inputs, task.id, 0));

@@ -109,7 +109,8 @@ class Master {
   // Asks for the end of the job; a second time, or at_once: without any grace.
   void request_stop(std::string by, bool at_once);
   // Tells the tasks that run that their place may end them, at a time that is not known; how many
-  // could be told.
+  // could be told. Of tasks without agents: how many are being told; a warning names those that it
+  // does not reach.
   int give_notice(const std::string& by);
   // Tasks that run, and those that will, get this token file of Hadoop in place of the one that
   // they were started with.

@@ -65,6 +65,10 @@ class FakePlace final : public cluster::Direct {
       tell(cluster::RunEnded{task, attempt, report, {}});
     });
   }
+  int give_notice(const std::string& by) override {
+    notices.push_back(by);
+    return kWorkers;
+  }
   [[nodiscard]] std::string waiting_for() const override { return waits_for; }
 
   void tell(cluster::DirectEvent event) {
@@ -82,6 +86,7 @@ class FakePlace final : public cluster::Direct {
   std::map<job::TaskId, int> slots;
   std::map<job::TaskId, std::vector<cluster::DirectRun>> runs;
   std::vector<job::TaskId> ended;
+  std::vector<std::string> notices;
   std::string waits_for;
 
  private:
@@ -170,6 +175,7 @@ TEST_F(MasterDirectTest, RunsAllWithOneClusterSpecAndEndsWithThem) {
     EXPECT_EQ(runs.front().generation, 1);
     EXPECT_THAT(runs.front().environment().at("TF_CONFIG"), HasSubstr("worker-1.wine-1:2222"));
     EXPECT_EQ(runs.front().environment().at("GANGRUN_TASK_INDEX"), std::to_string(task.index));
+    EXPECT_EQ(runs.front().environment().at("GANGRUN_NOTICE_FILE"), cluster::kDirectNoticeFile);
   }
   place_.waits_for = "worker:1: 0/2 nodes are available";
   EXPECT_EQ(master_->status().waiting_for, place_.waits_for);
@@ -247,6 +253,15 @@ TEST_F(MasterDirectTest, WhatCannotBeRunIsToldAsAFailure) {
   wait("the end of the job", [this] { return finished_; });
   EXPECT_THAT(master_->status().cause->sentence, HasSubstr("there is no image x"));
   EXPECT_EQ(master_->status().cause->reason, job::Reason::kCouldNotStart);
+}
+
+TEST_F(MasterDirectTest, ANoticeIsForThePlaceToGive) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
+  EXPECT_EQ(master_->give_notice("SIGUSR1"), kWorkers);
+  EXPECT_THAT(place_.notices, ElementsAre("SIGUSR1"));
+  EXPECT_EQ(master_->status().state, job::JobState::kRunning);
 }
 
 TEST_F(MasterDirectTest, IsStoppedFromOutside) {

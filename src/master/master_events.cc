@@ -40,6 +40,11 @@ void Master::Impl::tell_notice(const job::TaskId& task) {
 }
 
 int Master::Impl::give_notice(const std::string& by) {
+  if (settings_.direct != nullptr) {
+    const int asked = settings_.direct->give_notice(by);
+    logger_.info("{}: {} tasks are being given notice", by, asked);
+    return asked;
+  }
   int told = 0;
   for (const gang::Task& task : gang_.tasks()) {
     const bool runs = task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning;

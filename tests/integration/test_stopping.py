@@ -281,6 +281,20 @@ def test_a_detached_job_is_told_by_its_supervisor_and_by_its_master(detached, wh
     assert run_gangrun("wait", job).status == 0
 
 
+def test_who_attaches_passes_a_warning_on(detached, gangrun, home, tmp_path):
+    job, _ = detached(TOLD)
+    attached = subprocess.Popen([str(gangrun), "attach", job], env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    first = attached.stdout.readline()
+    attached.send_signal(signal.SIGUSR2)
+    wait_until(lambda: (tmp_path / "told").exists(), "the notice")
+    with open(tmp_path / "go", "w") as go:
+        go.write("x")
+    output, _ = attached.communicate(timeout=WAIT_S)
+    assert attached.returncode == 0, first + output
+    assert "SIGUSR2: passed on to the tasks as a notice" in output
+
+
 @pytest.mark.parametrize("whom", ["supervise", "master"], ids=["supervisor", "master"])
 def test_a_detached_job_is_ended_by_its_supervisor_and_by_its_master(detached, whom, tmp_path, run_gangrun):
     job, processes = detached(TRAINER)

@@ -12,6 +12,7 @@
 #include "cluster/kubernetes/job_removal.h"
 #include "cluster/kubernetes/pod_book.h"
 #include "cluster/kubernetes/pod_facts.h"
+#include "cluster/kubernetes/pod_notices.h"
 #include "cluster/kubernetes/pod_outputs.h"
 #include "cluster/kubernetes/pod_streams.h"
 
@@ -53,6 +54,7 @@ class KubernetesCluster::Impl {
 
   void begin();
   void clear(std::function<void(base::Result<>)> done);
+  int give_notice(const std::string& by);
   PodBook& book() { return book_; }
   [[nodiscard]] const Manifests& manifests() const { return manifests_; }
   [[nodiscard]] base::Instant now() const { return loop_.now(); }
@@ -85,6 +87,7 @@ class KubernetesCluster::Impl {
   JobObjects::Callbacks object_callbacks();
   PodStreams::Callbacks stream_callbacks();
   PodOutputs::Callbacks output_callbacks();
+  void tell_failures(std::vector<std::string> sentences);
 
   net::EventLoop& loop_;
   base::Logger& logger_;
@@ -95,6 +98,7 @@ class KubernetesCluster::Impl {
   JobObjects objects_;
   PodStreams streams_;
   PodOutputs outputs_;
+  PodNotices notices_;
   Errands errands_;
   kubernetes::ActivityHandle watch_;
   std::optional<JobRemoval> removal_;
@@ -118,6 +122,8 @@ KubernetesCluster::Impl::Impl(net::EventLoop& loop, base::Logger& logger,
                std::min(kLeaseRenewal, options.lease / 3), object_callbacks()),
       streams_(loop, client, manifests_, stream_callbacks()),
       outputs_(loop, client, manifests_, options.output_folder, options.unpack, output_callbacks()),
+      notices_(loop, logger, client, manifests_,
+               [this](auto sentences) { tell_failures(std::move(sentences)); }),
       errands_(loop, client) {
   for (const job::TaskId& task : manifests_.input().spec.task_ids()) {
     tasks_[manifests_.pod_name(task)] = task;
@@ -329,10 +335,22 @@ void KubernetesCluster::Impl::carry_out(const ListEvents& action) {
                });
 }
 
+// A command that is not told goes on: that changes nothing for the job.
+int KubernetesCluster::Impl::give_notice(const std::string& by) {
+  const std::vector<job::TaskId> tasks = book_.running();
+  notices_.give(tasks, by);
+  return static_cast<int>(tasks.size());
+}
+
+void KubernetesCluster::Impl::tell_failures(std::vector<std::string> sentences) {
+  for (std::string& sentence : sentences) tell(DirectEvent(RunWarning{std::move(sentence)}));
+}
+
 void KubernetesCluster::Impl::clear(std::function<void(base::Result<>)> done) {
   is_cleared_ = true;
   timer_.reset();
   watch_.reset();
+  notices_.clear();
   objects_.end();
   removal_.emplace(loop_, client_, manifests_, std::move(done));
   removal_->begin();
@@ -398,6 +416,8 @@ void KubernetesCluster::end_run(const job::TaskId& task, std::chrono::millisecon
   impl_->book().end_run(task, grace, impl_->now());
   impl_->act();
 }
+
+int KubernetesCluster::give_notice(const std::string& by) { return impl_->give_notice(by); }
 
 std::string KubernetesCluster::waiting_for() const {
   return impl_->book().waiting_for(impl_->now());

@@ -53,6 +53,7 @@ class KubernetesCluster final : public Direct {
   [[nodiscard]] std::vector<std::uint16_t> more_ports_of(const job::TaskId& task) const override;
   void run(const job::TaskId& task, DirectRun run) override;
   void end_run(const job::TaskId& task, std::chrono::milliseconds grace) override;
+  int give_notice(const std::string& by) override;
   [[nodiscard]] std::string waiting_for() const override;
 
  private:

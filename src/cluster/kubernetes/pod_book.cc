@@ -423,6 +423,17 @@ std::optional<base::Instant> PodBook::next_deadline() const {
 
 std::vector<PodAction> PodBook::take_actions() { return std::exchange(actions_, {}); }
 
+std::vector<job::TaskId> PodBook::running() const {
+  std::vector<job::TaskId> tasks;
+  for (const auto& [task, entry] : entries_) {
+    if (!entry.has_own_pod() || !entry.run->is_started || entry.run->asked_to_end_at) continue;
+    const PodFacts& pod = *entry.pod;
+    const bool runs = pod.task.state == ContainerFacts::State::kRunning;
+    if (runs && !pod.is_deleting) tasks.push_back(task);
+  }
+  return tasks;
+}
+
 std::vector<PodFacts> PodBook::pods() const {
   std::vector<PodFacts> pods;
   for (const auto& [task, entry] : entries_) {

@@ -139,6 +139,8 @@ class PodBook {
   // What runs wait for that were asked for ("worker:3: 0/2 nodes are available: …"); empty:
   // nothing.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
+  // The tasks whose command runs, and is not asked to end.
+  [[nodiscard]] std::vector<job::TaskId> running() const;
   // The pods that are there, as far as it is known.
   [[nodiscard]] std::vector<PodFacts> pods() const;
 

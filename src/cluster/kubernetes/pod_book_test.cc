@@ -445,5 +445,23 @@ TEST(PodBook, TheFirstToFailIsToldAsTheFirst) {
   }
 }
 
+TEST(PodBook, WhoseCommandRunsCanBeToldSomething) {
+  BookDriver driver;
+  const auto running = [&driver] { return driver.book().running(); };
+  driver.begin({kWorker0, kWorker1});
+  driver.created(kWorker0, "u1");
+  driver.place(kWorker0);
+  EXPECT_THAT(running(), IsEmpty());
+  driver.start(kWorker0);
+  EXPECT_THAT(running(), ElementsAre(kWorker0));
+  driver.created(kWorker1, "u2");
+  driver.start(kWorker1);
+  EXPECT_THAT(running(), ElementsAre(kWorker0, kWorker1));
+  driver.exit(kWorker1, 0);
+  EXPECT_THAT(running(), ElementsAre(kWorker0));
+  driver.end_run(kWorker0, 5);
+  EXPECT_THAT(running(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace gangrun::cluster

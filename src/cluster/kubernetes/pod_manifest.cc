@@ -17,6 +17,7 @@ namespace {
 using base::Json;
 
 constexpr const char* kWorkVolume = "gangrun-work";
+constexpr const char* kNoticeVolume = "gangrun-notice";
 // Where a job has no limit of its own; a pod cannot be without one.
 constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
 
@@ -83,11 +84,18 @@ Json environment_of(const Part& part, const DirectRun& run) {
 
 Json work_mount() { return {{"name", kWorkVolume}, {"mountPath", kWorkingFolder}}; }
 
+// There whatever the image and its user are, and with a root file system that is read-only.
+Json notice_mount() {
+  const std::string_view file = kDirectNoticeFile;
+  return {{"name", kNoticeVolume}, {"mountPath", std::string(file.substr(0, file.rfind('/')))}};
+}
+
 std::string host_volume(std::size_t index) { return base::format("gangrun-host-{}", index); }
 
 Json mounts_of(const Part& part, const CarriedMounts& carried) {
   Json mounts = Json::array();
   if (part.has_working_folder()) mounts.push_back(work_mount());
+  mounts.push_back(notice_mount());
   mounts.insert(mounts.end(), carried.mounts.begin(), carried.mounts.end());
   for (std::size_t i = 0; i < part.input.spec.mounts.size(); ++i) {
     const job::Mount& mount = part.input.spec.mounts[i];
@@ -103,6 +111,7 @@ Json volumes_of(const Part& part, const CarriedMounts& carried) {
   if (part.has_working_folder()) {
     volumes.push_back({{"name", kWorkVolume}, {"emptyDir", Json::object()}});
   }
+  volumes.push_back({{"name", kNoticeVolume}, {"emptyDir", Json::object()}});
   volumes.insert(volumes.end(), carried.volumes.begin(), carried.volumes.end());
   for (std::size_t i = 0; i < part.input.spec.mounts.size(); ++i) {
     volumes.push_back(
@@ -132,9 +141,7 @@ Json container_of(const Part& part, const CarriedMounts& carried, const DirectRu
   if (Json resources = resources_of(part); !resources.empty()) {
     container["resources"] = std::move(resources);
   }
-  if (Json mounts = mounts_of(part, carried); !mounts.empty()) {
-    container["volumeMounts"] = std::move(mounts);
-  }
+  container["volumeMounts"] = mounts_of(part, carried);
   return container;
 }
 
@@ -181,9 +188,7 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const DirectRun& ru
   put_access(part, spec);
   put_placement(part, spec);
   spec["containers"].push_back(container_of(part, carried, run));
-  if (Json volumes = volumes_of(part, carried); !volumes.empty()) {
-    spec["volumes"] = std::move(volumes);
-  }
+  spec["volumes"] = volumes_of(part, carried);
   return spec;
 }
 

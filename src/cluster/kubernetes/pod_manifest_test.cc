@@ -41,7 +41,9 @@ TEST(PodManifest, RunsTheCommandInItsImage) {
         "containers": [{
           "name": "task", "image": "tf:2.15", "command": ["python", "train.py"],
           "env": [{"name": "A", "value": "$$(B) costs $5"}, {"name": "B", "value": "2"}],
-          "resources": {"requests": {"cpu": "1"}}}]}})json"));
+          "resources": {"requests": {"cpu": "1"}},
+          "volumeMounts": [{"name": "gangrun-notice", "mountPath": "/gangrun/notice"}]}],
+        "volumes": [{"name": "gangrun-notice", "emptyDir": {}}]}})json"));
 }
 
 TEST(PodManifest, LeavesDollarsToTheCommand) {
@@ -128,7 +130,8 @@ TEST(PodManifest, IsTheTemplateWithTheJobOverIt) {
   EXPECT_EQ(pod["spec"]["containers"], Json::parse(R"([
       {"name": "tf", "image": "tf:2.15", "tty": true,
        "env": [{"name": "A", "value": "new"}, {"name": "B", "value": "kept"}],
-       "command": ["python", "train.py"], "resources": {"requests": {"cpu": "1"}}},
+       "command": ["python", "train.py"], "resources": {"requests": {"cpu": "1"}},
+       "volumeMounts": [{"name": "gangrun-notice", "mountPath": "/gangrun/notice"}]},
       {"name": "proxy", "image": "p"}])"));
 }
 
@@ -139,9 +142,11 @@ TEST(PodManifest, HasVolumesAndFoldersOfTheHost) {
   input.spec.kubernetes.volume_mounts = {Json{{"name", "models"}, {"mountPath", "/models"}}};
   const Json spec = pod_of(input)["spec"];
   EXPECT_EQ(spec["volumes"], Json::parse(R"([
+      {"name": "gangrun-notice", "emptyDir": {}},
       {"name": "gangrun-host-0", "hostPath": {"path": "/data"}},
       {"name": "models", "emptyDir": {}}])"));
   EXPECT_EQ(spec["containers"].at(0)["volumeMounts"], Json::parse(R"([
+      {"name": "gangrun-notice", "mountPath": "/gangrun/notice"},
       {"name": "gangrun-host-0", "mountPath": "/data", "readOnly": true},
       {"name": "models", "mountPath": "/models"}])"));
   EXPECT_FALSE(spec["containers"].at(0).contains("workingDir"));
@@ -181,7 +186,8 @@ TEST(PodManifest, KeepsOutputsInAContainerOfTheirOwn) {
   EXPECT_EQ(containers.at(1)["name"], "outputs");
   EXPECT_EQ(containers.at(1)["image"], "tf:2.15");
   EXPECT_EQ(containers.at(1)["command"].at(2), "trap 'exit 0' TERM; sleep 605400 & wait");
-  EXPECT_EQ(containers.at(1)["volumeMounts"], containers.at(0)["volumeMounts"]);
+  EXPECT_EQ(containers.at(1)["volumeMounts"],
+            Json::array({containers.at(0)["volumeMounts"].at(0)}));
 
   input.spec.timeouts.job = std::chrono::minutes(1);
   input.spec.kubernetes.helper_image = "busybox";
