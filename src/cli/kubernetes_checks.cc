@@ -141,7 +141,10 @@ std::vector<Right> rights_for(const job::JobSpec& spec, job::GangScheduling sche
       !spec.outputs.empty() ||
       std::any_of(spec.tasks.begin(), spec.tasks.end(),
                   [](const job::TaskSpec& task) { return task.outputs && !task.outputs->empty(); });
-  if (has_outputs) rights.push_back({"create", "", "pods", "exec"});
+  // A WebSocket begins with a GET; newer servers ask for the right to create as well.
+  for (const char* verb : {"get", "create"}) {
+    if (has_outputs) rights.push_back({verb, "", "pods", "exec"});
+  }
   if (scheduling == job::GangScheduling::kVolcano) {
     rights.push_back({"create", std::string(kVolcanoGroup), "podgroups"});
   }

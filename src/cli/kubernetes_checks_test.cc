@@ -7,6 +7,7 @@ namespace gangrun::cli {
 namespace {
 
 using job::GangScheduling;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -53,10 +54,13 @@ TEST(GangSchedulingOf, RefusesWhatIsNotThere) {
 
 TEST(RightsFor, AskForNoMoreThanTheJobNeeds) {
   job::JobSpec spec;
-  const Right exec{"create", "", "pods", "exec"};
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold), Not(Contains(exec)));
+  const Right get_exec{"get", "", "pods", "exec"};
+  const Right create_exec{"create", "", "pods", "exec"};
+  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
+              AllOf(Not(Contains(get_exec)), Not(Contains(create_exec))));
   spec.outputs = {"model"};
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold), Contains(exec));
+  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
+              AllOf(Contains(get_exec), Contains(create_exec)));
   EXPECT_THAT(rights_for(spec, GangScheduling::kVolcano),
               Contains(Right{"create", "scheduling.volcano.sh", "podgroups"}));
   EXPECT_THAT(rights_for(spec, GangScheduling::kWorkload),
