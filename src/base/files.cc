@@ -1,8 +1,6 @@
 #include "base/files.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "base/memory_file.h"
 
 namespace gangrun::base {
 
@@ -84,25 +83,6 @@ Result<> make_folders(const std::string& path, mode_t mode) {
     return Error{Code::kInvalidArgument, format("{} is not a folder", path)};
   }
   return {};
-}
-
-bool has_memory_files() {
-  static const bool has = UniqueFd(::memfd_create("probe", MFD_CLOEXEC)).valid();
-  return has;
-}
-
-Result<UniqueFd> memory_file(const std::string& name) {
-  if (has_memory_files()) {
-    UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!fd.valid()) return from_errno(errno, "memfd_create");
-    return fd;
-  }
-  // A file system in memory, wherever there is one.
-  std::string path = "/dev/shm/gangrun-XXXXXX";
-  UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
-  if (!fd.valid()) return from_errno(errno, format("cannot create {}", path));
-  if (::unlink(path.c_str()) != 0) return from_errno(errno, format("cannot remove {}", path));
-  return fd;
 }
 
 Result<UniqueFd> memory_file(const std::string& name, std::string_view content) {

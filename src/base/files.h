@@ -30,13 +30,8 @@ Result<> write_all(int fd, std::string_view content, std::string_view what);
 // The same, and takes from `content` what was written: a disk that fills up has its beginning.
 Result<> write_and_take(int fd, std::string_view& content, std::string_view what);
 
-// Whether the kernel has anonymous files in memory (Linux 3.17), which can be sealed.
-bool has_memory_files();
-// An empty one, closed on exec unless the caller hands it on; on older kernels a file in /dev/shm
-// without a name.
-Result<UniqueFd> memory_file(const std::string& name);
-// One that holds `content`, positioned at its start. For what must reach a child but neither a disk
-// nor a command line.
+// A memory file (memory_file.h) that holds `content`, positioned at its start. For what must reach
+// a child but neither a disk nor a command line.
 Result<UniqueFd> memory_file(const std::string& name, std::string_view content);
 
 }  // namespace gangrun::base
