@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,7 @@ class EndPoller {
     const std::lock_guard lock(mutex_);
     if (!runs_ && !start()) return false;
     awaited_.push_back(std::move(process));
+    added_.notify_one();
     return true;
   }
 
@@ -62,7 +64,8 @@ class EndPoller {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      std::thread([this] { run(); }).detach();
+      if (thread_.joinable()) thread_.join();
+      thread_ = std::thread([this] { run(); });
       runs_ = true;
     } catch (const std::system_error& failure) {
       errno = failure.code().value();
@@ -72,29 +75,29 @@ class EndPoller {
   }
 
   void run() {
+    std::unique_lock lock(mutex_);
     while (true) {
       const auto began = std::chrono::steady_clock::now();
-      {
-        const std::lock_guard lock(mutex_);
-        std::erase_if(awaited_, [](const Awaited& process) {
-          const bool ended = has_ended(process);
-          // A fork of ours may have the pipe open too, so closing it is not enough.
-          if (ended) (void)!::write(process.told.get(), "", 1);
-          return ended || is_forgotten(process);
-        });
-        if (awaited_.empty()) {
-          runs_ = false;
-          return;
-        }
+      std::erase_if(awaited_, [](const Awaited& process) {
+        const bool ended = has_ended(process);
+        // A fork of ours may have the pipe open too, so closing it is not enough.
+        if (ended) (void)!::write(process.told.get(), "", 1);
+        return ended || is_forgotten(process);
+      });
+      if (awaited_.empty()) {
+        runs_ = false;
+        return;
       }
       const auto took = std::chrono::steady_clock::now() - began;
-      std::this_thread::sleep_for(
-          std::max<std::chrono::steady_clock::duration>(kPause, kIdleShare * took));
+      added_.wait_for(lock,
+                      std::max<std::chrono::steady_clock::duration>(kPause, kIdleShare * took));
     }
   }
 
   const pid_t owner_ = ::getpid();
   std::mutex mutex_;
+  std::condition_variable added_;
+  std::thread thread_;
   bool runs_ = false;
   std::vector<Awaited> awaited_;
 };

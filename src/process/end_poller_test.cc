@@ -54,7 +54,9 @@ TEST_F(EndPollerTest, WaitsAgainAfterAllWereForgotten) {
   const auto before = threads();
   poll_for_end(child.pid(), start).reset();
   const auto deadline = base::soon();
-  while (threads() > before && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+  while (threads() > before && std::chrono::steady_clock::now() < deadline) {
+    wait_any_readable({}, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+  }
   EXPECT_EQ(threads(), before);
   const auto end = poll_for_end(child.pid(), start);
   ASSERT_TRUE(child.signal(SIGKILL).ok());
