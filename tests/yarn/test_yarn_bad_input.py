@@ -125,9 +125,9 @@ def resource_manager_page(release):
 
 @pytest.mark.gate
 def test_a_release_that_is_too_old(refused, configured):
-    with resource_manager_page("2.10.2") as address:
+    with resource_manager_page("2.7.3") as address:
         folder = configured(yarn_site={"yarn.resourcemanager.webapp.address": address})
-        assert refused(HADOOP_CONF_DIR=folder) == "the cluster runs Hadoop 2.10.2; gangrun needs 3.3 or newer"
+        assert refused(HADOOP_CONF_DIR=folder) == "the cluster runs Hadoop 2.7.3; gangrun needs 2.10 or newer"
 
 
 @pytest.mark.gate

@@ -11,9 +11,9 @@ namespace {
 
 using base::Result;
 
-// The oldest release that jobs have been run on.
-constexpr int kOldestMajor = 3;
-constexpr int kOldestMinor = 3;
+// The first release whose scheduler knows placement constraints. An older one drops them unread.
+constexpr int kConstraintsMajor = 3;
+constexpr int kConstraintsMinor = 1;
 
 constexpr const char* kRootQueue = "root";
 
@@ -73,6 +73,19 @@ Result<> check_label(const ClusterFacts& facts, const std::string& who,
                    facts.queue.name, allowed(permitted)));
 }
 
+Result<> check_placement(const ClusterFacts& facts, const std::string& who) {
+  if (facts.release && !facts.release->is_at_least(kConstraintsMajor, kConstraintsMinor)) {
+    return base::invalid_argument(
+        base::format("{}: one_per_node needs Hadoop {}.{} or newer; the cluster runs Hadoop {}", who,
+                     kConstraintsMajor, kConstraintsMinor, facts.release->text));
+  }
+  if (facts.places_by_constraints) return {};
+  return base::invalid_argument(base::format(
+      "{}: one_per_node needs a cluster whose "
+      "yarn.resourcemanager.placement-constraints.handler is placement-processor or scheduler",
+      who));
+}
+
 }  // namespace
 
 hadoop::Resource resource_of(const job::Resources& resources) {
@@ -98,10 +111,10 @@ std::vector<std::string> leaves_of(const std::vector<std::string>& queues) {
 }
 
 Result<> check_release(const std::optional<hadoop::Release>& release) {
-  if (!release || release->is_at_least(kOldestMajor, kOldestMinor)) return {};
+  if (!release || release->is_at_least(hadoop::kOldestMajor, hadoop::kOldestMinor)) return {};
   return base::invalid_argument(
       base::format("the cluster runs Hadoop {}; gangrun needs {}.{} or newer", release->text,
-                   kOldestMajor, kOldestMinor));
+                   hadoop::kOldestMajor, hadoop::kOldestMinor));
 }
 
 Result<> check_queue(const ClusterFacts& facts) {
@@ -139,12 +152,7 @@ Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {
                                  resource_of(task.resources_of(index))));
     }
     GANGRUN_TRY(check_label(facts, task.type, task.label));
-    if (task.one_per_node && !facts.places_by_constraints) {
-      return base::invalid_argument(base::format(
-          "{}: one_per_node needs a cluster whose "
-          "yarn.resourcemanager.placement-constraints.handler is placement-processor or scheduler",
-          task.type));
-    }
+    if (task.one_per_node) GANGRUN_TRY(check_placement(facts, task.type));
   }
   return {};
 }
