@@ -109,8 +109,8 @@ base::Error to_error(const RpcError& error, std::string_view server) {
   if (name.starts_with("RpcNoSuch") || name == "RPC.VersionMismatch") {
     return base::Error{Code::kFailedPrecondition,
                        sentence(base::format("does not offer what is asked (Hadoop {}.{} or newer "
-                                            "is expected)",
-                                            kOldestMajor, kOldestMinor))};
+                                             "is expected)",
+                                             kOldestMajor, kOldestMinor))};
   }
   return base::Error{code_of(name, Code::kFailedPrecondition), sentence("refuses")};
 }

@@ -11,9 +11,10 @@ namespace {
 
 using base::Result;
 
-// The first release whose scheduler knows placement constraints. An older one drops them unread.
-constexpr int kConstraintsMajor = 3;
-constexpr int kConstraintsMinor = 1;
+// The first release that knows placement constraints and mounts of its containers. An older one
+// drops them unread.
+constexpr int kAddedMajor = 3;
+constexpr int kAddedMinor = 1;
 
 constexpr const char* kRootQueue = "root";
 
@@ -73,12 +74,14 @@ Result<> check_label(const ClusterFacts& facts, const std::string& who,
                    facts.queue.name, allowed(permitted)));
 }
 
+Result<> check_what_was_added(const ClusterFacts& facts, const std::string& what) {
+  if (!facts.release || facts.release->is_at_least(kAddedMajor, kAddedMinor)) return {};
+  return base::invalid_argument(base::format("{} Hadoop {}.{} or newer; the cluster runs Hadoop {}",
+                                             what, kAddedMajor, kAddedMinor, facts.release->text));
+}
+
 Result<> check_placement(const ClusterFacts& facts, const std::string& who) {
-  if (facts.release && !facts.release->is_at_least(kConstraintsMajor, kConstraintsMinor)) {
-    return base::invalid_argument(
-        base::format("{}: one_per_node needs Hadoop {}.{} or newer; the cluster runs Hadoop {}", who,
-                     kConstraintsMajor, kConstraintsMinor, facts.release->text));
-  }
+  GANGRUN_TRY(check_what_was_added(facts, who + ": one_per_node needs"));
   if (facts.places_by_constraints) return {};
   return base::invalid_argument(base::format(
       "{}: one_per_node needs a cluster whose "
@@ -146,6 +149,9 @@ Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {
   GANGRUN_TRY(check_queue(facts));
   GANGRUN_TRY(check_resource(facts, "yarn.master", resource_of(spec.yarn.master)));
   GANGRUN_TRY(check_label(facts, "yarn.master", spec.yarn.master_label));
+  if (facts.runs_images && !spec.mounts.empty()) {
+    GANGRUN_TRY(check_what_was_added(facts, "mounts: in YARN's container runtime they need"));
+  }
   for (const job::TaskSpec& task : spec.tasks) {
     for (int index = 0; index < task.slots(); ++index) {
       GANGRUN_TRY(check_resource(facts, job::to_string(job::TaskId{task.type, index}),

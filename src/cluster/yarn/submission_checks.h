@@ -20,6 +20,7 @@ struct ClusterFacts {
   hadoop::QueueInfo queue;
   std::vector<std::string> own_queues;  // to which the user may submit
   bool places_by_constraints = false;   // whether it is set up for "not two on one node"
+  bool runs_images = false;             // whether the job's images are left to YARN's own runtime
   std::optional<hadoop::Release> release;
 };
 

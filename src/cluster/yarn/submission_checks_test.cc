@@ -141,5 +141,19 @@ TEST(SubmissionChecks, OnePerNodeNeedsAClusterThatKnowsConstraints) {
             "worker: one_per_node needs Hadoop 3.1 or newer; the cluster runs Hadoop 2.10.2");
 }
 
+TEST(SubmissionChecks, MountsThatYarnWouldDropAreRefused) {
+  job::JobSpec mounting = checked_spec();
+  mounting.mounts.push_back({.path = "/data", .read_only = true});
+  ClusterFacts old = facts();
+  old.release = hadoop::parse_release("2.10.2");
+  EXPECT_EQ(refusal(old, mounting), "");
+  old.runs_images = true;
+  EXPECT_EQ(refusal(old, mounting),
+            "mounts: in YARN's container runtime they need Hadoop 3.1 or newer; the cluster runs "
+            "Hadoop 2.10.2");
+  old.release = hadoop::parse_release("3.2.4");
+  EXPECT_EQ(refusal(old, mounting), "");
+}
+
 }  // namespace
 }  // namespace gangrun::cluster

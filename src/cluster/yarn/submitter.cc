@@ -110,6 +110,7 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   const std::string handler =
       configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
   facts.places_by_constraints = handler != "disabled";
+  facts.runs_images = container_runtime_of(spec, configuration_) == job::ContainerRuntime::kDocker;
   GANGRUN_ASSIGN(nodes_, resource_manager_.running_nodes(soon()));
   return facts;
 }
