@@ -108,11 +108,12 @@ HADOOP = Releases(
         "Kerberos and privacy: a gang, its tokens, another master": [
             "test_run_on_yarn.py::test_a_gang_runs_and_what_it_says_is_shown[privacy]",
             "test_kerberos.py::test_no_task_notices_that_the_master_is_killed"],
-        "`image`, by YARN's own runtime for Docker": [
+        "`image` and `mounts`, by YARN's own runtime for Docker": [
             "test_yarn_images.py::test_a_job_runs_in_its_image[auto-gangrun-guard-1]",
             "test_yarn_images.py::test_no_container_is_left_when_a_job_is_killed[docker]"],
     }, {
-        ("`one_per_node`", "2.10.2"): "refused: no placement constraints",
+        ("`one_per_node`", "2.10.2"): "refused: it has no placement constraints",
+        ("`image` and `mounts`, by YARN's own runtime for Docker", "2.10.2"): "`mounts` are refused: it has none",
     })
 
 SPARK = Releases(
