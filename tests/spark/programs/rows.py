@@ -152,7 +152,8 @@ def kinds(sc):
 def frame_of(sc):
     from pyspark.ml.linalg import Vectors
     from pyspark.sql import Row, SparkSession
-    schema = ("i long, f float, s string, d date, t timestamp, n timestamp_ntz, m decimal(10,2), a array<array<int>>, "
+    local = "timestamp" if sc.version.startswith("3.3.") else "timestamp_ntz"
+    schema = (f"i long, f float, s string, d date, t timestamp, n {local}, m decimal(10,2), a array<array<int>>, "
               "e array<struct<x:int,y:string>>, st struct<p:int,q:struct<r:timestamp>>, k map<string,array<date>>, o boolean, x int")
     when = datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
     rows = [(i, i / 2, f"s{i}", datetime.date(1960, 1, 1 + i), when, when, decimal.Decimal("1.50"), [[1, None], []], [(1, "a"), None],
