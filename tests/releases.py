@@ -131,6 +131,7 @@ SPARK = Releases(
             "test_rows.py::test_no_row_is_lost_or_comes_twice_or_out_of_order",
             "test_rows.py::test_rows_of_every_kind_arrive_as_they_are"],
         "rows of a DataFrame": ["test_rows.py::test_rows_of_a_data_frame_arrive_as_spark_would_give_them[{release}]"],
+        "ML vectors in a DataFrame": ["test_rows.py::test_rows_of_a_data_frame_arrive_as_spark_would_give_them[{release}]"],
         "`inference`": ["test_cluster.py::test_inference_gives_one_result_for_each_row_in_order",
                         "test_rows.py::test_inference_gives_a_result_for_each_row_in_order"],
         "streams (`DStream`), and a query whose driver is killed": [
@@ -140,4 +141,6 @@ SPARK = Releases(
         "an executor or the driver that is killed on a standalone cluster leaves nothing": [
             "test_spark_faults.py::test_an_executor_that_is_killed_ends_the_others_and_leaves_nothing",
             "test_spark_faults.py::test_a_driver_that_is_killed_leaves_nothing"],
+    }, {
+        ("ML vectors in a DataFrame", "3.3"): "refused: feed `DataFrame.rdd`",
     })

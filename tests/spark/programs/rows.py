@@ -152,7 +152,8 @@ def kinds(sc):
 def frame_of(sc):
     from pyspark.ml.linalg import Vectors
     from pyspark.sql import Row, SparkSession
-    local = "timestamp" if sc.version.startswith("3.3.") else "timestamp_ntz"
+    is_old = sc.version.startswith("3.3.")
+    local = "timestamp" if is_old else "timestamp_ntz"
     schema = (f"i long, f float, s string, d date, t timestamp, n {local}, m decimal(10,2), a array<array<int>>, "
               "e array<struct<x:int,y:string>>, st struct<p:int,q:struct<r:timestamp>>, k map<string,array<date>>, o boolean, x int")
     when = datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
@@ -160,6 +161,8 @@ def frame_of(sc):
              (1, (when,)), {"k": [datetime.date(2020, 1, 1)]}, bool(i), None) for i in range(5)]
     rows.append((None,) * 13)
     session = SparkSession(sc)
+    if is_old:
+        return session.createDataFrame(rows, schema).coalesce(1).sortWithinPartitions("i")
     vectors = session.createDataFrame([Row(i=i, v=Vectors.dense([1.0, i]) if i % 2 else Vectors.sparse(2, {1: 2.0})) for i in range(5)])
     return session.createDataFrame(rows, schema).join(vectors, "i", "left").coalesce(1).sortWithinPartitions("i")
 
