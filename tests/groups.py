@@ -19,6 +19,7 @@ GROUPS = {
     "frameworks": "trainings with TensorFlow, PyTorch, JAX and Horovod",
     "yarn": "jobs on Hadoop: commands, faults, pages, releases",
     "secure": "Hadoop with Kerberos, in each release and protection",
+    "releases": "older releases of Hadoop and Spark: which part of their tests passes there",
     "spark": "the feed, pipelines, streams and faults on Spark",
     "kubernetes": "pods, their faults, detached jobs, tf-spawner",
     "docs": "the documentation site, built and looked at in a browser",

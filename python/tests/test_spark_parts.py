@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from gangrun import _function, errors
-from gangrun.spark import _checks, _cluster, _nodes, _payload, _process, _start, _told
+from gangrun.spark import _checks, _cluster, _feeding, _nodes, _payload, _process, _start, _streams, _told
 from gangrun.tensorflowonspark import TFCluster, TFNode, TFSparkNode
 
 
@@ -248,6 +248,44 @@ def test_an_error_of_spark_s_is_told_by_its_last_error_of_python():
 def test_another_python_of_the_executors_is_told_with_both(said):
     text = f"Job aborted\npyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] {said}\nPlease check\n\tat x"
     assert _told.said_by(Exception(text)).startswith("the driver has Python 3.11 and the executors have 3.10; allowed: the same")
+
+
+def frame_of(version, kind):
+    field = types.SimpleNamespace(name="v", json=lambda: f'{{"name":"v","type":{kind}}}',
+                                  dataType=types.SimpleNamespace(simpleString=lambda: "vector"))
+    return types.SimpleNamespace(sparkSession=types.SimpleNamespace(version=version), schema=types.SimpleNamespace(fields=[field]))
+
+
+def test_a_column_that_an_old_spark_cannot_give_as_arrow_is_named():
+    vector = '{"class":"x","type":"udt"}'
+    for version, kind in (("3.3.4", '"double"'), ("3.4.0", vector), ("4.3.0", vector), ("10.0.0-SNAPSHOT", vector)):
+        _feeding._check_types(frame_of(version, kind))
+    with pytest.raises(TypeError, match=r"the column v of type vector takes Spark 3\.4 or newer; allowed: DataFrame\.rdd, or "):
+        _feeding._check_types(frame_of("3.3.4", vector))
+
+
+class OldContext:
+    """Of a Spark before 3.5: its jobs have no tags."""
+
+    def __init__(self, group):
+        self.properties = {"spark.jobGroup.id": group}
+
+    def getLocalProperty(self, name):
+        return self.properties.get(name)
+
+    def setLocalProperty(self, name, value):
+        self.properties[name] = value
+
+    def setJobGroup(self, group, description, interruptOnCancel):
+        self.properties["spark.jobGroup.id"] = group
+
+
+@pytest.mark.parametrize("of_the_query, during", [("run of a query", "run of a query"), (None, "of the cluster")])
+def test_jobs_of_a_batch_can_be_cancelled_where_spark_has_no_tags(of_the_query, during):
+    context, groups = OldContext(of_the_query), set()
+    with _streams._named(context, "of the cluster", groups):
+        assert groups == {during} == {context.properties["spark.jobGroup.id"]}
+    assert not groups and context.properties["spark.jobGroup.id"] == of_the_query
 
 
 def test_the_log_s_line_has_the_rows_of_each_node():

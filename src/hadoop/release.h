@@ -14,6 +14,10 @@ namespace gangrun::hadoop {
 // where the rest of a cluster is not.
 inline constexpr base::milliseconds kReleaseTimeout(500);
 
+// The oldest release that is spoken to.
+inline constexpr int kOldestMajor = 2;
+inline constexpr int kOldestMinor = 10;
+
 // A release of Hadoop as its servers name it: "3.3.6", "3.1.1.7.1.7-1" of a distribution.
 struct Release {
   int major = 0;

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "hadoop/release.h"
 
 namespace gangrun::hadoop {
 
@@ -107,7 +108,9 @@ base::Error to_error(const RpcError& error, std::string_view server) {
   }
   if (name.starts_with("RpcNoSuch") || name == "RPC.VersionMismatch") {
     return base::Error{Code::kFailedPrecondition,
-                       sentence("does not offer what is asked (Hadoop 3.3 or newer is expected)")};
+                       sentence(base::format("does not offer what is asked (Hadoop {}.{} or newer "
+                                             "is expected)",
+                                             kOldestMajor, kOldestMinor))};
   }
   return base::Error{code_of(name, Code::kFailedPrecondition), sentence("refuses")};
 }

@@ -89,7 +89,8 @@ def compiled(folder, files, out):
     return descriptors(out)
 
 
-@pytest.mark.parametrize("version, is_older", [pytest.param("3.5.0", False, marks=pytest.mark.gate), ("3.4.2", True)])
+@pytest.mark.parametrize("version, is_older", [
+    pytest.param("3.5.0", False, marks=pytest.mark.gate), ("3.4.2", True), ("3.3.6", True)])
 def test_every_field_that_we_declare_is_hadoops(tmp_path, version, is_older):
     files = sorted((ROOT / "proto/hadoop").glob("*.proto"))
     assert files

@@ -12,7 +12,8 @@ WAS_AT = "/home/user/.gangrun"
 
 @pytest.fixture(params=sorted(path.name for path in RECORDED.iterdir()))
 def home(request, tmp_path):
-    folder = shutil.copytree(RECORDED / request.param, tmp_path / "home")
+    folder = tmp_path / "home"
+    shutil.copytree(RECORDED / request.param / "jobs", folder / "jobs")
     for journal in folder.glob("jobs/*/journal/*"):
         journal.write_text(journal.read_text().replace(WAS_AT, str(folder)))
     return {"GANGRUN_HOME": str(folder)}

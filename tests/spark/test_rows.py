@@ -1,7 +1,7 @@
 """Rows of a real Spark in real nodes: all of them, once, in order, of every kind."""
 
 import pytest
-from clusters.spark.fixtures import DriverError
+from clusters.spark.fixtures import RELEASE, DriverError
 
 SIZES = (0, 1, 5, 0, 100, 7)
 
@@ -12,7 +12,7 @@ def three(spark_driver):
     return spark_driver("rows.py")
 
 
-def single(spark_driver, release="3.5"):
+def single(spark_driver, release=RELEASE):
     return spark_driver("rows.py", "local-cluster[1,1,1024]", {"spark.cores.max": "1"}, release)
 
 
@@ -40,9 +40,9 @@ def test_rows_of_every_kind_arrive_as_they_are(one):
     assert made == sent
 
 
-@pytest.mark.parametrize("release", ["3.5", "4"])
+@pytest.mark.parametrize("release", sorted({RELEASE, "4"}))
 def test_rows_of_a_data_frame_arrive_as_spark_would_give_them(one, spark_driver, release):
-    driver = one if release == "3.5" else single(spark_driver, release)
+    driver = one if release == RELEASE else single(spark_driver, release)
     sent, arrived = driver.run("frame_kinds")
     assert arrived == sent
 

@@ -6,7 +6,7 @@ import pathlib
 import signal
 
 import pytest
-from clusters.spark.fixtures import DriverError, scratch_of
+from clusters.spark.fixtures import RELEASE, DriverError, scratch_of
 from living import processes_of
 from waiting import wait_until
 
@@ -19,8 +19,8 @@ START_LIMIT_S = 240  # of an application and its first query, on a machine with 
 
 @pytest.fixture(scope="module")
 def start(spark_driver):
-    """start(release="3.5"): an application with two executors."""
-    return lambda release="3.5": spark_driver("streams.py", "local-cluster[2,1,1024]", TWO, release)
+    """start(release=RELEASE): an application with two executors."""
+    return lambda release=RELEASE: spark_driver("streams.py", "local-cluster[2,1,1024]", TWO, release)
 
 
 @pytest.fixture(scope="module")

@@ -97,6 +97,7 @@ PACKAGES = {
     "programs": ("demo",),
     "yarn": ("hadoop-all", "spark-all", "demo", "frameworks", "browser"),
     "secure": ("hadoop-all", "demo"),
+    "releases": ("hadoop-all", "spark-all"),
     "spark": ("spark-all", "hadoop", "demo"),
     "kubernetes": ("kubernetes-all",),
     "docs": ("docs", "plots", "browser"),

@@ -88,11 +88,22 @@ def _is_frame(data: Any) -> bool:
     if isinstance(data, RDD):
         return False
     if hasattr(data, "_jdf") and hasattr(data, "mapInArrow"):
+        _check_types(data)
         return True
     what = type(data)
     hint = ": feed each of its RDDs, by foreachRDD" if what.__name__.endswith("DStream") else ""
     hint = ": Spark Connect has no executors of ours; take a classic session" if "connect" in what.__module__ else hint
     raise TypeError(f"data: a {what.__module__}.{what.__qualname__}{hint}; allowed: an RDD or a DataFrame")
+
+
+def _check_types(frame: Any) -> None:
+    """Spark makes Arrow of the types that Python has defined, as of ML vectors, since 3.4. Before, only a failed task says so."""
+    if tuple(map(int, frame.sparkSession.version.split(".")[:2])) >= (3, 4):
+        return
+    for field in frame.schema.fields:
+        if '"type":"udt"' in field.json():
+            raise TypeError(f"data: the column {field.name} of type {field.dataType.simpleString()} takes Spark 3.4 or newer; allowed: "
+                            "DataFrame.rdd, or pyspark.ml.functions.vector_to_array() of the column")
 
 
 def _pipelined(rdd: Any, function: Any) -> Any:

@@ -16,7 +16,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Iterator, Optional
 
 from gangrun import errors
-from gangrun.spark import _feeding, _frames, _master
+from gangrun.spark import _feeding, _frames, _master, _told
 
 if TYPE_CHECKING:
     from gangrun.spark._cluster import Cluster
@@ -51,6 +51,7 @@ class Streams:
         self._feeding = threading.RLock()  # of: one batch at a time
         self._stopping = False  # no batch is begun any more
         self._asked = False
+        self._groups: set[str] = set()  # of the jobs of a batch, where Spark has no tags
         _known[cluster.id] = self
         host, port = cluster.plan.host, cluster.plan.port
         cluster.master.put(ADDRESS_KEY, f"{host}:{port}".encode())
@@ -77,7 +78,7 @@ class Streams:
                 raise errors.InvalidJob(ENDED)
             if not _feeding._is_frame(data) and data.getNumPartitions() == 0:
                 return
-            with _tagged(cluster.sc, cluster.group):
+            with _named(cluster.sc, cluster.group, self._groups):
                 try:
                     _feeding.train(cluster.sc, data, 1, plan)
                 except Exception as error:
@@ -86,7 +87,11 @@ class Streams:
 
     def cancel(self) -> None:
         """Cancel the Spark jobs of the current batch, after a node has failed."""
-        self.cluster.sc.cancelJobsWithTag(self.cluster.group)
+        sc = self.cluster.sc
+        if hasattr(sc, "cancelJobsWithTag"):
+            sc.cancelJobsWithTag(self.cluster.group)
+        for group in list(self._groups):
+            sc.cancelJobGroup(group)
 
     # The end.
 
@@ -158,12 +163,26 @@ def _has_ended(stream: Any, seconds: float) -> bool:
 
 
 @contextlib.contextmanager
-def _tagged(sc: Any, tag: str) -> Iterator[None]:
-    sc.addJobTag(tag)
-    try:
+def _named(sc: Any, name: str, groups: set[str]) -> Iterator[None]:
+    """The jobs of this thread can be cancelled: by a tag, or by their group, which is then in `groups`.
+
+    Spark has tags since 3.5. Before, a query's jobs stay in the group by which its stop() cancels them; others get one.
+    """
+    if hasattr(sc, "addJobTag"):
+        sc.addJobTag(name)
+        try:
+            yield
+        finally:
+            sc.removeJobTag(name)
+        return
+    with contextlib.ExitStack() as stack:
+        group = sc.getLocalProperty("spark.jobGroup.id")
+        if not group:
+            group = name
+            stack.enter_context(_told.job_group(sc, name, f"a batch for {name}"))
+        groups.add(group)
+        stack.callback(groups.discard, group)
         yield
-    finally:
-        sc.removeJobTag(tag)
 
 
 class _Batch:

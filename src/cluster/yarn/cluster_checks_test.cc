@@ -85,10 +85,10 @@ TEST(ClusterChecks, WhatIsWrongSaysWhatToDo) {
   ClusterView bad = view();
   bad.facts.queue = {};
   bad.nodes.clear();
-  bad.release = hadoop::parse_release("2.10.2");
+  bad.release = hadoop::parse_release("2.7.3");
   bad.facts.largest.memory_mib = 512;
   const auto checks = checks_of(bad, "nosuch");
-  EXPECT_EQ(checks[0].found, "the cluster runs Hadoop 2.10.2; gangrun needs 3.3 or newer");
+  EXPECT_EQ(checks[0].found, "the cluster runs Hadoop 2.7.3; gangrun needs 2.10 or newer");
   EXPECT_EQ(checks[1].found, "there is no queue nosuch");
   EXPECT_EQ(checks[1].to_do, "choose one of these with --queue: root.ml, root.default");
   EXPECT_EQ(checks[2].verdict, Verdict::kFailed);

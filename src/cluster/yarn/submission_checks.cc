@@ -11,9 +11,10 @@ namespace {
 
 using base::Result;
 
-// The oldest release that jobs have been run on.
-constexpr int kOldestMajor = 3;
-constexpr int kOldestMinor = 3;
+// The first release that knows placement constraints and mounts of its containers. An older one
+// drops them unread.
+constexpr int kAddedMajor = 3;
+constexpr int kAddedMinor = 1;
 
 constexpr const char* kRootQueue = "root";
 
@@ -73,6 +74,21 @@ Result<> check_label(const ClusterFacts& facts, const std::string& who,
                    facts.queue.name, allowed(permitted)));
 }
 
+Result<> check_what_was_added(const ClusterFacts& facts, const std::string& what) {
+  if (!facts.release || facts.release->is_at_least(kAddedMajor, kAddedMinor)) return {};
+  return base::invalid_argument(base::format("{} Hadoop {}.{} or newer; the cluster runs Hadoop {}",
+                                             what, kAddedMajor, kAddedMinor, facts.release->text));
+}
+
+Result<> check_placement(const ClusterFacts& facts, const std::string& who) {
+  GANGRUN_TRY(check_what_was_added(facts, who + ": one_per_node needs"));
+  if (facts.places_by_constraints) return {};
+  return base::invalid_argument(base::format(
+      "{}: one_per_node needs a cluster whose "
+      "yarn.resourcemanager.placement-constraints.handler is placement-processor or scheduler",
+      who));
+}
+
 }  // namespace
 
 hadoop::Resource resource_of(const job::Resources& resources) {
@@ -98,10 +114,10 @@ std::vector<std::string> leaves_of(const std::vector<std::string>& queues) {
 }
 
 Result<> check_release(const std::optional<hadoop::Release>& release) {
-  if (!release || release->is_at_least(kOldestMajor, kOldestMinor)) return {};
+  if (!release || release->is_at_least(hadoop::kOldestMajor, hadoop::kOldestMinor)) return {};
   return base::invalid_argument(
       base::format("the cluster runs Hadoop {}; gangrun needs {}.{} or newer", release->text,
-                   kOldestMajor, kOldestMinor));
+                   hadoop::kOldestMajor, hadoop::kOldestMinor));
 }
 
 Result<> check_queue(const ClusterFacts& facts) {
@@ -133,18 +149,16 @@ Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {
   GANGRUN_TRY(check_queue(facts));
   GANGRUN_TRY(check_resource(facts, "yarn.master", resource_of(spec.yarn.master)));
   GANGRUN_TRY(check_label(facts, "yarn.master", spec.yarn.master_label));
+  if (facts.runs_images && !spec.mounts.empty()) {
+    GANGRUN_TRY(check_what_was_added(facts, "mounts: in YARN's container runtime they need"));
+  }
   for (const job::TaskSpec& task : spec.tasks) {
     for (int index = 0; index < task.slots(); ++index) {
       GANGRUN_TRY(check_resource(facts, job::to_string(job::TaskId{task.type, index}),
                                  resource_of(task.resources_of(index))));
     }
     GANGRUN_TRY(check_label(facts, task.type, task.label));
-    if (task.one_per_node && !facts.places_by_constraints) {
-      return base::invalid_argument(base::format(
-          "{}: one_per_node needs a cluster whose "
-          "yarn.resourcemanager.placement-constraints.handler is placement-processor or scheduler",
-          task.type));
-    }
+    if (task.one_per_node) GANGRUN_TRY(check_placement(facts, task.type));
   }
   return {};
 }

@@ -19,7 +19,9 @@ struct ClusterFacts {
   std::vector<std::string> labels;
   hadoop::QueueInfo queue;
   std::vector<std::string> own_queues;  // to which the user may submit
-  bool places_by_constraints = false;   // whether it knows "not two on one node"
+  bool places_by_constraints = false;   // whether it is set up for "not two on one node"
+  bool runs_images = false;             // whether the job's images are left to YARN's own runtime
+  std::optional<hadoop::Release> release;
 };
 
 // kInvalidArgument where it is older than what gangrun speaks to; one that does not tell is taken.

@@ -89,9 +89,10 @@ TEST(SubmissionChecks, Labels) {
 TEST(SubmissionChecks, AnOldReleaseIsToldWithWhatIsNeeded) {
   EXPECT_TRUE(check_release(std::nullopt).ok());
   EXPECT_TRUE(check_release(hadoop::parse_release("3.3.6")).ok());
-  const auto refused = check_release(hadoop::parse_release("2.10.2"));
+  EXPECT_TRUE(check_release(hadoop::parse_release("2.10.2")).ok());
+  const auto refused = check_release(hadoop::parse_release("2.7.3"));
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message, "the cluster runs Hadoop 2.10.2; gangrun needs 3.3 or newer");
+  EXPECT_EQ(refused.error().message, "the cluster runs Hadoop 2.7.3; gangrun needs 2.10 or newer");
 }
 
 TEST(SubmissionChecks, OnlyQueuesThatTakeJobsAreOffered) {
@@ -132,6 +133,26 @@ TEST(SubmissionChecks, OnePerNodeNeedsAClusterThatKnowsConstraints) {
   ClusterFacts able = facts();
   able.places_by_constraints = true;
   EXPECT_EQ(refusal(able, apart), "");
+  able.release = hadoop::parse_release("3.1.4");
+  EXPECT_EQ(refusal(able, apart), "");
+  // It would take the setting, and drop the constraints.
+  able.release = hadoop::parse_release("2.10.2");
+  EXPECT_EQ(refusal(able, apart),
+            "worker: one_per_node needs Hadoop 3.1 or newer; the cluster runs Hadoop 2.10.2");
+}
+
+TEST(SubmissionChecks, MountsThatYarnWouldDropAreRefused) {
+  job::JobSpec mounting = checked_spec();
+  mounting.mounts.push_back({.path = "/data", .read_only = true});
+  ClusterFacts old = facts();
+  old.release = hadoop::parse_release("2.10.2");
+  EXPECT_EQ(refusal(old, mounting), "");
+  old.runs_images = true;
+  EXPECT_EQ(refusal(old, mounting),
+            "mounts: in YARN's container runtime they need Hadoop 3.1 or newer; the cluster runs "
+            "Hadoop 2.10.2");
+  old.release = hadoop::parse_release("3.2.4");
+  EXPECT_EQ(refusal(old, mounting), "");
 }
 
 }  // namespace

@@ -73,10 +73,12 @@ Result<> YarnSubmitter::check(const job::JobSpec& spec) {
                                 clock_.now() + hadoop::kReleaseTimeout);
   });
   auto prepared = std::async(std::launch::async, [this] { return prepare_root(); });
-  const auto facts = ask_resource_manager(spec);
+  auto facts = ask_resource_manager(spec);
   auto is_prepared = prepared.get();
-  GANGRUN_TRY(check_release(release.get()));
+  const auto found = release.get();
+  GANGRUN_TRY(check_release(found));
   if (!facts.ok()) return facts.error();
+  facts->release = found;
   GANGRUN_TRY(check_against(*facts, spec));
   return is_prepared;
 }
@@ -108,6 +110,7 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   const std::string handler =
       configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
   facts.places_by_constraints = handler != "disabled";
+  facts.runs_images = container_runtime_of(spec, configuration_) == job::ContainerRuntime::kDocker;
   GANGRUN_ASSIGN(nodes_, resource_manager_.running_nodes(soon()));
   return facts;
 }

@@ -30,6 +30,16 @@ class Hadoop(RunningCluster):
 
     program = PROGRAM
 
+    def __init__(self, folder, **options):
+        release = os.environ.get("HADOOP_RELEASE")
+        super().__init__(folder, **({"hadoop_version": release} if release else {}) | options)
+
+    @property
+    def release(self):
+        """(3, 5) of 3.5.0."""
+        major, minor, *_ = self.cluster.option("version").split(".")
+        return int(major), int(minor)
+
     @property
     def cluster(self):
         """The state as hadoop-cluster keeps it, read anew."""

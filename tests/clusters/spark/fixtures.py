@@ -15,6 +15,8 @@ from waiting import wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 PROGRAM = pathlib.Path(__file__).with_name("spark-cluster")
+# Of tests that say none.
+RELEASE = os.environ.get("SPARK_RELEASE", "3.5")
 START_LIMIT_S = 240
 ANSWER_LIMIT_S = 120
 END_LIMIT_S = 60
@@ -44,7 +46,7 @@ def environment_folder(release):
 
 
 def spark_python(release):
-    """The Python of the environment with Spark 3.5 (and TensorFlow 2.15, PyTorch) or 4 (and the newest TensorFlow)."""
+    """The Python of the environment with Spark 3.5 (and TensorFlow 2.15, PyTorch), 4 (and the newest TensorFlow), 3.3 or 3.4."""
     return environment_folder(release) / "bin/python"
 
 
@@ -69,7 +71,7 @@ class Spark(RunningCluster):
     program = PROGRAM
 
     def __init__(self, folder, **options):
-        super().__init__(folder, **options)
+        super().__init__(folder, **{"release": RELEASE} | options)
         self.state = json.loads(self.order("status"))
         self.release, self.master = self.state["release"], self.state["master"]
 
@@ -200,7 +202,7 @@ def spark_driver(tmp_path_factory, spark_jobs):
     """spark_driver("feeding.py", cluster_or_master, options={...}, release="3.5"): a Driver, ended with the module's tests."""
     made = []
 
-    def make(program, where="local-cluster[3,1,1024]", options=None, release="3.5", variables=None):
+    def make(program, where="local-cluster[3,1,1024]", options=None, release=RELEASE, variables=None):
         folder = tmp_path_factory.mktemp("driver")
         cluster = where if isinstance(where, Spark) else None
         own = {"GANGRUN_HOME": str(spark_jobs), "GANGRUN_BIN": os.environ.get("GANGRUN_BIN", str(ROOT / "build/release/src"))}

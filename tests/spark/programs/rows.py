@@ -152,13 +152,17 @@ def kinds(sc):
 def frame_of(sc):
     from pyspark.ml.linalg import Vectors
     from pyspark.sql import Row, SparkSession
-    schema = ("i long, f float, s string, d date, t timestamp, n timestamp_ntz, m decimal(10,2), a array<array<int>>, "
+    is_old = sc.version.startswith("3.3.")
+    local = "timestamp" if is_old else "timestamp_ntz"
+    schema = (f"i long, f float, s string, d date, t timestamp, n {local}, m decimal(10,2), a array<array<int>>, "
               "e array<struct<x:int,y:string>>, st struct<p:int,q:struct<r:timestamp>>, k map<string,array<date>>, o boolean, x int")
     when = datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
     rows = [(i, i / 2, f"s{i}", datetime.date(1960, 1, 1 + i), when, when, decimal.Decimal("1.50"), [[1, None], []], [(1, "a"), None],
              (1, (when,)), {"k": [datetime.date(2020, 1, 1)]}, bool(i), None) for i in range(5)]
     rows.append((None,) * 13)
     session = SparkSession(sc)
+    if is_old:
+        return session.createDataFrame(rows, schema).coalesce(1).sortWithinPartitions("i")
     vectors = session.createDataFrame([Row(i=i, v=Vectors.dense([1.0, i]) if i % 2 else Vectors.sparse(2, {1: 2.0})) for i in range(5)])
     return session.createDataFrame(rows, schema).join(vectors, "i", "left").coalesce(1).sortWithinPartitions("i")
 

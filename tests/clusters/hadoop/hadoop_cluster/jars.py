@@ -17,7 +17,7 @@ SERVERS = ("hadoop-common", "hadoop-hdfs", "hadoop-hdfs-client", "hadoop-yarn-se
            "hadoop-yarn-server-nodemanager", "hadoop-yarn-client", "hadoop-yarn-server-timelineservice")
 # DistributedShell is taken from another release where there is none of the same version ...
 DISTRIBUTED_SHELL = "hadoop-yarn-applications-distributedshell"
-DISTRIBUTED_SHELL_VERSION = {"3.5.0": "3.4.2", "3.3.6": "3.4.2"}
+DISTRIBUTED_SHELL_VERSION = dict.fromkeys(("3.5.0", "3.3.6", "3.2.4"), "3.4.2")
 # ... and then needs a class of Jersey 1.
 JERSEY_1_CLIENT = ("com.sun.jersey", "jersey-client", "1.19.4", True)
 # Carries the libhadoop.so of Hadoop 3.3.5 (Apache's jars carry none).
@@ -26,6 +26,8 @@ NATIVE = ("io.trino.hadoop", "hadoop-apache", "3.3.5-3")
 NATIVE_CLASS, NATIVE_FIELD = "org/apache/hadoop/io/nativeio/NativeIO.class", "workaroundNonThreadSafePasswdCalls"
 # Of other systems, or of a licence that nobody here asked for.
 UNWANTED = re.compile(r"-osx-|^mssql-jdbc")
+# Brings the classes of asm-3.1 in another form, with which WebHDFS of Hadoop 2 does not start.
+UNWANTED_BESIDE = {"asm-3.1.jar": "asm-5.0.4.jar"}
 MAVEN_LIMIT_S = 20 * 60
 EMPTY_WEB_APPLICATION = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -79,7 +81,9 @@ def fetch_release(version, folder):
     shell = DISTRIBUTED_SHELL_VERSION.get(version, version)
     wanted = [(HADOOP, name, version, False) for name in SERVERS] + [(HADOOP, DISTRIBUTED_SHELL, shell, True)]
     copy_artifacts(wanted + ([JERSEY_1_CLIENT] if shell != version else []), folder)
-    for jar in filter(UNWANTED.search, os.listdir(folder)):
+    found = os.listdir(folder)
+    beside = [jar for other, jar in UNWANTED_BESIDE.items() if other in found and jar in found]
+    for jar in [*filter(UNWANTED.search, found), *beside]:
         os.unlink(os.path.join(folder, jar))
     # The servers of WebHDFS and /jmx insist on web pages that the jar of HDFS lacks: empty ones do.
     for application in ("hdfs", "datanode", "static"):
