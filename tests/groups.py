@@ -17,7 +17,7 @@ GROUPS = {
     "programs": "the programs on this machine: what takes long, or waits",
     "package": "the Python package: what takes long, and wheels for every Python",
     "frameworks": "trainings with TensorFlow, PyTorch, JAX and Horovod",
-    "yarn": "jobs on Hadoop: commands, faults, pages, releases",
+    "yarn": "jobs on Hadoop: commands, faults, pages",
     "secure": "Hadoop with Kerberos, in each release and protection",
     "releases": "older releases of Hadoop and Spark: which part of their tests passes there",
     "spark": "the feed, pipelines, streams and faults on Spark",
