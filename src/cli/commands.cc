@@ -7,7 +7,10 @@
 #include "cli/hadoop_access.h"
 #include "cli/kubernetes_site.h"
 #include "cluster/local/job_folder.h"
+#include "cluster/local/local_rules.h"
 #include "cluster/local/local_site.h"
+#include "cluster/yarn/yarn_rules.h"
+#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -19,25 +22,27 @@ bool is_on_yarn(const std::string& job) { return job.starts_with("application_")
 
 base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
                                                      const std::string& job) {
-  return site_at(context, std::string(is_on_yarn(job) ? job::kYarn : job::kLocal));
+  return site_at(context, std::string(is_on_yarn(job) ? cluster::kYarn : cluster::kLocal));
 }
 
 base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
                                                      const std::string& place) {
-  if (place == job::kYarn) {
+  if (place == cluster::kYarn) {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
     return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
   }
-  if (place != job::kLocal) {
+  if (place != cluster::kLocal) {
     return base::invalid_argument(base::format("--on: {} is not a known place; allowed: {}, {}",
-                                               place, job::kLocal, job::kYarn));
+                                               place, cluster::kLocal, cluster::kYarn));
   }
   GANGRUN_ASSIGN(std::string home, home_of(context));
   const auto revived = [program = context.program](const cluster::JobPaths& paths,
                                                    base::Instant deadline) {
     return revive(program, paths, deadline);
   };
-  auto local = std::make_unique<cluster::LocalSite>(home, context.clock, revived);
+  auto local = std::make_unique<cluster::LocalSite>(
+      home, context.clock, revived,
+      [](const job::JobSpec& spec) { return places::rules().are_tasks_beside_master(spec); });
   return std::unique_ptr<cluster::Site>(
       std::make_unique<KubernetesSite>(std::move(home), context, std::move(local)));
 }

@@ -8,6 +8,8 @@
 #include "cli/doctor.h"
 #include "cli/flags.h"
 #include "cli/yarn_doctor.h"
+#include "cluster/local/local_rules.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "job/spec.h"
 
 namespace gangrun::cli {
@@ -53,13 +55,14 @@ ExitStatus look(const DoctorOptions& options, Context& context) {
 }
 
 ExitStatus run(const DoctorOptions& options, Context& context) {
-  const std::string on = options.on.value_or(std::string(job::kLocal));
-  if (on == job::kYarn) return look(options, context);
-  if (on != job::kLocal) {
-    return fail(context,
-                base::invalid_argument(base::format(
-                    "--on: {} is not a known place; allowed: {}, {}", on, job::kLocal, job::kYarn)),
-                ExitStatus::kBadInput);
+  const std::string on = options.on.value_or(std::string(cluster::kLocal));
+  if (on == cluster::kYarn) return look(options, context);
+  if (on != cluster::kLocal) {
+    return fail(
+        context,
+        base::invalid_argument(base::format("--on: {} is not a known place; allowed: {}, {}", on,
+                                            cluster::kLocal, cluster::kYarn)),
+        ExitStatus::kBadInput);
   }
   if (options.remote || options.queue || options.python || !options.file_systems.empty()) {
     return fail(

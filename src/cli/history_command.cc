@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/history.h"
+#include "cluster/local/local_rules.h"
 
 namespace gangrun::cli {
 
@@ -20,7 +21,7 @@ struct HistoryOptions {
 ExitStatus history(const HistoryOptions& options, Context& context) {
   const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
   if (!filter.ok()) return fail(context, filter.error());
-  const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
+  const auto site = site_at(context, options.on.value_or(std::string(cluster::kLocal)));
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());

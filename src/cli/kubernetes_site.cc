@@ -11,6 +11,8 @@
 #include "cli/first_pods.h"
 #include "cluster/kubernetes/detached_status.h"
 #include "cluster/kubernetes/errands.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
+#include "cluster/local/local_site.h"
 #include "job/exit_report.h"
 #include "process/traceback.h"
 
@@ -268,7 +270,12 @@ Result<> KubernetesSite::give_notice(std::string_view job, const std::string& by
 
 Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,
                                                           const job::TaskId& task) {
-  return others_->tunnel_agent(job, task);
+  GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home_));
+  GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, job));
+  GANGRUN_ASSIGN(const job::JobSpec spec, cluster::stored_spec(cluster::paths_of(home_, id)));
+  if (spec.on != cluster::kKubernetes) return others_->tunnel_agent(id, task);
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("{} is in a pod, which has no agent", job::to_string(task))};
 }
 
 Result<std::vector<cluster::TaskResult>> KubernetesSite::results(std::string_view job) {

@@ -11,9 +11,10 @@
 #include "cli/own_user.h"
 #include "cli/unpacking.h"
 #include "cluster/joined/joined_cluster.h"
+#include "cluster/joined/spark_rules.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/local/gpu_locks.h"
 #include "cluster/local/local_cluster.h"
-#include "job/places.h"
 #include "master/past.h"
 #include "net/hosts.h"
 #include "process/engine.h"
@@ -44,7 +45,7 @@ Result<std::string> gpu_lock_folder(bool needed) {
 }
 
 std::chrono::milliseconds master_lost(const job::JobSpec& spec, const LocalMasterOptions& options) {
-  if (spec.on == job::kSpark) return spec.timeouts.master_lost.value_or(kMasterLostOnSpark);
+  if (spec.on == cluster::kSpark) return spec.timeouts.master_lost.value_or(kMasterLostOnSpark);
   const auto by_default = options.tasks_outlive_us || !spec.hosts.empty()
                               ? kDefaultMasterLost
                               : std::chrono::milliseconds(0);
@@ -84,8 +85,8 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   master::Settings settings;
   settings.master_lost = master_lost(spec, options);
   settings.can_be_followed = options.tasks_outlive_us;
-  settings.agents_come_by_tls = !spec.hosts.empty() || spec.on == job::kSpark;
-  settings.writes_lines = spec.on == job::kSpark || spec.on == job::kKubernetes;
+  settings.agents_come_by_tls = !spec.hosts.empty() || spec.on == cluster::kSpark;
+  settings.writes_lines = spec.on == cluster::kSpark || spec.on == cluster::kKubernetes;
   const bool serves_tls = options.launch.serve_tls || settings.agents_come_by_tls;
   settings.spec = std::move(spec);
   settings.job_id = folder.id();
@@ -162,7 +163,7 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
                                  .started = clock.wall_now(),
                                  .origin = clock.now()};
   GANGRUN_ASSIGN(made->journal_, journal::Writer::create(paths.journal(), opening));
-  if (spec.on == job::kSpark) {
+  if (spec.on == cluster::kSpark) {
     auto joined = std::make_unique<cluster::JoinedCluster>(loop, options.launch.host);
     settings.joining = joined.get();
     made->cluster_ = std::move(joined);

@@ -14,9 +14,9 @@
 #include "cli/pod_way.h"
 #include "cli/prepare.h"
 #include "cli/task_way.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/local/local_site.h"
 #include "job/limits.h"
-#include "job/places.h"
 #include "job/units.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
@@ -127,7 +127,7 @@ base::Result<std::unique_ptr<TaskWay>> Opened::make_way() {
   if (!is_on_yarn(job_)) {
     GANGRUN_ASSIGN(const std::string home, home_of(context_));
     GANGRUN_ASSIGN(const job::JobSpec spec, cluster::stored_spec(cluster::paths_of(home, job_)));
-    if (spec.on == job::kKubernetes) {
+    if (spec.on == cluster::kKubernetes) {
       return PodWay::make(loop_, context_, spec.kubernetes, job_, task_, wanted_port_, on_broken);
     }
   }

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/text.h"
 #include "cluster/yarn/submission_checks.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "frameworks/environment.h"
 #include "job/container.h"
 #include "job/hosts.h"
@@ -134,7 +135,7 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
                          job::to_string(job::effective_policy(plan.spec, task))));
   lines.push_back(std::move(title));
   const std::string unlimited =
-      plan.spec.on == job::kYarn
+      plan.spec.on == cluster::kYarn
           ? base::format("the default memory ({})", job::memory_text(cluster::kDefaultMemoryMib))
           : std::string("no memory limit");
   add_field(lines, "resources", resources_words(task.resources, unlimited));
@@ -243,7 +244,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   add_field(lines, "success", spec.success);
   add_field(lines, "restarts",
             base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));
-  if (spec.on == job::kYarn) add_yarn(spec, lines);
+  if (spec.on == cluster::kYarn) add_yarn(spec, lines);
   add_field(lines, "time limits",
             base::format("allocation {}, roll call {}, job {}, stop {}, shrink {}",
                          job::duration_text(spec.timeouts.allocation),

@@ -14,16 +14,20 @@
 #include "base/strings.h"
 #include "cli/detached_pods.h"
 #include "cli/text.h"
+#include "cluster/joined/spark_rules.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/local/host_network.h"
+#include "cluster/local/local_rules.h"
 #include "cluster/local/machine_gpus.h"
 #include "cluster/local/this_machine.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "frameworks/environment.h"
 #include "job/build.h"
-#include "job/places.h"
 #include "job/shipped_files.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
 #include "net/hosts.h"
+#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -148,7 +152,7 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
   if (!options.spec_path.empty()) {
     GANGRUN_ASSIGN(draft, read_draft(in_folder(folder, options.spec_path)));
   }
-  const job::Defaults defaults{.spec_path = options.spec_path, .places = job::place_names()};
+  const job::Defaults defaults{.spec_path = options.spec_path, .places = &places::rules()};
   auto spec = job::build(draft, options.flags, defaults);
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);
@@ -157,32 +161,32 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
 }
 
 Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec) {
-  const bool has_hadoop = spec.on == job::kYarn;
+  const bool has_hadoop = spec.on == cluster::kYarn;
   if (!has_hadoop && spec.zookeeper && spec.zookeeper->hosts.empty()) {
     return base::invalid_argument(
         base::format("zookeeper.hosts is not given, and with `on: {}` no configuration of Hadoop's "
                      "gives them; allowed: a list of HOST or HOST:PORT",
                      spec.on));
   }
-  if (options.port && spec.on != job::kSpark) {
+  if (options.port && spec.on != cluster::kSpark) {
     return base::invalid_argument(
         base::format("--port: {} is not allowed with `on: {}`; allowed with `on: {}`",
-                     job::in_quotes(*options.port), spec.on, job::kSpark));
+                     job::in_quotes(*options.port), spec.on, cluster::kSpark));
   }
-  if (spec.on == job::kLocal) return {};
-  if (spec.on == job::kSpark || spec.on == job::kKubernetes) {
+  if (spec.on == cluster::kLocal) return {};
+  if (spec.on == cluster::kSpark || spec.on == cluster::kKubernetes) {
     if (!options.detach) return {};
-    if (spec.on == job::kKubernetes) return check_detached_pods(spec);
+    if (spec.on == cluster::kKubernetes) return check_detached_pods(spec);
     return base::invalid_argument(base::format(
         "--detach is not allowed with `on: {}`, where the job ends with its driver; allowed with "
         "`on: {}`, `on: {}` and `on: {}`",
-        job::kSpark, job::kLocal, job::kYarn, job::kKubernetes));
+        cluster::kSpark, cluster::kLocal, cluster::kYarn, cluster::kKubernetes));
   }
   const auto refuse = [&](std::string_view flag) {
     return base::invalid_argument(
         base::format("{} is not allowed with `on: {}`, where the master "
                      "is not on this machine; allowed with `on: {}`",
-                     flag, spec.on, job::kLocal));
+                     flag, spec.on, cluster::kLocal));
   };
   if (options.host) return refuse(base::format("--host: {}", job::in_quotes(*options.host)));
   if (options.serve_tls) return refuse("--serve-tls");
@@ -197,7 +201,7 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder) {
   for (const std::string& file : spec.files) {
     if (job::is_cluster_url(file)) continue;
     const job::LocalFile named = job::split_name(file);
-    const bool is_brought = spec.on == job::kYarn || spec.on == job::kKubernetes;
+    const bool is_brought = spec.on == cluster::kYarn || spec.on == cluster::kKubernetes;
     const bool is_renamed = is_brought && !named.name.empty() && !is_there(file);
     GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
   }

@@ -7,7 +7,9 @@
 #include "base/files.h"
 #include "cli/agent_program.h"
 #include "cli/test_context.h"
-#include "job/places.h"
+#include "cluster/joined/spark_rules.h"
+#include "cluster/local/local_rules.h"
+#include "cluster/yarn/yarn_rules.h"
 
 namespace gangrun::cli {
 namespace {
@@ -111,7 +113,7 @@ TEST_F(PrepareTest, OnThisMachineAMirrorNeedsHosts) {
   spec.zookeeper->hosts = {"zk1"};
   EXPECT_TRUE(check_options_of_place(options, spec).ok());
   spec.zookeeper->hosts.clear();
-  spec.on = job::kYarn;
+  spec.on = cluster::kYarn;
   EXPECT_TRUE(check_options_of_place(options, spec).ok());
 }
 
@@ -120,7 +122,7 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   RunOptions options;
   options.host = "127.0.0.1";
   EXPECT_TRUE(check_options_of_place(options, spec).ok());
-  spec.on = job::kYarn;
+  spec.on = cluster::kYarn;
   EXPECT_EQ(check_options_of_place(options, spec).error().message,
             "--host: '127.0.0.1' is not allowed with `on: yarn`, where the master is not on this "
             "machine; allowed with `on: local`");
@@ -134,16 +136,16 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
 
 TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
   job::JobSpec spec;
-  spec.on = job::kSpark;
+  spec.on = cluster::kSpark;
   RunOptions options;
   options.host = "127.0.0.1";
   EXPECT_TRUE(check_options_of_place(options, spec).ok());
   options.port = "4711";
   EXPECT_TRUE(check_options_of_place(options, spec).ok());
-  spec.on = job::kLocal;
+  spec.on = cluster::kLocal;
   EXPECT_EQ(check_options_of_place(options, spec).error().message,
             "--port: '4711' is not allowed with `on: local`; allowed with `on: spark`");
-  spec.on = job::kSpark;
+  spec.on = cluster::kSpark;
   options.detach = true;
   EXPECT_THAT(check_options_of_place(options, spec).error().message,
               HasSubstr("--detach is not allowed with `on: spark`"));

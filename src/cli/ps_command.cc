@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/history.h"
+#include "cluster/local/local_rules.h"
 
 namespace gangrun::cli {
 
@@ -21,7 +22,7 @@ struct PsOptions {
 constexpr std::size_t kShownEnded = 20;
 
 ExitStatus ps(const PsOptions& options, Context& context) {
-  const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
+  const auto site = site_at(context, options.on.value_or(std::string(cluster::kLocal)));
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());

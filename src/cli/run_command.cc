@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "cli/agent_program.h"
 #include "cli/commands.h"
 #include "cli/detached.h"
@@ -19,10 +20,13 @@
 #include "cli/prepare.h"
 #include "cli/run_session.h"
 #include "cli/yarn_run.h"
+#include "cluster/joined/spark_rules.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "job/job_fields.h"
-#include "job/places.h"
 #include "job/task_fields.h"
 #include "master/open_files.h"
+#include "places/places.h"
 #include "process/levels.h"
 
 namespace gangrun::cli {
@@ -84,10 +88,10 @@ base::Result<RunPlan> settle_input(const RunOptions& options, const Context& con
   GANGRUN_TRY(check_options_of_place(options, plan.spec));
   GANGRUN_TRY(check_files(plan.spec, context.folder));
   // On YARN the master is elsewhere.
-  if (plan.spec.on != job::kYarn) GANGRUN_TRY(master::check_open_files(plan.spec));
-  if (plan.spec.on == job::kYarn || plan.spec.on == job::kKubernetes) return plan;
+  if (plan.spec.on != cluster::kYarn) GANGRUN_TRY(master::check_open_files(plan.spec));
+  if (plan.spec.on == cluster::kYarn || plan.spec.on == cluster::kKubernetes) return plan;
   GANGRUN_ASSIGN(plan.home, home_of(context));
-  if (plan.spec.on != job::kSpark) {
+  if (plan.spec.on != cluster::kSpark) {
     // The driver is asked only where it matters: that may take it seconds.
     if (job::asks_for_gpus(plan.spec)) plan.launch.gpus = gpus_of_this_machine(context);
     GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(plan.launch.gpus),
@@ -143,8 +147,13 @@ class FieldFlags {
   void add(const job::JobField& field) {
     const job::FieldInfo& info = field.row->info;
     if (info.flag.names.empty()) return;
-    add_value(command_, std::string(info.flag.names), flags_.job_fields[field.path],
-              job::value_in_help(info), std::string(job::help_of(info)));
+    std::string value = job::value_in_help(info);
+    std::string help(job::help_of(info));
+    if (field.path == "on") {
+      value = base::format("{}", base::join(places::rules().names(), "|"));
+      help += ": " + places::rules().words(&job::Place::words);
+    }
+    add_value(command_, std::string(info.flag.names), flags_.job_fields[field.path], value, help);
   }
 
   CLI::App& command_;
@@ -244,18 +253,18 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
 ExitStatus run(const RunOptions& options, Context& context) {
   auto plan = settle_input(options, context);
   if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
-  if (plan->spec.on == job::kYarn) return run_on_yarn(plan->spec, options, context);
-  if (plan->spec.on == job::kKubernetes) {
+  if (plan->spec.on == cluster::kYarn) return run_on_yarn(plan->spec, options, context);
+  if (plan->spec.on == cluster::kKubernetes) {
     return run_on_kubernetes({.spec = std::move(plan->spec)}, options, context);
   }
   // On Spark each task's own host decides.
-  const auto containment = plan->spec.on == job::kSpark
+  const auto containment = plan->spec.on == cluster::kSpark
                                ? base::Result<job::Containment>(plan->spec.containment)
                                : containment_of(plan->spec.containment);
   if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
   plan->launch.containment = *containment;
   if (options.dry_run) return show_plan(*plan, options, context);
-  if (plan->spec.on == job::kSpark) return run_job(std::move(*plan), options, context);
+  if (plan->spec.on == cluster::kSpark) return run_job(std::move(*plan), options, context);
   auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
   plan->launch.agent_program = std::move(*agent);

@@ -12,8 +12,8 @@
 #include "cli/kubernetes_access.h"
 #include "cli/kubernetes_checks.h"
 #include "cli/local_master.h"
+#include "cluster/joined/spark_rules.h"
 #include "job/limits.h"
-#include "job/places.h"
 #include "net/event_loop.h"
 #include "process/output.h"
 #include "process/signals.h"
@@ -115,7 +115,7 @@ Result<> Session::start_master() {
   GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
   GANGRUN_TRY(master_->start());
   display_->start(master_->status());
-  if (plan_.spec.on == job::kSpark) {
+  if (plan_.spec.on == cluster::kSpark) {
     display_->joinable({.host = plan_.launch.host,
                         .port = master_->tls_port(),
                         .fingerprint = folder_->certificate().fingerprint,

@@ -10,10 +10,12 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "cli/text.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "job/build.h"
 #include "job/units.h"
 #include "job/validate.h"
 #include "job/yaml_json.h"
+#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -198,7 +200,7 @@ std::map<job::TaskId, std::string> pod_names(int workers, const std::string& end
 job::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag, int workers) {
   job::Flags flags;
   flags.job_fields["name"] = job_name(tag);
-  flags.job_fields["on"] = std::string(job::kKubernetes);
+  flags.job_fields["on"] = std::string(cluster::kKubernetes);
   flags.roles = {base::format("{}:{}", kWorker, workers)};
   flags.job_fields["image"] = options.image.value_or(std::string(kDefaultImage));
   flags.framework = std::string(job::to_string(job::Framework::kTensorflow));
@@ -277,7 +279,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   job::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));
   KubernetesLaunch launch;
-  GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {}));
+  GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {.places = &places::rules()}));
   if (files.environment) {
     GANGRUN_ASSIGN(launch.spec.environment, parse_env_file(*files.environment));
   }
@@ -287,7 +289,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
     task.pod = is_worker ? worker.pod : board_pod(worker.pod);
     if (is_worker) task.outputs = options.outputs;
   }
-  GANGRUN_TRY(job::validate(launch.spec));
+  GANGRUN_TRY(job::validate(launch.spec, places::rules()));
   if (files.service) {
     GANGRUN_ASSIGN(launch.names.service_template,
                    read_template("--service-file", *files.service, "Service"));

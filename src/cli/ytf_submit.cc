@@ -6,6 +6,8 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/prepare.h"
+#include "cluster/local/local_rules.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "job/container.h"
 #include "job/shipped_files.h"
 #include "job/spec_names.h"
@@ -142,8 +144,8 @@ Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& 
   GANGRUN_TRY(check_client(options));
   RunOptions run;
   job::Flags& flags = run.flags;
-  flags.job_fields["on"] = options.on.value_or(std::string(job::kYarn));
-  const bool is_local = *flags.job_fields["on"] == job::kLocal;
+  flags.job_fields["on"] = options.on.value_or(std::string(cluster::kYarn));
+  const bool is_local = *flags.job_fields["on"] == cluster::kLocal;
   flags.roles = options.cluster_requirement;
   flags.command_line = options.command;
   // What one machine has is known: there the design's sizes for nodes of a cluster mean nothing.

@@ -11,11 +11,11 @@
 #include "base/json.h"
 #include "base/variable.h"
 #include "job/job_fields.h"
-#include "job/places.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
 #include "job/task_fields.h"
 #include "job/test_field_docs.h"
+#include "places/places.h"
 
 namespace gangrun::job {
 namespace {
@@ -58,6 +58,16 @@ std::string with_table(std::string text, const std::string& name, const std::str
 std::vector<std::string> property_names(const base::Json& schema) {
   std::vector<std::string> names;
   for (const auto& [name, value] : schema.at("properties").items()) names.push_back(name);
+  return names;
+}
+
+// What `on` may say.
+std::vector<std::string> names_of_places() {
+  std::vector<std::string> names;
+  for (const Place& place : places::rules().all()) {
+    names.push_back(place.name);
+    if (!place.other_name.empty()) names.push_back(place.other_name);
+  }
   return names;
 }
 
@@ -106,6 +116,9 @@ TEST(Schema, IsMadeFromTheTables) {
   for (const Map& map : maps()) {
     (*schema)[base::Json::json_pointer(map.pointer)]["properties"] = map.properties;
   }
+  base::Json& on = (*schema)["properties"]["on"];
+  on = {
+      {"description", on["description"]}, {"enum", names_of_places()}, {"default", on["default"]}};
   expect_made("docs/job.schema.json", laid_out(*schema) + "\n");
 }
 
@@ -114,6 +127,8 @@ TEST(Reference, IsMadeFromTheTables) {
   for (const Map& map : maps()) {
     if (*map.name != '\0') text = with_table(text, map.name, map.table);
   }
+  constexpr std::string_view kPlaces = "{places}";
+  text.replace(text.find(kPlaces), kPlaces.size(), places::rules().words(&Place::reference));
   text = with_table(text, "flags of task types", flags_table(plain_task_fields()));
   text = with_table(text, "flags of the job", flags_table(plain_job_fields()));
   expect_made("docs/job.md", text);
@@ -139,9 +154,7 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
   EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
   EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"), gang_scheduling_names());
-  std::vector<std::string> places = place_names();
-  places.insert(std::find(places.begin(), places.end(), kSpark), std::string(kK8s));
-  EXPECT_EQ(choices("/properties/on/enum"), places);
+  EXPECT_EQ(choices("/properties/on/enum"), names_of_places());
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
   EXPECT_EQ(frameworks, framework_names());
@@ -158,7 +171,7 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
   for (const auto& names :
        {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
         container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
-        notice_signal_names(), gang_scheduling_names(), place_names(), framework_names()}) {
+        notice_signal_names(), gang_scheduling_names(), names_of_places(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

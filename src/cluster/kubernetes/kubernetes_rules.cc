@@ -1,4 +1,4 @@
-#include "job/kubernetes_rules.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 
 #include <algorithm>
 #include <map>
@@ -8,17 +8,26 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "job/container.h"
-#include "job/hosts.h"
-#include "job/limits.h"
+#include "job/job_fields.h"
+#include "job/plan_json.h"
 #include "job/shipped_files.h"
 #include "job/spec_names.h"
 #include "job/units.h"
 
-namespace gangrun::job {
+namespace gangrun::cluster {
 
 namespace {
 
 using base::Json;
+using job::check_bytes;
+using job::check_text;
+using Found = job::Found;
+using job::in_quotes;
+using JobSpec = job::JobSpec;
+using KubernetesOptions = job::KubernetesOptions;
+using job::not_one_of;
+using Problem = job::Problem;
+using TaskSpec = job::TaskSpec;
 using TextsByKey = std::map<std::string, std::string>;
 
 constexpr std::size_t kMaxPartBytes = 63;
@@ -76,7 +85,7 @@ Found check_key(const std::string& key, const std::string& path) {
                                     in_quotes(key))};
 }
 
-Found check_labels(const TextsByKey& labels, const std::string& path) {
+Found check_own_labels(const TextsByKey& labels, const std::string& path) {
   for (const auto& [key, value] : labels) {
     const std::string own_path = base::format("{}.{}", path, key);
     if (auto found = check_key(key, own_path)) return found;
@@ -89,7 +98,7 @@ Found check_labels(const TextsByKey& labels, const std::string& path) {
   return std::nullopt;
 }
 
-Found check_annotations(const TextsByKey& annotations) {
+Found check_own_annotations(const TextsByKey& annotations) {
   const std::string path = "kubernetes.annotations";
   std::size_t bytes = 0;
   for (const auto& [key, value] : annotations) {
@@ -169,7 +178,7 @@ Found check_image_pulls(const KubernetesOptions& kubernetes) {
     return Problem{"kubernetes.image_pull_policy",
                    not_one_of(policy, "when images are pulled", policies).message};
   }
-  return check_image(kubernetes.helper_image, "kubernetes.helper_image");
+  return job::check_image(kubernetes.helper_image, "kubernetes.helper_image");
 }
 
 Problem not_there(const std::string& path, std::string_view value, std::string_view instead) {
@@ -212,20 +221,9 @@ Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
   if (task.processes > 1) {
     return not_there(path + ".processes", std::to_string(task.processes), kOneProcess);
   }
-  if (task.spares > 0) return not_there(path + ".spares", std::to_string(task.spares), kWholeGang);
-  if (task.needed() < task.instances) {
-    return not_there(path + ".min_instances", std::to_string(task.needed()), kWholeGang);
-  }
-  if (task.ports.hold != Hold::kUntilBind) {
-    return not_there(path + ".ports.hold", to_string(task.ports.hold),
+  if (task.ports.hold != job::Hold::kUntilBind) {
+    return not_there(path + ".ports.hold", job::to_string(task.ports.hold),
                      "a pod has its ports to itself");
-  }
-  if (task.label) {
-    return not_there(path + ".label", *task.label,
-                     "allowed: `node_selector` of `kubernetes`, or of the `pod` of these tasks");
-  }
-  if (!task.archives.empty()) {
-    return not_there(path + ".archives", task.archives.begin()->second, kOwnVolumes);
   }
   return check_pod_resources(task, path);
 }
@@ -252,7 +250,7 @@ Found check_pod_name(const JobSpec& job, const TaskSpec& task) {
                               job.name, sum, kMaxPodNameBytes - rest - task.type.size() - prefix)};
 }
 
-Found check_names(const JobSpec& job) {
+Found check_names_of_pods(const JobSpec& job) {
   std::map<std::string, std::string> types;
   for (const TaskSpec& task : job.tasks) {
     const std::string type = kubernetes_name(task.type);
@@ -268,27 +266,21 @@ Found check_names(const JobSpec& job) {
   return std::nullopt;
 }
 
-Found check_job(const JobSpec& job) {
-  if (!job.hosts.empty()) {
-    return not_there("hosts", to_string(job.hosts.front()),
-                     "allowed: `node_selector` of `kubernetes`");
-  }
+Found check_whole_job(const JobSpec& job) {
   if (!job.interface.empty()) return not_there("interface", job.interface, kPodsAddress);
-  if (!job.mounts.empty()) return not_there("mounts", to_string(job.mounts.front()), kOwnVolumes);
-  if (!job.archives.empty()) {
-    return not_there("archives", job.archives.begin()->second, kOwnVolumes);
-  }
-  if (job.containment != Containment::kAuto) {
-    return not_there("containment", to_string(job.containment),
+  if (!job.mounts.empty())
+    return not_there("mounts", job::to_string(job.mounts.front()), kOwnVolumes);
+  if (job.containment != job::Containment::kAuto) {
+    return not_there("containment", job::to_string(job.containment),
                      "a pod ends with all that is in it; allowed: auto");
   }
-  if (job.stop_signal != StopSignal::kTerm) {
-    return not_there("stop_signal", to_string(job.stop_signal),
+  if (job.stop_signal != job::StopSignal::kTerm) {
+    return not_there("stop_signal", job::to_string(job.stop_signal),
                      "a pod's own is lifecycle.stopSignal, or STOPSIGNAL of its image; allowed: "
                      "TERM");
   }
-  if (job.stop_signal_to != StopSignalTo::kProcess) {
-    return not_there("stop_signal_to", to_string(job.stop_signal_to),
+  if (job.stop_signal_to != job::StopSignalTo::kProcess) {
+    return not_there("stop_signal_to", job::to_string(job.stop_signal_to),
                      "a container's first process gets it; allowed: process");
   }
   if (job.zookeeper) {
@@ -298,58 +290,20 @@ Found check_job(const JobSpec& job) {
   }
   const bool has_horovod =
       job.frameworks && std::find(job.frameworks->begin(), job.frameworks->end(),
-                                  Framework::kHorovod) != job.frameworks->end();
+                                  job::Framework::kHorovod) != job.frameworks->end();
   if (has_horovod) {
     return not_there("framework", "horovod",
                      "its processes find each other by an agent, and pods have none");
   }
   for (std::size_t i = 0; i < job.files.size(); ++i) {
-    if (!has_scheme(job.files[i])) continue;
+    if (!job::has_scheme(job.files[i])) continue;
     return not_there(base::format("files.{}", i), job.files[i],
                      "allowed: paths of this machine; a URL is read by the task itself");
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string kubernetes_name(std::string_view name) {
-  const bool begins_with_digit = !name.empty() && base::is_digit(name.front());
-  std::string own = begins_with_digit ? "job-" : "";
-  for (const char c : name) {
-    own += c == '_' || c == '.' ? '-' : base::small_letter(c);
-  }
-  return own;
-}
-
-Found check_kubernetes(const KubernetesOptions& kubernetes) {
-  if (auto found = check_bytes(kubernetes.kubeconfig, "kubernetes.kubeconfig")) return found;
-  if (auto found = check_text(kubernetes.context, "kubernetes.context")) return found;
-  if (!kubernetes.name_space.empty() && !is_part(kubernetes.name_space)) {
-    return Problem{"kubernetes.namespace",
-                   base::format("{} is not the name of a namespace; allowed: small letters, "
-                                "digits, and '-' between them, at most {} characters",
-                                in_quotes(kubernetes.name_space), kMaxPartBytes)};
-  }
-  if (auto found = check_object_name(kubernetes.service_account, "a service account",
-                                     "kubernetes.service_account")) {
-    return found;
-  }
-  if (auto found = check_labels(kubernetes.labels, "kubernetes.labels")) return found;
-  if (auto found = check_annotations(kubernetes.annotations)) return found;
-  if (auto found = check_labels(kubernetes.node_selector, "kubernetes.node_selector")) return found;
-  if (auto found = check_tolerations(kubernetes.tolerations)) return found;
-  if (auto found = check_volumes(kubernetes)) return found;
-  if (auto found = check_image_pulls(kubernetes)) return found;
-  if (auto found = check_object_name(kubernetes.priority_class, "a priority class",
-                                     "kubernetes.priority_class")) {
-    return found;
-  }
-  if (auto found = check_object_name(kubernetes.queue, "a queue", "kubernetes.queue")) return found;
-  return check_pod(kubernetes.pod, "kubernetes.pod");
-}
-
-Found check_pod(const Json& pod, const std::string& path) {
+Found check_pod_part(const Json& pod, const std::string& path) {
   if (pod.is_null()) return std::nullopt;
   const std::vector<std::string> known = {"apiVersion", "kind", "metadata", "spec"};
   if (!pod.is_object()) return Problem{path, "is not a map; allowed: a pod, or a part of one"};
@@ -373,40 +327,92 @@ Found check_pod(const Json& pod, const std::string& path) {
   return std::nullopt;
 }
 
-Found check_outputs(const std::vector<std::string>& outputs, const std::string& path) {
-  if (outputs.size() > kMaxOutputs) {
-    return Problem{path, base::format("{} outputs are more than the limit of {}", outputs.size(),
-                                      kMaxOutputs)};
+Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
+  if (auto found = check_bytes(kubernetes.kubeconfig, "kubernetes.kubeconfig")) return found;
+  if (auto found = check_text(kubernetes.context, "kubernetes.context")) return found;
+  if (!kubernetes.name_space.empty() && !is_part(kubernetes.name_space)) {
+    return Problem{"kubernetes.namespace",
+                   base::format("{} is not the name of a namespace; allowed: small letters, "
+                                "digits, and '-' between them, at most {} characters",
+                                in_quotes(kubernetes.name_space), kMaxPartBytes)};
   }
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::string own_path = base::format("{}.{}", path, i);
-    if (auto found = check_text(outputs[i], own_path)) return found;
-    std::string plain = outputs[i];
-    if (plain.ends_with('/')) plain.pop_back();
-    const std::vector<std::string> parts = base::split(plain, '/');
-    const bool fits = plain.find('\n') == std::string::npos &&
-                      std::none_of(parts.begin(), parts.end(), [](const std::string& part) {
-                        return part.empty() || part == "." || part == "..";
-                      });
-    if (!fits) {
-      return Problem{own_path, base::format("{} is not the path of an output; allowed: a relative "
-                                            "path of a file or folder, without '.' and '..'",
-                                            in_quotes(outputs[i]))};
-    }
-    if (!seen.insert(plain).second) {
-      return Problem{own_path, base::format("{} is given twice", in_quotes(outputs[i]))};
-    }
+  if (auto found = check_object_name(kubernetes.service_account, "a service account",
+                                     "kubernetes.service_account")) {
+    return found;
+  }
+  if (auto found = check_own_labels(kubernetes.labels, "kubernetes.labels")) return found;
+  if (auto found = check_own_annotations(kubernetes.annotations)) return found;
+  if (auto found = check_own_labels(kubernetes.node_selector, "kubernetes.node_selector"))
+    return found;
+  if (auto found = check_tolerations(kubernetes.tolerations)) return found;
+  if (auto found = check_volumes(kubernetes)) return found;
+  if (auto found = check_image_pulls(kubernetes)) return found;
+  if (auto found = check_object_name(kubernetes.priority_class, "a priority class",
+                                     "kubernetes.priority_class")) {
+    return found;
+  }
+  if (auto found = check_object_name(kubernetes.queue, "a queue", "kubernetes.queue")) return found;
+  return check_pod_part(kubernetes.pod, "kubernetes.pod");
+}
+
+Found check_options_of_pods(const JobSpec& job) {
+  if (auto found = check_kubernetes_options(job.kubernetes)) return found;
+  for (const TaskSpec& task : job.tasks) {
+    if (auto found = check_pod_part(task.pod, base::format("tasks.{}.pod", task.type)))
+      return found;
   }
   return std::nullopt;
 }
 
+// All that is sent to the API server. Files are read here; their names are looked at when they are.
+Found check_text_on_kubernetes(const JobSpec& job) {
+  JobSpec sent = job;
+  sent.files.clear();
+  sent.kubernetes.kubeconfig.clear();
+  return job::find_no_text(job::to_json(sent), "", "and Kubernetes takes nothing else");
+}
+
 Found check_on_kubernetes(const JobSpec& job) {
-  if (auto found = check_job(job)) return found;
+  if (auto found = check_text_on_kubernetes(job)) return found;
+  if (auto found = check_whole_job(job)) return found;
   for (const TaskSpec& task : job.tasks) {
     if (auto found = check_pod_of_task(job, task)) return found;
   }
-  return check_names(job);
+  return check_names_of_pods(job);
 }
 
-}  // namespace gangrun::job
+}  // namespace
+
+std::string kubernetes_name(std::string_view name) {
+  const bool begins_with_digit = !name.empty() && base::is_digit(name.front());
+  std::string own = begins_with_digit ? "job-" : "";
+  for (const char c : name) {
+    own += c == '_' || c == '.' ? '-' : base::small_letter(c);
+  }
+  return own;
+}
+
+job::Place kubernetes_place() {
+  using job::Feature;
+  return {.name = std::string(kKubernetes),
+          .other_name = "k8s",
+          .words = "the Kubernetes cluster of the kubeconfig (also: k8s)",
+          .reference = "[`kubernetes`](#kubernetes) (also `k8s`)",
+          .features = {Feature::kRestarts, Feature::kFiles, Feature::kImages, Feature::kGpus,
+                       Feature::kOtherResources, Feature::kPods, Feature::kOnePerNode,
+                       Feature::kOutputs},
+          .passed_over = {Feature::kClusterFiles},
+          .refusals = {{Feature::kArchives, kOwnVolumes},
+                       {Feature::kLabels,
+                        "allowed: `node_selector` of `kubernetes`, or of the `pod` of these tasks"},
+                       {Feature::kSpares, kWholeGang},
+                       {Feature::kSmallerGangs, kWholeGang},
+                       {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
+          .options = {{"", job::kubernetes_fields()}},
+          .takes_other_sections = true,
+          .queue = [](JobSpec& job) -> std::string& { return job.kubernetes.queue; },
+          .check_options = check_options_of_pods,
+          .check = check_on_kubernetes};
+}
+
+}  // namespace gangrun::cluster

@@ -1,5 +1,3 @@
-#include "job/places.h"
-
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -10,6 +8,7 @@
 #include "job/spec_yaml.h"
 #include "job/units.h"
 #include "job/validate.h"
+#include "places/places.h"
 
 namespace gangrun::job {
 namespace {
@@ -19,7 +18,7 @@ base::Result<JobSpec> build_place(std::string_view yaml, const Flags& flags) {
   if (!yaml.empty()) {
     GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml"));
   }
-  return build(draft, flags, {draft ? "job.yaml" : "", place_names()});
+  return build(draft, flags, {draft ? "job.yaml" : "", &places::rules()});
 }
 
 JobSpec built_place(std::string_view yaml, const Flags& flags) {
@@ -177,6 +176,15 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
   EXPECT_EQ(places_error("tasks: {w: {one_per_node: false, resources: }}\ncommand: x\nyarn:\n"
                          "timeouts: {hold: 3 s}\n"),
             "");
+}
+
+TEST(Places, ThisMachineUnpacksNone) {
+  EXPECT_EQ(places_error("tasks: {w: }\ncommand: x\narchives: {env: a.zip}\n"),
+            "job.yaml:3:12: archives.env: 'a.zip' is not allowed with `on: local`; allowed with "
+            "`on: yarn`");
+  EXPECT_EQ(places_error("tasks: {w: {archives: {env: a.zip}}}\ncommand: x\n"),
+            "job.yaml:1:24: tasks.w.archives.env: 'a.zip' is not allowed with `on: local`; allowed "
+            "with `on: yarn`");
 }
 
 TEST(Places, AClusterRefusesWhatOnlyThisMachineHas) {
@@ -356,20 +364,20 @@ TEST(Places, BytesThatAreNotUtf8AreRefusedWhereTheyCannotBeGiven) {
   JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
   job.image = "a";
   job.tasks[0].environment["A"] = "\xfe";
-  EXPECT_EQ(find_problem(job)->path, "tasks.worker.env.A");
+  EXPECT_EQ(find_problem(job, places::rules())->path, "tasks.worker.env.A");
   job.tasks[0].image = "";
-  EXPECT_FALSE(find_problem(job).has_value());
+  EXPECT_FALSE(find_problem(job, places::rules()).has_value());
   job.files = {"hdfs://nn/\xff"};
-  EXPECT_EQ(find_problem(job)->path, "files.0");
+  EXPECT_EQ(find_problem(job, places::rules())->path, "files.0");
 }
 
 // As for all of a spec: the rules hold for one that is built by hand too.
 TEST(Places, FindEachProblemWithItsPath) {
   for (const auto& [path, change] : kBadJobs) {
     JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
-    ASSERT_FALSE(find_problem(job).has_value());
+    ASSERT_FALSE(find_problem(job, places::rules()).has_value());
     change(job);
-    const auto problem = find_problem(job);
+    const auto problem = find_problem(job, places::rules());
     ASSERT_TRUE(problem.has_value()) << path;
     EXPECT_EQ(problem->path, path) << problem->text;
   }
@@ -386,7 +394,7 @@ TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
       {", gpus: 1", "worker.gpus: '1' is not allowed with `on: spark`; Spark assigns GPUs"},
       {", overrides: {1: {gpus: 2}}", "overrides.1.gpus: '2' is not allowed"},
       {", image: a/b", "worker.image: 'a/b' is not allowed"},
-      {", archives: {a: b.zip}", "worker.archives: 'b.zip' is not allowed"},
+      {", archives: {a: b.zip}", "worker.archives.a: 'b.zip' is not allowed"},
       {", label: fast", "worker.label: 'fast' is not allowed"},
       {", one_per_node: true", "worker.one_per_node: 'true' is not allowed"},
       {", resources: {fpga: 1}", "worker.resources.fpga: '1' is not allowed"},
@@ -397,9 +405,9 @@ TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
   }
   const std::pair<std::string, std::string> of_jobs[] = {
       {"files: [a]", "files: 'a' is not allowed with `on: spark`; Spark ships files"},
-      {"archives: {a: b.zip}", "archives: 'b.zip' is not allowed"},
+      {"archives: {a: b.zip}", "archives.a: 'b.zip' is not allowed"},
       {"image: a/b", "image: 'a/b' is not allowed"},
-      {"yarn: {queue: q}", "yarn: is not allowed with `on: spark`"},
+      {"yarn: {queue: q}", "yarn.queue: 'q' is not allowed with `on: spark`"},
       {"hosts: [a]", "hosts: 'a' is not allowed"},
       {"restarts: 3", "restarts.max: '3' is not allowed with `on: spark`; nobody restarts a task"}};
   for (const auto& [job, sentence] : of_jobs) {

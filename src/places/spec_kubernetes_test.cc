@@ -3,16 +3,16 @@
 #include <gmock/gmock.h>
 
 #include "job/build.h"
-#include "job/places.h"
 #include "job/plan_json.h"
 #include "job/spec_yaml.h"
+#include "places/places.h"
 
 namespace gangrun::job {
 namespace {
 
 base::Result<JobSpec> pods_from(const std::string& yaml, const Flags& flags = {}) {
   GANGRUN_ASSIGN(const JobDraft draft, parse_spec(yaml, "job.yaml"));
-  return build(draft, flags, {"job.yaml", place_names()});
+  return build(draft, flags, {"job.yaml", &places::rules()});
 }
 
 std::string spec_kubernetes_error(const std::string& yaml, const Flags& flags = {}) {
@@ -51,7 +51,7 @@ kubernetes:
 TEST(Kubernetes, AFileSaysWhatItIsTold) {
   const auto spec = pods_from(kWholePods);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
-  EXPECT_EQ(spec->on, kKubernetes);
+  EXPECT_EQ(spec->on, "kubernetes");
   KubernetesOptions expected;
   expected.kubeconfig = "config";
   expected.context = "prod";
