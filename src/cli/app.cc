@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/detached.h"
 #include "cli/flags.h"
+#include "cli/place.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -122,14 +123,19 @@ std::optional<ExitStatus> run_as_process(const std::vector<std::string>& argumen
     return run_supervisor(arguments[1], descriptor(2), context);
   }
   if (arguments.size() == 4 && arguments[0] == "master") {
-    return run_master(arguments[1], descriptor(2), base::UniqueFd(descriptor(3)), context);
+    const auto backend_of = [&](const job::JobSpec& spec) -> std::unique_ptr<Backend> {
+      const Place* place = context.places.find(spec.on);
+      return place == nullptr ? nullptr : place->backend();
+    };
+    return run_master(arguments[1], descriptor(2), base::UniqueFd(descriptor(3)), backend_of,
+                      context);
   }
   return std::nullopt;
 }
 
 ExitStatus run_command(const std::vector<std::string>& arguments, Context& context) {
   if (const auto ended = run_as_process(arguments, context)) return *ended;
-  Request request;
+  Request request{.places = context.places};
   CLI::App app("", std::string(kProgram));
   build(app, request);
   // Everything after the first "--" is the user's command, whatever it looks like.

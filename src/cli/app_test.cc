@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/all_places.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/test_context.h"
@@ -28,7 +29,8 @@ TEST(CommandLine, WhatCouldNotBeWrittenIsNoSuccess) {
                   .console = console,
                   .environment = test.context().environment,
                   .program = test.context().program,
-                  .folder = test.folder()};
+                  .folder = test.folder(),
+                  .places = test.context().places};
   EXPECT_EQ(run_command_line({"version"}, context), ExitStatus::kFailed);
   EXPECT_EQ(test.err(), "gangrun: standard output: cannot be written: No space left on device\n");
   EXPECT_EQ(run_command_line({"status"}, context), ExitStatus::kBadInput) << "worse stays";
@@ -66,7 +68,7 @@ TEST(CommandLine, OnlyWhatRunsInTheCurrentFolderNeedsOne) {
 }
 
 TEST(CommandLine, TheWordsAfterTwoDashesAreTheUsers) {
-  TestContext test;
+  TestContext test(all_places());
   const std::vector<std::string> arguments = {"run", "--dry-run", "-r",     "worker:1",
                                               "--",  "true",      "--help", "--"};
   EXPECT_EQ(run_command_line(arguments, test.context()), ExitStatus::kSuccess) << test.err();

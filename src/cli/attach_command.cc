@@ -7,9 +7,8 @@
 #include "cli/display_flags.h"
 #include "cli/ending_signals.h"
 #include "cli/flags.h"
-#include "cli/hadoop_access.h"
 #include "cli/job_display.h"
-#include "cli/yarn_session.h"
+#include "cli/place.h"
 #include "cluster/local/job_folder.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
@@ -82,10 +81,8 @@ ExitStatus Attached::wait() {
 ExitStatus attach(const AttachOptions& options, Context& context) {
   const auto good = check(options.display);
   if (!good.ok()) return fail(context, good.error());
-  if (is_on_yarn(options.job)) {
-    const auto access = hadoop_access(context);
-    if (!access.ok()) return fail(context, access.error());
-    return show_yarn_job(**access, options.job, {}, options.display, context);
+  if (const Place* place = context.places.with_job(options.job)) {
+    return place->own_jobs()->attach(options.job, options.display, context);
   }
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());

@@ -3,14 +3,11 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cli/detached.h"
-#include "cli/hadoop_access.h"
-#include "cli/kubernetes_site.h"
+#include "cli/place.h"
 #include "cluster/local/job_folder.h"
-#include "cluster/local/local_rules.h"
 #include "cluster/local/local_site.h"
-#include "cluster/yarn/yarn_rules.h"
-#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -18,33 +15,39 @@ base::Result<std::string> home_of(const Context& context) {
   return cluster::gangrun_home(context.variable("GANGRUN_HOME"), context.variable("HOME"));
 }
 
-bool is_on_yarn(const std::string& job) { return job.starts_with("application_"); }
-
-base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
-                                                     const std::string& job) {
-  return site_at(context, std::string(is_on_yarn(job) ? cluster::kYarn : cluster::kLocal));
-}
-
-base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
-                                                     const std::string& place) {
-  if (place == cluster::kYarn) {
-    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
-    return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
-  }
-  if (place != cluster::kLocal) {
-    return base::invalid_argument(base::format("--on: {} is not a known place; allowed: {}, {}",
-                                               place, cluster::kLocal, cluster::kYarn));
-  }
+base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
   GANGRUN_ASSIGN(std::string home, home_of(context));
   const auto revived = [program = context.program](const cluster::JobPaths& paths,
                                                    base::Instant deadline) {
     return revive(program, paths, deadline);
   };
-  auto local = std::make_unique<cluster::LocalSite>(
-      home, context.clock, revived,
-      [](const job::JobSpec& spec) { return places::rules().are_tasks_beside_master(spec); });
-  return std::unique_ptr<cluster::Site>(
-      std::make_unique<KubernetesSite>(std::move(home), context, std::move(local)));
+  std::unique_ptr<cluster::Site> site = std::make_unique<cluster::LocalSite>(
+      home, context.clock, revived, [&places = context.places](const job::JobSpec& spec) {
+        return places.rules().are_tasks_beside_master(spec);
+      });
+  for (const auto& place : context.places.all()) {
+    site = place->with_own_site(home, context, std::move(site));
+  }
+  return site;
+}
+
+base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
+                                                     const std::string& job) {
+  const Place* place = context.places.with_job(job);
+  return place == nullptr ? home_site(context) : place->site(context);
+}
+
+base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
+                                                     const std::optional<std::string>& place) {
+  if (!place) return home_site(context);
+  const Place* found = context.places.find(*place);
+  if (found != nullptr && found->lists_jobs()) return found->site(context);
+  return base::invalid_argument(base::format("--on: {} is not a known place; allowed: {}", *place,
+                                             base::join(context.places.names_with_jobs(), ", ")));
+}
+
+std::string places_with_jobs(const Places& places) {
+  return base::format("{}", base::join(places.names_with_jobs(), "|"));
 }
 
 ExitStatus fail(Context& context, const base::Error& error) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace gangrun::cli {
 
 // What the command line asks for: set by the command that was named.
 struct Request {
-  Action action;
-  std::vector<std::string> command;  // the words after "--"
+  const Places& places;
+  Action action{};
+  std::vector<std::string> command{};  // the words after "--"
 };
 
 // Each adds one command, whose flags are read into memory that the command owns.
@@ -48,11 +50,13 @@ ExitStatus run_token_errand(const std::string& file, Context& context);
 base::Result<std::string> home_of(const Context& context);
 base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
                                                      const std::string& job);
-// The jobs of this machine, or of the YARN cluster of HADOOP_CONF_DIR.
+// The jobs of a place; none is named: those of this machine.
 base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
-                                                     const std::string& place);
-// Whether the id is one of YARN's.
-bool is_on_yarn(const std::string& job);
+                                                     const std::optional<std::string>& place);
+// The jobs that are kept on this machine, wherever their tasks run.
+base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context);
+// "local|yarn": what `--on` of `ps` and the like may name.
+std::string places_with_jobs(const Places& places);
 
 // Tells the error and gives the status for it.
 ExitStatus fail(Context& context, const base::Error& error);

@@ -11,6 +11,8 @@
 
 namespace gangrun::cli {
 
+class Places;
+
 // What main hands down to every command.
 struct Context {
   const base::Clock& clock;
@@ -19,6 +21,7 @@ struct Context {
   std::map<std::string, std::string> environment;
   std::string program;  // path of gangrun itself
   std::string folder;   // where it was called
+  const Places& places;
 
   [[nodiscard]] std::string variable(const std::string& name) const {
     const auto found = environment.find(name);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "base/result.h"
 #include "cli/run_session.h"
 #include "cluster/local/job_folder.h"
@@ -21,8 +24,9 @@ base::Result<> revive(const std::string& program, const cluster::JobPaths& paths
 // `told_fd`, a line each. `supervisor_lock` is held until the master has its own: at every moment
 // somebody is seen to have the job.
 ExitStatus run_supervisor(const std::string& folder, int told_fd, Context& context);
+using BackendOf = std::function<std::unique_ptr<Backend>(const job::JobSpec&)>;
 ExitStatus run_master(const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
-                      Context& context);
+                      const BackendOf& backend_of, Context& context);
 
 // What stands in those lines.
 inline constexpr std::string_view kSupervised = "supervised";

@@ -39,7 +39,10 @@ constexpr std::chrono::seconds kMakingLease = 2 * kMakingLimit;
 // What is being made.
 class Submission {
  public:
-  explicit Submission(RunPlan plan) : plan_(std::move(plan)) {}
+  explicit Submission(PodsPlan pods)
+      : plan_(std::move(pods.run)),
+        access_(std::move(pods.access)),
+        input_(std::move(pods.manifests)) {}
 
   // The folder of the job. An error: nothing of it is left, or its message tells what.
   Result<cluster::JobPaths> submit(const Context& context);
@@ -57,6 +60,8 @@ class Submission {
   Result<> wait_for(const std::function<bool()>& done, const std::string& what);
 
   RunPlan plan_;
+  const kubernetes::Access access_;
+  cluster::ManifestInput input_;
   net::EventLoop loop_;
   net::Watch signals_;
   std::string interrupted_by_;
@@ -78,7 +83,7 @@ Result<cluster::JobPaths> Submission::submit(const Context& context) {
   GANGRUN_TRY(reach());
   GANGRUN_ASSIGN(folder_,
                  cluster::JobFolder::create(plan_.home, plan_.spec, context.clock.wall_now()));
-  cluster::ManifestInput input = *plan_.manifests;
+  cluster::ManifestInput input = input_;
   input.job_id = folder_->id();
   auto manifests = cluster::Manifests::make(std::move(input));
   Result<> made;
@@ -96,12 +101,11 @@ Result<cluster::JobPaths> Submission::submit(const Context& context) {
 
 Result<> Submission::reach() {
   logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
-  GANGRUN_ASSIGN(client_,
-                 kubernetes::Client::make(loop_, *logger_, *plan_.kubernetes, plugin_runner()));
+  GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop_, *logger_, access_, plugin_runner()));
   GANGRUN_ASSIGN(const CheckedCluster checked,
                  check_cluster(loop_, *client_, plan_.spec, loop_.now() + kCheckTimeout));
-  plan_.manifests->gang_scheduling = checked.gang_scheduling;
-  plan_.manifests->workload_version = checked.workload_version;
+  input_.gang_scheduling = checked.gang_scheduling;
+  input_.workload_version = checked.workload_version;
   return {};
 }
 
@@ -148,9 +152,8 @@ Result<> Submission::make_pods() {
   Result<> made;
   std::vector<kubernetes::ActivityHandle> asked;
   for (const Json& pod : pods) {
-    kubernetes::Request request{.method = "POST",
-                                .path = cluster::collection_path(pod, plan_.manifests->name_space),
-                                .body = pod};
+    kubernetes::Request request{
+        .method = "POST", .path = cluster::collection_path(pod, input_.name_space), .body = pod};
     asked.push_back(client_->request(
         std::move(request), begun_ + kMakingLimit, [&](const kubernetes::Answer& answer) {
           --missing;
@@ -190,7 +193,7 @@ Result<> Submission::keep() {
   const auto passed = std::chrono::ceil<std::chrono::seconds>(loop_.now() - begun_);
   kubernetes::Request request{
       .method = "PATCH",
-      .path = base::format("{}/{}", cluster::collection_path(owner, plan_.manifests->name_space),
+      .path = base::format("{}/{}", cluster::collection_path(owner, input_.name_space),
                            cluster::name_of(owner)),
       .body = {{"spec",
                 {{"activeDeadlineSeconds", (detached_lease(plan_.spec) + passed).count()}}}},
@@ -247,8 +250,8 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
   return {};
 }
 
-ExitStatus run_detached_pods(RunPlan plan, const RunOptions& options, Context& context) {
-  const job::JobSpec spec = plan.spec;
+ExitStatus run_detached_pods(PodsPlan plan, const RunOptions& options, Context& context) {
+  const job::JobSpec spec = plan.run.spec;
   Submission submission(std::move(plan));
   const auto submitted = submission.submit(context);
   if (!submitted.ok()) {

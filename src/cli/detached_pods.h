@@ -6,7 +6,9 @@
 #include "cli/exit_status.h"
 #include "cli/run_options.h"
 #include "cli/run_session.h"
+#include "cluster/kubernetes/manifests.h"
 #include "job/spec.h"
+#include "kubernetes/access.h"
 
 namespace gangrun::cli {
 
@@ -16,8 +18,15 @@ std::chrono::seconds detached_lease(const job::JobSpec& spec);
 // What holds only while a client leads the job: kInvalidArgument names it.
 base::Result<> check_detached_pods(const job::JobSpec& spec);
 
+// A job as it is started there: its cluster, and what is made but for the job's id.
+struct PodsPlan {
+  RunPlan run;
+  kubernetes::Access access{};
+  cluster::ManifestInput manifests{};
+};
+
 // Makes all that the job is made of, its pods included, and goes. Where something cannot be made,
 // or the user interrupts, what was made is removed again.
-ExitStatus run_detached_pods(RunPlan plan, const RunOptions& options, Context& context);
+ExitStatus run_detached_pods(PodsPlan plan, const RunOptions& options, Context& context);
 
 }  // namespace gangrun::cli

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -5,9 +6,11 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/fetched_outputs.h"
 #include "cli/flags.h"
+#include "cli/place.h"
 #include "cli/prepare.h"
 #include "cluster/local/job_folder.h"
 
@@ -23,11 +26,14 @@ struct FetchOptions {
 };
 
 base::Result<std::string> output_folder(const std::string& job, const Context& context) {
-  if (is_on_yarn(job)) {
-    return base::invalid_argument(
-        base::format("JOB: '{}' runs on YARN, where tasks write to HDFS; allowed: a job on "
-                     "Kubernetes",
-                     job));
+  if (const Place* place = context.places.with_job(job)) {
+    const auto others = context.places.names([](const Place& one) {
+      const auto features = one.rules().features;
+      return std::find(features.begin(), features.end(), job::Feature::kOutputs) != features.end();
+    });
+    return base::invalid_argument(base::format("JOB: '{}' {}; allowed: a job with `on: {}`", job,
+                                               place->own_jobs()->why_no_outputs(),
+                                               base::join(others, ", ")));
   }
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));

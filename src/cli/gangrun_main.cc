@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/result.h"
 #include "base/strings.h"
+#include "cli/all_places.h"
 #include "cli/app.h"
 #include "cli/check_hadoop_env.h"
 #include "cli/commands.h"
@@ -93,12 +94,14 @@ int start(int argc, char** argv) {
   }
   // Empty where it is gone: most commands need none, and those that do say it.
   const std::string folder = std::filesystem::current_path(failed).string();
+  const cli::Places places(cli::all_places());
   cli::Context context{.clock = clock,
                        .commanded_at = commanded_at,
                        .console = console,
                        .environment = std::move(environment),
                        .program = program,
-                       .folder = folder};
+                       .folder = folder,
+                       .places = places};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // Called by the old name of a command, it is that command.
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";

@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/history.h"
-#include "cluster/local/local_rules.h"
 
 namespace gangrun::cli {
 
@@ -21,7 +20,7 @@ struct HistoryOptions {
 ExitStatus history(const HistoryOptions& options, Context& context) {
   const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
   if (!filter.ok()) return fail(context, filter.error());
-  const auto site = site_at(context, options.on.value_or(std::string(cluster::kLocal)));
+  const auto site = site_at(context, options.on);
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
@@ -48,7 +47,7 @@ void add_history(CLI::App& app, Request& request) {
       "Only jobs submitted since then: a duration before now (2d) or a date in UTC (2026-01-31)");
   add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
             "Only jobs that ended in this state");
-  add_value(*command, "--on", options->on, "local|yarn",
+  add_value(*command, "--on", options->on, places_with_jobs(request.places),
             "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");

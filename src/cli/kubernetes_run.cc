@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -13,9 +14,9 @@
 #include "cli/detached_pods.h"
 #include "cli/first_pods.h"
 #include "cli/kubernetes_access.h"
+#include "cli/pods_backend.h"
 #include "cli/prepare.h"
 #include "cli/run_session.h"
-#include "cluster/kubernetes/kubernetes_cluster.h"
 #include "cluster/local/job_folder.h"
 #include "job/shipped_files.h"
 #include "job/yaml_json.h"
@@ -108,9 +109,10 @@ void add_time_for_pods(job::Timeouts& timeouts) {
   timeouts.roll_call += timeouts.allocation + timeouts.hold;
 }
 
-Result<RunPlan> plan_of(KubernetesLaunch launch, const RunOptions& options,
-                        const Context& context) {
-  RunPlan plan;
+Result<PodsPlan> plan_of(KubernetesLaunch launch, const RunOptions& options,
+                         const Context& context) {
+  PodsPlan pods;
+  RunPlan& plan = pods.run;
   GANGRUN_ASSIGN(auto access, kubernetes_access(context, launch.spec.kubernetes));
   cluster::ManifestInput input;
   input.spec = launch.spec;
@@ -126,13 +128,13 @@ Result<RunPlan> plan_of(KubernetesLaunch launch, const RunOptions& options,
   where.name_space = access.name_space;
   if (!where.kubeconfig.empty()) where.kubeconfig = in_folder(context.folder, where.kubeconfig);
   add_time_for_pods(plan.spec.timeouts);
-  plan.manifests = std::move(input);
-  plan.kubernetes = std::move(access);
+  pods.manifests = std::move(input);
+  pods.access = std::move(access);
   GANGRUN_ASSIGN(plan.home, home_of(context));
   plan.launch.host = "127.0.0.1";
   plan.launch.working_folder = context.folder;
   plan.launch.verbose = options.display.verbose;
-  return plan;
+  return pods;
 }
 
 }  // namespace
@@ -163,14 +165,16 @@ ExitStatus run_on_kubernetes(KubernetesLaunch launch, const RunOptions& options,
   {
     // Any id is as long as the job's own will be. Of a large job these are large: they go before it
     // runs.
-    cluster::ManifestInput trial = *plan->manifests;
-    trial.job_id = cluster::make_job_id(plan->spec.name, context.clock.wall_now(), 0);
+    cluster::ManifestInput trial = plan->manifests;
+    trial.job_id = cluster::make_job_id(plan->run.spec.name, context.clock.wall_now(), 0);
     const auto manifests = cluster::Manifests::make(std::move(trial));
     if (!manifests.ok()) return fail(context, manifests.error(), ExitStatus::kBadInput);
     if (options.dry_run) return show_manifests(*manifests, options, context);
   }
   if (options.detach) return run_detached_pods(std::move(*plan), options, context);
-  return run_job(std::move(*plan), options, context);
+  plan->run.backend =
+      std::make_unique<PodsBackend>(std::move(plan->access), std::move(plan->manifests));
+  return run_job(std::move(plan->run), options, context);
 }
 
 }  // namespace gangrun::cli

@@ -6,24 +6,16 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "cli/backend.h"
 #include "cli/local_launch.h"
 #include "cli/port_range.h"
 #include "cluster/cluster.h"
-#include "cluster/kubernetes/kubernetes_cluster.h"
-#include "cluster/kubernetes/manifests.h"
 #include "cluster/local/job_folder.h"
 #include "journal/writer.h"
-#include "kubernetes/client.h"
 #include "master/master.h"
 #include "net/event_loop.h"
 
 namespace gangrun::cli {
-
-// Where the tasks are pods.
-struct PodsPlace {
-  kubernetes::Client* client = nullptr;             // outlives the master
-  std::optional<cluster::ManifestInput> manifests;  // without the job's id, which the folder gives
-};
 
 struct LocalMasterOptions {
   LocalLaunch launch;
@@ -32,19 +24,19 @@ struct LocalMasterOptions {
   // Whether the tasks go on when this process is killed, until their lease is over.
   bool tasks_outlive_us = false;
   base::Instant commanded_at;
-  PodsPlace pods{};
 };
 
-// The master of a job whose master is this process, with everything that it stands on. The tasks
-// are on this machine too, come to it (on Spark), or are pods.
+// The master of a job whose master is this process, with everything that it stands on.
 class LocalMaster {
   struct Private {};
 
  public:
-  // `folder` and `listener` outlive the result. On an error nothing that was started is left.
+  // `folder`, `backend` and `listener` outlive the result. On an error nothing that was started is
+  // left.
   static base::Result<std::unique_ptr<LocalMaster>> create(
       net::EventLoop& loop, const base::Clock& clock, const cluster::JobFolder& folder,
-      const job::JobSpec& spec, const LocalMasterOptions& options, master::Listener& listener);
+      const job::JobSpec& spec, const LocalMasterOptions& options, Backend& backend,
+      master::Listener& listener);
 
   // Where the journal says that an earlier master has come so far, goes on from there.
   base::Result<> start();
@@ -55,9 +47,8 @@ class LocalMaster {
   void request_stop(std::string by, bool at_once) { master_->request_stop(std::move(by), at_once); }
   int give_notice(const std::string& by) { return master_->give_notice(by); }
 
-  // Takes away what the job has on the cluster, once it has ended; `done` at once where that is
-  // nothing. See KubernetesCluster::clear().
-  void clear(std::function<void(base::Result<>)> done);
+  // Whether its tasks come by themselves, and have to be told where.
+  [[nodiscard]] bool is_joined() const { return is_joined_; }
 
   explicit LocalMaster(Private) {}
 
@@ -66,9 +57,10 @@ class LocalMaster {
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<cluster::Cluster> cluster_;
-  cluster::KubernetesCluster* pods_ = nullptr;  // the same, where it is one
+  Backend* backend_ = nullptr;
   std::unique_ptr<master::Master> master_;
   bool has_verdict_ = false;
+  bool is_joined_ = false;
 };
 
 }  // namespace gangrun::cli

@@ -31,7 +31,7 @@ class MasterProcess final : public master::Listener {
   explicit MasterProcess(const base::Clock& clock) : clock_(clock) {}
 
   Result<> start(const std::string& folder, base::Instant commanded_at,
-                 base::UniqueFd supervisor_lock);
+                 base::UniqueFd supervisor_lock, const BackendOf& backend_of);
   void wait();
 
   void on_changed() override {}
@@ -46,6 +46,7 @@ class MasterProcess final : public master::Listener {
   net::EventLoop loop_;
   net::Watch signals_;
   std::optional<cluster::JobFolder> folder_;
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<LocalMaster> master_;
   int signals_seen_ = 0;
   bool finished_ = false;
@@ -57,7 +58,7 @@ Result<base::Json> read_json(const std::string& path) {
 }
 
 Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
-                              base::UniqueFd supervisor_lock) {
+                              base::UniqueFd supervisor_lock, const BackendOf& backend_of) {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
   supervisor_lock.reset();
@@ -68,7 +69,14 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
   GANGRUN_ASSIGN(options.launch, local_launch_from_json(stored_launch));
   options.tasks_outlive_us = true;
   options.commanded_at = commanded_at;
-  GANGRUN_ASSIGN(master_, LocalMaster::create(loop_, clock_, *folder_, spec, options, *this));
+  backend_ = backend_of(spec);
+  if (backend_ == nullptr) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("on: {} has no master of its own", spec.on)};
+  }
+  GANGRUN_TRY(backend_->reach(loop_, clock_, spec));
+  GANGRUN_ASSIGN(master_,
+                 LocalMaster::create(loop_, clock_, *folder_, spec, options, *backend_, *this));
   if (master_->has_verdict()) {
     finished_ = true;
     return {};
@@ -95,9 +103,10 @@ void MasterProcess::wait() {
 }  // namespace
 
 ExitStatus run_master(const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
-                      Context& context) {
+                      const BackendOf& backend_of, Context& context) {
   MasterProcess process(context.clock);
-  const Result<> started = process.start(folder, context.commanded_at, std::move(supervisor_lock));
+  const Result<> started =
+      process.start(folder, context.commanded_at, std::move(supervisor_lock), backend_of);
   const std::string line = started.ok() ? std::string(kStarted)
                                         : base::format("{}{}", kRefused, started.error().message);
   // A client that has gone reads nothing; a later master has none.

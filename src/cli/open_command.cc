@@ -7,14 +7,12 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/agent_way.h"
 #include "cli/commands.h"
 #include "cli/ending_signals.h"
 #include "cli/flags.h"
-#include "cli/pod_way.h"
+#include "cli/place.h"
 #include "cli/prepare.h"
 #include "cli/task_way.h"
-#include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/local/local_site.h"
 #include "job/limits.h"
 #include "job/units.h"
@@ -119,19 +117,25 @@ base::Result<> Opened::start() {
   return {};
 }
 
-// Tasks that are pods have no agents.
 base::Result<std::unique_ptr<TaskWay>> Opened::make_way() {
   const auto on_broken = [this](const base::Error& error) {
     if (told_) say(base::format("{}: {}", job::to_string(task_), error.message));
   };
-  if (!is_on_yarn(job_)) {
+  std::optional<job::JobSpec> spec;
+  const Place* place = context_.places.with_job(job_);
+  if (place == nullptr) {
     GANGRUN_ASSIGN(const std::string home, home_of(context_));
-    GANGRUN_ASSIGN(const job::JobSpec spec, cluster::stored_spec(cluster::paths_of(home, job_)));
-    if (spec.on == cluster::kKubernetes) {
-      return PodWay::make(loop_, context_, spec.kubernetes, job_, task_, wanted_port_, on_broken);
-    }
+    GANGRUN_ASSIGN(spec, cluster::stored_spec(cluster::paths_of(home, job_)));
+    place = context_.places.find(spec->on);
   }
-  return std::make_unique<AgentWay>(loop_, wanted_port_, on_broken);
+  if (place == nullptr) return base::not_found(base::format("{} is on no known place", job_));
+  return place->way({.loop = loop_,
+                     .context = context_,
+                     .spec = spec ? &*spec : nullptr,
+                     .job = job_,
+                     .task = task_,
+                     .port = wanted_port_,
+                     .on_broken = on_broken});
 }
 
 ExitStatus Opened::wait() {

@@ -9,8 +9,6 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cli/text.h"
-#include "cluster/yarn/submission_checks.h"
-#include "cluster/yarn/yarn_rules.h"
 #include "frameworks/environment.h"
 #include "job/container.h"
 #include "job/hosts.h"
@@ -67,17 +65,6 @@ Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
   return json;
 }
 
-// `unlimited`: where no memory is asked for.
-std::string resources_words(const job::Resources& resources,
-                            const std::string& unlimited = "no memory limit") {
-  std::string words =
-      resources.memory_mib == 0 ? unlimited : job::memory_text(resources.memory_mib) + " of memory";
-  words += base::format(", {}", count_text(resources.vcores, "vcore"));
-  if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
-  for (const auto& [name, count] : resources.others) words += base::format(", {} {}", count, name);
-  return words;
-}
-
 // What the task asks of a cluster's nodes besides.
 std::string placement_words(const job::TaskSpec& task) {
   std::vector<std::string> words;
@@ -96,33 +83,10 @@ void add_field(Lines& lines, std::string_view name, const std::string& value) {
   lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless(value)));
 }
 
-void add_yarn(const job::JobSpec& spec, Lines& lines) {
-  const job::YarnOptions& yarn = spec.yarn;
-  add_field(lines, "queue", yarn.queue.empty() ? "default" : yarn.queue);
-  if (yarn.priority) add_field(lines, "priority", std::to_string(*yarn.priority));
-  if (!yarn.tags.empty()) {
-    add_field(lines, "tags", base::format("{}", base::join(yarn.tags, ", ")));
-  }
-  if (!yarn.file_systems.empty()) {
-    add_field(lines, "file systems", base::format("{}", base::join(yarn.file_systems, ", ")));
-  }
-  if (!yarn.principal.empty()) add_field(lines, "principal", yarn.principal);
-  if (!yarn.keytab.empty()) add_field(lines, "keytab", yarn.keytab);
-  if (!yarn.as.empty()) add_field(lines, "as", yarn.as);
-  std::string master = resources_words(yarn.master);
-  if (yarn.master_label) master += ", label " + *yarn.master_label;
-  add_field(lines, "master", master);
-  add_field(lines, "holds",
-            "what it has for up to " + job::duration_text(spec.timeouts.hold) +
-                " until the rest is there, then asks anew");
-}
-
-std::string how_images_run(const job::JobSpec& spec) {
-  std::string words = spec.yarn.container_runtime == job::ContainerRuntime::kDocker
-                          ? "run by YARN's container runtime"
-                          : "run by the container engine beside the agent";
+std::string how_images_run(const Plan& plan) {
+  std::string words = plan.image_runner;
   std::vector<std::string> mounts;
-  for (const job::Mount& mount : spec.mounts) mounts.push_back(job::to_string(mount));
+  for (const job::Mount& mount : plan.spec.mounts) mounts.push_back(job::to_string(mount));
   if (!mounts.empty()) words += base::format("; it sees {}", base::join(mounts, ", "));
   return words;
 }
@@ -134,14 +98,10 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   title.add(base::format("  {} ({})", count_text(task.instances, "task"),
                          job::to_string(job::effective_policy(plan.spec, task))));
   lines.push_back(std::move(title));
-  const std::string unlimited =
-      plan.spec.on == cluster::kYarn
-          ? base::format("the default memory ({})", job::memory_text(cluster::kDefaultMemoryMib))
-          : std::string("no memory limit");
-  add_field(lines, "resources", resources_words(task.resources, unlimited));
+  add_field(lines, "resources", resources_words(task.resources, plan.no_memory));
   for (const auto& [index, own] : task.overrides) {
     add_field(lines, base::format("{}:{}", task.type, index),
-              resources_words(task.resources_of(index), unlimited));
+              resources_words(task.resources_of(index), plan.no_memory));
   }
   if (const std::string placement = placement_words(task); !placement.empty()) {
     add_field(lines, "placed", placement);
@@ -158,7 +118,7 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   }
   if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
   if (const std::string& image = plan.spec.image_of(task); !image.empty()) {
-    add_field(lines, "image", base::format("{}, {}", image, how_images_run(plan.spec)));
+    add_field(lines, "image", base::format("{}, {}", image, how_images_run(plan)));
   }
   add_field(lines, "command", plan.spec.command_of(task).to_string());
   for (const auto& [name, value] : own_environment(plan.spec, task)) {
@@ -169,6 +129,15 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
 }
 
 }  // namespace
+
+std::string resources_words(const job::Resources& resources, const std::string& no_memory) {
+  std::string words =
+      resources.memory_mib == 0 ? no_memory : job::memory_text(resources.memory_mib) + " of memory";
+  words += base::format(", {}", count_text(resources.vcores, "vcore"));
+  if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
+  for (const auto& [name, count] : resources.others) words += base::format(", {} {}", count, name);
+  return words;
+}
 
 std::string uncovered_by(job::Containment level) {
   std::string others = "what somebody else started on a task's behalf (a container engine, cron)";
@@ -244,7 +213,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   add_field(lines, "success", spec.success);
   add_field(lines, "restarts",
             base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));
-  if (spec.on == cluster::kYarn) add_yarn(spec, lines);
+  for (const auto& [name, value] : plan.more) add_field(lines, name, value);
   add_field(lines, "time limits",
             base::format("allocation {}, roll call {}, job {}, stop {}, shrink {}",
                          job::duration_text(spec.timeouts.allocation),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -17,7 +18,14 @@ struct Plan {
   std::string job_folder;  // with what is not known yet as "<time>"
   std::string host;
   job::Containment containment = job::Containment::kSubreaper;
+  // What only its place has to say of it: lines with a name each.
+  std::vector<std::pair<std::string, std::string>> more{};
+  std::string no_memory = "no memory limit";  // of a task that asks for none
+  std::string image_runner = "run by the container engine beside the agent";
 };
+
+// "2 GiB of memory, 1 vcore".
+std::string resources_words(const job::Resources& resources, const std::string& no_memory);
 
 // What the level does not cover, in one sentence.
 std::string uncovered_by(job::Containment level);

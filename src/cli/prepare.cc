@@ -12,22 +12,16 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "cli/detached_pods.h"
 #include "cli/text.h"
-#include "cluster/joined/spark_rules.h"
-#include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/local/host_network.h"
-#include "cluster/local/local_rules.h"
 #include "cluster/local/machine_gpus.h"
 #include "cluster/local/this_machine.h"
-#include "cluster/yarn/yarn_rules.h"
 #include "frameworks/environment.h"
 #include "job/build.h"
 #include "job/shipped_files.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
 #include "net/hosts.h"
-#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -147,12 +141,13 @@ Result<job::JobDraft> read_draft(const std::string& spec_path) {
   return draft;
 }
 
-Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder) {
+Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
+                              const job::Places& places) {
   std::optional<job::JobDraft> draft;
   if (!options.spec_path.empty()) {
     GANGRUN_ASSIGN(draft, read_draft(in_folder(folder, options.spec_path)));
   }
-  const job::Defaults defaults{.spec_path = options.spec_path, .places = &places::rules()};
+  const job::Defaults defaults{.spec_path = options.spec_path, .places = &places};
   auto spec = job::build(draft, options.flags, defaults);
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);
@@ -160,40 +155,7 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
   return spec;
 }
 
-Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec) {
-  const bool has_hadoop = spec.on == cluster::kYarn;
-  if (!has_hadoop && spec.zookeeper && spec.zookeeper->hosts.empty()) {
-    return base::invalid_argument(
-        base::format("zookeeper.hosts is not given, and with `on: {}` no configuration of Hadoop's "
-                     "gives them; allowed: a list of HOST or HOST:PORT",
-                     spec.on));
-  }
-  if (options.port && spec.on != cluster::kSpark) {
-    return base::invalid_argument(
-        base::format("--port: {} is not allowed with `on: {}`; allowed with `on: {}`",
-                     job::in_quotes(*options.port), spec.on, cluster::kSpark));
-  }
-  if (spec.on == cluster::kLocal) return {};
-  if (spec.on == cluster::kSpark || spec.on == cluster::kKubernetes) {
-    if (!options.detach) return {};
-    if (spec.on == cluster::kKubernetes) return check_detached_pods(spec);
-    return base::invalid_argument(base::format(
-        "--detach is not allowed with `on: {}`, where the job ends with its driver; allowed with "
-        "`on: {}`, `on: {}` and `on: {}`",
-        cluster::kSpark, cluster::kLocal, cluster::kYarn, cluster::kKubernetes));
-  }
-  const auto refuse = [&](std::string_view flag) {
-    return base::invalid_argument(
-        base::format("{} is not allowed with `on: {}`, where the master "
-                     "is not on this machine; allowed with `on: {}`",
-                     flag, spec.on, cluster::kLocal));
-  };
-  if (options.host) return refuse(base::format("--host: {}", job::in_quotes(*options.host)));
-  if (options.serve_tls) return refuse("--serve-tls");
-  return {};
-}
-
-Result<> check_files(const job::JobSpec& spec, const std::string& folder) {
+Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool are_brought) {
   const auto is_there = [&folder](const std::string& path) {
     std::error_code ignored;
     return std::filesystem::exists(in_folder(folder, path), ignored);
@@ -201,8 +163,7 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder) {
   for (const std::string& file : spec.files) {
     if (job::is_cluster_url(file)) continue;
     const job::LocalFile named = job::split_name(file);
-    const bool is_brought = spec.on == cluster::kYarn || spec.on == cluster::kKubernetes;
-    const bool is_renamed = is_brought && !named.name.empty() && !is_there(file);
+    const bool is_renamed = are_brought && !named.name.empty() && !is_there(file);
     GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
   }
   for (const job::TaskSpec& task : spec.tasks) {

@@ -11,6 +11,7 @@
 #include "cluster/local/local_cluster.h"
 #include "cluster/local/local_images.h"
 #include "job/draft.h"
+#include "job/place.h"
 #include "job/shipped_files.h"
 #include "job/spec.h"
 #include "net/interfaces.h"
@@ -26,17 +27,15 @@ std::string in_folder(const std::string& folder, const std::string& path);
 
 // The job of a file (if one is named) and flags. Paths of `files` and `archives` in a file are
 // relative to the file, those in flags to the folder where gangrun was called.
-base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder);
+base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
+                                    const job::Places& places);
 
 // A job file as a draft, its `files` as said above.
 base::Result<job::JobDraft> read_draft(const std::string& spec_path);
 
-// Whether the options of the command make sense for the place of the job.
-base::Result<> check_options_of_place(const RunOptions& options, const job::JobSpec& spec);
-
 // Whether the files and archives that the job needs can be read. Those of a cluster's file system
-// are not looked for.
-base::Result<> check_files(const job::JobSpec& spec, const std::string& folder);
+// are not looked for. `are_brought`: under names of their own, which an entry may have behind "#".
+base::Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool are_brought);
 
 // Whether this machine has what the job needs to run on it: resources, programs that can be
 // executed.

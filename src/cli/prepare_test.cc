@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "cli/agent_program.h"
+#include "cli/all_places.h"
 #include "cli/test_context.h"
 #include "cluster/joined/spark_rules.h"
 #include "cluster/local/local_rules.h"
@@ -33,6 +34,7 @@ class PrepareTest : public testing::Test {
   }
 
   TestContext test_;
+  const Places places_{all_places()};
   cluster::Machine machine_{.memory_mib = 4096, .vcores = 4, .gpus = 0};
 };
 
@@ -41,7 +43,7 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
   RunOptions options;
   options.spec_path = "jobs/job.yaml";
   options.flags.files = {"other.csv"};
-  const auto spec = read_job(options, test_.folder());
+  const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->name, "job");
   EXPECT_THAT(spec->files, testing::Contains("other.csv"));
@@ -54,10 +56,10 @@ TEST_F(PrepareTest, ProgramsOfImagesAreTheImages) {
   RunOptions options;
   options.flags.roles = {"worker:1"};
   options.flags.command = {"no-such-program"};
-  const auto without = read_job(options, test_.folder());
+  const auto without = read_job(options, test_.folder(), places_.rules());
   EXPECT_THAT(check(*without).error().message, HasSubstr("'no-such-program'"));
   options.flags.job_fields["image"] = "tf:2";
-  const auto with = read_job(options, test_.folder());
+  const auto with = read_job(options, test_.folder(), places_.rules());
   EXPECT_TRUE(check(*with).ok());
 }
 
@@ -67,8 +69,8 @@ TEST_F(PrepareTest, ImagesNeedAnEngineAndTheHostsOwnNetwork) {
   options.flags.command = {"x"};
   std::vector<std::string> folders = {test_.folder()};
   const auto images_of = [&] {
-    return check_images_of(*read_job(options, test_.folder()), {{"PATH", test_.folder()}}, folders,
-                           {});
+    return check_images_of(*read_job(options, test_.folder(), places_.rules()),
+                           {{"PATH", test_.folder()}}, folders, {});
   };
   EXPECT_TRUE(images_of().ok());
   options.flags.job_fields["image"] = "tf:2";
@@ -88,50 +90,50 @@ TEST_F(PrepareTest, FilesOfAClusterAreTakenAsTheyAre) {
         "archives: {a: 'hdfs://nn/a.zip', env: env.tgz}\n");
   RunOptions options;
   options.spec_path = "jobs/job.yaml";
-  const auto spec = read_job(options, test_.folder());
+  const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(spec->files,
               ElementsAre("hdfs://nn//a/../b.csv#c", test_.folder() + "/jobs/data.csv#d",
                           test_.folder() + "/jobs/data.csv"));
   EXPECT_THAT(spec->archives, ElementsAre(testing::Pair("a", "hdfs://nn/a.zip"),
                                           testing::Pair("env", test_.folder() + "/jobs/env.tgz")));
-  EXPECT_THAT(check_files(*spec, test_.folder()).error().message,
+  EXPECT_THAT(check_files(*spec, test_.folder(), true).error().message,
               HasSubstr("jobs/data.csv': there is no such file or folder"));
   write("jobs/data.csv", "1\n");
-  EXPECT_THAT(check_files(*spec, test_.folder()).error().message,
+  EXPECT_THAT(check_files(*spec, test_.folder(), true).error().message,
               AllOf(HasSubstr("archives.env: "), HasSubstr("there is no such file")));
   write("jobs/env.tgz", "1\n");
-  EXPECT_TRUE(check_files(*spec, test_.folder()).ok());
+  EXPECT_TRUE(check_files(*spec, test_.folder(), true).ok());
 }
 
 TEST_F(PrepareTest, OnThisMachineAMirrorNeedsHosts) {
   job::JobSpec spec;
   const RunOptions options;
   spec.zookeeper.emplace();
-  EXPECT_THAT(check_options_of_place(options, spec).error().message,
+  EXPECT_THAT(places_.check_flags(options, spec).error().message,
               HasSubstr("zookeeper.hosts is not given"));
   spec.zookeeper->hosts = {"zk1"};
-  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.zookeeper->hosts.clear();
   spec.on = cluster::kYarn;
-  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  EXPECT_TRUE(places_.check_flags(options, spec).ok());
 }
 
 TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   job::JobSpec spec;
   RunOptions options;
   options.host = "127.0.0.1";
-  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.on = cluster::kYarn;
-  EXPECT_EQ(check_options_of_place(options, spec).error().message,
+  EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--host: '127.0.0.1' is not allowed with `on: yarn`, where the master is not on this "
-            "machine; allowed with `on: local`");
+            "machine; allowed with `on: local`, `on: kubernetes` and `on: spark`");
   options.host.reset();
-  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  EXPECT_TRUE(places_.check_flags(options, spec).ok());
   options.serve_tls = true;
-  EXPECT_EQ(check_options_of_place(options, spec).error().message,
+  EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--serve-tls is not allowed with `on: yarn`, where the master is not on this machine; "
-            "allowed with `on: local`");
+            "allowed with `on: local`, `on: kubernetes` and `on: spark`");
 }
 
 TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
@@ -139,15 +141,15 @@ TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
   spec.on = cluster::kSpark;
   RunOptions options;
   options.host = "127.0.0.1";
-  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  EXPECT_TRUE(places_.check_flags(options, spec).ok());
   options.port = "4711";
-  EXPECT_TRUE(check_options_of_place(options, spec).ok());
+  EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.on = cluster::kLocal;
-  EXPECT_EQ(check_options_of_place(options, spec).error().message,
+  EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--port: '4711' is not allowed with `on: local`; allowed with `on: spark`");
   spec.on = cluster::kSpark;
   options.detach = true;
-  EXPECT_THAT(check_options_of_place(options, spec).error().message,
+  EXPECT_THAT(places_.check_flags(options, spec).error().message,
               HasSubstr("--detach is not allowed with `on: spark`"));
 }
 
@@ -155,14 +157,14 @@ TEST_F(PrepareTest, FilesAndProgramsAreLookedFor) {
   write("job.yaml", kJob);
   RunOptions options;
   options.spec_path = "job.yaml";
-  const auto spec = read_job(options, test_.folder());
+  const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok());
-  const auto missing = check_files(*spec, test_.folder());
+  const auto missing = check_files(*spec, test_.folder(), false);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, base::Code::kInvalidArgument);
   EXPECT_THAT(missing.error().message, HasSubstr("data.csv"));
   write("data.csv", "1\n");
-  EXPECT_TRUE(check_files(*spec, test_.folder()).ok());
+  EXPECT_TRUE(check_files(*spec, test_.folder(), false).ok());
   EXPECT_THAT(check(*spec).error().message, HasSubstr("there is no"));
   write("run", "#!/bin/sh\n");
   EXPECT_THAT(check(*spec).error().message, HasSubstr("not an executable file"));
@@ -174,7 +176,7 @@ TEST_F(PrepareTest, ProgramsWithoutASlashAreFoundInPath) {
   RunOptions options;
   options.flags.roles = {"worker:1"};
   options.flags.command = {"tool"};
-  const auto spec = read_job(options, test_.folder());
+  const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(check(*spec).error().message, HasSubstr("not found in PATH"));
   write("bin/tool", "#!/bin/sh\n", 0700);
@@ -186,7 +188,7 @@ TEST_F(PrepareTest, WhatTheMachineDoesNotHaveIsRefused) {
   options.flags.roles = {"worker:1"};
   options.flags.fields["gpus"] = {"1"};
   options.flags.command = {"/bin/sh"};
-  const auto spec = read_job(options, test_.folder());
+  const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   const auto checked = check(*spec);
   ASSERT_FALSE(checked.ok());

@@ -6,7 +6,6 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/history.h"
-#include "cluster/local/local_rules.h"
 
 namespace gangrun::cli {
 
@@ -22,7 +21,7 @@ struct PsOptions {
 constexpr std::size_t kShownEnded = 20;
 
 ExitStatus ps(const PsOptions& options, Context& context) {
-  const auto site = site_at(context, options.on.value_or(std::string(cluster::kLocal)));
+  const auto site = site_at(context, options.on);
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
@@ -48,7 +47,7 @@ void add_ps(CLI::App& app, Request& request) {
   const auto options = std::make_shared<PsOptions>();
   add_flag(*command, "-a,--all", options->all,
            base::format("Show all ended jobs, not only the last {}", kShownEnded));
-  add_value(*command, "--on", options->on, "local|yarn",
+  add_value(*command, "--on", options->on, places_with_jobs(request.places),
             "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun ps --json\n");

@@ -9,10 +9,7 @@
 #include "cli/commands.h"
 #include "cli/ending_signals.h"
 #include "cli/job_display.h"
-#include "cli/kubernetes_access.h"
-#include "cli/kubernetes_checks.h"
 #include "cli/local_master.h"
-#include "cluster/joined/spark_rules.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
 #include "process/output.h"
@@ -24,15 +21,16 @@ namespace {
 
 using base::Result;
 
-// What the API server may take to answer the questions before a start, and to take all away after
-// the end.
-constexpr std::chrono::seconds kCheckTimeout(15);
+// What it may take to take all away after the end.
 constexpr std::chrono::seconds kClearTimeout(120);
 
 class Session final : public master::Listener {
  public:
   Session(RunPlan plan, const RunOptions& options, Context& context)
-      : plan_(std::move(plan)), options_(options), context_(context) {}
+      : plan_(std::move(plan)),
+        options_(options),
+        context_(context),
+        backend_(std::move(plan_.backend)) {}
 
   // What is wrong with the input, or the place, before anything is made.
   Result<> prepare();
@@ -54,7 +52,6 @@ class Session final : public master::Listener {
 
  private:
   Result<> start_master();
-  Result<> reach_cluster();
   void clear();
   void on_signal(int number);
 
@@ -66,8 +63,7 @@ class Session final : public master::Listener {
   net::Watch signals_;
   std::optional<cluster::JobFolder> folder_;
   std::unique_ptr<JobDisplay> display_;
-  std::unique_ptr<base::Logger> client_logger_;
-  std::unique_ptr<kubernetes::Client> client_;  // where the tasks are pods
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<LocalMaster> master_;
   int signals_seen_ = 0;
   bool finished_ = false;
@@ -76,8 +72,7 @@ class Session final : public master::Listener {
 Result<> Session::prepare() {
   // Before anything starts a thread or a process.
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
-  if (plan_.kubernetes) return reach_cluster();
-  return {};
+  return backend_->reach(loop_, context_.clock, plan_.spec);
 }
 
 Result<> Session::start() {
@@ -90,32 +85,18 @@ Result<> Session::start() {
   return started;
 }
 
-// What is wrong there is told before anything is made, here or there.
-Result<> Session::reach_cluster() {
-  client_logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
-  GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop_, *client_logger_,
-                                                   *std::move(plan_.kubernetes), plugin_runner()));
-  GANGRUN_ASSIGN(const CheckedCluster checked,
-                 check_cluster(loop_, *client_, plan_.spec, context_.clock.now() + kCheckTimeout));
-  plan_.manifests->gang_scheduling = checked.gang_scheduling;
-  plan_.manifests->workload_version = checked.workload_version;
-  return {};
-}
-
 Result<> Session::start_master() {
   display_ = std::make_unique<JobDisplay>(loop_, context_,
                                           view_options(options_.display, plan_.spec.task_ids()),
                                           [this] { return master_->status(); });
-  const LocalMasterOptions options{.launch = plan_.launch,
-                                   .ports = plan_.ports,
-                                   .commanded_at = context_.commanded_at,
-                                   .pods = {.client = client_.get(), .manifests = plan_.manifests}};
-  GANGRUN_ASSIGN(master_,
-                 LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec, options, *this));
+  const LocalMasterOptions options{
+      .launch = plan_.launch, .ports = plan_.ports, .commanded_at = context_.commanded_at};
+  GANGRUN_ASSIGN(master_, LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec, options,
+                                              *backend_, *this));
   GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
   GANGRUN_TRY(master_->start());
   display_->start(master_->status());
-  if (plan_.spec.on == cluster::kSpark) {
+  if (master_->is_joined()) {
     display_->joinable({.host = plan_.launch.host,
                         .port = master_->tls_port(),
                         .fingerprint = folder_->certificate().fingerprint,
@@ -149,7 +130,7 @@ void Session::on_signal(int number) {
 
 void Session::clear() {
   std::optional<Result<>> cleared;
-  master_->clear([&cleared](Result<> done) { cleared = std::move(done); });
+  backend_->clear([&cleared](Result<> done) { cleared = std::move(done); });
   (void)loop_.run_until([&] { return cleared.has_value(); }, context_.clock.now() + kClearTimeout);
   if (cleared && cleared->ok()) return;
   const std::string why =
@@ -159,7 +140,7 @@ void Session::clear() {
 
 ExitStatus Session::wait() {
   (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
-  if (client_) clear();
+  if (backend_->leaves_things()) clear();
   const job::JobStatus status = master_->status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
   display_->finish(status, exit_status);

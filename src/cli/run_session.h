@@ -1,15 +1,14 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 
+#include "cli/backend.h"
 #include "cli/context.h"
 #include "cli/local_launch.h"
 #include "cli/port_range.h"
 #include "cli/run_options.h"
-#include "cluster/kubernetes/manifests.h"
 #include "job/spec.h"
-#include "kubernetes/access.h"
 
 namespace gangrun::cli {
 
@@ -18,10 +17,8 @@ struct RunPlan {
   job::JobSpec spec;
   std::string home;
   LocalLaunch launch;
-  PortRange ports;  // where its registry is served
-  // Where the tasks are pods: their cluster, and what is made there but for the job's id.
-  std::optional<kubernetes::Access> kubernetes{};
-  std::optional<cluster::ManifestInput> manifests{};
+  PortRange ports;                     // where its registry is served
+  std::unique_ptr<Backend> backend{};  // where its tasks run
 };
 
 // Starts the job with its master in this very process, shows it and waits for its end.

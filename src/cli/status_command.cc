@@ -3,8 +3,8 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/hadoop_access.h"
 #include "cli/job_view.h"
+#include "cli/place.h"
 #include "cli/render.h"
 #include "cli/report.h"
 
@@ -24,9 +24,8 @@ ExitStatus status(const StatusOptions& options, Context& context) {
   if (!found.ok()) return fail(context, found.error());
   if (options.json) {
     std::string url;
-    if (is_on_yarn(found->id)) {
-      const auto access = hadoop_access(context);
-      if (access.ok()) url = yarn_page_url((*access)->configuration, found->id);
+    if (const Place* place = context.places.with_job(found->id)) {
+      url = place->own_jobs()->page_url(found->id, context);
     }
     context.console.out(base::dump_json(shown_json(*found, url)) + "\n");
     return ExitStatus::kSuccess;

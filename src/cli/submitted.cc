@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/format.h"
-#include "cluster/kubernetes/kubernetes_rules.h"
+#include "cli/place.h"
 
 namespace gangrun::cli {
 
@@ -16,8 +16,8 @@ ExitStatus leave_submitted(const std::string& id, const base::Json& json, const 
   }
   context.console.out(id + "\n");
   if (!options.display.quiet) {
-    // Nobody follows its lines there but who asks for them.
-    const std::string_view command = spec.on == cluster::kKubernetes ? "logs -f" : "attach";
+    const Place* place = context.places.find(spec.on);
+    const std::string_view command = place == nullptr ? "attach" : place->following_command();
     context.console.err(base::format(
         "gangrun: the job runs in the background; gangrun {} {} shows it\n", command, id));
   }

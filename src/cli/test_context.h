@@ -8,17 +8,21 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "cli/context.h"
+#include "cli/place.h"
 
 namespace gangrun::cli {
 
 // A folder of this test alone, and a command's context whose outputs are read back from files.
 class TestContext {
  public:
-  TestContext() {
+  explicit TestContext(std::vector<std::unique_ptr<Place>> places = {})
+      : places_(std::move(places)) {
     std::string name = std::filesystem::temp_directory_path().string() + "/cli_test_XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) folder_ = name;
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -34,7 +38,8 @@ class TestContext {
                                           .console = *console_,
                                           .environment = {{"GANGRUN_HOME", folder_ + "/home"}},
                                           .program = folder_ + "/bin/gangrun",
-                                          .folder = folder_});
+                                          .folder = folder_,
+                                          .places = places_});
   }
   TestContext(const TestContext&) = delete;
   TestContext& operator=(const TestContext&) = delete;
@@ -55,6 +60,7 @@ class TestContext {
   }
 
   base::SystemClock clock_;
+  const Places places_;
   std::string folder_;
   std::array<base::UniqueFd, 2> files_;
   std::unique_ptr<Console> console_;

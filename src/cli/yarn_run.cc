@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "cli/agent_program.h"
 #include "cli/commands.h"
 #include "cli/hadoop_access.h"
@@ -12,10 +13,12 @@
 #include "cli/submitted.h"
 #include "cli/upload_progress.h"
 #include "cli/yarn_session.h"
+#include "cluster/yarn/container_resource.h"
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/submitter.h"
 #include "cluster/yarn/zookeeper_defaults.h"
 #include "job/shipped_files.h"
+#include "job/units.h"
 
 namespace gangrun::cli {
 
@@ -31,14 +34,43 @@ std::string digest_cache_path(const Context& context) {
   return folder.starts_with('/') ? folder + "/gangrun/digests.json" : std::string();
 }
 
-Result<> show_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
-                   const HadoopAccess& access, const RunOptions& options, Context& context) {
+// What YARN is told of the job itself.
+std::vector<std::pair<std::string, std::string>> plan_of_yarn(const job::JobSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const job::YarnOptions& yarn = spec.yarn;
+  lines.emplace_back("queue", yarn.queue.empty() ? "default" : yarn.queue);
+  if (yarn.priority) lines.emplace_back("priority", std::to_string(*yarn.priority));
+  if (!yarn.tags.empty()) {
+    lines.emplace_back("tags", base::format("{}", base::join(yarn.tags, ", ")));
+  }
+  if (!yarn.file_systems.empty()) {
+    lines.emplace_back("file systems", base::format("{}", base::join(yarn.file_systems, ", ")));
+  }
+  if (!yarn.principal.empty()) lines.emplace_back("principal", yarn.principal);
+  if (!yarn.keytab.empty()) lines.emplace_back("keytab", yarn.keytab);
+  if (!yarn.as.empty()) lines.emplace_back("as", yarn.as);
+  std::string master = resources_words(yarn.master, "no memory limit");
+  if (yarn.master_label) master += ", label " + *yarn.master_label;
+  lines.emplace_back("master", master);
+  lines.emplace_back("holds", "what it has for up to " + job::duration_text(spec.timeouts.hold) +
+                                  " until the rest is there, then asks anew");
+  return lines;
+}
+
+Result<> show_yarn_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
+                        const HadoopAccess& access, const RunOptions& options, Context& context) {
   const Plan plan{.spec = spec,
                   .working_folder = "the container's",
                   .job_folder = base::format("~/.gangrun/jobs/<application> on {}",
                                              hadoop::to_string(access.file_system)),
                   .host = "as YARN calls each node",
-                  .containment = job::Containment::kAuto};
+                  .containment = job::Containment::kAuto,
+                  .more = plan_of_yarn(spec),
+                  .no_memory = base::format("the default memory ({})",
+                                            job::memory_text(cluster::kDefaultMemoryMib)),
+                  .image_runner = spec.yarn.container_runtime == job::ContainerRuntime::kDocker
+                                      ? "run by YARN's container runtime"
+                                      : "run by the container engine beside the agent"};
   if (options.display.json) {
     GANGRUN_ASSIGN(base::Json json, plan_json(plan));
     base::Json shipped = base::Json::array();
@@ -103,7 +135,7 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   }
   spec.yarn.container_runtime = cluster::container_runtime_of(spec, (*access)->configuration);
   if (options.dry_run) {
-    const auto shown = show_plan(spec, *files, **access, options, context);
+    const auto shown = show_yarn_plan(spec, *files, **access, options, context);
     return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error(), ExitStatus::kBadInput);
   }
   auto agent = find_agent_of_this_version(context);

@@ -59,6 +59,10 @@ struct Place {
   std::vector<OptionTable> options{};
   // Whether a job for it may have the sections of other places, as a file for several clusters has.
   bool takes_other_sections = false;
+  // Whether it brings the files that a job names to its tasks, under names of their own.
+  bool brings_files = false;
+  // Whether it knows hosts of ZooKeeper where the job names none.
+  bool gives_zookeeper_hosts = false;
   // Whether its tasks run beside their master, where the job names no hosts.
   bool is_beside_master = false;
   // The queue in its section, at "queue".

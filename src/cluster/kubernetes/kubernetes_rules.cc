@@ -410,6 +410,7 @@ job::Place kubernetes_place() {
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
           .options = {{"", job::kubernetes_fields()}},
           .takes_other_sections = true,
+          .brings_files = true,
           .queue = [](JobSpec& job) -> std::string& { return job.kubernetes.queue; },
           .check_options = check_options_of_pods,
           .check = check_on_kubernetes};

@@ -144,6 +144,8 @@ job::Place yarn_place() {
       .passed_over = {Feature::kPods},
       .options = {{"master.", job::yarn_master_fields()}, {"", job::yarn_fields()}},
       .takes_other_sections = true,
+      .brings_files = true,
+      .gives_zookeeper_hosts = true,
       .queue = [](JobSpec& job) -> std::string& { return job.yarn.queue; },
       .check_options = check_options_of_yarn,
       .check = check_on_yarn};
