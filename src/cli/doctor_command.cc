@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "cli/commands.h"
-#include "cli/doctor.h"
 #include "cli/flags.h"
-#include "cli/place.h"
+#include "client/checks_view.h"
+#include "client/place.h"
 #include "job/spec.h"
 
 namespace gangrun::cli {
@@ -17,47 +17,49 @@ namespace {
 
 struct DoctorFlags {
   std::optional<std::string> on;
-  DoctorOptions cluster;
+  client::DoctorOptions cluster;
   bool json = false;
 };
 
-std::vector<std::string> places_to_examine(const Places& places) {
-  return places.names([](const Place& place) { return !place.examined().empty(); });
+std::vector<std::string> places_to_examine(const client::Places& places) {
+  return places.names([](const client::Place& place) { return !place.examined().empty(); });
 }
 
-ExitStatus show_checks(const std::vector<cluster::Check>& checks, std::string_view place, bool json,
-                       Context& context) {
+client::ExitStatus show_checks(const std::vector<cluster::Check>& checks, std::string_view place,
+                               bool json, client::Context& context) {
   const auto size = context.console.size();
   if (json) {
-    context.console.out(base::dump_json(checks_json(checks)) + "\n");
+    context.console.out(base::dump_json(client::checks_json(checks)) + "\n");
   } else {
-    context.console.out(checks_lines(checks, place, size ? size->columns : 0));
+    context.console.out(client::checks_lines(checks, place, size ? size->columns : 0));
   }
-  return cluster::any_failed(checks) ? ExitStatus::kCouldNotStart : ExitStatus::kSuccess;
+  return cluster::any_failed(checks) ? client::ExitStatus::kCouldNotStart
+                                     : client::ExitStatus::kSuccess;
 }
 
-ExitStatus run(const DoctorFlags& flags, Context& context) {
+client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
   const auto refuse = [&](const std::string& why) {
-    return fail(context, base::invalid_argument(why), ExitStatus::kBadInput);
+    return fail(context, base::invalid_argument(why), client::ExitStatus::kBadInput);
   };
   const auto known = places_to_examine(context.places);
   const std::string on = flags.on.value_or(known.front());
-  const Place* place = context.places.find(on);
+  const client::Place* place = context.places.find(on);
   if (place == nullptr || place->examined().empty()) {
     return refuse(
         base::format("--on: {} is not a known place; allowed: {}", on, base::join(known, ", ")));
   }
   if (flags.cluster.is_about_cluster() && !place->is_examined_as_cluster()) {
     const auto clusters =
-        context.places.names([](const Place& one) { return one.is_examined_as_cluster(); });
+        context.places.names([](const client::Place& one) { return one.is_examined_as_cluster(); });
     return refuse(base::format(
         "--remote, --queue, --file-system and --python apply to a cluster; add --on {}",
         base::join(clusters, " or ")));
   }
   const auto examined = place->examine(flags.cluster, context);
   if (!examined.ok()) return fail(context, examined.error());
-  const ExitStatus status = show_checks(examined->checks, place->examined(), flags.json, context);
-  return examined->is_whole ? status : ExitStatus::kInterrupted;
+  const client::ExitStatus status =
+      show_checks(examined->checks, place->examined(), flags.json, context);
+  return examined->is_whole ? status : client::ExitStatus::kInterrupted;
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ void add_doctor(CLI::App& app, Request& request) {
              "Exits with 0 if jobs can run, otherwise with 3.\n\nExamples:\n  gangrun doctor\n  "
              "gangrun doctor --on yarn --remote --queue ml\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return run(*options, context); };
+    request.action = [options](client::Context& context) { return run(*options, context); };
   });
 }
 

@@ -11,8 +11,8 @@
 #include "cli/display_flags.h"
 #include "cli/flags.h"
 #include "cli/login_flags.h"
-#include "cli/place.h"
-#include "cli/prepare.h"
+#include "client/place.h"
+#include "client/prepare.h"
 #include "job/job_fields.h"
 #include "job/task_fields.h"
 #include "master/open_files.h"
@@ -21,17 +21,19 @@ namespace gangrun::cli {
 
 namespace {
 
-base::Result<job::JobSpec> settle_input(const RunOptions& options, const Context& context) {
-  GANGRUN_TRY(check(options.display));
+base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
+                                        const client::Context& context) {
+  GANGRUN_TRY(check_display(options.display));
   if (context.folder.empty()) {
     return base::Error{base::Code::kFailedPrecondition,
                        "the current folder, in which the tasks would run, is gone or cannot be "
                        "read; cd to another one"};
   }
-  GANGRUN_ASSIGN(job::JobSpec spec, read_job(options, context.folder, context.places.rules()));
+  GANGRUN_ASSIGN(job::JobSpec spec,
+                 client::read_job(options, context.folder, context.places.rules()));
   GANGRUN_TRY(context.places.check_flags(options, spec));
-  const Place& place = *context.places.find(spec.on);
-  GANGRUN_TRY(check_files(spec, context.folder, place.rules().brings_files));
+  const client::Place& place = *context.places.find(spec.on);
+  GANGRUN_TRY(client::check_files(spec, context.folder, place.rules().brings_files));
   if (place.has_master_here()) GANGRUN_TRY(master::check_open_files(spec));
   return spec;
 }
@@ -160,7 +162,7 @@ void add_kubernetes_flags(CLI::App& command, job::Flags& flags, FieldFlags& fiel
   fields.add_others();
 }
 
-void add_run_flags(CLI::App& command, RunOptions& options) {
+void add_run_flags(CLI::App& command, client::RunOptions& options) {
   add_value(command, "--host", options.host, "NAME",
             "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
             "address on their network");
@@ -175,16 +177,16 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
 
 }  // namespace
 
-ExitStatus run(const RunOptions& options, Context& context) {
+client::ExitStatus run(const client::RunOptions& options, client::Context& context) {
   auto spec = settle_input(options, context);
-  if (!spec.ok()) return fail(context, spec.error(), ExitStatus::kBadInput);
-  const Place& place = *context.places.find(spec->on);
+  if (!spec.ok()) return fail(context, spec.error(), client::ExitStatus::kBadInput);
+  const client::Place& place = *context.places.find(spec->on);
   return place.run(*std::move(spec), options, context);
 }
 
 void add_run(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");
-  const auto options = std::make_shared<RunOptions>();
+  const auto options = std::make_shared<client::RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
   FieldFlags fields(*command, options->flags, request.places.rules());
   add_job_flags(*command, options->flags, fields);
@@ -202,7 +204,7 @@ void add_run(CLI::App& app, Request& request) {
       "  gangrun run job.yaml --dry-run\n");
   on_chosen(*command, [&request, options] {
     options->flags.command = request.command;
-    request.action = [options](Context& context) { return run(*options, context); };
+    request.action = [options](client::Context& context) { return run(*options, context); };
   });
 }
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
-#include "cli/text.h"
+#include "client/text.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
 #include "job/build.h"
 #include "job/units.h"
@@ -269,8 +269,9 @@ std::string command_line_of(std::string_view text) {
   return base::format("{}", base::join(lines, " && "));
 }
 
-Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
-                                           const TfSpawnerFiles& files, const std::string& tag) {
+Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
+                                                   const TfSpawnerFiles& files,
+                                                   const std::string& tag) {
   GANGRUN_ASSIGN(const int workers,
                  count_in("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
   GANGRUN_ASSIGN(const int port, count_in("-p", options.port, kDefaultPort,
@@ -278,7 +279,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   GANGRUN_ASSIGN(WorkerPod worker, worker_pod(files.pod));
   job::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));
-  KubernetesLaunch launch;
+  client::KubernetesLaunch launch;
   GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {.places = &places::rules()}));
   if (files.environment) {
     GANGRUN_ASSIGN(launch.spec.environment, parse_env_file(*files.environment));
@@ -303,7 +304,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   return launch;
 }
 
-void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag) {
+void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag) {
   const std::string end = "-" + in_object_name(tag);
   launch.names.pods = pod_names(launch.spec.find(kWorker)->instances, end);
   launch.names.script_config_map = kScriptConfigMap + end;

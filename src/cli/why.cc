@@ -4,8 +4,8 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "cli/report.h"
-#include "cli/text.h"
+#include "client/report.h"
+#include "client/text.h"
 
 namespace gangrun::cli {
 
@@ -46,15 +46,15 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
       return;
     }
     sentences.push_back(base::format("{} {} known by the address {}.", names_in(tasks),
-                                     tasks.size() == 1 ? "is" : "are", harmless(address)));
+                                     tasks.size() == 1 ? "is" : "are", client::harmless(address)));
   }
 }
 
 std::vector<std::string> reasons(const job::JobStatus& status) {
-  std::vector<std::string> sentences = {verdict_sentence(status) + "."};
+  std::vector<std::string> sentences = {client::verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
     if (!status.cause) return sentences;
-    sentences.push_back(harmless(status.cause->sentence) + ".");
+    sentences.push_back(client::harmless(status.cause->sentence) + ".");
     if (status.cause->reason != job::Reason::kUnknown) {
       sentences.push_back(
           base::format("What to do: gangrun explain {}", job::to_string(status.cause->reason)));
@@ -62,7 +62,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
     return sentences;
   }
   if (!status.waiting_for.empty()) {
-    sentences.push_back(base::format("It waits for {}.", harmless(status.waiting_for)));
+    sentences.push_back(base::format("It waits for {}.", client::harmless(status.waiting_for)));
   }
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
@@ -84,7 +84,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
 
 std::vector<std::string> why(const job::JobStatus& status) {
   std::vector<std::string> sentences = reasons(status);
-  for (const std::string& note : status.notes) sentences.push_back(harmless(note) + ".");
+  for (const std::string& note : status.notes) sentences.push_back(client::harmless(note) + ".");
   add_addresses(status, sentences);
   return sentences;
 }
