@@ -8,7 +8,7 @@ import re
 import sys
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from gangrun import _function, _staging
+from gangrun import _function, _places, _staging
 from gangrun._task_spec import TaskSpec as TaskSpec
 from gangrun.errors import InvalidJob
 
@@ -18,7 +18,6 @@ Files = Union[None, Mapping[str, Any], Sequence[Any]]
 REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
-PLACES = ("local", "yarn", "kubernetes")
 UNPACKING_LIMIT = "10 min"
 # Enters the folder of its own that a task has on this machine where files are given; $1 is the staging folder.
 ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
@@ -141,8 +140,8 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
 
     If an environment has to be packed, `check` gets the path of the job file without it first: packing may take minutes.
     """
-    if request.on not in PLACES:
-        raise InvalidJob(f"on: {request.on!r} is not a known place; allowed: {', '.join(PLACES)}")
+    if problem := _places.problem_of(request.on):
+        raise InvalidJob(f"on: {problem}")
     specs = specs_of(request.tasks)
     mains = mains_of(request, specs)
     files = _staging.files_of(request.files, request.on)

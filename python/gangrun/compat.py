@@ -21,6 +21,8 @@ import sys
 import types
 from typing import List, NoReturn, Optional, Sequence, Tuple
 
+from gangrun import _places
+
 # Imported name → (our package, whether an installed package of that name takes precedence).
 ANSWERS = {
     "tf_yarn": ("gangrun.tf_yarn", False),
@@ -36,7 +38,6 @@ MOVED = {
     "tf_yarn.tensorflow.experiment": "gangrun.tf_yarn.experiment",
     "tf_yarn.tensorflow.keras_experiment": "gangrun.tf_yarn.keras",
 }
-PLACES = ("local", "yarn")
 USAGE = ("usage: python -m gangrun.compat [--on local|yarn] (SCRIPT | -m MODULE) [ARGUMENT...]\n"
          "       python -m gangrun.compat --path")
 
@@ -148,8 +149,8 @@ def parse(words: List[str]) -> Tuple[Optional[str], bool, str, List[str]]:
             bad(f"{word} needs a value")
         if word == "-m":
             return place, True, value, words
-        if value not in PLACES:
-            bad(f"--on: {value!r} is not a known place; allowed: {', '.join(PLACES)}")
+        if problem := _places.problem_of(value, _places.OTHER_TOOLS):
+            bad(f"--on: {problem}")
         place = value
     if not words:
         bad("no script is named")

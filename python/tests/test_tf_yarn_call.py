@@ -80,7 +80,7 @@ def test_both_forms_of_the_call(job, call, environment):
     (lambda: run_on_yarn(experiment_fn, {**CHIEF, "worker": TaskSpec(1, 1, nb_proc_per_worker=2)}), ValueError,
      r"task_specs\['worker'\]: nb_proc_per_worker: 2 is not allowed"),
     (lambda: run_on_yarn(experiment_fn, CHIEF, nb_retries=-1), ValueError, "nb_retries: -1 is not allowed"),
-    (lambda: run_on_yarn(experiment_fn, CHIEF, on="mars"), ValueError, "on: 'mars' is not a known place; allowed: yarn, local"),
+    (lambda: run_on_yarn(experiment_fn, CHIEF, on="mars"), ValueError, "on: 'mars' is not a known place; allowed: local, yarn"),
     (lambda: run_on_yarn(experiment_fn, CHIEF, file_systems=["preprod"]), ValueError, "'preprod' is not an address"),
     (lambda: run_on_yarn(experiment_fn, CHIEF, file_systems="hdfs://a"), ValueError, "allowed: a list"),
     (lambda: run_on_yarn(experiment_fn, CHIEF, acls={"viewers": ["a"]}), ValueError, "'viewers' is not a field"),

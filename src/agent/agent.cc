@@ -198,7 +198,7 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
 
 // Each run has its own, at its own port: what an earlier one has asked or put is not its affair.
 base::Result<> Agent::serve_rendezvous() {
-  if (!frameworks::needs_rendezvous(config_.spec, config_.task)) return {};
+  if (!config_.is_fed && !frameworks::needs_rendezvous(config_.spec, config_.task)) return {};
   rendezvous_ = std::make_unique<Rendezvous>(
       loop_, logger_,
       [this](registry::RendezvousMessage message) { session_->rendezvous(std::move(message)); });
@@ -257,6 +257,7 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
       .own_address = address(),
       .more_ports = more_ports(),
       .rendezvous_port = rendezvous_port_,
+      .tells_rendezvous = config_.is_fed,
       .interface = net::interface_of(config_.host)};
   GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
   if (!ours.cluster_spec_file_content.empty()) {

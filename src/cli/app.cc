@@ -8,9 +8,10 @@
 #include "base/strings.h"
 #include "cli/command_model.h"
 #include "cli/commands.h"
-#include "cli/detached.h"
 #include "cli/flags.h"
-#include "cli/misplaced_roles.h"
+#include "client/misplaced_roles.h"
+#include "client/place.h"
+#include "host/processes.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -29,7 +30,7 @@ void build(CLI::App& app, Request& request) {
   app.footer(
       base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python train.py\n\n"
                    "gangrun COMMAND --help shows the flags of a command.\n",
-                   exit_status_help()));
+                   client::exit_status_help()));
   add_run(app, request);
   add_ps(app, request);
   add_status(app, request);
@@ -96,7 +97,7 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
     return sentence + base::format("; did you mean {}?", *meant);
   }
   if (command != nullptr && command->get_name() == kCommandWithWords && word.front() != '-') {
-    if (const auto roles = meant_as_roles(bare_words(app, *command))) {
+    if (const auto roles = client::meant_as_roles(bare_words(app, *command))) {
       return base::format("{}; to start these tasks, use {}", sentence, *roles);
     }
     return sentence + "; write the command to run after --";
@@ -116,37 +117,49 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return text + see_help(command);
 }
 
-ExitStatus bad_usage(Context& context, const std::string& sentence) {
+client::ExitStatus bad_usage(client::Context& context, const std::string& sentence) {
   context.console.error(sentence);
-  return ExitStatus::kBadInput;
+  return client::ExitStatus::kBadInput;
 }
 
-ExitStatus show_help(const CLI::App& app, Context& context) {
+client::ExitStatus show_help(const CLI::App& app, client::Context& context) {
   const CLI::App* command = chosen_command(app);
   CommandModel model = model_of(command == nullptr ? app : *command);
   if (model.name == kCommandWithWords) model.positionals.emplace_back("[-- COMMAND...]");
   context.console.out(help_text(model, command == nullptr ? "" : kProgram));
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
-// The processes of a detached job, which start each other (cli/detached.h).
-std::optional<ExitStatus> run_as_process(const std::vector<std::string>& arguments,
-                                         Context& context) {
+// The processes of a detached job, which start each other (host/processes.h).
+std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>& arguments,
+                                                 client::Context& context) {
   const auto descriptor = [&](std::size_t position) {
     return static_cast<int>(base::parse_integer(arguments[position]).value_or(-1));
   };
   if (arguments.size() == 3 && arguments[0] == "supervise") {
-    return run_supervisor(arguments[1], descriptor(2), context);
+    switch (host::run_supervisor(context.program, context.clock, arguments[1], descriptor(2))) {
+      case host::Supervised::kEnded: return client::ExitStatus::kSuccess;
+      case host::Supervised::kCouldNotStart: return client::ExitStatus::kCouldNotStart;
+      case host::Supervised::kFailed: return client::ExitStatus::kFailed;
+    }
   }
   if (arguments.size() == 4 && arguments[0] == "master") {
-    return run_master(arguments[1], descriptor(2), base::UniqueFd(descriptor(3)), context);
+    const auto backend_of = [&](const job::JobSpec& spec) -> std::unique_ptr<host::Backend> {
+      const client::Place* place = context.places.find(spec.on);
+      return place == nullptr ? nullptr : place->backend();
+    };
+    const auto ended = host::run_master(context.clock, context.commanded_at, arguments[1],
+                                        descriptor(2), base::UniqueFd(descriptor(3)), backend_of);
+    if (!ended.ok()) return fail(context, ended.error(), client::ExitStatus::kCouldNotStart);
+    return client::ExitStatus::kSuccess;
   }
   return std::nullopt;
 }
 
-ExitStatus run_command(const std::vector<std::string>& arguments, Context& context) {
+client::ExitStatus run_command(const std::vector<std::string>& arguments,
+                               client::Context& context) {
   if (const auto ended = run_as_process(arguments, context)) return *ended;
-  Request request;
+  Request request{.places = context.places};
   CLI::App app("", std::string(kProgram));
   build(app, request);
   // Everything after the first "--" is the user's command, whatever it looks like.
@@ -183,12 +196,13 @@ ExitStatus run_command(const std::vector<std::string>& arguments, Context& conte
 }  // namespace
 
 // A command that has not said all that it had to say has not succeeded, whatever else it did.
-ExitStatus run_command_line(const std::vector<std::string>& arguments, Context& context) {
-  const ExitStatus status = run_command(arguments, context);
+client::ExitStatus run_command_line(const std::vector<std::string>& arguments,
+                                    client::Context& context) {
+  const client::ExitStatus status = run_command(arguments, context);
   const auto written = context.console.finish();
   if (written.ok()) return status;
   context.console.error(written.error().message);
-  return status == ExitStatus::kSuccess ? ExitStatus::kFailed : status;
+  return status == client::ExitStatus::kSuccess ? client::ExitStatus::kFailed : status;
 }
 
 }  // namespace gangrun::cli

@@ -6,12 +6,11 @@
 #include "base/format.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
-#include "cli/ending_signals.h"
 #include "cli/flags.h"
-#include "cli/hadoop_access.h"
-#include "cli/job_display.h"
-#include "cli/yarn_session.h"
+#include "client/job_display.h"
+#include "client/place.h"
 #include "cluster/local/job_folder.h"
+#include "host/ending_signals.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
 #include "process/signals.h"
@@ -22,17 +21,17 @@ namespace {
 
 struct AttachOptions {
   std::string job;
-  DisplayOptions display;
+  client::DisplayOptions display;
 };
 
 // Shows a job that another process leads.
 class Attached {
  public:
-  Attached(cluster::Site& site, const AttachOptions& options, Context& context)
+  Attached(cluster::Site& site, const AttachOptions& options, client::Context& context)
       : site_(site), options_(options), context_(context) {}
 
   base::Result<> start();
-  ExitStatus wait();
+  client::ExitStatus wait();
 
  private:
   job::JobStatus look();
@@ -40,22 +39,23 @@ class Attached {
 
   cluster::Site& site_;
   const AttachOptions& options_;
-  Context& context_;
+  client::Context& context_;
   net::EventLoop loop_;
   net::Watch signals_;
   job::JobStatus status_;  // the last one that was known
   bool told_silent_ = false;
   bool left_ = false;
-  std::unique_ptr<JobDisplay> display_;
+  std::unique_ptr<client::JobDisplay> display_;
 };
 
 base::Result<> Attached::start() {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(signals_,
+                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
   GANGRUN_ASSIGN(status_, site_.status(options_.job));
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
-  display_ = std::make_unique<JobDisplay>(loop_, context_, view_options(options_.display, tasks),
-                                          [this] { return look(); });
+  display_ = std::make_unique<client::JobDisplay>(
+      loop_, context_, client::view_options(options_.display, tasks), [this] { return look(); });
   GANGRUN_TRY(display_->open_logs(cluster::JobPaths{status_.folder}.logs(), status_.tasks));
   display_->start(status_);
   return {};
@@ -79,30 +79,28 @@ void Attached::on_signal(int number) {
     return;
   }
   if (display_ == nullptr || job::is_final(status_.state)) return;
-  const std::string name = name_of_signal(number);
+  const std::string name = host::name_of_signal(number);
   const auto given = site_.give_notice(status_.id, name);
   if (!given.ok()) return display_->warning(given.error().message);
   display_->notice(base::format("{}: passed on to the tasks as a notice", name));
 }
 
-ExitStatus Attached::wait() {
+client::ExitStatus Attached::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
                         context_.clock.now() + job::kLongestJob);
   if (left_ && !job::is_final(status_.state)) return display_->leave(status_.id);
-  const ExitStatus exit_status = exit_status_of(status_, false);
+  const client::ExitStatus exit_status = client::exit_status_of(status_, false);
   display_->finish(status_, exit_status);
   return exit_status;
 }
 
-ExitStatus attach(const AttachOptions& options, Context& context) {
-  const auto good = check(options.display);
+client::ExitStatus attach(const AttachOptions& options, client::Context& context) {
+  const auto good = check_display(options.display);
   if (!good.ok()) return fail(context, good.error());
-  if (is_on_yarn(options.job)) {
-    const auto access = hadoop_access(context);
-    if (!access.ok()) return fail(context, access.error());
-    return show_yarn_job(**access, options.job, {}, options.display, context);
+  if (const client::Place* place = context.places.with_job(options.job)) {
+    return place->own_jobs()->attach(options.job, options.display, context);
   }
-  const auto site = site_of(context, options.job);
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   Attached attached(**site, options, context);
   const auto started = attached.start();
@@ -124,7 +122,7 @@ void add_attach(CLI::App& app, Request& request) {
              "would.\nJOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  "
              "gangrun run --detach job.yaml && gangrun attach last\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return attach(*options, context); };
+    request.action = [options](client::Context& context) { return attach(*options, context); };
   });
 }
 

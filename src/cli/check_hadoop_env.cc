@@ -43,17 +43,17 @@ void HadoopEnvReport::close() {
   part_good_ = true;
 }
 
-void HadoopEnvReport::on_part(Part part) {
+void HadoopEnvReport::on_part(client::Part part) {
   close();
   parts_ = static_cast<std::size_t>(part) + 1;
-  if (part == Part::kCluster) info(kRootLogger, "Launching remote check");
+  if (part == client::Part::kCluster) info(kRootLogger, "Launching remote check");
 }
 
 void HadoopEnvReport::on_write(const std::string& url) {
   info(kLogger, base::format("write dummy file to hdfs {}", url));
 }
 
-void HadoopEnvReport::on_check(Part, const cluster::Check& check) {
+void HadoopEnvReport::on_check(client::Part, const cluster::Check& check) {
   if (check.verdict == Verdict::kOk) return;
   const bool bad = is_bad(check);
   if (bad) part_good_ = false;

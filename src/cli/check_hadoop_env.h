@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/yarn_doctor.h"
 #include "cluster/check.h"
+#include "cluster/yarn/client/yarn_doctor.h"
 
 namespace gangrun::cli {
 
@@ -21,8 +21,8 @@ class HadoopEnvReport {
       : print_(std::move(print)) {}
 
   void begin(const std::string& log_path);
-  void on_part(Part part);
-  void on_check(Part part, const cluster::Check& check);
+  void on_part(client::Part part);
+  void on_check(client::Part part, const cluster::Check& check);
   void on_write(const std::string& url);
   // Closes the part that is under way, and tells the parts that never came.
   void end();

@@ -13,8 +13,8 @@
 #include "cli/check_hadoop_env.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/prepare.h"
-#include "cli/yarn_doctor.h"
+#include "client/prepare.h"
+#include "cluster/yarn/client/yarn_doctor.h"
 
 namespace gangrun::cli {
 
@@ -32,13 +32,13 @@ struct HadoopEnvOptions {
 };
 
 // Exits with 1 for everything that is not well, as its users' scripts expect.
-ExitStatus check(const HadoopEnvOptions& options, Context& context) {
-  const std::string path = in_folder(context.folder, std::string(kCheckHadoopEnvLog));
+client::ExitStatus check(const HadoopEnvOptions& options, client::Context& context) {
+  const std::string path = client::in_folder(context.folder, std::string(kCheckHadoopEnvLog));
   const base::UniqueFd log(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kLogMode));
   if (!log.valid()) {
     return fail(context, base::from_errno(errno, path + " cannot be written"),
-                ExitStatus::kJobFailed);
+                client::ExitStatus::kJobFailed);
   }
   base::Result<> written;
   HadoopEnvReport report([&](const std::string& line) {
@@ -46,29 +46,30 @@ ExitStatus check(const HadoopEnvOptions& options, Context& context) {
     if (written.ok()) written = base::write_all(log.get(), line + "\n", path);
   });
   report.begin(path);
-  const DoctorListener listener{
-      .begins = [&](Part part) { report.on_part(part); },
-      .found = [&](Part part, const cluster::Check& check) { report.on_check(part, check); },
+  const client::DoctorListener listener{
+      .begins = [&](client::Part part) { report.on_part(part); },
+      .found = [&](client::Part part,
+                   const cluster::Check& check) { report.on_check(part, check); },
       .writes = [&](const std::string& url) { report.on_write(url); }};
-  const auto whole = look_at_yarn({.queue = options.queue.value_or(""),
-                                   .file_systems = options.file_systems,
-                                   .python = options.python,
-                                   .from_node = !options.no_remote,
-                                   .base_folder = kTrialFolder,
-                                   .file = kTrialFile},
-                                  listener, context);
-  if (!whole.ok()) return fail(context, whole.error(), ExitStatus::kJobFailed);
+  const auto whole = client::look_at_yarn({.queue = options.queue.value_or(""),
+                                           .file_systems = options.file_systems,
+                                           .python = options.python,
+                                           .from_node = !options.no_remote,
+                                           .base_folder = kTrialFolder,
+                                           .file = kTrialFile},
+                                          listener, context);
+  if (!whole.ok()) return fail(context, whole.error(), client::ExitStatus::kJobFailed);
   if (!*whole) {
     report.interrupted();
-    return ExitStatus::kInterrupted;
+    return client::ExitStatus::kInterrupted;
   }
   if (options.no_remote) {
-    report.on_check(Part::kCluster,
+    report.on_check(client::Part::kCluster,
                     {"container", cluster::Verdict::kNotChecked, "--no-remote is given"});
   }
   report.end();
-  if (!written.ok()) return fail(context, written.error(), ExitStatus::kJobFailed);
-  return report.is_good() ? ExitStatus::kSuccess : ExitStatus::kJobFailed;
+  if (!written.ok()) return fail(context, written.error(), client::ExitStatus::kJobFailed);
+  return report.is_good() ? client::ExitStatus::kSuccess : client::ExitStatus::kJobFailed;
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ void add_check_hadoop_env(CLI::App& app, Request& request) {
                           "with 0 if the setup is OK, otherwise with 1.\n\nExample:\n  {}\n",
                           kCheckHadoopEnvLog, kCheckHadoopEnv));
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return check(*options, context); };
+    request.action = [options](client::Context& context) { return check(*options, context); };
   });
 }
 

@@ -11,12 +11,12 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "cli/allocation_limit.h"
 #include "cli/commands.h"
-#include "cli/ending_signals.h"
-#include "cli/exit_status.h"
-#include "cli/job_watch.h"
+#include "client/allocation_limit.h"
+#include "client/exit_status.h"
+#include "client/job_watch.h"
 #include "frameworks/environment.h"
+#include "host/ending_signals.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
@@ -71,7 +71,7 @@ class TemporaryFile {
 // The variables of the client over those of this process, as an agent does it for a task.
 Result<std::map<std::string, std::string>> variables_of(const ClientTask& task,
                                                         const job::ClusterSpec& cluster,
-                                                        const Context& context,
+                                                        const client::Context& context,
                                                         TemporaryFile& spec_file) {
   job::JobSpec with_client = task.spec;
   job::TaskSpec& client = with_client.tasks.emplace_back();
@@ -104,7 +104,7 @@ Result<std::map<std::string, std::string>> variables_of(const ClientTask& task,
 
 class ClientSession {
  public:
-  ClientSession(const ClientTask& task, Context& context)
+  ClientSession(const ClientTask& task, client::Context& context)
       : task_(task),
         context_(context),
         allocation_limit_(task.spec.timeouts.allocation, context.clock.now()),
@@ -114,7 +114,7 @@ class ClientSession {
         spec_worker_(loop_, 1) {}
 
   Result<> start(const MakeSite& make_site);
-  ExitStatus wait();
+  client::ExitStatus wait();
 
  private:
   // Until the next look.
@@ -129,8 +129,8 @@ class ClientSession {
   [[nodiscard]] bool is_over() const;
 
   const ClientTask& task_;
-  Context& context_;
-  AllocationLimit allocation_limit_;
+  client::Context& context_;
+  client::AllocationLimit allocation_limit_;
   const TerminalState terminal_;
   TemporaryFile spec_file_;
   net::EventLoop loop_;
@@ -144,7 +144,7 @@ class ClientSession {
   int signals_seen_ = 0;
   std::optional<process::Child> child_;
   std::optional<process::Exit> exit_;
-  JobWatch watch_;
+  client::JobWatch watch_;
   std::unique_ptr<cluster::Site> spec_site_;
   // Last: what runs on it uses the others.
   net::Workers spec_worker_;
@@ -154,7 +154,8 @@ Result<> ClientSession::start(const MakeSite& make_site) {
   GANGRUN_ASSIGN(auto status_site, make_site());
   GANGRUN_ASSIGN(auto stop_site, make_site());
   GANGRUN_ASSIGN(spec_site_, make_site());
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(signals_,
+                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
   tell(base::format("{}: client:0 starts here when all tasks have reported", task_.job));
   watch_.start(std::move(status_site), std::move(stop_site));
   ask_for_spec();
@@ -255,7 +256,7 @@ void ClientSession::end_child() {
 
 void ClientSession::on_signal(int number) {
   if (process::is_notice(number)) {
-    watch_.give_notice(name_of_signal(number));
+    watch_.give_notice(host::name_of_signal(number));
     if (!child_ || exit_) return;
     for (const pid_t pid : process::signal_catchers({child_->pid()}, number)) ::kill(pid, number);
     return;
@@ -266,10 +267,10 @@ void ClientSession::on_signal(int number) {
     return;
   }
   ++signals_seen_;
-  tell(base::format("{}: the tasks are {}", name_of_signal(number),
+  tell(base::format("{}: the tasks are {}", host::name_of_signal(number),
                     signals_seen_ == 1 ? "asked to stop; interrupt again to kill them at once"
                                        : "ended at once"));
-  watch_.stop(signals_seen_ > 1, name_of_signal(number));
+  watch_.stop(signals_seen_ > 1, host::name_of_signal(number));
 }
 
 bool ClientSession::is_over() const {
@@ -277,11 +278,12 @@ bool ClientSession::is_over() const {
   return job::is_final(status_.state) || (exit_ && !task_.ends_job);
 }
 
-ExitStatus ClientSession::wait() {
+client::ExitStatus ClientSession::wait() {
   (void)loop_.run_until([this] { return is_over(); }, context_.clock.now() + job::kLongestJob);
   if (!child_) {
     if (status_.cause && !has_failed_) context_.console.error(status_.cause->sentence);
-    return has_failed_ ? ExitStatus::kCouldNotStart : exit_status_of(status_, signals_seen_ > 0);
+    return has_failed_ ? client::ExitStatus::kCouldNotStart
+                       : client::exit_status_of(status_, signals_seen_ > 0);
   }
   const bool is_good = exit_->succeeded();
   if (!is_good) context_.console.error("client:0 " + exit_->to_words());
@@ -289,14 +291,15 @@ ExitStatus ClientSession::wait() {
   const bool was_ended = job::is_final(status_.state) && !task_.ends_job;
   if (was_ended) {
     if (status_.cause) context_.console.error(status_.cause->sentence);
-    return exit_status_of(status_, false);
+    return client::exit_status_of(status_, false);
   }
-  return is_good ? ExitStatus::kSuccess : ExitStatus::kJobFailed;
+  return is_good ? client::ExitStatus::kSuccess : client::ExitStatus::kJobFailed;
 }
 
 }  // namespace
 
-ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site, Context& context) {
+client::ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site,
+                                   client::Context& context) {
   ClientSession session(task, context);
   const Result<> started = session.start(make_site);
   if (!started.ok()) return fail(context, started.error());

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/context.h"
+#include "client/context.h"
 #include "cluster/site.h"
 #include "job/spec.h"
 
@@ -29,6 +29,7 @@ using MakeSite = std::function<base::Result<std::unique_ptr<cluster::Site>>()>;
 // cluster spec, of which it is no part, starts the job's command with the same variables as the
 // tasks have, and waits for its end, or for the job's, which ends it. What it ends with says how
 // the client did.
-ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site, Context& context);
+client::ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site,
+                                   client::Context& context);
 
 }  // namespace gangrun::cli

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "cli/context.h"
-#include "cluster/site.h"
+#include "client/context.h"
+#include "client/fail.h"
+#include "client/sites.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
@@ -16,8 +16,9 @@ namespace gangrun::cli {
 
 // What the command line asks for: set by the command that was named.
 struct Request {
-  Action action;
-  std::vector<std::string> command;  // the words after "--"
+  const client::Places& places;
+  client::Action action{};
+  std::vector<std::string> command{};  // the words after "--"
 };
 
 // Each adds one command, whose flags are read into memory that the command owns.
@@ -42,20 +43,6 @@ void add_tf_spawner(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
 // The hidden command by which a job's master gets tokens: see cluster::TokenErrand.
-ExitStatus run_token_errand(const std::string& file, Context& context);
-
-// Where the jobs of this machine are kept, and where the job of this name is.
-base::Result<std::string> home_of(const Context& context);
-base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
-                                                     const std::string& job);
-// The jobs of this machine, or of the YARN cluster of HADOOP_CONF_DIR.
-base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
-                                                     const std::string& place);
-// Whether the id is one of YARN's.
-bool is_on_yarn(const std::string& job);
-
-// Tells the error and gives the status for it.
-ExitStatus fail(Context& context, const base::Error& error);
-ExitStatus fail(Context& context, const base::Error& error, ExitStatus status);
+client::ExitStatus run_token_errand(const std::string& file, client::Context& context);
 
 }  // namespace gangrun::cli

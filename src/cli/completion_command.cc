@@ -14,11 +14,11 @@ void add_completion(CLI::App& app, Request& request) {
   add_footer(*command, "Example (in ~/.bashrc):\n  source <(gangrun completion bash)\n");
   on_chosen(*command, [&app, &request, shell] {
     // The model is made now: the application does not outlive the reading of the command line.
-    request.action = [shell, model = model_of(app)](Context& context) {
+    request.action = [shell, model = model_of(app)](client::Context& context) {
       const auto script = completion_script(*shell, model);
       if (!script.ok()) return fail(context, script.error());
       context.console.out(*script);
-      return ExitStatus::kSuccess;
+      return client::ExitStatus::kSuccess;
     };
   });
 }

@@ -4,7 +4,7 @@
 
 namespace gangrun::cli {
 
-void add_display_flags(CLI::App& command, DisplayOptions& options) {
+void add_display_flags(CLI::App& command, client::DisplayOptions& options) {
   add_flag(command, "--json", options.json, "Print one JSON object a line");
   add_flag(command, "--logs", options.logs, "Print the tasks' output above the live table too");
   add_flag(command, "--no-logs", options.no_logs, "Do not print the tasks' output");
@@ -12,7 +12,7 @@ void add_display_flags(CLI::App& command, DisplayOptions& options) {
   add_flag(command, "-v,--verbose", options.verbose, "Print every change of every task");
 }
 
-base::Result<> check(const DisplayOptions& options) {
+base::Result<> check_display(const client::DisplayOptions& options) {
   if (options.quiet && options.verbose) {
     return base::invalid_argument("--quiet and --verbose exclude each other");
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/run_options.h"
+#include "client/run_options.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
@@ -10,8 +10,8 @@ class App;
 namespace gangrun::cli {
 
 // The flags of every command that shows a running job.
-void add_display_flags(CLI::App& command, DisplayOptions& options);
+void add_display_flags(CLI::App& command, client::DisplayOptions& options);
 // Whether what was asked for goes together.
-base::Result<> check(const DisplayOptions& options);
+base::Result<> check_display(const client::DisplayOptions& options);
 
 }  // namespace gangrun::cli

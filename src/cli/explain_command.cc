@@ -21,13 +21,13 @@ base::Json json_of(const Explanation& section) {
   return {{"reasons", section.reasons}, {"title", section.title}, {"text", section.text}};
 }
 
-ExitStatus list_reasons(bool json, Context& context) {
+client::ExitStatus list_reasons(bool json, client::Context& context) {
   const auto sections = explanations_in(kTroubleshooting);
   if (json) {
     base::Json all = base::Json::array();
     for (const Explanation& section : sections) all.push_back(json_of(section));
     context.console.out(base::dump_json(all) + "\n");
-    return ExitStatus::kSuccess;
+    return client::ExitStatus::kSuccess;
   }
   std::size_t width = 0;
   for (const Explanation& section : sections) {
@@ -38,16 +38,16 @@ ExitStatus list_reasons(bool json, Context& context) {
       context.console.out(base::format("{:<{}}  {}\n", reason, width, section.title));
     }
   }
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
-ExitStatus explain(const ExplainOptions& options, Context& context) {
+client::ExitStatus explain(const ExplainOptions& options, client::Context& context) {
   if (options.reason.empty()) return list_reasons(options.json, context);
   const auto section = explanation_of(options.reason);
   if (!section.ok()) return fail(context, section.error());
   context.console.out(options.json ? base::dump_json(json_of(*section)) + "\n"
                                    : base::format("{}\n\n{}\n", section->title, section->text));
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void add_explain(CLI::App& app, Request& request) {
              "gangrun why JOB names the reason, and so does status --json.\n\n"
              "Example:\n  gangrun explain out_of_memory\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return explain(*options, context); };
+    request.action = [options](client::Context& context) { return explain(*options, context); };
   });
 }
 

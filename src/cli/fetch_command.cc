@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -5,10 +6,12 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/fetched_outputs.h"
 #include "cli/flags.h"
-#include "cli/prepare.h"
+#include "client/place.h"
+#include "client/prepare.h"
 #include "cluster/local/job_folder.h"
 
 namespace gangrun::cli {
@@ -22,14 +25,17 @@ struct FetchOptions {
   bool json = false;
 };
 
-base::Result<std::string> output_folder(const std::string& job, const Context& context) {
-  if (is_on_yarn(job)) {
-    return base::invalid_argument(
-        base::format("JOB: '{}' runs on YARN, where tasks write to HDFS; allowed: a job on "
-                     "Kubernetes",
-                     job));
+base::Result<std::string> output_folder(const std::string& job, const client::Context& context) {
+  if (const client::Place* place = context.places.with_job(job)) {
+    const auto others = context.places.names([](const client::Place& one) {
+      const auto features = one.rules().features;
+      return std::find(features.begin(), features.end(), job::Feature::kOutputs) != features.end();
+    });
+    return base::invalid_argument(base::format("JOB: '{}' {}; allowed: a job with `on: {}`", job,
+                                               place->own_jobs()->why_no_outputs(),
+                                               base::join(others, ", ")));
   }
-  GANGRUN_ASSIGN(const std::string home, home_of(context));
+  GANGRUN_ASSIGN(const std::string home, client::home_of(context));
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
   GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, job));
   return cluster::paths_of(home, id).outputs();
@@ -45,10 +51,10 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
   return outputs;
 }
 
-base::Result<> fetch(const FetchOptions& options, Context& context) {
+base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const std::string folder, output_folder(options.job, context));
   GANGRUN_ASSIGN(const auto outputs, chosen_outputs(folder, options));
-  const std::string to = options.to ? in_folder(context.folder, *options.to) : folder;
+  const std::string to = options.to ? client::in_folder(context.folder, *options.to) : folder;
   for (const FetchedOutput& output : outputs) {
     if (options.to) GANGRUN_TRY(copy_output(folder, output, to));
     if (options.json) continue;
@@ -82,9 +88,9 @@ void add_fetch(CLI::App& app, Request& request) {
              "unambiguous\nbeginning of one, or last; TASK is like worker:0.\n\nExample:\n  "
              "gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) {
+    request.action = [options](client::Context& context) {
       const auto done = fetch(*options, context);
-      return done.ok() ? ExitStatus::kSuccess : fail(context, done.error());
+      return done.ok() ? client::ExitStatus::kSuccess : fail(context, done.error());
     };
   });
 }

@@ -15,12 +15,13 @@
 #include "cli/app.h"
 #include "cli/check_hadoop_env.h"
 #include "cli/commands.h"
-#include "cli/console.h"
-#include "cli/context.h"
 #include "cli/tf_spawner.h"
 #include "cli/ytf_submit.h"
+#include "client/console.h"
+#include "client/context.h"
 #include "cluster/yarn/token_errand.h"
 #include "job/units.h"
+#include "places/places.h"
 #include "process/open_files.h"
 #include "process/signals.h"
 
@@ -45,7 +46,7 @@ constexpr const char* kParentVariable = "GANGRUN_PARENT";
 // What this command starts has parents of its own, so the variable goes no further. An error where
 // its value is no process; where it is another one than our parent, this does not return.
 base::Result<> end_with_parent(std::map<std::string, std::string>& environment,
-                               cli::Console& console) {
+                               client::Console& console) {
   const auto found = environment.find(kParentVariable);
   if (found == environment.end()) return {};
   const auto parent = base::parse_integer(found->second);
@@ -78,27 +79,29 @@ int start(int argc, char** argv) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
   };
-  cli::Console::Options output;
+  client::Console::Options output;
   output.colour_allowed = value("NO_COLOR").empty() && value("TERM") != "dumb";
-  cli::Console console(output);
+  client::Console console(output);
   if (const auto lasts = end_with_parent(environment, console); !lasts.ok()) {
     console.error(lasts.error().message);
-    return cli::to_int(cli::ExitStatus::kBadInput);
+    return client::to_int(client::ExitStatus::kBadInput);
   }
   std::error_code failed;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
   if (failed) {
     console.error("/proc/self/exe cannot be read: " + failed.message());
-    return cli::to_int(cli::ExitStatus::kCouldNotStart);
+    return client::to_int(client::ExitStatus::kCouldNotStart);
   }
   // Empty where it is gone: most commands need none, and those that do say it.
   const std::string folder = std::filesystem::current_path(failed).string();
-  cli::Context context{.clock = clock,
-                       .commanded_at = commanded_at,
-                       .console = console,
-                       .environment = std::move(environment),
-                       .program = program,
-                       .folder = folder};
+  const client::Places places(places::all());
+  client::Context context{.clock = clock,
+                          .commanded_at = commanded_at,
+                          .console = console,
+                          .environment = std::move(environment),
+                          .program = program,
+                          .folder = folder,
+                          .places = places};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // Called by the old name of a command, it is that command.
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
@@ -106,9 +109,9 @@ int start(int argc, char** argv) {
     arguments.insert(arguments.begin(), name);
   }
   if (arguments.size() == 2 && arguments[0] == cluster::kTokenErrandCommand) {
-    return cli::to_int(cli::run_token_errand(arguments[1], context));
+    return client::to_int(cli::run_token_errand(arguments[1], context));
   }
-  return cli::to_int(cli::run_command_line(arguments, context));
+  return client::to_int(cli::run_command_line(arguments, context));
 }
 
 }  // namespace

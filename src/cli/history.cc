@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "cli/render.h"
-#include "cli/text.h"
+#include "client/render.h"
+#include "client/text.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -28,15 +28,15 @@ bool is_moment(std::string_view text) {
   return true;
 }
 
-std::vector<Span> row_of(const job::JobStatus& status) {
+std::vector<client::Span> row_of(const job::JobStatus& status) {
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? harmless(status.cause->sentence)
+                                ? client::harmless(status.cause->sentence)
                                 : std::string();
-  return {{harmless(status.id)},
-          {state_words(status.state), paint_of(status.state)},
+  return {{client::harmless(status.id)},
+          {client::state_words(status.state), client::paint_of(status.state)},
           // A cluster's list of its ended jobs does not say.
           {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},
-          {harmless(status.submitted).substr(0, sizeof("2026-01-31T12:00:00") - 1)},
+          {client::harmless(status.submitted).substr(0, sizeof("2026-01-31T12:00:00") - 1)},
           {base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
           {cause}};
 }
@@ -80,11 +80,11 @@ std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
   return jobs;
 }
 
-Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width) {
-  std::vector<std::vector<Span>> rows;
+client::Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width) {
+  std::vector<std::vector<client::Span>> rows;
   rows.reserve(jobs.size());
   for (const job::JobStatus& status : jobs) rows.push_back(row_of(status));
-  return table(
+  return client::table(
       {{"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}}, rows,
       width);
 }

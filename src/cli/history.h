@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "cli/style.h"
+#include "client/style.h"
 #include "job/status.h"
 
 namespace gangrun::cli {
@@ -28,6 +28,6 @@ std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
                                        const HistoryFilter& filter);
 
 // A table, or nothing but its head.
-Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width);
+client::Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width);
 
 }  // namespace gangrun::cli

@@ -17,10 +17,10 @@ struct HistoryOptions {
   bool json = false;
 };
 
-ExitStatus history(const HistoryOptions& options, Context& context) {
+client::ExitStatus history(const HistoryOptions& options, client::Context& context) {
   const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
   if (!filter.ok()) return fail(context, filter.error());
-  const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
+  const auto site = client::site_at(context, options.on);
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
@@ -29,11 +29,11 @@ ExitStatus history(const HistoryOptions& options, Context& context) {
     base::Json list = base::Json::array();
     for (const job::JobStatus& status : wanted) list.push_back(job::to_json(status));
     context.console.out(base::dump_json(list) + "\n");
-    return ExitStatus::kSuccess;
+    return client::ExitStatus::kSuccess;
   }
   const auto size = context.console.size();
   context.console.out(job_table(wanted, size ? size->columns : 0));
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -47,12 +47,12 @@ void add_history(CLI::App& app, Request& request) {
       "Only jobs submitted since then: a duration before now (2d) or a date in UTC (2026-01-31)");
   add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
             "Only jobs that ended in this state");
-  add_value(*command, "--on", options->on, "local|yarn",
+  add_value(*command, "--on", options->on, client::places_with_jobs(request.places),
             "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return history(*options, context); };
+    request.action = [options](client::Context& context) { return history(*options, context); };
   });
 }
 

@@ -36,7 +36,7 @@ TEST(History, HasEndedJobsOnly) {
 TEST(History, TasksThatAreNotKnownAreNotCounted) {
   job::JobStatus known = job_at("2026-01-31T11:00:00.000Z", job::JobState::kSucceeded);
   known.tasks.resize(2);
-  const Lines lines =
+  const client::Lines lines =
       job_table({known, job_at("2026-01-31T10:00:00.000Z", job::JobState::kSucceeded)}, 0);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_THAT(lines[1].text(), HasSubstr("succeeded      2  "));
@@ -83,7 +83,7 @@ TEST(History, TheTableHasTheCause) {
   job::JobStatus status = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed);
   status.cause = job::Cause{};
   status.cause->sentence = "worker:0 exited with status 3";
-  const Lines lines = job_table({status}, 0);
+  const client::Lines lines = job_table({status}, 0);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[1].text(), HasSubstr("worker:0 exited with status 3"));
 }

@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "base/format.h"
-#include "cli/hadoop_access.h"
-#include "cli/prepare.h"
-#include "cli/text.h"
+#include "client/prepare.h"
+#include "client/text.h"
+#include "cluster/yarn/client/hadoop_access.h"
 #include "hadoop/file_system.h"
 #include "hadoop/web_hdfs.h"
 #include "job/shipped_files.h"
@@ -22,7 +22,8 @@ using base::Result;
 constexpr std::chrono::seconds kQuestionTimeout(20);
 
 base::Error refused_path(std::string_view flag, const std::string& value, std::string_view why) {
-  return base::invalid_argument(base::format("{}: {}: {}", flag, path_in_quotes(value), why));
+  return base::invalid_argument(
+      base::format("{}: {}: {}", flag, client::path_in_quotes(value), why));
 }
 
 base::Error not_readable(std::string_view flag, const std::string& value, int error) {
@@ -32,8 +33,8 @@ base::Error not_readable(std::string_view flag, const std::string& value, int er
 }
 
 // Reading one byte, or the names in a folder, needs the right to read.
-Result<> read_from_cluster(const std::string& url, const Context& context) {
-  GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+Result<> read_from_cluster(const std::string& url, const client::Context& context) {
+  GANGRUN_ASSIGN(const auto access, client::hadoop_access(context));
   GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(access->configuration, url));
   hadoop::WebHdfs files(std::move(system), hadoop::web_hdfs_options(access->account));
   const std::size_t authority = url.find("://") + 3;
@@ -62,13 +63,14 @@ Result<> check_local_file(std::string_view flag, const std::string& as_written,
   return {};
 }
 
-Result<> check_input(std::string_view flag, const std::string& input, const Context& context) {
+Result<> check_input(std::string_view flag, const std::string& input,
+                     const client::Context& context) {
   if (job::is_cluster_url(input)) {
     const Result<> read = read_from_cluster(input, context);
     return read.ok() ? read : refused_path(flag, input, read.error().message);
   }
   if (job::has_scheme(input)) return {};
-  const std::string path = in_folder(context.folder, input);
+  const std::string path = client::in_folder(context.folder, input);
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return not_readable(flag, input, errno);
   const int wanted = S_ISDIR(info.st_mode) ? R_OK | X_OK : R_OK;

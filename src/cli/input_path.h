@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cli/context.h"
+#include "client/context.h"
 
 namespace gangrun::cli {
 
@@ -15,6 +15,7 @@ base::Result<> check_local_file(std::string_view flag, const std::string& as_wri
 
 // Whether what a flag names can be read by this user: a file or folder of this machine, or, by its
 // URL, of a cluster's file system, which is asked. Other URLs are taken as they are.
-base::Result<> check_input(std::string_view flag, const std::string& input, const Context& context);
+base::Result<> check_input(std::string_view flag, const std::string& input,
+                           const client::Context& context);
 
 }  // namespace gangrun::cli

@@ -15,18 +15,18 @@ struct KillOptions {
   bool now = false;
 };
 
-std::string user_name(const Context& context) {
+std::string user_name(const client::Context& context) {
   const std::string name = context.variable("USER");
   return name.empty() ? base::format("user {}", ::getuid()) : name;
 }
 
-ExitStatus kill_job(const KillOptions& options, Context& context) {
-  const auto site = site_of(context, options.job);
+client::ExitStatus kill_job(const KillOptions& options, client::Context& context) {
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const std::string by = base::format("gangrun kill by {}", user_name(context));
   const auto stopped = (*site)->stop(options.job, options.now, by);
   if (!stopped.ok()) return fail(context, stopped.error());
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void add_kill(CLI::App& app, Request& request) {
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun kill wine && gangrun wait wine\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return kill_job(*options, context); };
+    request.action = [options](client::Context& context) { return kill_job(*options, context); };
   });
 }
 

@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/log_lines.h"
+#include "client/log_lines.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -54,13 +54,13 @@ std::size_t prefix_width(const job::JobStatus& status, const cluster::LogRequest
 
 // Everything that is there, then with -f what comes until the job ends.
 base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
-                        const cluster::LogRequest& request, Context& context) {
+                        const cluster::LogRequest& request, client::Context& context) {
   GANGRUN_ASSIGN(job::JobStatus status, site.status(options.job));
   GANGRUN_ASSIGN(const auto reader, site.logs(status.id, request));
-  LogPrinter::Options printing{.prefix = !request.task.has_value(),
-                               .prefix_width = prefix_width(status, request),
-                               .json = options.json};
-  LogPrinter printer(context.console, printing);
+  client::LogPrinter::Options printing{.prefix = !request.task.has_value(),
+                                       .prefix_width = prefix_width(status, request),
+                                       .json = options.json};
+  client::LogPrinter printer(context.console, printing);
   while (context.console.out_is_open() && !context.console.lost_output()) {
     // Asked before the reading: what an ended job wrote is all there.
     const bool ended = job::is_final(status.state);
@@ -77,17 +77,17 @@ base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
   return {};
 }
 
-ExitStatus logs(const LogsOptions& options, Context& context) {
+client::ExitStatus logs(const LogsOptions& options, client::Context& context) {
   auto request = request_of(options);
   if (!request.ok()) return fail(context, request.error());
   // To a file or a program, one task's output is what the task wrote, and as soon as it did.
   request->as_it_is =
       request->task.has_value() && !options.json && !context.console.out_is_terminal();
-  request->redraw_pace = redraw_pace(context.console, options.json);
-  const auto site = site_of(context, options.job);
+  request->redraw_pace = client::redraw_pace(context.console, options.json);
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show_log(**site, options, *request, context);
-  return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());
+  return shown.ok() ? client::ExitStatus::kSuccess : fail(context, shown.error());
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ void add_logs(CLI::App& app, Request& request) {
              "JOB is an id, the unambiguous beginning of one, or last; TASK is like worker:0.\n\n"
              "Example:\n  gangrun logs -f --tail 20 last worker:0\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return logs(*options, context); };
+    request.action = [options](client::Context& context) { return logs(*options, context); };
   });
 }
 

@@ -7,16 +7,14 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/agent_way.h"
 #include "cli/commands.h"
-#include "cli/ending_signals.h"
 #include "cli/flags.h"
-#include "cli/pod_way.h"
-#include "cli/prepare.h"
-#include "cli/task_way.h"
+#include "client/place.h"
+#include "client/prepare.h"
+#include "client/task_way.h"
 #include "cluster/local/local_site.h"
+#include "host/ending_signals.h"
 #include "job/limits.h"
-#include "job/places.h"
 #include "job/units.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
@@ -61,11 +59,12 @@ base::Result<Look> look(cluster::Site& site, const std::string& job, const job::
 // Serves the tunnels of one task.
 class Opened {
  public:
-  Opened(cluster::Site& site, const OpenOptions& options, std::uint16_t port, Context& context)
+  Opened(cluster::Site& site, const OpenOptions& options, std::uint16_t port,
+         client::Context& context)
       : site_(site), options_(options), wanted_port_(port), context_(context), workers_(loop_, 1) {}
 
   base::Result<> start();
-  ExitStatus wait();
+  client::ExitStatus wait();
 
  private:
   void look_again();
@@ -73,15 +72,15 @@ class Opened {
   void try_again();
   void on_tried(const base::Result<>& tried);
   void say(const std::string& sentence);
-  void end(ExitStatus status) {
+  void end(client::ExitStatus status) {
     if (!ended_) ended_ = status;
   }
-  base::Result<std::unique_ptr<TaskWay>> make_way();
+  base::Result<std::unique_ptr<client::TaskWay>> make_way();
 
   cluster::Site& site_;
   const OpenOptions& options_;
   const std::uint16_t wanted_port_;
-  Context& context_;
+  client::Context& context_;
   net::EventLoop loop_;
   net::Watch signals_;
   job::TaskId task_;
@@ -89,15 +88,16 @@ class Opened {
   bool trying_ = false;
   bool told_ = false;  // the address
   std::string said_;   // last, of what is waited for or has failed
-  std::optional<ExitStatus> ended_;
-  std::unique_ptr<TaskWay> way_;
+  std::optional<client::ExitStatus> ended_;
+  std::unique_ptr<client::TaskWay> way_;
   net::Timer timer_;
   net::Workers workers_;  // its calls use the site
 };
 
 base::Result<> Opened::start() {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(ending_signals(),
-                                               [this](int) { end(ExitStatus::kInterrupted); }));
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::ending_signals(), [this](int) {
+    end(client::ExitStatus::kInterrupted);
+  }));
   const std::string name = options_.task.empty() ? kDefaultTask : options_.task;
   const bool has_index = name.find(':') != std::string::npos;
   GANGRUN_ASSIGN(task_, job::parse_task_id(has_index ? name : name + ":0"));
@@ -119,25 +119,31 @@ base::Result<> Opened::start() {
   return {};
 }
 
-// Tasks that are pods have no agents.
-base::Result<std::unique_ptr<TaskWay>> Opened::make_way() {
+base::Result<std::unique_ptr<client::TaskWay>> Opened::make_way() {
   const auto on_broken = [this](const base::Error& error) {
     if (told_) say(base::format("{}: {}", job::to_string(task_), error.message));
   };
-  if (!is_on_yarn(job_)) {
-    GANGRUN_ASSIGN(const std::string home, home_of(context_));
-    GANGRUN_ASSIGN(const job::JobSpec spec, cluster::stored_spec(cluster::paths_of(home, job_)));
-    if (spec.on == job::kKubernetes) {
-      return PodWay::make(loop_, context_, spec.kubernetes, job_, task_, wanted_port_, on_broken);
-    }
+  std::optional<job::JobSpec> spec;
+  const client::Place* place = context_.places.with_job(job_);
+  if (place == nullptr) {
+    GANGRUN_ASSIGN(const std::string home, client::home_of(context_));
+    GANGRUN_ASSIGN(spec, cluster::stored_spec(cluster::paths_of(home, job_)));
+    place = context_.places.find(spec->on);
   }
-  return std::make_unique<AgentWay>(loop_, wanted_port_, on_broken);
+  if (place == nullptr) return base::not_found(base::format("{} is on no known place", job_));
+  return place->way({.loop = loop_,
+                     .context = context_,
+                     .spec = spec ? &*spec : nullptr,
+                     .job = job_,
+                     .task = task_,
+                     .port = wanted_port_,
+                     .on_broken = on_broken});
 }
 
-ExitStatus Opened::wait() {
+client::ExitStatus Opened::wait() {
   (void)loop_.run_until([this] { return ended_.has_value(); },
                         context_.clock.now() + job::kLongestJob);
-  return ended_.value_or(ExitStatus::kFailed);
+  return ended_.value_or(client::ExitStatus::kFailed);
 }
 
 void Opened::look_again() {
@@ -157,7 +163,7 @@ void Opened::on_look(base::Result<Look> found) {
   const job::JobStatus& status = found->status;
   if (job::is_final(status.state)) {
     context_.console.error(base::format("{} has {}", job_, job::to_string(status.state)));
-    return end(ExitStatus::kSuccess);
+    return end(client::ExitStatus::kSuccess);
   }
   const job::TaskStatus* task = find(status, task_);
   if (task != nullptr && job::is_final(task->state) && !told_) {
@@ -202,14 +208,14 @@ void Opened::say(const std::string& sentence) {
   if (std::exchange(said_, sentence) != sentence) context_.console.error(sentence);
 }
 
-ExitStatus open(const OpenOptions& options, Context& context) {
+client::ExitStatus open(const OpenOptions& options, client::Context& context) {
   int port = 0;
   if (options.port) {
     const auto wanted = job::parse_count(*options.port, 0, kMaxPort);
     if (!wanted.ok()) return fail(context, wanted.error().context("--port"));
     port = *wanted;
   }
-  const auto site = site_of(context, options.job);
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   Opened opened(**site, options, static_cast<std::uint16_t>(port), context);
   const auto started = opened.start();
@@ -232,7 +238,7 @@ void add_open(CLI::App& app, Request& request) {
       "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
       "unambiguous beginning of one, or last.\n\nExample:\n  gangrun open last tensorboard\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return open(*options, context); };
+    request.action = [options](client::Context& context) { return open(*options, context); };
   });
 }
 

@@ -20,8 +20,8 @@ struct PsOptions {
 // Ended jobs that are listed without --all.
 constexpr std::size_t kShownEnded = 20;
 
-ExitStatus ps(const PsOptions& options, Context& context) {
-  const auto site = site_at(context, options.on.value_or(std::string(job::kLocal)));
+client::ExitStatus ps(const PsOptions& options, client::Context& context) {
+  const auto site = client::site_at(context, options.on);
   if (!site.ok()) return fail(context, site.error());
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
@@ -33,11 +33,11 @@ ExitStatus ps(const PsOptions& options, Context& context) {
     base::Json list = base::Json::array();
     for (const job::JobStatus& status : *jobs) list.push_back(job::to_json(status));
     context.console.out(base::dump_json(list) + "\n");
-    return ExitStatus::kSuccess;
+    return client::ExitStatus::kSuccess;
   }
   const auto size = context.console.size();
   context.console.out(job_table(*jobs, size ? size->columns : 0));
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -47,12 +47,12 @@ void add_ps(CLI::App& app, Request& request) {
   const auto options = std::make_shared<PsOptions>();
   add_flag(*command, "-a,--all", options->all,
            base::format("Show all ended jobs, not only the last {}", kShownEnded));
-  add_value(*command, "--on", options->on, "local|yarn",
+  add_value(*command, "--on", options->on, client::places_with_jobs(request.places),
             "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun ps --json\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return ps(*options, context); };
+    request.action = [options](client::Context& context) { return ps(*options, context); };
   });
 }
 

@@ -9,7 +9,7 @@
 #include "base/output_file.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/text.h"
+#include "client/text.h"
 
 namespace gangrun::cli {
 
@@ -23,9 +23,9 @@ struct ResultOptions {
 };
 
 constexpr mode_t kOwnFile = 0600;
-constexpr std::chrono::milliseconds kPatience(kReaderTimeoutMs);
+constexpr std::chrono::milliseconds kPatience(client::kReaderTimeoutMs);
 
-base::Result<> list(cluster::Site& site, const ResultOptions& options, Context& context) {
+base::Result<> list(cluster::Site& site, const ResultOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const auto results, site.results(options.job));
   if (options.json) {
     base::Json list = base::Json::array();
@@ -51,7 +51,8 @@ base::Result<> write_to_file(cluster::Site& site, const std::string& job, const 
   return file.commit();
 }
 
-base::Result<> show_result(cluster::Site& site, const ResultOptions& options, Context& context) {
+base::Result<> show_result(cluster::Site& site, const ResultOptions& options,
+                           client::Context& context) {
   if (options.task.empty()) {
     if (options.output) return base::invalid_argument("--output needs a TASK");
     return list(site, options, context);
@@ -65,11 +66,11 @@ base::Result<> show_result(cluster::Site& site, const ResultOptions& options, Co
   });
 }
 
-ExitStatus result(const ResultOptions& options, Context& context) {
-  const auto site = site_of(context, options.job);
+client::ExitStatus result(const ResultOptions& options, client::Context& context) {
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto shown = show_result(**site, options, context);
-  return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error());
+  return shown.ok() ? client::ExitStatus::kSuccess : fail(context, shown.error());
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ void add_result(CLI::App& app, Request& request) {
              "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
              "worker:0.\n\nExample:\n  gangrun result last worker:0 -o accuracy.json\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return result(*options, context); };
+    request.action = [options](client::Context& context) { return result(*options, context); };
   });
 }
 

@@ -1,118 +1,48 @@
 #include "cli/run_command.h"
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/format.h"
-#include "base/json.h"
-#include "cli/agent_program.h"
+#include "base/strings.h"
 #include "cli/commands.h"
-#include "cli/detached.h"
 #include "cli/display_flags.h"
 #include "cli/flags.h"
-#include "cli/kubernetes_run.h"
 #include "cli/login_flags.h"
-#include "cli/plan.h"
-#include "cli/prepare.h"
-#include "cli/run_session.h"
-#include "cli/yarn_run.h"
+#include "client/place.h"
+#include "client/prepare.h"
 #include "job/job_fields.h"
-#include "job/places.h"
 #include "job/task_fields.h"
 #include "master/open_files.h"
-#include "process/levels.h"
 
 namespace gangrun::cli {
 
 namespace {
 
-constexpr std::chrono::seconds kResolveTimeout(5);
-// What the container engine may take to tell which images it has.
-constexpr std::chrono::seconds kEngineTimeout(20);
-
-// The level that the job wants, or the best that this host permits.
-base::Result<job::Containment> containment_of(job::Containment wanted) {
-  const process::Abilities abilities = process::probe_levels();
-  process::Level level = process::best(abilities);
-  if (wanted != job::Containment::kAuto) {
-    level = *process::level_from_string(job::to_string(wanted));
-  }
-  const process::Ability& ability = abilities.of(level);
-  if (!ability.possible) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("containment {} is not possible on this host: {}",
-                                    process::to_string(level), ability.reason)};
-  }
-  switch (level) {
-    case process::Level::kPidNamespace: return job::Containment::kPidNamespace;
-    case process::Level::kCgroup: return job::Containment::kCgroup;
-    case process::Level::kSubreaper: break;
-  }
-  return job::Containment::kSubreaper;
-}
-
-ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& context) {
-  const Plan plan{.spec = run.spec,
-                  .working_folder = context.folder,
-                  .job_folder = base::format("{}/jobs/{}-<time>", run.home, run.spec.name),
-                  .host = run.launch.host,
-                  .containment = run.launch.containment};
-  if (options.display.json) {
-    const auto json = plan_json(plan);
-    if (!json.ok()) return fail(context, json.error(), ExitStatus::kBadInput);
-    context.console.out(base::dump_json_indented(*json) + "\n");
-    return ExitStatus::kSuccess;
-  }
-  const auto lines = plan_lines(plan);
-  if (!lines.ok()) return fail(context, lines.error(), ExitStatus::kBadInput);
-  context.console.out(*lines);
-  return ExitStatus::kSuccess;
-}
-
-base::Result<RunPlan> settle_input(const RunOptions& options, const Context& context) {
-  RunPlan plan;
-  GANGRUN_TRY(check(options.display));
+base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
+                                        const client::Context& context) {
+  GANGRUN_TRY(check_display(options.display));
   if (context.folder.empty()) {
     return base::Error{base::Code::kFailedPrecondition,
                        "the current folder, in which the tasks would run, is gone or cannot be "
                        "read; cd to another one"};
   }
-  GANGRUN_ASSIGN(plan.spec, read_job(options, context.folder));
-  GANGRUN_TRY(check_options_of_place(options, plan.spec));
-  GANGRUN_TRY(check_files(plan.spec, context.folder));
-  // On YARN the master is elsewhere.
-  if (plan.spec.on != job::kYarn) GANGRUN_TRY(master::check_open_files(plan.spec));
-  if (plan.spec.on == job::kYarn || plan.spec.on == job::kKubernetes) return plan;
-  GANGRUN_ASSIGN(plan.home, home_of(context));
-  if (plan.spec.on != job::kSpark) {
-    // The driver is asked only where it matters: that may take it seconds.
-    if (job::asks_for_gpus(plan.spec)) plan.launch.gpus = gpus_of_this_machine(context);
-    GANGRUN_TRY(check_on_this_machine(plan.spec, this_machine(plan.launch.gpus),
-                                      context.environment, context.folder));
-    GANGRUN_TRY(check_images_of(plan.spec, context.environment, {context.folder, plan.home},
-                                context.clock.now() + kEngineTimeout));
-    GANGRUN_TRY(check_hosts_of(plan.spec, options.host));
-  }
-  GANGRUN_ASSIGN(auto host,
-                 host_for_tasks(plan.spec, options.host, context.clock.now() + kResolveTimeout));
-  plan.launch.host = std::move(host.address);
-  plan.launch.host_reason = std::move(host.reason);
-  plan.launch.working_folder = context.folder;
-  plan.launch.serve_tls = options.serve_tls;
-  if (options.port) {
-    GANGRUN_ASSIGN(plan.ports, port_range_from(*options.port).context("--port"));
-  }
-  plan.launch.verbose = options.display.verbose;
-  return plan;
+  GANGRUN_ASSIGN(job::JobSpec spec,
+                 client::read_job(options, context.folder, context.places.rules()));
+  GANGRUN_TRY(context.places.check_flags(options, spec));
+  const client::Place& place = *context.places.find(spec.on);
+  GANGRUN_TRY(client::check_files(spec, context.folder, place.rules().brings_files));
+  if (place.has_master_here()) GANGRUN_TRY(master::check_open_files(spec));
+  return spec;
 }
 
 // The flags of fields. Help shows the named ones first, where they are named.
 class FieldFlags {
  public:
-  FieldFlags(CLI::App& command, job::Flags& flags) : command_(command), flags_(flags) {}
+  FieldFlags(CLI::App& command, job::Flags& flags, const job::Places& places)
+      : command_(command), flags_(flags), places_(places) {}
 
   void add(std::string_view path) {
     for (const job::TaskField& field : job::plain_task_fields()) {
@@ -143,12 +73,18 @@ class FieldFlags {
   void add(const job::JobField& field) {
     const job::FieldInfo& info = field.row->info;
     if (info.flag.names.empty()) return;
-    add_value(command_, std::string(info.flag.names), flags_.job_fields[field.path],
-              job::value_in_help(info), std::string(job::help_of(info)));
+    std::string value = job::value_in_help(info);
+    std::string help(job::help_of(info));
+    if (field.path == "on") {
+      value = base::format("{}", base::join(places_.names(), "|"));
+      help += ": " + places_.words(&job::Place::words);
+    }
+    add_value(command_, std::string(info.flag.names), flags_.job_fields[field.path], value, help);
   }
 
   CLI::App& command_;
   job::Flags& flags_;
+  const job::Places& places_;
 };
 
 void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
@@ -226,7 +162,7 @@ void add_kubernetes_flags(CLI::App& command, job::Flags& flags, FieldFlags& fiel
   fields.add_others();
 }
 
-void add_run_flags(CLI::App& command, RunOptions& options) {
+void add_run_flags(CLI::App& command, client::RunOptions& options) {
   add_value(command, "--host", options.host, "NAME",
             "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
             "address on their network");
@@ -241,33 +177,18 @@ void add_run_flags(CLI::App& command, RunOptions& options) {
 
 }  // namespace
 
-ExitStatus run(const RunOptions& options, Context& context) {
-  auto plan = settle_input(options, context);
-  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
-  if (plan->spec.on == job::kYarn) return run_on_yarn(plan->spec, options, context);
-  if (plan->spec.on == job::kKubernetes) {
-    return run_on_kubernetes({.spec = std::move(plan->spec)}, options, context);
-  }
-  // On Spark each task's own host decides.
-  const auto containment = plan->spec.on == job::kSpark
-                               ? base::Result<job::Containment>(plan->spec.containment)
-                               : containment_of(plan->spec.containment);
-  if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
-  plan->launch.containment = *containment;
-  if (options.dry_run) return show_plan(*plan, options, context);
-  if (plan->spec.on == job::kSpark) return run_job(std::move(*plan), options, context);
-  auto agent = find_agent_of_this_version(context);
-  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
-  plan->launch.agent_program = std::move(*agent);
-  if (options.detach) return run_detached(*plan, options, context);
-  return run_job(std::move(*plan), options, context);
+client::ExitStatus run(const client::RunOptions& options, client::Context& context) {
+  auto spec = settle_input(options, context);
+  if (!spec.ok()) return fail(context, spec.error(), client::ExitStatus::kBadInput);
+  const client::Place& place = *context.places.find(spec->on);
+  return place.run(*std::move(spec), options, context);
 }
 
 void add_run(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");
-  const auto options = std::make_shared<RunOptions>();
+  const auto options = std::make_shared<client::RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
-  FieldFlags fields(*command, options->flags);
+  FieldFlags fields(*command, options->flags, request.places.rules());
   add_job_flags(*command, options->flags, fields);
   add_cluster_flags(*command, options->flags, fields);
   add_kubernetes_flags(*command, options->flags, fields);
@@ -283,7 +204,7 @@ void add_run(CLI::App& app, Request& request) {
       "  gangrun run job.yaml --dry-run\n");
   on_chosen(*command, [&request, options] {
     options->flags.command = request.command;
-    request.action = [options](Context& context) { return run(*options, context); };
+    request.action = [options](client::Context& context) { return run(*options, context); };
   });
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "cli/context.h"
-#include "cli/run_options.h"
+#include "client/context.h"
+#include "client/run_options.h"
 
 namespace gangrun::cli {
 
 // What `gangrun run` does, also for the commands that take a job in other words.
-ExitStatus run(const RunOptions& options, Context& context);
+client::ExitStatus run(const client::RunOptions& options, client::Context& context);
 
 }  // namespace gangrun::cli

@@ -3,10 +3,10 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/hadoop_access.h"
-#include "cli/job_view.h"
-#include "cli/render.h"
-#include "cli/report.h"
+#include "client/job_view.h"
+#include "client/place.h"
+#include "client/render.h"
+#include "client/report.h"
 
 namespace gangrun::cli {
 
@@ -17,31 +17,30 @@ struct StatusOptions {
   bool json = false;
 };
 
-ExitStatus status(const StatusOptions& options, Context& context) {
-  const auto site = site_of(context, options.job);
+client::ExitStatus status(const StatusOptions& options, client::Context& context) {
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto found = (*site)->status(options.job);
   if (!found.ok()) return fail(context, found.error());
   if (options.json) {
     std::string url;
-    if (is_on_yarn(found->id)) {
-      const auto access = hadoop_access(context);
-      if (access.ok()) url = yarn_page_url((*access)->configuration, found->id);
+    if (const client::Place* place = context.places.with_job(found->id)) {
+      url = place->own_jobs()->page_url(found->id, context);
     }
-    context.console.out(base::dump_json(shown_json(*found, url)) + "\n");
-    return ExitStatus::kSuccess;
+    context.console.out(base::dump_json(client::shown_json(*found, url)) + "\n");
+    return client::ExitStatus::kSuccess;
   }
-  Lines lines = render_header(*found);
+  client::Lines lines = client::render_header(*found);
   const auto size = context.console.size();
-  const Lines tasks = render_tasks(*found, size ? size->columns : 0);
+  const client::Lines tasks = client::render_tasks(*found, size ? size->columns : 0);
   lines.insert(lines.end(), tasks.begin(), tasks.end());
   if (job::is_final(found->state)) {
-    const Lines end = end_report(*found);
+    const client::Lines end = client::end_report(*found);
     lines.emplace_back("");
     lines.insert(lines.end(), end.begin(), end.end());
   }
   context.console.out(lines);
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ void add_status(CLI::App& app, Request& request) {
       "JOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  gangrun status "
       "last\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return status(*options, context); };
+    request.action = [options](client::Context& context) { return status(*options, context); };
   });
 }
 

@@ -9,11 +9,13 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
-#include "cli/text.h"
+#include "client/text.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "job/build.h"
 #include "job/units.h"
 #include "job/validate.h"
 #include "job/yaml_json.h"
+#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -198,7 +200,7 @@ std::map<job::TaskId, std::string> pod_names(int workers, const std::string& end
 job::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag, int workers) {
   job::Flags flags;
   flags.job_fields["name"] = job_name(tag);
-  flags.job_fields["on"] = std::string(job::kKubernetes);
+  flags.job_fields["on"] = std::string(cluster::kKubernetes);
   flags.roles = {base::format("{}:{}", kWorker, workers)};
   flags.job_fields["image"] = options.image.value_or(std::string(kDefaultImage));
   flags.framework = std::string(job::to_string(job::Framework::kTensorflow));
@@ -267,8 +269,9 @@ std::string command_line_of(std::string_view text) {
   return base::format("{}", base::join(lines, " && "));
 }
 
-Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
-                                           const TfSpawnerFiles& files, const std::string& tag) {
+Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
+                                                   const TfSpawnerFiles& files,
+                                                   const std::string& tag) {
   GANGRUN_ASSIGN(const int workers,
                  count_in("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
   GANGRUN_ASSIGN(const int port, count_in("-p", options.port, kDefaultPort,
@@ -276,8 +279,8 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   GANGRUN_ASSIGN(WorkerPod worker, worker_pod(files.pod));
   job::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));
-  KubernetesLaunch launch;
-  GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {}));
+  client::KubernetesLaunch launch;
+  GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {.places = &places::rules()}));
   if (files.environment) {
     GANGRUN_ASSIGN(launch.spec.environment, parse_env_file(*files.environment));
   }
@@ -287,7 +290,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
     task.pod = is_worker ? worker.pod : board_pod(worker.pod);
     if (is_worker) task.outputs = options.outputs;
   }
-  GANGRUN_TRY(job::validate(launch.spec));
+  GANGRUN_TRY(job::validate(launch.spec, places::rules()));
   if (files.service) {
     GANGRUN_ASSIGN(launch.names.service_template,
                    read_template("--service-file", *files.service, "Service"));
@@ -301,7 +304,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   return launch;
 }
 
-void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag) {
+void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag) {
   const std::string end = "-" + in_object_name(tag);
   launch.names.pods = pod_names(launch.spec.find(kWorker)->instances, end);
   launch.names.script_config_map = kScriptConfigMap + end;

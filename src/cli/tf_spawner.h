@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/kubernetes_run.h"
-#include "cli/run_options.h"
+#include "client/run_options.h"
+#include "cluster/kubernetes/client/kubernetes_run.h"
 
 // The command line of `tf-spawner` in the words of `gangrun run --on kubernetes`
 // (docs/from-tf-spawner.md).
@@ -40,7 +40,7 @@ struct TfSpawnerOptions {
   std::optional<std::string> tensorboard{};
   std::optional<std::string> kubeconfig{};
   std::optional<std::string> context{};
-  DisplayOptions display{};
+  client::DisplayOptions display{};
   bool yes = false;
   bool dry_run = false;
 };
@@ -67,11 +67,11 @@ base::Result<std::map<std::string, std::string>> parse_env_file(std::string_view
 std::string command_line_of(std::string_view text);
 
 // The job that the options ask for, under its documented names.
-base::Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
-                                                 const TfSpawnerFiles& files,
-                                                 const std::string& tag);
+base::Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
+                                                         const TfSpawnerFiles& files,
+                                                         const std::string& tag);
 
 // Puts names with the tag at their ends in the place of the documented ones.
-void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag);
+void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag);
 
 }  // namespace gangrun::cli

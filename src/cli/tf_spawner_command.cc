@@ -13,12 +13,12 @@
 #include "cli/display_flags.h"
 #include "cli/flags.h"
 #include "cli/input_path.h"
-#include "cli/kubernetes_access.h"
-#include "cli/kubernetes_run.h"
-#include "cli/prepare.h"
-#include "cli/text.h"
 #include "cli/tf_spawner.h"
 #include "cli/tf_spawner_objects.h"
+#include "client/prepare.h"
+#include "client/text.h"
+#include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/client/kubernetes_run.h"
 #include "net/digests.h"
 
 namespace gangrun::cli {
@@ -42,20 +42,20 @@ struct Cluster {
 };
 
 Result<std::unique_ptr<Cluster>> cluster_of(const TfSpawnerOptions& options,
-                                            const Context& context) {
+                                            const client::Context& context) {
   job::KubernetesOptions wanted;
   wanted.kubeconfig = options.kubeconfig.value_or("");
   wanted.context = options.context.value_or("");
   wanted.name_space = options.name_space.value_or("");
   auto cluster = std::make_unique<Cluster>();
   GANGRUN_ASSIGN(cluster->client,
-                 kubernetes_client(cluster->loop, *cluster->logger, context, wanted));
+                 client::kubernetes_client(cluster->loop, *cluster->logger, context, wanted));
   return cluster;
 }
 
 Result<std::string> read_named(std::string_view flag, const std::string& file,
-                               std::size_t max_bytes, const Context& context) {
-  const std::string path = in_folder(context.folder, file);
+                               std::size_t max_bytes, const client::Context& context) {
+  const std::string path = client::in_folder(context.folder, file);
   GANGRUN_TRY(check_local_file(flag, file, path));
   return base::read_file(path, max_bytes).context(flag);
 }
@@ -64,17 +64,17 @@ Result<std::string> read_named(std::string_view flag, const std::string& file,
 Result<std::optional<std::string>> read_optional(std::string_view flag,
                                                  const std::optional<std::string>& file,
                                                  std::string_view by_default,
-                                                 const Context& context) {
+                                                 const client::Context& context) {
   std::optional<std::string> text;
   const std::string fallback(by_default);
   const bool is_there =
-      !fallback.empty() && ::access(in_folder(context.folder, fallback).c_str(), F_OK) == 0;
+      !fallback.empty() && ::access(client::in_folder(context.folder, fallback).c_str(), F_OK) == 0;
   if (!file && !is_there) return text;
   GANGRUN_ASSIGN(text, read_named(flag, file.value_or(fallback), kMaxTemplateBytes, context));
   return text;
 }
 
-Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const Context& context) {
+Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const client::Context& context) {
   if (options.positional.empty()) {
     return base::invalid_argument(
         "TRAINING_SCRIPT_PATH is missing; it names the TensorFlow script to run");
@@ -90,7 +90,7 @@ Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const Context
   return files;
 }
 
-DocumentedNames documented_names(const KubernetesLaunch& launch) {
+DocumentedNames documented_names(const client::KubernetesLaunch& launch) {
   DocumentedNames names;
   for (const auto& [task, name] : launch.names.pods) names.pods.insert(name);
   names.config_map = launch.names.script_config_map;
@@ -100,7 +100,7 @@ DocumentedNames documented_names(const KubernetesLaunch& launch) {
 // Nothing of another run is touched: with the same tag this one is refused, with another it goes
 // beside it.
 Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& tag,
-                          KubernetesLaunch& launch, Context& context) {
+                          client::KubernetesLaunch& launch, client::Context& context) {
   GANGRUN_ASSIGN(const auto cluster, cluster_of(options, context));
   kubernetes::Client& client = *cluster->client;
   const base::Instant deadline = context.clock.now() + kLookTimeout;
@@ -125,27 +125,28 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
   return {};
 }
 
-ExitStatus start(const TfSpawnerOptions& options, const std::string& tag, Context& context) {
+client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag,
+                         client::Context& context) {
   const auto files = read_files(options, context);
-  if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
+  if (!files.ok()) return fail(context, files.error(), client::ExitStatus::kBadInput);
   auto launch = tf_spawner_launch(options, *files, tag);
-  if (!launch.ok()) return fail(context, launch.error(), ExitStatus::kBadInput);
+  if (!launch.ok()) return fail(context, launch.error(), client::ExitStatus::kBadInput);
   if (!options.dry_run) {
     const auto alone = keep_from_others(options, tag, *launch, context);
     if (!alone.ok()) {
       const bool is_input = alone.error().code == base::Code::kInvalidArgument;
       return fail(context, alone.error(),
-                  is_input ? ExitStatus::kBadInput : ExitStatus::kCouldNotStart);
+                  is_input ? client::ExitStatus::kBadInput : client::ExitStatus::kCouldNotStart);
     }
   }
   const std::string label =
       base::format("all objects of this run have the label {}={}\n", kAttemptTag, tag);
   const bool is_for_programs = options.dry_run || options.display.json;
   is_for_programs ? context.console.err(label) : context.console.out(label);
-  RunOptions run;
+  client::RunOptions run;
   run.display = options.display;
   run.dry_run = options.dry_run;
-  return run_on_kubernetes(std::move(*launch), run, context);
+  return client::run_on_kubernetes(std::move(*launch), run, context);
 }
 
 // Only "y" and "yes" are an answer that deletes.
@@ -162,7 +163,7 @@ bool is_agreed() {
 }
 
 void show_objects(const std::vector<RunObject>& objects, const TfSpawnerOptions& options,
-                  Context& context) {
+                  client::Context& context) {
   if (options.display.json) {
     base::Json list = base::Json::array();
     for (const RunObject& object : objects) {
@@ -171,54 +172,56 @@ void show_objects(const std::vector<RunObject>& objects, const TfSpawnerOptions&
     context.console.out(base::dump_json({{"objects", std::move(list)}}) + "\n");
     return;
   }
-  Lines lines;
+  client::Lines lines;
   for (const RunObject& object : objects) lines.emplace_back(to_string(object));
   context.console.out(lines);
 }
 
-ExitStatus remove(const TfSpawnerOptions& options, const std::string& tag, Context& context) {
+client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& tag,
+                          client::Context& context) {
   const auto cluster = cluster_of(options, context);
-  if (!cluster.ok()) return fail(context, cluster.error(), ExitStatus::kBadInput);
+  if (!cluster.ok()) return fail(context, cluster.error(), client::ExitStatus::kBadInput);
   net::EventLoop& loop = (*cluster)->loop;
   kubernetes::Client& client = *(*cluster)->client;
   const auto objects = objects_with_tag(loop, client, tag, context.clock.now() + kLookTimeout);
-  if (!objects.ok()) return fail(context, objects.error(), ExitStatus::kCouldNotStart);
+  if (!objects.ok()) return fail(context, objects.error(), client::ExitStatus::kCouldNotStart);
   const std::string what = base::format("with the label {}={} in the namespace '{}'", kAttemptTag,
                                         tag, client.access().name_space);
   if (objects->empty()) {
     context.console.err(base::format("there is nothing {}\n", what));
-    return ExitStatus::kSuccess;
+    return client::ExitStatus::kSuccess;
   }
   if (!options.display.json) {
     context.console.out(base::format(
-        "{} {}:\n", count_text(static_cast<std::int64_t>(objects->size()), "object"), what));
+        "{} {}:\n", client::count_text(static_cast<std::int64_t>(objects->size()), "object"),
+        what));
   }
   show_objects(*objects, options, context);
-  if (options.dry_run) return ExitStatus::kSuccess;
+  if (options.dry_run) return client::ExitStatus::kSuccess;
   if (!options.yes) {
     context.console.err("delete them? y/[n] ");
     if (!is_agreed()) {
       context.console.err("nothing was deleted\n");
-      return ExitStatus::kSuccess;
+      return client::ExitStatus::kSuccess;
     }
   }
   const auto gone =
       delete_objects(loop, client, tag, *objects, context.clock.now() + kDeleteTimeout);
-  if (!gone.ok()) return fail(context, gone.error(), ExitStatus::kFailed);
-  return ExitStatus::kSuccess;
+  if (!gone.ok()) return fail(context, gone.error(), client::ExitStatus::kFailed);
+  return client::ExitStatus::kSuccess;
 }
 
-ExitStatus spawn(const TfSpawnerOptions& options, Context& context) {
-  const auto shown = check(options.display);
-  if (!shown.ok()) return fail(context, shown.error(), ExitStatus::kBadInput);
+client::ExitStatus spawn(const TfSpawnerOptions& options, client::Context& context) {
+  const auto shown = check_display(options.display);
+  if (!shown.ok()) return fail(context, shown.error(), client::ExitStatus::kBadInput);
   const auto tag = tag_of(options, net::to_hex(net::random_bytes(kRandomTagBytes)));
-  if (!tag.ok()) return fail(context, tag.error(), ExitStatus::kBadInput);
+  if (!tag.ok()) return fail(context, tag.error(), client::ExitStatus::kBadInput);
   if (!options.deletes) return start(options, *tag, context);
   if (!options.yes && !options.dry_run && ::isatty(STDIN_FILENO) == 0) {
     return fail(context,
                 base::invalid_argument(
                     "-d asks before it deletes, and there is no terminal to answer on; say --yes"),
-                ExitStatus::kBadInput);
+                client::ExitStatus::kBadInput);
   }
   return remove(options, *tag, context);
 }
@@ -278,7 +281,7 @@ void add_tf_spawner(CLI::App& app, Request& request) {
              "  tf-spawner -r --pod-file pod-gpu.yaml -e envfile --output model train.py\n"
              "  tf-spawner -d -t tf-spawner\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return spawn(*options, context); };
+    request.action = [options](client::Context& context) { return spawn(*options, context); };
   });
 }
 

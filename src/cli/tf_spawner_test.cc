@@ -36,11 +36,12 @@ spec:
 
 TfSpawnerFiles script() { return {.script = "print(1)\n"}; }
 
-KubernetesLaunch launch_of(const TfSpawnerOptions& options, const TfSpawnerFiles& files = script(),
-                           const std::string& tag = "tf-spawner") {
+client::KubernetesLaunch launch_of(const TfSpawnerOptions& options,
+                                   const TfSpawnerFiles& files = script(),
+                                   const std::string& tag = "tf-spawner") {
   auto launch = tf_spawner_launch(options, files, tag);
   EXPECT_TRUE(launch.ok()) << launch.error().message;
-  return launch.ok() ? *std::move(launch) : KubernetesLaunch{};
+  return launch.ok() ? *std::move(launch) : client::KubernetesLaunch{};
 }
 
 std::string error_of(const TfSpawnerOptions& options, const TfSpawnerFiles& files = script()) {
@@ -49,7 +50,7 @@ std::string error_of(const TfSpawnerOptions& options, const TfSpawnerFiles& file
 }
 
 TEST(TfSpawner, HasItsDefaults) {
-  const KubernetesLaunch launch = launch_of({});
+  const client::KubernetesLaunch launch = launch_of({});
   EXPECT_EQ(launch.spec.name, "tf-spawner");
   EXPECT_EQ(launch.spec.on, "kubernetes");
   EXPECT_EQ(launch.spec.image, "tensorflow/tensorflow:2.1.0-py3");
@@ -83,7 +84,7 @@ TEST(TfSpawner, FlagsReachTheJob) {
   options.context = "big";
   options.outputs = {"model/"};
   options.timeouts = {"allocation=5m"};
-  const KubernetesLaunch launch = launch_of(options, script(), "Ab.1");
+  const client::KubernetesLaunch launch = launch_of(options, script(), "Ab.1");
   EXPECT_EQ(launch.spec.find("worker")->instances, 3);
   EXPECT_EQ(launch.names.first_port, 2000);
   EXPECT_EQ(launch.spec.image, "tf:2.15");
@@ -99,7 +100,7 @@ TEST(TfSpawner, TheFilesOfVariablesAndCommandsAreRead) {
   TfSpawnerFiles files = script();
   files.environment = "# cloud\nS3_ENDPOINT=s3.example\n\n S3_SECRET_KEY = a=b \r\n";
   files.command = "#!/bin/bash\n\npip install scikit-learn\n  python /script/training-script.py\n";
-  const KubernetesLaunch launch = launch_of({}, files);
+  const client::KubernetesLaunch launch = launch_of({}, files);
   EXPECT_THAT(launch.spec.environment,
               ElementsAre(Pair("S3_ENDPOINT", "s3.example"), Pair("S3_SECRET_KEY", "a=b")));
   EXPECT_THAT(launch.spec.command.words,
@@ -110,7 +111,7 @@ TEST(TfSpawner, TheFilesOfVariablesAndCommandsAreRead) {
 TEST(TfSpawner, ATemplateMadeForItIsTakenWithoutWhatTheRunDecides) {
   TfSpawnerFiles files = script();
   files.pod = kOldPod;
-  const KubernetesLaunch launch = launch_of({}, files);
+  const client::KubernetesLaunch launch = launch_of({}, files);
   const Json expected = *job::yaml_to_json(R"(
 apiVersion: v1
 kind: Pod
@@ -137,7 +138,7 @@ TEST(TfSpawner, TensorboardSeesTheWorkersVolumesAndNoGpu) {
   options.outputs = {"model"};
   TfSpawnerFiles files = script();
   files.pod = kOldPod;
-  const KubernetesLaunch launch = launch_of(options, files);
+  const client::KubernetesLaunch launch = launch_of(options, files);
   const job::TaskSpec* board = launch.spec.find("tensorboard");
   ASSERT_NE(board, nullptr);
   EXPECT_EQ(board->policy, job::Policy::kSidecar);
@@ -161,7 +162,7 @@ TEST(TfSpawner, ServicesHaveATemplateToo) {
 }
 
 TEST(TfSpawner, ARunBesideAnotherHasNamesOfItsOwn) {
-  KubernetesLaunch launch = launch_of({}, script(), "Wine_2.a");
+  client::KubernetesLaunch launch = launch_of({}, script(), "Wine_2.a");
   take_names_of_its_own(launch, "Wine_2.a");
   EXPECT_EQ(launch.names.pods.at({"worker", 1}), "worker1-wine-2-a");
   EXPECT_EQ(launch.names.script_config_map, "script-wine-2-a");
@@ -169,7 +170,7 @@ TEST(TfSpawner, ARunBesideAnotherHasNamesOfItsOwn) {
 
 TEST(TfSpawner, ALongTagIsALabelWholeAndAJobsNameInPart) {
   const std::string tag = std::string(23, 'a') + "--" + std::string(38, 'b');
-  const KubernetesLaunch launch = launch_of({}, script(), tag);
+  const client::KubernetesLaunch launch = launch_of({}, script(), tag);
   EXPECT_EQ(launch.spec.name, std::string(23, 'a'));
   EXPECT_EQ(launch.spec.kubernetes.labels.at("training_attempt"), tag);
 }

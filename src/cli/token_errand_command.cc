@@ -22,7 +22,7 @@ namespace {
 // Less than the master waits for us.
 constexpr std::chrono::minutes kLimit{2};
 
-base::Result<base::WallTime> get_tokens(const std::string& file, const Context& context) {
+base::Result<base::WallTime> get_tokens(const std::string& file, const client::Context& context) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(file, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const cluster::TokenErrand errand, cluster::token_errand_from_json(json));
@@ -47,11 +47,11 @@ base::Result<base::WallTime> get_tokens(const std::string& file, const Context& 
 
 }  // namespace
 
-ExitStatus run_token_errand(const std::string& file, Context& context) {
+client::ExitStatus run_token_errand(const std::string& file, client::Context& context) {
   const auto ends = get_tokens(file, context);
-  if (!ends.ok()) return fail(context, ends.error(), ExitStatus::kCouldNotStart);
+  if (!ends.ok()) return fail(context, ends.error(), client::ExitStatus::kCouldNotStart);
   context.console.out(cluster::token_answer(*ends) + "\n");
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace gangrun::cli

@@ -56,9 +56,9 @@ void add_version(CLI::App& app, Request& request) {
            "Print what is linked into the programs, and its licenses");
   add_footer(*command, "Example:\n  gangrun version --json\n");
   on_chosen(*command, [&request, flags] {
-    request.action = [flags](Context& context) {
+    request.action = [flags](client::Context& context) {
       context.console.out(version_text(*flags));
-      return ExitStatus::kSuccess;
+      return client::ExitStatus::kSuccess;
     };
   });
 }

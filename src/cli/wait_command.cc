@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/report.h"
+#include "client/report.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -45,23 +45,23 @@ base::Result<job::JobStatus> wait_for_end(cluster::Site& site, const std::string
   return status;
 }
 
-ExitStatus wait(const WaitOptions& options, Context& context) {
+client::ExitStatus wait(const WaitOptions& options, client::Context& context) {
   std::optional<base::Instant> deadline;
   if (options.timeout) {
     const auto limit = job::parse_duration(*options.timeout);
     if (!limit.ok()) return fail(context, limit.error().context("--timeout"));
     deadline = context.commanded_at + *limit;
   }
-  const auto site = site_of(context, options.job);
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto status = wait_for_end(**site, options.job, deadline, context.clock);
   if (!status.ok()) return fail(context, status.error());
   if (options.json) {
     context.console.out(base::dump_json(job::to_json(*status)) + "\n");
   } else {
-    context.console.out(end_report(*status));
+    context.console.out(client::end_report(*status));
   }
-  return exit_status_of(*status, false);
+  return client::exit_status_of(*status, false);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void add_wait(CLI::App& app, Request& request) {
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun wait --timeout 2h wine\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return wait(*options, context); };
+    request.action = [options](client::Context& context) { return wait(*options, context); };
   });
 }
 

@@ -5,9 +5,9 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "cli/prepare.h"
-#include "cli/report.h"
-#include "cli/text.h"
+#include "client/prepare.h"
+#include "client/report.h"
+#include "client/text.h"
 
 namespace gangrun::cli {
 
@@ -45,7 +45,7 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
   for (const job::TaskStatus& task : status.tasks) {
     const std::size_t colon = task.address.rfind(':');
     if (colon == std::string::npos || task.address_reason.empty()) continue;
-    if (task.address_reason == kDefaultAddressReason) continue;
+    if (task.address_reason == client::kDefaultAddressReason) continue;
     by_address[base::format("{}, {}", task.address.substr(0, colon), task.address_reason)]
         .push_back(&task);
   }
@@ -57,19 +57,20 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
       return;
     }
     sentences.push_back(base::format("{} {} known by the address {}.", names_in(tasks),
-                                     tasks.size() == 1 ? "is" : "are", harmless(address)));
+                                     tasks.size() == 1 ? "is" : "are", client::harmless(address)));
   }
 }
 
 // Why it ended, or what it waits for.
 std::vector<std::string> reasons(const job::JobStatus& status) {
-  std::vector<std::string> sentences = {verdict_sentence(status) + "."};
+  std::vector<std::string> sentences = {client::verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
-    if (status.cause) sentences.push_back(as_sentence(harmless(status.cause->sentence)));
+    if (status.cause) sentences.push_back(as_sentence(client::harmless(status.cause->sentence)));
     return sentences;
   }
   if (!status.waiting_for.empty()) {
-    sentences.push_back(as_sentence(base::format("It waits for {}", harmless(status.waiting_for))));
+    sentences.push_back(
+        as_sentence(base::format("It waits for {}", client::harmless(status.waiting_for))));
   }
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
@@ -90,11 +91,12 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
 // What else there is to know, and at the end where to read on.
 std::vector<std::string> remarks(const job::JobStatus& status) {
   std::vector<std::string> sentences;
-  for (const std::string& note : status.notes) sentences.push_back(as_sentence(harmless(note)));
+  for (const std::string& note : status.notes)
+    sentences.push_back(as_sentence(client::harmless(note)));
   add_addresses(status, sentences);
   if (!job::is_final(status.state) || !status.cause) return sentences;
   if (status.cause->task && status.state == job::JobState::kFailed) {
-    sentences.push_back(base::format("Full output: {}", logs_command(status)));
+    sentences.push_back(base::format("Full output: {}", client::logs_command(status)));
   }
   if (status.cause->reason != job::Reason::kUnknown) {
     sentences.push_back(
@@ -111,11 +113,11 @@ std::vector<std::string> why(const job::JobStatus& status) {
   return sentences;
 }
 
-Lines why_lines(const job::JobStatus& status) {
-  Lines lines;
+client::Lines why_lines(const job::JobStatus& status) {
+  client::Lines lines;
   for (const std::string& sentence : reasons(status)) lines.emplace_back(sentence);
   if (status.cause && status.state != job::JobState::kSucceeded) {
-    const Lines evidence = evidence_lines(*status.cause);
+    const client::Lines evidence = client::evidence_lines(*status.cause);
     lines.insert(lines.end(), evidence.begin(), evidence.end());
   }
   for (const std::string& sentence : remarks(status)) lines.emplace_back(sentence);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/style.h"
+#include "client/style.h"
 #include "job/status.h"
 
 namespace gangrun::cli {
@@ -13,6 +13,6 @@ namespace gangrun::cli {
 std::vector<std::string> why(const job::JobStatus& status);
 
 // The same for people: after the first cause, the last lines and the traceback of its task.
-Lines why_lines(const job::JobStatus& status);
+client::Lines why_lines(const job::JobStatus& status);
 
 }  // namespace gangrun::cli

@@ -16,8 +16,8 @@ struct WhyOptions {
   bool json = false;
 };
 
-ExitStatus tell_why(const WhyOptions& options, Context& context) {
-  const auto site = site_of(context, options.job);
+client::ExitStatus tell_why(const WhyOptions& options, client::Context& context) {
+  const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const auto status = (*site)->status(options.job);
   if (!status.ok()) return fail(context, status.error());
@@ -31,10 +31,10 @@ ExitStatus tell_why(const WhyOptions& options, Context& context) {
                     {"why", std::move(texts)}};
     if (status->cause) json["cause"] = job::to_json(*status->cause);
     context.console.out(base::dump_json(json) + "\n");
-    return ExitStatus::kSuccess;
+    return client::ExitStatus::kSuccess;
   }
   context.console.out(why_lines(*status));
-  return ExitStatus::kSuccess;
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void add_why(CLI::App& app, Request& request) {
       *command,
       "JOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  gangrun why last\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return tell_why(*options, context); };
+    request.action = [options](client::Context& context) { return tell_why(*options, context); };
   });
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/prepare.h"
+#include "client/prepare.h"
 
 namespace gangrun::cli {
 
@@ -63,7 +63,7 @@ TEST(Why, TheAddressesHaveTheirReasonsAlsoAfterTheEnd) {
 TEST(Why, TheLoopbackOfThisMachineIsNotMentionedUnlessChosen) {
   job::JobStatus status = running(1);
   status.tasks[0].address = "127.0.0.1:4000";
-  status.tasks[0].address_reason = std::string(kDefaultAddressReason);
+  status.tasks[0].address_reason = std::string(client::kDefaultAddressReason);
   EXPECT_THAT(why(status), Not(Contains(HasSubstr("127.0.0.1"))));
   status.tasks[0].address_reason = "of lo, in 127.0.0.0/8";
   EXPECT_EQ(why(status).back(),
@@ -127,7 +127,7 @@ TEST(Why, AFailedTaskShowsItsLastLinesAndWhereTheRestIs) {
                             .traceback = {},
                             .reason = job::Reason::kExitStatus};
   std::vector<std::string> shown;
-  for (const Line& line : why_lines(status)) shown.push_back(line.text());
+  for (const client::Line& line : why_lines(status)) shown.push_back(line.text());
   EXPECT_THAT(shown, ElementsAre("wine-1 failed after 41 s.", "worker:1 exited with status 1.",
                                  "its last lines on standard error:", "  | loading",
                                  "  | KeyError: 'x'", "Full output: gangrun logs wine-1 worker:1",

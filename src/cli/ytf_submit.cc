@@ -5,7 +5,9 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "cli/prepare.h"
+#include "client/prepare.h"
+#include "cluster/local/local_rules.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "job/container.h"
 #include "job/shipped_files.h"
 #include "job/spec_names.h"
@@ -116,7 +118,7 @@ void add_variables(const YtfOptions& options, bool is_local, const std::string& 
   if (options.output) add("DTF_OUTPUT_PATH", *options.output);
   if (options.script) {
     // On a cluster it lies in the task's own folder.
-    add("DTF_TASK_SCRIPT", is_local ? in_folder(folder, *options.script)
+    add("DTF_TASK_SCRIPT", is_local ? client::in_folder(folder, *options.script)
                                     : std::filesystem::path(*options.script).filename().string());
   }
   flags.env.insert(flags.env.end(), options.env.begin(), options.env.end());
@@ -134,16 +136,16 @@ Result<> check_client(const YtfOptions& options) {
 
 }  // namespace
 
-Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& folder) {
+Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::string& folder) {
   if (base::trim(options.command).empty()) {
     return base::invalid_argument("the task command is empty; it is the last word, in quotes");
   }
   GANGRUN_TRY(check_requirement(options));
   GANGRUN_TRY(check_client(options));
-  RunOptions run;
+  client::RunOptions run;
   job::Flags& flags = run.flags;
-  flags.job_fields["on"] = options.on.value_or(std::string(job::kYarn));
-  const bool is_local = *flags.job_fields["on"] == job::kLocal;
+  flags.job_fields["on"] = options.on.value_or(std::string(cluster::kYarn));
+  const bool is_local = *flags.job_fields["on"] == cluster::kLocal;
   flags.roles = options.cluster_requirement;
   flags.command_line = options.command;
   // What one machine has is known: there the design's sizes for nodes of a cluster mean nothing.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/run_options.h"
+#include "client/run_options.h"
 
 // The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, in the words of
 // `gangrun run` (docs/from-ytf-submit.md).
@@ -49,6 +49,7 @@ struct YtfOptions {
 
 // The same job for `gangrun run`, detached where nobody stays for it. Only the flags are looked at,
 // no file and no cluster. `folder` is where the command was called.
-base::Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& folder);
+base::Result<client::RunOptions> run_options_of(const YtfOptions& options,
+                                                const std::string& folder);
 
 }  // namespace gangrun::cli

@@ -7,20 +7,20 @@
 #include "cli/flags.h"
 #include "cli/input_path.h"
 #include "cli/login_flags.h"
-#include "cli/prepare.h"
 #include "cli/run_command.h"
 #include "cli/ytf_submit.h"
+#include "client/prepare.h"
 #include "job/shipped_files.h"
 
 namespace gangrun::cli {
 
 namespace {
 
-std::string script_here(const YtfOptions& options, const Context& context) {
-  return options.script ? in_folder(context.folder, *options.script) : std::string();
+std::string script_here(const YtfOptions& options, const client::Context& context) {
+  return options.script ? client::in_folder(context.folder, *options.script) : std::string();
 }
 
-base::Result<> check_paths(const YtfOptions& options, Context& context) {
+base::Result<> check_paths(const YtfOptions& options, client::Context& context) {
   if (options.script) {
     const std::string path = script_here(options, context);
     GANGRUN_TRY(check_local_file("-s", *options.script, path));
@@ -29,21 +29,21 @@ base::Result<> check_paths(const YtfOptions& options, Context& context) {
   return check_input("-i", *options.input, context);
 }
 
-ExitStatus run_client(const YtfOptions& options, const std::string& id, const job::JobSpec& spec,
-                      Context& context) {
+client::ExitStatus run_client(const YtfOptions& options, const std::string& id,
+                              const job::JobSpec& spec, client::Context& context) {
   const ClientTask task{.job = id,
                         .spec = spec,
                         .script = script_here(options, context),
                         .ends_job = options.client_ends_job};
   return run_client_task(
-      task, [&context, &id] { return site_of(context, id); }, context);
+      task, [&context, &id] { return client::site_of(context, id); }, context);
 }
 
-ExitStatus submit(const YtfOptions& options, Context& context) {
+client::ExitStatus submit(const YtfOptions& options, client::Context& context) {
   auto run_options = run_options_of(options, context.folder);
   if (!run_options.ok()) return fail(context, run_options.error());
   const auto good = check_paths(options, context);
-  if (!good.ok()) return fail(context, good.error(), ExitStatus::kBadInput);
+  if (!good.ok()) return fail(context, good.error(), client::ExitStatus::kBadInput);
   if (options.client) {
     run_options->when_submitted = [&](const std::string& id, const job::JobSpec& spec) {
       return run_client(options, id, spec, context);
@@ -118,7 +118,7 @@ void add_ytf_submit(CLI::App& app, Request& request) {
              "    'python ${DTF_TASK_SCRIPT} --data_dir ${DTF_INPUT_PATH}'\n"
              "  ytf-submit --client -r ps:1,worker:2 -s train.py 'python ${DTF_TASK_SCRIPT}'\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](Context& context) { return submit(*options, context); };
+    request.action = [options](client::Context& context) { return submit(*options, context); };
   });
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "job/build.h"
-#include "job/places.h"
+#include "places/places.h"
 
 namespace gangrun::cli {
 namespace {
@@ -22,7 +22,7 @@ YtfOptions simple() {
 job::JobSpec job_of(const YtfOptions& options) {
   const auto run = run_options_of(options, "/home/user1");
   EXPECT_TRUE(run.ok()) << run.error().message;
-  const auto spec = job::build(std::nullopt, run->flags, {"", job::place_names()});
+  const auto spec = job::build(std::nullopt, run->flags, {"", &places::rules()});
   EXPECT_TRUE(spec.ok()) << spec.error().message;
   return spec.value_or(job::JobSpec{});
 }
@@ -30,7 +30,7 @@ job::JobSpec job_of(const YtfOptions& options) {
 std::string error_of(const YtfOptions& options) {
   const auto run = run_options_of(options, "/home/user1");
   if (!run.ok()) return run.error().message;
-  const auto spec = job::build(std::nullopt, run->flags, {"", job::place_names()});
+  const auto spec = job::build(std::nullopt, run->flags, {"", &places::rules()});
   return spec.ok() ? "" : spec.error().message;
 }
 

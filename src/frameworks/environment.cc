@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "frameworks/places.h"
 #include "frameworks/variables_of.h"
-#include "job/places.h"
 
 namespace gangrun::frameworks {
 
@@ -97,7 +96,7 @@ base::Result<Environment> own_variables(const Place& place) {
                                    std::pair("GANGRUN_FIGURES_FILE", &inputs.figures_file)}) {
     if (!file->empty()) environment.variables[name] = *file;
   }
-  if (inputs.rendezvous_port && inputs.job.on == job::kSpark) {
+  if (inputs.rendezvous_port && inputs.tells_rendezvous) {
     environment.variables["GANGRUN_RENDEZVOUS"] =
         base::format("127.0.0.1:{}", *inputs.rendezvous_port);
   }
@@ -188,8 +187,6 @@ bool is_content_with_outline(const job::JobSpec& job) {
 
 bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task) {
   const job::TaskSpec* spec = job.find(task.type);
-  // There it is also how a task hears from who feeds it.
-  if (job.on == job::kSpark) return spec != nullptr;
   return is_wanted(job, job::Framework::kHorovod) && spec != nullptr &&
          job::effective_policy(job, *spec) == job::Policy::kTracked;
 }

@@ -49,6 +49,8 @@ struct Inputs {
   // The port of 127.0.0.1 at which the agent serves the rendezvous, and for Horovod the interface
   // of this machine that has the task's address.
   std::optional<std::uint16_t> rendezvous_port{};
+  // Whether the task is told that port whatever its framework: it hears there from who feeds it.
+  bool tells_rendezvous = false;
   std::string interface {};
 };
 
@@ -77,8 +79,8 @@ base::Result<> check(const job::JobSpec& job);
 // sent to each of them.
 [[nodiscard]] bool is_content_with_outline(const job::JobSpec& job);
 
-// Whether the agent of `task` has to serve the rendezvous: where its processes meet by Horovod's,
-// only in a job that names it; on Spark always.
+// Whether the agent of `task` has to serve the rendezvous for its framework: its processes meet by
+// Horovod's, in a job that names it.
 [[nodiscard]] bool needs_rendezvous(const job::JobSpec& job, const job::TaskId& task);
 
 // A name of ours, which a task neither inherits nor sets: what it says is true of one job only. But

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "frameworks/jobs_for_tests.h"
-#include "job/places.h"
 
 namespace gangrun::frameworks {
 namespace {
@@ -319,15 +318,16 @@ TEST(Check, WhatCannotBeServedIsNamed) {
   EXPECT_TRUE(check(job).ok());
 }
 
-TEST(Environment, OnSparkEveryTaskHasTheKeysOfTheJob) {
+TEST(Environment, ATaskThatIsFedHasTheKeysOfTheJob) {
   auto job = test::job_of({test::task_of("worker", 1), test::task_of("tensorboard", 1)});
   EXPECT_FALSE(needs_rendezvous(job, {"worker", 0}));
-  job.on = job::kSpark;
-  EXPECT_TRUE(needs_rendezvous(job, {"worker", 0}));
-  EXPECT_TRUE(needs_rendezvous(job, {"tensorboard", 0}));
   const auto cluster = test::cluster_of(job);
-  const auto found = environment_of(
-      {.job = job, .cluster = cluster, .job_id = "j1", .rendezvous_port = 4711}, {"worker", 0}, 0);
+  const auto found = environment_of({.job = job,
+                                     .cluster = cluster,
+                                     .job_id = "j1",
+                                     .rendezvous_port = 4711,
+                                     .tells_rendezvous = true},
+                                    {"worker", 0}, 0);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->variables.at("GANGRUN_RENDEZVOUS"), "127.0.0.1:4711");
   EXPECT_FALSE(found->variables.contains("HOROVOD_GLOO_RENDEZVOUS_PORT"));

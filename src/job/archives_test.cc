@@ -77,14 +77,5 @@ TEST(Archives, WhatCannotBeOneIsRefused) {
   EXPECT_EQ(check_archives(many, "archives")->text, "65 archives are more than the limit of 64");
 }
 
-TEST(Archives, ThisMachineUnpacksNone) {
-  EXPECT_EQ(archives_error("tasks: {w: }\ncommand: x\narchives: {env: a.zip}\n"),
-            "job.yaml:3:12: archives.env: 'a.zip' is not allowed with `on: local`; allowed with "
-            "`on: yarn`");
-  EXPECT_EQ(archives_error("tasks: {w: {archives: {env: a.zip}}}\ncommand: x\n"),
-            "job.yaml:1:24: tasks.w.archives.env: 'a.zip' is not allowed with `on: local`; allowed "
-            "with `on: yarn`");
-}
-
 }  // namespace
 }  // namespace gangrun::job

@@ -1,6 +1,5 @@
 #include "job/build.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -133,13 +132,12 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
 Result<JobSpec> build(const std::optional<JobDraft>& draft, const Flags& flags,
                       const Defaults& defaults) {
   JobDraft merged = draft.value_or(JobDraft{});
-  GANGRUN_TRY(merge_flags(flags, merged));
+  static const Places kNone;
+  const Places& places = defaults.places == nullptr ? kNone : *defaults.places;
+  GANGRUN_TRY(merge_flags(flags, places, merged));
   GANGRUN_ASSIGN(JobSpec spec, complete(merged, defaults));
-  if (const auto problem = find_problem(spec)) return locate(*problem, merged);
-  const auto& places = defaults.places;
-  if (!places.empty() && std::find(places.begin(), places.end(), spec.on) == places.end()) {
-    return locate({"on", not_one_of(spec.on, "a place", places).message}, merged);
-  }
+  const auto problem = defaults.places == nullptr ? find_problem(spec) : find_problem(spec, places);
+  if (problem) return locate(*problem, merged);
   return spec;
 }
 

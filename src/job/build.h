@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "job/draft.h"
 #include "job/flags.h"
+#include "job/place.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
@@ -16,8 +17,9 @@ inline constexpr std::chrono::milliseconds kDefaultObserverGrace = std::chrono::
 
 // What a command knows beside the file's content and the flags.
 struct Defaults {
-  std::string spec_path;            // of the job file, for the job's name; empty: none
-  std::vector<std::string> places;  // what `on` may name; empty: anything
+  std::string spec_path{};  // of the job file, for the job's name; empty: none
+  // What `on` may name, and their rules. Null: a job that was checked before, by who had them.
+  const Places* places = nullptr;
 };
 
 // The complete job of a file (if there is one) and flags: flags win over the file, a more specific

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 
 base::Result<JobSpec> build_from(std::string_view yaml, const Flags& flags,
-                                 const Defaults& defaults = {"job.yaml", {"local"}}) {
+                                 const Defaults& defaults = {"job.yaml"}) {
   std::optional<JobDraft> draft;
   if (!yaml.empty()) {
     GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml"));
@@ -277,7 +277,6 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
       {{.job_fields = {{"name", "a/b"}}},
        "--name: name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
        "digits, '.', '_' or '-'"},
-      {{.job_fields = {{"on", "yran"}}}, "--on: on: 'yran' is not a place; allowed: local"},
       {{.files = {""}}, "-f: files.0: the path is empty"},
       {{.command = {""}}, "after --: command: the command is empty"},
       {{.command = {std::string("a\0b", 3)}}, "after --: command: has a NUL character"},

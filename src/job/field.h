@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -76,10 +75,8 @@ struct FieldInfo {
   base::Result<std::string> (*parse)(std::string_view text) = nullptr;
   Policies policies = kAllPolicies;  // of the types that have it
   std::string_view beside{};         // the key of the text without which it means nothing
-  // Where it is allowed, the place that an error names first; empty: everywhere.
-  std::array<std::string_view, 2> only_on{};
-  bool is_always_written = false;  // in a plan, even where it has its default
-  bool has_own_words = false;      // --dry-run tells it in other words than its key, or not
+  bool is_always_written = false;    // in a plan, even where it has its default
+  bool has_own_words = false;        // --dry-run tells it in other words than its key, or not
   FieldFlag flag{};
   // Its value in the reference, where `about` is not enough; {range} is "1 to 64".
   std::string_view reference{};

@@ -301,14 +301,10 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
             {
                 .names = "--on",
                 .forms = FlagForms::kOneValue,
-                .value = "local|yarn|kubernetes|spark",
-                .help = "Where the tasks run: this machine, the YARN cluster of HADOOP_CONF_DIR, "
-                        "the Kubernetes cluster of the kubeconfig (also: k8s), or Spark executors "
-                        "(only through the Python package)",
+                .value = "PLACE",
+                .help = "Where the tasks run",
             },
-        .reference = "where the tasks run: `local` (this machine), `yarn`, "
-                     "[`kubernetes`](#kubernetes) (also `k8s`), or [`spark`](#spark)",
-        .schema = R"({"enum": ["local", "yarn", "kubernetes", "k8s", "spark"]})",
+        .reference = "where the tasks run: {places}",
     }),
     own_field<JobSpec>(
         {
@@ -319,7 +315,9 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
             .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn"}, {"type": "null"}]})",
         },
         [](const Field& field, JobSpec& job) { return read_fields(field, yarn_fields(), job); },
-        [](const JobSpec& job, PlanForm form) { return yarn_json(job, form); }),
+        [](const JobSpec& job, PlanForm form) {
+          return section_json(job, "yarn", job.yarn == YarnOptions{}, yarn_fields(), form);
+        }),
     own_field<JobSpec>(
         {
             .key = "kubernetes",
@@ -331,7 +329,10 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         [](const Field& field, JobSpec& job) {
           return read_fields(field, kubernetes_fields(), job);
         },
-        [](const JobSpec& job, PlanForm form) { return kubernetes_json(job, form); }),
+        [](const JobSpec& job, PlanForm form) {
+          return section_json(job, "kubernetes", job.kubernetes == KubernetesOptions{},
+                              kubernetes_fields(), form);
+        }),
     field_of<&JobSpec::outputs>({
         .key = "outputs",
         .about = "Files and folders to keep when a task has ended, relative to its working folder",

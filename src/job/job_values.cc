@@ -130,14 +130,10 @@ Json zookeeper_json(const JobSpec& job, PlanForm form) {
   return json_of_fields(zookeeper_fields(), *job.zookeeper, form);
 }
 
-Json yarn_json(const JobSpec& job, PlanForm form) {
-  if (job.on != kYarn && job.yarn == YarnOptions{}) return {};
-  return json_of_fields(yarn_fields(), job, form);
-}
-
-Json kubernetes_json(const JobSpec& job, PlanForm form) {
-  if (job.on != kKubernetes && job.kubernetes == KubernetesOptions{}) return {};
-  return json_of_fields(kubernetes_fields(), job, form);
+Json section_json(const JobSpec& job, std::string_view place, bool is_default,
+                  FieldRows<JobSpec> fields, PlanForm form) {
+  if (job.on != place && is_default) return {};
+  return json_of_fields(fields, job, form);
 }
 
 }  // namespace gangrun::job

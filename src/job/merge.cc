@@ -7,7 +7,6 @@
 #include "base/strings.h"
 #include "job/container.h"
 #include "job/job_fields.h"
-#include "job/places.h"
 #include "job/task_fields.h"
 #include "job/units.h"
 
@@ -232,7 +231,6 @@ void merge_job_fields(const ParsedFlags& parsed, JobDraft& draft) {
     find_row(timeouts_fields(), key)->set(draft.spec, value);
     draft.origins["timeouts." + key] = "--timeout: ";
   }
-  if (draft.spec.on == kK8s) draft.spec.on = kKubernetes;
 }
 
 void merge_yarn(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
@@ -264,27 +262,31 @@ void merge_kubernetes(const ParsedFlags& parsed, const Flags& flags, JobDraft& d
   }
 }
 
-// Both clusters have queues.
-void merge_queue(const Flags& flags, JobDraft& draft) {
-  if (draft.spec.on == kKubernetes) {
-    take(flags.queue, draft.spec.kubernetes.queue, draft, "kubernetes.queue", "--queue");
-  } else {
-    take(flags.queue, draft.spec.yarn.queue, draft, "yarn.queue", "--queue");
-  }
+// Some places have queues, each in its section.
+Result<> merge_queue(const Flags& flags, const Places& places, JobDraft& draft) {
+  if (!flags.queue) return {};
+  const Place* place = places.with_queue(draft.spec);
+  if (place == nullptr) return base::invalid_argument("--queue: no place here has queues");
+  take(flags.queue, place->queue(draft.spec), draft, base::format("{}.queue", place->name),
+       "--queue");
+  return {};
 }
 
 // In a file each cluster passes over what another one is told: it may be for both. A flag is for
 // this run.
-Result<> refuse_flags_of_others(const JobDraft& draft) {
-  const bool is_cluster = draft.spec.on == kYarn || draft.spec.on == kKubernetes;
-  if (!is_cluster) return {};
-  const std::string_view other = draft.spec.on == kYarn ? kKubernetes : kYarn;
-  const std::string prefix = base::format("{}.", other);
-  for (auto at = draft.origins.lower_bound(prefix);
-       at != draft.origins.end() && at->first.starts_with(prefix); ++at) {
-    if (!at->second.starts_with("--")) continue;
-    return base::invalid_argument(base::format(
-        "{}is not allowed with `on: {}`; allowed with `on: {}`", at->second, draft.spec.on, other));
+Result<> refuse_flags_of_others(const JobDraft& draft, const Places& places) {
+  const Place* own = places.find(draft.spec.on);
+  if (own == nullptr || !own->takes_other_sections) return {};
+  for (const Place& other : places.all()) {
+    if (&other == own || other.options.empty()) continue;
+    const std::string prefix = base::format("{}.", other.name);
+    for (auto at = draft.origins.lower_bound(prefix);
+         at != draft.origins.end() && at->first.starts_with(prefix); ++at) {
+      if (!at->second.starts_with("--")) continue;
+      return base::invalid_argument(
+          base::format("{}is not allowed with `on: {}`; allowed with `on: {}`", at->second,
+                       own->name, other.name));
+    }
   }
   return {};
 }
@@ -304,14 +306,16 @@ void merge_restarts(const ParsedFlags& parsed, JobDraft& draft) {
   }
 }
 
-void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
+Result<> merge_job(const ParsedFlags& parsed, const Flags& flags, const Places& places,
+                   JobDraft& draft) {
   merge_job_fields(parsed, draft);
+  if (const Place* place = places.find(draft.spec.on)) draft.spec.on = place->name;
   take(parsed.hosts, draft.spec.hosts, draft, "hosts", "--hosts");
   take(parsed.frameworks, draft.spec.frameworks, draft, "framework", "--framework");
   merge_restarts(parsed, draft);
   merge_yarn(parsed, flags, draft);
   merge_kubernetes(parsed, flags, draft);
-  merge_queue(flags, draft);
+  GANGRUN_TRY(merge_queue(flags, places, draft));
   for (const std::string& mount : flags.mounts) {
     draft.origins[base::format("mounts.{}", draft.spec.mounts.size())] = "--mount: ";
     draft.spec.mounts.push_back(mount_from(mount));
@@ -330,11 +334,12 @@ void merge_job(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
     draft.origins[base::format("outputs.{}", draft.spec.outputs.size())] = "--output: ";
     draft.spec.outputs.push_back(output);
   }
+  return {};
 }
 
 }  // namespace
 
-Result<> merge_flags(const Flags& flags, JobDraft& draft) {
+Result<> merge_flags(const Flags& flags, const Places& places, JobDraft& draft) {
   GANGRUN_ASSIGN(const ParsedFlags parsed, parse_flags(flags));
   merge_roles(parsed, flags, draft);
   GANGRUN_TRY(merge_fields(parsed, draft));
@@ -342,8 +347,8 @@ Result<> merge_flags(const Flags& flags, JobDraft& draft) {
   GANGRUN_TRY(merge_others(parsed.others, draft));
   GANGRUN_TRY(merge_environment(parsed, draft));
   merge_command(flags, draft);
-  merge_job(parsed, flags, draft);
-  return refuse_flags_of_others(draft);
+  GANGRUN_TRY(merge_job(parsed, flags, places, draft));
+  return refuse_flags_of_others(draft, places);
 }
 
 }  // namespace gangrun::job

@@ -3,11 +3,13 @@
 #include "base/result.h"
 #include "job/draft.h"
 #include "job/flags.h"
+#include "job/place.h"
 
 namespace gangrun::job {
 
 // Writes the flags over `draft`, which has at least one task afterwards, and notes their origins.
-// An unknown task type or an index out of range is an error that names what exists.
-base::Result<> merge_flags(const Flags& flags, JobDraft& draft);
+// A place gets the one name that it has here. An unknown task type or an index out of range is an
+// error that names what exists.
+base::Result<> merge_flags(const Flags& flags, const Places& places, JobDraft& draft);
 
 }  // namespace gangrun::job

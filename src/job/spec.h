@@ -258,10 +258,8 @@ struct KubernetesOptions {
   friend bool operator==(const KubernetesOptions&, const KubernetesOptions&) = default;
 };
 
-// The places that `on` may name.
-inline constexpr std::string_view kLocal = "local";
-inline constexpr std::string_view kYarn = "yarn";
-inline constexpr std::string_view kKubernetes = "kubernetes";
+// Where a job runs that does not say it.
+inline constexpr std::string_view kDefaultPlace = "local";
 
 struct JobSpec {
   std::string name;
@@ -278,7 +276,7 @@ struct JobSpec {
   std::string image;                            // a container image for all tasks; empty: none
   std::vector<Mount> mounts;           // what containers see of the host beside their own folder
   std::optional<ZooKeeper> zookeeper;  // absent: the roll call is not mirrored
-  std::string on{kLocal};
+  std::string on{kDefaultPlace};
   YarnOptions yarn;              // of use on YARN only
   KubernetesOptions kubernetes;  // of use on Kubernetes only
   // Files and folders (with a "/" at the end or not), relative to the working folder, that are

@@ -6,9 +6,9 @@
 #include "base/strings.h"
 #include "job/container.h"
 #include "job/field_values.h"
-#include "job/kubernetes_rules.h"
+#include "job/label.h"
 #include "job/limits.h"
-#include "job/places.h"
+#include "job/outputs.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -208,7 +208,6 @@ constexpr FieldRow<TaskSpec> kTaskFields[] = {
         .key = "label",
         .about = "Node label to run on, on a cluster",
         .allowed = "a node label; nodes without one are \"\"",
-        .only_on = {kYarn},
         .has_own_words = true,
         .flag = {.names = "--label",
                  .forms = FlagForms::kGeneralOrType,
@@ -223,7 +222,6 @@ constexpr FieldRow<TaskSpec> kTaskFields[] = {
     field_of<&TaskSpec::one_per_node>({
         .key = "one_per_node",
         .about = "At most one task of a type on each node of a cluster",
-        .only_on = {kYarn, kKubernetes},
         .has_own_words = true,
         .flag = {.names = "--one-per-node", .forms = FlagForms::kTypes, .reference = "`type`"},
         .reference = "on a cluster only: `true`: no two of these tasks run on one node",
@@ -390,23 +388,6 @@ Found check_task_fields(const JobSpec& job, const TaskSpec& task, const std::str
     const std::string own_path = base::format("{}.{}", path, field.path);
     if (auto found = check_use(job, task, field, own_path)) return found;
     if (auto found = check_value(field.row->info, field.row->get(task), own_path)) return found;
-  }
-  return std::nullopt;
-}
-
-Found check_places_of_fields(const JobSpec& job) {
-  for (const TaskSpec& task : job.tasks) {
-    for (const TaskField& field : plain_task_fields()) {
-      const FieldInfo& info = field.row->info;
-      const auto& places = info.only_on;
-      const bool is_allowed =
-          places.front().empty() || std::find(places.begin(), places.end(), job.on) != places.end();
-      if (is_allowed || has_default(*field.row, task)) continue;
-      return Problem{
-          base::format("tasks.{}.{}", task.type, field.path),
-          base::format("{} is not allowed with `on: {}`; allowed with `on: {}`",
-                       in_quotes(text_of(info, field.row->get(task))), job.on, places.front())};
-    }
   }
   return std::nullopt;
 }

@@ -23,7 +23,4 @@ const std::vector<TaskField>& plain_task_fields();
 // Ranges, texts, and policies: what one row says of a spec, whoever made it.
 Found check_task_fields(const JobSpec& job, const TaskSpec& task, const std::string& path);
 
-// What is not allowed where the job runs, as far as one row says it.
-Found check_places_of_fields(const JobSpec& job);
-
 }  // namespace gangrun::job

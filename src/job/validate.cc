@@ -10,9 +10,8 @@
 #include "job/archives.h"
 #include "job/container.h"
 #include "job/job_fields.h"
-#include "job/kubernetes_rules.h"
 #include "job/limits.h"
-#include "job/places.h"
+#include "job/outputs.h"
 #include "job/ports.h"
 #include "job/resources.h"
 #include "job/shipped_files.h"
@@ -145,7 +144,6 @@ Found check_task(const JobSpec& job, const TaskSpec& task) {
   if (auto found = check_overrides(task, path)) return found;
   if (auto found = check_archives(task.archives, path + ".archives")) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
-  if (auto found = check_pod(task.pod, path + ".pod")) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
   if (job.command.empty()) {
     return Problem{path, base::format("{} has no command; write it after --, or as `command` "
@@ -311,10 +309,12 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   }
   if (auto found = check_name(spec.on, "on")) return found;
   if (auto found = check_hosts(spec)) return found;
-  if (auto found = check_yarn(spec.yarn)) return found;
-  if (auto found = check_kubernetes(spec.kubernetes)) return found;
-  if (auto found = check_outputs(spec.outputs, "outputs")) return found;
-  return check_place(spec);
+  return check_outputs(spec.outputs, "outputs");
+}
+
+std::optional<Problem> find_problem(const JobSpec& spec, const Places& places) {
+  if (auto found = find_problem(spec)) return found;
+  return places.check(spec);
 }
 
 base::Result<> check_variable_name(std::string_view name) {
@@ -333,8 +333,8 @@ base::Result<> check_variable_name(std::string_view name) {
   return {};
 }
 
-base::Result<> validate(const JobSpec& spec) {
-  const auto found = find_problem(spec);
+base::Result<> validate(const JobSpec& spec, const Places& places) {
+  const auto found = find_problem(spec, places);
   if (!found) return {};
   return base::invalid_argument(base::format("{}: {}", found->path, found->text));
 }

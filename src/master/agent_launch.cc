@@ -15,6 +15,7 @@ registry::AgentConfig agent_config_of(const Settings& settings, const job::TaskI
   config.job_id = settings.job_id;
   config.task = task;
   config.attempt = attempt;
+  config.is_fed = settings.joining != nullptr;
   config.secret = settings.secret;
   config.host = settings.host;
   config.host_reason = settings.host_reason;

@@ -37,6 +37,8 @@ struct AgentConfig {
   std::string log_prefix;  // of the task's output: ".out" and ".err" are added
   // Whether who ends the agent by a signal tells the master why: then the agent does not.
   bool place_tells_end = false;
+  // Whether the agent serves the rendezvous whatever the framework: the task is fed by it.
+  bool is_fed = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
   std::optional<job::Gpus> gpus;
 };

@@ -31,6 +31,7 @@ AgentConfig example() {
   config.log_prefix = "/x/logs/worker-1";
   config.gpus = job::Gpus{job::GpuMaker::kAmd, {{"GPU-1", "GPU-1", "", "dri/renderD128"}}};
   config.place_tells_end = true;
+  config.is_fed = true;
   return config;
 }
 

@@ -78,8 +78,8 @@ def test_each_pods_command_gets_the_file_and_the_signal(jobs, command, pod):
         said, _ = client.communicate(timeout=90)
     assert client.returncode == 0, said
     assert len(told(jobs, 'told 2 SIGUSR1 {"reason":"signal"}')) == 3
-    assert "SIGUSR1: being passed on to 3 tasks as a notice" in said
-    assert "SIGUSR2: being passed on to 3 tasks as a notice" in said
+    assert "SIGUSR1: passed on to 3 tasks as a notice" in said
+    assert "SIGUSR2: passed on to 3 tasks as a notice" in said
     assert "no notice" not in said
     assert jobs.left() == []
 

@@ -10,7 +10,7 @@ import time
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 import gangrun
-from gangrun import _function, compat, errors
+from gangrun import _function, _places, compat, errors
 from gangrun.tf_yarn import environment, mlflow, report, task_modules, topologies
 from gangrun.tf_yarn.experiment import ExperimentFn, SafeFunction
 from gangrun.tf_yarn.metrics import Metrics, Thresholds, metrics_of
@@ -19,7 +19,6 @@ from gangrun.tf_yarn.topologies import NodeLabel, TaskSpecs
 
 Thresholds_ = Mapping[str, "tuple[Optional[float], Optional[float]]"]
 PyenvPath = Union[str, "os.PathLike[str]", Mapping[NodeLabel, Any], Any]
-PLACES = ("yarn", "local")
 # The folder in a task where the archive of cuda_runtime_hdfs_path is unpacked.
 CUDA_FOLDER = "cuda_runtime"
 
@@ -89,8 +88,8 @@ class Arguments:
     def check(self) -> None:
         """Validate the arguments without any network access. Raises ValueError or TypeError."""
         self.on = self.on or compat.default_place()
-        if self.on not in PLACES:
-            raise ValueError(f"on: {self.on!r} is not a known place; allowed: {', '.join(PLACES)}")
+        if problem := _places.problem_of(self.on, _places.OTHER_TOOLS):
+            raise ValueError(f"on: {problem}")
         if not callable(self.experiment_fn):
             raise TypeError(f"experiment_fn: {self.experiment_fn!r} is not a function")
         if not isinstance(self.nb_retries, int) or isinstance(self.nb_retries, bool) or self.nb_retries < 0:

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/kubernetes/manifests.h"
 
 // Jobs for the tests of this room.
@@ -21,7 +22,7 @@ inline job::TaskSpec tasks_of(const std::string& type, int instances) {
 inline ManifestInput wine_job() {
   ManifestInput input;
   input.spec.name = "wine";
-  input.spec.on = job::kKubernetes;
+  input.spec.on = kKubernetes;
   input.spec.image = "tf:2.15";
   input.spec.command.words = {"python", "train.py"};
   input.spec.tasks = {tasks_of("worker", 2)};

@@ -19,7 +19,6 @@
 #include "cluster/local/agent_processes.h"
 #include "cluster/local/local_logs.h"
 #include "cluster/result_names.h"
-#include "job/places.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
 #include "net/client.h"
@@ -218,12 +217,7 @@ Result<TunnelAgent> LocalSite::tunnel_agent(std::string_view job, const job::Tas
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   GANGRUN_ASSIGN(base::Secret secret, read_secret(paths));
   GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
-  if (spec.on == job::kKubernetes) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} is in a pod, which has no agent", job::to_string(task))};
-  }
-  if (spec.hosts.empty() && spec.on != job::kSpark)
-    return TunnelAgent{.is_beside_us = true, .secret = std::move(secret)};
+  if (are_beside_us_(spec)) return TunnelAgent{.is_beside_us = true, .secret = std::move(secret)};
   GANGRUN_ASSIGN(net::Endpoint control,
                  registry::fetch_control(net::Endpoint::on_unix(paths.socket()), secret, task,
                                          clock_.now() + kAnswerTimeout));

@@ -23,8 +23,13 @@ class LocalSite final : public Site {
   // at most at `deadline`.
   using Revive = std::function<base::Result<>(const JobPaths& paths, base::Instant deadline)>;
 
-  LocalSite(std::string home, const base::Clock& clock, Revive revive)
-      : home_(std::move(home)), clock_(clock), revive_(std::move(revive)) {}
+  // `are_beside_us` says whether the tasks of a job run beside its master.
+  LocalSite(std::string home, const base::Clock& clock, Revive revive,
+            std::function<bool(const job::JobSpec&)> are_beside_us)
+      : home_(std::move(home)),
+        clock_(clock),
+        revive_(std::move(revive)),
+        are_beside_us_(std::move(are_beside_us)) {}
 
   base::Result<std::vector<job::JobStatus>> list() override;
   base::Result<job::JobStatus> status(std::string_view job) override;
@@ -48,6 +53,7 @@ class LocalSite final : public Site {
   std::string home_;
   const base::Clock& clock_;
   Revive revive_;
+  std::function<bool(const job::JobSpec&)> are_beside_us_;
 };
 
 // What the job was asked to be.

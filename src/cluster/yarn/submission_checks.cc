@@ -91,15 +91,6 @@ Result<> check_placement(const ClusterFacts& facts, const std::string& who) {
 
 }  // namespace
 
-hadoop::Resource resource_of(const job::Resources& resources) {
-  hadoop::Resource resource;
-  resource.memory_mib = resources.memory_mib > 0 ? resources.memory_mib : kDefaultMemoryMib;
-  resource.vcores = resources.vcores;
-  resource.others = resources.others;
-  if (resources.gpus > 0) resource.others[kGpuResource] = resources.gpus;
-  return resource;
-}
-
 std::vector<std::string> leaves_of(const std::vector<std::string>& queues) {
   std::vector<std::string> leaves;
   for (const std::string& queue : queues) {

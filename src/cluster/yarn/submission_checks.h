@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/yarn/container_resource.h"
 #include "hadoop/records.h"
 #include "hadoop/release.h"
 #include "job/spec.h"
@@ -36,13 +37,5 @@ base::Result<> check_queue(const ClusterFacts& facts);
 // What YARN would refuse, forget or leave waiting for ever, as one error that names field, value
 // and what is allowed.
 base::Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec);
-
-// Of a task that does not say: YARN has no container without a limit.
-inline constexpr std::int64_t kDefaultMemoryMib = 1024;
-
-// The container of a task.
-hadoop::Resource resource_of(const job::Resources& resources);
-
-inline constexpr const char* kGpuResource = "yarn.io/gpu";
 
 }  // namespace gangrun::cluster

@@ -55,15 +55,6 @@ TEST(SubmissionChecks, TooMuchIsToldWithBothNumbers) {
   EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.master: memory 9999 MiB"));
 }
 
-TEST(SubmissionChecks, WhatATaskAsksForIsItsContainer) {
-  const hadoop::Resource resource =
-      resource_of({.memory_mib = 2048, .vcores = 2, .gpus = 1, .others = {{"fpga", 3}}});
-  EXPECT_EQ(resource,
-            (hadoop::Resource{
-                .memory_mib = 2048, .vcores = 2, .others = {{"fpga", 3}, {"yarn.io/gpu", 1}}}));
-  EXPECT_EQ(resource_of({}).memory_mib, kDefaultMemoryMib);
-}
-
 TEST(SubmissionChecks, AResourceThatYarnWouldDropIsRefused) {
   job::JobSpec asking = checked_spec();
   asking.tasks[0].resources.others["fpga"] = 1;

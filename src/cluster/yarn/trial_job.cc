@@ -12,6 +12,7 @@
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/submitter.h"
+#include "cluster/yarn/yarn_rules.h"
 #include "cluster/yarn/yarn_site.h"
 #include "hadoop/resource_manager.h"
 #include "hadoop/web_hdfs.h"
@@ -242,7 +243,7 @@ std::vector<Check> Run::run() {
 job::JobSpec trial_spec(const TrialJob& job) {
   job::JobSpec spec;
   spec.name = kJobName;
-  spec.on = job::kYarn;
+  spec.on = kYarn;
   spec.success = "all";
   spec.frameworks.emplace();
   spec.environment = job.environment;

@@ -1,0 +1,14 @@
+"""The places that run tasks (`on`), as far as Python starts them; docs/job.md has all."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+PLACES = ("local", "yarn", "kubernetes")
+# Where jobs of other tools' interfaces run: those tools know YARN, and this machine is to try them.
+OTHER_TOOLS = ("local", "yarn")
+
+
+def problem_of(on: object, allowed: Sequence[str] = PLACES) -> Optional[str]:
+    """Why `on` is none of these places; None where it is one."""
+    return None if on in allowed else f"{on!r} is not a known place; allowed: {', '.join(allowed)}"

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/log.h"
+#include "client/task_way.h"
+#include "net/client.h"
+#include "net/event_loop.h"
+#include "registry/control.h"
+#include "registry/tunnel_entrance.h"
+
+namespace gangrun::client {
+
+// The way to a task by tunnels of its agent.
+class AgentWay final : public TaskWay {
+ public:
+  // `wanted_port` 0: any. `on_broken` is told why a connection broke.
+  AgentWay(net::EventLoop& loop, std::uint16_t wanted_port,
+           std::function<void(const base::Error&)> on_broken)
+      : loop_(loop), wanted_port_(wanted_port), on_broken_(std::move(on_broken)) {}
+
+  [[nodiscard]] bool has_agent() const override { return true; }
+  base::Result<std::string> take(const job::TaskStatus* task,
+                                 const base::Result<cluster::TunnelAgent>& agent) override;
+  [[nodiscard]] std::uint16_t port() const override { return port_; }
+  void try_once(std::function<void(base::Result<>)> done) override {
+    entrance_->try_once(std::move(done));
+  }
+
+ private:
+  base::Result<> open_entrance(const base::Secret& secret);
+  base::Result<net::Endpoint> exit_of(const cluster::TunnelAgent& agent);
+
+  net::EventLoop& loop_;
+  const std::uint16_t wanted_port_;
+  const std::function<void(const base::Error&)> on_broken_;
+  std::uint16_t port_ = 0;
+  std::vector<std::uint16_t> ports_;  // of the task, as it told them last
+  const std::unique_ptr<base::Logger> logger_ =
+      base::stderr_logger("gangrun open", base::LogLevel::kWarning);
+  std::unique_ptr<registry::ControlServer> exit_;  // of a task beside us
+  std::optional<net::Endpoint> own_exit_;
+  std::unique_ptr<registry::TunnelEntrance> entrance_;
+};
+
+}  // namespace gangrun::client

@@ -1,0 +1,61 @@
+#include "client/checks_view.h"
+
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+#include "client/text.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using cluster::Check;
+using cluster::Verdict;
+
+Paint paint_of_verdict(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk: return Paint::kGreen;
+    case Verdict::kWarning: return Paint::kYellow;
+    case Verdict::kFailed: return Paint::kRed;
+    case Verdict::kNotChecked: return Paint::kDim;
+  }
+  return Paint::kNone;
+}
+
+}  // namespace
+
+Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std::size_t width) {
+  std::vector<std::vector<Span>> rows;
+  rows.reserve(checks.size());
+  for (const Check& check : checks) {
+    rows.push_back({{check.name},
+                    {std::string(to_string(check.verdict)), paint_of_verdict(check.verdict)},
+                    {harmless(check.found)}});
+  }
+  Lines lines = table({{"WHAT"}, {"IS"}, {"BECAUSE"}}, rows, width);
+  // Whole, as the table may have cut it.
+  for (const Check& check : checks) {
+    if (check.to_do.empty()) continue;
+    lines.emplace_back("");
+    lines.emplace_back(base::format("{}: {}", check.name, harmless(check.found)),
+                       paint_of_verdict(check.verdict));
+    lines.emplace_back(base::format("  to do: {}", harmless(check.to_do)));
+  }
+  if (lines.size() > checks.size() + 1) lines.emplace_back("");
+  if (cluster::any_failed(checks)) {
+    lines.emplace_back(
+        base::format("no job can run on {} until the failed checks are fixed", place), Paint::kRed);
+  } else {
+    lines.emplace_back(base::format("jobs can run on {}", place), Paint::kGreen);
+  }
+  return lines;
+}
+
+base::Json checks_json(const std::vector<Check>& checks) {
+  base::Json list = base::Json::array();
+  for (const Check& check : checks) list.push_back(to_json(check));
+  return {{"can_run_jobs", !cluster::any_failed(checks)}, {"checks", std::move(list)}};
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "client/style.h"
+#include "cluster/check.h"
+
+namespace gangrun::client {
+
+// `place` in words: "this machine".
+Lines checks_lines(const std::vector<cluster::Check>& checks, std::string_view place,
+                   std::size_t width);
+base::Json checks_json(const std::vector<cluster::Check>& checks);
+
+}  // namespace gangrun::client

@@ -1,0 +1,34 @@
+#include "client/checks_view.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::client {
+namespace {
+
+using cluster::Check;
+using cluster::Verdict;
+
+TEST(Checks, OneThatFailedIsEnough) {
+  std::vector<Check> checks = {{"a", Verdict::kOk, "x"}, {"b", Verdict::kWarning, "y"}};
+  EXPECT_TRUE(checks_json(checks)["can_run_jobs"]);
+  checks.push_back({"c", Verdict::kFailed, "z"});
+  const Lines lines = checks_lines(checks, "this machine", 0);
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[2].text(), "b     warning  y");
+  EXPECT_EQ(lines[4].text(), "no job can run on this machine until the failed checks are fixed");
+  EXPECT_FALSE(checks_json(checks)["can_run_jobs"]);
+  EXPECT_EQ(checks_json(checks)["checks"][2]["verdict"], "failed");
+}
+
+TEST(Checks, WhatIsToBeDoneIsNeverCut) {
+  const Lines lines =
+      checks_lines({{"queue", Verdict::kFailed, "there is no queue ml", "name one with --queue"}},
+                   "the cluster", 24);
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[1].width(), 24U);
+  EXPECT_EQ(lines[3].text(), "queue: there is no queue ml");
+  EXPECT_EQ(lines[4].text(), "  to do: name one with --queue");
+}
+
+}  // namespace
+}  // namespace gangrun::client

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "client/console.h"
+#include "client/exit_status.h"
+
+namespace gangrun::client {
+
+class Places;
+
+// What main hands down to every command.
+struct Context {
+  const base::Clock& clock;
+  base::Instant commanded_at;  // when the user gave the command
+  Console& console;
+  std::map<std::string, std::string> environment;
+  std::string program;  // path of gangrun itself
+  std::string folder;   // where it was called
+  const Places& places;
+
+  [[nodiscard]] std::string variable(const std::string& name) const {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  }
+};
+
+// What a command does once its flags are read.
+using Action = std::function<ExitStatus(Context&)>;
+
+}  // namespace gangrun::client

@@ -1,0 +1,58 @@
+#include "client/hosted_plan.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "client/fail.h"
+#include "client/plan.h"
+#include "client/prepare.h"
+#include "client/sites.h"
+
+namespace gangrun::client {
+
+namespace {
+
+constexpr std::chrono::seconds kResolveTimeout(5);
+
+}  // namespace
+
+base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
+                                  const Context& context) {
+  RunPlan plan;
+  GANGRUN_ASSIGN(plan.home, home_of(context));
+  GANGRUN_ASSIGN(auto host,
+                 host_for_tasks(spec, options.host, context.clock.now() + kResolveTimeout));
+  plan.spec = std::move(spec);
+  plan.launch.host = std::move(host.address);
+  plan.launch.host_reason = std::move(host.reason);
+  plan.launch.working_folder = context.folder;
+  plan.launch.serve_tls = options.serve_tls;
+  if (options.port) {
+    GANGRUN_ASSIGN(plan.ports, host::port_range_from(*options.port).context("--port"));
+  }
+  plan.launch.verbose = options.display.verbose;
+  return plan;
+}
+
+ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& context) {
+  const Plan plan{.spec = run.spec,
+                  .working_folder = context.folder,
+                  .job_folder = base::format("{}/jobs/{}-<time>", run.home, run.spec.name),
+                  .host = run.launch.host,
+                  .containment = run.launch.containment,
+                  .more = run.more};
+  if (options.display.json) {
+    const auto json = plan_json(plan);
+    if (!json.ok()) return fail(context, json.error(), ExitStatus::kBadInput);
+    context.console.out(base::dump_json_indented(*json) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  const auto lines = plan_lines(plan);
+  if (!lines.ok()) return fail(context, lines.error(), ExitStatus::kBadInput);
+  context.console.out(*lines);
+  return ExitStatus::kSuccess;
+}
+
+}  // namespace gangrun::client

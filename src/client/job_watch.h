@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "cluster/site.h"
+#include "job/status.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+
+namespace gangrun::client {
+
+// What a command that stays with a job of a cluster asks for again and again. Questions to a
+// cluster block, so each kind has a thread and a site of its own; what they bring comes to the
+// loop.
+class JobWatch {
+ public:
+  struct Callbacks {
+    // Gives the time until the next look.
+    std::function<base::Duration(const job::JobStatus& status)> on_status;
+    // The cluster cannot be asked, which changes nothing: the job goes on. Told once until it can
+    // be asked again. Also for what did not reach the job.
+    std::function<void(const std::string& sentence)> on_trouble;
+  };
+
+  // The next look where there was no answer is after `pause`.
+  JobWatch(net::EventLoop& loop, std::string job, base::Duration pause, Callbacks callbacks);
+
+  // Looks for the first time now.
+  void start(std::unique_ptr<cluster::Site> status_site, std::unique_ptr<cluster::Site> stop_site);
+  // Asks for the job's end; one that has ended already is fine.
+  void stop(bool at_once, const std::string& by);
+  // Has the tasks told that their place may end them.
+  void give_notice(const std::string& by);
+
+ private:
+  void ask(std::function<base::Result<>()> question);
+  void look();
+  void on_answer(const base::Result<job::JobStatus>& status);
+
+  net::EventLoop& loop_;
+  const std::string job_;
+  const base::Duration pause_;
+  const Callbacks callbacks_;
+  bool told_silent_ = false;
+  net::Timer timer_;
+  std::unique_ptr<cluster::Site> status_site_;
+  std::unique_ptr<cluster::Site> stop_site_;
+  // Last: what runs on them uses the others.
+  net::Workers status_worker_;
+  net::Workers stop_worker_;
+};
+
+}  // namespace gangrun::client

@@ -1,0 +1,108 @@
+#include "client/job_watch.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+namespace gangrun::client {
+namespace {
+
+using base::Result;
+using testing::ElementsAre;
+
+constexpr base::milliseconds kPause(1);
+
+// Answers in this order, the last one again and again.
+class ScriptedSite final : public cluster::Site {
+ public:
+  explicit ScriptedSite(std::vector<Result<job::JobStatus>> answers, Result<> stopped = {})
+      : answers_(std::move(answers)), stopped_(std::move(stopped)) {}
+
+  Result<std::vector<job::JobStatus>> list() override { return std::vector<job::JobStatus>(); }
+  Result<job::JobStatus> status(std::string_view) override {
+    const std::size_t at = asked_++;
+    return answers_[std::min(at, answers_.size() - 1)];
+  }
+  Result<std::vector<cluster::TaskResult>> results(std::string_view) override {
+    return std::vector<cluster::TaskResult>();
+  }
+  Result<> read_result(std::string_view, const job::TaskId&, const cluster::ResultSink&) override {
+    return base::not_found("no result");
+  }
+  Result<std::unique_ptr<cluster::LogReader>> logs(std::string_view,
+                                                   const cluster::LogRequest&) override {
+    return base::not_found("no logs");
+  }
+  Result<job::ClusterSpec> cluster_spec(std::string_view, int, base::Instant) override {
+    return base::not_found("no cluster spec");
+  }
+  Result<> stop(std::string_view, bool, const std::string&) override { return stopped_; }
+  Result<> give_notice(std::string_view, const std::string&) override { return stopped_; }
+  Result<cluster::TunnelAgent> tunnel_agent(std::string_view, const job::TaskId&) override {
+    return base::unavailable("nobody asks");
+  }
+  Result<> wait_for_change(std::string_view, base::Instant) override { return {}; }
+
+ private:
+  std::vector<Result<job::JobStatus>> answers_;
+  Result<> stopped_;
+  std::atomic<std::size_t> asked_ = 0;
+};
+
+job::JobStatus in_state(job::JobState state) {
+  job::JobStatus status;
+  status.state = state;
+  return status;
+}
+
+class JobWatchTest : public testing::Test {
+ protected:
+  JobWatch::Callbacks callbacks() {
+    return {[this](const job::JobStatus& status) {
+              states.push_back(status.state);
+              return base::Duration(kPause);
+            },
+            [this](const std::string& sentence) { troubles.push_back(sentence); }};
+  }
+  bool wait_until(const std::function<bool()>& done) {
+    return loop.run_until(done, loop.now() + std::chrono::seconds(20));
+  }
+
+  net::EventLoop loop;
+  std::vector<job::JobState> states;
+  std::vector<std::string> troubles;
+};
+
+TEST_F(JobWatchTest, LooksAgainAndAgainAndTellsSilenceOnce) {
+  JobWatch watch(loop, "job", kPause, callbacks());
+  const base::Error silent = base::unavailable("nobody answers");
+  watch.start(std::make_unique<ScriptedSite>(std::vector<Result<job::JobStatus>>{
+                  in_state(job::JobState::kAllocating), silent, silent,
+                  in_state(job::JobState::kRunning), silent, in_state(job::JobState::kSucceeded)}),
+              std::make_unique<ScriptedSite>(std::vector<Result<job::JobStatus>>{silent}));
+  ASSERT_TRUE(wait_until([this] { return states.size() >= 3; }));
+  states.resize(3);
+  EXPECT_THAT(states, ElementsAre(job::JobState::kAllocating, job::JobState::kRunning,
+                                  job::JobState::kSucceeded));
+  EXPECT_THAT(troubles, ElementsAre("nobody answers", "nobody answers"));
+}
+
+TEST_F(JobWatchTest, AStopThatComesTooLateIsNoTrouble) {
+  const base::Error ended{base::Code::kFailedPrecondition, "has ended already"};
+  const base::Error silent = base::unavailable("nobody answers");
+  for (const bool is_reached : {true, false}) {
+    JobWatch watch(loop, "job", kPause, callbacks());
+    const std::vector<Result<job::JobStatus>> running{in_state(job::JobState::kRunning)};
+    watch.start(std::make_unique<ScriptedSite>(running),
+                std::make_unique<ScriptedSite>(running, is_reached ? ended : silent));
+    watch.stop(true, "a test");
+    const std::size_t seen = states.size();
+    ASSERT_TRUE(wait_until([&] { return is_reached ? states.size() > seen : !troubles.empty(); }));
+  }
+  EXPECT_THAT(troubles, ElementsAre("nobody answers"));
+}
+
+}  // namespace
+}  // namespace gangrun::client

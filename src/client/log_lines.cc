@@ -1,0 +1,113 @@
+#include "client/log_lines.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "client/text.h"
+#include "job/json_text.h"
+
+namespace gangrun::client {
+
+namespace {
+
+// As often as the live table is drawn.
+constexpr std::chrono::milliseconds kTerminalPace(200);
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+std::chrono::milliseconds redraw_pace(const Console& console, bool json) {
+  return console.is_terminal() && !json ? kTerminalPace : cluster::kRedrawPace;
+}
+
+Line prefixed(const cluster::LogLine& line, std::size_t prefix_width) {
+  Line result(fit(job::to_string(line.task), prefix_width), paint_of_type(line.task.type));
+  result.add(" | ", line.is_error ? Paint::kRed : Paint::kDim);
+  return result.add(harmless(line.text));
+}
+
+base::Json to_json(const cluster::LogLine& line) {
+  base::Json json = {{"event", "line"},
+                     {"task", job::to_string(line.task)},
+                     {"stream", line.is_error ? "stderr" : "stdout"},
+                     {"line", job::json_text(line.text)}};
+  if (line.end == cluster::LineEnd::kGoesOn) json["partial"] = true;
+  if (line.end == cluster::LineEnd::kRedrawn) json["redrawn"] = true;
+  return json;
+}
+
+std::string LogPrinter::text_of(const cluster::LogLine& line) const {
+  if (options_.json) return base::dump_json(to_json(line)) + "\n";
+  const bool is_terminal = line.is_error ? console_.err_is_terminal() : console_.out_is_terminal();
+  const bool colour = line.is_error ? console_.colour_on_err() : console_.colour_on_out();
+  if (options_.prefix) {
+    return prefixed(line, options_.prefix_width).to_terminal(colour) + "\n";
+  }
+  // One task's output on its way to a file or a program stays as it is, byte by byte.
+  const bool ends = line.end == cluster::LineEnd::kNewline;
+  if (!is_terminal) return ends ? line.text + "\n" : line.text;
+  return harmless(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
+}
+
+void LogPrinter::write(bool is_error, std::string_view text) {
+  if (is_error && !options_.json) {
+    console_.err(text);
+  } else {
+    console_.out(text);
+  }
+}
+
+void LogPrinter::make_way() {
+  if (drawn_) write(drawn_->is_error, kClearLine);
+  drawn_.reset();
+}
+
+// What of the last line's future a line decides.
+void LogPrinter::note(const cluster::LogLine& line) {
+  if (line.end == cluster::LineEnd::kRedrawn) {
+    current_ = Current{
+        line.task, line.is_error,
+        options_.prefix ? prefixed(line, options_.prefix_width) : Line(harmless(line.text))};
+    return;
+  }
+  if (current_ && current_->task == line.task && current_->is_error == line.is_error) {
+    current_.reset();
+  }
+  goes_on_ = !options_.prefix && line.end == cluster::LineEnd::kGoesOn;
+}
+
+void LogPrinter::draw() {
+  if (!current_ || goes_on_) return;
+  const bool is_error = current_->is_error;
+  const bool colour = is_error ? console_.colour_on_err() : console_.colour_on_out();
+  // The last column stays free: a terminal that wraps would keep the first row.
+  const std::size_t columns = console_.size().value_or(Size{}).columns;
+  Line line = current_->line.cut_to(columns - 1);
+  if (drawn_ && drawn_->is_error == is_error && drawn_->line == line) return;
+  if (drawn_ && drawn_->is_error != is_error) make_way();
+  write(is_error, base::format("\r{}\x1b[K", line.to_terminal(colour)));
+  drawn_ = Current{current_->task, is_error, std::move(line)};
+}
+
+void LogPrinter::print(const std::vector<cluster::LogLine>& lines) {
+  // In one write for a run of lines of one stream: a batch of a megabyte is common.
+  std::string batch;
+  bool is_error = false;
+  const auto flush = [&] {
+    if (batch.empty()) return;
+    make_way();
+    write(is_error, batch);
+    batch.clear();
+  };
+  for (const cluster::LogLine& line : lines) {
+    if (draws_in_place_) note(line);
+    if (draws_in_place_ && line.end == cluster::LineEnd::kRedrawn) continue;
+    if (line.is_error != is_error) flush();
+    is_error = line.is_error;
+    batch += text_of(line);
+  }
+  flush();
+  draw();
+}
+
+}  // namespace gangrun::client

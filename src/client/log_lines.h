@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "client/console.h"
+#include "client/style.h"
+#include "cluster/site.h"
+
+namespace gangrun::client {
+
+// "worker:0 | text": one line of a task's output among those of others.
+Line prefixed(const cluster::LogLine& line, std::size_t prefix_width);
+
+base::Json to_json(const cluster::LogLine& line);
+
+// How often a progress bar is to be given to who shows it: on a terminal it moves.
+std::chrono::milliseconds redraw_pace(const Console& console, bool json);
+
+// Writes tasks' lines: their standard output to ours, their standard error to ours. On a terminal,
+// what a task draws anew (a progress bar) stands in the last line, below all others, and is
+// replaced in place; of several tasks it is the one that moved last.
+class LogPrinter {
+ public:
+  struct Options {
+    bool prefix = true;
+    std::size_t prefix_width = 0;  // of the longest task's name
+    bool json = false;             // all of it to standard output
+  };
+
+  LogPrinter(Console& console, Options options)
+      : console_(console),
+        options_(options),
+        draws_in_place_(console.is_terminal() && !options.json) {}
+  LogPrinter(const LogPrinter&) = delete;
+  LogPrinter& operator=(const LogPrinter&) = delete;
+  ~LogPrinter() { make_way(); }
+
+  void print(const std::vector<cluster::LogLine>& lines);
+  // Clears the last line, for what others write; the progress bar is back when it moves.
+  void make_way();
+
+ private:
+  // What stands in the last line, or is to stand there.
+  struct Current {
+    job::TaskId task;
+    bool is_error = false;
+    Line line;
+  };
+
+  [[nodiscard]] std::string text_of(const cluster::LogLine& line) const;
+  void write(bool is_error, std::string_view text);
+  void note(const cluster::LogLine& line);
+  void draw();
+
+  Console& console_;
+  const Options options_;
+  const bool draws_in_place_;
+  std::optional<Current> current_;
+  std::optional<Current> drawn_;
+  bool goes_on_ = false;  // a piece of a line was written last: there is no line of our own
+};
+
+}  // namespace gangrun::client

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "client/context.h"
+#include "client/run_options.h"
+#include "client/task_way.h"
+#include "cluster/check.h"
+#include "cluster/site.h"
+#include "host/backend.h"
+#include "job/place.h"
+#include "net/event_loop.h"
+
+namespace gangrun::client {
+
+// Flags of `run` that not every place takes.
+enum class RunFlag { kPort, kDetach, kHost, kServeTls };
+
+// What `doctor` was told of a cluster.
+struct DoctorOptions {
+  std::optional<std::string> queue;
+  std::vector<std::string> file_systems;
+  std::optional<std::string> python;
+  bool remote = false;
+
+  [[nodiscard]] bool is_about_cluster() const {
+    return queue || !file_systems.empty() || python || remote;
+  }
+};
+
+struct Examination {
+  std::vector<cluster::Check> checks;
+  bool is_whole = true;  // false: Ctrl-C ended it
+};
+
+// One task, for who wants to reach it. `spec` is null where its job is not kept on this machine.
+struct WayInput {
+  net::EventLoop& loop;
+  const Context& context;
+  const job::JobSpec* spec = nullptr;
+  std::string job;
+  job::TaskId task;
+  std::uint16_t port = 0;  // of this machine; 0: any
+  std::function<void(const base::Error&)> on_broken;
+};
+
+// Jobs that a place knows itself, by ids of its own; all others are kept on this machine.
+class OwnJobs {
+ public:
+  virtual ~OwnJobs() = default;
+  // Whether it is such an id, or the beginning of one.
+  [[nodiscard]] virtual bool has_id(std::string_view job) const = 0;
+  virtual ExitStatus attach(const std::string& job, const DisplayOptions& display,
+                            Context& context) const = 0;
+  // Where the job's page is; empty: nobody knows.
+  [[nodiscard]] virtual std::string page_url(const std::string& job,
+                                             const Context& context) const = 0;
+  // "runs there, where tasks write elsewhere": why no output of theirs is brought here.
+  [[nodiscard]] virtual std::string_view why_no_outputs() const = 0;
+};
+
+// A place that runs tasks, as commands see it: what it says of jobs, how it starts them, where they
+// are found again, and whether it is in order. No command names one.
+class Place {
+ public:
+  virtual ~Place() = default;
+  [[nodiscard]] virtual job::Place rules() const = 0;
+
+  // `run`. The flags that it does not take, with the reason ("the master is elsewhere"), or none.
+  [[nodiscard]] virtual std::map<RunFlag, std::string_view> refused_flags() const { return {}; }
+  // What else is wrong with such a start; kInvalidArgument names it.
+  [[nodiscard]] virtual base::Result<> check(const RunOptions& /*options*/,
+                                             const job::JobSpec& /*spec*/) const {
+    return {};
+  }
+  [[nodiscard]] virtual bool has_master_here() const { return true; }
+  // Starts the job, or with `dry_run` shows what would be started.
+  virtual ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const = 0;
+  // The command that shows a job which was started with --detach.
+  [[nodiscard]] virtual std::string_view following_command() const { return "attach"; }
+  // For a master that is a process of its own. Null: the place has none such.
+  [[nodiscard]] virtual std::unique_ptr<host::Backend> backend() const { return nullptr; }
+
+  // Whether it has a list of its jobs: what `--on` of `ps` and the like may name.
+  [[nodiscard]] virtual bool lists_jobs() const { return false; }
+  // Of a place that lists them.
+  [[nodiscard]] virtual base::Result<std::unique_ptr<cluster::Site>> site(
+      const Context& context) const;
+  // Null: its jobs are kept on this machine.
+  [[nodiscard]] virtual const OwnJobs* own_jobs() const { return nullptr; }
+  // The jobs of `home` on this machine, with those of this place that are asked otherwise.
+  [[nodiscard]] virtual std::unique_ptr<cluster::Site> with_own_site(
+      const std::string& /*home*/, const Context& /*context*/,
+      std::unique_ptr<cluster::Site> others) const {
+    return others;
+  }
+  [[nodiscard]] virtual base::Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const;
+
+  // `doctor`. What it looks at, in words ("this machine"); empty: it cannot be examined.
+  [[nodiscard]] virtual std::string_view examined() const { return {}; }
+  [[nodiscard]] virtual bool is_examined_as_cluster() const { return false; }
+  [[nodiscard]] virtual base::Result<Examination> examine(const DoctorOptions& options,
+                                                          Context& context) const;
+};
+
+// All that there are, in the order in which errors and help list them.
+class Places {
+ public:
+  explicit Places(std::vector<std::unique_ptr<Place>> places);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Place>>& all() const { return places_; }
+  [[nodiscard]] const job::Places& rules() const { return rules_; }
+  // Null where there is none of this name.
+  [[nodiscard]] const Place* find(std::string_view name) const;
+  // The place whose jobs have such ids; null: it is a job of this machine.
+  [[nodiscard]] const Place* with_job(std::string_view job) const;
+  // Those of which this is true.
+  [[nodiscard]] std::vector<std::string> names(
+      const std::function<bool(const Place&)>& chosen) const;
+  [[nodiscard]] std::vector<std::string> names_with_jobs() const;
+
+  // Whether the flags make sense where the job runs.
+  [[nodiscard]] base::Result<> check_flags(const RunOptions& options,
+                                           const job::JobSpec& spec) const;
+
+ private:
+  [[nodiscard]] base::Result<> check_flag(RunFlag flag, const std::string& given,
+                                          const job::JobSpec& spec) const;
+
+  std::vector<std::unique_ptr<Place>> places_;
+  job::Places rules_;
+};
+
+}  // namespace gangrun::client

@@ -1,0 +1,186 @@
+#include "client/plain_view.h"
+
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "client/live_view.h"
+#include "client/render.h"
+#include "client/report.h"
+#include "client/text.h"
+#include "job/json_text.h"
+
+namespace gangrun::client {
+
+namespace {
+
+std::string job_sentence(const job::JobStatus& status) {
+  std::string sentence = state_words(status.state);
+  if (status.state == job::JobState::kRunning && status.all_started_ms >= 0) {
+    return base::format("running: all tasks started {} after the command",
+                        base::to_words(std::chrono::milliseconds(status.all_started_ms)));
+  }
+  if (!status.waiting_for.empty()) {
+    sentence += base::format(", waiting for {}", harmless(status.waiting_for));
+  }
+  return sentence;
+}
+
+std::string task_sentence(const job::TaskStatus& task) {
+  std::string sentence =
+      base::format("{} {}", job::to_string(task.task), job::to_string(task.state));
+  if (task.attempt > 1) sentence += base::format(" (run {})", task.attempt);
+  if (!task.exit.empty()) sentence += base::format(": {}", harmless(task.exit));
+  return sentence;
+}
+
+bool is_worth_telling(const job::TaskStatus* before, const job::TaskStatus& now, bool verbose) {
+  if (before != nullptr && before->state == now.state && before->attempt == now.attempt) {
+    return false;
+  }
+  const bool bad = now.state == job::TaskState::kFailed || now.state == job::TaskState::kLost;
+  return verbose || bad || (before != nullptr && before->attempt != now.attempt);
+}
+
+}  // namespace
+
+std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus& now,
+                              bool verbose) {
+  std::vector<std::string> sentences;
+  const bool started = now.all_started_ms >= 0;
+  if (before == nullptr || before->state != now.state ||
+      (started && before->all_started_ms < 0 && now.state == job::JobState::kRunning)) {
+    // "running" is told when all have started; what happens until then is the roll call's end.
+    if (now.state != job::JobState::kRunning || started || verbose) {
+      sentences.push_back(job_sentence(now));
+    }
+  }
+  std::map<job::TaskId, const job::TaskStatus*> old;
+  if (before != nullptr) {
+    for (const job::TaskStatus& task : before->tasks) old[task.task] = &task;
+  }
+  for (const job::TaskStatus& task : now.tasks) {
+    const auto found = old.find(task.task);
+    if (is_worth_telling(found == old.end() ? nullptr : found->second, task, verbose)) {
+      sentences.push_back(task_sentence(task));
+    }
+  }
+  return sentences;
+}
+
+void JobView::joinable(const JoinPlace& place) {
+  notice(base::format("its tasks connect to {}:{}", place.host, place.port));
+}
+
+PlainView::PlainView(Console& console, ViewOptions options)
+    : console_(console),
+      options_(std::move(options)),
+      printer_(console, {.prefix = true, .prefix_width = options_.prefix_width}) {}
+
+void PlainView::say(const std::string& text) {
+  printer_.make_way();
+  console_.err(text);
+}
+
+void PlainView::started(const job::JobStatus& status) {
+  if (!options_.quiet) {
+    say(base::format("gangrun: {} with {}\n", status.id,
+                     count_text(static_cast<std::int64_t>(status.tasks.size()), "task")));
+  }
+}
+
+void PlainView::changed(const job::JobStatus& status) {
+  if (!options_.quiet && !job::is_final(status.state)) {
+    for (const std::string& sentence : news(last_ ? &*last_ : nullptr, status, options_.verbose)) {
+      say(base::format("gangrun: {}\n", sentence));
+    }
+  }
+  last_ = status;
+}
+
+void PlainView::lines(const std::vector<cluster::LogLine>& lines) { printer_.print(lines); }
+
+void PlainView::warning(const std::string& sentence) {
+  say(base::format("gangrun: warning: {}\n", harmless(sentence)));
+}
+
+void PlainView::notice(const std::string& sentence) {
+  say(base::format("gangrun: {}\n", sentence));
+}
+
+void PlainView::finished(const job::JobStatus& status, int /*exit_status*/) {
+  if (options_.quiet && status.state == job::JobState::kSucceeded) return;
+  Lines report;
+  for (const Line& line : end_report(status)) {
+    report.push_back(Line("gangrun: ").add(line.text()));
+  }
+  printer_.make_way();
+  console_.err(report);
+}
+
+void JsonView::write(std::string_view event, const base::Json& fields) {
+  base::Json object = {{"event", event}};
+  object.update(fields);
+  console_.out(base::dump_json(object) + "\n");
+}
+
+void JsonView::started(const job::JobStatus& status) { changed(status); }
+
+void JsonView::changed(const job::JobStatus& status) {
+  // Time and memory alone are no change.
+  const auto said = [](job::JobStatus s) {
+    s.elapsed_ms = 0;
+    s.waiting_for.clear();
+    for (job::TaskStatus& task : s.tasks) {
+      task.memory_bytes = 0;
+      task.cpu_seconds = 0;
+      task.last_line.clear();
+    }
+    return s;
+  };
+  if (job::is_final(status.state) || said(status) == said(last_)) return;
+  last_ = status;
+  write("status", {{"status", shown_json(status, options_.url)}});
+}
+
+void JsonView::lines(const std::vector<cluster::LogLine>& lines) {
+  for (const cluster::LogLine& line : lines) {
+    console_.out(base::dump_json(to_json(line)) + "\n");
+  }
+}
+
+void JsonView::warning(const std::string& sentence) {
+  write("warning", {{"sentence", job::json_text(sentence)}});
+}
+void JsonView::notice(const std::string& sentence) {
+  write("notice", {{"sentence", job::json_text(sentence)}});
+}
+
+void JsonView::joinable(const JoinPlace& place) {
+  write("join", {{"host", place.host},
+                 {"port", place.port},
+                 {"fingerprint", place.fingerprint},
+                 {"secret_file", place.secret_file}});
+}
+
+void JsonView::finished(const job::JobStatus& status, int exit_status) {
+  write("end", {{"exit_status", exit_status}, {"status", shown_json(status, options_.url)}});
+}
+
+base::Json shown_json(const job::JobStatus& status, const std::string& url) {
+  base::Json json = job::to_json(status);
+  if (!url.empty()) json["url"] = url;
+  return json;
+}
+
+std::unique_ptr<JobView> make_view(Console& console, const ViewOptions& options) {
+  if (options.json) return std::make_unique<JsonView>(console, options);
+  if (console.out_is_terminal() && !options.quiet) {
+    return std::make_unique<LiveView>(console, options);
+  }
+  return std::make_unique<PlainView>(console, options);
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,230 @@
+#include "client/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "client/text.h"
+#include "frameworks/environment.h"
+#include "job/container.h"
+#include "job/hosts.h"
+#include "job/plan_json.h"
+#include "job/task_fields.h"
+#include "job/units.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Json;
+
+// How the held port's socket is handed on (docs/variables.md).
+constexpr std::array<std::string_view, 3> kSocketVariables = {"LISTEN_FDNAMES", "LISTEN_FDS",
+                                                              "LISTEN_PID"};
+
+// The address of every task before it has one: which variables there are does not depend on it.
+constexpr std::uint16_t kAnyPort = 1;
+
+job::ClusterSpec imagined_cluster(const job::JobSpec& spec) {
+  job::ClusterSpec cluster;
+  cluster.generation = 1;
+  for (const job::TaskSpec& task : spec.tasks) {
+    cluster.tasks[task.type].assign(static_cast<std::size_t>(task.instances),
+                                    job::Address{"host", kAnyPort});
+  }
+  return cluster;
+}
+
+// The task's own variables win over the job's.
+std::map<std::string, std::string> own_environment(const job::JobSpec& spec,
+                                                   const job::TaskSpec& task) {
+  std::map<std::string, std::string> environment = task.environment;
+  environment.insert(spec.environment.begin(), spec.environment.end());
+  return environment;
+}
+
+Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
+               const std::vector<std::string>& variables) {
+  const job::Resources resources = task.resources_of(index);
+  Json json = {{"task", job::to_string(job::TaskId{task.type, index})},
+               {"policy", job::to_string(job::effective_policy(plan.spec, task))},
+               {"processes", task.processes},
+               {"memory", job::memory_text(resources.memory_mib)},
+               {"vcores", resources.vcores},
+               {"gpus", resources.gpus},
+               {"command", plan.spec.command_of(task).argv()}};
+  Json environment = Json::object();
+  for (const auto& [name, value] : own_environment(plan.spec, task)) environment[name] = value;
+  json["env"] = std::move(environment);
+  json["variables"] = variables;
+  json["log"] = base::format("{}/logs/{}-{}", plan.job_folder, task.type, index);
+  return json;
+}
+
+// What the task asks of a cluster's nodes besides.
+std::string placement_words(const job::TaskSpec& task) {
+  std::vector<std::string> words;
+  if (task.label) words.push_back(task.label->empty() ? "no label" : "label " + *task.label);
+  if (task.one_per_node) words.emplace_back("one on a node");
+  return base::format("{}", base::join(words, ", "));
+}
+
+std::string ports_words(const job::Ports& ports) {
+  std::string words = count_text(ports.count, "port");
+  if (!ports.names.empty()) words += base::format(" ({})", base::join(ports.names, ", "));
+  return base::format("{}, held {}", words, job::to_string(ports.hold));
+}
+
+void add_field(Lines& lines, std::string_view name, const std::string& value) {
+  lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless(value)));
+}
+
+std::string how_images_run(const Plan& plan) {
+  std::string words = plan.image_runner;
+  std::vector<std::string> mounts;
+  for (const job::Mount& mount : plan.spec.mounts) mounts.push_back(job::to_string(mount));
+  if (!mounts.empty()) words += base::format("; it sees {}", base::join(mounts, ", "));
+  return words;
+}
+
+base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines& lines) {
+  GANGRUN_ASSIGN(const auto variables, variable_names(plan.spec, task));
+  lines.emplace_back("");
+  Line title(task.type, Paint::kBold);
+  title.add(base::format("  {} ({})", count_text(task.instances, "task"),
+                         job::to_string(job::effective_policy(plan.spec, task))));
+  lines.push_back(std::move(title));
+  add_field(lines, "resources", resources_words(task.resources, plan.no_memory));
+  for (const auto& [index, own] : task.overrides) {
+    add_field(lines, base::format("{}:{}", task.type, index),
+              resources_words(task.resources_of(index), plan.no_memory));
+  }
+  if (const std::string placement = placement_words(task); !placement.empty()) {
+    add_field(lines, "placed", placement);
+  }
+  if (task.min_instances) {
+    add_field(lines, "at least", count_text(*task.min_instances, "task"));
+  }
+  for (const job::TaskField& field : job::plain_task_fields()) {
+    const job::FieldInfo& info = field.row->info;
+    if (info.has_own_words || job::has_default(*field.row, task)) continue;
+    std::string name(info.key);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    add_field(lines, name, job::text_of(info, field.row->get(task)));
+  }
+  if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
+  if (const std::string& image = plan.spec.image_of(task); !image.empty()) {
+    add_field(lines, "image", base::format("{}, {}", image, how_images_run(plan)));
+  }
+  add_field(lines, "command", plan.spec.command_of(task).to_string());
+  for (const auto& [name, value] : own_environment(plan.spec, task)) {
+    add_field(lines, "env", base::format("{}={}", name, base::shell_quote(value)));
+  }
+  add_field(lines, "variables", base::format("{}", base::join(variables, " ")));
+  return {};
+}
+
+}  // namespace
+
+std::string resources_words(const job::Resources& resources, const std::string& no_memory) {
+  std::string words =
+      resources.memory_mib == 0 ? no_memory : job::memory_text(resources.memory_mib) + " of memory";
+  words += base::format(", {}", count_text(resources.vcores, "vcore"));
+  if (resources.gpus > 0) words += base::format(", {}", count_text(resources.gpus, "GPU"));
+  for (const auto& [name, count] : resources.others) words += base::format(", {} {}", count, name);
+  return words;
+}
+
+std::string uncovered_by(job::Containment level) {
+  std::string others = "what somebody else started on a task's behalf (a container engine, cron)";
+  switch (level) {
+    case job::Containment::kPidNamespace: return others;
+    case job::Containment::kCgroup:
+      return "daemons of a task whose agent and guardian are both killed at the same instant; " +
+             others;
+    case job::Containment::kSubreaper:
+    case job::Containment::kAuto:
+      return "daemons of a task whose agent and guardian are both killed at the same instant; "
+             "processes of another user (setuid); " +
+             others;
+  }
+  return others;
+}
+
+base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
+                                                      const job::TaskSpec& task) {
+  const job::ClusterSpec cluster = imagined_cluster(spec);
+  const frameworks::Inputs inputs{
+      .job = spec,
+      .cluster = cluster,
+      .job_id = spec.name,
+      .cluster_spec_file = "file",
+      .more_ports = std::vector<std::uint16_t>(task.ports.count - 1U, kAnyPort)};
+  GANGRUN_ASSIGN(const auto environment,
+                 frameworks::environment_of(inputs, job::TaskId{task.type, 0}, 0));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : environment.variables) names.push_back(name);
+  if (task.ports.hold == job::Hold::kUntilBind && spec.image_of(task).empty()) {
+    names.insert(names.end(), kSocketVariables.begin(), kSocketVariables.end());
+  }
+  if (task.resources.gpus > 0) names.emplace_back("CUDA_VISIBLE_DEVICES");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+base::Result<Json> plan_json(const Plan& plan) {
+  Json tasks = Json::array();
+  for (const job::TaskSpec& task : plan.spec.tasks) {
+    GANGRUN_ASSIGN(const auto variables, variable_names(plan.spec, task));
+    for (int index = 0; index < task.slots(); ++index) {
+      tasks.push_back(task_json(plan, task, index, variables));
+    }
+  }
+  return Json{{"job", job::to_json(plan.spec)},
+              {"place", plan.spec.on},
+              {"host", plan.host},
+              {"working_folder", plan.working_folder},
+              {"job_folder", plan.job_folder},
+              {"containment",
+               {{"level", job::to_string(plan.containment)},
+                {"not_covered", uncovered_by(plan.containment)}}},
+              {"tasks", std::move(tasks)}};
+}
+
+base::Result<Lines> plan_lines(const Plan& plan) {
+  const job::JobSpec& spec = plan.spec;
+  Lines lines = {Line(base::format("{}: {} on {}; nothing is started", spec.name,
+                                   count_text(spec.task_count(), "task"), spec.on),
+                      Paint::kBold)};
+  add_field(lines, "works in", plan.working_folder);
+  add_field(lines, "keeps in", plan.job_folder);
+  if (!spec.hosts.empty()) {
+    std::vector<std::string> hosts;
+    for (const job::Host& host : spec.hosts) hosts.push_back(job::to_string(host));
+    add_field(lines, "hosts", base::format("{}", base::join(hosts, ", ")));
+  }
+  if (!spec.interface.empty()) add_field(lines, "interface", spec.interface);
+  add_field(lines, "contained by", std::string(job::to_string(plan.containment)));
+  add_field(lines, "not covered", uncovered_by(plan.containment));
+  add_field(lines, "success", spec.success);
+  add_field(lines, "restarts",
+            base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));
+  for (const auto& [name, value] : plan.more) add_field(lines, name, value);
+  add_field(lines, "time limits",
+            base::format("allocation {}, roll call {}, job {}, stop {}, shrink {}",
+                         job::duration_text(spec.timeouts.allocation),
+                         job::duration_text(spec.timeouts.roll_call),
+                         spec.timeouts.job.count() == 0 ? std::string("none")
+                                                        : job::duration_text(spec.timeouts.job),
+                         job::duration_text(spec.timeouts.stop),
+                         job::duration_text(spec.timeouts.shrink)));
+  for (const std::string& file : spec.files) add_field(lines, "file", file);
+  for (const job::TaskSpec& task : spec.tasks) GANGRUN_TRY(add_task_type(plan, task, lines));
+  return lines;
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,86 @@
+#include "client/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::client {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+Plan sample_plan() {
+  Plan plan;
+  plan.spec.name = "wine";
+  plan.spec.success = "all";
+  plan.spec.command.words = {"python", "train.py", "a b"};
+  plan.spec.environment = {{"A", "job"}, {"B", "job"}};
+  plan.spec.frameworks = {{job::Framework::kTensorflow}};
+  job::TaskSpec worker;
+  worker.type = "worker";
+  worker.instances = 2;
+  worker.resources.memory_mib = 2048;
+  worker.overrides[1].memory_mib = 4096;
+  worker.environment = {{"A", "task"}};
+  job::TaskSpec side;
+  side.type = "tensorboard";
+  side.policy = job::Policy::kSidecar;
+  side.command.shell_line = "exec tensorboard";
+  plan.spec.tasks = {worker, side};
+  plan.working_folder = "/data/wine";
+  plan.job_folder = "/home/ana/.gangrun/jobs/wine-<time>";
+  plan.host = "127.0.0.1";
+  return plan;
+}
+
+TEST(PlanJson, HasEveryTaskWithItsOwn) {
+  const auto json = plan_json(sample_plan());
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  const base::Json& tasks = (*json)["tasks"];
+  ASSERT_EQ(tasks.size(), 3U);
+  EXPECT_EQ(tasks[0]["task"], "worker:0");
+  EXPECT_EQ(tasks[0]["memory"], "2 GiB");
+  EXPECT_EQ(tasks[1]["memory"], "4 GiB");
+  EXPECT_EQ(tasks[0]["env"], (base::Json{{"A", "task"}, {"B", "job"}}));
+  EXPECT_EQ(tasks[2]["command"], (base::Json{"/bin/sh", "-c", "exec tensorboard"}));
+  EXPECT_EQ(tasks[2]["policy"], "sidecar");
+  EXPECT_EQ((*json)["containment"]["level"], "subreaper");
+  EXPECT_EQ((*json)["job"]["name"], "wine");
+}
+
+TEST(PlanLines, ReadLikeTheJob) {
+  const auto lines = plan_lines(sample_plan());
+  ASSERT_TRUE(lines.ok());
+  std::string text;
+  for (const Line& line : *lines) text += line.text() + "\n";
+  EXPECT_THAT(text, HasSubstr("wine: 3 tasks on local; nothing is started\n"));
+  EXPECT_THAT(text, HasSubstr("works in      /data/wine\n"));
+  EXPECT_THAT(text, HasSubstr("worker:1      4 GiB of memory, 1 vcore\n"));
+  EXPECT_THAT(text, HasSubstr("command       python train.py 'a b'\n"));
+  EXPECT_THAT(text, HasSubstr("env           A=task\n"));
+  EXPECT_THAT(text, Not(HasSubstr("A=job\n  env           B=job\n  env")));
+}
+
+TEST(VariableNames, DependOnWhatTheTaskIs) {
+  const Plan plan = sample_plan();
+  const auto worker = variable_names(plan.spec, plan.spec.tasks[0]);
+  ASSERT_TRUE(worker.ok());
+  EXPECT_THAT(*worker, Contains("TF_CONFIG"));
+  EXPECT_THAT(*worker, Contains("GANGRUN_TASK_INDEX"));
+  EXPECT_THAT(*worker, Contains("LISTEN_FDS"));
+  EXPECT_THAT(*worker, Not(Contains("CUDA_VISIBLE_DEVICES")));
+  job::TaskSpec with_gpu = plan.spec.tasks[0];
+  with_gpu.resources.gpus = 1;
+  EXPECT_THAT(*variable_names(plan.spec, with_gpu), Contains("CUDA_VISIBLE_DEVICES"));
+}
+
+TEST(UncoveredBy, SaysLessForBetterLevels) {
+  EXPECT_LT(uncovered_by(job::Containment::kPidNamespace).size(),
+            uncovered_by(job::Containment::kCgroup).size());
+  EXPECT_LT(uncovered_by(job::Containment::kCgroup).size(),
+            uncovered_by(job::Containment::kSubreaper).size());
+}
+
+}  // namespace
+}  // namespace gangrun::client

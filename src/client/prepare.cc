@@ -1,0 +1,169 @@
+#include "client/prepare.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "client/misplaced_roles.h"
+#include "client/text.h"
+#include "frameworks/environment.h"
+#include "job/build.h"
+#include "job/shipped_files.h"
+#include "job/spec_yaml.h"
+#include "job/units.h"
+#include "net/hosts.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+constexpr std::string_view kOwnAddress = "127.0.0.1";
+
+Result<> check_file(std::string_view key, const std::string& file, const std::string& folder) {
+  const std::string path = in_folder(folder, file);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    const int error = errno;
+    const std::string what = base::format("{}: {}", key, path_in_quotes(file));
+    return base::invalid_argument(error == ENOENT ? what + ": there is no such file or folder"
+                                                  : base::from_errno(error, what).message);
+  }
+  const bool is_folder = S_ISDIR(info.st_mode);
+  if (!is_folder && !S_ISREG(info.st_mode)) {
+    return base::invalid_argument(
+        base::format("{}: {} is neither a file nor a folder; allowed: files and folders", key,
+                     path_in_quotes(file)));
+  }
+  if (::access(path.c_str(), is_folder ? R_OK | X_OK : R_OK) != 0) {
+    const int error = errno;
+    const std::string what = base::format("{}: {} cannot be read", key, path_in_quotes(file));
+    return base::invalid_argument(base::from_errno(error, what).message);
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Error as_bad_input(const base::Error& error) { return base::invalid_argument(error.message); }
+
+job::FileKind kind_of(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (std::filesystem::is_directory(status)) return job::FileKind::kFolder;
+  return std::filesystem::is_regular_file(status) ? job::FileKind::kFile : job::FileKind::kNone;
+}
+
+std::string in_folder(const std::string& folder, const std::string& path) {
+  if (path.starts_with("/") || folder.empty()) return path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+Result<job::JobDraft> read_draft(const std::string& spec_path) {
+  auto text = base::read_file(spec_path, job::kMaxSpecBytes);
+  if (!text.ok()) return as_bad_input(text.error());
+  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path));
+  const std::string folder = std::filesystem::path(spec_path).parent_path().string();
+  for (std::string& file : draft.spec.files) {
+    if (!job::has_scheme(file)) file = in_folder(folder, file);
+  }
+  const auto place = [&folder](std::map<std::string, std::string>& archives) {
+    for (auto& [name, path] : archives) {
+      if (!job::has_scheme(path)) path = in_folder(folder, path);
+    }
+  };
+  place(draft.spec.archives);
+  for (job::TaskSpec& task : draft.spec.tasks) place(task.archives);
+  return draft;
+}
+
+Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
+                              const job::Places& places) {
+  std::optional<job::JobDraft> draft;
+  if (!options.spec_path.empty()) {
+    const std::string path = in_folder(folder, options.spec_path);
+    const auto roles = meant_as_roles({options.spec_path});
+    if (roles && kind_of(path) == job::FileKind::kNone) {
+      return base::invalid_argument(
+          base::format("there is no job file {}; to start these tasks, use {}",
+                       path_in_quotes(options.spec_path), *roles));
+    }
+    if (options.spec_path.ends_with(".py") || options.spec_path.ends_with(".sh")) {
+      return base::invalid_argument(
+          base::format("{} is a script, not a job file; write the command to run after --",
+                       path_in_quotes(options.spec_path)));
+    }
+    GANGRUN_ASSIGN(draft, read_draft(path));
+  }
+  const job::Defaults defaults{.spec_path = options.spec_path, .places = &places};
+  auto spec = job::build(draft, options.flags, defaults);
+  if (!spec.ok()) return as_bad_input(spec.error());
+  const auto served = frameworks::check(*spec);
+  if (!served.ok()) return as_bad_input(served.error());
+  return spec;
+}
+
+Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool are_brought) {
+  const auto is_there = [&folder](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(in_folder(folder, path), ignored);
+  };
+  for (const std::string& file : spec.files) {
+    if (job::is_cluster_url(file)) continue;
+    const job::LocalFile named = job::split_name(file);
+    const bool is_renamed = are_brought && !named.name.empty() && !is_there(file);
+    GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
+  }
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (const auto& [name, path] : spec.archives_of(task)) {
+      if (job::is_cluster_url(path)) continue;
+      GANGRUN_TRY(check_file(base::format("archives.{}", name), path, folder));
+    }
+  }
+  return {};
+}
+
+Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
+                                          const std::optional<std::string>& wanted,
+                                          base::Instant deadline) {
+  // Of hosts it is their own interface, which check_hosts_of() looks at.
+  const bool by_interface = !spec.interface.empty() && spec.hosts.empty();
+  if (by_interface && wanted) {
+    return base::invalid_argument(
+        base::format("--host: {} and interface {} are both given; allowed: one of them",
+                     job::in_quotes(*wanted), job::in_quotes(spec.interface)));
+  }
+  if (by_interface) {
+    auto chosen = net::choose_address(net::interface_addresses(), spec.interface);
+    if (!chosen.ok()) return as_bad_input(chosen.error().context("interface"));
+    return chosen;
+  }
+  if (!wanted) {
+    return net::ChosenAddress{std::string(kOwnAddress), std::string(kDefaultAddressReason)};
+  }
+  const auto addresses = net::resolve(*wanted, deadline);
+  if (!addresses.ok()) {
+    return base::invalid_argument(base::format("--host: {}", addresses.error().message));
+  }
+  const std::vector<std::string> own = net::local_addresses();
+  const bool is_ours = std::any_of(addresses->begin(), addresses->end(), [&](const auto& address) {
+    return net::is_loopback_address(address) ||
+           std::find(own.begin(), own.end(), address) != own.end();
+  });
+  if (is_ours) return net::ChosenAddress{*wanted, "as --host says"};
+  return base::invalid_argument(
+      base::format("--host: {} is {}, which is not this machine; allowed: a name or address of "
+                   "this machine ({})",
+                   job::in_quotes(*wanted), addresses->front(), base::join(own, ", ")));
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "client/context.h"
+#include "client/run_options.h"
+#include "job/draft.h"
+#include "job/place.h"
+#include "job/shipped_files.h"
+#include "job/spec.h"
+#include "net/interfaces.h"
+
+// Everything that is looked at before a job is started: what is wrong here is bad input.
+namespace gangrun::client {
+
+// What there is at an absolute path.
+job::FileKind kind_of(const std::string& path);
+
+// A path as it is found from `folder`, where gangrun was called.
+std::string in_folder(const std::string& folder, const std::string& path);
+
+// The job of a file (if one is named) and flags. Paths of `files` and `archives` in a file are
+// relative to the file, those in flags to the folder where gangrun was called.
+base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
+                                    const job::Places& places);
+
+// A job file as a draft, its `files` as said above.
+base::Result<job::JobDraft> read_draft(const std::string& spec_path);
+
+// The same error as one about the input: that a named thing cannot be used is, whatever the reason.
+base::Error as_bad_input(const base::Error& error);
+
+// Whether the files and archives that the job needs can be read. Those of a cluster's file system
+// are not looked for. `are_brought`: under names of their own, which an entry may have behind "#".
+base::Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool are_brought);
+
+// Why tasks of this machine have the address that they have where nobody chose one.
+inline constexpr std::string_view kDefaultAddressReason =
+    "as all tasks are on this machine; --interface chooses another";
+
+// The name or address by which the tasks of the job know this machine, and why: `wanted`, if it is
+// one of this machine's, or one of the job's interface.
+base::Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
+                                                const std::optional<std::string>& wanted,
+                                                base::Instant deadline);
+
+}  // namespace gangrun::client

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "client/style.h"
+#include "job/status.h"
+
+// What people see of a job, as pure functions of its status.
+namespace gangrun::client {
+
+// One frame of the live display: at most `height` lines of at most `width` columns. Where the tasks
+// do not fit they are counted by type and state. `notice` is a last line from us, or empty.
+Lines render(const job::JobStatus& status, std::size_t width, std::size_t height,
+             const std::string& notice);
+
+// Name, state, time, progress: the first lines of the frame and of `gangrun status`.
+Lines render_header(const job::JobStatus& status);
+// Every task, whatever their number; `width` 0 cuts nothing.
+Lines render_tasks(const job::JobStatus& status, std::size_t width);
+
+// "12 tasks: 8 running, 4 starting", for one line of plain output.
+std::string tasks_in_words(const job::JobStatus& status);
+
+Paint paint_of(job::JobState state);
+Paint paint_of(job::TaskState state);
+// "roll call" for roll_call: how a state is called in sentences.
+std::string state_words(job::JobState state);
+
+}  // namespace gangrun::client

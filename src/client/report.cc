@@ -1,0 +1,91 @@
+#include "client/report.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "client/render.h"
+#include "client/text.h"
+
+namespace gangrun::client {
+
+namespace {
+
+std::string time_words(std::int64_t ms) { return base::to_words(std::chrono::milliseconds(ms)); }
+
+// Whether the last lines show the traceback already: it is their end, as Python writes it.
+bool shows_traceback(const job::Cause& cause) {
+  std::string lines;
+  for (const std::string& line : cause.last_lines) lines += line + "\n";
+  return lines.find(base::trim(cause.traceback)) != std::string::npos;
+}
+
+void add_quoted(Lines& lines, const std::string& text) {
+  lines.push_back(Line("  | ", Paint::kDim).add(harmless(text)));
+}
+
+}  // namespace
+
+std::string logs_command(const job::JobStatus& status) {
+  std::string command = base::format("gangrun logs {}", harmless(status.id));
+  if (status.state == job::JobState::kFailed && status.cause && status.cause->task) {
+    command += " " + job::to_string(*status.cause->task);
+  }
+  return command;
+}
+
+std::string verdict_sentence(const job::JobStatus& status) {
+  std::string verb = state_words(status.state);
+  if (status.state == job::JobState::kKilled) verb = "was stopped";
+  if (status.state == job::JobState::kLost) verb = "was lost";
+  if (!job::is_final(status.state)) verb = "is still " + verb;
+  return base::format("{} {} after {}", harmless(status.id), verb, time_words(status.elapsed_ms));
+}
+
+Lines evidence_lines(const job::Cause& cause) {
+  Lines lines;
+  if (!cause.last_lines.empty()) {
+    lines.emplace_back("its last lines on standard error:");
+    for (const std::string& line : cause.last_lines) add_quoted(lines, line);
+  }
+  if (!cause.traceback.empty() && !shows_traceback(cause)) {
+    lines.emplace_back("its last traceback:");
+    for (const std::string& line : base::split(base::trim(cause.traceback), '\n')) {
+      add_quoted(lines, line);
+    }
+  }
+  return lines;
+}
+
+Lines cause_lines(const job::Cause& cause) {
+  Lines lines = {Line(harmless(cause.sentence))};
+  const Lines evidence = evidence_lines(cause);
+  lines.insert(lines.end(), evidence.begin(), evidence.end());
+  return lines;
+}
+
+Lines end_report(const job::JobStatus& status) {
+  Lines lines = {Line(verdict_sentence(status), paint_of(status.state))};
+  if (status.cause && status.state != job::JobState::kSucceeded) {
+    const Lines cause = cause_lines(*status.cause);
+    lines.insert(lines.end(), cause.begin(), cause.end());
+  }
+  if (status.restarts_used > 0) {
+    lines.emplace_back(
+        base::format("restarts: {} of {} used", status.restarts_used, status.restarts_max));
+  }
+  if (status.all_started_ms >= 0) {
+    lines.emplace_back(
+        base::format("started: {} in {} from the command",
+                     count_text(static_cast<std::int64_t>(status.tasks.size()), "task"),
+                     time_words(status.all_started_ms)));
+  }
+  if (!status.folder.empty())
+    lines.emplace_back(base::format("logs: {}/logs", harmless(status.folder)));
+  lines.push_back(Line("next: ").add(logs_command(status), Paint::kBold));
+  return lines;
+}
+
+}  // namespace gangrun::client

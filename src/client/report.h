@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "client/style.h"
+#include "job/status.h"
+
+// What a user is told when a job has ended: pure text.
+namespace gangrun::client {
+
+// The command that shows the job's output, or that of the task that failed first.
+std::string logs_command(const job::JobStatus& status);
+
+// Verdict, first cause with the last lines of the failing task, start-up time, where the logs are
+// and what to do next.
+Lines end_report(const job::JobStatus& status);
+
+// The cause alone: the sentence, then its evidence.
+Lines cause_lines(const job::Cause& cause);
+
+// The last lines and the traceback of the task that failed first, indented; empty without them.
+Lines evidence_lines(const job::Cause& cause);
+
+// "wine-… failed after 41 s" without the cause.
+std::string verdict_sentence(const job::JobStatus& status);
+
+}  // namespace gangrun::client

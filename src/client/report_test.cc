@@ -1,0 +1,86 @@
+#include "client/report.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::client {
+namespace {
+
+std::string lines_text(const Lines& lines) {
+  std::string text;
+  for (const Line& line : lines) text += line.text() + "\n";
+  return text;
+}
+
+job::JobStatus ended(job::JobState state) {
+  job::JobStatus status;
+  status.id = "wine-20260131-120000-3fa1";
+  status.state = state;
+  status.elapsed_ms = 41'000;
+  status.all_started_ms = 380;
+  status.folder = "/home/ana/.gangrun/jobs/wine-20260131-120000-3fa1";
+  status.tasks.resize(6);
+  return status;
+}
+
+TEST(EndReport, OfASuccessIsShort) {
+  EXPECT_EQ(lines_text(end_report(ended(job::JobState::kSucceeded))),
+            R"(wine-20260131-120000-3fa1 succeeded after 41 s
+started: 6 tasks in 380 ms from the command
+logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs
+next: gangrun logs wine-20260131-120000-3fa1
+)");
+}
+
+TEST(EndReport, OfAFailureSaysWhyAndWhatNext) {
+  job::JobStatus status = ended(job::JobState::kFailed);
+  status.restarts_used = 1;
+  status.restarts_max = 3;
+  status.cause = job::Cause{
+      {{"worker", 1}},
+      "host7",
+      "worker:1 on host7 exited with status 1",
+      {"Traceback (most recent call last):", "  File \"x.py\", line 1", "ValueError: \x1b[31mno"},
+      "Traceback (most recent call last):\n  File \"x.py\", line 1\n"
+      "ValueError: \x1b[31mno\n"};
+  EXPECT_EQ(lines_text(end_report(status)), R"(wine-20260131-120000-3fa1 failed after 41 s
+worker:1 on host7 exited with status 1
+its last lines on standard error:
+  | Traceback (most recent call last):
+  |   File "x.py", line 1
+  | ValueError: no
+restarts: 1 of 3 used
+started: 6 tasks in 380 ms from the command
+logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs
+next: gangrun logs wine-20260131-120000-3fa1 worker:1
+)");
+}
+
+TEST(EndReport, ShowsATracebackThatTheLastLinesDoNotHave) {
+  job::Cause cause;
+  cause.sentence = "worker:1 exited with status 1";
+  cause.last_lines = {"bye"};
+  cause.traceback = "Traceback (most recent call last):\nValueError: no";
+  EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
+its last lines on standard error:
+  | bye
+its last traceback:
+  | Traceback (most recent call last):
+  | ValueError: no
+)");
+}
+
+TEST(EndReport, OfAJobThatNeverStartedSaysNothingOfItsStart) {
+  job::JobStatus status = ended(job::JobState::kKilled);
+  status.all_started_ms = -1;
+  status.cause = job::Cause{};
+  status.cause->sentence = "stopped by Ctrl-C";
+  EXPECT_EQ(lines_text(end_report(status)),
+            R"(wine-20260131-120000-3fa1 was stopped after 41 s
+stopped by Ctrl-C
+logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs
+next: gangrun logs wine-20260131-120000-3fa1
+)");
+}
+
+}  // namespace
+}  // namespace gangrun::client

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "client/exit_status.h"
+#include "job/flags.h"
+#include "job/spec.h"
+
+namespace gangrun::client {
+
+// How much of a running job is shown, and how.
+struct DisplayOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool logs = false;
+  bool no_logs = false;
+};
+
+// What `gangrun run` was told.
+struct RunOptions {
+  job::Flags flags;
+  DisplayOptions display;
+  std::string spec_path;  // empty: the job is in the flags
+  std::optional<std::string> host;
+  std::optional<std::string> port;  // where a master that tasks come to listens
+  bool dry_run = false;
+  bool detach = false;
+  // With `detach`: what comes once the job is submitted; none: its id is told.
+  std::function<ExitStatus(const std::string& id, const job::JobSpec& spec)> when_submitted;
+  bool serve_tls = false;
+};
+
+}  // namespace gangrun::client

@@ -1,0 +1,181 @@
+#include "client/run_session.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+#include "client/fail.h"
+#include "client/job_display.h"
+#include "host/ending_signals.h"
+#include "host/local_master.h"
+#include "job/limits.h"
+#include "net/event_loop.h"
+#include "process/output.h"
+#include "process/signals.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// What it may take to take all away after the end.
+constexpr std::chrono::seconds kClearTimeout(120);
+
+class Session final : public master::Listener {
+ public:
+  Session(RunPlan plan, const RunOptions& options, Context& context)
+      : plan_(std::move(plan)),
+        options_(options),
+        context_(context),
+        backend_(std::move(plan_.backend)) {}
+
+  // What is wrong with the input, or the place, before anything is made.
+  Result<> prepare();
+  // An error says why the job could not start; nothing of it is left then.
+  Result<> start();
+  ExitStatus wait();
+
+  // The next look at the status comes by itself.
+  void on_changed() override {}
+  // The lines are read from the log files, which are complete whatever the pace, or an agent says
+  // what they have not.
+  void on_line(const job::TaskId& task, bool is_error, std::string_view line) override {
+    if (!is_error || !line.starts_with(process::kLogIncomplete)) return;
+    line.remove_prefix(process::kLogIncomplete.size());
+    display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), line));
+  }
+  void on_warning(std::string_view sentence) override { display_->warning(std::string(sentence)); }
+  void on_finished() override { finished_ = true; }
+
+ private:
+  Result<> start_master();
+  void clear();
+  void on_signal(int number);
+
+  RunPlan plan_;
+  const RunOptions& options_;
+  Context& context_;
+  // In the order in which they are made; the later ones use the earlier ones.
+  net::EventLoop loop_;
+  net::Watch signals_;
+  std::optional<cluster::JobFolder> folder_;
+  std::unique_ptr<JobDisplay> display_;
+  std::unique_ptr<host::Backend> backend_;
+  std::unique_ptr<host::LocalMaster> master_;
+  int signals_seen_ = 0;
+  std::string early_signal_;  // that came before there was a master to stop
+  bool finished_ = false;
+};
+
+Result<> Session::prepare() {
+  // Before anything starts a thread or a process.
+  GANGRUN_ASSIGN(signals_,
+                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_TRY(backend_->reach(loop_, context_.clock, plan_.spec));
+  if (signals_seen_ == 0) return {};
+  return base::Error{base::Code::kCancelled,
+                     base::format("{}: nothing of the job has been started", early_signal_)};
+}
+
+Result<> Session::start() {
+  GANGRUN_ASSIGN(folder_,
+                 cluster::JobFolder::create(plan_.home, plan_.spec, context_.clock.wall_now()));
+  Result<> started = start_master();
+  if (started.ok()) return started;
+  master_.reset();
+  folder_->remove();
+  return started;
+}
+
+Result<> Session::start_master() {
+  display_ = std::make_unique<JobDisplay>(loop_, context_,
+                                          view_options(options_.display, plan_.spec.task_ids()),
+                                          [this] { return master_->status(); });
+  const host::LocalMasterOptions options{
+      .launch = plan_.launch, .ports = plan_.ports, .commanded_at = context_.commanded_at};
+  GANGRUN_ASSIGN(master_, host::LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec,
+                                                    options, *backend_, *this));
+  GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
+  GANGRUN_TRY(master_->start());
+  display_->start(master_->status());
+  if (signals_seen_ > 0) master_->request_stop(early_signal_, signals_seen_ > 1);
+  if (master_->is_joined()) {
+    display_->joinable({.host = plan_.launch.host,
+                        .port = master_->tls_port(),
+                        .fingerprint = folder_->certificate().fingerprint,
+                        .secret_file = folder_->paths().secret()});
+  } else if (plan_.launch.serve_tls) {
+    display_->notice(base::format("the registry is served by TLS at {}:{}, certificate {}",
+                                  plan_.launch.host, master_->tls_port(),
+                                  folder_->paths().certificate()));
+  }
+  return {};
+}
+
+void Session::on_signal(int number) {
+  const std::string name = host::name_of_signal(number);
+  if (process::is_notice(number)) {
+    if (master_ == nullptr || finished_) return;
+    return display_->notice(
+        base::format("{}: passed on to {} tasks as a notice", name, master_->give_notice(name)));
+  }
+  ++signals_seen_;
+  if (master_ == nullptr) {
+    early_signal_ = name;
+    return;
+  }
+  // Only a reader that takes nothing keeps us here then.
+  if (finished_) return display_->give_up();
+  display_->notice(
+      signals_seen_ == 1
+          ? base::format("{}: the tasks have {} to stop; send it again to kill them at once", name,
+                         base::to_words(plan_.spec.timeouts.stop))
+          : base::format("{} again: the tasks are killed at once", name));
+  master_->request_stop(name, signals_seen_ > 1);
+}
+
+void Session::clear() {
+  std::optional<Result<>> cleared;
+  backend_->clear([&cleared](Result<> done) { cleared = std::move(done); });
+  (void)loop_.run_until([&] { return cleared.has_value(); }, context_.clock.now() + kClearTimeout);
+  if (cleared && cleared->ok()) return;
+  const std::string why =
+      cleared ? cleared->error().message : "the API server does not say that it is gone";
+  display_->warning(base::format("some objects of the job are still on the cluster: {}", why));
+}
+
+ExitStatus Session::wait() {
+  (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
+  if (backend_->leaves_things()) clear();
+  const job::JobStatus status = master_->status();
+  const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
+  display_->finish(status, exit_status);
+  return exit_status;
+}
+
+}  // namespace
+
+ExitStatus run_job(RunPlan plan, const RunOptions& options, Context& context) {
+  Session session(std::move(plan), options, context);
+  const auto failed = [&context](const base::Error& error, ExitStatus status) {
+    context.console.stop_deferring();
+    return fail(context, error, status);
+  };
+  const Result<> prepared = session.prepare();
+  if (!prepared.ok()) {
+    switch (prepared.error().code) {
+      case base::Code::kInvalidArgument: return failed(prepared.error(), ExitStatus::kBadInput);
+      case base::Code::kCancelled: return failed(prepared.error(), ExitStatus::kInterrupted);
+      default: return failed(prepared.error(), ExitStatus::kCouldNotStart);
+    }
+  }
+  const Result<> started = session.start();
+  if (!started.ok()) return failed(started.error(), ExitStatus::kCouldNotStart);
+  return session.wait();
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/context.h"
+#include "client/run_options.h"
+#include "host/backend.h"
+#include "host/local_launch.h"
+#include "host/port_range.h"
+#include "job/spec.h"
+
+namespace gangrun::client {
+
+// What has been settled before anything is started.
+struct RunPlan {
+  job::JobSpec spec;
+  std::string home;
+  host::LocalLaunch launch;
+  host::PortRange ports;                     // where its registry is served
+  std::unique_ptr<host::Backend> backend{};  // where its tasks run
+  // What only its place has to say of it in a plan: lines with a name each.
+  std::vector<std::pair<std::string, std::string>> more{};
+};
+
+// Starts the job with its master in this very process, shows it and waits for its end.
+ExitStatus run_job(RunPlan plan, const RunOptions& options, Context& context);
+
+}  // namespace gangrun::client

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "client/context.h"
+#include "cluster/site.h"
+
+namespace gangrun::client {
+
+// Where the jobs of this machine are kept, and where the job of this name is.
+base::Result<std::string> home_of(const Context& context);
+base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
+                                                     const std::string& job);
+// The jobs of a place; none is named: those of this machine.
+base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
+                                                     const std::optional<std::string>& place);
+// The jobs that are kept on this machine, wherever their tasks run.
+base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context);
+// "local|yarn": what `--on` of `ps` and the like may name.
+std::string places_with_jobs(const Places& places);
+
+}  // namespace gangrun::client

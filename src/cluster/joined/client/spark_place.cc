@@ -1,0 +1,59 @@
+#include "cluster/joined/client/spark_place.h"
+
+#include <chrono>
+#include <utility>
+
+#include "client/fail.h"
+#include "client/hosted_plan.h"
+#include "cluster/joined/joined_cluster.h"
+#include "cluster/joined/spark_rules.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// Of tasks that came by themselves: nobody comes after their master.
+constexpr std::chrono::seconds kMasterLostOnSpark(10);
+
+class SparkBackend final : public host::Backend {
+ public:
+  [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& /*spec*/,
+                                                      bool /*tasks_outlive_us*/) const override {
+    return kMasterLostOnSpark;
+  }
+  void settle(const job::JobSpec& /*spec*/, master::Settings& settings) const override {
+    settings.agents_come_by_tls = true;
+    settings.writes_lines = true;
+  }
+  Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
+                                                         master::Settings& settings) override {
+    auto joined = std::make_unique<cluster::JoinedCluster>(input.loop, input.launch.host);
+    settings.joining = joined.get();
+    return std::unique_ptr<cluster::Cluster>(std::move(joined));
+  }
+};
+
+class SparkPlace final : public Place {
+ public:
+  [[nodiscard]] job::Place rules() const override { return cluster::spark_place(); }
+  [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
+    return {{RunFlag::kDetach, "the job ends with its driver"}};
+  }
+  ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override {
+    auto plan = hosted_plan(std::move(spec), options, context);
+    if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+    // Each task's own host decides.
+    plan->launch.containment = plan->spec.containment;
+    if (options.dry_run) return show_plan(*plan, options, context);
+    plan->backend = std::make_unique<SparkBackend>();
+    return run_job(*std::move(plan), options, context);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Place> spark_place() { return std::make_unique<SparkPlace>(); }
+
+}  // namespace gangrun::client

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "client/place.h"
+
+namespace gangrun::client {
+
+// The executors of a Spark application, from which tasks come by themselves.
+std::unique_ptr<Place> spark_place();
+
+}  // namespace gangrun::client

@@ -1,0 +1,268 @@
+#include "cluster/kubernetes/client/detached_pods.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "client/fail.h"
+#include "client/prepare.h"
+#include "client/submitted.h"
+#include "cluster/kubernetes/client/first_pods.h"
+#include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/client/kubernetes_checks.h"
+#include "cluster/kubernetes/client/pods_record.h"
+#include "cluster/kubernetes/detached_status.h"
+#include "cluster/kubernetes/job_objects.h"
+#include "cluster/kubernetes/job_removal.h"
+#include "cluster/kubernetes/pod_facts.h"
+#include "host/ending_signals.h"
+#include "process/signals.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr std::chrono::hours kWeek(7 * 24);
+constexpr std::chrono::seconds kCheckTimeout(15);
+// How long making it all may take; a client that is killed meanwhile leaves things behind for twice
+// that.
+constexpr std::chrono::minutes kMakingLimit(5);
+constexpr std::chrono::seconds kMakingLease = 2 * kMakingLimit;
+
+// What is being made.
+class Submission {
+ public:
+  explicit Submission(PodsPlan pods)
+      : plan_(std::move(pods.run)),
+        access_(std::move(pods.access)),
+        input_(std::move(pods.manifests)) {}
+
+  // The folder of the job. An error: nothing of it is left, or its message tells what.
+  Result<cluster::JobPaths> submit(const Context& context);
+
+ private:
+  Result<> reach();
+  Result<> make(const Context& context);
+  Result<> make_objects();
+  Result<> make_pods();
+  Result<> make_pod(const Json& pod);
+  Result<> record(const Context& context);
+  Result<> keep();
+  void remove();
+  // Runs the loop; an error where `done` is not true in time, or the user interrupts.
+  Result<> wait_for(const std::function<bool()>& done, const std::string& what);
+
+  RunPlan plan_;
+  const kubernetes::Access access_;
+  cluster::ManifestInput input_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  std::string interrupted_by_;
+  std::unique_ptr<base::Logger> logger_;
+  std::unique_ptr<kubernetes::Client> client_;
+  std::optional<cluster::JobFolder> folder_;
+  std::optional<cluster::Manifests> manifests_;
+  std::unique_ptr<cluster::JobObjects> objects_;
+  base::Instant begun_;
+  cluster::Owner owner_;
+};
+
+Result<cluster::JobPaths> Submission::submit(const Context& context) {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::job_signals(), [this](int number) {
+    // There is no task yet that it could be for.
+    if (!process::is_notice(number)) interrupted_by_ = host::name_of_signal(number);
+  }));
+  begun_ = loop_.now();
+  GANGRUN_TRY(reach());
+  GANGRUN_ASSIGN(folder_,
+                 cluster::JobFolder::create(plan_.home, plan_.spec, context.clock.wall_now()));
+  cluster::ManifestInput input = input_;
+  input.job_id = folder_->id();
+  auto manifests = cluster::Manifests::make(std::move(input));
+  Result<> made;
+  if (manifests.ok()) {
+    manifests_.emplace(*std::move(manifests));
+    made = make(context);
+    if (!made.ok()) remove();
+  } else {
+    made = manifests.error();
+  }
+  if (made.ok()) return folder_->paths();
+  folder_->remove();
+  return made.error();
+}
+
+Result<> Submission::reach() {
+  logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
+  GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop_, *logger_, access_, plugin_runner()));
+  GANGRUN_ASSIGN(const CheckedCluster checked,
+                 check_cluster(loop_, *client_, plan_.spec, loop_.now() + kCheckTimeout));
+  input_.gang_scheduling = checked.gang_scheduling;
+  input_.workload_version = checked.workload_version;
+  return {};
+}
+
+Result<> Submission::make(const Context& context) {
+  GANGRUN_TRY(make_objects());
+  GANGRUN_TRY(make_pods());
+  GANGRUN_TRY(record(context));
+  return keep();
+}
+
+Result<> Submission::wait_for(const std::function<bool()>& done, const std::string& what) {
+  const auto is_over = [&] { return done() || !interrupted_by_.empty(); };
+  if (!loop_.run_until(is_over, begun_ + kMakingLimit)) {
+    return base::deadline_exceeded(
+        base::format("{} were not created within {}", what, base::to_words(kMakingLimit)));
+  }
+  if (interrupted_by_.empty()) return {};
+  return base::Error{base::Code::kCancelled,
+                     base::format("{}: the job is not started", interrupted_by_)};
+}
+
+Result<> Submission::make_objects() {
+  bool is_ready = false;
+  Result<> made;
+  objects_ = std::make_unique<cluster::JobObjects>(
+      loop_, *logger_, *client_, *manifests_, kMakingLease, kMakingLease,
+      cluster::JobObjects::Callbacks{
+          .on_ready = [&] { is_ready = true; },
+          .on_gone =
+              [&](const std::string& reason) {
+                made = base::Error{base::Code::kFailedPrecondition, reason};
+              },
+          .on_heard = [] {}});
+  objects_->begin();
+  const Result<> waited = wait_for([&] { return is_ready || !made.ok(); }, "the job's objects");
+  owner_ = objects_->owner();
+  objects_->end();
+  return made.ok() ? waited : made;
+}
+
+Result<> Submission::make_pods() {
+  GANGRUN_ASSIGN(const std::vector<Json> pods, first_pods(*manifests_, owner_));
+  std::size_t missing = pods.size();
+  Result<> made;
+  std::vector<kubernetes::ActivityHandle> asked;
+  for (const Json& pod : pods) {
+    kubernetes::Request request{
+        .method = "POST", .path = cluster::collection_path(pod, input_.name_space), .body = pod};
+    asked.push_back(client_->request(
+        std::move(request), begun_ + kMakingLimit, [&](const kubernetes::Answer& answer) {
+          --missing;
+          // Its own first try may be what has the name: the job's id is nobody else's.
+          if (answer.object.ok() || answer.object.error().code == base::Code::kAlreadyExists) {
+            return;
+          }
+          if (made.ok()) {
+            made = answer.object.error().context(
+                base::format("{} cannot be made", cluster::words_of_object(pod)));
+          }
+        }));
+  }
+  const Result<> waited = wait_for([&] { return missing == 0 || !made.ok(); }, "the job's pods");
+  return made.ok() ? waited : made;
+}
+
+Result<> Submission::record(const Context& context) {
+  PodsRecord record;
+  const job::KubernetesOptions& options = plan_.spec.kubernetes;
+  const kubernetes::Access& access = client_->access();
+  record.name_space = access.name_space;
+  record.kubeconfig =
+      options.kubeconfig.empty() ? "" : in_folder(context.folder, options.kubeconfig);
+  record.context = access.context;
+  record.server = access.remote.url;
+  record.lease = detached_lease(plan_.spec);
+  record.last_seen = cluster::unseen_status(*manifests_);
+  record.last_seen.folder = folder_->paths().folder;
+  record.last_seen.submitted = base::to_iso8601(context.clock.wall_now());
+  return write_pods_record(folder_->paths(), record);
+}
+
+// From here on it lives without us.
+Result<> Submission::keep() {
+  const Json owner = manifests_->owner(kMakingLease);
+  const auto passed = std::chrono::ceil<std::chrono::seconds>(loop_.now() - begun_);
+  kubernetes::Request request{
+      .method = "PATCH",
+      .path = base::format("{}/{}", cluster::collection_path(owner, input_.name_space),
+                           cluster::name_of(owner)),
+      .body = {{"spec",
+                {{"activeDeadlineSeconds", (detached_lease(plan_.spec) + passed).count()}}}},
+      .content_type = "application/merge-patch+json"};
+  const auto kept =
+      kubernetes::ask(loop_, *client_, std::move(request), loop_.now() + cluster::kRequestLimit);
+  if (!kept.ok()) return kept.error().context("the job's deadline cannot be set");
+  return {};
+}
+
+void Submission::remove() {
+  std::optional<Result<>> removed;
+  cluster::JobRemoval removal(loop_, *client_, *manifests_,
+                              [&](Result<> done) { removed.emplace(std::move(done)); });
+  removal.begin();
+  (void)loop_.run_until([&] { return removed.has_value(); },
+                        loop_.now() + cluster::kRemovalLimit + cluster::kRequestLimit);
+  if (removed && removed->ok()) return;
+  logger_->error("some objects of the job are not deleted yet; they end by themselves within {}",
+                 base::to_words(kMakingLease));
+}
+
+}  // namespace
+
+std::chrono::seconds detached_lease(const job::JobSpec& spec) {
+  if (spec.timeouts.job.count() == 0) return kWeek;
+  return std::chrono::ceil<std::chrono::seconds>(spec.timeouts.job);
+}
+
+Result<> check_detached_pods(const job::JobSpec& spec) {
+  const auto refuse = [](const std::string& what, std::string_view why, std::string_view allowed) {
+    return base::invalid_argument(
+        base::format("{} is not allowed with --detach on kubernetes, where {}; allowed: {}", what,
+                     why, allowed));
+  };
+  if (spec.restarts.max > 0) {
+    return refuse(base::format("restarts: {}", spec.restarts.max),
+                  "no client is running to handle a failure", "0");
+  }
+  if (!spec.outputs.empty()) {
+    return refuse(base::format("outputs: {}", spec.outputs.front()),
+                  "no client is running to fetch them", "none, and a volume of the cluster");
+  }
+  for (const job::TaskSpec& task : spec.tasks) {
+    if (task.outputs && !task.outputs->empty()) {
+      return refuse(base::format("tasks.{}.outputs: {}", task.type, task.outputs->front()),
+                    "no client is running to fetch them", "none, and a volume of the cluster");
+    }
+    const job::Policy policy = job::effective_policy(spec, task);
+    if (policy == job::Policy::kTracked || policy == job::Policy::kService) continue;
+    return refuse(base::format("tasks.{}.policy: {}", task.type, job::to_string(policy)),
+                  "no client is running to stop it after the others", "tracked, service");
+  }
+  return {};
+}
+
+ExitStatus run_detached_pods(PodsPlan plan, const RunOptions& options, Context& context) {
+  const job::JobSpec spec = plan.run.spec;
+  Submission submission(std::move(plan));
+  const auto submitted = submission.submit(context);
+  if (!submitted.ok()) {
+    const base::Code code = submitted.error().code;
+    const ExitStatus status = code == base::Code::kInvalidArgument ? ExitStatus::kBadInput
+                              : code == base::Code::kCancelled     ? ExitStatus::kInterrupted
+                                                                   : ExitStatus::kCouldNotStart;
+    return fail(context, submitted.error(), status);
+  }
+  const std::string id = submitted->folder.substr(submitted->folder.rfind('/') + 1);
+  return leave_submitted(id, {{"job", id}, {"folder", submitted->folder}}, spec, options, context);
+}
+
+}  // namespace gangrun::client

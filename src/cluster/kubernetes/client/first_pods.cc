@@ -1,0 +1,36 @@
+#include "cluster/kubernetes/client/first_pods.h"
+
+#include <utility>
+
+#include "master/direct_runs.h"
+
+namespace gangrun::client {
+
+job::ClusterSpec first_cluster_spec(const cluster::Manifests& manifests) {
+  job::ClusterSpec cluster;
+  cluster.generation = 1;
+  for (const job::TaskSpec& task : manifests.input().spec.tasks) {
+    if (job::effective_policy(manifests.input().spec, task) == job::Policy::kSidecar) continue;
+    for (int index = 0; index < task.instances; ++index) {
+      cluster.tasks[task.type].push_back(manifests.address_of({task.type, index}));
+    }
+  }
+  return cluster;
+}
+
+base::Result<std::vector<base::Json>> first_pods(const cluster::Manifests& manifests,
+                                                 const cluster::Owner& owner) {
+  const cluster::ManifestInput& input = manifests.input();
+  const job::ClusterSpec cluster = first_cluster_spec(manifests);
+  std::vector<base::Json> pods;
+  for (const job::TaskId& task : input.spec.task_ids()) {
+    const master::DirectTask direct{task, manifests.address_of(task),
+                                    manifests.more_ports_of(task)};
+    GANGRUN_ASSIGN(auto variables,
+                   master::direct_variables(input.spec, input.job_id, cluster, direct, 0));
+    pods.push_back(manifests.pod(task, {1, 1, [&variables] { return variables; }}, owner));
+  }
+  return pods;
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,181 @@
+#include "cluster/kubernetes/client/kubernetes_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "client/fail.h"
+#include "client/prepare.h"
+#include "client/run_session.h"
+#include "client/sites.h"
+#include "cluster/kubernetes/client/detached_pods.h"
+#include "cluster/kubernetes/client/first_pods.h"
+#include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/client/pods_backend.h"
+#include "cluster/local/job_folder.h"
+#include "job/shipped_files.h"
+#include "job/yaml_json.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr std::size_t kMaxCarriedBytes = std::size_t{64} << 20U;
+constexpr std::string_view kHidden = "(hidden)";
+
+Result<> add_file(const std::string& path, std::string name,
+                  std::vector<cluster::CarriedFile>& files) {
+  GANGRUN_ASSIGN(std::string content, base::read_file(path, kMaxCarriedBytes));
+  std::error_code failed;
+  const auto permissions = std::filesystem::status(path, failed).permissions();
+  const bool is_executable =
+      (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
+  files.push_back({std::move(name), std::move(content), is_executable});
+  return {};
+}
+
+Result<> add_folder(const job::LocalFile& folder, std::vector<cluster::CarriedFile>& files) {
+  std::error_code failed;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path, failed)) {
+    if (entry.is_regular_file(failed)) found.push_back(entry.path());
+  }
+  if (failed) {
+    return base::invalid_argument(
+        base::format("files: '{}' cannot be read: {}", folder.path, failed.message()));
+  }
+  std::sort(found.begin(), found.end());
+  for (const auto& path : found) {
+    const std::string inside = path.lexically_relative(folder.path).string();
+    GANGRUN_TRY(add_file(path.string(), base::format("{}/{}", folder.name, inside), files));
+  }
+  return {};
+}
+
+// A plan is shown, kept and sent on: what a Secret holds is not for it.
+void hide_values(Json& secret) {
+  for (const char* key : {"data", "stringData"}) {
+    const auto found = secret.find(key);
+    if (found == secret.end()) continue;
+    Json hidden = Json::object();
+    for (const auto& [name, value] : found->items()) hidden[name] = kHidden;
+    secret.erase(key);
+    secret["stringData"] = std::move(hidden);
+  }
+}
+
+// All objects of the job as they are made, but for what the API server gives (the owner's uid) and
+// what is nobody's to see.
+Result<std::vector<Json>> shown_manifests(const cluster::Manifests& manifests, bool is_detached) {
+  const cluster::Owner nobody;
+  std::vector<Json> all = {manifests.owner(is_detached ? detached_lease(manifests.input().spec)
+                                                       : cluster::kClientLease)};
+  for (Json& object : manifests.objects(nobody)) all.push_back(std::move(object));
+  GANGRUN_ASSIGN(std::vector<Json> pods, first_pods(manifests, nobody));
+  std::move(pods.begin(), pods.end(), std::back_inserter(all));
+  for (Json& object : all) {
+    if (object.value("kind", "") == "Secret") hide_values(object);
+    if (object.contains("metadata")) object["metadata"].erase("ownerReferences");
+  }
+  return all;
+}
+
+ExitStatus show_manifests(const cluster::Manifests& manifests, const RunOptions& options,
+                          Context& context) {
+  const auto shown = shown_manifests(manifests, options.detach);
+  if (!shown.ok()) return fail(context, shown.error(), ExitStatus::kBadInput);
+  if (options.display.json) {
+    const Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", *shown}};
+    context.console.out(base::dump_json_indented(list) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  std::string text;
+  for (const Json& object : *shown) text += "---\n" + job::json_to_yaml(object);
+  context.console.out(text);
+  return ExitStatus::kSuccess;
+}
+
+// The gang hears of a run's start when its container runs: until then it waits for a node and for
+// the image too.
+void add_time_for_pods(job::Timeouts& timeouts) {
+  timeouts.roll_call += timeouts.allocation + timeouts.hold;
+}
+
+Result<PodsPlan> plan_of(KubernetesLaunch launch, const RunOptions& options,
+                         const Context& context) {
+  PodsPlan pods;
+  RunPlan& plan = pods.run;
+  GANGRUN_ASSIGN(auto access, kubernetes_access(context, launch.spec.kubernetes));
+  cluster::ManifestInput input;
+  input.spec = launch.spec;
+  input.name_space = access.name_space;
+  input.files = std::move(launch.files);
+  input.names = std::move(launch.names);
+  input.gang_scheduling = launch.spec.kubernetes.gang_scheduling == job::GangScheduling::kAuto
+                              ? job::GangScheduling::kHold
+                              : launch.spec.kubernetes.gang_scheduling;
+  plan.spec = std::move(launch.spec);
+  // For commands that look for the job later, from elsewhere.
+  job::KubernetesOptions& where = plan.spec.kubernetes;
+  where.name_space = access.name_space;
+  if (!where.kubeconfig.empty()) where.kubeconfig = in_folder(context.folder, where.kubeconfig);
+  add_time_for_pods(plan.spec.timeouts);
+  pods.manifests = std::move(input);
+  pods.access = std::move(access);
+  GANGRUN_ASSIGN(plan.home, home_of(context));
+  plan.launch.host = "127.0.0.1";
+  plan.launch.working_folder = context.folder;
+  plan.launch.verbose = options.display.verbose;
+  return pods;
+}
+
+}  // namespace
+
+Result<std::vector<cluster::CarriedFile>> carried_files(const job::JobSpec& spec,
+                                                        const Context& context) {
+  GANGRUN_ASSIGN(const auto shipped, job::shipped_files(spec, context.folder, kind_of));
+  if (!shipped.there.empty()) {
+    return base::invalid_argument(
+        base::format("files: '{}' is not allowed with `on: {}`; allowed: files of this machine",
+                     shipped.there.front().url, spec.on));
+  }
+  std::vector<cluster::CarriedFile> files;
+  for (const job::LocalFile& file : shipped.local) {
+    GANGRUN_TRY(kind_of(file.path) == job::FileKind::kFolder
+                    ? add_folder(file, files)
+                    : add_file(file.path, file.name, files));
+  }
+  return files;
+}
+
+ExitStatus run_on_kubernetes(KubernetesLaunch launch, const RunOptions& options, Context& context) {
+  auto carried = carried_files(launch.spec, context);
+  if (!carried.ok()) return fail(context, carried.error(), ExitStatus::kBadInput);
+  std::move(carried->begin(), carried->end(), std::back_inserter(launch.files));
+  auto plan = plan_of(std::move(launch), options, context);
+  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  {
+    // Any id is as long as the job's own will be. Of a large job these are large: they go before it
+    // runs.
+    cluster::ManifestInput trial = plan->manifests;
+    trial.job_id = cluster::make_job_id(plan->run.spec.name, context.clock.wall_now(), 0);
+    const auto manifests = cluster::Manifests::make(std::move(trial));
+    if (!manifests.ok()) return fail(context, manifests.error(), ExitStatus::kBadInput);
+    if (options.dry_run) return show_manifests(*manifests, options, context);
+  }
+  if (options.detach) return run_detached_pods(std::move(*plan), options, context);
+  plan->run.backend =
+      std::make_unique<PodsBackend>(std::move(plan->access), std::move(plan->manifests));
+  return run_job(std::move(plan->run), options, context);
+}
+
+}  // namespace gangrun::client

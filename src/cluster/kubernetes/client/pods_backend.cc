@@ -1,0 +1,62 @@
+#include "cluster/kubernetes/client/pods_backend.h"
+
+#include <random>
+#include <utility>
+
+#include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/client/kubernetes_checks.h"
+#include "cluster/kubernetes/client/unpacking.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// What the API server may take to answer the questions before a start.
+constexpr std::chrono::seconds kAnswersLimit(15);
+
+double random_share() {
+  thread_local std::mt19937_64 engine{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(engine);
+}
+
+}  // namespace
+
+Result<> PodsBackend::reach(net::EventLoop& loop, const base::Clock& clock,
+                            const job::JobSpec& spec) {
+  logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
+  GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop, *logger_, access_, plugin_runner()));
+  GANGRUN_ASSIGN(const CheckedCluster checked,
+                 check_cluster(loop, *client_, spec, clock.now() + kAnswersLimit));
+  manifests_.gang_scheduling = checked.gang_scheduling;
+  manifests_.workload_version = checked.workload_version;
+  return {};
+}
+
+// Pods end with their master's lease, whatever the job says of it.
+std::chrono::milliseconds PodsBackend::master_lost(const job::JobSpec& /*spec*/,
+                                                   bool /*tasks_outlive_us*/) const {
+  return std::chrono::milliseconds(0);
+}
+
+void PodsBackend::settle(const job::JobSpec& /*spec*/, master::Settings& settings) const {
+  settings.writes_lines = true;
+}
+
+Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::BackendInput& input,
+                                                                    master::Settings& settings) {
+  cluster::ManifestInput own = manifests_;
+  own.job_id = input.folder.id();
+  GANGRUN_ASSIGN(auto manifests, cluster::Manifests::make(std::move(own)));
+  auto pods = std::make_unique<cluster::KubernetesCluster>(
+      input.loop, input.logger, *client_, std::move(manifests),
+      cluster::KubernetesCluster::Options{.output_folder = input.folder.paths().outputs(),
+                                          .unpack = unpack_tar,
+                                          .random = random_share});
+  pods_ = pods.get();
+  settings.direct = pods.get();
+  return std::unique_ptr<cluster::Cluster>(std::move(pods));
+}
+
+}  // namespace gangrun::client

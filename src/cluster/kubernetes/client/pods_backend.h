@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "cluster/kubernetes/kubernetes_cluster.h"
+#include "cluster/kubernetes/manifests.h"
+#include "host/backend.h"
+#include "kubernetes/access.h"
+#include "kubernetes/client.h"
+
+namespace gangrun::client {
+
+// The tasks are pods. `manifests` is without the job's id, which its folder gives.
+class PodsBackend final : public host::Backend {
+ public:
+  PodsBackend(kubernetes::Access access, cluster::ManifestInput manifests)
+      : access_(std::move(access)), manifests_(std::move(manifests)) {}
+
+  base::Result<> reach(net::EventLoop& loop, const base::Clock& clock,
+                       const job::JobSpec& spec) override;
+  [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
+                                                      bool tasks_outlive_us) const override;
+  void settle(const job::JobSpec& spec, master::Settings& settings) const override;
+  base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
+                                                               master::Settings& settings) override;
+  void begin() override { pods_->begin(); }
+  [[nodiscard]] bool leaves_things() const override { return pods_ != nullptr; }
+  void clear(std::function<void(base::Result<>)> done) override { pods_->clear(std::move(done)); }
+
+ private:
+  kubernetes::Access access_;
+  cluster::ManifestInput manifests_;
+  std::unique_ptr<base::Logger> logger_;
+  std::unique_ptr<kubernetes::Client> client_;
+  cluster::KubernetesCluster* pods_ = nullptr;  // the master's
+};
+
+}  // namespace gangrun::client

@@ -1,0 +1,107 @@
+#include "cluster/kubernetes/client/pods_record.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "cluster/kubernetes/client/kubernetes_access.h"
+#include "job/plan_json.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+
+std::string record_path(const cluster::JobPaths& paths) {
+  return paths.folder + "/kubernetes.json";
+}
+
+// A file of its own, as somebody else may be writing what he has seen just then.
+std::string stop_path(const cluster::JobPaths& paths) { return paths.folder + "/stopped-by"; }
+
+Result<job::JobSpec> spec_of(const cluster::JobPaths& paths) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxBytes));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxBytes));
+  return job::job_spec_from_json(json);
+}
+
+}  // namespace
+
+base::Json to_json(const PodsRecord& record) {
+  return {{"namespace", record.name_space},    {"kubeconfig", record.kubeconfig},
+          {"context", record.context},         {"server", record.server},
+          {"lease_s", record.lease.count()},   {"stopped_by", record.stopped_by},
+          {"has_settled", record.has_settled}, {"last_seen", job::to_json(record.last_seen)}};
+}
+
+Result<PodsRecord> pods_record_from_json(const base::Json& json) {
+  PodsRecord record;
+  GANGRUN_ASSIGN(record.name_space, base::json_member<std::string>(json, "namespace"));
+  GANGRUN_ASSIGN(record.kubeconfig, base::json_member<std::string>(json, "kubeconfig"));
+  GANGRUN_ASSIGN(record.context, base::json_member<std::string>(json, "context"));
+  GANGRUN_ASSIGN(record.server, base::json_member<std::string>(json, "server"));
+  GANGRUN_ASSIGN(const auto lease, base::json_member<std::int64_t>(json, "lease_s"));
+  record.lease = std::chrono::seconds(lease);
+  GANGRUN_ASSIGN(record.has_settled, base::json_member<bool>(json, "has_settled"));
+  GANGRUN_ASSIGN(record.last_seen,
+                 job::job_status_from_json(json.value("last_seen", base::Json())));
+  return record;
+}
+
+Result<std::optional<PodsRecord>> read_pods_record(const cluster::JobPaths& paths) {
+  const std::string path = record_path(paths);
+  if (::access(path.c_str(), F_OK) != 0) return std::optional<PodsRecord>();
+  GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxBytes));
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxBytes));
+  auto record = pods_record_from_json(json);
+  if (!record.ok()) return record.error().context(path);
+  const auto stopped_by = base::read_file(stop_path(paths), kMaxBytes);
+  if (stopped_by.ok()) record->stopped_by = *stopped_by;
+  return std::optional(*std::move(record));
+}
+
+Result<> write_stop(const cluster::JobPaths& paths, const std::string& by) {
+  return base::write_file_atomically(stop_path(paths), by, 0600);
+}
+
+void forget_stop(const cluster::JobPaths& paths) { (void)::unlink(stop_path(paths).c_str()); }
+
+Result<> write_pods_record(const cluster::JobPaths& paths, const PodsRecord& record) {
+  return base::write_file_atomically(record_path(paths),
+                                     base::dump_json_indented(to_json(record)) + "\n", 0600);
+}
+
+Result<std::unique_ptr<PodsWay>> way_to_pods(const Context& context, const cluster::JobPaths& paths,
+                                             const PodsRecord& record) {
+  cluster::ManifestInput input;
+  GANGRUN_ASSIGN(input.spec, spec_of(paths));
+  input.job_id = std::filesystem::path(paths.folder).filename().string();
+  input.name_space = record.name_space;
+  job::KubernetesOptions options = input.spec.kubernetes;
+  options.kubeconfig = record.kubeconfig;
+  options.context = record.context;
+  options.name_space = record.name_space;
+  GANGRUN_ASSIGN(auto access, kubernetes_access(context, options));
+  if (access.remote.url != record.server) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} runs on the cluster {}, but {} points to {}; use the "
+                                    "KUBECONFIG that it was started with",
+                                    input.job_id, record.server, access.source, access.remote.url)};
+  }
+  auto way = std::make_unique<PodsWay>();
+  way->logger = base::stderr_logger("gangrun", base::LogLevel::kError);
+  GANGRUN_ASSIGN(way->client, kubernetes::Client::make(way->loop, *way->logger, std::move(access),
+                                                       plugin_runner()));
+  GANGRUN_ASSIGN(auto manifests, cluster::Manifests::make(std::move(input)));
+  way->manifests = std::make_unique<cluster::Manifests>(std::move(manifests));
+  return way;
+}
+
+}  // namespace gangrun::client

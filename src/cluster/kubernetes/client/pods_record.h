@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "client/context.h"
+#include "cluster/kubernetes/manifests.h"
+#include "cluster/local/job_folder.h"
+#include "job/status.h"
+#include "kubernetes/client.h"
+#include "net/event_loop.h"
+
+// A job on Kubernetes that no client leads, as this machine remembers it: kubernetes.json in its
+// folder.
+namespace gangrun::client {
+
+struct PodsRecord {
+  std::string name_space;
+  std::string kubeconfig;  // absolute; empty: as kubectl finds it
+  std::string context;     // empty: there was none
+  std::string server;      // its URL, by which another cluster of the same name is noticed
+  std::chrono::seconds lease{0};
+  std::string stopped_by;      // see write_stop(); empty: nobody asked for its end
+  bool has_settled = false;    // nothing of `last_seen` will change any more
+  job::JobStatus last_seen{};  // when somebody looked last
+};
+
+base::Json to_json(const PodsRecord& record);
+base::Result<PodsRecord> pods_record_from_json(const base::Json& json);
+
+// None where the job is not such a one.
+base::Result<std::optional<PodsRecord>> read_pods_record(const cluster::JobPaths& paths);
+base::Result<> write_pods_record(const cluster::JobPaths& paths, const PodsRecord& record);
+// That somebody asked for the job's end; and that it was in vain.
+base::Result<> write_stop(const cluster::JobPaths& paths, const std::string& by);
+void forget_stop(const cluster::JobPaths& paths);
+
+// The way to the pods of one such job, for one thread.
+struct PodsWay {
+  net::EventLoop loop;
+  std::unique_ptr<base::Logger> logger;
+  std::unique_ptr<kubernetes::Client> client;
+  std::unique_ptr<cluster::Manifests> manifests;  // with the names of all that it has
+};
+// kFailedPrecondition where the kubeconfig leads to another cluster now.
+base::Result<std::unique_ptr<PodsWay>> way_to_pods(const Context& context,
+                                                   const cluster::JobPaths& paths,
+                                                   const PodsRecord& record);
+
+}  // namespace gangrun::client

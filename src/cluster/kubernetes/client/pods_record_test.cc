@@ -1,0 +1,61 @@
+#include "cluster/kubernetes/client/pods_record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "client/test_context.h"
+
+namespace gangrun::client {
+namespace {
+
+using testing::HasSubstr;
+
+PodsRecord wine() {
+  PodsRecord record;
+  record.name_space = "lab";
+  record.kubeconfig = "/home/alice/config";
+  record.context = "lab";
+  record.server = "https://10.0.0.1:6443";
+  record.lease = std::chrono::hours(2);
+  record.last_seen.id = "wine-20260131-120000-3fa1";
+  record.last_seen.state = job::JobState::kRunning;
+  return record;
+}
+
+TEST(PodsRecord, IsReadAsItWasWritten) {
+  const TestContext test;
+  const cluster::JobPaths paths{test.folder()};
+  EXPECT_FALSE(read_pods_record(paths)->has_value());
+  ASSERT_TRUE(write_pods_record(paths, wine()).ok());
+  auto read = read_pods_record(paths);
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_EQ(to_json(**read), to_json(wine()));
+  EXPECT_EQ((*read)->stopped_by, "");
+}
+
+TEST(PodsRecord, WhoAskedForItsEndIsNotForgottenByWhoLooks) {
+  const TestContext test;
+  const cluster::JobPaths paths{test.folder()};
+  ASSERT_TRUE(write_stop(paths, "gangrun kill by alice").ok());
+  ASSERT_TRUE(write_pods_record(paths, wine()).ok());
+  EXPECT_EQ((*read_pods_record(paths))->stopped_by, "gangrun kill by alice");
+  forget_stop(paths);
+  EXPECT_EQ((*read_pods_record(paths))->stopped_by, "");
+}
+
+TEST(PodsRecord, ADamagedOneIsNamed) {
+  const TestContext test;
+  const cluster::JobPaths paths{test.folder()};
+  for (const std::string text : {"", "[]", "{}", R"({"namespace": 1})"}) {
+    ASSERT_TRUE(base::write_file_atomically(test.folder() + "/kubernetes.json", text, 0600).ok());
+    EXPECT_FALSE(read_pods_record(paths).ok()) << text;
+  }
+  base::Json broken = to_json(wine());
+  broken.erase("last_seen");
+  EXPECT_FALSE(pods_record_from_json(broken).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::client

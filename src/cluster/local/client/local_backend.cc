@@ -1,0 +1,67 @@
+#include "cluster/local/client/local_backend.h"
+
+#include <string>
+#include <utility>
+
+#include "base/variable.h"
+#include "cluster/local/gpu_locks.h"
+#include "cluster/local/local_cluster.h"
+#include "net/hosts.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// Tasks that outlive their master, or have a network between them and it, go on alone for so long
+// where the job does not say.
+constexpr std::chrono::seconds kDefaultMasterLost(60);
+
+// GPUs are given out once on a machine, whoever runs jobs on it: all must be able to lock them.
+Result<std::string> gpu_lock_folder(bool needed) {
+  // Not below TMPDIR, which users have of their own; the Python package knows it too (gpu_info.py).
+  std::string folder = base::variable("GANGRUN_GPU_LOCKS");
+  if (folder.empty()) folder = "/tmp/gangrun-gpus";
+  if (!needed) return folder;
+  GANGRUN_TRY(cluster::make_gpu_lock_folder(folder));
+  return folder;
+}
+
+Result<cluster::LocalCluster::Options> cluster_options(const host::BackendInput& input) {
+  cluster::LocalCluster::Options result;
+  result.agent_program = input.launch.agent_program;
+  result.host = input.launch.host;
+  result.gpus = input.launch.gpus;
+  GANGRUN_ASSIGN(result.gpu_lock_folder, gpu_lock_folder(!input.launch.gpus.list.empty()));
+  result.agent_log = input.folder.paths().master_log();
+  result.job_id = input.folder.id();
+  result.containment = input.launch.containment;
+  result.agents_outlive_us = input.tasks_outlive_us;
+  result.hosts = input.spec.hosts;
+  result.interface = input.spec.interface;
+  const std::string& host = input.launch.host;
+  if (!net::is_loopback_address(host)) result.master_address = host;
+  return result;
+}
+
+}  // namespace
+
+std::chrono::milliseconds LocalBackend::master_lost(const job::JobSpec& spec,
+                                                    bool tasks_outlive_us) const {
+  const bool go_on = tasks_outlive_us || !spec.hosts.empty();
+  return go_on ? kDefaultMasterLost : std::chrono::milliseconds(0);
+}
+
+void LocalBackend::settle(const job::JobSpec& spec, master::Settings& settings) const {
+  settings.agents_come_by_tls = !spec.hosts.empty();
+}
+
+Result<std::unique_ptr<cluster::Cluster>> LocalBackend::make_cluster(
+    const host::BackendInput& input, master::Settings& /*settings*/) {
+  GANGRUN_ASSIGN(auto options, cluster_options(input));
+  return std::unique_ptr<cluster::Cluster>(
+      std::make_unique<cluster::LocalCluster>(input.loop, std::move(options)));
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,114 @@
+#include "cluster/local/client/local_place.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/format.h"
+#include "client/agent_program.h"
+#include "client/detached.h"
+#include "client/fail.h"
+#include "client/hosted_plan.h"
+#include "client/prepare.h"
+#include "client/sites.h"
+#include "cluster/local/client/doctor.h"
+#include "cluster/local/client/local_backend.h"
+#include "cluster/local/client/machine_checks.h"
+#include "cluster/local/local_rules.h"
+#include "process/levels.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// What the container engine may take to tell which images it has.
+constexpr std::chrono::seconds kImagesTimeout(20);
+
+// Requests are compared with the machine, and tasks start without limits.
+constexpr std::string_view kNotEnforced =
+    "memory and vcores: the job starts only if this machine has enough, but a running task can "
+    "use more";
+
+// The level that the job wants, or the best that this host permits.
+Result<job::Containment> containment_of(job::Containment wanted) {
+  const process::Abilities abilities = process::probe_levels();
+  process::Level level = process::best(abilities);
+  if (wanted != job::Containment::kAuto) {
+    level = *process::level_from_string(job::to_string(wanted));
+  }
+  const process::Ability& ability = abilities.of(level);
+  if (!ability.possible) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("containment {} is not possible on this host: {}",
+                                    process::to_string(level), ability.reason)};
+  }
+  switch (level) {
+    case process::Level::kPidNamespace: return job::Containment::kPidNamespace;
+    case process::Level::kCgroup: return job::Containment::kCgroup;
+    case process::Level::kSubreaper: break;
+  }
+  return job::Containment::kSubreaper;
+}
+
+Result<> check_machine(const job::JobSpec& spec, const RunOptions& options, const job::Gpus& gpus,
+                       const Context& context) {
+  GANGRUN_ASSIGN(const std::string home, home_of(context));
+  GANGRUN_TRY(check_on_this_machine(spec, this_machine(gpus), context.environment, context.folder));
+  GANGRUN_TRY(check_images_of(spec, context.environment, {context.folder, home},
+                              context.clock.now() + kImagesTimeout));
+  return check_hosts_of(spec, options.host);
+}
+
+class LocalPlace final : public Place {
+ public:
+  [[nodiscard]] job::Place rules() const override { return cluster::local_place(); }
+  [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
+    return {{RunFlag::kPort, ""}};
+  }
+  ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override;
+  [[nodiscard]] std::unique_ptr<host::Backend> backend() const override {
+    return std::make_unique<LocalBackend>();
+  }
+
+  [[nodiscard]] bool lists_jobs() const override { return true; }
+  [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(const Context& context) const override {
+    return home_site(context);
+  }
+
+  [[nodiscard]] std::string_view examined() const override { return "this machine"; }
+  [[nodiscard]] Result<Examination> examine(const DoctorOptions& /*options*/,
+                                            Context& context) const override {
+    return Examination{.checks = check_this_machine(context)};
+  }
+};
+
+ExitStatus LocalPlace::run(job::JobSpec spec, const RunOptions& options, Context& context) const {
+  // The driver is asked only where it matters: that may take it seconds.
+  job::Gpus gpus;
+  if (job::asks_for_gpus(spec)) gpus = gpus_of_this_machine(context);
+  const auto fits = check_machine(spec, options, gpus, context);
+  if (!fits.ok()) return fail(context, fits.error(), ExitStatus::kBadInput);
+  auto plan = hosted_plan(std::move(spec), options, context);
+  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  plan->launch.gpus = std::move(gpus);
+  const auto containment = containment_of(plan->spec.containment);
+  if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
+  plan->launch.containment = *containment;
+  if (asks_for_memory_or_cores(plan->spec)) {
+    plan->more.emplace_back("not enforced", std::string(kNotEnforced));
+  }
+  if (options.dry_run) return show_plan(*plan, options, context);
+  auto agent = find_agent_of_this_version(context);
+  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  plan->launch.agent_program = std::move(*agent);
+  if (options.detach) return run_detached(*plan, options, context);
+  plan->backend = backend();
+  return run_job(*std::move(plan), options, context);
+}
+
+}  // namespace
+
+std::unique_ptr<Place> local_place() { return std::make_unique<LocalPlace>(); }
+
+}  // namespace gangrun::client

@@ -1,0 +1,17 @@
+#include "cluster/local/local_rules.h"
+
+namespace gangrun::cluster {
+
+job::Place local_place() {
+  using job::Feature;
+  return {.name = std::string(kLocal),
+          .words = "this machine",
+          .reference = "`local` (this machine)",
+          .features = {Feature::kRestarts, Feature::kFiles, Feature::kImages, Feature::kGpus,
+                       Feature::kSpares, Feature::kSmallerGangs, Feature::kHosts},
+          // They are in place already.
+          .passed_over = {Feature::kOutputs},
+          .is_beside_master = true};
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,200 @@
+#include "cluster/yarn/client/yarn_doctor.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "client/agent_program.h"
+#include "cluster/yarn/client/hadoop_access.h"
+#include "cluster/yarn/cluster_checks.h"
+#include "cluster/yarn/tensorflow_trial.h"
+#include "cluster/yarn/yarn_doctor.h"
+#include "host/ending_signals.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+#include "process/engine.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using cluster::Check;
+using cluster::Verdict;
+
+// Of all together; each wait has its own limit, which is shorter.
+constexpr std::chrono::hours kLongestLook(1);
+// Of a Java virtual machine inside of TensorFlow, where the user says nothing: not a quarter of the
+// node's memory.
+constexpr const char* kHdfsOptions = "LIBHDFS_OPTS";
+constexpr const char* kSmallJava = "-Xms64m -Xmx512m";
+
+bool is_folder(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_directory(path, failed);
+}
+
+bool is_program(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// Of the PATH; empty: there is none.
+std::string python_of(const Context& context) {
+  for (const char* name : {"python3", "python"}) {
+    for (const std::string& folder : base::split(context.variable("PATH"), ':')) {
+      std::string candidate = base::format("{}/{}", folder, name);
+      if (!folder.empty() && is_program(candidate)) return candidate;
+    }
+  }
+  return {};
+}
+
+// All that is looked at, one after the other, on a thread of its own: it blocks.
+class Look {
+ public:
+  Look(const YarnDoctorOptions& options, DoctorListener listener, const Context& context,
+       const std::atomic<bool>& is_over)
+      : options_(options),
+        listener_(std::move(listener)),
+        context_(context),
+        is_over_(is_over),
+        python_(options.python ? *options.python : python_of(context)) {}
+
+  void run();
+
+ private:
+  void tell(Part part, const std::vector<Check>& checks);
+  base::Result<std::unique_ptr<HadoopAccess>> look_at_settings();
+  std::vector<Check> try_tensorflow(const std::vector<std::string>& urls);
+  void look_from_node(cluster::YarnDoctor& doctor);
+
+  const YarnDoctorOptions& options_;
+  const DoctorListener listener_;
+  const Context& context_;
+  const std::atomic<bool>& is_over_;
+  const std::string python_;
+  bool has_tensorflow_ = false;
+  bool has_agent_ = false;
+};
+
+void Look::tell(Part part, const std::vector<Check>& checks) {
+  for (const Check& check : checks) listener_.found(part, check);
+}
+
+base::Result<std::unique_ptr<HadoopAccess>> Look::look_at_settings() {
+  listener_.begins(Part::kSettings);
+  const Check agent = check_agent(context_);
+  has_agent_ = agent.verdict == Verdict::kOk;
+  const Check variables = cluster::check_variables(context_.environment, is_folder);
+  tell(Part::kSettings, {agent, variables});
+  auto access = hadoop_access(context_);
+  if (variables.verdict == Verdict::kFailed) return access;
+  if (!access.ok()) {
+    tell(Part::kSettings, {{"configuration", Verdict::kFailed, access.error().message,
+                            "ask the cluster's administrators for its configuration files"}});
+    return access;
+  }
+  tell(Part::kSettings,
+       {{"configuration", Verdict::kOk,
+         base::format("the file system is {}; jobs run as {}",
+                      hadoop::to_string((*access)->file_system), (*access)->account.user)}});
+  if (const auto& ticket = (*access)->account.identity; ticket != nullptr) {
+    tell(Part::kSettings,
+         {cluster::check_ticket(to_string(ticket->principal()), ticket->lifetime())});
+  }
+  return access;
+}
+
+std::vector<Check> Look::try_tensorflow(const std::vector<std::string>& urls) {
+  if (python_.empty()) {
+    return {cluster::tensorflow_not_checked("", "there is no python3 in PATH")};
+  }
+  if (options_.python && !is_program(python_)) {
+    return {cluster::tensorflow_not_checked("", python_ + " is not a program here")};
+  }
+  if (urls.empty()) return {cluster::tensorflow_not_checked("", "no file system works")};
+  const auto answer = process::ask(cluster::tensorflow_trial_argv(python_, urls),
+                                   context_.clock.now() + cluster::kTensorflowTimeout,
+                                   [this] { return is_over_.load(); });
+  if (!answer.ok()) return {cluster::tensorflow_not_checked("", answer.error().message)};
+  return cluster::tensorflow_checks(urls, {"", python_, answer->status, answer->output},
+                                    cluster::missing_for_libhdfs(context_.environment));
+}
+
+void Look::look_from_node(cluster::YarnDoctor& doctor) {
+  const auto agent = find_agent(context_);
+  if (!has_agent_ || !agent.ok()) {
+    tell(Part::kCluster, {{"container", Verdict::kNotChecked, "there is no agent to run in it"}});
+    return;
+  }
+  cluster::YarnDoctor::FromNode from_node{.agent_program = *agent};
+  if (has_tensorflow_ || options_.python) from_node.python = python_;
+  from_node.python_is_named = options_.python.has_value();
+  const std::string java = context_.variable(kHdfsOptions);
+  from_node.environment[kHdfsOptions] = java.empty() ? kSmallJava : java;
+  tell(Part::kCluster, doctor.try_from_node(from_node));
+}
+
+void Look::run() {
+  const auto access = look_at_settings();
+  if (!access.ok() || is_over_) return;
+  cluster::YarnDoctor doctor((*access)->configuration, (*access)->file_system, (*access)->account,
+                             context_.clock,
+                             {.queue = options_.queue,
+                              .file_systems = options_.file_systems,
+                              .base_folder = options_.base_folder,
+                              .file = options_.file,
+                              .is_over = [this] { return is_over_.load(); }});
+  listener_.begins(Part::kFiles);
+  tell(Part::kFiles, doctor.try_files(listener_.writes));
+  if (!is_over_) {
+    const auto checks = try_tensorflow(doctor.tensorflow_urls());
+    has_tensorflow_ = cluster::has_tensorflow(checks);
+    tell(Part::kFiles, checks);
+  }
+  if (!is_over_) {
+    listener_.begins(Part::kCluster);
+    tell(Part::kCluster, doctor.ask_cluster());
+  }
+  if (!is_over_ && options_.from_node) look_from_node(doctor);
+  tell(Part::kCluster, doctor.clear_away());
+}
+
+}  // namespace
+
+base::Result<bool> look_at_yarn(const YarnDoctorOptions& options, const DoctorListener& listener,
+                                Context& context) {
+  net::EventLoop loop;
+  std::atomic<bool> is_over = false;
+  bool is_done = false;
+  GANGRUN_ASSIGN(
+      const net::Watch signals, loop.watch_signals(host::ending_signals(), [&](int number) {
+        if (is_over.exchange(true)) return;
+        context.console.error(
+            base::format("{}: what was written is removed, and the job in the container ended",
+                         host::name_of_signal(number)));
+      }));
+  // Who is told is the loop's.
+  const DoctorListener in_loop{
+      .begins = [&](Part part) { loop.post([&, part] { listener.begins(part); }); },
+      .found =
+          [&](Part part, const Check& check) {
+            loop.post([&, part, check] { listener.found(part, check); });
+          },
+      .writes = [&](const std::string& url) { loop.post([&, url] { listener.writes(url); }); }};
+  Look look(options, in_loop, context, is_over);
+  net::Workers worker(loop, 1);
+  GANGRUN_TRY(worker.run([&look] { look.run(); }, [&is_done] { is_done = true; }));
+  (void)loop.run_until([&is_done] { return is_done; }, context.clock.now() + kLongestLook);
+  if (!is_done) return base::deadline_exceeded("the checks did not come to an end");
+  return !is_over;
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,86 @@
+#include "cluster/yarn/client/yarn_place.h"
+
+#include "client/fail.h"
+#include "cluster/yarn/client/hadoop_access.h"
+#include "cluster/yarn/client/yarn_doctor.h"
+#include "cluster/yarn/client/yarn_run.h"
+#include "cluster/yarn/client/yarn_session.h"
+#include "cluster/yarn/yarn_rules.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+class YarnJobs final : public OwnJobs {
+ public:
+  [[nodiscard]] bool has_id(std::string_view job) const override {
+    return job.starts_with("application_");
+  }
+  ExitStatus attach(const std::string& job, const DisplayOptions& display,
+                    Context& context) const override {
+    const auto access = hadoop_access(context);
+    if (!access.ok()) return fail(context, access.error());
+    return show_yarn_job(**access, job, {}, display, context);
+  }
+  [[nodiscard]] std::string page_url(const std::string& job,
+                                     const Context& context) const override {
+    const auto access = hadoop_access(context);
+    return access.ok() ? yarn_page_url((*access)->configuration, job) : std::string();
+  }
+  [[nodiscard]] std::string_view why_no_outputs() const override {
+    return "runs on YARN, where tasks write to HDFS";
+  }
+};
+
+class YarnPlace final : public Place {
+ public:
+  [[nodiscard]] job::Place rules() const override { return cluster::yarn_place(); }
+  [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
+    constexpr std::string_view kElsewhere = "the master is not on this machine";
+    return {{RunFlag::kPort, ""}, {RunFlag::kHost, kElsewhere}, {RunFlag::kServeTls, kElsewhere}};
+  }
+  [[nodiscard]] bool has_master_here() const override { return false; }
+  ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override {
+    return run_on_yarn(spec, options, context);
+  }
+
+  [[nodiscard]] bool lists_jobs() const override { return true; }
+  [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(const Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
+  }
+  [[nodiscard]] const OwnJobs* own_jobs() const override { return &jobs_; }
+
+  [[nodiscard]] std::string_view examined() const override { return "this cluster"; }
+  [[nodiscard]] bool is_examined_as_cluster() const override { return true; }
+  [[nodiscard]] Result<Examination> examine(const DoctorOptions& options,
+                                            Context& context) const override;
+
+ private:
+  YarnJobs jobs_;
+};
+
+Result<Examination> YarnPlace::examine(const DoctorOptions& options, Context& context) const {
+  Examination examination;
+  const DoctorListener listener{
+      .begins = [](Part) {},
+      .found = [&examination](Part,
+                              const cluster::Check& check) { examination.checks.push_back(check); },
+      .writes = [](const std::string&) {}};
+  GANGRUN_ASSIGN(examination.is_whole, look_at_yarn({.queue = options.queue.value_or(""),
+                                                     .file_systems = options.file_systems,
+                                                     .python = options.python,
+                                                     .from_node = options.remote,
+                                                     .base_folder = "",
+                                                     .file = "hello.txt"},
+                                                    listener, context));
+  return examination;
+}
+
+}  // namespace
+
+std::unique_ptr<Place> yarn_place() { return std::make_unique<YarnPlace>(); }
+
+}  // namespace gangrun::client

@@ -1,0 +1,172 @@
+#include "cluster/yarn/client/yarn_run.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "client/agent_program.h"
+#include "client/fail.h"
+#include "client/plan.h"
+#include "client/prepare.h"
+#include "client/submitted.h"
+#include "cluster/yarn/client/hadoop_access.h"
+#include "cluster/yarn/client/upload_progress.h"
+#include "cluster/yarn/client/yarn_session.h"
+#include "cluster/yarn/container_resource.h"
+#include "cluster/yarn/container_runtime.h"
+#include "cluster/yarn/submitter.h"
+#include "cluster/yarn/zookeeper_defaults.h"
+#include "job/shipped_files.h"
+#include "job/units.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// Empty where the user has no place for what can be made again.
+std::string digest_cache_path(const Context& context) {
+  std::string folder = context.variable("XDG_CACHE_HOME");
+  const std::string home = context.variable("HOME");
+  if (!folder.starts_with('/') && home.starts_with('/')) folder = home + "/.cache";
+  return folder.starts_with('/') ? folder + "/gangrun/digests.json" : std::string();
+}
+
+// What YARN is told of the job itself.
+std::vector<std::pair<std::string, std::string>> plan_of_yarn(const job::JobSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const job::YarnOptions& yarn = spec.yarn;
+  lines.emplace_back("queue", yarn.queue.empty() ? "default" : yarn.queue);
+  if (yarn.priority) lines.emplace_back("priority", std::to_string(*yarn.priority));
+  if (!yarn.tags.empty()) {
+    lines.emplace_back("tags", base::format("{}", base::join(yarn.tags, ", ")));
+  }
+  if (!yarn.file_systems.empty()) {
+    lines.emplace_back("file systems", base::format("{}", base::join(yarn.file_systems, ", ")));
+  }
+  if (!yarn.principal.empty()) lines.emplace_back("principal", yarn.principal);
+  if (!yarn.keytab.empty()) lines.emplace_back("keytab", yarn.keytab);
+  if (!yarn.as.empty()) lines.emplace_back("as", yarn.as);
+  std::string master = resources_words(yarn.master, "no memory request");
+  if (yarn.master_label) master += ", label " + *yarn.master_label;
+  lines.emplace_back("master", master);
+  lines.emplace_back("holds",
+                     "its first containers for up to " + job::duration_text(spec.timeouts.hold) +
+                         " while others are missing, then releases them and requests all again");
+  return lines;
+}
+
+Result<> show_yarn_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
+                        const HadoopAccess& access, const RunOptions& options, Context& context) {
+  const Plan plan{.spec = spec,
+                  .working_folder = "the container's",
+                  .job_folder = base::format("~/.gangrun/jobs/<application> on {}",
+                                             hadoop::to_string(access.file_system)),
+                  .host = "as YARN calls each node",
+                  .containment = job::Containment::kAuto,
+                  .more = plan_of_yarn(spec),
+                  .no_memory = base::format("the default memory ({})",
+                                            job::memory_text(cluster::kDefaultMemoryMib)),
+                  .image_runner = spec.yarn.container_runtime == job::ContainerRuntime::kDocker
+                                      ? "run by YARN's container runtime"
+                                      : "run by the container engine beside the agent"};
+  if (options.display.json) {
+    GANGRUN_ASSIGN(base::Json json, plan_json(plan));
+    base::Json shipped = base::Json::array();
+    for (const auto& file : files.local) {
+      shipped.push_back({{"name", file.name}, {"path", file.path}});
+    }
+    for (const auto& file : files.there)
+      shipped.push_back({{"name", file.name}, {"url", file.url}});
+    for (const auto& archive : files.archives) {
+      const char* from = job::has_scheme(archive.source) ? "url" : "path";
+      shipped.push_back({{"name", archive.folder}, {"type", archive.type}, {from, archive.source}});
+    }
+    json["shipped"] = std::move(shipped);
+    context.console.out(base::dump_json_indented(json) + "\n");
+    return {};
+  }
+  GANGRUN_ASSIGN(Lines lines, plan_lines(plan));
+  if (!files.local.empty() || !files.there.empty()) {
+    lines.emplace_back("");
+    lines.emplace_back("files in each task's folder");
+  }
+  for (const auto& file : files.local) {
+    lines.emplace_back(base::format("  {}  from {}", file.name, file.path));
+  }
+  for (const auto& file : files.there) {
+    lines.emplace_back(base::format("  {}  from {}", file.name, file.url));
+  }
+  if (!files.archives.empty()) {
+    lines.emplace_back("");
+    lines.emplace_back("archives unpacked in the tasks' folders");
+  }
+  for (const auto& archive : files.archives) {
+    lines.emplace_back(
+        base::format("  {}/ of {}  from {}", archive.folder, archive.type, archive.source));
+  }
+  context.console.out(lines);
+  return {};
+}
+
+// As hadoop_access() finds it.
+std::string keytab_path(const job::JobSpec& spec, const Context& context) {
+  const std::string& keytab = spec.yarn.keytab;
+  if (keytab.empty() || keytab.starts_with('/')) return keytab;
+  return in_folder(context.folder, keytab);
+}
+
+}  // namespace
+
+ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Context& context) {
+  job::JobSpec spec = asked;
+  auto files = job::shipped_files(spec, context.folder, kind_of);
+  if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
+  const auto access = hadoop_access(context, {.principal = spec.yarn.principal,
+                                              .keytab = spec.yarn.keytab,
+                                              .as = spec.yarn.as,
+                                              .is_plan = options.dry_run});
+  if (!access.ok()) return fail(context, access.error(), ExitStatus::kBadInput);
+  if (spec.zookeeper) {
+    auto full = cluster::with_defaults_of(*spec.zookeeper, (*access)->configuration);
+    if (!full.ok()) return fail(context, full.error(), ExitStatus::kBadInput);
+    spec.zookeeper = *std::move(full);
+  }
+  spec.yarn.container_runtime = cluster::container_runtime_of(spec, (*access)->configuration);
+  if (options.dry_run) {
+    const auto shown = show_yarn_plan(spec, *files, **access, options, context);
+    return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error(), ExitStatus::kBadInput);
+  }
+  auto agent = find_agent_of_this_version(context);
+  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  UploadProgress progress(context.console, options);
+  cluster::YarnSubmitter submitter(
+      (*access)->configuration, (*access)->file_system, (*access)->account, context.clock,
+      digest_cache_path(context),
+      [&progress](const std::string& name, std::uint64_t sent, std::uint64_t size) {
+        progress.show(name, sent, size);
+      });
+  const auto checked = submitter.check(spec);
+  if (!checked.ok()) {
+    const bool is_input = checked.error().code == base::Code::kInvalidArgument;
+    return fail(context, checked.error(),
+                is_input ? ExitStatus::kBadInput : ExitStatus::kCouldNotStart);
+  }
+  const auto id = submitter.submit({.spec = spec,
+                                    .files = std::move(*files),
+                                    .agent_program = std::move(*agent),
+                                    .submitted = context.clock.wall_now(),
+                                    .client_program = context.program,
+                                    .keytab = keytab_path(spec, context),
+                                    .krb5_config = context.variable("KRB5_CONFIG"),
+                                    .authorities = context.variable("SSL_CERT_FILE")});
+  if (!id.ok()) return fail(context, id.error(), ExitStatus::kCouldNotStart);
+  const std::string text = hadoop::to_string(*id);
+  if (options.detach) return leave_submitted(text, {{"job", text}}, spec, options, context);
+  return show_yarn_job(**access, text, {.ours = true, .allocation_limit = spec.timeouts.allocation},
+                       options.display, context);
+}
+
+}  // namespace gangrun::client

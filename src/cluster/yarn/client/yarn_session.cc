@@ -1,0 +1,185 @@
+#include "cluster/yarn/client/yarn_session.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "client/allocation_limit.h"
+#include "client/exit_status.h"
+#include "client/fail.h"
+#include "client/job_display.h"
+#include "client/job_watch.h"
+#include "host/ending_signals.h"
+#include "job/limits.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+#include "process/signals.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+constexpr base::milliseconds kStatusInterval(250);
+// As long as there is no master, each look is several questions to the cluster itself: a job that
+// has waited for some seconds may wait for hours.
+constexpr base::milliseconds kWaitingInterval(2000);
+constexpr std::chrono::seconds kSoonStarted(10);
+// One wait for new lines; and the pause where there is nobody to ask, or our reader is slow.
+constexpr std::chrono::seconds kLinesWait(5);
+constexpr base::milliseconds kLinesPause(250);
+
+class YarnSession {
+ public:
+  YarnSession(const HadoopAccess& access, std::string id, const YarnSessionOptions& options,
+              Context& context)
+      : id_(std::move(id)),
+        ours_(options.ours),
+        allocation_limit_(options.allocation_limit, context.clock.now()),
+        soon_started_(context.clock.now() + kSoonStarted),
+        context_(context),
+        access_(access),
+        watch_(loop_, id_, kStatusInterval,
+               {[this](const job::JobStatus& status) { return on_status(status); },
+                [this](const std::string& sentence) { display_->warning(sentence); }}),
+        lines_site_(yarn_site(access, context)),
+        lines_worker_(loop_, 1) {}
+
+  Result<> start(const DisplayOptions& options);
+  ExitStatus wait();
+
+ private:
+  void on_signal(int number);
+  // Until the next look.
+  base::Duration on_status(const job::JobStatus& status);
+  void keep_allocation_limit();
+  void fetch_lines();
+  void on_lines(Result<std::vector<cluster::LogLine>> lines);
+
+  const std::string id_;
+  const bool ours_;
+  AllocationLimit allocation_limit_;
+  const base::Instant soon_started_;
+  Context& context_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  job::JobStatus status_;  // the last one that was known
+  std::unique_ptr<JobDisplay> display_;
+  bool left_ = false;
+  std::optional<job::Cause> given_up_;  // why, where its master never came
+  int signals_seen_ = 0;
+  net::Timer lines_timer_;
+  const HadoopAccess& access_;
+  JobWatch watch_;
+  std::unique_ptr<cluster::YarnSite> lines_site_;
+  std::unique_ptr<cluster::LogReader> reader_;
+  // Last: what runs on it uses the others.
+  net::Workers lines_worker_;
+};
+
+Result<> YarnSession::start(const DisplayOptions& options) {
+  GANGRUN_ASSIGN(signals_,
+                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
+  auto status_site = yarn_site(access_, context_);
+  GANGRUN_ASSIGN(status_, status_site->status(id_));
+  std::vector<job::TaskId> tasks;
+  for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
+  ViewOptions view = view_options(options, tasks);
+  view.url = yarn_page_url(access_.configuration, id_);
+  display_ = std::make_unique<JobDisplay>(loop_, context_, view, [this] { return status_; });
+  display_->start(status_);
+  watch_.start(std::move(status_site), yarn_site(access_, context_));
+  if (display_->wants_lines()) fetch_lines();
+  return {};
+}
+
+base::Duration YarnSession::on_status(const job::JobStatus& status) {
+  status_ = status;
+  keep_allocation_limit();
+  const bool waits_long = !allocation_limit_.is_settled() && context_.clock.now() > soon_started_;
+  return waits_long ? kWaitingInterval : kStatusInterval;
+}
+
+void YarnSession::keep_allocation_limit() {
+  const auto too_late = allocation_limit_.exceeded(status_, context_.clock.now());
+  if (!too_late) return;
+  given_up_ = job::Cause{};
+  given_up_->sentence = *too_late;
+  given_up_->reason = job::Reason::kAllocationTimeout;
+  watch_.stop(true, *too_late);
+}
+
+void YarnSession::fetch_lines() {
+  if (display_->is_behind()) {
+    lines_timer_ = loop_.after(kLinesPause, [this] { fetch_lines(); });
+    return;
+  }
+  using Lines = Result<std::vector<cluster::LogLine>>;
+  const auto asked = lines_worker_.run(
+      [this]() -> Lines {
+        if (!reader_) {
+          GANGRUN_ASSIGN(reader_, lines_site_->logs(id_, {}));
+        }
+        return reader_->next(context_.clock.now() + kLinesWait);
+      },
+      [this](Lines lines) { on_lines(std::move(lines)); });
+  if (!asked.ok()) on_lines(asked.error());
+}
+
+void YarnSession::on_lines(Result<std::vector<cluster::LogLine>> lines) {
+  const bool has_lines = lines.ok() && !lines->empty();
+  if (has_lines) display_->lines(*lines);
+  lines_timer_ =
+      loop_.after(has_lines ? base::milliseconds(0) : kLinesPause, [this] { fetch_lines(); });
+}
+
+void YarnSession::on_signal(int number) {
+  const std::string name = host::name_of_signal(number);
+  if (process::is_notice(number)) {
+    display_->notice(base::format("{}: passed on to the tasks as a notice", name));
+    return watch_.give_notice(name);
+  }
+  ++signals_seen_;
+  if (!ours_) {
+    left_ = true;
+    return;
+  }
+  display_->notice(
+      signals_seen_ == 1
+          ? base::format("{}: the tasks are asked to stop; send it again to kill them at once",
+                         name)
+          : base::format("{} again: the tasks are killed at once", name));
+  watch_.stop(signals_seen_ > 1, name);
+}
+
+ExitStatus YarnSession::wait() {
+  (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
+                        context_.clock.now() + job::kLongestJob);
+  if (left_ && !job::is_final(status_.state)) return display_->leave(id_);
+  // YARN says of it that it was killed.
+  if (given_up_ && status_.state == job::JobState::kKilled) {
+    status_.state = job::JobState::kFailed;
+    status_.cause = given_up_;
+  }
+  const ExitStatus exit_status = exit_status_of(status_, ours_ && signals_seen_ > 0);
+  display_->finish(status_, exit_status);
+  return exit_status;
+}
+
+}  // namespace
+
+ExitStatus show_yarn_job(const HadoopAccess& access, const std::string& id,
+                         const YarnSessionOptions& options, const DisplayOptions& display,
+                         Context& context) {
+  YarnSession session(access, id, options, context);
+  const Result<> started = session.start(display);
+  if (started.ok()) return session.wait();
+  context.console.stop_deferring();
+  return fail(context, started.error());
+}
+
+}  // namespace gangrun::client

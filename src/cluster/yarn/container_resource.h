@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hadoop/records.h"
+#include "job/spec.h"
+
+// What YARN is asked for.
+namespace gangrun::cluster {
+
+// Of a task that does not say: YARN has no container without a limit.
+inline constexpr std::int64_t kDefaultMemoryMib = 1024;
+
+// The container of a task.
+hadoop::Resource resource_of(const job::Resources& resources);
+
+inline constexpr const char* kGpuResource = "yarn.io/gpu";
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,437 @@
+#include "cluster/yarn/node/yarn_master.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "base/strings.h"
+#include "base/variable.h"
+#include "cluster/yarn/application_end.h"
+#include "cluster/yarn/job_access.h"
+#include "cluster/yarn/journal_copy.h"
+#include "cluster/yarn/logs_url.h"
+#include "cluster/yarn/master_config.h"
+#include "cluster/yarn/node/container.h"
+#include "cluster/yarn/node/token_keeper.h"
+#include "cluster/yarn/node/yarn_page.h"
+#include "cluster/yarn/result_copy.h"
+#include "cluster/yarn/uploads.h"
+#include "cluster/yarn/yarn_cluster.h"
+#include "cluster/yarn/zookeeper_defaults.h"
+#include "hadoop/access_list.h"
+#include "hadoop/class_path.h"
+#include "hadoop/configuration.h"
+#include "hadoop/token_source.h"
+#include "hadoop/web_hdfs.h"
+#include "job/limits.h"
+#include "journal/segments.h"
+#include "journal/writer.h"
+#include "master/master.h"
+#include "master/open_files.h"
+#include "master/past.h"
+#include "net/event_loop.h"
+#include "net/hosts.h"
+#include "page/page_json.h"
+#include "process/signals.h"
+
+namespace gangrun::node {
+
+namespace {
+
+using base::Result;
+
+constexpr std::chrono::seconds kDefaultMasterLost(60);
+// How long YARN is told about the end before we go without.
+constexpr std::chrono::minutes kFinishTimeout(2);
+constexpr std::chrono::seconds kLastLinesTimeout(3);
+constexpr std::chrono::seconds kFetchTimeout(60);
+constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
+constexpr const char* kLocalJournal = "journal";
+constexpr const char* kLocalResults = "results";
+// Groups of the node, as far as it has them in a file.
+constexpr const char* kGroups = "/etc/group";
+constexpr std::size_t kMaxGroupsBytes = std::size_t{4} << 20U;
+constexpr const char* kNewTokens = "new-tokens";
+constexpr const char* kTokenErrand = "token-errand.json";
+
+double random_fraction() {
+  return static_cast<double>(base::random_number<std::uint32_t>()) / 4294967296.0;
+}
+
+// Of the scheduler that the configuration names.
+std::chrono::milliseconds preemption_wait(const hadoop::Configuration& configuration) {
+  const bool is_fair =
+      configuration.get_or("yarn.resourcemanager.scheduler.class", "").ends_with("FairScheduler");
+  const auto configured = base::parse_integer(configuration.get_or(
+      is_fair ? "yarn.scheduler.fair.waitTimeBeforeKill"
+              : "yarn.resourcemanager.monitor.capacity.preemption.max_wait_before_kill",
+      ""));
+  return configured && *configured >= 0 ? std::chrono::milliseconds(*configured)
+                                        : kDefaultPreemptionWait;
+}
+
+class YarnMaster final : public master::Listener {
+ public:
+  YarnMaster(const base::Clock& clock, base::Logger& logger) : clock_(clock), logger_(logger) {}
+
+  Result<> start();
+  Result<> wait();
+
+  void on_changed() override {}
+  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_warning(std::string_view) override {}  // the log has it
+  void on_finished() override { finished_ = true; }
+
+ private:
+  Result<> read_config();
+  Result<> make_cluster();
+  std::string serve_page();
+  [[nodiscard]] std::function<bool(const std::string&)> viewers() const;
+  [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
+  [[nodiscard]] TokenRunner token_runner() const;
+  void freshen_tokens();
+  void hand_out(std::map<std::string, hadoop::Token> tokens);
+  void keep_tokens();
+  Result<> fetch_past();
+  Result<master::Settings> settings();
+  void keep_history();
+  [[nodiscard]] std::string far_journal() const {
+    return config_.staging_folder + cluster::kJournalFolder;
+  }
+  [[nodiscard]] std::string far_results() const {
+    return config_.staging_folder + cluster::kResultsFolder;
+  }
+  [[nodiscard]] std::chrono::milliseconds master_lost() const {
+    return config_.spec.timeouts.master_lost.value_or(kDefaultMasterLost);
+  }
+
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  // In the order in which they are made; the later ones use the earlier ones.
+  net::EventLoop loop_;
+  net::Watch signals_;
+  net::Watch notices_;
+  hadoop::Credentials credentials_;
+  cluster::YarnMasterConfig config_;
+  hadoop::Configuration hadoop_;
+  hadoop::ContainerId container_;
+  std::string host_;
+  std::unique_ptr<hadoop::WebHdfs> files_;
+  std::unique_ptr<journal::Writer> journal_;
+  std::unique_ptr<cluster::JournalCopy> journal_copy_;
+  std::unique_ptr<cluster::ResultCopy> result_copy_;
+  std::unique_ptr<cluster::YarnCluster> cluster_;
+  std::unique_ptr<master::Master> master_;
+  std::unique_ptr<YarnPage> page_;
+  std::optional<hadoop::TokenLife> token_life_;
+  // Those that this master has got before it began; the tasks have older ones of its predecessor.
+  std::map<std::string, hadoop::Token> newest_tokens_;
+  std::unique_ptr<TokenKeeper> tokens_;
+  bool finished_ = false;
+  bool told_to_end_ = false;
+};
+
+Result<> YarnMaster::read_config() {
+  GANGRUN_ASSIGN(credentials_, container_credentials());
+  const auto secret = credentials_.secrets.find(cluster::kMasterConfigSecret);
+  if (secret == credentials_.secrets.end()) {
+    return base::not_found("the container's credentials hold no master's configuration");
+  }
+  GANGRUN_ASSIGN(const base::Json json,
+                 base::parse_json(secret->second.reveal(), hadoop::kMaxCredentialsBytes));
+  GANGRUN_ASSIGN(config_, cluster::yarn_master_config_from_json(json));
+  for (const auto& [name, value] : config_.hadoop) hadoop_.set(name, value);
+  GANGRUN_ASSIGN(container_, hadoop::container_id_from(base::variable("CONTAINER_ID")));
+  host_ = base::variable("NM_HOST");
+  if (host_.empty()) return base::not_found("NM_HOST is not set: this is not a container of YARN");
+  return master::check_open_files(config_.spec);
+}
+
+Result<> YarnMaster::make_cluster() {
+  GANGRUN_ASSIGN(auto resource_manager,
+                 hadoop::ApplicationMasterClient::create(hadoop_, credentials_));
+  cluster::YarnCluster::Options options;
+  options.spec = config_.spec;
+  options.job_id = hadoop::to_string(container_.attempt.application);
+  options.host = host_;
+  options.tracking_url = serve_page();
+  // A proxy on a server of its own has no pages of the ResourceManager's.
+  const auto manager = hadoop_.get_or("yarn.web-proxy.address", "").empty()
+                           ? hadoop::web_proxy(hadoop_)
+                           : Result<hadoop::WebProxy>(hadoop::WebProxy{});
+  options.logs_url = cluster::logs_url({.log_server = hadoop_.get_or("yarn.log.server.url", ""),
+                                        .manager = manager.ok() ? manager->url : "",
+                                        .policy = hadoop_.get_or("yarn.http.policy", ""),
+                                        .node_host = host_,
+                                        .node_port = base::variable("NM_PORT"),
+                                        .node_http_port = base::variable("NM_HTTP_PORT"),
+                                        .application = options.job_id,
+                                        .container = base::variable("CONTAINER_ID"),
+                                        .user = config_.user});
+  options.nodes = config_.nodes;
+  options.files = config_.files;
+  options.archives = config_.archives;
+  options.agent_command = {"exec",
+                           "./gangrun-agent",
+                           "task",
+                           "--containment",
+                           "auto",
+                           "--name",
+                           "{name}",
+                           "--outlive",
+                           "--container",
+                           "1><LOG_DIR>/stdout",
+                           "2><LOG_DIR>/stderr"};
+  options.random = random_fraction;
+  options.preemption_wait = preemption_wait(hadoop_);
+  // Where a cluster believes names, a container's process has that of its NodeManager's user.
+  options.environment["HADOOP_USER_NAME"] = config_.user;
+  options.environment[cluster::YarnCluster::kClassPathVariable] =
+      hadoop_.get_or(hadoop::kClassPathProperty, std::string(hadoop::kDefaultClassPath));
+  options.credentials = credentials_;
+  options.credentials.secrets.erase(cluster::kMasterConfigSecret);
+  std::erase_if(options.credentials.tokens,
+                [](const auto& entry) { return entry.second.kind == hadoop::kMasterTokenKind; });
+  cluster_ = std::make_unique<cluster::YarnCluster>(loop_, logger_, std::move(resource_manager),
+                                                    std::move(options));
+  return {};
+}
+
+// Those to whom YARN shows the application: its user, the administrators, and whom the job names.
+std::function<bool(const std::string&)> YarnMaster::viewers() const {
+  return [owner = config_.user, named = hadoop::parse_access_list(config_.spec.yarn.view_acl),
+          administrators = hadoop::parse_access_list(hadoop_.get_or("yarn.admin.acl", ""))](
+             const std::string& user) {
+    if (user.empty()) return false;
+    if (user == owner) return true;
+    const auto text = base::read_file(kGroups, kMaxGroupsBytes);
+    const auto groups = hadoop::groups_of(text.value_or(""), user);
+    return allows(named, user, groups) || allows(administrators, user, groups);
+  };
+}
+
+// Its address for YARN; empty where there is no page: the job goes on without.
+std::string YarnMaster::serve_page() {
+  auto proxy = hadoop::web_proxy(hadoop_);
+  auto url = proxy.ok() ? Result<std::string>("") : Result<std::string>(proxy.error());
+  if (proxy.ok()) {
+    page_ = std::make_unique<YarnPage>(
+        loop_, logger_, *std::move(proxy), hadoop::to_string(container_.attempt.application),
+        [this] { return base::dump_json(page::page_json(config_.spec, master_->status())); });
+    if (hadoop_.boolean("yarn.acl.enable", false).value_or(true)) {
+      page_->set_viewers(viewers());
+    }
+    url = page_->listen(host_);
+  }
+  if (url.ok()) return *url;
+  logger_.warning("the job has no page: {}", url.error().message);
+  return {};
+}
+
+// For the file system that has the job's own folder; empty where no token is needed.
+base::Secret YarnMaster::own_token(const hadoop::Credentials& credentials) const {
+  if (config_.token_service.empty()) return {};
+  return hadoop::web_hdfs_token(credentials, config_.token_service);
+}
+
+TokenRunner YarnMaster::token_runner() const {
+  if (config_.principal.empty()) return {};
+  TokenRunner runner;
+  runner.client_program = base::format("./{}", cluster::kClientLink);
+  runner.errand = {.hadoop = config_.hadoop,
+                   .user = config_.user,
+                   .principal = config_.principal,
+                   .keytab = cluster::kKeytabLink,
+                   .krb5_config = config_.krb5_config,
+                   .file_systems = config_.spec.yarn.file_systems,
+                   .output = kNewTokens};
+  runner.errand_file = kTokenErrand;
+  return runner;
+}
+
+// Each new master begins with the tokens of the submission, which may have ended by now.
+void YarnMaster::freshen_tokens() {
+  token_life_ = hadoop::life_of(credentials_);
+  const bool is_due = token_life_ && clock_.wall_now() >= hadoop::replacement_time(*token_life_);
+  if (!is_due || config_.principal.empty()) return;
+  auto got = get_tokens(token_runner(), clock_, {});
+  if (!got.ok()) return logger_.warning("no new tokens of Hadoop: {}", got.error().message);
+  token_life_ = got->life;
+  newest_tokens_ = got->credentials.tokens;
+  std::erase_if(credentials_.tokens,
+                [](const auto& entry) { return entry.second.kind != hadoop::kMasterTokenKind; });
+  credentials_.tokens.merge(got->credentials.tokens);
+}
+
+// To the tasks that run, and to those that will.
+void YarnMaster::hand_out(std::map<std::string, hadoop::Token> tokens) {
+  master_->set_tokens(base::Secret(hadoop::encode_credentials({tokens, {}})));
+  cluster_->set_tokens(std::move(tokens));
+}
+
+void YarnMaster::keep_tokens() {
+  if (!token_life_) return;
+  TokenKeeper::Options options;
+  options.runner = token_runner();
+  options.on_replaced = [this](hadoop::Credentials credentials) {
+    if (base::Secret own = own_token(credentials); !own.empty()) {
+      files_->set_delegation(std::move(own));
+    }
+    master_->set_trouble("");
+    hand_out(std::move(credentials.tokens));
+  };
+  options.on_ended = [this](const std::string& sentence) {
+    master_->set_trouble(sentence);
+    // Nobody gets others, so nothing comes into the job's folder any more.
+    if (config_.principal.empty()) journal_copy_->give_up("without tokens");
+  };
+  tokens_ = std::make_unique<TokenKeeper>(loop_, clock_, logger_, *token_life_, std::move(options));
+  tokens_->begin();
+  if (!newest_tokens_.empty()) hand_out(std::move(newest_tokens_));
+}
+
+// What earlier masters left: on another host perhaps, so from the cluster's file system.
+Result<> YarnMaster::fetch_past() {
+  GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(hadoop_, ""));
+  files_ = std::make_unique<hadoop::WebHdfs>(
+      std::move(system),
+      hadoop::WebHdfsOptions{.user = config_.user, .delegation = own_token(credentials_)});
+  if (::mkdir(kLocalJournal, 0700) != 0 && errno != EEXIST) {
+    return base::from_errno(errno, base::format("make the folder {}", kLocalJournal));
+  }
+  const base::Instant deadline = clock_.now() + kFetchTimeout;
+  if (container_.attempt.attempt == 1) return files_->make_folders(far_journal(), 0700, deadline);
+  return cluster::fetch_journal(*files_, far_journal(), kLocalJournal, deadline);
+}
+
+Result<master::Settings> YarnMaster::settings() {
+  master::Settings settings;
+  settings.spec = config_.spec;
+  settings.job_id = hadoop::to_string(container_.attempt.application);
+  settings.folder = config_.staging_folder;
+  settings.user = config_.user;
+  settings.host = host_;
+  settings.host_reason = "as YARN calls its node";
+  settings.secret = config_.secret;
+  settings.certificate = std::make_unique<net::JobCertificate>(config_.certificate);
+  settings.agents_come_by_tls = true;
+  settings.keeps_lines = true;
+  for (auto& one : cluster::registry_administrators(hadoop_)) {
+    settings.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
+  }
+  settings.master_lost = master_lost();
+  settings.can_be_followed = true;
+  settings.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);
+  GANGRUN_ASSIGN(master::Past past, master::past_of(kLocalJournal, master_lost(), clock_));
+  settings.past = std::move(past.replayed);
+  const journal::Opening opening{.job_id = settings.job_id,
+                                 .attempt = past.segments + 1,
+                                 .started = clock_.wall_now(),
+                                 .origin = clock_.now()};
+  settings.may_move = true;
+  settings.attempt = opening.attempt;
+  GANGRUN_ASSIGN(journal_, journal::Writer::create(kLocalJournal, opening));
+  cluster::JournalCopy::Options copy{
+      .segment_path = journal::segment_path(kLocalJournal, opening.attempt),
+      .segment = opening.attempt,
+      .folder = far_journal(),
+      .warn = [](const std::string&) {}};
+  journal_copy_ = std::make_unique<cluster::JournalCopy>(loop_, logger_, *files_, std::move(copy));
+  settings.far_copy = journal_copy_.get();
+  settings.result_folder = kLocalResults;
+  result_copy_ = std::make_unique<cluster::ResultCopy>(loop_, logger_, *files_, far_results());
+  settings.far_results = result_copy_.get();
+  return settings;
+}
+
+// The job's own folder goes, also when the job has failed; what is worth keeping is the user's.
+void YarnMaster::keep_history() {
+  const base::Instant deadline = clock_.now() + kFetchTimeout;
+  const auto note = [this](const Result<>& done) {
+    if (!done.ok()) logger_.warning("the job's history: {}", done.error().message);
+    return done.ok();
+  };
+  if (!note(files_->make_folders(config_.history_folder, 0700, deadline))) return;
+  // For what is told of the job there may be no room; what there was room for moves all the same.
+  note(files_->replace(config_.history_folder + cluster::kStatusFile,
+                       base::dump_json(job::to_json(master_->status())), 0600, deadline));
+  if (!note(files_->rename(far_journal(), config_.history_folder + cluster::kJournalFolder,
+                           deadline))) {
+    return;
+  }
+  const auto moved =
+      files_->rename(far_results(), config_.history_folder + cluster::kResultsFolder, deadline);
+  // Most jobs have none.
+  if (moved.ok() || moved.error().code != base::Code::kNotFound) note(moved);
+  const auto removed = files_->remove(config_.staging_folder, true, deadline);
+  note(removed.ok() ? Result<>() : Result<>(removed.error()));
+}
+
+Result<> YarnMaster::start() {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(process::ending_signals(),
+                                               [this](int) { told_to_end_ = true; }));
+  GANGRUN_ASSIGN(notices_, loop_.watch_signals(process::notice_signals(), [this](int) {
+    if (master_) (void)master_->give_notice("a signal");
+  }));
+  GANGRUN_TRY(read_config());
+  freshen_tokens();
+  GANGRUN_TRY(fetch_past());
+  GANGRUN_ASSIGN(master::Settings for_master, settings());
+  GANGRUN_TRY(make_cluster());
+  master_ = std::make_unique<master::Master>(loop_, clock_, logger_, *cluster_, *journal_, *this,
+                                             std::move(for_master));
+  GANGRUN_TRY(master_->start());
+  cluster_->begin(master_->tls_port());
+  keep_tokens();
+  return {};
+}
+
+Result<> YarnMaster::wait() {
+  (void)loop_.run_until([this] { return finished_ || told_to_end_ || cluster_->is_unwanted(); },
+                        clock_.now() + job::kLongestJob);
+  if (!finished_) return base::unavailable("YARN has ended this attempt");
+  keep_history();
+  const job::JobStatus status = master_->status();
+  const bool succeeded = status.state == job::JobState::kSucceeded;
+  const bool killed = status.state == job::JobState::kKilled;
+  std::optional<Result<>> told;
+  cluster_->finish(succeeded ? hadoop::FinalStatus::kSucceeded
+                   : killed  ? hadoop::FinalStatus::kKilled
+                             : hadoop::FinalStatus::kFailed,
+                   cluster::diagnostics_of(status),
+                   [&told](Result<> result) { told = std::move(result); });
+  (void)loop_.run_until([&told] { return told.has_value(); }, clock_.now() + kFinishTimeout);
+  // Whoever follows the output gets its end from us: the nodes put their logs together later.
+  (void)loop_.run_until([this] { return master_->lines_are_told(); },
+                        clock_.now() + kLastLinesTimeout);
+  if (!told) return base::deadline_exceeded("YARN could not be told of the end of the job");
+  return *told;
+}
+
+}  // namespace
+
+Result<> run_yarn_master(const base::Clock& clock, base::Logger& logger) {
+  net::use_static_name_service();
+  if (::access(cluster::kAuthoritiesLink, R_OK) == 0) {
+    // Before there is a thread: OpenSSL reads it from there, and so does gangrun.
+    ::setenv("SSL_CERT_FILE", cluster::kAuthoritiesLink, 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  YarnMaster master(clock, logger);
+  GANGRUN_TRY(master.start());
+  return master.wait();
+}
+
+}  // namespace gangrun::node

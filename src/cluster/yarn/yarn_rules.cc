@@ -1,0 +1,154 @@
+#include "cluster/yarn/yarn_rules.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/format.h"
+#include "base/letters.h"
+#include "base/strings.h"
+#include "job/job_fields.h"
+#include "job/label.h"
+#include "job/limits.h"
+#include "job/shipped_files.h"
+#include "job/units.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using job::check_bytes;
+using job::check_text;
+using Found = job::Found;
+using job::in_quotes;
+using JobSpec = job::JobSpec;
+using Problem = job::Problem;
+
+bool is_visible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F; }
+
+Found check_queue_name(const std::string& queue) {
+  const bool fits = queue.size() <= job::kMaxQueueBytes && base::is_valid_utf8(queue) &&
+                    std::all_of(queue.begin(), queue.end(), is_visible);
+  if (fits) return std::nullopt;
+  return Problem{"yarn.queue",
+                 base::format("{} is not the name of a queue; allowed: a text without blanks, at "
+                              "most {} bytes, for example root.research",
+                              in_quotes(queue), job::kMaxQueueBytes)};
+}
+
+Found check_tags(const std::vector<std::string>& tags) {
+  if (tags.size() > job::kMaxTags) {
+    return Problem{"yarn.tags", base::format("{} tags are more than the limit of {}", tags.size(),
+                                             job::kMaxTags)};
+  }
+  std::set<std::string> seen;
+  for (const std::string& tag : tags) {
+    const bool fits = !tag.empty() && tag.size() <= job::kMaxTagBytes &&
+                      std::all_of(tag.begin(), tag.end(), [](char c) {
+                        return is_visible(c) && static_cast<unsigned char>(c) < 0x7F && c != ',';
+                      });
+    if (!fits) {
+      return Problem{"yarn.tags",
+                     base::format("{} is not a tag; allowed: ASCII without blanks and ',', 1 to {} "
+                                  "characters",
+                                  in_quotes(tag), job::kMaxTagBytes)};
+    }
+    if (!seen.insert(tag).second) {
+      return Problem{"yarn.tags", base::format("{} is given twice", in_quotes(tag))};
+    }
+  }
+  return std::nullopt;
+}
+
+Found check_acl(const std::string& acl, const std::string& path) {
+  if (auto found = check_text(acl, path)) return found;
+  const bool is_line =
+      std::all_of(acl.begin(), acl.end(), [](char c) { return c == ' ' || is_visible(c); });
+  if (is_line) return std::nullopt;
+  return Problem{
+      path, base::format("{} has a control character; allowed: \"user,user group,group\", or *",
+                         in_quotes(acl))};
+}
+
+Found check_file_systems(const std::vector<std::string>& urls) {
+  if (urls.size() > job::kMaxFileSystems) {
+    return Problem{"yarn.file_systems", base::format("{} are more than the limit of {}",
+                                                     urls.size(), job::kMaxFileSystems)};
+  }
+  for (const std::string& url : urls) {
+    const bool fits = url.find("://") != std::string::npos && url.find("://") > 0 &&
+                      base::is_valid_utf8(url) && std::all_of(url.begin(), url.end(), is_visible);
+    if (!fits) {
+      return Problem{"yarn.file_systems",
+                     base::format("{} is not the address of a file system; allowed: "
+                                  "hdfs://host:port, hdfs://nameservice",
+                                  in_quotes(url))};
+    }
+  }
+  return std::nullopt;
+}
+
+// Of somebody: what is in it Kerberos and the cluster know better.
+Found check_name_of_user(const std::string& name, const std::string& path) {
+  const bool fits = base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
+  if (fits) return std::nullopt;
+  return Problem{path,
+                 base::format("{} is not a name; allowed: a text without blanks", in_quotes(name))};
+}
+
+// A file that YARN is to bring, where it lies in no file system of a cluster.
+Found check_on_yarn(const JobSpec& job) {
+  for (std::size_t i = 0; i < job.files.size(); ++i) {
+    if (!job::has_scheme(job.files[i])) continue;
+    const auto file = job::cluster_file(job.files[i]);
+    if (!file.ok()) return Problem{base::format("files.{}", i), file.error().message};
+  }
+  return std::nullopt;
+}
+
+Found check_options_of_yarn(const JobSpec& job) {
+  const job::YarnOptions& yarn = job.yarn;
+  if (auto found = check_queue_name(yarn.queue)) return found;
+  if (auto found = check_tags(yarn.tags)) return found;
+  const job::Resources& master = yarn.master;
+  if (master.gpus != 0 || !master.others.empty()) {
+    return Problem{"yarn.master", "has more than memory and vcores; allowed: these two"};
+  }
+  if (auto found = job::check_label(yarn.master_label, "yarn.master.label")) return found;
+  if (auto found = check_acl(yarn.view_acl, "yarn.view_acl")) return found;
+  if (auto found = check_acl(yarn.modify_acl, "yarn.modify_acl")) return found;
+  if (auto found = check_file_systems(yarn.file_systems)) return found;
+  if (auto found = check_name_of_user(yarn.principal, "yarn.principal")) return found;
+  if (auto found = check_bytes(yarn.keytab, "yarn.keytab")) return found;
+  if (auto found = check_name_of_user(yarn.as, "yarn.as")) return found;
+  if (!yarn.as.empty() && !yarn.keytab.empty()) {
+    return Problem{"yarn.as", base::format("{} is not allowed with a keytab: the processes of that "
+                                           "user could read the keys",
+                                           in_quotes(yarn.as))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+job::Place yarn_place() {
+  using job::Feature;
+  return {
+      .name = std::string(kYarn),
+      .words = "the YARN cluster of HADOOP_CONF_DIR",
+      .reference = "`yarn`",
+      .features = {Feature::kRestarts, Feature::kFiles, Feature::kClusterFiles, Feature::kArchives,
+                   Feature::kImages, Feature::kGpus, Feature::kOtherResources, Feature::kLabels,
+                   Feature::kOnePerNode, Feature::kSpares, Feature::kSmallerGangs},
+      .passed_over = {Feature::kPods},
+      .options = {{"master.", job::yarn_master_fields()}, {"", job::yarn_fields()}},
+      .takes_other_sections = true,
+      .brings_files = true,
+      .gives_zookeeper_hosts = true,
+      .queue = [](JobSpec& job) -> std::string& { return job.yarn.queue; },
+      .check_options = check_options_of_yarn,
+      .check = check_on_yarn};
+}
+
+}  // namespace gangrun::cluster

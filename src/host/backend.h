@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "cluster/local/job_folder.h"
+#include "host/local_launch.h"
+#include "job/spec.h"
+#include "master/master.h"
+#include "net/event_loop.h"
+
+namespace gangrun::host {
+
+// What a cluster is made of, for a master of this machine. All outlive the cluster.
+struct BackendInput {
+  net::EventLoop& loop;
+  base::Logger& logger;
+  const cluster::JobFolder& folder;
+  const job::JobSpec& spec;
+  const LocalLaunch& launch;
+  // Whether the tasks go on when this process is killed, until their lease is over.
+  bool tasks_outlive_us = false;
+};
+
+// What a place gives to a master that runs in a process of this machine. It outlives the master.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // Looks at the place before anything of the job is made, here or there; may run the loop, which
+  // outlives this. kInvalidArgument: the input is at fault.
+  virtual base::Result<> reach(net::EventLoop& /*loop*/, const base::Clock& /*clock*/,
+                               const job::JobSpec& /*spec*/) {
+    return {};
+  }
+  // How long tasks go on without their master where the job does not say.
+  [[nodiscard]] virtual std::chrono::milliseconds master_lost(const job::JobSpec& spec,
+                                                              bool tasks_outlive_us) const = 0;
+  // What the master has to know of its cluster before there is one.
+  virtual void settle(const job::JobSpec& /*spec*/, master::Settings& /*settings*/) const {}
+  // The cluster; what it gives the master beside that goes to `settings`.
+  virtual base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(
+      const BackendInput& input, master::Settings& settings) = 0;
+  // The cluster has its master.
+  virtual void begin() {}
+  // Whether clear() takes something away; then it does once the job has ended, and calls `done`.
+  [[nodiscard]] virtual bool leaves_things() const { return false; }
+  virtual void clear(std::function<void(base::Result<>)> done) { done({}); }
+};
+
+}  // namespace gangrun::host

@@ -1,0 +1,118 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "host/ending_signals.h"
+#include "host/local_master.h"
+#include "host/processes.h"
+#include "job/limits.h"
+#include "job/plan_json.h"
+#include "net/event_loop.h"
+#include "process/signals.h"
+
+namespace gangrun::host {
+
+namespace {
+
+using base::Result;
+
+// How long the one before it may still have the job.
+constexpr std::chrono::seconds kLockTimeout(10);
+constexpr std::size_t kMaxStoredBytes = std::size_t{64} << 20U;
+
+class MasterProcess final : public master::Listener {
+ public:
+  explicit MasterProcess(const base::Clock& clock) : clock_(clock) {}
+
+  Result<> start(const std::string& folder, base::Instant commanded_at,
+                 base::UniqueFd supervisor_lock, const BackendOf& backend_of);
+  void wait();
+
+  void on_changed() override {}
+  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_warning(std::string_view) override {}  // the master's log has it
+  void on_finished() override { finished_ = true; }
+
+ private:
+  void on_signal(int number);
+
+  const base::Clock& clock_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  std::optional<cluster::JobFolder> folder_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<LocalMaster> master_;
+  int signals_seen_ = 0;
+  bool finished_ = false;
+};
+
+Result<base::Json> read_json(const std::string& path) {
+  GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxStoredBytes));
+  return base::parse_json(text, kMaxStoredBytes);
+}
+
+Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
+                              base::UniqueFd supervisor_lock, const BackendOf& backend_of) {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
+  supervisor_lock.reset();
+  GANGRUN_ASSIGN(const base::Json stored_spec, read_json(folder_->paths().spec()));
+  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec));
+  GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
+  LocalMasterOptions options;
+  GANGRUN_ASSIGN(options.launch, local_launch_from_json(stored_launch));
+  options.tasks_outlive_us = true;
+  options.commanded_at = commanded_at;
+  backend_ = backend_of(spec);
+  if (backend_ == nullptr) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("on: {} has no master of its own", spec.on)};
+  }
+  GANGRUN_TRY(backend_->reach(loop_, clock_, spec));
+  GANGRUN_ASSIGN(master_,
+                 LocalMaster::create(loop_, clock_, *folder_, spec, options, *backend_, *this));
+  if (master_->has_verdict()) {
+    finished_ = true;
+    return {};
+  }
+  return master_->start();
+}
+
+void MasterProcess::on_signal(int number) {
+  if (process::is_notice(number)) {
+    if (master_) (void)master_->give_notice(name_of_signal(number));
+    return;
+  }
+  ++signals_seen_;
+  if (master_) master_->request_stop(name_of_signal(number), signals_seen_ > 1);
+}
+
+void MasterProcess::wait() {
+  (void)loop_.run_until([this] { return finished_; }, clock_.now() + job::kLongestJob);
+  // Only a job that runs needs them.
+  (void)::unlink(folder_->paths().environment().c_str());
+  (void)::unlink(folder_->paths().launch().c_str());
+}
+
+}  // namespace
+
+base::Result<> run_master(const base::Clock& clock, base::Instant commanded_at,
+                          const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
+                          const BackendOf& backend_of) {
+  MasterProcess process(clock);
+  Result<> started = process.start(folder, commanded_at, std::move(supervisor_lock), backend_of);
+  const std::string line = started.ok() ? std::string(kStarted)
+                                        : base::format("{}{}", kRefused, started.error().message);
+  // A client that has gone reads nothing; a later master has none.
+  if (told_fd >= 0) (void)base::write_all(told_fd, line + "\n", "the client");
+  if (told_fd >= 0) (void)::close(told_fd);
+  if (started.ok()) process.wait();
+  return started;
+}
+
+}  // namespace gangrun::host

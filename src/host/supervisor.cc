@@ -1,0 +1,133 @@
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "cluster/local/agent_processes.h"
+#include "cluster/local/local_site.h"
+#include "host/ending_signals.h"
+#include "host/processes.h"
+#include "journal/segments.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::host {
+
+namespace {
+
+// After so many masters in a row that could not take over, the next one has to wait a little: what
+// is in its way (a full disk) may go. When no task lives any more there is nothing to wait for.
+constexpr int kMaxFailures = 3;
+constexpr std::chrono::seconds kPause(1);
+constexpr int kMaxMasters = 5000;
+// Where a master finds its descriptors.
+constexpr int kToldFd = 3;
+constexpr int kLockFd = 4;
+
+// Whether the newest master came so far as to record an event behind its segment's header.
+bool has_taken_over(const cluster::JobPaths& paths) {
+  const auto numbers = journal::segment_numbers(paths.journal());
+  if (!numbers.ok() || numbers->empty()) return false;
+  std::ifstream segment(journal::segment_path(paths.journal(), numbers->back()));
+  std::string line;
+  return std::getline(segment, line) && std::getline(segment, line);
+}
+
+bool has_ended(const cluster::JobPaths& paths) {
+  const auto status = cluster::stored_status(paths);
+  return status.ok() && job::is_final(status->state);
+}
+
+base::Result<process::Child> start_master(const std::string& program, const std::string& folder,
+                                          int told_fd, int lock_fd) {
+  process::SpawnOptions options;
+  options.argv = {program, "master", folder, std::to_string(told_fd < 0 ? -1 : kToldFd),
+                  std::to_string(kLockFd)};
+  if (told_fd >= 0) options.inherited.push_back({told_fd, kToldFd});
+  options.inherited.push_back({lock_fd, kLockFd});
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    options.environment.emplace_back(*variable);
+  }
+  options.standard_error = STDERR_FILENO;
+  options.new_group = process::NewGroup::kSession;
+  return process::spawn(options);
+}
+
+sigset_t passed_on() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGCHLD);
+  for (const int number : job_signals()) ::sigaddset(&signals, number);
+  return signals;
+}
+
+// Waits for the master's end, which its job's own limits bound, and meanwhile for every orphan that
+// it left to us. What somebody tells us is for the master, which knows what to do.
+bool wait_for_master(pid_t master, int& status) {
+  const sigset_t signals = passed_on();
+  while (true) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == master) return true;
+    }
+    if (ended < 0 && errno != EINTR) return false;
+    const int number = ::sigwaitinfo(&signals, nullptr);
+    if (number > 0 && number != SIGCHLD) ::kill(master, number);
+  }
+}
+
+}  // namespace
+
+Supervised run_supervisor(const std::string& program, const base::Clock& clock,
+                          const std::string& folder, int told_fd) {
+  const auto logger = base::stderr_logger("gangrun supervisor", base::LogLevel::kInfo);
+  const cluster::JobPaths paths{folder};
+  const auto lock = cluster::lock_as_supervisor(paths);
+  // Another command was faster.
+  if (!lock.ok()) return Supervised::kEnded;
+  if (told_fd >= 0) (void)base::write_all(told_fd, std::string(kSupervised) + "\n", "the client");
+  // So that agents which a dead master leaves can be reaped.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) != 0) {
+    logger->warning("{}", base::from_errno(errno, "cannot become a subreaper").message);
+  }
+  const sigset_t signals = passed_on();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  int failures = 0;
+  for (int masters = 0; masters < kMaxMasters; ++masters) {
+    const auto master = start_master(program, folder, told_fd, lock->get());
+    int status = 0;
+    if (!master.ok() || !wait_for_master(master->pid(), status)) {
+      logger->error("{}", master.ok() ? "the master cannot be waited for" : master.error().message);
+      return Supervised::kFailed;
+    }
+    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || has_ended(paths)) {
+      return Supervised::kEnded;
+    }
+    failures = has_taken_over(paths) ? 0 : failures + 1;
+    if (WIFSIGNALED(status)) {
+      logger->warning("the master was killed by signal {}; a new one takes over", WTERMSIG(status));
+    } else if (journal::segment_numbers(paths.journal()).value_or(std::vector<int>()).empty()) {
+      // The first one could not start the job, and has said why.
+      return Supervised::kCouldNotStart;
+    } else {
+      logger->warning("the master failed; a new one takes over");
+    }
+    if (failures < kMaxFailures) continue;
+    (void)process::wait_any_readable({}, clock.now() + kPause);
+    if (cluster::agent_processes(std::filesystem::path(folder).filename().string()).empty()) break;
+  }
+  logger->error("masters keep failing; tasks that still run end when their lease expires");
+  return Supervised::kFailed;
+}
+
+}  // namespace gangrun::host

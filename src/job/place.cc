@@ -1,0 +1,159 @@
+#include "job/place.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/plan_json.h"
+#include "job/spec_names.h"
+#include "job/units.h"
+
+namespace gangrun::job {
+
+namespace {
+
+constexpr Feature kFeatures[] = {Feature::kRestarts,       Feature::kFiles,  Feature::kClusterFiles,
+                                 Feature::kArchives,       Feature::kImages, Feature::kGpus,
+                                 Feature::kOtherResources, Feature::kPods,   Feature::kLabels,
+                                 Feature::kOnePerNode,     Feature::kSpares, Feature::kSmallerGangs,
+                                 Feature::kHosts,          Feature::kOutputs};
+
+bool has_one(const std::vector<Feature>& features, Feature feature) {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
+// What an engine is told of the tasks that run in an image.
+Found check_text_for_images(const JobSpec& job) {
+  const auto has_image = [&](const TaskSpec& task) { return !job.image_of(task).empty(); };
+  if (std::none_of(job.tasks.begin(), job.tasks.end(), has_image)) return std::nullopt;
+  const base::Json json = to_json(job);
+  const auto look_at = [](const base::Json& part, const std::string& path) -> Found {
+    for (const char* key : {"command", "env", "mounts"}) {
+      const auto value = part.find(key);
+      if (value == part.end()) continue;
+      const std::string own_path = path.empty() ? key : base::format("{}.{}", path, key);
+      if (auto found = find_no_text(*value, own_path, "and engines of images take nothing else")) {
+        return found;
+      }
+    }
+    return std::nullopt;
+  };
+  if (auto found = look_at(json, "")) return found;
+  for (const TaskSpec& task : job.tasks) {
+    if (!has_image(task)) continue;
+    if (auto found = look_at(json["tasks"][task.type], "tasks." + task.type)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string refused_text(std::string_view value, std::string_view place, std::string_view other) {
+  return base::format("{} is not allowed with `on: {}`; allowed with `on: {}`", in_quotes(value),
+                      place, other);
+}
+
+Found find_no_text(const base::Json& part, const std::string& path, std::string_view why) {
+  if (part.is_string() && !base::is_valid_utf8(part.get_ref<const std::string&>())) {
+    return Problem{path,
+                   base::format("{} is not UTF-8, {}", in_quotes(part.get<std::string>()), why)};
+  }
+  if (!part.is_structured()) return std::nullopt;
+  for (const auto& [key, value] : part.items()) {
+    const std::string own_path = path.empty() ? key : base::format("{}.{}", path, key);
+    if (!base::is_valid_utf8(key))
+      return Problem{path, base::format("a key is not UTF-8, {}", why)};
+    if (auto found = find_no_text(value, own_path, why)) return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> Places::names() const {
+  std::vector<std::string> names;
+  for (const Place& place : places_) names.push_back(place.name);
+  return names;
+}
+
+std::string Places::words(std::string Place::*which) const {
+  std::string text;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const bool is_last = i + 1 == places_.size();
+    if (i > 0) text += is_last ? ", or " : ", ";
+    text += places_[i].*which;
+  }
+  return text;
+}
+
+bool Places::are_tasks_beside_master(const JobSpec& job) const {
+  const Place* place = find(job.on);
+  return place != nullptr && place->is_beside_master && job.hosts.empty();
+}
+
+const Place* Places::find(std::string_view name) const {
+  const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {
+    return place.name == name || (!place.other_name.empty() && place.other_name == name);
+  });
+  return found == places_.end() ? nullptr : &*found;
+}
+
+const Place* Places::with_queue(const JobSpec& job) const {
+  const Place* own = find(job.on);
+  if (own != nullptr && own->queue != nullptr) return own;
+  const auto found = std::find_if(places_.begin(), places_.end(),
+                                  [](const Place& place) { return place.queue != nullptr; });
+  return found == places_.end() ? nullptr : &*found;
+}
+
+const Place* Places::first_with(Feature feature) const {
+  const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {
+    return has_one(place.features, feature);
+  });
+  return found == places_.end() ? nullptr : &*found;
+}
+
+Found Places::check_features(const JobSpec& job, const Place& place) const {
+  for (const Feature feature : kFeatures) {
+    if (has_one(place.features, feature) || has_one(place.passed_over, feature)) continue;
+    const auto asked = find_asked(job, feature);
+    if (!asked) continue;
+    if (const auto why = place.refusals.find(feature); why != place.refusals.end()) {
+      return Problem{asked->path, base::format("{} is not allowed with `on: {}`; {}",
+                                               in_quotes(asked->value), place.name, why->second)};
+    }
+    const Place* other = first_with(feature);
+    return Problem{asked->path,
+                   refused_text(asked->value, place.name, other == nullptr ? "" : other->name)};
+  }
+  return std::nullopt;
+}
+
+Found Places::check_sections(const JobSpec& job, const Place& place) const {
+  if (place.takes_other_sections) return std::nullopt;
+  for (const Place& other : places_) {
+    if (&other == &place) continue;
+    for (const OptionTable& table : other.options) {
+      const auto [key, value] = first_given(table.fields, job);
+      if (key.empty()) continue;
+      return Problem{base::format("{}.{}{}", other.name, table.prefix, key),
+                     refused_text(value, place.name, other.name)};
+    }
+  }
+  return std::nullopt;
+}
+
+Found Places::check(const JobSpec& job) const {
+  for (const Place& place : places_) {
+    if (place.check_options == nullptr) continue;
+    if (auto found = place.check_options(job)) return found;
+  }
+  const Place* place = find(job.on);
+  if (place == nullptr) return Problem{"on", not_one_of(job.on, "a place", names()).message};
+  if (auto found = check_features(job, *place)) return found;
+  if (auto found = check_sections(job, *place)) return found;
+  if (place->check != nullptr) {
+    if (auto found = place->check(job)) return found;
+  }
+  return check_text_for_images(job);
+}
+
+}  // namespace gangrun::job

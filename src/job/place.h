@@ -1,0 +1,111 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/field.h"
+#include "job/problem.h"
+#include "job/spec.h"
+
+// What a place that runs tasks says of itself, as far as the rules for jobs go. No place is named
+// here: each has a room, which makes its value, and src/places lists them.
+namespace gangrun::job {
+
+// What a job may ask for that not every place has, in the order in which it is looked at.
+enum class Feature {
+  kRestarts,
+  kFiles,
+  kClusterFiles,  // of a cluster's file system
+  kArchives,
+  kImages,
+  kGpus,
+  kOtherResources,
+  kPods,
+  kLabels,
+  kOnePerNode,
+  kSpares,
+  kSmallerGangs,
+  kHosts,
+  kOutputs,
+};
+
+// The first thing of the job that asks for it, and its value as errors have them.
+struct Asked {
+  std::string path;
+  std::string value;
+};
+std::optional<Asked> find_asked(const JobSpec& job, Feature feature);
+
+// Fields of a place's own section of a job file.
+struct OptionTable {
+  std::string prefix{};  // of their keys within the section: "master."
+  FieldRows<JobSpec> fields;
+};
+
+struct Place {
+  std::string name{};        // what `on` says, and the key of the section
+  std::string other_name{};  // what people write for it too
+  std::string words{};       // what help has for it: "this machine"
+  std::string reference{};   // what the reference has for it
+  std::vector<Feature> features{};
+  // What it takes without making anything of it, or looks at in `check`.
+  std::vector<Feature> passed_over{};
+  // What follows in the error where it has not got a feature. Others name a place that has it.
+  std::map<Feature, std::string_view> refusals{};
+  // Its section, the part with the longest prefix first; none: it has no section.
+  std::vector<OptionTable> options{};
+  // Whether a job for it may have the sections of other places, as a file for several clusters has.
+  bool takes_other_sections = false;
+  // Whether it brings the files that a job names to its tasks, under names of their own.
+  bool brings_files = false;
+  // Whether it knows hosts of ZooKeeper where the job names none.
+  bool gives_zookeeper_hosts = false;
+  // Whether its tasks run beside their master, where the job names no hosts.
+  bool is_beside_master = false;
+  // The queue in its section, at "queue".
+  std::string& (*queue)(JobSpec&) = nullptr;
+  // Its section and what else is only its own, wherever the job runs.
+  Found (*check_options)(const JobSpec&) = nullptr;
+  // All other rules, of a job that is for it.
+  Found (*check)(const JobSpec&) = nullptr;
+};
+
+// All places that there are, in the order in which errors list them.
+class Places {
+ public:
+  Places() = default;
+  explicit Places(std::vector<Place> places) : places_(std::move(places)) {}
+
+  [[nodiscard]] const std::vector<Place>& all() const { return places_; }
+  // "this machine, that cluster, or another one".
+  [[nodiscard]] std::string words(std::string Place::*which) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+  // By either of its names; null where there is none.
+  [[nodiscard]] const Place* find(std::string_view name) const;
+  // Whose queue a job's is: its own place's, or of the first that has queues. Null: none has.
+  [[nodiscard]] const Place* with_queue(const JobSpec& job) const;
+
+  // Whether the job's tasks run beside their master, so that its loopback is theirs.
+  [[nodiscard]] bool are_tasks_beside_master(const JobSpec& job) const;
+
+  // What the place of the job does not know, or would have to leave out.
+  [[nodiscard]] Found check(const JobSpec& job) const;
+
+ private:
+  [[nodiscard]] Found check_features(const JobSpec& job, const Place& place) const;
+  [[nodiscard]] Found check_sections(const JobSpec& job, const Place& place) const;
+  [[nodiscard]] const Place* first_with(Feature feature) const;
+
+  std::vector<Place> places_;
+};
+
+// "'a' is not allowed with `on: here`; allowed with `on: there`".
+std::string refused_text(std::string_view value, std::string_view place, std::string_view other);
+
+// The first text of a part of the job that is none: `why` says who takes nothing else.
+Found find_no_text(const base::Json& part, const std::string& path, std::string_view why);
+
+}  // namespace gangrun::job

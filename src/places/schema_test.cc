@@ -1,0 +1,189 @@
+// What describes a job file (docs/job.schema.json, docs/job.md, the Python package) says the same
+// as the parser. GANGRUN_UPDATE_GOLDEN=1 writes anew what is made from the tables of fields.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/variable.h"
+#include "job/job_fields.h"
+#include "job/spec_names.h"
+#include "job/spec_yaml.h"
+#include "job/task_fields.h"
+#include "job/test_field_docs.h"
+#include "places/places.h"
+
+namespace gangrun::job {
+namespace {
+
+// __FILE__ may be relative to the folder of the build, where this program is.
+std::string in_checkout(const std::string& path) {
+  const auto build = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto room = (build / __FILE__).parent_path();
+  return (room / "../.." / path).string();
+}
+
+std::string read_project_file(const std::string& path) {
+  auto text = base::read_file(in_checkout(path), 1 << 20);
+  EXPECT_TRUE(text.ok()) << text.error().message;
+  return text.value_or("");
+}
+
+// `text` is what the tables make of the file.
+void expect_made(const std::string& path, const std::string& text) {
+  if (!base::variable("GANGRUN_UPDATE_GOLDEN").empty()) {
+    std::ofstream(in_checkout(path), std::ios::binary) << text;
+  }
+  EXPECT_TRUE(read_project_file(path) == text)
+      << path << " is not what the tables make; GANGRUN_UPDATE_GOLDEN=1 writes it anew";
+}
+
+// `text` with `table` where it has the table of this name.
+std::string with_table(std::string text, const std::string& name, const std::string& table) {
+  const std::string begin = base::format("<!-- table: {} -->\n", name);
+  const std::size_t at = text.find(begin);
+  const std::size_t from = at + begin.size();
+  const std::size_t to = text.find("<!-- end -->", from);
+  if (at == std::string::npos || to == std::string::npos) {
+    ADD_FAILURE() << "no place for the table: " << name;
+    return text;
+  }
+  return text.replace(from, to - from, "\n" + table + "\n");
+}
+
+std::vector<std::string> property_names(const base::Json& schema) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : schema.at("properties").items()) names.push_back(name);
+  return names;
+}
+
+// What `on` may say.
+std::vector<std::string> names_of_places() {
+  std::vector<std::string> names;
+  for (const Place& place : places::rules().all()) {
+    names.push_back(place.name);
+    if (!place.other_name.empty()) names.push_back(place.other_name);
+  }
+  return names;
+}
+
+// Each map of a job file: where the schema has it, what its table is called in the reference, and
+// what is made for both.
+struct Map {
+  const char* pointer;
+  const char* name;
+  std::vector<std::string> keys;
+  base::Json properties;
+  std::string table;
+};
+
+template <typename Owner>
+Map map_of(const char* pointer, const char* name, FieldRows<Owner> rows) {
+  return {pointer, name, keys_of(rows), properties_of(rows), reference_table(rows)};
+}
+
+// The reference has no table of its own for the last two.
+std::vector<Map> maps() {
+  return {map_of("", "job", job_fields()),
+          map_of("/$defs/task", "task", task_fields()),
+          map_of("/$defs/ports", "ports", ports_fields()),
+          map_of("/$defs/restarts", "restarts", restarts_fields()),
+          map_of("/$defs/timeouts", "timeouts", timeouts_fields()),
+          map_of("/$defs/zookeeper", "zookeeper", zookeeper_fields()),
+          map_of("/$defs/yarn", "yarn", yarn_fields()),
+          map_of("/$defs/kubernetes", "kubernetes", kubernetes_fields()),
+          map_of("/$defs/override", "", override_fields()),
+          map_of("/$defs/yarn_master", "", yarn_master_fields())};
+}
+
+TEST(Schema, HasTheKeysOfTheParserAndNoOthers) {
+  const auto schema = base::parse_json(read_project_file("docs/job.schema.json"), 1 << 20);
+  ASSERT_TRUE(schema.ok()) << schema.error().message;
+  for (const Map& map : maps()) {
+    const base::Json& part = schema->at(base::Json::json_pointer(map.pointer));
+    EXPECT_THAT(property_names(part), testing::ElementsAreArray(map.keys)) << map.pointer;
+    EXPECT_EQ(part.at("additionalProperties"), false) << map.pointer;
+  }
+}
+
+TEST(Schema, IsMadeFromTheTables) {
+  auto schema = base::parse_json(read_project_file("docs/job.schema.json"), 1 << 20);
+  ASSERT_TRUE(schema.ok()) << schema.error().message;
+  for (const Map& map : maps()) {
+    (*schema)[base::Json::json_pointer(map.pointer)]["properties"] = map.properties;
+  }
+  base::Json& on = (*schema)["properties"]["on"];
+  on = {
+      {"description", on["description"]}, {"enum", names_of_places()}, {"default", on["default"]}};
+  expect_made("docs/job.schema.json", laid_out(*schema) + "\n");
+}
+
+TEST(Reference, IsMadeFromTheTables) {
+  std::string text = read_project_file("docs/job.md");
+  for (const Map& map : maps()) {
+    if (*map.name != '\0') text = with_table(text, map.name, map.table);
+  }
+  constexpr std::string_view kPlaces = "{places}";
+  text.replace(text.find(kPlaces), kPlaces.size(), places::rules().words(&Place::reference));
+  text = with_table(text, "flags of task types", flags_table(plain_task_fields()));
+  text = with_table(text, "flags of the job", flags_table(plain_job_fields()));
+  expect_made("docs/job.md", text);
+}
+
+TEST(PythonPackage, IsMadeFromTheTables) {
+  expect_made("python/gangrun/_task_spec.py", task_spec_module(task_fields()));
+}
+
+TEST(Schema, HasTheNamesOfTheChoices) {
+  const auto schema = base::parse_json(read_project_file("docs/job.schema.json"), 1 << 20);
+  ASSERT_TRUE(schema.ok()) << schema.error().message;
+  const auto choices = [&](const char* pointer) {
+    return schema->at(base::Json::json_pointer(pointer)).get<std::vector<std::string>>();
+  };
+  EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
+  EXPECT_EQ(choices("/properties/stop_signal/anyOf/0/enum"), stop_signal_names());
+  EXPECT_EQ(choices("/properties/stop_signal_to/enum"), stop_signal_to_names());
+  EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"), notice_signal_names());
+  EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), expose_names());
+  EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"), container_runtime_names());
+  EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
+  EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
+  EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
+  EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"), gang_scheduling_names());
+  EXPECT_EQ(choices("/properties/on/enum"), names_of_places());
+  std::vector<std::string> frameworks = choices("/$defs/framework/enum");
+  frameworks.emplace_back("none");
+  EXPECT_EQ(frameworks, framework_names());
+}
+
+TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
+  const std::string reference = read_project_file("docs/job.md");
+  for (const Map& map : maps()) {
+    for (const std::string& key : map.keys) {
+      if (*map.name == '\0') continue;
+      EXPECT_THAT(reference, testing::HasSubstr(base::format("\n| `{}` |", key)));
+    }
+  }
+  for (const auto& names :
+       {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
+        container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
+        notice_signal_names(), gang_scheduling_names(), names_of_places(), framework_names()}) {
+    for (const std::string& name : names) {
+      EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
+    }
+  }
+}
+
+TEST(Reference, ItsExampleIsAJobFile) {
+  const std::string reference = read_project_file("docs/job.md");
+  const std::size_t begin = reference.find("```yaml\n") + 8;
+  const auto draft = parse_spec(reference.substr(begin, reference.find("```", begin) - begin), "");
+  EXPECT_TRUE(draft.ok()) << draft.error().message;
+}
+
+}  // namespace
+}  // namespace gangrun::job

@@ -1,0 +1,184 @@
+#include "job/spec_kubernetes.h"
+
+#include <gmock/gmock.h>
+
+#include "job/build.h"
+#include "job/plan_json.h"
+#include "job/spec_yaml.h"
+#include "places/places.h"
+
+namespace gangrun::job {
+namespace {
+
+base::Result<JobSpec> pods_from(const std::string& yaml, const Flags& flags = {}) {
+  GANGRUN_ASSIGN(const JobDraft draft, parse_spec(yaml, "job.yaml"));
+  return build(draft, flags, {"job.yaml", &places::rules()});
+}
+
+std::string spec_kubernetes_error(const std::string& yaml, const Flags& flags = {}) {
+  const auto spec = pods_from(yaml, flags);
+  return spec.ok() ? "" : spec.error().message;
+}
+
+constexpr const char* kWholePods = R"(tasks:
+  worker: {instances: 2, pod: {spec: {hostNetwork: true}}, outputs: [own]}
+  ps: {outputs: []}
+command: x
+image: a/b:c
+outputs: [model/, log.txt]
+on: k8s
+kubernetes:
+  kubeconfig: config
+  context: prod
+  insecure: true
+  namespace: ml
+  service_account: trainer
+  labels: {team: a, example.com/run: "7"}
+  annotations: {note: "any text: here"}
+  node_selector: {disk: ssd}
+  tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: wine}}, {name: tmp, emptyDir: {}}]
+  volume_mounts: [{name: data, mountPath: /data, readOnly: true}]
+  image_pull_secrets: [registry]
+  image_pull_policy: IfNotPresent
+  priority_class: high
+  queue: team-a
+  gang_scheduling: kueue
+  pod: {metadata: {annotations: {n: "1"}}, spec: {terminationGracePeriodSeconds: 5}}
+  helper_image: busybox:1.36
+)";
+
+TEST(Kubernetes, AFileSaysWhatItIsTold) {
+  const auto spec = pods_from(kWholePods);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_EQ(spec->on, "kubernetes");
+  KubernetesOptions expected;
+  expected.kubeconfig = "config";
+  expected.context = "prod";
+  expected.insecure = true;
+  expected.name_space = "ml";
+  expected.service_account = "trainer";
+  expected.labels = {{"team", "a"}, {"example.com/run", "7"}};
+  expected.annotations = {{"note", "any text: here"}};
+  expected.node_selector = {{"disk", "ssd"}};
+  expected.tolerations = {{{"key", "gpu"}, {"operator", "Exists"}, {"tolerationSeconds", 60}}};
+  expected.volumes = {
+      {{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "wine"}}}},
+      {{"name", "tmp"}, {"emptyDir", base::Json::object()}},
+  };
+  expected.volume_mounts = {{{"name", "data"}, {"mountPath", "/data"}, {"readOnly", true}}};
+  expected.image_pull_secrets = {"registry"};
+  expected.image_pull_policy = "IfNotPresent";
+  expected.priority_class = "high";
+  expected.queue = "team-a";
+  expected.gang_scheduling = GangScheduling::kKueue;
+  expected.pod = {{"metadata", {{"annotations", {{"n", "1"}}}}},
+                  {"spec", {{"terminationGracePeriodSeconds", 5}}}};
+  expected.helper_image = "busybox:1.36";
+  EXPECT_EQ(spec->kubernetes, expected);
+  EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt"));
+  const TaskSpec& worker = *spec->find("worker");
+  EXPECT_EQ(worker.pod, (base::Json{{"spec", {{"hostNetwork", true}}}}));
+  EXPECT_THAT(*worker.outputs, testing::ElementsAre("own"));
+  EXPECT_TRUE(spec->find("ps")->outputs->empty());
+  EXPECT_TRUE(spec->find("ps")->pod.is_null());
+}
+
+TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
+  Flags flags;
+  flags.outputs = {"more"};
+  flags.queue = "b";
+  flags.job_fields["kubernetes.namespace"] = "other";
+  flags.job_fields["kubernetes.context"] = "test";
+  flags.job_fields["kubernetes.kubeconfig"] = "k";
+  flags.insecure = true;
+  flags.job_fields["kubernetes.service_account"] = "s";
+  flags.node_selectors = {"disk=hdd,zone=", "a/b=c"};
+  flags.image_pull_secrets = {"x,y"};
+  flags.job_fields["kubernetes.priority_class"] = "low";
+  flags.job_fields["kubernetes.gang_scheduling"] = "hold";
+  const auto spec = pods_from(kWholePods, flags);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const KubernetesOptions& own = spec->kubernetes;
+  EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt", "more"));
+  EXPECT_EQ(own.queue, "b");
+  EXPECT_EQ(spec->yarn, YarnOptions{});
+  EXPECT_EQ(own.name_space, "other");
+  EXPECT_EQ(own.context, "test");
+  EXPECT_EQ(own.kubeconfig, "k");
+  EXPECT_EQ(own.service_account, "s");
+  EXPECT_EQ(own.node_selector,
+            (std::map<std::string, std::string>{{"a/b", "c"}, {"disk", "hdd"}, {"zone", ""}}));
+  EXPECT_THAT(own.image_pull_secrets, testing::ElementsAre("registry", "x", "y"));
+  EXPECT_EQ(own.priority_class, "low");
+  EXPECT_EQ(own.gang_scheduling, GangScheduling::kHold);
+}
+
+TEST(Kubernetes, WhatIsNotGivenIsNotWritten) {
+  EXPECT_FALSE(to_json(JobSpec{}).contains("kubernetes"));
+  JobSpec job;
+  job.kubernetes.name_space = "ml";
+  job.kubernetes.pod = base::Json::object();
+  EXPECT_EQ(base::dump_json(to_json(job).at("kubernetes")),
+            R"({"namespace":"ml","gang_scheduling":"auto","pod":{}})");
+}
+
+TEST(BadKubernetes, WrongTypesAndKeys) {
+  const std::string base = "tasks: {w: }\ncommand: x\nimage: a\non: kubernetes\n";
+  const std::pair<std::string, std::string> files[] = {
+      {"kubernetes: {name_space: a}\n",
+       "job.yaml:5:14: kubernetes: 'name_space' is not a known key; did you mean 'namespace'?"},
+      {"kubernetes: {labels: [a]}\n",
+       "job.yaml:5:22: kubernetes.labels: a list is not allowed; allowed: a map of keys to texts"},
+      {"kubernetes: {labels: {a: {}}}\n",
+       "job.yaml:5:26: kubernetes.labels.a: a map is not allowed; allowed: a text"},
+      {"kubernetes: {tolerations: {a: b}}\n",
+       "job.yaml:5:27: kubernetes.tolerations: a map is not allowed; allowed: a list of maps"},
+      {"kubernetes: {volumes: [data]}\n",
+       "job.yaml:5:24: kubernetes.volumes.0: 'data' is not allowed; allowed: a map"},
+      {"kubernetes: {pod: pod.yaml}\n",
+       "job.yaml:5:19: kubernetes.pod: 'pod.yaml' is not allowed; allowed: a map, a pod or a part"},
+      {"kubernetes: {insecure: yes}\n",
+       "job.yaml:5:24: kubernetes.insecure: 'yes' is not allowed; allowed: true or false"},
+      {"kubernetes: {gang_scheduling: kueu}\n",
+       "job.yaml:5:31: kubernetes.gang_scheduling: 'kueu' is not what schedules a gang; did you "
+       "mean 'kueue'? allowed: auto, kueue, volcano, workload, hold"},
+      {"outputs: model\n",
+       "job.yaml:5:10: outputs: 'model' is not allowed; allowed: a list of paths"},
+  };
+  for (const auto& [text, message] : files) {
+    EXPECT_THAT(spec_kubernetes_error(base + text), testing::StartsWith(message)) << text;
+  }
+}
+
+TEST(BadKubernetes, Flags) {
+  const std::string file = "tasks: {w: }\ncommand: x\nimage: a\n";
+  const std::pair<Flags, std::string> cases[] = {
+      {{.job_fields = {{"on", "k8s"}}, .node_selectors = {"a"}},
+       "--node-selector: 'a': has no '='; it is written KEY=VALUE"},
+      {{.job_fields = {{"on", "k8s"}, {"kubernetes.gang_scheduling", "x"}}},
+       "--gang-scheduling: 'x' is not what schedules"},
+      {{.job_fields = {{"on", "k8s"}, {"kubernetes.namespace", "A"}}},
+       "--namespace: kubernetes.namespace: 'A' is not the name"},
+      {{.job_fields = {{"on", "k8s"}}, .outputs = {"../a"}},
+       "--output: outputs.0: '../a' is not the path"},
+      {{.job_fields = {{"on", "k8s"}}, .image_pull_secrets = {"a,B"}},
+       "--image-pull-secret: kubernetes.image_pull_secrets.1: 'B' is not the name of a secret"},
+      {{.job_fields = {{"on", "k8s"}}, .queue = "Q"},
+       "--queue: kubernetes.queue: 'Q' is not the name of a queue"},
+      // A file may be for both clusters, a flag is for this run.
+      {{.job_fields = {{"on", "k8s"}, {"yarn.priority", "3"}}},
+       "--priority: is not allowed with `on: kubernetes`; allowed with `on: yarn`"},
+      {{.job_fields = {{"on", "yarn"}, {"kubernetes.namespace", "a"}}},
+       "--namespace: is not allowed with `on: yarn`; allowed with `on: kubernetes`"},
+      {{.job_fields = {{"kubernetes.namespace", "a"}}},
+       "--namespace: kubernetes.namespace: 'a' is not allowed with `on: local`; allowed with "
+       "`on: kubernetes`"},
+  };
+  for (const auto& [flags, message] : cases) {
+    EXPECT_THAT(spec_kubernetes_error(file, flags), testing::StartsWith(message));
+  }
+}
+
+}  // namespace
+}  // namespace gangrun::job

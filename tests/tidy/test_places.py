@@ -1,0 +1,78 @@
+"""A place is named by its own rooms and by the list of places, and nowhere else."""
+
+import functools
+import pathlib
+import re
+
+import pytest
+
+from house import cpp_files, read, report
+
+# By place: its rooms, and how code names it. That a header of its rooms is included counts too. Jobs of all
+# places are kept on this machine: the headers of cluster/local are for everybody.
+PLACES = {
+    "local": ("cluster/local", r'\b(?:cluster|job)::kLocal\b|"local"'),
+    "yarn": ("cluster/yarn", r'\bkYarn\b|"yarn"|#include "cluster/yarn/'),
+    "kubernetes": ("cluster/kubernetes", r'\bkKubernetes\b|\bkK8s\b|"(?:kubernetes|k8s)"|#include "cluster/kubernetes/'),
+    "spark": ("cluster/joined", r'\bkSpark\b|"spark"|#include "cluster/joined/'),
+}
+# Who lists them.
+LIST = "src/places/"
+EXCEPTIONS = {
+    "src/job/spec.h": "where a job runs that does not say it",
+    "src/job/job_fields.cc": "the keys of the sections that every program reads",
+    "src/node/gangrun_agent_main.cc": "the agent's program is the master's too, where that is in a container",
+    "src/cli/gangrun_main.cc": "the program is its own errand to a cluster",
+    "src/cli/token_errand_command.cc": "likewise",
+    "src/cli/input_path.cc": "ytf-submit's check of a path on HDFS",
+    "src/cli/check_hadoop_env.cc": "a command of another tool, for one place",
+    "src/cli/check_hadoop_env.h": "likewise",
+    "src/cli/check_hadoop_env_command.cc": "likewise",
+    "src/cli/ytf_submit.cc": "likewise",
+    "src/cli/tf_spawner.cc": "likewise",
+    "src/cli/tf_spawner.h": "likewise",
+    "src/cli/tf_spawner_command.cc": "likewise",
+}
+
+
+def is_for_tests(path):
+    return path.stem.endswith(("_test", "_for_tests")) or path.stem.startswith("test_")
+
+
+def named_places(path, text):
+    """The places that this source names and that are not its own. Comments may name any: they say why."""
+    if str(path).startswith(LIST):
+        return []
+    code = re.sub(r"//.*", "", text)
+    return [place for place, (room, names) in PLACES.items()
+            if not str(path).startswith(f"src/{room}/") and re.search(names, code)]
+
+
+@functools.cache
+def naming_sources():
+    return {str(path): places for path in cpp_files() if not is_for_tests(path)
+            for places in [named_places(path, read(path))] if places}
+
+
+def test_no_room_but_its_own_names_a_place():
+    offences = [f"{path} names {', '.join(places)}" for path, places in naming_sources().items()
+                if path not in EXCEPTIONS]
+    assert not offences, report(offences)
+
+
+def test_exceptions_are_still_needed():
+    offences = [f"{path} names no place any more" for path in EXCEPTIONS if path not in naming_sources()]
+    assert not offences, report(offences)
+
+
+@pytest.mark.parametrize("path, code, places", [
+    ("src/job/merge.cc", 'if (job.on == "spark") return;', ["spark"]),
+    ("src/cli/ps.cc", "if (on == cluster::kYarn) {", ["yarn"]),
+    ("src/cli/ps.cc", '#include "cluster/kubernetes/names.h"', ["kubernetes"]),
+    ("src/cluster/yarn/a.cc", 'kYarn; "local"', ["local"]),
+    ("src/cluster/yarn/client/a.cc", "kYarn", []),
+    ("src/job/merge.cc", '// As "yarn" has it.', []),
+    ("src/places/places.cc", '#include "cluster/joined/a.h"', []),
+])
+def test_names_are_found(path, code, places):
+    assert named_places(pathlib.PurePosixPath(path), code) == places
