@@ -12,6 +12,7 @@
 #include "job/build.h"
 #include "job/plan_json.h"
 #include "job/spec_yaml.h"
+#include "rules_of_places.h"
 
 namespace {
 
@@ -85,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GANGRUN_CHECK(parsed.ok(), kFile);
     draft = std::move(*parsed);
   }
-  const auto spec = job::build(draft, flags, {});
+  const auto spec = job::build(draft, flags, {.places = &rules_of_places()});
   if (!spec.ok()) {
     GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;

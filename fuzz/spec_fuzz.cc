@@ -9,6 +9,7 @@
 #include "job/build.h"
 #include "job/plan_json.h"
 #include "job/spec_yaml.h"
+#include "rules_of_places.h"
 
 // Any text as a job file: it never crashes, every error is one line with its source, and whatever
 // is a valid job reads back from its canonical JSON as the same job, as JSON and as a job file.
@@ -23,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GANGRUN_CHECK(message.find('\n') == std::string::npos, message);
     return 0;
   }
-  const auto spec = job::build(*draft, {}, {});
+  const auto spec = job::build(*draft, {}, {.places = &rules_of_places()});
   if (!spec.ok()) {
     GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;
@@ -35,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (dumped.size() > job::kMaxSpecBytes) return 0;
   const auto reread = job::parse_spec(dumped, "plan.json");
   GANGRUN_CHECK(reread.ok(), dumped, reread.error().message);
-  const auto rebuilt = job::build(*reread, {}, {});
+  const auto rebuilt = job::build(*reread, {}, {.places = &rules_of_places()});
   GANGRUN_CHECK(rebuilt.ok() && *rebuilt == *spec, dumped);
   return 0;
 }

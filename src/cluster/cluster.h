@@ -83,8 +83,8 @@ class Cluster {
   // by the time of release_others() are ended then.
   virtual void adopt(const job::TaskId& task, int attempt, const base::Json& handle) = 0;
   virtual void release_others() = 0;
-  // Ends the agent with all that it started: SIGTERM, and after `grace` by force. For an attempt
-  // that is not there (any more) it does nothing.
+  // Ends the agent with all that it started. To end by itself it gets `grace` at most: what the
+  // place cannot give, it does not. For an attempt that is not there it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
   // The number under which this machine knows a process that a task's agent calls `pid`; 0 where
   // that makes no sense, as for a task on another host.

@@ -131,6 +131,7 @@ void YarnCluster::stop(const job::TaskId& task, int attempt, std::chrono::millis
   });
   if (running == running_.end()) return;
   // The NodeManager is quick, the ResourceManager is sure: it also reaches a node that comes back.
+  // Both leave the time between SIGTERM and SIGKILL to the node (250 ms, if not configured).
   allocation_.release(running->first);
   const auto node = nodes_.find(running->second.node);
   if (node != nodes_.end()) {
