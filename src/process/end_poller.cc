@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <memory>
 #include <mutex>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "process/proc_fs.h"
+#include "process/wait_for.h"
 
 namespace gangrun::process {
 
@@ -52,7 +53,7 @@ class EndPoller {
     const std::lock_guard lock(mutex_);
     if (!runs_ && !start()) return false;
     awaited_.push_back(std::move(process));
-    added_.notify_one();
+    (void)::eventfd_write(added_.get(), 1);
     return true;
   }
 
@@ -75,28 +76,35 @@ class EndPoller {
   }
 
   void run() {
-    std::unique_lock lock(mutex_);
     while (true) {
-      const auto began = std::chrono::steady_clock::now();
-      std::erase_if(awaited_, [](const Awaited& process) {
-        const bool ended = has_ended(process);
-        // A fork of ours may have the pipe open too, so closing it is not enough.
-        if (ended) (void)!::write(process.told.get(), "", 1);
-        return ended || is_forgotten(process);
-      });
-      if (awaited_.empty()) {
-        runs_ = false;
-        return;
-      }
-      const auto took = std::chrono::steady_clock::now() - began;
-      added_.wait_for(lock,
-                      std::max<std::chrono::steady_clock::duration>(kPause, kIdleShare * took));
+      const base::Instant began = std::chrono::steady_clock::now();
+      if (!look()) return;
+      const base::Duration took = std::chrono::steady_clock::now() - began;
+      const base::Duration pause = std::max<base::Duration>(kPause, kIdleShare * took);
+      (void)wait_readable(added_.get(), began + took + pause);
+      eventfd_t count = 0;
+      (void)::eventfd_read(added_.get(), &count);
     }
+  }
+
+  // False: nobody waits any more.
+  bool look() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(awaited_, [](const Awaited& process) {
+      const bool ended = has_ended(process);
+      // A fork of ours may have the pipe open too, so closing it is not enough.
+      if (ended) (void)!::write(process.told.get(), "", 1);
+      return ended || is_forgotten(process);
+    });
+    runs_ = !awaited_.empty();
+    return runs_;
   }
 
   const pid_t owner_ = ::getpid();
   std::mutex mutex_;
-  std::condition_variable added_;
+  // An eventfd. Its thread waits by poll(), as the C library of such a system has no condition
+  // variables with a steady clock for C++.
+  const base::UniqueFd added_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::thread thread_;
   bool runs_ = false;
   std::vector<Awaited> awaited_;
