@@ -50,13 +50,14 @@ class LocalSiteTest : public testing::Test {
     ADD_FAILURE() << "somebody was to be revived";
     return base::internal("not expected");
   };
+  const std::function<bool(const job::JobSpec&)> beside_us_ = [](const auto&) { return true; };
   base::SystemClock clock_;
   std::string home_;
   std::optional<JobFolder> folder_;
 };
 
 TEST_F(LocalSiteTest, AJobBeforeItsFirstStatusIsKnownByItsSpec) {
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   const auto status = site.status("last");
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->id, folder_->id());
@@ -69,7 +70,7 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
   write_journal(job::JobState::kRunning, false);
   const std::string id = folder_->id();
   folder_.reset();
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   const auto status = site.status(id.substr(0, id.size() - 1));
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->state, job::JobState::kLost);
@@ -84,7 +85,7 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
 TEST_F(LocalSiteTest, AVerdictStands) {
   write_journal(job::JobState::kSucceeded, true);
   folder_.reset();
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   EXPECT_EQ(site.status("last")->state, job::JobState::kSucceeded);
   const auto jobs = site.list();
   ASSERT_TRUE(jobs.ok());
@@ -95,13 +96,13 @@ TEST_F(LocalSiteTest, AVerdictStands) {
 TEST_F(LocalSiteTest, ADamagedFolderDoesNotHideTheOthers) {
   const auto id = make_job_id("broken", clock_.wall_now(), 7);
   ASSERT_TRUE(base::make_folders(paths_of(home_, id).folder, 0700).ok());
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   EXPECT_EQ(site.list()->size(), 1U);
   EXPECT_FALSE(site.status("broken").ok());
 }
 
 TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   LogRequest request;
   request.task = job::TaskId{"worker", 2};
   const auto logs = site.logs("last", request);
@@ -111,7 +112,7 @@ TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {
 }
 
 TEST_F(LocalSiteTest, WaitingEndsWhenTheMasterIsGone) {
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   const std::string id = folder_->id();
   const base::Instant deadline = clock_.now() + base::seconds(60);
   std::jthread master([this] { folder_.reset(); });
@@ -123,7 +124,7 @@ TEST_F(LocalSiteTest, WaitingEndsWhenTheMasterIsGone) {
 }
 
 TEST_F(LocalSiteTest, AnUnknownJobIsNotFound) {
-  LocalSite site(home_, clock_, never_);
+  LocalSite site(home_, clock_, never_, beside_us_);
   EXPECT_EQ(site.status("nothing").error().code, base::Code::kNotFound);
   EXPECT_EQ(site.stop("nothing", true, "x").error().code, base::Code::kNotFound);
 }
