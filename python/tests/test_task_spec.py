@@ -50,7 +50,7 @@ def test_what_kubernetes_is_told_is_in_the_job_file(monkeypatch):
     assert spec.to_json() == {"instances": 1, "image": "a", "pod": {"spec": {"hostNetwork": True}}, "outputs": ["model/"]}
     requests = []
 
-    def taken(request, progress):
+    def taken(request, progress, check):
         requests.append(request)
         raise InvalidJob("enough")
 
