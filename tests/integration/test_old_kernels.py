@@ -54,6 +54,7 @@ def test_a_detached_job_is_followed_and_killed(run_old):
     job = run_old("run", "--detach", "-r", "worker:2", "--", "sleep", "1000").stdout.strip()
     assert json.loads(run_old("status", "--json", job).stdout)["state"] == "running"
     assert run_old("kill", job).returncode == 0
+    run_old("wait", job)
     assert json.loads(run_old("status", "--json", job).stdout)["state"] == "killed"
     assert not processes_of(job)
 
