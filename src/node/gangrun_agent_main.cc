@@ -103,7 +103,7 @@ bool read_companion(std::string_view text, Arguments& arguments) {
 bool read_flag(std::string_view flag, std::string_view value, Arguments& arguments) {
   if (flag == "--containment") {
     if (value == "auto") {
-      arguments.level = process::best(process::probe_levels());
+      arguments.level = process::choose_level(std::nullopt).level;
       return true;
     }
     const auto level = process::level_from_string(value);

@@ -24,7 +24,7 @@ class ContainmentAtLevel : public testing::TestWithParam<Level> {
   // Where the host does not permit the level, the attempt must fail and say so; there is no more to
   // see then.
   bool possible(bool as_nobody = false) {
-    if (!as_nobody && probe_levels().of(GetParam()).possible) return true;
+    if (!as_nobody && probe_level(GetParam()).possible) return true;
     if (as_nobody && ::geteuid() != 0) return false;
     Setting setting{.level = GetParam(),
                     .die_with_parent = true,
@@ -337,7 +337,7 @@ TEST_P(ContainmentAtLevel, ALockIsHeldAsLongAsTheTaskLives) {
 }
 
 TEST(Containment, GroupsThatTheUserMadeInItsCgroupAreKilledAndRemovedToo) {
-  const bool possible = probe_levels().cgroup.possible;
+  const bool possible = probe_level(Level::kCgroup).possible;
   Setting setting{.level = Level::kCgroup,
                   .die_with_parent = true,
                   .as_nobody = false,

@@ -131,17 +131,34 @@ const Ability& Abilities::of(Level level) const {
   return subreaper;
 }
 
+Ability probe_level(Level level) {
+  switch (level) {
+    case Level::kPidNamespace: return probe_pid_namespace();
+    case Level::kCgroup: return probe_cgroup();
+    case Level::kSubreaper: break;
+  }
+  return probe_subreaper();
+}
+
 Abilities probe_levels() {
   return {.pid_namespace = probe_pid_namespace(),
           .cgroup = probe_cgroup(),
           .subreaper = probe_subreaper()};
 }
 
-Level best(const Abilities& abilities) {
+Choice choose_level(std::optional<Level> wanted, const std::function<Ability(Level)>& probe) {
+  if (wanted) return {.level = *wanted, .ability = probe(*wanted)};
+  Choice choice;
   for (const Level level : kLevels) {
-    if (abilities.of(level).possible) return level;
+    choice = {.level = level, .ability = probe(level)};
+    if (choice.ability.possible) break;
   }
-  return Level::kSubreaper;
+  return choice;
+}
+
+Level best(const Abilities& abilities) {
+  return choose_level(std::nullopt, [&abilities](Level level) { return abilities.of(level); })
+      .level;
 }
 
 }  // namespace gangrun::process

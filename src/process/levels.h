@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,11 +32,24 @@ struct Abilities {
   [[nodiscard]] const Ability& of(Level level) const;
 };
 
-// Tries each level for real, in children that end at once: a few milliseconds. Nothing is kept; the
+// Tries a level for real, in a child that ends at once: some milliseconds, most of them where the
+// level is kCgroup. That one also clears away the groups that are abandoned. Nothing is kept; the
 // caller keeps the answer. May be called with other threads running.
+Ability probe_level(Level level);
+// All of them.
 Abilities probe_levels();
 
-// The best level that is possible. kSubreaper where none is: it is the least that can be tried.
+struct Choice {
+  Level level = Level::kSubreaper;
+  Ability ability;
+};
+
+// The wanted level, or else the best that is possible, for which no lesser one is tried. kSubreaper
+// where none is possible: it is the least that can be tried.
+Choice choose_level(std::optional<Level> wanted,
+                    const std::function<Ability(Level)>& probe = probe_level);
+
+// The best of those that have been tried.
 Level best(const Abilities& abilities);
 
 }  // namespace gangrun::process

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "process/cgroup.h"
 #include "process/pid_namespace.h"
 #include "process/proc_fs.h"
@@ -11,6 +13,7 @@
 namespace gangrun::process {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -30,6 +33,39 @@ TEST(Levels, TheBestPossibleIsTaken) {
   EXPECT_EQ(best({no, yes, yes}), Level::kCgroup);
   EXPECT_EQ(best({no, no, yes}), Level::kSubreaper);
   EXPECT_EQ(best({no, no, no}), Level::kSubreaper);
+}
+
+// A run tried all levels, and waited 16 ms for a cgroup that it did not use.
+TEST(Levels, NoneIsTriedAfterTheFirstThatIsPossible) {
+  std::vector<Level> tried;
+  const auto choose = [&tried](std::optional<Level> wanted, std::optional<Level> first_possible) {
+    tried.clear();
+    return choose_level(wanted, [&](Level level) {
+      tried.push_back(level);
+      const bool possible = first_possible && level >= *first_possible;
+      return Ability{.possible = possible, .reason = possible ? "" : "no"};
+    });
+  };
+  EXPECT_EQ(choose(std::nullopt, Level::kPidNamespace).level, Level::kPidNamespace);
+  EXPECT_THAT(tried, ElementsAre(Level::kPidNamespace));
+  EXPECT_EQ(choose(std::nullopt, Level::kCgroup).level, Level::kCgroup);
+  EXPECT_THAT(tried, ElementsAre(Level::kPidNamespace, Level::kCgroup));
+  const Choice none = choose(std::nullopt, std::nullopt);
+  EXPECT_EQ(none.level, Level::kSubreaper);
+  EXPECT_EQ(none.ability.reason, "no");
+  for (const Level wanted : kLevels) {
+    EXPECT_EQ(choose(wanted, Level::kPidNamespace).level, wanted);
+    EXPECT_THAT(tried, ElementsAre(wanted));
+    EXPECT_FALSE(choose(wanted, std::nullopt).ability.possible);
+    EXPECT_THAT(tried, ElementsAre(wanted));
+  }
+}
+
+TEST(Levels, AreTriedOneByOneAsTheyAreTogether) {
+  const Abilities abilities = probe_levels();
+  for (const Level level : kLevels) {
+    EXPECT_EQ(probe_level(level).possible, abilities.of(level).possible) << to_string(level);
+  }
 }
 
 TEST(Levels, WhatIsNotPossibleHasAReasonAndNothingIsLeftBehind) {

@@ -32,18 +32,14 @@ constexpr std::string_view kNotEnforced =
 
 // The level that the job wants, or the best that this host permits.
 Result<job::Containment> containment_of(job::Containment wanted) {
-  const process::Abilities abilities = process::probe_levels();
-  process::Level level = process::best(abilities);
-  if (wanted != job::Containment::kAuto) {
-    level = *process::level_from_string(job::to_string(wanted));
-  }
-  const process::Ability& ability = abilities.of(level);
-  if (!ability.possible) {
+  // "auto" is the name of no level.
+  const auto choice = process::choose_level(process::level_from_string(job::to_string(wanted)));
+  if (!choice.ability.possible) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("containment {} is not possible on this host: {}",
-                                    process::to_string(level), ability.reason)};
+                                    process::to_string(choice.level), choice.ability.reason)};
   }
-  switch (level) {
+  switch (choice.level) {
     case process::Level::kPidNamespace: return job::Containment::kPidNamespace;
     case process::Level::kCgroup: return job::Containment::kCgroup;
     case process::Level::kSubreaper: break;
