@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "kubernetes/test_idle_client.h"
 
 namespace gangrun::cli {
 namespace {
@@ -26,9 +27,9 @@ Json made(const std::string& name, const std::string& tag, bool is_owned) {
 }
 
 // A namespace of an API server: objects by their collection's path, selected as the server does it.
-class FakeServer final : public kubernetes::Client {
+class FakeServer final : public kubernetes::IdleClient {
  public:
-  explicit FakeServer(net::EventLoop& loop) : loop_(loop) { access_.name_space = "ml"; }
+  explicit FakeServer(net::EventLoop& loop) : IdleClient("ml"), loop_(loop) {}
 
   void add(const std::string& resource, const std::string& name, const std::string& tag,
            bool is_owned = false) {
@@ -39,8 +40,6 @@ class FakeServer final : public kubernetes::Client {
   void keep_pods() { keeps_pods_ = true; }
   [[nodiscard]] const std::vector<std::string>& deleted() const { return deleted_; }
   void page_by(std::size_t size) { page_ = size; }
-
-  [[nodiscard]] const kubernetes::Access& access() const override { return access_; }
 
   [[nodiscard]] kubernetes::ActivityHandle request(
       kubernetes::Request request, base::Instant,
@@ -61,20 +60,6 @@ class FakeServer final : public kubernetes::Client {
       for (const Json& pod : pods) callbacks.on_change({true, pod});
     });
     return std::make_unique<Asked>();
-  }
-
-  [[nodiscard]] kubernetes::ActivityHandle read_log(kubernetes::LogRequest,
-                                                    kubernetes::LogCallbacks) override {
-    return nullptr;
-  }
-  [[nodiscard]] kubernetes::ActivityHandle exec(kubernetes::ExecRequest, base::Instant,
-                                                kubernetes::ExecCallbacks) override {
-    return nullptr;
-  }
-  [[nodiscard]] std::unique_ptr<kubernetes::Tunnel> forward(std::string, std::string, std::uint16_t,
-                                                            base::Instant,
-                                                            kubernetes::TunnelCallbacks) override {
-    return nullptr;
   }
 
  private:
@@ -120,7 +105,6 @@ class FakeServer final : public kubernetes::Client {
   }
 
   net::EventLoop& loop_;
-  kubernetes::Access access_;
   std::map<std::string, std::vector<Json>> objects_;
   std::vector<Json> stopping_;
   std::vector<std::string> deleted_;

@@ -44,6 +44,23 @@ void close_with_reset(base::UniqueFd& socket) {
   socket.reset();
 }
 
+SentBytes send_what_fits(int socket, std::string& out) {
+  SentBytes sent;
+  while (sent.bytes < out.size() && sent.error_number == 0) {
+    const ssize_t size = ::send(socket, out.data() + sent.bytes, out.size() - sent.bytes,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size >= 0) {
+      sent.bytes += static_cast<std::size_t>(size);
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (errno != EINTR) {
+      sent.error_number = errno;
+    }
+  }
+  out.erase(0, sent.bytes);
+  return sent;
+}
+
 net::ChannelOptions tunnel_channel_options() {
   net::ChannelOptions options;
   options.is_binary = true;
@@ -143,20 +160,11 @@ void Tunnel::on_readable() {
 
 void Tunnel::write() {
   if (is_over_ || !connected_) return;
-  std::size_t written = 0;
-  while (written < out_.size()) {
-    const ssize_t size = ::send(socket_.get(), out_.data() + written, out_.size() - written,
-                                MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (size >= 0) {
-      written += static_cast<std::size_t>(size);
-    } else if (errno == EAGAIN) {
-      break;
-    } else if (errno != EINTR) {
-      return break_off(base::from_errno(errno, "write to the connection"));
-    }
+  const SentBytes sent = send_what_fits(socket_.get(), out_);
+  if (sent.error_number != 0) {
+    return break_off(base::from_errno(sent.error_number, "write to the connection"));
   }
-  out_.erase(0, written);
-  if (written > 0) tell_taken(written);
+  if (sent.bytes > 0) tell_taken(sent.bytes);
   if (!out_.empty()) {
     if (!writable_.active()) {
       writable_ = loop_.watch_writable(socket_.get(), [this] { write(); });

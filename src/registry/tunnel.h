@@ -30,6 +30,15 @@ base::Result<base::UniqueFd> connect_to_loopback(std::uint16_t port);
 // So that the program at the other end does not take a broken connection for one that has ended.
 void close_with_reset(base::UniqueFd& socket);
 
+struct SentBytes {
+  std::size_t bytes = 0;
+  int error_number =
+      0;  // why no more could be sent; 0: the socket takes no more for now, or all is
+};
+
+// Sends what the socket takes now of `out`, where only the rest stays. Never blocks.
+SentBytes send_what_fits(int socket, std::string& out);
+
 // One TCP connection, carried to or from the other side by a channel. Both directions end by
 // themselves; what the socket's program does not take is not read from the other side either.
 class Tunnel {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/format.h"
 #include "registry/control.h"
@@ -27,6 +28,30 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr int kPollStepMs = 2;
+
+TEST(SendWhatFits, LeavesWhatTheSocketDoesNotTakeAndTellsWhy) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const base::UniqueFd socket(ends[0]);
+  base::UniqueFd other(ends[1]);
+  std::string out = "all";
+  EXPECT_EQ(send_what_fits(socket.get(), out).bytes, 3U);
+  EXPECT_EQ(out, "");
+  EXPECT_EQ(send_what_fits(socket.get(), out).bytes, 0U);
+
+  const std::string large(std::size_t{16} << 20U, 'x');
+  out = large + "end";
+  const SentBytes sent = send_what_fits(socket.get(), out);
+  EXPECT_EQ(sent.error_number, 0);
+  EXPECT_GT(sent.bytes, 0U);
+  EXPECT_EQ(out.size() + sent.bytes, large.size() + 3);
+  EXPECT_TRUE(out.ends_with("xend"));
+
+  other.reset();
+  const std::size_t left = out.size();
+  EXPECT_EQ(send_what_fits(socket.get(), out).error_number, EPIPE);
+  EXPECT_EQ(out.size(), left);
+}
 
 // A socket of the test; never blocks.
 class Socket {

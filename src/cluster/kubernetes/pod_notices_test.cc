@@ -18,6 +18,7 @@
 #include "base/test_deadline.h"
 #include "base/unique_fd.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
+#include "kubernetes/test_idle_client.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -218,32 +219,17 @@ TEST(NoticeAnswer, ACommandThatEndsWhenItIsToldHasItsNotice) {
 }
 
 // A server whose commands end as the test says.
-class ExecServer final : public kubernetes::Client {
+class ExecServer final : public kubernetes::IdleClient {
  public:
   struct Command {
     kubernetes::ExecRequest request;
     kubernetes::ExecCallbacks callbacks;
   };
 
-  [[nodiscard]] const kubernetes::Access& access() const override { return access_; }
-  kubernetes::ActivityHandle request(kubernetes::Request, base::Instant,
-                                     std::function<void(kubernetes::Answer)>) override {
-    return nullptr;
-  }
-  kubernetes::ActivityHandle watch(kubernetes::WatchRequest, kubernetes::WatchCallbacks) override {
-    return nullptr;
-  }
-  kubernetes::ActivityHandle read_log(kubernetes::LogRequest, kubernetes::LogCallbacks) override {
-    return nullptr;
-  }
   kubernetes::ActivityHandle exec(kubernetes::ExecRequest request, base::Instant,
                                   kubernetes::ExecCallbacks callbacks) override {
     commands.push_back({std::move(request), std::move(callbacks)});
     return std::make_unique<kubernetes::Activity>();
-  }
-  std::unique_ptr<kubernetes::Tunnel> forward(std::string, std::string, std::uint16_t,
-                                              base::Instant, kubernetes::TunnelCallbacks) override {
-    return nullptr;
   }
 
   void end(std::size_t command, const base::Result<int>& status) {
@@ -252,9 +238,6 @@ class ExecServer final : public kubernetes::Client {
   }
 
   std::deque<Command> commands;
-
- private:
-  kubernetes::Access access_;
 };
 
 class LostLog final : public base::Logger {

@@ -91,21 +91,9 @@ void PodConnection::on_pod_end(base::Result<> how) {
 
 void PodConnection::write() {
   if (is_over_) return;
-  std::size_t written = 0;
-  while (written < out_.size()) {
-    const ssize_t size = ::send(socket_.get(), out_.data() + written, out_.size() - written,
-                                MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (size >= 0) {
-      written += static_cast<std::size_t>(size);
-    } else if (errno == EAGAIN) {
-      break;
-    } else if (errno == EPIPE || errno == ECONNRESET) {
-      return over({});
-    } else if (errno != EINTR) {
-      return over(base::from_errno(errno, "write to the connection"));
-    }
-  }
-  out_.erase(0, written);
+  const int error_number = registry::send_what_fits(socket_.get(), out_).error_number;
+  if (error_number == EPIPE || error_number == ECONNRESET) return over({});
+  if (error_number != 0) return over(base::from_errno(error_number, "write to the connection"));
   if (!out_.empty()) {
     if (!writable_.active()) {
       writable_ = loop_.watch_writable(socket_.get(), [this] { write(); });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/kubernetes/client/test_tunnel.h"
+#include "kubernetes/test_idle_client.h"
 #include "registry/tunnel.h"
 
 namespace gangrun::client {
@@ -22,24 +23,9 @@ using testing::HasSubstr;
 constexpr std::chrono::seconds kLimit(20);
 
 // A client that only forwards, to pods of the test.
-class TestClient final : public kubernetes::Client {
+class TestClient final : public kubernetes::IdleClient {
  public:
-  TestClient() { access_.name_space = "ns"; }
-  [[nodiscard]] const kubernetes::Access& access() const override { return access_; }
-  kubernetes::ActivityHandle request(kubernetes::Request, base::Instant,
-                                     std::function<void(kubernetes::Answer)>) override {
-    return nullptr;
-  }
-  kubernetes::ActivityHandle watch(kubernetes::WatchRequest, kubernetes::WatchCallbacks) override {
-    return nullptr;
-  }
-  kubernetes::ActivityHandle read_log(kubernetes::LogRequest, kubernetes::LogCallbacks) override {
-    return nullptr;
-  }
-  kubernetes::ActivityHandle exec(kubernetes::ExecRequest, base::Instant,
-                                  kubernetes::ExecCallbacks) override {
-    return nullptr;
-  }
+  TestClient() : IdleClient("ns") {}
   std::unique_ptr<kubernetes::Tunnel> forward(std::string name_space, std::string pod,
                                               std::uint16_t port, base::Instant,
                                               kubernetes::TunnelCallbacks callbacks) override {
@@ -50,9 +36,6 @@ class TestClient final : public kubernetes::Client {
 
   std::vector<std::string> asked;
   std::deque<TestPod> pods;
-
- private:
-  kubernetes::Access access_;
 };
 
 class PodForwarderTest : public testing::Test {
