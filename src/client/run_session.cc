@@ -22,9 +22,6 @@ namespace {
 
 using base::Result;
 
-// What it may take to take all away after the end.
-constexpr std::chrono::seconds kClearTimeout(120);
-
 class Session final : public master::Listener {
  public:
   Session(RunPlan plan, const RunOptions& options, Context& context)
@@ -53,7 +50,6 @@ class Session final : public master::Listener {
 
  private:
   Result<> start_master();
-  void clear();
   void on_signal(int number);
 
   RunPlan plan_;
@@ -75,8 +71,10 @@ Result<> Session::prepare() {
   // Before anything starts a thread or a process.
   GANGRUN_ASSIGN(signals_,
                  loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
-  GANGRUN_TRY(backend_->reach(loop_, context_.clock, plan_.spec));
-  if (signals_seen_ == 0) return {};
+  Result<> reached =
+      backend_->reach(loop_, context_.clock, plan_.spec, [this] { return signals_seen_ > 0; });
+  const bool has_failed = !reached.ok() && reached.error().code != base::Code::kCancelled;
+  if (signals_seen_ == 0 || has_failed) return reached;
   return base::Error{base::Code::kCancelled,
                      base::format("{}: nothing of the job has been started", early_signal_)};
 }
@@ -138,19 +136,10 @@ void Session::on_signal(int number) {
   master_->request_stop(name, signals_seen_ > 1);
 }
 
-void Session::clear() {
-  std::optional<Result<>> cleared;
-  backend_->clear([&cleared](Result<> done) { cleared = std::move(done); });
-  (void)loop_.run_until([&] { return cleared.has_value(); }, context_.clock.now() + kClearTimeout);
-  if (cleared && cleared->ok()) return;
-  const std::string why =
-      cleared ? cleared->error().message : "the API server does not say that it is gone";
-  display_->warning(base::format("some objects of the job are still on the cluster: {}", why));
-}
-
 ExitStatus Session::wait() {
   (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
-  if (backend_->leaves_things()) clear();
+  const Result<> cleared = backend_->clear(loop_);
+  if (!cleared.ok()) display_->warning(cleared.error().message);
   const job::JobStatus status = master_->status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
   display_->finish(status, exit_status);

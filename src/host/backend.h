@@ -32,9 +32,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
   // Looks at the place before anything of the job is made, here or there; may run the loop, which
-  // outlives this. kInvalidArgument: the input is at fault.
+  // outlives this. kInvalidArgument: the input is at fault. kCancelled: `is_cancelled` has become
+  // true in the loop, which ends this at once.
   virtual base::Result<> reach(net::EventLoop& /*loop*/, const base::Clock& /*clock*/,
-                               const job::JobSpec& /*spec*/) {
+                               const job::JobSpec& /*spec*/,
+                               const std::function<bool()>& /*is_cancelled*/) {
     return {};
   }
   // How long tasks go on without their master where the job does not say.
@@ -47,9 +49,9 @@ class Backend {
       const BackendInput& input, master::Settings& settings) = 0;
   // The cluster has its master.
   virtual void begin() {}
-  // Whether clear() takes something away; then it does once the job has ended, and calls `done`.
-  [[nodiscard]] virtual bool leaves_things() const { return false; }
-  virtual void clear(std::function<void(base::Result<>)> done) { done({}); }
+  // Takes away what the job has left at the place, once it has ended; may run the loop. An error
+  // tells people what is still there.
+  virtual base::Result<> clear(net::EventLoop& /*loop*/) { return {}; }
 };
 
 }  // namespace gangrun::host

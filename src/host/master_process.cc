@@ -73,7 +73,7 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("on: {} has no master of its own", spec.on)};
   }
-  GANGRUN_TRY(backend_->reach(loop_, clock_, spec));
+  GANGRUN_TRY(backend_->reach(loop_, clock_, spec, [this] { return signals_seen_ > 0; }));
   GANGRUN_ASSIGN(master_,
                  LocalMaster::create(loop_, clock_, *folder_, spec, options, *backend_, *this));
   if (master_->has_verdict()) {

@@ -172,7 +172,7 @@ TEST(Asking, AStaleLoginIsRenewedOnce) {
   plugin.api_version = "client.authentication.k8s.io/v1";
   fixture.access.login = plugin;
   std::atomic<int> runs = 0;
-  fixture.run_plugin = [&](const Plugin&, const std::string&, base::Instant) {
+  fixture.run_plugin = [&](const Plugin&, const std::string&, base::Instant, const auto&) {
     return base::Result<std::string>(base::format(
         R"({{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":
         {{"token":"t{}"}}}})",

@@ -123,10 +123,11 @@ struct TunnelCallbacks {
   std::function<void(base::Result<>)> on_end;
 };
 
-// Runs a plugin and gives its standard output; on a worker thread, never beyond `deadline`. Its
-// error: what it wrote and how it ended.
+// Runs a plugin and gives its standard output; on a worker thread, never beyond `deadline`, and not
+// for long once `is_unwanted` is true. Its error: what it wrote and how it ended.
 using PluginRunner = std::function<base::Result<std::string>(
-    const Plugin& plugin, const std::string& exec_info, base::Instant deadline)>;
+    const Plugin& plugin, const std::string& exec_info, base::Instant deadline,
+    const std::function<bool()>& is_unwanted)>;
 
 // A client of one API server, in the loop; every callback comes in it, never inside a call. Answers
 // of 429, 500, 502, 503 and 504 and broken connections are met by asking again (Retry-After is

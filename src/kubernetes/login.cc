@@ -97,8 +97,10 @@ bool LoginSource::forget(std::uint64_t number) {
 void LoginSource::run_plugin() {
   const auto& plugin = std::get<Plugin>(access_.login);
   const auto started = workers_.run(
-      [run = run_plugin_, plugin, input = plugin_input(plugin, access_),
-       deadline = clock_.now() + kPluginLimit] { return run(plugin, input, deadline); },
+      [this, plugin, input = plugin_input(plugin, access_),
+       deadline = clock_.now() + kPluginLimit] {
+        return run_plugin_(plugin, input, deadline, [this] { return is_ending_.load(); });
+      },
       [this](base::Result<std::string> output) { on_plugin(std::move(output)); });
   if (!started.ok()) on_plugin(started.error());
 }

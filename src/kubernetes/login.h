@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,10 @@ class LoginSource {
                                                          PluginRunner run_plugin);
   LoginSource(net::EventLoop& loop, const base::Clock& clock, Access access,
               PluginRunner run_plugin, std::shared_ptr<const net::Remote> remote);
+  LoginSource(const LoginSource&) = delete;
+  LoginSource& operator=(const LoginSource&) = delete;
+  // Ends a plugin that runs.
+  ~LoginSource() { is_ending_ = true; }
 
   // `on_way` at once or later, with the number of the login; never when `alive` has gone.
   void get(std::weak_ptr<void> alive, OnWay on_way);
@@ -69,7 +74,8 @@ class LoginSource {
   std::optional<base::Instant> good_until_;   // none: as long as it is taken
   std::optional<base::WallTime> expires_at_;  // of a plugin's
   std::vector<Waiting> waiting_;              // for the plugin
-  net::Workers workers_;                      // last: joined first
+  std::atomic<bool> is_ending_ = false;
+  net::Workers workers_;  // last: joined first
 };
 
 // Something that is begun with a login, and once more with another where the server does not take

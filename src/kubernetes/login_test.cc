@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <mutex>
+#include <thread>
 
 #include "base/format.h"
 
@@ -61,8 +65,8 @@ struct LoginFixture {
 // A plugin that counts its runs and gives "t1", "t2", …, each for ten minutes.
 struct PluginFixture : LoginFixture {
   PluginFixture() : LoginFixture(plugin()) {
-    run_plugin = [this](const Plugin&, const std::string& info,
-                        base::Instant) -> base::Result<std::string> {
+    run_plugin = [this](const Plugin&, const std::string& info, base::Instant,
+                        const auto&) -> base::Result<std::string> {
       const std::scoped_lock lock(mutex);
       EXPECT_NE(info.find("ExecCredential"), std::string::npos);
       if (++runs == fails_at) return base::unavailable("the plugin broke");
@@ -132,6 +136,27 @@ TEST(Login, APluginIsAskedAgainAMinuteBeforeItsTokenEnds) {
   EXPECT_EQ(fixture.authorization(), "Bearer t1");
   fixture.clock.passed += base::seconds(1);
   EXPECT_EQ(fixture.authorization(), "Bearer t2");
+}
+
+// Ctrl-C waited for the plugin, a minute at most.
+TEST(Login, APluginThatRunsEndsWithItsSource) {
+  PluginFixture fixture;
+  std::promise<void> begun;
+  std::promise<bool> ended;
+  const base::Instant limit = fixture.loop.now() + base::seconds(20);
+  fixture.run_plugin = [&](const Plugin&, const std::string&, base::Instant,
+                           const std::function<bool()>& is_unwanted) {
+    begun.set_value();
+    while (!is_unwanted() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    ended.set_value(is_unwanted());
+    return base::Result<std::string>(base::unavailable("nobody wants it"));
+  };
+  bool is_told = false;
+  fixture.source().get(fixture.alive, [&](const auto&, std::uint64_t) { is_told = true; });
+  begun.get_future().wait();
+  fixture.made.reset();
+  EXPECT_TRUE(ended.get_future().get());
+  EXPECT_FALSE(is_told);
 }
 
 TEST(Login, OneRunOfAPluginIsForAllWhoWait) {

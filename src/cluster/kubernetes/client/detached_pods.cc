@@ -58,6 +58,7 @@ class Submission {
   void remove();
   // Runs the loop; an error where `done` is not true in time, or the user interrupts.
   Result<> wait_for(const std::function<bool()>& done, const std::string& what);
+  [[nodiscard]] base::Error interrupted() const;
 
   RunPlan plan_;
   const kubernetes::Access access_;
@@ -102,10 +103,12 @@ Result<cluster::JobPaths> Submission::submit(const Context& context) {
 Result<> Submission::reach() {
   logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
   GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop_, *logger_, access_, plugin_runner()));
-  GANGRUN_ASSIGN(const CheckedCluster checked,
-                 check_cluster(loop_, *client_, plan_.spec, loop_.now() + kCheckTimeout));
-  input_.gang_scheduling = checked.gang_scheduling;
-  input_.workload_version = checked.workload_version;
+  const auto checked = check_cluster(loop_, *client_, plan_.spec, loop_.now() + kCheckTimeout,
+                                     [this] { return !interrupted_by_.empty(); });
+  if (!interrupted_by_.empty()) return interrupted();
+  if (!checked.ok()) return checked.error();
+  input_.gang_scheduling = checked->gang_scheduling;
+  input_.workload_version = checked->workload_version;
   return {};
 }
 
@@ -122,9 +125,11 @@ Result<> Submission::wait_for(const std::function<bool()>& done, const std::stri
     return base::deadline_exceeded(
         base::format("{} were not created within {}", what, base::to_words(kMakingLimit)));
   }
-  if (interrupted_by_.empty()) return {};
-  return base::Error{base::Code::kCancelled,
-                     base::format("{}: the job is not started", interrupted_by_)};
+  return interrupted_by_.empty() ? Result<>() : interrupted();
+}
+
+base::Error Submission::interrupted() const {
+  return {base::Code::kCancelled, base::format("{}: the job is not started", interrupted_by_)};
 }
 
 Result<> Submission::make_objects() {

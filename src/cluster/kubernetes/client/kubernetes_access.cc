@@ -1,6 +1,7 @@
 #include "cluster/kubernetes/client/kubernetes_access.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,14 +37,14 @@ base::Result<kubernetes::Access> kubernetes_access(const Context& context,
 }
 
 kubernetes::PluginRunner plugin_runner() {
-  return [](const kubernetes::Plugin& plugin, const std::string& exec_info,
-            base::Instant deadline) -> base::Result<std::string> {
+  return [](const kubernetes::Plugin& plugin, const std::string& exec_info, base::Instant deadline,
+            const std::function<bool()>& is_unwanted) -> base::Result<std::string> {
     process::Question question{.argv = plugin.command, .shows_errors = true};
     question.environment.push_back("KUBERNETES_EXEC_INFO=" + exec_info);
     for (const auto& [name, value] : plugin.environment) {
       question.environment.push_back(base::format("{}={}", name, value));
     }
-    auto answer = process::ask(question, deadline);
+    auto answer = process::ask(question, deadline, is_unwanted);
     const std::string hint = plugin.install_hint.empty() ? "" : "; " + plugin.install_hint;
     const auto failed = [&](const std::string& why) {
       return base::Error{base::Code::kUnauthenticated,

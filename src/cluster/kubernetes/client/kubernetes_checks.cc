@@ -51,8 +51,8 @@ Result<job::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilities
 
 // Several questions at once, answered in the order in which they were asked.
 std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& client,
-                                  std::vector<kubernetes::Request> requests,
-                                  base::Instant deadline) {
+                                  std::vector<kubernetes::Request> requests, base::Instant deadline,
+                                  const std::function<bool()>& is_cancelled) {
   std::vector<std::optional<Result<Json>>> answers(requests.size());
   std::size_t missing = requests.size();
   std::vector<kubernetes::ActivityHandle> asked;
@@ -62,7 +62,7 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
       --missing;
     }));
   }
-  (void)loop.run_until([&] { return missing == 0; }, deadline + base::seconds(1));
+  (void)loop.run_until([&] { return missing == 0 || is_cancelled(); }, deadline + base::seconds(1));
   std::vector<Result<Json>> given;
   for (auto& answer : answers) {
     given.push_back(answer ? *std::move(answer)
@@ -171,7 +171,8 @@ Json access_review(const Right& right, const std::string& name_space) {
 }
 
 Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
-                                     const job::JobSpec& spec, base::Instant deadline) {
+                                     const job::JobSpec& spec, base::Instant deadline,
+                                     const std::function<bool()>& is_cancelled) {
   const kubernetes::Access& access = client.access();
   // What the scheduling needs besides is known when the groups are; one more right is asked for
   // then by the request that makes the object.
@@ -179,7 +180,10 @@ Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& c
   std::vector<kubernetes::Request> requests = {{.path = "/api/v1/namespaces/" + access.name_space},
                                                {.path = "/apis"}};
   for (const Right& right : rights) requests.push_back(review_request(right, access.name_space));
-  const auto answers = ask_all(loop, client, std::move(requests), deadline);
+  const auto answers = ask_all(loop, client, std::move(requests), deadline, is_cancelled);
+  if (is_cancelled()) {
+    return base::Error{base::Code::kCancelled, "the API server was not asked to the end"};
+  }
   const std::string at = base::format("the API server {} ({})", access.remote.url, access.source);
   const auto is_there = check_namespace(answers[0], access);
   if (!is_there.ok()) return is_there.error().context(at);

@@ -51,8 +51,10 @@ struct CheckedCluster {
 };
 
 // Asks the API server whether the job can be started in the namespace: that it is there, and that
-// we have the rights, which are named where they are missing. Runs the loop.
+// we have the rights, which are named where they are missing. Runs the loop. kCancelled:
+// `is_cancelled` became true meanwhile.
 base::Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
-                                           const job::JobSpec& spec, base::Instant deadline);
+                                           const job::JobSpec& spec, base::Instant deadline,
+                                           const std::function<bool()>& is_cancelled);
 
 }  // namespace gangrun::client

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kubernetes/test_idle_client.h"
+
 namespace gangrun::client {
 namespace {
 
@@ -50,6 +52,18 @@ TEST(GangSchedulingOf, RefusesWhatIsNotThere) {
     EXPECT_THAT(refused.error().message, HasSubstr("allowed here: auto, hold"));
     EXPECT_EQ(*gang_scheduling_of(spec, {true, true, "v1alpha1"}), wanted);
   }
+}
+
+// Ctrl-C was answered only after the 15 s that a silent API server has.
+TEST(CheckCluster, EndsWhenItIsCancelledThoughNoAnswerHasCome) {
+  net::EventLoop loop;
+  kubernetes::IdleClient silent("ns");
+  bool is_cancelled = false;
+  const auto timer = loop.after(base::milliseconds(1), [&] { is_cancelled = true; });
+  const auto checked = check_cluster(loop, silent, {}, loop.now() + std::chrono::hours(1),
+                                     [&] { return is_cancelled; });
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().code, base::Code::kCancelled);
 }
 
 TEST(RightsFor, AskForNoMoreThanTheJobNeeds) {

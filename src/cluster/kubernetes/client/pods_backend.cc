@@ -1,5 +1,7 @@
 #include "cluster/kubernetes/client/pods_backend.h"
 
+#include <memory>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -15,6 +17,8 @@ using base::Result;
 
 // What the API server may take to answer the questions before a start.
 constexpr std::chrono::seconds kAnswersLimit(15);
+// What it may take to take all away after the end.
+constexpr std::chrono::seconds kClearLimit(120);
 
 double random_share() {
   thread_local std::mt19937_64 engine{std::random_device{}()};
@@ -24,11 +28,11 @@ double random_share() {
 }  // namespace
 
 Result<> PodsBackend::reach(net::EventLoop& loop, const base::Clock& clock,
-                            const job::JobSpec& spec) {
+                            const job::JobSpec& spec, const std::function<bool()>& is_cancelled) {
   logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
   GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop, *logger_, access_, plugin_runner()));
   GANGRUN_ASSIGN(const CheckedCluster checked,
-                 check_cluster(loop, *client_, spec, clock.now() + kAnswersLimit));
+                 check_cluster(loop, *client_, spec, clock.now() + kAnswersLimit, is_cancelled));
   manifests_.gang_scheduling = checked.gang_scheduling;
   manifests_.workload_version = checked.workload_version;
   return {};
@@ -57,6 +61,17 @@ Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::
   pods_ = pods.get();
   settings.direct = pods.get();
   return std::unique_ptr<cluster::Cluster>(std::move(pods));
+}
+
+Result<> PodsBackend::clear(net::EventLoop& loop) {
+  if (pods_ == nullptr) return {};
+  // It may be told after the limit too.
+  const auto cleared = std::make_shared<std::optional<Result<>>>();
+  pods_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
+  (void)loop.run_until([&cleared] { return cleared->has_value(); }, loop.now() + kClearLimit);
+  Result<> how =
+      cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone"));
+  return std::move(how).context("some objects of the job are still on the cluster");
 }
 
 }  // namespace gangrun::client

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "cluster/kubernetes/kubernetes_cluster.h"
@@ -16,16 +17,15 @@ class PodsBackend final : public host::Backend {
   PodsBackend(kubernetes::Access access, cluster::ManifestInput manifests)
       : access_(std::move(access)), manifests_(std::move(manifests)) {}
 
-  base::Result<> reach(net::EventLoop& loop, const base::Clock& clock,
-                       const job::JobSpec& spec) override;
+  base::Result<> reach(net::EventLoop& loop, const base::Clock& clock, const job::JobSpec& spec,
+                       const std::function<bool()>& is_cancelled) override;
   [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
                                                       bool tasks_outlive_us) const override;
   void settle(const job::JobSpec& spec, master::Settings& settings) const override;
   base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                                master::Settings& settings) override;
   void begin() override { pods_->begin(); }
-  [[nodiscard]] bool leaves_things() const override { return pods_ != nullptr; }
-  void clear(std::function<void(base::Result<>)> done) override { pods_->clear(std::move(done)); }
+  base::Result<> clear(net::EventLoop& loop) override;
 
  private:
   kubernetes::Access access_;
