@@ -128,13 +128,21 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   spec.on = cluster::kYarn;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--host: '127.0.0.1' is not allowed with `on: yarn`, where the master is not on this "
-            "machine; allowed with `on: local`, `on: kubernetes` and `on: spark`");
+            "machine; allowed with `on: local` and `on: spark`");
+  spec.on = cluster::kKubernetes;
+  const std::string why =
+      ", where pods do not connect to the master; allowed with `on: local` and ";
+  EXPECT_EQ(places_.check_flags(options, spec).error().message,
+            "--host: '127.0.0.1' is not allowed with `on: kubernetes`" + why + "`on: spark`");
   options.host.reset();
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   options.serve_tls = true;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
+            "--serve-tls is not allowed with `on: kubernetes`" + why + "`on: spark`");
+  spec.on = cluster::kYarn;
+  EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--serve-tls is not allowed with `on: yarn`, where the master is not on this machine; "
-            "allowed with `on: local`, `on: kubernetes` and `on: spark`");
+            "allowed with `on: local` and `on: spark`");
 }
 
 TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
