@@ -29,9 +29,10 @@ job::JobStatus two_workers() {
 
 TEST(News, TellsTheJobsWay) {
   job::JobStatus now = two_workers();
-  now.waiting_for = "allocation: 0 of 2 tasks have a place";
+  now.waiting_for = "a place for worker:0, worker:1 (0 of 2 tasks have one)";
   EXPECT_THAT(news(nullptr, now, false),
-              ElementsAre("allocating, waiting for allocation: 0 of 2 tasks have a place"));
+              ElementsAre("allocating, waiting for a place for worker:0, worker:1 (0 of 2 tasks "
+                          "have one)"));
   job::JobStatus before = now;
   EXPECT_THAT(news(&before, now, false), IsEmpty());
   now.state = job::JobState::kRunning;

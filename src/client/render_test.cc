@@ -57,11 +57,11 @@ TEST(Render, ShowsHowFarTheGangHasCome) {
   status.tasks.resize(2);
   status.tasks[0] = task("chief", 0, job::TaskState::kRegistered);
   status.tasks[1] = task("worker", 0, job::TaskState::kAllocated);
-  status.waiting_for = "roll call: 1 of 2 tasks have reported, missing worker:0; limit in 1 min";
+  status.waiting_for = "the report of worker:0 (1 of 2 tasks have reported); limit in 1 min";
   const std::string text = text_of(render(status, 100, 20, "press Ctrl-C again"));
   EXPECT_EQ(text, R"(wine-20260131-120000-3fa1  roll call  12 s
 roll call  ##########.......... 1 of 2
-waiting for roll call: 1 of 2 tasks have reported, missing worker:0; limit in 1 min
+waiting for the report of worker:0 (1 of 2 tasks have reported); limit in 1 min
 TASK      STATE       ADDRESS  PID  MEMORY  LAST LINE
 chief:0   registered  -          -       -  
 worker:0  allocated   -          -       -  

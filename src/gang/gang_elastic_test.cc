@@ -210,7 +210,7 @@ TEST(ElasticTest, StartsWithFewerWhenTheRestIsLate) {
   driver.reported(worker(2));
   EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + seconds(10));
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
-            "allocation: 2 of 4 tasks have a place, missing worker:1, worker:3; limit in 10 s");
+            "a place for worker:1, worker:3 (2 of 4 tasks have one); limit in 10 s");
   EXPECT_EQ(driver.expire(), "warn; publish 1; start@1 w0 w2");
   EXPECT_EQ(driver.warning(), "the gang has 2 of 4 tasks of the type worker");
   EXPECT_EQ(driver.members("worker"), "w0 w2");

@@ -389,13 +389,12 @@ std::string Gang::gathering_words() const {
   if (publish_at_ && asked.empty() && allocated.empty()) return "the pause before the restart";
   if (asked.empty() && allocated.empty()) return format("news of {}", names(silent));
   if (!asked.empty()) {
-    const std::string reason =
-        cluster_waits_for_.empty() ? "" : format(" ({})", cluster_waits_for_);
-    return format("allocation: {} of {} tasks have a place, missing {}{}", members - asked.size(),
-                  members, names(asked), reason);
+    const std::string reason = cluster_waits_for_.empty() ? "" : format(": {}", cluster_waits_for_);
+    return format("a place for {} ({} of {} tasks have one){}", names(asked),
+                  members - asked.size(), members, reason);
   }
-  return format("roll call: {} of {} tasks have reported, missing {}", members - allocated.size(),
-                members, names(allocated));
+  return format("the report of {} ({} of {} tasks have reported)", names(allocated),
+                members - allocated.size(), members);
 }
 
 // The next deadline; but of a task that was told to stop, the time that it was told to have, as

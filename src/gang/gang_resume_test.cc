@@ -91,7 +91,7 @@ TEST(GangResumeTest, WaitsForNewsOfThoseThatHaveReported) {
   driver.exited(job::kWorker1, 1);
   driver.step(Resumed{});
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
-            "roll call: 1 of 2 tasks have reported, missing worker:0; limit in 1 min 5 s");
+            "the report of worker:0 (1 of 2 tasks have reported); limit in 1 min 5 s");
 }
 
 TEST(GangResumeTest, EndIsDecidedAgainAndTheVerdictStays) {

@@ -348,8 +348,7 @@ TEST(GangTest, AllocationThatTakesTooLongFailsWithItsReason) {
   driver.step(ClusterWaiting{"the queue is full"});
   driver.reported(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
-            "allocation: 1 of 2 tasks have a place, missing worker:1 (the queue is full); limit "
-            "in 10 min");
+            "a place for worker:1 (1 of 2 tasks have one): the queue is full; limit in 10 min");
   EXPECT_EQ(driver.expire(), "end w0 w1");
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
@@ -365,8 +364,8 @@ TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
   for (const Task& task : std::vector<Task>(driver.gang().tasks())) driver.allocated(task.id);
   driver.reported(job::kWorker0);
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
-            "roll call: 1 of 7 tasks have reported, missing worker:1, worker:2, worker:3, worker:4 "
-            "and 2 more; limit in 2 min");
+            "the report of worker:1, worker:2, worker:3, worker:4 and 2 more (1 of 7 tasks have "
+            "reported); limit in 2 min");
   EXPECT_THAT(driver.expire(), StartsWith("end w0 w1"));
   driver.all_gone();
   EXPECT_THAT(

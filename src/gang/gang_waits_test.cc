@@ -53,7 +53,7 @@ using Rows = std::multimap<std::string, Row>;
 Rows of_beginnings() {
   return {{"now_ + timeouts_.allocation",
            {"a place", [] { return begun(two_waiting_workers()); },
-            "allocation: 0 of 2 tasks have a place, missing worker:0, worker:1; limit in 10 min"}},
+            "a place for worker:0, worker:1 (0 of 2 tasks have one); limit in 10 min"}},
           {"now_ + timeouts_.allocation",
            {"a place that the cluster does not have",
             [] {
@@ -61,7 +61,7 @@ Rows of_beginnings() {
               driver.step(ClusterWaiting{"the queue is full"});
               return driver;
             },
-            "missing worker:0, worker:1 (the queue is full); limit in 10 min"}},
+            "(0 of 2 tasks have one): the queue is full; limit in 10 min"}},
           {"now_ + timeouts_.roll_call",
            {"a report",
             [] {
@@ -70,7 +70,7 @@ Rows of_beginnings() {
               driver.allocated(kOther);
               return driver;
             },
-            "roll call: 0 of 2 tasks have reported, missing worker:0, worker:1; limit in 2 min"}},
+            "the report of worker:0, worker:1 (0 of 2 tasks have reported); limit in 2 min"}},
           {"now_ + timeouts_.roll_call",
            {"a start",
             [] {
@@ -170,7 +170,7 @@ Rows of_sizes() {
           driver.reported(job::kWorker0);
           return driver;
         },
-        "missing worker:1; limit in 10 s"}},
+        "a place for worker:1 (1 of 2 tasks have one); limit in 10 s"}},
       {"published_at_ + timeouts_.shrink",
        {"the time to grow",
         [] {

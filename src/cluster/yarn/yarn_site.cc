@@ -20,8 +20,8 @@ namespace {
 
 using base::Result;
 
-// How a master's words begin while agents are to report.
-constexpr std::string_view kRollCall = "roll call: ";
+// How a master's words begin while agents are to report, also before a restart.
+constexpr std::string_view kReports = "the report of ";
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
 constexpr std::chrono::minutes kResultTimeout{5};
 // What is left of the nodes of a label changes slowly, and is many nodes' answer.
@@ -159,7 +159,8 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
           !status->waiting_for.empty()) {
         status->waiting_for += label_words_of((*access)->spec);
       }
-      if (status.ok() && status->waiting_for.starts_with(kRollCall)) {
+      if (status.ok() && (status->state == job::JobState::kRollCall ||
+                          status->waiting_for.starts_with(kReports))) {
         const std::string words = unpacking_words((*access)->spec);
         if (!words.empty()) status->waiting_for += "; " + words;
       }
