@@ -17,6 +17,9 @@ import pytest
 from conftest import ROOT
 from test_wheel import FEED
 
+sys.path.append(str(ROOT / "tools"))
+from packing import release  # noqa: E402: after the path above
+
 # The modules for three Pythons are compiled, twice.
 pytestmark = [pytest.mark.package, pytest.mark.timeout(1800)]
 PROGRAMS = ("gangrun", "ytf-submit", "tf-spawner", "check_hadoop_env")
@@ -136,6 +139,28 @@ def test_the_debian_package_has_the_same_in_its_places(dist, tmp_path):
     assert "root/root" in order("dpkg-deb", "--contents", package)
     for name in ("man/man1/gangrun.1.gz", "zsh/vendor-completions/_gangrun", "doc/gangrun/copyright"):
         assert (tmp_path / "root/usr/share" / name).exists()
+
+
+def test_no_artefact_has_names_of_functions(dist, tmp_path):
+    """They are a quarter of gangrun. CONTRIBUTING.md tells how to get them."""
+    order("dpkg-deb", "--extract", one(dist, "*.deb"), tmp_path / "deb")
+    with tarfile.open(one(dist, "*-linux-x86_64.tar.gz")) as archive:
+        archive.extractall(tmp_path / "tarball")
+    for wheel in dist.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tmp_path / wheel.name)
+    found = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF"]
+    assert len(found) == 2 + 2 + 4 * 3, found
+    assert [path for path in found if ".symtab" in order("readelf", "--wide", "--sections", path)] == []
+
+
+def test_the_debian_package_names_who_publishes_it(dist):
+    assert "Maintainer: The gangrun authors\n" in order("dpkg-deb", "--field", one(dist, "*.deb"))
+    publisher = "Ann Example <ann@example.org>"
+    assert release.maintainer({"GANGRUN_DEB_MAINTAINER": publisher}) == publisher
+    for wrong in ("Ann", "ann@example.org", "Ann <>", "Ann <ann@example.org>\nPre-Depends: x", "<ann@example.org>"):
+        with pytest.raises(SystemExit, match="GANGRUN_DEB_MAINTAINER"):
+            release.maintainer({"GANGRUN_DEB_MAINTAINER": wrong})
 
 
 def test_the_bill_of_materials_has_each_library_with_its_version(dist):

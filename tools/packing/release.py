@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ Version: {version}
 Section: net
 Priority: optional
 Architecture: {machine}
-Maintainer: The authors of gangrun <gangrun@localhost>
+Maintainer: {maintainer}
 Installed-Size: {size}
 Depends: libc6 (>= 2.17)
 Recommends: ca-certificates
@@ -28,6 +29,21 @@ Description: starts the tasks of distributed training jobs as a gang
  gangrun starts all tasks of a job together on YARN, Spark, Kubernetes or this
  machine, tells each where the others are, and ends all of them when one fails.
 """
+
+
+# Who publishes a package is whom its users write to: "Name <address>". The project itself has no address for mail.
+MAINTAINER_VARIABLE = "GANGRUN_DEB_MAINTAINER"
+NO_MAINTAINER = "The gangrun authors"
+
+
+def maintainer(environment):
+    """For the field Maintainer of the Debian package."""
+    given = environment.get(MAINTAINER_VARIABLE)
+    if not given:
+        return NO_MAINTAINER
+    if not re.fullmatch(r"[^<>@\s][^<>@\n]* <[^<>@\s]+@[^<>@\s]+>", given):
+        raise SystemExit(f'dist: {MAINTAINER_VARIABLE}: "{given}" is not of the form "Name <address>"')
+    return given
 
 
 def put(path, text, program=False):
@@ -89,7 +105,8 @@ def debian_package(tree, target, version, machine, date, scratch):
     put(about / "copyright", said_by(tree / "bin/gangrun", "version", "--licenses"))
     archive.gzip_file(about / "CHANGELOG.md", date, "changelog.gz")
     size = sum(path.stat().st_size for path in archive.files_below(package) if path.is_file() and not path.is_symlink())
-    put(package / "DEBIAN/control", CONTROL.format(version=version, machine=DEBIAN_MACHINES[machine], size=size // 1024))
+    put(package / "DEBIAN/control", CONTROL.format(version=version, machine=DEBIAN_MACHINES[machine], size=size // 1024,
+                                                   maintainer=maintainer(os.environ)))
     for path in [package, *archive.files_below(package)]:
         if path.is_dir():
             path.chmod(0o755)
