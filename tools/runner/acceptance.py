@@ -5,7 +5,7 @@ import time
 
 from .commands import PYTHON, ROOT, run
 from .stages import Stage
-from .suites import MOST_UNSTEADY, build, counted, has_threads, install, labelled, pytest, room_tests
+from .suites import MOST_UNSTEADY, build, counted, has_threads, install, labelled, pytest, room_tests, test_program
 
 sys.path.insert(0, str(ROOT / "tests"))
 import groups  # noqa: E402: pytest's groups, which each are a name here
@@ -28,6 +28,22 @@ def threads(tally):
 def simulation(tally):
     if build(tally, "release", "simulation_test"):
         labelled(tally, "release", "^simulation_long$")
+
+
+# Rooms whose bytes, shared memory and characters could differ on another processor. Those that start processes are not among
+# them: the emulation starts none as the kernel does, and a test would signal whom it did not start.
+ON_AARCH64 = ("base", "feed", "records")
+
+
+def aarch64(tally):
+    if not build(tally, "aarch64", "gangrun-agent", *map(test_program, ON_AARCH64)):
+        return
+    status, output = run("qemu-aarch64-static", "build/aarch64/src/gangrun-agent", "--version", keep=True)
+    if status or not output.startswith("gangrun-agent "):
+        tally.fail(f"gangrun-agent for aarch64: status {status}")
+    else:
+        tally.passed += 1
+    labelled(tally, "aarch64", "^unit$")
 
 
 def coverage(tally):
@@ -92,6 +108,7 @@ def tests_of(tally, group):
 
 # What tools/install-deps brings for a name, beside `build` and `test`.
 PACKAGES = {
+    "aarch64": ("aarch64",),
     "frameworks": ("demo", "frameworks"),
     "package": ("demo", "frameworks"),
     "programs": ("demo",),
@@ -109,6 +126,7 @@ PACKAGES = {
 WITHOUT_PYTEST = {
     "sanitizers": ("Unit tests and the simulation, compiled by g++ with the address and undefined-behaviour sanitizers.", sanitizers),
     "threads": ("Unit tests of rooms with threads, with the thread sanitizer.", threads),
+    "aarch64": ("The agent and the rooms base, feed and records, compiled for aarch64 and run under emulation.", aarch64),
     "simulation": ("Forty thousand schedules of deaths, delays and partitions.", simulation),
     "coverage": ("The lines of gang, journal and registry that their tests and the simulation run.", coverage),
     "fuzz": ("Every parser of outside bytes, half a minute each.", fuzz),
