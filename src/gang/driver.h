@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "gang/gang.h"
 #include "job/spec.h"
 
@@ -67,25 +68,22 @@ inline std::string text_of(const std::vector<Decision>& decisions) {
     last = kind;
   };
   for (const Decision& decision : decisions) {
-    if (const auto* asked = std::get_if<Allocate>(&decision)) {
-      add("allocate", short_name(asked->task, asked->attempt));
-    } else if (const auto* published = std::get_if<Publish>(&decision)) {
-      add("publish", base::format("{}", published->spec.generation));
-    } else if (const auto* started = std::get_if<Start>(&decision)) {
-      add(base::format("start@{}", started->generation),
-          short_name(started->task, started->attempt));
-    } else if (const auto* stopped = std::get_if<Stop>(&decision)) {
-      add("stop", short_name(stopped->task, stopped->attempt));
-    } else if (const auto* ended = std::get_if<End>(&decision)) {
-      const bool at_once = ended->grace.count() == 0;
-      add(at_once ? "end-at-once" : "end", short_name(ended->task, ended->attempt));
-    } else if (const auto* killed = std::get_if<Kill>(&decision)) {
-      add("kill", short_name(killed->task, killed->attempt));
-    } else if (std::holds_alternative<Warn>(decision)) {
-      add("warn", "");
-    } else {
-      add("finish", std::string(job::to_string(std::get<Finish>(decision).state)));
-    }
+    std::visit(base::Overloaded{
+                   [&](const Allocate& d) { add("allocate", short_name(d.task, d.attempt)); },
+                   [&](const Publish& d) { add("publish", base::format("{}", d.spec.generation)); },
+                   [&](const Start& d) {
+                     add(base::format("start@{}", d.generation), short_name(d.task, d.attempt));
+                   },
+                   [&](const Stop& d) { add("stop", short_name(d.task, d.attempt)); },
+                   [&](const End& d) {
+                     const bool at_once = d.grace.count() == 0;
+                     add(at_once ? "end-at-once" : "end", short_name(d.task, d.attempt));
+                   },
+                   [&](const Kill& d) { add("kill", short_name(d.task, d.attempt)); },
+                   [&](const Warn&) { add("warn", ""); },
+                   [&](const Finish& d) { add("finish", std::string(job::to_string(d.state))); },
+               },
+               decision);
   }
   return text;
 }

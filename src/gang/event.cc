@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "job/json_text.h"
 
 namespace gangrun::gang {
@@ -34,6 +34,11 @@ concept OfTask = requires(T event) {
   event.attempt;
 };
 
+// Has nothing of its own.
+template <typename T>
+concept Bare =
+    base::OneOf<T, Begin, Started, SessionLost, Reattached, Progress, TimePassed, Resumed>;
+
 std::int64_t since(base::Instant origin, base::Instant time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time - origin).count();
 }
@@ -49,8 +54,7 @@ Result<base::Instant> instant_member(const Json& json, std::string_view key, bas
 
 // What an event has beyond its name, task and attempt; write() and read() of a type mirror each
 // other.
-template <typename T>
-void write(const T&, base::Instant, Json&) {}
+void write(const Bare auto&, base::Instant, Json&) {}
 
 void write(const ClusterWaiting& event, base::Instant, Json& json) {
   json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
@@ -84,10 +88,7 @@ void write(const ClusterGone& event, base::Instant, Json& json) {
   json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
 }
 
-template <typename T>
-Result<> read(const Json&, base::Instant, T&) {
-  return {};
-}
+Result<> read(const Json&, base::Instant, Bare auto&) { return {}; }
 
 Result<> read(const Json& json, base::Instant, ClusterWaiting& event) {
   GANGRUN_ASSIGN(event.reason, job::text_member(json, "reason", job::kMaxSentenceBytes));
@@ -136,13 +137,16 @@ Result<> read(const Json& json, base::Instant, ClusterGone& event) {
 template <typename T>
 constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
-  if constexpr (std::is_same_v<T, AgentEnded>) return kShared + 3;
-  if constexpr (std::is_same_v<T, Exited> || std::is_same_v<T, StopRequested>) return kShared + 2;
-  if constexpr (std::is_same_v<T, ClusterWaiting> || std::is_same_v<T, ClusterGone> ||
-                std::is_same_v<T, Allocated> || std::is_same_v<T, Reported>) {
+  if constexpr (base::OneOf<T, AgentEnded>) {
+    return kShared + 3;
+  } else if constexpr (base::OneOf<T, Exited, StopRequested>) {
+    return kShared + 2;
+  } else if constexpr (base::OneOf<T, ClusterWaiting, ClusterGone, Allocated, Reported>) {
     return kShared + 1;
+  } else {
+    static_assert(Bare<T>);
+    return kShared;
   }
-  return kShared;
 }
 
 // Older journals have two flags in place of a reason for the end of an agent.
@@ -196,6 +200,50 @@ Result<Event> read_named(std::string_view name, const Json& json, base::Instant 
 }  // namespace
 
 std::string_view name_of(const Event& event) { return kNames[event.index()]; }
+
+bool is_time(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const TimePassed&) { return true; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, Exited,
+                               SessionLost, Reattached, AgentEnded, Progress, StopRequested,
+                               ClusterGone, Resumed> auto&) { return false; },
+      },
+      event);
+}
+
+bool asks_for_end(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const StopRequested&) { return true; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, Exited,
+                               SessionLost, Reattached, AgentEnded, Progress, ClusterGone,
+                               TimePassed, Resumed> auto&) { return false; },
+      },
+      event);
+}
+
+bool tells_of_start(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const Started&) { return true; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Exited, SessionLost,
+                               Reattached, AgentEnded, Progress, StopRequested, ClusterGone,
+                               TimePassed, Resumed> auto&) { return false; },
+      },
+      event);
+}
+
+Event moved_by(base::Duration by, Event event) {
+  std::visit(base::Overloaded{
+                 [by](base::OneOf<Exited, AgentEnded> auto& of_end) { of_end.ended_at += by; },
+                 [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started,
+                                      SessionLost, Reattached, Progress, StopRequested, ClusterGone,
+                                      TimePassed, Resumed> auto&) {},
+             },
+             event);
+  return event;
+}
 
 Json to_json(const Event& event, base::Instant origin) {
   Json json = {{"event", name_of(event)}};

@@ -120,6 +120,15 @@ using Event =
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);
 
+// What is asked about events beside the gang. Each answer names every event, so that a new one has
+// an answer or does not compile.
+[[nodiscard]] bool is_time(const Event& event);         // only the time went on
+[[nodiscard]] bool asks_for_end(const Event& event);    // somebody asked for the end of the job
+[[nodiscard]] bool tells_of_start(const Event& event);  // a task runs
+
+// The event with its instants `by` later.
+[[nodiscard]] Event moved_by(base::Duration by, Event event);
+
 // For the journal: {"event": "reported", "task": "worker:0", …}. Instants are nanoseconds since
 // `origin`.
 base::Json to_json(const Event& event, base::Instant origin);

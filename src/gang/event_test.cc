@@ -51,6 +51,30 @@ TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {
   EXPECT_EQ(kinds.size(), std::variant_size_v<Event>);
 }
 
+TEST(EventTest, OneIsTimeOneAsksForTheEndAndOneTellsOfAStart) {
+  std::vector<std::string_view> time;
+  std::vector<std::string_view> ends;
+  std::vector<std::string_view> starts;
+  for (const Event& event : one_of_each()) {
+    if (is_time(event)) time.push_back(name_of(event));
+    if (asks_for_end(event)) ends.push_back(name_of(event));
+    if (tells_of_start(event)) starts.push_back(name_of(event));
+  }
+  EXPECT_THAT(time, testing::ElementsAre("time_passed"));
+  EXPECT_THAT(ends, testing::ElementsAre("stop_requested"));
+  EXPECT_THAT(starts, testing::ElementsAre("started"));
+}
+
+TEST(EventTest, AllInstantsOfAnEventAreMoved) {
+  const base::Duration by(1000);
+  for (const Event& event : one_of_each()) {
+    // Instants are written relative to an origin: with both moved, the same is written.
+    EXPECT_EQ(to_json(moved_by(by, event), kOrigin + by), to_json(event, kOrigin));
+  }
+  const Event exited = Exited{{"ps", 0}, 1, {}, kOrigin};
+  EXPECT_EQ(std::get<Exited>(moved_by(by, exited)).ended_at, kOrigin + by);
+}
+
 TEST(EventTest, IsWrittenAsDocumented) {
   const job::TaskId ps{"ps", 0};
   const Event event =

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 
 namespace gangrun::registry {
@@ -25,6 +26,18 @@ std::string one_line(std::string_view text) {
 constexpr std::chrono::milliseconds kShortestHeartbeat = std::chrono::seconds(1);
 constexpr int kMaxHeartbeatsPerSecond = 2000;
 constexpr int kHeartbeatsInALease = 10;
+
+// Whether a session may begin with it.
+bool may_open(const AgentMessage& message) {
+  return std::visit(
+      base::Overloaded{
+          [](const ReportMessage&) { return true; },
+          [](const base::OneOf<StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
+                               PortLostMessage, FiguresMessage, ResultMessage,
+                               RendezvousMessage> auto&) { return false; },
+      },
+      message);
+}
 
 }  // namespace
 
@@ -81,7 +94,7 @@ void Desk::on_frame(SessionId id, std::string_view frame, base::Instant now) {
     if (opened) refuse(id, message.error().message, false);
     return;
   }
-  if (opened && !std::holds_alternative<ReportMessage>(*message)) {
+  if (opened && !may_open(*message)) {
     log_once(Offence::kUnexpected, "", "a session must begin with a report");
     refuse(id, "a session must begin with a report", false);
     return;
