@@ -65,7 +65,8 @@ struct Ended {
 
 // The place will never give what was asked, or is gone for good.
 struct Gone {
-  std::string reason;
+  std::string sentence;
+  job::Reason reason = job::Reason::kClusterGone;
 };
 
 using Event = std::variant<Waiting, Allocated, PreemptionNotice, Ended, Gone>;

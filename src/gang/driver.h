@@ -226,6 +226,9 @@ class Driver {
     const job::Cause* cause = told_cause();
     return cause == nullptr ? job::Reason::kUnknown : cause->reason;
   }
+  [[nodiscard]] job::Reason exit_reason(const job::TaskId& task) const {
+    return gang_.find(task)->exit_reason;
+  }
 
  private:
   [[nodiscard]] const job::Cause* told_cause() const {

@@ -85,7 +85,8 @@ void write(const StopRequested& event, base::Instant, Json& json) {
 }
 
 void write(const ClusterGone& event, base::Instant, Json& json) {
-  json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
+  json["reason"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
+  json["why"] = job::to_string(event.reason);
 }
 
 Result<> read(const Json&, base::Instant, Bare auto&) { return {}; }
@@ -129,7 +130,10 @@ Result<> read(const Json& json, base::Instant, StopRequested& event) {
 }
 
 Result<> read(const Json& json, base::Instant, ClusterGone& event) {
-  GANGRUN_ASSIGN(event.reason, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  GANGRUN_ASSIGN(event.sentence, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  // Older journals have none.
+  GANGRUN_ASSIGN(const auto why, base::json_member_or<std::string>(json, "why", "cluster_gone"));
+  event.reason = job::reason_or_unknown(why);
   return {};
 }
 
@@ -139,9 +143,9 @@ constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
   if constexpr (base::OneOf<T, AgentEnded>) {
     return kShared + 3;
-  } else if constexpr (base::OneOf<T, Exited, StopRequested>) {
+  } else if constexpr (base::OneOf<T, Exited, StopRequested, ClusterGone>) {
     return kShared + 2;
-  } else if constexpr (base::OneOf<T, ClusterWaiting, ClusterGone, Allocated, Reported>) {
+  } else if constexpr (base::OneOf<T, ClusterWaiting, Allocated, Reported>) {
     return kShared + 1;
   } else {
     static_assert(Bare<T>);

@@ -98,7 +98,8 @@ struct StopRequested {
 
 // The cluster can never give what was asked, or is gone for good.
 struct ClusterGone {
-  std::string reason;
+  std::string sentence;
+  job::Reason reason = job::Reason::kClusterGone;
   friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
 };
 

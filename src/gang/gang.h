@@ -48,8 +48,9 @@ struct Task {
   int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
-  job::Address address;    // port 0: has not reported
-  std::string exit;        // how its last run ended, in words
+  job::Address address;                             // port 0: has not reported
+  std::string exit;                                 // how its last run ended, in words
+  job::Reason exit_reason = job::Reason::kUnknown;  // of a failure, or of our stopping it
   bool silent = false;     // no session; the deadline is the end of its lease
   base::Instant begun_at;  // when it was asked for, or its run began
   int pauses = 0;          // before its restarts, since a run of it was long
@@ -223,6 +224,7 @@ class Gang {
   void go_on_without(Task& task, const Failure& failure);
   [[nodiscard]] std::string resize_words() const;
   void exited_while_ending(Task& task, const Exited& event);
+  static void note_exit(Task& task, job::Reason reason, const std::string& sentence);
   void correct_failure(const Task& task, const AgentEnded& event);
   void agent_lost(Task& task, const AgentEnded& how);
   void succeeded(Task& task);

@@ -105,8 +105,30 @@ TEST(GangEndTest, ObserverWithoutProgressIsStoppedAndTold) {
   EXPECT_EQ(driver.expire(), "warn; end e0; end-at-once w0");
   EXPECT_EQ(driver.warning(),
             "evaluator:0 made no progress for 2 min after the others had ended; it was stopped");
+  driver.exited(job::kEvaluator, 143);
+  EXPECT_EQ(driver.exit_reason(job::kEvaluator), job::Reason::kNoProgress);
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
+}
+
+TEST(GangEndTest, ATaskSaysWhyItsLastRunEnded) {
+  Driver driver = running(job_of({task_type("worker", 3)}));
+  driver.exited(job::kWorker0, 0);
+  EXPECT_EQ(driver.exit_reason(job::kWorker0), job::Reason::kUnknown);
+  driver.exited(job::kWorker1, 3);
+  EXPECT_EQ(driver.exit_reason(job::kWorker1), job::Reason::kExitStatus);
+  // It was stopped: what it made of that is no reason.
+  driver.exited({"worker", 2}, 143);
+  EXPECT_EQ(driver.exit_reason({"worker", 2}), job::Reason::kStopped);
+  EXPECT_EQ(driver.gang().find({"worker", 2})->exit, "exited with status 143");
+}
+
+TEST(GangEndTest, AGoneClusterGivesItsReason) {
+  Driver driver = running(job_of({task_type("worker")}));
+  driver.step(ClusterGone{"no right to create pods", job::Reason::kApiServer});
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(), "no right to create pods");
+  EXPECT_EQ(driver.reason(), job::Reason::kApiServer);
 }
 
 TEST(GangEndTest, ObserverWithoutGraceIsNotAwaited) {

@@ -31,7 +31,9 @@ void Master::Impl::on(const cluster::Ended& event) {
   handle(gang::AgentEnded{event.task, event.attempt, event.sentence, event.ended_at, event.reason});
 }
 
-void Master::Impl::on(const cluster::Gone& event) { handle(gang::ClusterGone{event.reason}); }
+void Master::Impl::on(const cluster::Gone& event) {
+  handle(gang::ClusterGone{event.sentence, event.reason});
+}
 
 // Nothing is decided yet: who is told may save its work. Without a session it is told later.
 void Master::Impl::tell_notice(const job::TaskId& task) {

@@ -114,7 +114,7 @@ class PodBook {
   void on_trouble(const base::Error& error, bool is_final, base::Instant now);
   void on_heard() { silent_since_.reset(); }
   // Nothing can be made any more, for this reason.
-  void on_gone(const std::string& reason);
+  void on_gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
 
   void on_created(const job::TaskId& task, const base::Result<PodFacts>& made, base::Instant now);
   void on_deleted(const job::TaskId& task, const std::string& uid, const base::Result<>& deleted,

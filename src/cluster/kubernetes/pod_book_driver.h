@@ -27,7 +27,9 @@ inline std::string words_of(const Event& event) {
             return base::format("ended {}: {}{}", job::to_string(ended.task), ended.sentence,
                                 job::is_own_fault(ended.reason) ? " (counts)" : "");
           },
-          [](const Gone& gone) { return "gone: " + gone.reason; },
+          [](const Gone& gone) {
+            return base::format("gone ({}): {}", job::to_string(gone.reason), gone.sentence);
+          },
           [](const base::OneOf<Waiting, PreemptionNotice> auto&) { return std::string("other"); },
       },
       event);

@@ -90,7 +90,8 @@ void PodBook::note_limits(PodEntry& entry) {
   const std::string words = pending_words(pod, entry.warning);
   if (is_due(entry, *run.placed_at + options_.timeouts.allocation)) {
     return end(entry,
-               not_started(base::format("its container did not run within {}: {}",
+               not_started(start_reason(pod),
+                           base::format("its container did not run within {}: {}",
                                         base::to_words(options_.timeouts.allocation), words)),
                false);
   }
@@ -100,7 +101,8 @@ void PodBook::note_limits(PodEntry& entry) {
   base::Duration limit{0};
   if (trouble == StartTrouble::kImage) limit = options_.timeouts.roll_call;
   if (trouble == StartTrouble::kConfig) limit = kConfigLimit;
-  if (is_due(entry, *run.trouble_at + limit)) end(entry, not_started(words), false);
+  if (is_due(entry, *run.trouble_at + limit))
+    end(entry, not_started(start_reason(pod), words), false);
 }
 
 // Where nothing of it is there, time or a stop may end it too.
@@ -188,8 +190,7 @@ bool PodBook::log_is_done(PodEntry& entry) {
 bool PodBook::outputs_are_done(PodEntry& entry) {
   Run& run = *entry.run;
   const bool has_outputs = options_.with_outputs.contains(entry.task) && run.end->is_known &&
-                           run.end->report.reason != job::Reason::kCouldNotStart &&
-                           !run.asked_to_end_at;
+                           job::has_begun(run.end->report.reason) && !run.asked_to_end_at;
   if (!has_outputs || run.fetch == FetchState::kDone) return true;
   std::string failed;
   if (!entry.has_own_pod()) {

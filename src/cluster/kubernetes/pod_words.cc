@@ -122,6 +122,12 @@ std::string init_words(const ContainerFacts& init) {
   return with(format("its init container {} {}", init.name, end_words(init)), init.message);
 }
 
+bool fails_to_run(const ContainerFacts& container) {
+  if (container.state == State::kTerminated) return container.exit_code != 0;
+  return container.state == State::kWaiting &&
+         (is_config_trouble(container.reason) || container.reason == "CrashLoopBackOff");
+}
+
 bool could_not_start(const ContainerFacts& task) {
   return is_one_of(task.reason, {"StartError", "ContainerCannotRun"});
 }
@@ -142,6 +148,15 @@ StartTrouble start_trouble(const PodFacts& facts) {
   if (const StartTrouble own = trouble_of(facts.task); own != StartTrouble::kNone) return own;
   const ContainerFacts* init = failing_init(facts);
   return init == nullptr ? StartTrouble::kNone : trouble_of(*init);
+}
+
+job::Reason start_reason(const PodFacts& facts) {
+  const ContainerFacts* init = failing_init(facts);
+  const ContainerFacts& container = init == nullptr ? facts.task : *init;
+  if (container.state == State::kWaiting && is_image_trouble(container.reason)) {
+    return job::Reason::kImagePull;
+  }
+  return fails_to_run(container) ? job::Reason::kContainerCreate : job::Reason::kCouldNotStart;
 }
 
 std::optional<PodLoss> loss_of(const PodFacts& facts) {
@@ -183,11 +198,14 @@ std::optional<PodLoss> loss_of(const PodFacts& facts) {
 
 job::ExitReport exit_report(const PodFacts& facts) {
   const ContainerFacts& task = facts.task;
-  if (task.state == State::kTerminated && could_not_start(task)) return not_started(task.message);
+  if (task.state == State::kTerminated && could_not_start(task)) {
+    return not_started(job::Reason::kCouldNotStart, task.message);
+  }
   if (task.state != State::kTerminated) {
     const ContainerFacts* init = failing_init(facts);
-    if (init != nullptr) return not_started(init_words(*init));
-    return not_started(with(format("its pod ended as {}", facts.phase),
+    if (init != nullptr) return not_started(start_reason(facts), init_words(*init));
+    return not_started(job::Reason::kCouldNotStart,
+                       with(format("its pod ended as {}", facts.phase),
                             facts.message.empty() ? facts.reason : facts.message));
   }
   job::ExitReport report;
@@ -200,9 +218,9 @@ job::ExitReport exit_report(const PodFacts& facts) {
   return report;
 }
 
-job::ExitReport not_started(const std::string& why) {
+job::ExitReport not_started(job::Reason reason, const std::string& why) {
   job::ExitReport report;
-  report.reason = job::Reason::kCouldNotStart;
+  report.reason = reason;
   report.sentence = with("could not be started", why);
   return report;
 }

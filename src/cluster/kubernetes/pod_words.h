@@ -22,6 +22,8 @@ enum class StartTrouble {
   kFinal,   // never passes
 };
 StartTrouble start_trouble(const PodFacts& facts);
+// Why a command that does not run will not: the image, the container, or unknown causes.
+job::Reason start_reason(const PodFacts& facts);
 
 // That a pod was lost by no fault of the command's.
 struct PodLoss {
@@ -34,6 +36,6 @@ std::optional<PodLoss> loss_of(const PodFacts& facts);
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);
 // "could not be started: …"
-job::ExitReport not_started(const std::string& why);
+job::ExitReport not_started(job::Reason reason, const std::string& why);
 
 }  // namespace gangrun::cluster
