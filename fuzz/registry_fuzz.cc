@@ -88,7 +88,7 @@ class Watcher final : public registry::DeskOutput {
   void told(const registry::Started& event) {
     GANGRUN_CHECK(started_.emplace(event.task, event.attempt).second, event.attempt);
   }
-  void told(const registry::Exited& event) {
+  void told(const job::Exited& event) {
     GANGRUN_CHECK(exited_.emplace(event.task, event.attempt).second, event.attempt);
   }
   template <typename Event>

@@ -122,14 +122,14 @@ class Driver {
     report.code = status;
     if (status != 0) report.reason = job::Reason::kExitStatus;
     report.sentence = base::format("exited with status {}", status);
-    return step(Exited{task, gang_.find(task)->attempt, report, now_});
+    return step(job::Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string port_lost(const job::TaskId& task) {
     job::ExitReport report;
     report.reason = job::Reason::kPortLost;
     report.port_lost = true;
     report.sentence = "lost its port";
-    return step(Exited{task, gang_.find(task)->attempt, report, now_});
+    return step(job::Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string session_lost(const job::TaskId& task) {
     return step(SessionLost{task, gang_.find(task)->attempt});
@@ -138,9 +138,9 @@ class Driver {
     return step(Reattached{task, gang_.find(task)->attempt});
   }
   std::string agent_ended(const job::TaskId& task, bool counts = true) {
-    return step(AgentEnded{task, gang_.find(task)->allocated_attempt,
-                           "lost its agent, which was killed by signal 9 (SIGKILL)", now_,
-                           counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
+    return step(job::AgentEnded{task, gang_.find(task)->allocated_attempt,
+                                "lost its agent, which was killed by signal 9 (SIGKILL)", now_,
+                                counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
   }
   // Of the task's agent, where the cluster has more than one host.
   std::string reported_on(const job::TaskId& task, const std::string& host) {

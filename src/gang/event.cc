@@ -68,12 +68,12 @@ void write(const Reported& event, base::Instant, Json& json) {
   json["address"] = job::to_string(event.address);
 }
 
-void write(const Exited& event, base::Instant origin, Json& json) {
+void write(const job::Exited& event, base::Instant origin, Json& json) {
   json["report"] = job::to_json(event.report);
   json["ended_at"] = since(origin, event.ended_at);
 }
 
-void write(const AgentEnded& event, base::Instant origin, Json& json) {
+void write(const job::AgentEnded& event, base::Instant origin, Json& json) {
   json["sentence"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
   json["ended_at"] = since(origin, event.ended_at);
   json["reason"] = job::to_string(event.reason);
@@ -107,7 +107,7 @@ Result<> read(const Json& json, base::Instant, Reported& event) {
   return {};
 }
 
-Result<> read(const Json& json, base::Instant origin, Exited& event) {
+Result<> read(const Json& json, base::Instant origin, job::Exited& event) {
   GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
   const auto report = json.find("report");
   if (report == json.end()) return base::invalid_argument("\"report\" is missing");
@@ -115,7 +115,7 @@ Result<> read(const Json& json, base::Instant origin, Exited& event) {
   return {};
 }
 
-Result<> read(const Json& json, base::Instant origin, AgentEnded& event) {
+Result<> read(const Json& json, base::Instant origin, job::AgentEnded& event) {
   GANGRUN_ASSIGN(event.sentence, job::text_member(json, "sentence", job::kMaxSentenceBytes));
   GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
   GANGRUN_ASSIGN(const auto reason, base::json_member<std::string>(json, "reason"));
@@ -141,9 +141,9 @@ Result<> read(const Json& json, base::Instant, ClusterGone& event) {
 template <typename T>
 constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
-  if constexpr (base::OneOf<T, AgentEnded>) {
+  if constexpr (base::OneOf<T, job::AgentEnded>) {
     return kShared + 3;
-  } else if constexpr (base::OneOf<T, Exited, StopRequested, ClusterGone>) {
+  } else if constexpr (base::OneOf<T, job::Exited, StopRequested, ClusterGone>) {
     return kShared + 2;
   } else if constexpr (base::OneOf<T, ClusterWaiting, Allocated, Reported>) {
     return kShared + 1;
@@ -209,8 +209,8 @@ bool is_time(const Event& event) {
   return std::visit(
       base::Overloaded{
           [](const TimePassed&) { return true; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, Exited,
-                               SessionLost, Reattached, AgentEnded, Progress, StopRequested,
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                               SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
                                ClusterGone, Resumed> auto&) { return false; },
       },
       event);
@@ -220,8 +220,8 @@ bool asks_for_end(const Event& event) {
   return std::visit(
       base::Overloaded{
           [](const StopRequested&) { return true; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, Exited,
-                               SessionLost, Reattached, AgentEnded, Progress, ClusterGone,
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                               SessionLost, Reattached, job::AgentEnded, Progress, ClusterGone,
                                TimePassed, Resumed> auto&) { return false; },
       },
       event);
@@ -231,21 +231,22 @@ bool tells_of_start(const Event& event) {
   return std::visit(
       base::Overloaded{
           [](const Started&) { return true; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Exited, SessionLost,
-                               Reattached, AgentEnded, Progress, StopRequested, ClusterGone,
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, job::Exited, SessionLost,
+                               Reattached, job::AgentEnded, Progress, StopRequested, ClusterGone,
                                TimePassed, Resumed> auto&) { return false; },
       },
       event);
 }
 
 Event moved_by(base::Duration by, Event event) {
-  std::visit(base::Overloaded{
-                 [by](base::OneOf<Exited, AgentEnded> auto& of_end) { of_end.ended_at += by; },
-                 [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started,
-                                      SessionLost, Reattached, Progress, StopRequested, ClusterGone,
-                                      TimePassed, Resumed> auto&) {},
-             },
-             event);
+  std::visit(
+      base::Overloaded{
+          [by](base::OneOf<job::Exited, job::AgentEnded> auto& of_end) { of_end.ended_at += by; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost,
+                               Reattached, Progress, StopRequested, ClusterGone, TimePassed,
+                               Resumed> auto&) {},
+      },
+      event);
   return event;
 }
 

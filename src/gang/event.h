@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/cluster_spec.h"
-#include "job/exit_report.h"
+#include "job/ends.h"
 #include "job/reason.h"
 #include "job/task_id.h"
 
@@ -49,15 +49,6 @@ struct Started {
   friend bool operator==(const Started&, const Started&) = default;
 };
 
-// The user's command ended; the agent is still there.
-struct Exited {
-  job::TaskId task;
-  int attempt = 0;
-  job::ExitReport report;
-  base::Instant ended_at;  // by the master's clock
-  friend bool operator==(const Exited&, const Exited&) = default;
-};
-
 // Nothing is heard of the agent; it may be alive.
 struct SessionLost {
   job::TaskId task;
@@ -69,17 +60,6 @@ struct Reattached {
   job::TaskId task;
   int attempt = 0;
   friend bool operator==(const Reattached&, const Reattached&) = default;
-};
-
-// The agent is gone, and with it everything that it had started.
-struct AgentEnded {
-  job::TaskId task;
-  int attempt = 0;
-  // Goes on after the task's name: "lost its agent, which was killed by signal 9 (kill)".
-  std::string sentence;
-  base::Instant ended_at;
-  job::Reason reason = job::Reason::kAgentEnded;
-  friend bool operator==(const AgentEnded&, const AgentEnded&) = default;
 };
 
 // An observer has written output or used its CPU.
@@ -114,9 +94,9 @@ struct Resumed {
   friend bool operator==(const Resumed&, const Resumed&) = default;
 };
 
-using Event =
-    std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, Exited, SessionLost,
-                 Reattached, AgentEnded, Progress, StopRequested, ClusterGone, TimePassed, Resumed>;
+using Event = std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                           SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
+                           ClusterGone, TimePassed, Resumed>;
 
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);

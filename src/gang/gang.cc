@@ -242,7 +242,7 @@ void Gang::on(const Started& event) {
   if (task != nullptr && task->phase == Phase::kStarting) enter(*task, Phase::kRunning);
 }
 
-void Gang::on(const Exited& event) {
+void Gang::on(const job::Exited& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
   switch (task->phase) {
@@ -326,14 +326,14 @@ void Gang::on(const Reattached& event) {
   if (task->phase == Phase::kStopping) decide(Stop{task->id, task->attempt, timeouts_.stop});
 }
 
-void Gang::on(const AgentEnded& event) {
+void Gang::on(const job::AgentEnded& event) {
   Task* task = allocated(event.task, event.attempt);
   if (task == nullptr) return;
   if (task->phase == Phase::kGone) return correct_failure(*task, event);
   agent_lost(*task, event);
 }
 
-void Gang::agent_lost(Task& task, const AgentEnded& how) {
+void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
   const Phase phase = task.phase;
   if (phase == Phase::kIdle) {
     const auto restart_at = task.restart_at;

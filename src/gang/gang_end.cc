@@ -39,14 +39,14 @@ Gang::Failure Gang::failure_of(const Task& task, job::Reason reason, const std::
   return failure;
 }
 
-Gang::Failure Gang::failure_of(const Task& task, const Exited& event) {
+Gang::Failure Gang::failure_of(const Task& task, const job::Exited& event) {
   Failure failure = failure_of(task, event.report.reason, event.report.sentence, event.ended_at);
   failure.cause.last_lines = event.report.last_lines;
   failure.cause.traceback = event.report.traceback;
   return failure;
 }
 
-Gang::Failure Gang::failure_of(const Task& task, const AgentEnded& event) {
+Gang::Failure Gang::failure_of(const Task& task, const job::AgentEnded& event) {
   return failure_of(task, event.reason, event.sentence, event.ended_at);
 }
 
@@ -59,7 +59,7 @@ void Gang::succeeded(Task& task) {
 }
 
 // A failure before it was asked to end is its own, and may be the first cause that arrived late.
-void Gang::exited_while_ending(Task& task, const Exited& event) {
+void Gang::exited_while_ending(Task& task, const job::Exited& event) {
   if (task.outcome != Outcome::kNone) return;
   // Why it is ended may be known already.
   const job::Reason asked =
@@ -85,7 +85,7 @@ void Gang::note_exit(Task& task, job::Reason reason, const std::string& sentence
 
 // A silent task was given up when its lease had ended for sure; now it is known when and how it
 // did.
-void Gang::correct_failure(const Task& task, const AgentEnded& event) {
+void Gang::correct_failure(const Task& task, const job::AgentEnded& event) {
   for (Failure& failure : failures_) {
     if (failure.cause.task == task.id && event.ended_at < failure.at) {
       failure = failure_of(task, event);

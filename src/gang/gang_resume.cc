@@ -12,8 +12,10 @@ bool Gang::matters(const Event& event, base::Instant now) const {
   return std::visit(
       base::Overloaded{
           [](const base::OneOf<Begin, StopRequested, Resumed, ClusterGone> auto&) { return true; },
-          [&](const base::OneOf<ClusterWaiting, Allocated, Reported, Started, Exited, SessionLost,
-                                Reattached, AgentEnded> auto&) { return has_begun; },
+          [&](const base::OneOf<ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                                SessionLost, Reattached, job::AgentEnded> auto&) {
+            return has_begun;
+          },
           [&](const TimePassed&) {
             const auto deadline = next_deadline();
             return has_begun && deadline && *deadline <= now;

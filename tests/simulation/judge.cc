@@ -269,7 +269,6 @@ void World::judge_first_cause(const gang::Finish& finish) {
   if (finish.state != job::JobState::kFailed || restarted_ || has_observer) return;
   // What happened between two masters is heard of late or never.
   if (masters() > 1) return;
-  if (finish.cause->sentence.find("was not heard of") != std::string::npos) return;
   const auto is_flexible = [](const job::TaskSpec& t) { return t.slots() > t.needed(); };
   // What ran nothing is no cause of anything.
   if (std::any_of(schedule_.spec.tasks.begin(), schedule_.spec.tasks.end(), is_flexible)) return;
@@ -284,10 +283,10 @@ void World::judge_first_cause(const gang::Finish& finish) {
   for (const Record& record : records_) {
     std::visit(
         base::Overloaded{
-            [&](const gang::Exited& exited) {
+            [&](const job::Exited& exited) {
               settle(exited.task, !exited.report.success, exited.ended_at);
             },
-            [&](const gang::AgentEnded& ended) { settle(ended.task, true, ended.ended_at); },
+            [&](const job::AgentEnded& ended) { settle(ended.task, true, ended.ended_at); },
             // No task's end.
             [](const base::OneOf<gang::Begin, gang::ClusterWaiting, gang::Allocated, gang::Reported,
                                  gang::Started, gang::SessionLost, gang::Reattached, gang::Progress,

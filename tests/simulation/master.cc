@@ -161,9 +161,7 @@ void Master::event(registry::DeskEvent event) {
                  [this](const registry::Started& e) {
                    handle(gang::Started{e.task, e.attempt});
                  },
-                 [this](const registry::Exited& e) {
-                   handle(gang::Exited{e.task, e.attempt, e.exit.report, e.exit.at});
-                 },
+                 [this](const job::Exited& e) { handle(e); },
                  [this](const registry::Heartbeat& e) {
                    if (e.progress) handle(gang::Progress{e.task, e.attempt});
                  },
@@ -172,7 +170,7 @@ void Master::event(registry::DeskEvent event) {
                    report.reason = job::Reason::kPortLost;
                    report.port_lost = true;
                    report.sentence = "lost its port to another program";
-                   handle(gang::Exited{e.task, e.attempt, report, world_.now()});
+                   handle(job::Exited{e.task, e.attempt, report, world_.now()});
                  },
                  [this](const registry::SessionLost& e) {
                    handle(gang::SessionLost{e.task, e.attempt});

@@ -40,7 +40,7 @@ std::optional<End> end_of(const PodFacts* pod) {
     return End{false, false, report.reason, report.sentence, std::nullopt};
   }
   const job::ExitReport report = exit_report(*pod);
-  const std::optional<PodLoss> loss = report.success ? std::nullopt : loss_of(*pod);
+  const std::optional<job::Why> loss = report.success ? std::nullopt : loss_of(*pod);
   if (loss) return End{false, true, loss->reason, loss->sentence, pod->task.finished_at};
   return End{report.success, false, report.reason, report.sentence, pod->task.finished_at};
 }

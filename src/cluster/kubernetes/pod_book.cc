@@ -86,8 +86,8 @@ void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
 void PodBook::resolve_adoption(PodEntry& entry) {
   if (!entry.slot || !std::exchange(entry.slot->is_adopted, false)) return;
   if (!entry.pod) {
-    tell(Event(Ended{entry.task, entry.slot->attempt, "was lost: its pod is gone", now_,
-                     job::Reason::kContainerLost}));
+    tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, "was lost: its pod is gone", now_,
+                               job::Reason::kContainerLost}));
     entry.slot.reset();
     return;
   }
@@ -209,7 +209,7 @@ void PodBook::vanish(PodEntry& entry) {
   if (entry.dead.size() > kMaxDead) entry.dead.erase(entry.dead.begin());
   if (was_own && !entry.run->end) {
     Run& run = *entry.run;
-    const std::optional<PodLoss> loss = loss_of(*entry.pod);
+    const std::optional<job::Why> loss = loss_of(*entry.pod);
     if (run.asked_to_end_at) {
       end(entry, {}, false);
     } else if (run.is_taken_back) {

@@ -190,7 +190,7 @@ class PodBook {
   void leave(PodEntry& entry);
 
   void end(PodEntry& entry, job::ExitReport report, bool is_known);
-  void lose(PodEntry& entry, const std::optional<PodLoss>& loss);
+  void lose(PodEntry& entry, const std::optional<job::Why>& loss);
   [[nodiscard]] bool log_is_done(PodEntry& entry);
   [[nodiscard]] bool outputs_are_done(PodEntry& entry);
   [[nodiscard]] base::Instant end_of(const Run& run) const;

@@ -23,7 +23,7 @@ inline std::string words_of(const Event& event) {
           [](const Allocated& allocated) {
             return base::format("allocated {}", job::to_string(allocated.task));
           },
-          [](const Ended& ended) {
+          [](const job::AgentEnded& ended) {
             return base::format("ended {}: {}{}", job::to_string(ended.task), ended.sentence,
                                 job::is_own_fault(ended.reason) ? " (counts)" : "");
           },
@@ -41,7 +41,7 @@ inline std::string words_of(const DirectEvent& event) {
                           return base::format("started {}#{} on {}", job::to_string(started.task),
                                               started.attempt, started.host);
                         },
-                        [](const RunEnded& ended) {
+                        [](const job::Exited& ended) {
                           return base::format("run ended {}#{}: {}", job::to_string(ended.task),
                                               ended.attempt, ended.report.sentence);
                         },

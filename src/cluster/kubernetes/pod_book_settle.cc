@@ -70,7 +70,7 @@ void PodBook::note_end(PodEntry& entry) {
   const Run& run = *entry.run;
   const PodFacts& pod = *entry.pod;
   if (!has_ended(pod)) return note_limits(entry);
-  const std::optional<PodLoss> loss = loss_of(pod);
+  const std::optional<job::Why> loss = loss_of(pod);
   if (run.asked_to_end_at) {
     const bool is_known = pod.task.has_run && pod.task.state == ContainerFacts::State::kTerminated;
     end(entry, is_known ? exit_report(pod) : job::ExitReport(), is_known);
@@ -123,7 +123,7 @@ void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
 }
 
 // None: Kubernetes does not say why it is gone.
-void PodBook::lose(PodEntry& entry, const std::optional<PodLoss>& loss) {
+void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
   end(entry, {}, false);
   entry.run->end->is_lost = true;
   job::ExitReport& report = entry.run->end->report;
@@ -229,12 +229,12 @@ void PodBook::conclude(PodEntry& entry) {
     if (!entry.is_free()) return;
     if (entry.slot) {
       const job::ExitReport& report = run.end->report;
-      tell(Event(
-          Ended{entry.task, entry.slot->attempt, report.sentence, end_of(run), report.reason}));
+      tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, report.sentence, end_of(run),
+                                 report.reason}));
     }
     entry.slot.reset();
   } else if (!is_stopping || run.end->is_known) {
-    tell(DirectEvent(RunEnded{entry.task, run.attempt, run.end->report, end_of(run)}));
+    tell(DirectEvent(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)}));
   }
   entry.run.reset();
 }
@@ -314,7 +314,8 @@ void PodBook::create(PodEntry& entry) {
 void PodBook::leave(PodEntry& entry) {
   if (!entry.slot || !entry.slot->is_stopping || entry.slot->is_adopted) return;
   if (entry.run || !entry.is_free()) return;
-  tell(Event(Ended{entry.task, entry.slot->attempt, "was stopped", now_, job::Reason::kStopped}));
+  tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, "was stopped", now_,
+                             job::Reason::kStopped}));
   entry.slot.reset();
 }
 

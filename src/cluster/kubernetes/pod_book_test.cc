@@ -439,9 +439,9 @@ TEST(PodBook, TheFirstToFailIsToldAsTheFirst) {
   driver.log_ended(kWorker0);
   for (const PodAction& action : driver.book().take_actions()) {
     const auto* event = std::get_if<DirectEvent>(&action);
-    const auto* ended = event == nullptr ? nullptr : std::get_if<RunEnded>(event);
+    const auto* ended = event == nullptr ? nullptr : std::get_if<job::Exited>(event);
     if (ended == nullptr) continue;
-    EXPECT_EQ(ended->at, driver.now() - seconds(1));
+    EXPECT_EQ(ended->ended_at, driver.now() - seconds(1));
   }
 }
 

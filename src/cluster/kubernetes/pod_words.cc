@@ -159,39 +159,39 @@ job::Reason start_reason(const PodFacts& facts) {
   return fails_to_run(container) ? job::Reason::kContainerCreate : job::Reason::kCouldNotStart;
 }
 
-std::optional<PodLoss> loss_of(const PodFacts& facts) {
+std::optional<job::Why> loss_of(const PodFacts& facts) {
   using job::Reason;
   const std::string_view why =
       facts.disruption_message.empty() ? facts.message : facts.disruption_message;
   const std::string_view said = facts.message.empty() ? why : facts.message;
   if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
       facts.reason == "Preempting") {
-    return PodLoss{Reason::kPreempted, with("was preempted by Kubernetes", why)};
+    return job::Why{with("was preempted by Kubernetes", why), Reason::kPreempted};
   }
   if (facts.reason == "NodeLost" ||
       is_one_of(facts.disruption, {"DeletionByTaintManager", "DeletionByPodGC"})) {
-    return PodLoss{Reason::kLostNode, with(format("was lost with its node {}", facts.node), why)};
+    return job::Why{with(format("was lost with its node {}", facts.node), why), Reason::kLostNode};
   }
   if (facts.reason == "Evicted" || facts.disruption == "EvictionByEvictionAPI") {
-    return PodLoss{Reason::kEvicted, with("was evicted by Kubernetes", said)};
+    return job::Why{with("was evicted by Kubernetes", said), Reason::kEvicted};
   }
   if (is_one_of(facts.reason, {"Terminated", "NodeShutdown", "Shutdown"})) {
-    return PodLoss{Reason::kLostNode,
-                   with(format("was lost as its node {} was shut down", facts.node), said)};
+    return job::Why{with(format("was lost as its node {} was shut down", facts.node), said),
+                    Reason::kLostNode};
   }
   if (facts.disruption == "TerminationByKubelet")
-    return PodLoss{Reason::kEvicted, with("was evicted by Kubernetes", said)};
+    return job::Why{with("was evicted by Kubernetes", said), Reason::kEvicted};
   if (!facts.disruption.empty())
-    return PodLoss{Reason::kEvicted, with("was taken from its node", why)};
+    return job::Why{with("was taken from its node", why), Reason::kEvicted};
   if (facts.task.reason == "ContainerStatusUnknown") {
-    return PodLoss{Reason::kLostNode,
-                   with(format("was lost by its node {}", facts.node), facts.task.message)};
+    return job::Why{with(format("was lost by its node {}", facts.node), facts.task.message),
+                    Reason::kLostNode};
   }
   // A pod that its node has not even begun with.
   const bool has_begun = facts.task.state != State::kUnknown || !facts.init.empty();
   if (facts.phase == "Failed" && !has_begun && facts.reason != "DeadlineExceeded") {
-    return PodLoss{Reason::kContainerLost,
-                   with(format("was refused by its node ({})", facts.reason), facts.message)};
+    return job::Why{with(format("was refused by its node ({})", facts.reason), facts.message),
+                    Reason::kContainerLost};
   }
   return std::nullopt;
 }
