@@ -1,11 +1,9 @@
 #include "cluster/kubernetes/pod_words.h"
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <string_view>
-#include <utility>
 
+#include "base/exit_words.h"
 #include "base/format.h"
 
 namespace gangrun::cluster {
@@ -17,21 +15,6 @@ using State = ContainerFacts::State;
 
 constexpr int kSignalBase = 128;
 constexpr int kLastSignal = 64;
-
-constexpr std::array<std::pair<int, std::string_view>, 12> kSignals{{
-    {SIGHUP, "hangup"},
-    {SIGINT, "interrupt"},
-    {SIGQUIT, "quit"},
-    {SIGILL, "illegal instruction"},
-    {SIGABRT, "abort"},
-    {SIGBUS, "bus error"},
-    {SIGFPE, "arithmetic error"},
-    {SIGKILL, "kill"},
-    {SIGSEGV, "segmentation fault"},
-    {SIGPIPE, "broken pipe"},
-    {SIGTERM, "termination request"},
-    {SIGSYS, "forbidden system call"},
-}};
 
 std::string with(std::string sentence, std::string_view words) {
   return words.empty() ? sentence : format("{}: {}", sentence, words);
@@ -85,21 +68,12 @@ int signal_of(const ContainerFacts& container) {
   return signal > 0 && signal <= kLastSignal ? signal : 0;
 }
 
-std::string_view signal_words(int signal) {
-  for (const auto& [number, words] : kSignals) {
-    if (number == signal) return words;
-  }
-  return "unnamed";
-}
-
 std::string end_words(const ContainerFacts& container) {
   const bool out_of_memory = container.reason == "OOMKilled";
   if (const int signal = signal_of(container); signal > 0) {
-    return format("was killed by signal {} ({})", signal,
-                  out_of_memory ? "out of memory" : signal_words(signal));
+    return base::killed_words({.signal = signal, .out_of_memory = out_of_memory});
   }
-  return format("exited with status {}{}", container.exit_code,
-                out_of_memory ? " (out of memory)" : "");
+  return base::exited_words(container.exit_code) + (out_of_memory ? " (out of memory)" : "");
 }
 
 job::Reason reason_of_end(const ContainerFacts& container) {
