@@ -53,7 +53,7 @@ base::Result<> write(const std::string& folder, base::Instant now, base::WallTim
       const job::TaskId task{"worker", index};
       GANGRUN_TRY(writer->event(gang::Started{task, attempt}, now));
       GANGRUN_TRY(writer->event(
-          gang::AgentEnded{task, attempt, "lost its host", now, job::Reason::kLostNode}, now));
+          job::AgentEnded{task, attempt, "lost its host", now, job::Reason::kLostNode}, now));
     }
   }
   return {};

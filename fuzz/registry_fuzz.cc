@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/overloaded.h"
 #include "registry/desk.h"
 #include "registry/join.h"
 #include "registry/messages.h"
@@ -87,7 +88,7 @@ class Watcher final : public registry::DeskOutput {
   void told(const registry::Started& event) {
     GANGRUN_CHECK(started_.emplace(event.task, event.attempt).second, event.attempt);
   }
-  void told(const registry::Exited& event) {
+  void told(const job::Exited& event) {
     GANGRUN_CHECK(exited_.emplace(event.task, event.attempt).second, event.attempt);
   }
   template <typename Event>
@@ -267,13 +268,16 @@ void tunnel(std::string_view bytes) {
     }
     const auto read = flow.on_message(message);
     if (!read.ok()) return;
-    if (const auto* data = std::get_if<registry::TunnelData>(&*read)) {
-      if (data->bytes.size() % 2 == 0) (void)flow.taken(data->bytes.size());
-      const std::size_t answer = std::min(flow.may_send(), data->bytes.size() * 3);
-      if (answer > 0) (void)flow.data(std::string(answer, 'a'));
-    } else if (std::holds_alternative<registry::TunnelEnd>(*read)) {
-      (void)flow.taken(0);
-    }
+    std::visit(base::Overloaded{
+                   [&flow](const registry::TunnelData& data) {
+                     if (data.bytes.size() % 2 == 0) (void)flow.taken(data.bytes.size());
+                     const std::size_t answer = std::min(flow.may_send(), data.bytes.size() * 3);
+                     if (answer > 0) (void)flow.data(std::string(answer, 'a'));
+                   },
+                   [&flow](const registry::TunnelEnd&) { (void)flow.taken(0); },
+                   [](const base::OneOf<registry::TunnelOpened, registry::TunnelTaken> auto&) {},
+               },
+               *read);
     GANGRUN_CHECK(flow.on_the_way() <= registry::kTunnelWindowBytes, flow.on_the_way());
   }
 }

@@ -30,6 +30,7 @@ class Task:
     """A snapshot of one task, taken from the job's status.
 
     `task` is the name, such as "worker:0", and `address` is "host:port". `attempt` starts at 1 and grows with each restart.
+    `exit` says how its last run ended, and `exit_reason` in one word why it failed or was stopped (`gangrun explain` lists them).
     `memory_bytes` and `cpu_seconds` are the task's resource usage, `figures` are the values passed to `gangrun.task.report`.
     Values that are not known yet are empty or 0.
     """
@@ -46,6 +47,7 @@ class Task:
     cpu_seconds: float
     last_line: str
     figures: Mapping[str, Union[int, float, str]]
+    exit_reason: str = ""
 
     @property
     def type(self) -> str:
@@ -65,7 +67,7 @@ class Task:
         return cls(task=shown["task"], state=shown["state"], policy=shown.get("policy", ""), host=host, address=address,
                    exit=shown.get("exit", ""), attempt=shown.get("attempt", 1), pid=shown.get("pid", 0),
                    memory_bytes=shown.get("memory_bytes", 0), cpu_seconds=shown.get("cpu_seconds", 0.0),
-                   last_line=shown.get("last_line", ""), figures=shown.get("figures") or {})
+                   last_line=shown.get("last_line", ""), figures=shown.get("figures") or {}, exit_reason=shown.get("exit_reason", ""))
 
 
 _running: weakref.WeakSet[Run] = weakref.WeakSet()

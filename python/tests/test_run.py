@@ -33,8 +33,8 @@ def test_a_function_runs_as_every_task_and_its_lines_are_told(folder):
                       on_line=lambda *line: lines.append(line), on_status=lambda status: states.append(status["state"]))
     assert sorted(lines) == [(task, "stdout", f"here is {task}") for task in ("chief:0", "worker:0", "worker:1")]
     assert states[-1] == run.status()["state"] == "succeeded" and run.id.startswith("place-")
-    assert {(task.task, task.exit) for task in run.tasks} == {
-        (name, "exited with status 0") for name in ("chief:0", "worker:0", "worker:1")}
+    assert {(task.task, task.exit, task.exit_reason) for task in run.tasks} == {
+        (name, "exited with status 0", "") for name in ("chief:0", "worker:0", "worker:1")}
     assert run.logs("worker:1") == "here is worker:1\n"
     assert not run.running and run.exception is None
 
@@ -79,6 +79,7 @@ def test_a_command_that_fails_is_a_failed_job_with_its_cause(folder):
     with pytest.raises(errors.JobFailed, match=r"worker:0 on 127.0.0.1 exited with status 3") as caught:
         gangrun.run({"worker": 1}, [sys.executable, "-c", "import sys; sys.exit(3)"])
     assert caught.value.cause["task"] == "worker:0" and caught.value.status["state"] == "failed"
+    assert caught.value.reason == caught.value.status["tasks"][0]["exit_reason"] == "exit_status"
     assert isinstance(caught.value, RuntimeError)
 
 

@@ -288,6 +288,71 @@ def test_jobs_of_a_batch_can_be_cancelled_where_spark_has_no_tags(of_the_query, 
     assert not groups and context.properties["spark.jobGroup.id"] == of_the_query
 
 
+class Query:
+    """A streaming query. It ends with the error of a batch as Spark tells it: in other words."""
+
+    def __init__(self, batch=None):
+        self.id, self.isActive, self.lastProgress, self.status = f"query {id(self)}", True, None, {"isTriggerActive": False}
+        self.batch, self.error = batch, None
+
+    def foreachBatch(self, batch):
+        self.batch = batch
+        return self
+
+    def start(self):
+        return self
+
+    def awaitTermination(self, seconds):
+        self.bring()
+        if self.error:
+            raise self.error
+        return False
+
+    def bring(self):
+        try:
+            self.batch(types.SimpleNamespace(columns=[]), 1)
+        except Exception:
+            self.error = RuntimeError("the query has ended")
+
+    def exception(self):
+        return self.error
+
+    def stop(self):
+        self.isActive = False
+
+
+@pytest.fixture
+def fed(monkeypatch):
+    """The streams of a cluster that takes each batch, until its end was asked for."""
+    master = types.SimpleNamespace(put=lambda *_: None, get=lambda _: None, ended=threading.Event(), status={})
+    cluster = types.SimpleNamespace(id="fed", plan=types.SimpleNamespace(host="h", port=1), master=master, check=lambda: None,
+                                    has_failed=False, _is_fed=False, _feed_plan=lambda *_, **__: object())
+
+    def raise_cause(error):
+        raise error
+
+    cluster._raise_cause = raise_cause
+    monkeypatch.setattr(_feeding, "_is_frame", lambda data: True)
+    return _streams.Streams(cluster)
+
+
+def test_a_batch_that_comes_too_late_ends_its_query_in_order_whatever_spark_calls_it(fed):
+    query = fed.start_query(Query(), 1)
+    fed.ask()
+    fed.await_end(query)
+    assert str(query.error) == "the query has ended"
+
+
+def test_an_error_of_another_query_is_not_taken_for_that(fed):
+    late, broken = fed.start_query(Query(), 1), fed.start_query(Query(), 1)
+    fed.ask()
+    late.bring()
+    assert late.error
+    broken.batch = lambda *_: 1 / 0
+    with pytest.raises(RuntimeError, match="the query has ended"):
+        fed.await_end(broken)
+
+
 def test_the_log_s_line_has_the_rows_of_each_node():
     status = {"tasks": [{"task": "worker:0", "state": "running", "policy": "tracked",
                          "figures": {"rows_in": 12000, "rows_in_per_s": 1500.4, "queued_mib": 2.5, "waits_for": "rows"}},

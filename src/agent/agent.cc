@@ -157,7 +157,7 @@ void Agent::open_session() {
 }
 
 void Agent::on_start(const registry::StartMessage& message) {
-  if (ending_ || run_ || ended_) return;
+  if (ending_ || run_ || last_run_) return;
   const base::Result<> started = start_run(message);
   if (started.ok()) return session_->started(run_->first_pid());
   run_.reset();
@@ -365,7 +365,7 @@ void Agent::on_run_ended(job::ExitReport report) {
     // An end of its own counts as what it is; the others learn of the port when it starts again.
     report.port_lost = stopping_;
   }
-  ended_ = Ended{std::move(report), loop_.now(), reported};
+  last_run_ = LastRun{std::move(report), loop_.now(), reported};
   if (!session_ || !has_session_) return tell_end();
   tell_figures();
   (void)::unlink(figures_.path().c_str());
@@ -416,7 +416,7 @@ void Agent::tell_in_log(const std::string& line) {
 }
 
 void Agent::tell_end() {
-  Ended ended = *std::exchange(ended_, std::nullopt);
+  LastRun ended = *std::exchange(last_run_, std::nullopt);
   if (session_) {
     session_->exited(std::move(ended.report), ended.at);
     if (address() != ended.address) session_->set_address(address(), more_ports());
@@ -455,7 +455,7 @@ void Agent::end(std::chrono::milliseconds grace) {
   if (upload_ && has_session_ && grace.count() > 0) return after_result_part(grace);
   upload_.reset();
   upload_limit_.reset();
-  if (ended_) return tell_end();
+  if (last_run_) return tell_end();
   leave();
 }
 

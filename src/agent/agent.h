@@ -85,7 +85,7 @@ class Agent {
   void leave();
 
   // How the last run ended, until that is told.
-  struct Ended {
+  struct LastRun {
     job::ExitReport report;
     base::Instant at;
     job::Address address;  // as the master knows it
@@ -105,7 +105,7 @@ class Agent {
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
   base::Instant run_started_at_;
-  std::optional<Ended> ended_;
+  std::optional<LastRun> last_run_;
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;
   bool said_address_in_use_ = false;

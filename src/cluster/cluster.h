@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cluster/container_names.h"
 #include "job/cluster_spec.h"
+#include "job/ends.h"
 #include "job/reason.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -45,30 +46,23 @@ struct Allocated {
   base::Json handle;
 };
 
-// The place may take the task away: a warning, some seconds ahead. That it has, Ended tells.
+// The place may take the task away: a warning, some seconds ahead. That it has, job::AgentEnded
+// tells.
 struct PreemptionNotice {
   job::TaskId task;
   int attempt = 0;
   base::Instant deadline;  // not before
 };
 
-// The agent has ended and nothing that it started is alive. Every start() is answered by exactly
-// one.
-struct Ended {
-  job::TaskId task;
-  int attempt = 0;
-  // Goes on after the task's name: "lost its agent, which was killed by signal 9 (kill)".
-  std::string sentence;
-  base::Instant ended_at;
-  job::Reason reason = job::Reason::kAgentEnded;
-};
-
 // The place will never give what was asked, or is gone for good.
 struct Gone {
-  std::string reason;
+  std::string sentence;
+  job::Reason reason = job::Reason::kClusterGone;
 };
 
-using Event = std::variant<Waiting, Allocated, PreemptionNotice, Ended, Gone>;
+// Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
+// it started is alive.
+using Event = std::variant<Waiting, Allocated, PreemptionNotice, job::AgentEnded, Gone>;
 
 // A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on
 // it too, never from inside a call.

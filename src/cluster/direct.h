@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "cluster/cluster.h"
 #include "job/cluster_spec.h"
-#include "job/exit_report.h"
+#include "job/ends.h"
 #include "job/task_id.h"
 
 namespace gangrun::cluster {
@@ -39,26 +39,19 @@ struct RunLine {
   std::string text;  // without the line's end
 };
 
-// The command has ended, or could not be started. All its lines were told before.
-struct RunEnded {
-  job::TaskId task;
-  int attempt = 0;
-  job::ExitReport report;
-  base::Instant at;
-};
-
 // Worth telling the user; changes nothing.
 struct RunWarning {
   std::string sentence;
 };
 
-using DirectEvent = std::variant<RunStarted, RunLine, RunEnded, RunWarning>;
+// All lines of a run were told before its end.
+using DirectEvent = std::variant<RunStarted, RunLine, job::Exited, RunWarning>;
 
 // A place that runs the tasks' commands itself, with no agent of ours beside them: its addresses
 // are known before anything runs, and the ends of the commands are what it tells of them. What
 // start() asks for is a slot that costs nothing and is Allocated at once; run() fills it, again and
 // again. A run that was lost by no fault of the command's (an eviction, a lost node) is told as
-// Ended, with that as its reason, and takes the slot with it; stop() ends slot and run.
+// job::AgentEnded, with that as its reason, and takes the slot with it; stop() ends slot and run.
 class Direct : public Cluster {
  public:
   virtual void on_direct_event(std::function<void(DirectEvent)> listener) = 0;
@@ -68,7 +61,7 @@ class Direct : public Cluster {
   [[nodiscard]] virtual std::vector<std::uint16_t> more_ports_of(const job::TaskId& task) const = 0;
   // Runs the task's command in its slot, once a run before it has ended.
   virtual void run(const job::TaskId& task, DirectRun run) = 0;
-  // Ends the command (SIGTERM, after `grace` SIGKILL) and keeps the slot; RunEnded follows.
+  // Ends the command (SIGTERM, after `grace` SIGKILL) and keeps the slot; job::Exited follows.
   virtual void end_run(const job::TaskId& task, std::chrono::milliseconds grace) = 0;
   // Tells the commands that run that their place may end them (`by`: "SIGUSR1"); how many it begins
   // to tell. Whom it cannot tell a RunWarning names.

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "gang/gang.h"
 #include "job/spec.h"
 
@@ -67,25 +68,22 @@ inline std::string text_of(const std::vector<Decision>& decisions) {
     last = kind;
   };
   for (const Decision& decision : decisions) {
-    if (const auto* asked = std::get_if<Allocate>(&decision)) {
-      add("allocate", short_name(asked->task, asked->attempt));
-    } else if (const auto* published = std::get_if<Publish>(&decision)) {
-      add("publish", base::format("{}", published->spec.generation));
-    } else if (const auto* started = std::get_if<Start>(&decision)) {
-      add(base::format("start@{}", started->generation),
-          short_name(started->task, started->attempt));
-    } else if (const auto* stopped = std::get_if<Stop>(&decision)) {
-      add("stop", short_name(stopped->task, stopped->attempt));
-    } else if (const auto* ended = std::get_if<End>(&decision)) {
-      const bool at_once = ended->grace.count() == 0;
-      add(at_once ? "end-at-once" : "end", short_name(ended->task, ended->attempt));
-    } else if (const auto* killed = std::get_if<Kill>(&decision)) {
-      add("kill", short_name(killed->task, killed->attempt));
-    } else if (std::holds_alternative<Warn>(decision)) {
-      add("warn", "");
-    } else {
-      add("finish", std::string(job::to_string(std::get<Finish>(decision).state)));
-    }
+    std::visit(base::Overloaded{
+                   [&](const Allocate& d) { add("allocate", short_name(d.task, d.attempt)); },
+                   [&](const Publish& d) { add("publish", base::format("{}", d.spec.generation)); },
+                   [&](const Start& d) {
+                     add(base::format("start@{}", d.generation), short_name(d.task, d.attempt));
+                   },
+                   [&](const Stop& d) { add("stop", short_name(d.task, d.attempt)); },
+                   [&](const End& d) {
+                     const bool at_once = d.grace.count() == 0;
+                     add(at_once ? "end-at-once" : "end", short_name(d.task, d.attempt));
+                   },
+                   [&](const Kill& d) { add("kill", short_name(d.task, d.attempt)); },
+                   [&](const Warn&) { add("warn", ""); },
+                   [&](const Finish& d) { add("finish", std::string(job::to_string(d.state))); },
+               },
+               decision);
   }
   return text;
 }
@@ -124,14 +122,14 @@ class Driver {
     report.code = status;
     if (status != 0) report.reason = job::Reason::kExitStatus;
     report.sentence = base::format("exited with status {}", status);
-    return step(Exited{task, gang_.find(task)->attempt, report, now_});
+    return step(job::Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string port_lost(const job::TaskId& task) {
     job::ExitReport report;
     report.reason = job::Reason::kPortLost;
     report.port_lost = true;
     report.sentence = "lost its port";
-    return step(Exited{task, gang_.find(task)->attempt, report, now_});
+    return step(job::Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string session_lost(const job::TaskId& task) {
     return step(SessionLost{task, gang_.find(task)->attempt});
@@ -140,9 +138,9 @@ class Driver {
     return step(Reattached{task, gang_.find(task)->attempt});
   }
   std::string agent_ended(const job::TaskId& task, bool counts = true) {
-    return step(AgentEnded{task, gang_.find(task)->allocated_attempt,
-                           "lost its agent, which was killed by signal 9 (SIGKILL)", now_,
-                           counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
+    return step(job::AgentEnded{task, gang_.find(task)->allocated_attempt,
+                                "lost its agent, which was killed by signal 9 (SIGKILL)", now_,
+                                counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
   }
   // Of the task's agent, where the cluster has more than one host.
   std::string reported_on(const job::TaskId& task, const std::string& host) {
@@ -227,6 +225,9 @@ class Driver {
   [[nodiscard]] job::Reason reason() const {
     const job::Cause* cause = told_cause();
     return cause == nullptr ? job::Reason::kUnknown : cause->reason;
+  }
+  [[nodiscard]] job::Reason exit_reason(const job::TaskId& task) const {
+    return gang_.find(task)->exit_reason;
   }
 
  private:

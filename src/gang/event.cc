@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "job/json_text.h"
 
 namespace gangrun::gang {
@@ -34,6 +34,11 @@ concept OfTask = requires(T event) {
   event.attempt;
 };
 
+// Has nothing of its own.
+template <typename T>
+concept Bare =
+    base::OneOf<T, Begin, Started, SessionLost, Reattached, Progress, TimePassed, Resumed>;
+
 std::int64_t since(base::Instant origin, base::Instant time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time - origin).count();
 }
@@ -49,8 +54,7 @@ Result<base::Instant> instant_member(const Json& json, std::string_view key, bas
 
 // What an event has beyond its name, task and attempt; write() and read() of a type mirror each
 // other.
-template <typename T>
-void write(const T&, base::Instant, Json&) {}
+void write(const Bare auto&, base::Instant, Json&) {}
 
 void write(const ClusterWaiting& event, base::Instant, Json& json) {
   json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
@@ -64,12 +68,12 @@ void write(const Reported& event, base::Instant, Json& json) {
   json["address"] = job::to_string(event.address);
 }
 
-void write(const Exited& event, base::Instant origin, Json& json) {
+void write(const job::Exited& event, base::Instant origin, Json& json) {
   json["report"] = job::to_json(event.report);
   json["ended_at"] = since(origin, event.ended_at);
 }
 
-void write(const AgentEnded& event, base::Instant origin, Json& json) {
+void write(const job::AgentEnded& event, base::Instant origin, Json& json) {
   json["sentence"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
   json["ended_at"] = since(origin, event.ended_at);
   json["reason"] = job::to_string(event.reason);
@@ -81,13 +85,11 @@ void write(const StopRequested& event, base::Instant, Json& json) {
 }
 
 void write(const ClusterGone& event, base::Instant, Json& json) {
-  json["reason"] = job::json_text(event.reason, job::kMaxSentenceBytes);
+  json["reason"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
+  json["why"] = job::to_string(event.reason);
 }
 
-template <typename T>
-Result<> read(const Json&, base::Instant, T&) {
-  return {};
-}
+Result<> read(const Json&, base::Instant, Bare auto&) { return {}; }
 
 Result<> read(const Json& json, base::Instant, ClusterWaiting& event) {
   GANGRUN_ASSIGN(event.reason, job::text_member(json, "reason", job::kMaxSentenceBytes));
@@ -105,7 +107,7 @@ Result<> read(const Json& json, base::Instant, Reported& event) {
   return {};
 }
 
-Result<> read(const Json& json, base::Instant origin, Exited& event) {
+Result<> read(const Json& json, base::Instant origin, job::Exited& event) {
   GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
   const auto report = json.find("report");
   if (report == json.end()) return base::invalid_argument("\"report\" is missing");
@@ -113,7 +115,7 @@ Result<> read(const Json& json, base::Instant origin, Exited& event) {
   return {};
 }
 
-Result<> read(const Json& json, base::Instant origin, AgentEnded& event) {
+Result<> read(const Json& json, base::Instant origin, job::AgentEnded& event) {
   GANGRUN_ASSIGN(event.sentence, job::text_member(json, "sentence", job::kMaxSentenceBytes));
   GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
   GANGRUN_ASSIGN(const auto reason, base::json_member<std::string>(json, "reason"));
@@ -128,7 +130,10 @@ Result<> read(const Json& json, base::Instant, StopRequested& event) {
 }
 
 Result<> read(const Json& json, base::Instant, ClusterGone& event) {
-  GANGRUN_ASSIGN(event.reason, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  GANGRUN_ASSIGN(event.sentence, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  // Older journals have none.
+  GANGRUN_ASSIGN(const auto why, base::json_member_or<std::string>(json, "why", "cluster_gone"));
+  event.reason = job::reason_or_unknown(why);
   return {};
 }
 
@@ -136,13 +141,16 @@ Result<> read(const Json& json, base::Instant, ClusterGone& event) {
 template <typename T>
 constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
-  if constexpr (std::is_same_v<T, AgentEnded>) return kShared + 3;
-  if constexpr (std::is_same_v<T, Exited> || std::is_same_v<T, StopRequested>) return kShared + 2;
-  if constexpr (std::is_same_v<T, ClusterWaiting> || std::is_same_v<T, ClusterGone> ||
-                std::is_same_v<T, Allocated> || std::is_same_v<T, Reported>) {
+  if constexpr (base::OneOf<T, job::AgentEnded>) {
+    return kShared + 3;
+  } else if constexpr (base::OneOf<T, job::Exited, StopRequested, ClusterGone>) {
+    return kShared + 2;
+  } else if constexpr (base::OneOf<T, ClusterWaiting, Allocated, Reported>) {
     return kShared + 1;
+  } else {
+    static_assert(Bare<T>);
+    return kShared;
   }
-  return kShared;
 }
 
 // Older journals have two flags in place of a reason for the end of an agent.
@@ -196,6 +204,51 @@ Result<Event> read_named(std::string_view name, const Json& json, base::Instant 
 }  // namespace
 
 std::string_view name_of(const Event& event) { return kNames[event.index()]; }
+
+bool is_time(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const TimePassed&) { return true; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                               SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
+                               ClusterGone, Resumed> auto&) { return false; },
+      },
+      event);
+}
+
+bool asks_for_end(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const StopRequested&) { return true; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                               SessionLost, Reattached, job::AgentEnded, Progress, ClusterGone,
+                               TimePassed, Resumed> auto&) { return false; },
+      },
+      event);
+}
+
+bool tells_of_start(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const Started&) { return true; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, job::Exited, SessionLost,
+                               Reattached, job::AgentEnded, Progress, StopRequested, ClusterGone,
+                               TimePassed, Resumed> auto&) { return false; },
+      },
+      event);
+}
+
+Event moved_by(base::Duration by, Event event) {
+  std::visit(
+      base::Overloaded{
+          [by](base::OneOf<job::Exited, job::AgentEnded> auto& of_end) { of_end.ended_at += by; },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost,
+                               Reattached, Progress, StopRequested, ClusterGone, TimePassed,
+                               Resumed> auto&) {},
+      },
+      event);
+  return event;
+}
 
 Json to_json(const Event& event, base::Instant origin) {
   Json json = {{"event", name_of(event)}};

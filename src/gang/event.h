@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/cluster_spec.h"
-#include "job/exit_report.h"
+#include "job/ends.h"
 #include "job/reason.h"
 #include "job/task_id.h"
 
@@ -49,15 +49,6 @@ struct Started {
   friend bool operator==(const Started&, const Started&) = default;
 };
 
-// The user's command ended; the agent is still there.
-struct Exited {
-  job::TaskId task;
-  int attempt = 0;
-  job::ExitReport report;
-  base::Instant ended_at;  // by the master's clock
-  friend bool operator==(const Exited&, const Exited&) = default;
-};
-
 // Nothing is heard of the agent; it may be alive.
 struct SessionLost {
   job::TaskId task;
@@ -69,17 +60,6 @@ struct Reattached {
   job::TaskId task;
   int attempt = 0;
   friend bool operator==(const Reattached&, const Reattached&) = default;
-};
-
-// The agent is gone, and with it everything that it had started.
-struct AgentEnded {
-  job::TaskId task;
-  int attempt = 0;
-  // Goes on after the task's name: "lost its agent, which was killed by signal 9 (kill)".
-  std::string sentence;
-  base::Instant ended_at;
-  job::Reason reason = job::Reason::kAgentEnded;
-  friend bool operator==(const AgentEnded&, const AgentEnded&) = default;
 };
 
 // An observer has written output or used its CPU.
@@ -98,7 +78,8 @@ struct StopRequested {
 
 // The cluster can never give what was asked, or is gone for good.
 struct ClusterGone {
-  std::string reason;
+  std::string sentence;
+  job::Reason reason = job::Reason::kClusterGone;
   friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
 };
 
@@ -113,12 +94,21 @@ struct Resumed {
   friend bool operator==(const Resumed&, const Resumed&) = default;
 };
 
-using Event =
-    std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, Exited, SessionLost,
-                 Reattached, AgentEnded, Progress, StopRequested, ClusterGone, TimePassed, Resumed>;
+using Event = std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                           SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
+                           ClusterGone, TimePassed, Resumed>;
 
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);
+
+// What is asked about events beside the gang. Each answer names every event, so that a new one has
+// an answer or does not compile.
+[[nodiscard]] bool is_time(const Event& event);         // only the time went on
+[[nodiscard]] bool asks_for_end(const Event& event);    // somebody asked for the end of the job
+[[nodiscard]] bool tells_of_start(const Event& event);  // a task runs
+
+// The event with its instants `by` later.
+[[nodiscard]] Event moved_by(base::Duration by, Event event);
 
 // For the journal: {"event": "reported", "task": "worker:0", …}. Instants are nanoseconds since
 // `origin`.

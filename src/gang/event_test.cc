@@ -26,13 +26,13 @@ std::vector<Event> one_of_each() {
           Allocated{task, 1, "host1"},
           Reported{task, 1, {"::1", 40'001}},
           Started{task, 1},
-          Exited{task, 1, report, kOrigin + base::Duration(5)},
+          job::Exited{task, 1, report, kOrigin + base::Duration(5)},
           SessionLost{task, 2},
           Reattached{task, 2},
-          AgentEnded{task, 2, "was evicted", before, job::Reason::kEvicted},
+          job::AgentEnded{task, 2, "was evicted", before, job::Reason::kEvicted},
           Progress{task, 2},
           StopRequested{"Ctrl-C", true},
-          ClusterGone{"it is gone"},
+          ClusterGone{"no right to create pods", job::Reason::kApiServer},
           TimePassed{},
           Resumed{}};
 }
@@ -51,10 +51,41 @@ TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {
   EXPECT_EQ(kinds.size(), std::variant_size_v<Event>);
 }
 
+// Before it had a reason of its own.
+TEST(EventTest, AGoneClusterOfAnOlderJournalIsRead) {
+  const auto json =
+      *base::parse_json(R"({"event":"cluster_gone","reason":"it is gone"})", std::size_t{1} << 10U);
+  EXPECT_EQ(*event_from_json(json, kOrigin), Event(ClusterGone{"it is gone"}));
+}
+
+TEST(EventTest, OneIsTimeOneAsksForTheEndAndOneTellsOfAStart) {
+  std::vector<std::string_view> time;
+  std::vector<std::string_view> ends;
+  std::vector<std::string_view> starts;
+  for (const Event& event : one_of_each()) {
+    if (is_time(event)) time.push_back(name_of(event));
+    if (asks_for_end(event)) ends.push_back(name_of(event));
+    if (tells_of_start(event)) starts.push_back(name_of(event));
+  }
+  EXPECT_THAT(time, testing::ElementsAre("time_passed"));
+  EXPECT_THAT(ends, testing::ElementsAre("stop_requested"));
+  EXPECT_THAT(starts, testing::ElementsAre("started"));
+}
+
+TEST(EventTest, AllInstantsOfAnEventAreMoved) {
+  const base::Duration by(1000);
+  for (const Event& event : one_of_each()) {
+    // Instants are written relative to an origin: with both moved, the same is written.
+    EXPECT_EQ(to_json(moved_by(by, event), kOrigin + by), to_json(event, kOrigin));
+  }
+  const Event exited = job::Exited{{"ps", 0}, 1, {}, kOrigin};
+  EXPECT_EQ(std::get<job::Exited>(moved_by(by, exited)).ended_at, kOrigin + by);
+}
+
 TEST(EventTest, IsWrittenAsDocumented) {
   const job::TaskId ps{"ps", 0};
   const Event event =
-      AgentEnded{ps, 3, "was evicted", kOrigin + base::Duration(9), job::Reason::kEvicted};
+      job::AgentEnded{ps, 3, "was evicted", kOrigin + base::Duration(9), job::Reason::kEvicted};
   EXPECT_EQ(base::dump_json(to_json(event, kOrigin)),
             R"({"event":"agent_ended","task":"ps:0","attempt":3,"sentence":"was evicted",)"
             R"("ended_at":9,"reason":"evicted"})");
@@ -63,13 +94,13 @@ TEST(EventTest, IsWrittenAsDocumented) {
 
 TEST(EventTest, AnAgentsEndIsReadAsItWasWrittenBefore) {
   const job::TaskId ps{"ps", 0};
-  AgentEnded event{ps, 3, "ended", kOrigin + base::Duration(9)};
+  job::AgentEnded event{ps, 3, "ended", kOrigin + base::Duration(9)};
   base::Json json = to_json(event, kOrigin);
   json.erase("reason");
   const auto read = [&](bool counts, bool out_of_memory) {
     json["counts"] = counts;
     json["out_of_memory"] = out_of_memory;
-    return std::get<AgentEnded>(*event_from_json(json, kOrigin)).reason;
+    return std::get<job::AgentEnded>(*event_from_json(json, kOrigin)).reason;
   };
   EXPECT_EQ(read(true, false), job::Reason::kAgentEnded);
   EXPECT_EQ(read(true, true), job::Reason::kOutOfMemory);
@@ -85,6 +116,7 @@ TEST(EventTest, EachMissingKeyIsTold) {
       base::Json json = whole;
       json.erase(key);
       const auto read = event_from_json(json, kOrigin);
+      if (key == "why") continue;  // older journals have none
       ASSERT_FALSE(read.ok()) << key;
       EXPECT_THAT(read.error().message, HasSubstr(key));
     }
@@ -122,7 +154,7 @@ TEST(EventTest, WrongValuesAreTold) {
 
 TEST(EventTest, InstantThatDoesNotFitIsRefused) {
   const job::TaskId ps{"ps", 0};
-  const Event event = AgentEnded{ps, 1, "died", kOrigin};
+  const Event event = job::AgentEnded{ps, 1, "died", kOrigin};
   base::Json json = to_json(event, kOrigin);
   json["ended_at"] = std::numeric_limits<std::int64_t>::max();
   const auto read = event_from_json(json, kOrigin);

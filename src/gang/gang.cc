@@ -242,14 +242,14 @@ void Gang::on(const Started& event) {
   if (task != nullptr && task->phase == Phase::kStarting) enter(*task, Phase::kRunning);
 }
 
-void Gang::on(const Exited& event) {
+void Gang::on(const job::Exited& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
   switch (task->phase) {
     case Phase::kStarting:
     case Phase::kRunning: break;
     case Phase::kStopping:
-      task->exit = event.report.sentence;
+      note_exit(*task, job::Reason::kStopped, event.report.sentence);
       enter(*task, event.report.port_lost ? Phase::kAllocated : Phase::kRegistered);
       return publish_if_complete();
     case Phase::kEnding: return exited_while_ending(*task, event);
@@ -259,13 +259,13 @@ void Gang::on(const Exited& event) {
     case Phase::kIdle:
     case Phase::kGone: return;
   }
-  task->exit = event.report.sentence;
+  note_exit(*task, event.report.reason, event.report.sentence);
   if (event.report.success) return succeeded(*task);
   enter(*task, Phase::kIdle);
   const Failure failure = failure_of(*task, event);
   if (event.report.port_lost) return failed_for_its_port(*task, failure);
   const job::Reason reason = event.report.reason;
-  failed(*task, failure, job::is_own_fault(reason), reason != job::Reason::kCouldNotStart);
+  failed(*task, failure, job::is_own_fault(reason), job::has_begun(reason));
 }
 
 // Its agent takes another port and reports anew; everything else about it stays.
@@ -326,14 +326,14 @@ void Gang::on(const Reattached& event) {
   if (task->phase == Phase::kStopping) decide(Stop{task->id, task->attempt, timeouts_.stop});
 }
 
-void Gang::on(const AgentEnded& event) {
+void Gang::on(const job::AgentEnded& event) {
   Task* task = allocated(event.task, event.attempt);
   if (task == nullptr) return;
   if (task->phase == Phase::kGone) return correct_failure(*task, event);
   agent_lost(*task, event);
 }
 
-void Gang::agent_lost(Task& task, const AgentEnded& how) {
+void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
   const Phase phase = task.phase;
   if (phase == Phase::kIdle) {
     const auto restart_at = task.restart_at;
@@ -346,7 +346,7 @@ void Gang::agent_lost(Task& task, const AgentEnded& how) {
     const bool matters =
         stage_ == Stage::kStopping && task.policy != Policy::kSidecar && task.member;
     if (matters && on_its_own && task.outcome == Outcome::kNone) {
-      task.exit = how.sentence;
+      note_exit(task, how.reason, how.sentence);
       failures_.push_back(failure_of(task, how));
       return leave(task, Outcome::kFailed);
     }
@@ -355,7 +355,7 @@ void Gang::agent_lost(Task& task, const AgentEnded& how) {
     return;
   }
   if (!task.member) return lost_beside(task, how);
-  task.exit = how.sentence;
+  note_exit(task, how.reason, how.sentence);
   const Failure failure = failure_of(task, how);
   leave(task, Outcome::kFailed);
   if (stage_ == Stage::kStopping || stage_ == Stage::kFinished) return;  // a sidecar in its grace

@@ -48,8 +48,9 @@ struct Task {
   int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
-  job::Address address;    // port 0: has not reported
-  std::string exit;        // how its last run ended, in words
+  job::Address address;                             // port 0: has not reported
+  std::string exit;                                 // how its last run ended, in words
+  job::Reason exit_reason = job::Reason::kUnknown;  // of a failure, or of our stopping it
   bool silent = false;     // no session; the deadline is the end of its lease
   base::Instant begun_at;  // when it was asked for, or its run began
   int pauses = 0;          // before its restarts, since a run of it was long
@@ -168,10 +169,10 @@ class Gang {
   void on(const Allocated& event);
   void on(const Reported& event);
   void on(const Started& event);
-  void on(const Exited& event);
+  void on(const job::Exited& event);
   void on(const SessionLost& event);
   void on(const Reattached& event);
-  void on(const AgentEnded& event);
+  void on(const job::AgentEnded& event);
   void on(const Progress& event);
   void on(const StopRequested& event);
   void on(const ClusterGone& event);
@@ -219,12 +220,13 @@ class Gang {
   [[nodiscard]] std::optional<base::Instant> resize_time() const;
   [[nodiscard]] bool can_do_without(const Task& task) const;
   void drop(Task& task, const Failure& failure);
-  void lost_beside(Task& task, const AgentEnded& how);
+  void lost_beside(Task& task, const job::AgentEnded& how);
   void go_on_without(Task& task, const Failure& failure);
   [[nodiscard]] std::string resize_words() const;
-  void exited_while_ending(Task& task, const Exited& event);
-  void correct_failure(const Task& task, const AgentEnded& event);
-  void agent_lost(Task& task, const AgentEnded& how);
+  void exited_while_ending(Task& task, const job::Exited& event);
+  static void note_exit(Task& task, job::Reason reason, const std::string& sentence);
+  void correct_failure(const Task& task, const job::AgentEnded& event);
+  void agent_lost(Task& task, const job::AgentEnded& how);
   void succeeded(Task& task);
   void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
   [[nodiscard]] bool is_wanted(const Task& task) const;
@@ -253,8 +255,8 @@ class Gang {
   [[nodiscard]] std::optional<base::Instant> shown_limit(base::Instant now) const;
   [[nodiscard]] static Failure failure_of(const Task& task, job::Reason reason,
                                           const std::string& what, base::Instant at);
-  [[nodiscard]] static Failure failure_of(const Task& task, const Exited& event);
-  [[nodiscard]] static Failure failure_of(const Task& task, const AgentEnded& event);
+  [[nodiscard]] static Failure failure_of(const Task& task, const job::Exited& event);
+  [[nodiscard]] static Failure failure_of(const Task& task, const job::AgentEnded& event);
 
   template <typename T>
   void decide(T decision) {

@@ -185,8 +185,8 @@ void Gang::drop(Task& task, const Failure& failure) {
 }
 
 // An agent that ran nothing is lost: another is asked for, not for ever.
-void Gang::lost_beside(Task& task, const AgentEnded& how) {
-  task.exit = how.sentence;
+void Gang::lost_beside(Task& task, const job::AgentEnded& how) {
+  note_exit(task, how.reason, how.sentence);
   const Failure failure = failure_of(task, how);
   leave(task, Outcome::kLost);
   if (!is_wanted(task)) return;

@@ -194,7 +194,7 @@ TEST(SpareTest, EndsWithTheOthersAndNeverMatters) {
   failed.pass(seconds(1));
   failed.exited(worker(0), 3);
   // Its agent died before it was asked to end: no cause of anything.
-  failed.step(AgentEnded{worker(2), 1, "died", failed.now() - seconds(1)});
+  failed.step(job::AgentEnded{worker(2), 1, "died", failed.now() - seconds(1)});
   failed.agent_ended(worker(1));
   failed.agent_ended(worker(0));
   EXPECT_EQ(failed.cause(), "worker:0 on host-worker exited with status 3");
@@ -417,7 +417,7 @@ TEST(ElasticTest, CopiesGoOnAlike) {
   Driver driver = running(elastic(3, 2, 1));
   Gang copy = driver.gang();
   driver.agent_ended(worker(1));
-  const Event event = AgentEnded{
+  const Event event = job::AgentEnded{
       worker(1), 1, "lost its agent, which was killed by signal 9 (SIGKILL)", driver.now()};
   EXPECT_EQ(copy.step(event, driver.now()), driver.decisions());
   EXPECT_TRUE(copy == driver.gang());

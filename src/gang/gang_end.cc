@@ -39,14 +39,14 @@ Gang::Failure Gang::failure_of(const Task& task, job::Reason reason, const std::
   return failure;
 }
 
-Gang::Failure Gang::failure_of(const Task& task, const Exited& event) {
+Gang::Failure Gang::failure_of(const Task& task, const job::Exited& event) {
   Failure failure = failure_of(task, event.report.reason, event.report.sentence, event.ended_at);
   failure.cause.last_lines = event.report.last_lines;
   failure.cause.traceback = event.report.traceback;
   return failure;
 }
 
-Gang::Failure Gang::failure_of(const Task& task, const AgentEnded& event) {
+Gang::Failure Gang::failure_of(const Task& task, const job::AgentEnded& event) {
   return failure_of(task, event.reason, event.sentence, event.ended_at);
 }
 
@@ -59,13 +59,18 @@ void Gang::succeeded(Task& task) {
 }
 
 // A failure before it was asked to end is its own, and may be the first cause that arrived late.
-void Gang::exited_while_ending(Task& task, const Exited& event) {
+void Gang::exited_while_ending(Task& task, const job::Exited& event) {
   if (task.outcome != Outcome::kNone) return;
-  task.exit = event.report.sentence;
+  // Why it is ended may be known already.
+  const job::Reason asked =
+      task.exit_reason == job::Reason::kNoProgress ? task.exit_reason : job::Reason::kStopped;
+  note_exit(task, asked, event.report.sentence);
   if (event.report.success) {
     task.outcome = Outcome::kSucceeded;
+    task.exit_reason = job::Reason::kUnknown;
   } else if (task.asked_to_end_at && event.ended_at < *task.asked_to_end_at) {
     task.outcome = Outcome::kFailed;
+    task.exit_reason = event.report.reason;
     const bool matters = task.policy != Policy::kSidecar && stage_ == Stage::kStopping;
     if (matters && failures_.size() < kMaxFailures) failures_.push_back(failure_of(task, event));
   } else {
@@ -73,9 +78,14 @@ void Gang::exited_while_ending(Task& task, const Exited& event) {
   }
 }
 
+void Gang::note_exit(Task& task, job::Reason reason, const std::string& sentence) {
+  task.exit = sentence;
+  task.exit_reason = reason;
+}
+
 // A silent task was given up when its lease had ended for sure; now it is known when and how it
 // did.
-void Gang::correct_failure(const Task& task, const AgentEnded& event) {
+void Gang::correct_failure(const Task& task, const job::AgentEnded& event) {
   for (Failure& failure : failures_) {
     if (failure.cause.task == task.id && event.ended_at < failure.at) {
       failure = failure_of(task, event);
@@ -245,12 +255,11 @@ void Gang::on(const ClusterGone& event) {
   if (stage_ == Stage::kNew) {
     stage_ = Stage::kFinished;
     verdict_ = job::JobState::kFailed;
-    return decide(
-        Finish{verdict_, job::Cause{{}, {}, event.reason, {}, {}, job::Reason::kClusterGone}});
+    return decide(Finish{verdict_, job::Cause{{}, {}, event.sentence, {}, {}, event.reason}});
   }
   Failure failure;
-  failure.cause.sentence = event.reason;
-  failure.cause.reason = job::Reason::kClusterGone;
+  failure.cause.sentence = event.sentence;
+  failure.cause.reason = event.reason;
   failure.at = now_;
   fail_job(failure);
 }
@@ -307,6 +316,7 @@ void Gang::expired(Task& task) {
 
 void Gang::grace_over(Task& task) {
   if (task.policy == Policy::kObserver) {
+    task.exit_reason = job::Reason::kNoProgress;
     decide(Warn{format("{} made no progress for {} after the others had ended; it was stopped",
                        job::to_string(task.id), base::to_words(task.grace))});
   }
@@ -328,7 +338,7 @@ void Gang::expired_without_place(Task& task) {
                   base::to_words(timeouts_.roll_call));
   }
   const Failure failure = failure_of(task, reason, what, now_);
-  task.exit = what;
+  note_exit(task, reason, what);
   if (task.policy == Policy::kSidecar) {
     decide(Warn{format("{}; the job continues without it", failure.cause.sentence)});
     return end(task, timeouts_.stop);

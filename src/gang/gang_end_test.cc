@@ -105,8 +105,30 @@ TEST(GangEndTest, ObserverWithoutProgressIsStoppedAndTold) {
   EXPECT_EQ(driver.expire(), "warn; end e0; end-at-once w0");
   EXPECT_EQ(driver.warning(),
             "evaluator:0 made no progress for 2 min after the others had ended; it was stopped");
+  driver.exited(job::kEvaluator, 143);
+  EXPECT_EQ(driver.exit_reason(job::kEvaluator), job::Reason::kNoProgress);
   driver.all_gone();
   EXPECT_EQ(driver.gang().state(), job::JobState::kSucceeded);
+}
+
+TEST(GangEndTest, ATaskSaysWhyItsLastRunEnded) {
+  Driver driver = running(job_of({task_type("worker", 3)}));
+  driver.exited(job::kWorker0, 0);
+  EXPECT_EQ(driver.exit_reason(job::kWorker0), job::Reason::kUnknown);
+  driver.exited(job::kWorker1, 3);
+  EXPECT_EQ(driver.exit_reason(job::kWorker1), job::Reason::kExitStatus);
+  // It was stopped: what it made of that is no reason.
+  driver.exited({"worker", 2}, 143);
+  EXPECT_EQ(driver.exit_reason({"worker", 2}), job::Reason::kStopped);
+  EXPECT_EQ(driver.gang().find({"worker", 2})->exit, "exited with status 143");
+}
+
+TEST(GangEndTest, AGoneClusterGivesItsReason) {
+  Driver driver = running(job_of({task_type("worker")}));
+  driver.step(ClusterGone{"no right to create pods", job::Reason::kApiServer});
+  driver.all_gone();
+  EXPECT_EQ(driver.cause(), "no right to create pods");
+  EXPECT_EQ(driver.reason(), job::Reason::kApiServer);
 }
 
 TEST(GangEndTest, ObserverWithoutGraceIsNotAwaited) {
@@ -162,7 +184,8 @@ TEST(GangEndTest, FirstCauseIsTheEarliestFailureHoweverLateItIsHeardOf) {
   driver.pass(seconds(42));
   EXPECT_EQ(driver.exited(job::kWorker0, 1), "end-at-once w0; end w1 w2");
   driver.pass(std::chrono::milliseconds(5));
-  driver.step(Exited{kWorker2, 1, failed_with("was killed by signal 9 (out of memory)"), first});
+  driver.step(
+      job::Exited{kWorker2, 1, failed_with("was killed by signal 9 (out of memory)"), first});
   driver.exited(job::kWorker1, 143);  // stopped by us: no failure of its own
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
@@ -177,7 +200,8 @@ TEST(GangEndTest, FirstCauseMayBeAnAgentThatDied) {
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
   driver.exited(job::kWorker0, 1);
-  driver.step(AgentEnded{job::kWorker1, 1, "died with its host", first, job::Reason::kLostNode});
+  driver.step(
+      job::AgentEnded{job::kWorker1, 1, "died with its host", first, job::Reason::kLostNode});
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
             "worker:1 on host-worker died with its host, 2.0 s before worker:0 failed too");
@@ -193,9 +217,9 @@ TEST(GangEndTest, FirstCauseMayBeATaskThatWasGivenUpWhenSilent) {
   driver.session_lost(job::kWorker0);
   EXPECT_EQ(driver.expire(), "kill w0; end w1");
   const base::Instant later = lease_ended + seconds(2);
-  driver.step(Exited{job::kWorker1, 1, failed_with("lost its peer"), later});
-  EXPECT_EQ(driver.step(
-                AgentEnded{job::kWorker0, 1, "lost its host", lease_ended, job::Reason::kLostNode}),
+  driver.step(job::Exited{job::kWorker1, 1, failed_with("lost its peer"), later});
+  EXPECT_EQ(driver.step(job::AgentEnded{job::kWorker0, 1, "lost its host", lease_ended,
+                                        job::Reason::kLostNode}),
             "");
   EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(),
@@ -207,7 +231,7 @@ TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
   driver.exited(job::kWorker0, 1);
-  driver.step(AgentEnded{job::kTensorboard, 1, "died", first});
+  driver.step(job::AgentEnded{job::kTensorboard, 1, "died", first});
   EXPECT_EQ(driver.agent_ended(job::kWorker0), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker exited with status 1");
 }
@@ -217,7 +241,7 @@ TEST(GangEndTest, CauseKeepsWhatTheTaskSaidLast) {
   job::ExitReport report = failed_with("exited with status 1");
   report.last_lines = {"one", "two"};
   report.traceback = "Traceback";
-  driver.step(Exited{job::kWorker0, 1, report, driver.now()});
+  driver.step(job::Exited{job::kWorker0, 1, report, driver.now()});
   driver.all_gone();
   const auto& finish = std::get<Finish>(driver.decisions().back());
   EXPECT_EQ(finish.cause->task, job::kWorker0);

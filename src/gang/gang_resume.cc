@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/overloaded.h"
 #include "gang/gang.h"
 
 // A new master goes on with the job of a dead one.
@@ -7,19 +8,25 @@ namespace gangrun::gang {
 
 bool Gang::matters(const Event& event, base::Instant now) const {
   if (stage_ == Stage::kFinished) return false;
-  if (stage_ == Stage::kNew) {
-    return std::holds_alternative<Begin>(event) || std::holds_alternative<StopRequested>(event) ||
-           std::holds_alternative<Resumed>(event) || std::holds_alternative<ClusterGone>(event);
-  }
-  if (std::holds_alternative<TimePassed>(event)) {
-    const auto deadline = next_deadline();
-    return deadline && *deadline <= now;
-  }
-  if (const auto* progress = std::get_if<Progress>(&event)) {
-    const Task* task = find(progress->task);
-    return task != nullptr && task->attempt == progress->attempt && prolongs_grace(*task);
-  }
-  return true;
+  const bool has_begun = stage_ != Stage::kNew;
+  return std::visit(
+      base::Overloaded{
+          [](const base::OneOf<Begin, StopRequested, Resumed, ClusterGone> auto&) { return true; },
+          [&](const base::OneOf<ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                                SessionLost, Reattached, job::AgentEnded> auto&) {
+            return has_begun;
+          },
+          [&](const TimePassed&) {
+            const auto deadline = next_deadline();
+            return has_begun && deadline && *deadline <= now;
+          },
+          [&](const Progress& progress) {
+            const Task* task = find(progress.task);
+            return has_begun && task != nullptr && task->attempt == progress.attempt &&
+                   prolongs_grace(*task);
+          },
+      },
+      event);
 }
 
 void Gang::on(const Resumed&) {

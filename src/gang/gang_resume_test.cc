@@ -45,7 +45,7 @@ TEST(GangResumeTest, WhatWasAskedForIsAskedForAnew) {
   driver.allocated(job::kWorker0);
   EXPECT_EQ(driver.step(Resumed{}), "end-at-once w1; allocate w1#2");
   EXPECT_EQ(driver.step(Allocated{job::kWorker1, 1, "late"}), "");
-  EXPECT_EQ(driver.step(AgentEnded{job::kWorker1, 1, "late", driver.now()}), "");
+  EXPECT_EQ(driver.step(job::AgentEnded{job::kWorker1, 1, "late", driver.now()}), "");
   EXPECT_EQ(driver.phase(job::kWorker1), Phase::kAsked);
   driver.reported(job::kWorker0);
   EXPECT_EQ(driver.reported(job::kWorker1), "publish 1; start@1 w0 w1#2");
@@ -155,7 +155,7 @@ TEST(GangMattersTest, OnlyWhatIsDueOrProlongsAGrace) {
   driver.run_all();
   EXPECT_FALSE(matters(TimePassed{}));
   EXPECT_FALSE(matters(progress));
-  EXPECT_TRUE(matters(Exited{job::kWorker0, 1, {}, driver.now()}));
+  EXPECT_TRUE(matters(job::Exited{job::kWorker0, 1, {}, driver.now()}));
   driver.exited(job::kWorker0, 0);
   EXPECT_FALSE(matters(TimePassed{}));
   EXPECT_TRUE(matters(progress));

@@ -284,19 +284,20 @@ std::map<std::string, Happening> happenings() {
         }}},
       {"started", {kind_of<Started>(), [](Driver& d, const Id& id) { return d.started(id); }}},
       {"exited_success",
-       {kind_of<Exited>(), [](Driver& d, const Id& id) { return d.exited(id, 0); }}},
+       {kind_of<job::Exited>(), [](Driver& d, const Id& id) { return d.exited(id, 0); }}},
       {"exited_failure",
-       {kind_of<Exited>(), [](Driver& d, const Id& id) { return d.exited(id, 1); }}},
+       {kind_of<job::Exited>(), [](Driver& d, const Id& id) { return d.exited(id, 1); }}},
       {"exited_port_lost",
-       {kind_of<Exited>(), [](Driver& d, const Id& id) { return d.port_lost(id); }}},
+       {kind_of<job::Exited>(), [](Driver& d, const Id& id) { return d.port_lost(id); }}},
       {"session_lost",
        {kind_of<SessionLost>(), [](Driver& d, const Id& id) { return d.session_lost(id); }}},
       {"reattached",
        {kind_of<Reattached>(), [](Driver& d, const Id& id) { return d.reattached(id); }}},
       {"agent_ended",
-       {kind_of<AgentEnded>(), [](Driver& d, const Id& id) { return d.agent_ended(id); }}},
+       {kind_of<job::AgentEnded>(), [](Driver& d, const Id& id) { return d.agent_ended(id); }}},
       {"agent_evicted",
-       {kind_of<AgentEnded>(), [](Driver& d, const Id& id) { return d.agent_ended(id, false); }}},
+       {kind_of<job::AgentEnded>(),
+        [](Driver& d, const Id& id) { return d.agent_ended(id, false); }}},
       {"progress",
        {kind_of<Progress>(),
         [](Driver& d, const Id& id) {
@@ -376,9 +377,9 @@ TEST(GangTableTest, EventsOfOtherAttemptsAndUnknownTasksChangeNothing) {
         const Gang before = made.driver.gang();
         for (const Event& event :
              std::vector<Event>{Allocated{id, attempt, "late"}, Reported{id, attempt, {"late", 1}},
-                                Started{id, attempt}, Exited{id, attempt, {}, now},
+                                Started{id, attempt}, job::Exited{id, attempt, {}, now},
                                 SessionLost{id, attempt}, Reattached{id, attempt},
-                                AgentEnded{id, attempt, "late", now}, Progress{id, attempt}}) {
+                                job::AgentEnded{id, attempt, "late", now}, Progress{id, attempt}}) {
           EXPECT_EQ(made.driver.step(event), "") << situation << " " << name_of(event);
           EXPECT_TRUE(made.driver.gang() == before) << situation << " " << name_of(event);
         }

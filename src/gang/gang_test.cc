@@ -145,11 +145,14 @@ TEST(GangTest, TaskThatCannotBeStoppedForARestartFailsTheJob) {
 }
 
 TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
-  Driver driver = running(two_workers(5, job::RestartScope::kTask));
-  job::ExitReport report;
-  report.reason = job::Reason::kCouldNotStart;
-  report.sentence = "could not be started: no such file";
-  EXPECT_EQ(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), "end w0; end-at-once w1");
+  for (const job::Reason reason : {job::Reason::kCouldNotStart, job::Reason::kImagePull}) {
+    Driver driver = running(two_workers(5, job::RestartScope::kTask));
+    job::ExitReport report;
+    report.reason = reason;
+    report.sentence = "could not be started: no such file";
+    EXPECT_EQ(driver.step(job::Exited{job::kWorker1, 1, report, driver.now()}),
+              "end w0; end-at-once w1");
+  }
 }
 
 TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
@@ -171,7 +174,8 @@ TEST(GangTest, WhoLeavesAfterTheNoticeOfItsPreemptionHasNotFailed) {
   report.reason = job::Reason::kPreempted;
   report.code = 42;
   report.sentence = "exited with status 42 after the notice of its preemption";
-  EXPECT_THAT(driver.step(Exited{job::kWorker1, 1, report, driver.now()}), StartsWith("warn; "));
+  EXPECT_THAT(driver.step(job::Exited{job::kWorker1, 1, report, driver.now()}),
+              StartsWith("warn; "));
   EXPECT_THAT(driver.warning(), testing::EndsWith("restarted, not counted"));
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
@@ -401,8 +405,9 @@ TEST(GangTest, CopiesGoOnAlike) {
   EXPECT_FALSE(copy == driver.gang());
   job::ExitReport report;
   report.code = 1;
+  report.reason = job::Reason::kExitStatus;
   report.sentence = "exited with status 1";
-  EXPECT_EQ(copy.step(Exited{job::kWorker1, 1, report, driver.now()}, driver.now()),
+  EXPECT_EQ(copy.step(job::Exited{job::kWorker1, 1, report, driver.now()}, driver.now()),
             driver.decisions());
   EXPECT_TRUE(copy == driver.gang());
 }

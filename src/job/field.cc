@@ -1,6 +1,7 @@
 #include "job/field.h"
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/units.h"
 
@@ -98,45 +99,67 @@ Result<FieldValue> read_value(const Field& field, const FieldInfo& info) {
 }
 
 std::string text_of(const FieldInfo& info, const FieldValue& value) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    if (info.kind == FieldKind::kMemory) return memory_text(*number);
-    if (info.kind == FieldKind::kDuration) return duration_text(std::chrono::milliseconds(*number));
-    return std::to_string(*number);
-  }
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  const auto* texts = std::get_if<std::vector<std::string>>(&value);
-  return texts == nullptr ? "" : base::format("{}", base::join(*texts, ", "));
+  return std::visit(base::Overloaded{
+                        [](std::monostate) { return std::string(); },
+                        [&](std::int64_t number) {
+                          if (info.kind == FieldKind::kMemory) return memory_text(number);
+                          if (info.kind == FieldKind::kDuration) {
+                            return duration_text(std::chrono::milliseconds(number));
+                          }
+                          return std::to_string(number);
+                        },
+                        [](bool truth) { return std::string(truth ? "true" : "false"); },
+                        [](const std::string& text) { return text; },
+                        [](const std::vector<std::string>& texts) {
+                          return base::format("{}", base::join(texts, ", "));
+                        },
+                    },
+                    value);
 }
 
 Json json_of(const FieldInfo& info, const FieldValue& value, PlanForm form) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    if (info.kind == FieldKind::kCount) return *number;
-    if (form == PlanForm::kForPeople) return text_of(info, value);
-    if (info.kind == FieldKind::kMemory) return *number;
-    // In seconds, as a bare number of a job file.
-    if (*number % kMillisecondsPerSecond == 0) return *number / kMillisecondsPerSecond;
-    return static_cast<double>(*number) / kMillisecondsPerSecond;
-  }
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth;
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-    Json list = Json::array();
-    for (const std::string& text : *texts) list.push_back(text);
-    return list;
-  }
-  return {};
+  return std::visit(base::Overloaded{
+                        [](std::monostate) { return Json(); },
+                        [&](std::int64_t number) -> Json {
+                          if (info.kind == FieldKind::kCount) return number;
+                          if (form == PlanForm::kForPeople) return text_of(info, value);
+                          if (info.kind == FieldKind::kMemory) return number;
+                          // In seconds, as a bare number of a job file.
+                          if (number % kMillisecondsPerSecond == 0)
+                            return number / kMillisecondsPerSecond;
+                          return static_cast<double>(number) / kMillisecondsPerSecond;
+                        },
+                        [](bool truth) { return Json(truth); },
+                        [](const std::string& text) { return Json(text); },
+                        [](const std::vector<std::string>& texts) {
+                          Json list = Json::array();
+                          for (const std::string& text : texts) list.push_back(text);
+                          return list;
+                        },
+                    },
+                    value);
 }
 
 Found check_value(const FieldInfo& info, const FieldValue& value, const std::string& path) {
-  if (std::holds_alternative<std::monostate>(value)) return std::nullopt;
-  if (info.check != nullptr) return info.check(value, path);
-  if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    if (info.kind == FieldKind::kDuration) return check_duration_in(info, *number, path);
-    return check_range(*number, info.min, most_of(info), path);
-  }
-  if (info.kind == FieldKind::kText) return check_bytes(*std::get_if<std::string>(&value), path);
-  return std::nullopt;
+  const bool has_own_check = info.check != nullptr;
+  return std::visit(base::Overloaded{
+                        [](std::monostate) { return Found(); },
+                        [&](std::int64_t number) -> Found {
+                          if (has_own_check) return info.check(value, path);
+                          if (info.kind == FieldKind::kDuration)
+                            return check_duration_in(info, number, path);
+                          return check_range(number, info.min, most_of(info), path);
+                        },
+                        [&](const std::string& text) -> Found {
+                          if (has_own_check) return info.check(value, path);
+                          return info.kind == FieldKind::kText ? check_bytes(text, path)
+                                                               : std::nullopt;
+                        },
+                        [&](const base::OneOf<bool, std::vector<std::string>> auto&) -> Found {
+                          return has_own_check ? info.check(value, path) : std::nullopt;
+                        },
+                    },
+                    value);
 }
 
 std::string_view name_of(const FieldFlag& flag) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/json_text.h"
 
@@ -32,13 +33,13 @@ base::Result<Figure> figure_from(const std::string& name, const base::Json& valu
 base::Json to_json(const Figures& figures) {
   base::Json json = base::Json::object();
   for (const auto& [name, figure] : figures) {
-    if (const auto* whole = std::get_if<std::int64_t>(&figure)) {
-      json[name] = *whole;
-    } else if (const auto* number = std::get_if<double>(&figure)) {
-      json[name] = std::isfinite(*number) ? base::Json(*number) : base::Json();
-    } else {
-      json[name] = json_text(std::get<std::string>(figure), kMaxFigureTextBytes);
-    }
+    json[name] = std::visit(
+        base::Overloaded{
+            [](std::int64_t whole) { return base::Json(whole); },
+            [](double number) { return std::isfinite(number) ? base::Json(number) : base::Json(); },
+            [](const std::string& text) { return json_text(text, kMaxFigureTextBytes); },
+        },
+        figure);
   }
   return json;
 }
@@ -66,13 +67,12 @@ std::string to_words(const Figures& figures) {
   for (const auto& [name, figure] : figures) {
     if (!words.empty()) words += ' ';
     words += name + '=';
-    if (const auto* whole = std::get_if<std::int64_t>(&figure)) {
-      words += base::format("{}", *whole);
-    } else if (const auto* number = std::get_if<double>(&figure)) {
-      words += base::format("{:.6g}", *number);
-    } else {
-      words += std::get<std::string>(figure);
-    }
+    words += std::visit(base::Overloaded{
+                            [](std::int64_t whole) { return base::format("{}", whole); },
+                            [](double number) { return base::format("{:.6g}", number); },
+                            [](const std::string& text) { return text; },
+                        },
+                        figure);
   }
   return words;
 }

@@ -14,27 +14,32 @@ struct Row {
   Reason reason;
   std::string_view name;
   bool is_own_fault;
+  bool has_begun = true;
 };
 
 constexpr std::array kRows = {
     Row{Reason::kExitStatus, "exit_status", true},
     Row{Reason::kSignal, "signal", true},
     Row{Reason::kOutOfMemory, "out_of_memory", true},
-    Row{Reason::kCouldNotStart, "could_not_start", true},
+    Row{Reason::kCouldNotStart, "could_not_start", true, false},
+    Row{Reason::kImagePull, "image_pull", true, false},
+    Row{Reason::kContainerCreate, "container_create", true, false},
     Row{Reason::kPortLost, "port_lost", false},
     Row{Reason::kLogLimit, "log_limit", true},
+    Row{Reason::kNoProgress, "no_progress", true},
     Row{Reason::kPreempted, "preempted", false},
     Row{Reason::kEvicted, "evicted", false},
     Row{Reason::kLostNode, "lost_node", false},
     Row{Reason::kContainerLost, "container_lost", false},
     Row{Reason::kNoHeartbeat, "no_heartbeat", false},
     Row{Reason::kAgentEnded, "agent_ended", true},
-    Row{Reason::kAllocationTimeout, "allocation_timeout", true},
+    Row{Reason::kAllocationTimeout, "allocation_timeout", true, false},
     Row{Reason::kRollCallTimeout, "roll_call_timeout", true},
     Row{Reason::kJobTimeout, "job_timeout", true},
     Row{Reason::kStopTimeout, "stop_timeout", true},
     Row{Reason::kStopped, "stopped", false},
     Row{Reason::kClusterGone, "cluster_gone", true},
+    Row{Reason::kApiServer, "api_server", true},
     Row{Reason::kMasterLost, "master_lost", false},
 };
 
@@ -83,6 +88,11 @@ std::span<const Reason> all_reasons() { return kReasons; }
 bool is_own_fault(Reason reason) {
   const Row* row = row_of(reason);
   return row == nullptr || row->is_own_fault;
+}
+
+bool has_begun(Reason reason) {
+  const Row* row = row_of(reason);
+  return row == nullptr || row->has_begun;
 }
 
 }  // namespace gangrun::job

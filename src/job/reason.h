@@ -17,8 +17,11 @@ enum class Reason : std::uint8_t {
   kSignal,
   kOutOfMemory,
   kCouldNotStart,
+  kImagePull,
+  kContainerCreate,
   kPortLost,
   kLogLimit,
+  kNoProgress,
   // Its place.
   kPreempted,
   kEvicted,
@@ -34,6 +37,7 @@ enum class Reason : std::uint8_t {
   // The job.
   kStopped,
   kClusterGone,
+  kApiServer,
   kMasterLost,
 };
 
@@ -48,5 +52,7 @@ std::span<const Reason> all_reasons();
 
 // Whether it is the task's own doing. A restart for another reason is not counted.
 [[nodiscard]] bool is_own_fault(Reason reason);
+// Whether the task's command had begun. What could not even begin is not tried again.
+[[nodiscard]] bool has_begun(Reason reason);
 
 }  // namespace gangrun::job

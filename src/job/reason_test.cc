@@ -37,5 +37,16 @@ TEST(Reason, WhatThePlaceDoesIsNoFaultOfTheTask) {
   }
 }
 
+TEST(Reason, SomeSayThatTheCommandHasNotBegun) {
+  std::set<Reason> unbegun;
+  for (const Reason reason : all_reasons()) {
+    if (!has_begun(reason)) unbegun.insert(reason);
+  }
+  EXPECT_THAT(unbegun,
+              testing::UnorderedElementsAre(Reason::kCouldNotStart, Reason::kImagePull,
+                                            Reason::kContainerCreate, Reason::kAllocationTimeout));
+  EXPECT_TRUE(has_begun(Reason::kUnknown));
+}
+
 }  // namespace
 }  // namespace gangrun::job

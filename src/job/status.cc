@@ -74,6 +74,9 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.exit, text_member(json, "exit", kMaxSentenceBytes));
   GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
   GANGRUN_ASSIGN(status.log_path, path_member(json, "log_path", kMaxFieldBytes));
+  // Only where there is one; older masters tell none.
+  GANGRUN_ASSIGN(const auto reason, base::json_member_or<std::string>(json, "exit_reason", ""));
+  status.exit_reason = reason_or_unknown(reason);
   if (json.contains("figures")) {
     GANGRUN_ASSIGN(status.figures, figures_from_json(json.at("figures")));
   }
@@ -179,6 +182,7 @@ base::Json to_json(const TaskStatus& status) {
                      {"exit", json_text(status.exit, kMaxSentenceBytes)},
                      {"last_line", json_text(status.last_line, kMaxLineBytes)},
                      {"log_path", base::shorten(status.log_path, kMaxFieldBytes)}};
+  if (status.exit_reason != Reason::kUnknown) json["exit_reason"] = to_string(status.exit_reason);
   if (!status.figures.empty()) json["figures"] = to_json(status.figures);
   return json;
 }

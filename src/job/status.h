@@ -80,7 +80,9 @@ struct TaskStatus {
   std::int64_t pid = 0;         // of its first process, as the master's host sees it; 0: none
   std::int64_t memory_bytes = 0;
   double cpu_seconds = 0;
-  std::string exit;       // "exited with status 3", empty while it runs
+  std::string exit;  // "exited with status 3", empty while it runs
+  // Why its last run failed or was stopped; unknown: it did not, or nobody knows.
+  Reason exit_reason = Reason::kUnknown;
   std::string last_line;  // of its output
   std::string log_path;   // without the ending: ".out" and ".err" stand beside
   Figures figures{};      // what the task itself tells

@@ -27,12 +27,9 @@ RecordedGang::RecordedGang(gang::Gang gang, Writer& writer, bool can_be_followed
 
 // That time has passed is no news: the gang's deadlines stand until it is handled.
 void RecordedGang::add(gang::Event event, std::optional<PlaceRecord> place) {
-  const auto is_time = [](const gang::Event& e) {
-    return std::holds_alternative<gang::TimePassed>(e);
-  };
-  if (is_time(event) && !events_.empty()) return;
-  if (!events_.empty() && is_time(events_.front().event)) events_.pop_front();
-  const bool asks_for_end = std::holds_alternative<gang::StopRequested>(event);
+  if (gang::is_time(event) && !events_.empty()) return;
+  if (!events_.empty() && gang::is_time(events_.front().event)) events_.pop_front();
+  const bool asks_for_end = gang::asks_for_end(event);
   Item item{std::move(event), std::move(place)};
   if (asks_for_end && waiting_) {
     end_requested_ = true;

@@ -147,7 +147,7 @@ TEST_F(RecordedGangTest, GivesOutNothingThatIsNotRecorded) {
   EXPECT_TRUE(decided<gang::End>());
   EXPECT_EQ(recorded_->gang().state(), job::JobState::kStopping);
   disk_.full = false;
-  for (const auto& task : {kFirst, kSecond}) add(gang::AgentEnded{task, 1, "ended", now_});
+  for (const auto& task : {kFirst, kSecond}) add(job::AgentEnded{task, 1, "ended", now_});
   ASSERT_TRUE(decided<gang::Finish>());
   const auto cause = std::get<gang::Finish>(decided_.back()).cause;
   ASSERT_TRUE(cause);
@@ -163,10 +163,10 @@ TEST_F(RecordedGangTest, ATrainingThatEndsWellIsNotFailedByItsDisk) {
   disk_.full = true;
   job::ExitReport report;
   report.success = true;
-  for (const auto& task : {kFirst, kSecond}) add(gang::Exited{task, 1, report, now_});
+  for (const auto& task : {kFirst, kSecond}) add(job::Exited{task, 1, report, now_});
   EXPECT_EQ(recorded_->gang().state(), job::JobState::kRunning);
   pass(kRoomTimeout);
-  for (const auto& task : {kFirst, kSecond}) add(gang::AgentEnded{task, 1, "ended", now_});
+  for (const auto& task : {kFirst, kSecond}) add(job::AgentEnded{task, 1, "ended", now_});
   EXPECT_EQ(recorded_->gang().state(), job::JobState::kSucceeded);
   EXPECT_TRUE(recorded_->verdict(sample_status(job::JobState::kSucceeded), now_));
 }

@@ -12,18 +12,21 @@ namespace {
 
 using base::Result;
 
-// An event with instants counted from the beginning of its segment, by this process's clock.
-gang::Event moved_by(base::Duration origin, gang::Event event) {
-  if (auto* exited = std::get_if<gang::Exited>(&event)) exited->ended_at += origin;
-  if (auto* ended = std::get_if<gang::AgentEnded>(&event)) ended->ended_at += origin;
-  return event;
+const SpecRecord* as_spec(const Record& record) {
+  return std::visit(
+      base::Overloaded{
+          [](const SpecRecord& spec) { return &spec; },
+          [](const base::OneOf<EventRecord, PlaceRecord, GenerationRecord, StatusRecord,
+                               VerdictRecord> auto&) -> const SpecRecord* { return nullptr; },
+      },
+      record);
 }
 
 Result<const job::JobSpec*> spec_of(const Journal& journal) {
   const job::JobSpec* spec = nullptr;
   for (const Segment& segment : journal.segments) {
     for (const Record& record : segment.records) {
-      const auto* found = std::get_if<SpecRecord>(&record);
+      const auto* found = as_spec(record);
       if (found == nullptr) continue;
       if (spec != nullptr && !(*spec == found->spec)) {
         return base::Error{
@@ -85,18 +88,23 @@ std::vector<gang::Decision> Replayer::record(const Record& record, base::Instant
 
 std::vector<gang::Decision> Replayer::handle(const EventRecord& record, base::Instant now) {
   last_ = std::min(std::max(origin_ + record.offset, last_), now);
-  const gang::Event event = moved_by(origin_.time_since_epoch(), record.event);
+  // Its instants count from the beginning of its segment; the gang's are of this process's clock.
+  const gang::Event event = gang::moved_by(origin_.time_since_epoch(), record.event);
   std::vector<gang::Decision> decisions = replayed_.gang.step(event, last_);
-  const bool is_start = std::holds_alternative<gang::Started>(event);
-  if (is_start && !replayed_.all_started && replayed_.gang.all_started()) {
+  if (gang::tells_of_start(event) && !replayed_.all_started && replayed_.gang.all_started()) {
     replayed_.all_started = last_;
   }
   replayed_.warnings.clear();
   for (const gang::Decision& decision : decisions) {
-    if (const auto* finish = std::get_if<gang::Finish>(&decision)) replayed_.finish = *finish;
-    if (const auto* warning = std::get_if<gang::Warn>(&decision)) {
-      replayed_.warnings.push_back(warning->sentence);
-    }
+    std::visit(
+        base::Overloaded{
+            [&](const gang::Finish& finish) { replayed_.finish = finish; },
+            [&](const gang::Warn& warning) { replayed_.warnings.push_back(warning.sentence); },
+            // Carried out by the master that decided it, or decided again when one resumes.
+            [](const base::OneOf<gang::Allocate, gang::Publish, gang::Start, gang::Stop, gang::End,
+                                 gang::Kill> auto&) {},
+        },
+        decision);
   }
   return decisions;
 }

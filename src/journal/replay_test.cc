@@ -90,7 +90,7 @@ TEST_F(ReplayTest, KnowsWhenAllRanForTheFirstTime) {
   run_all();
   const base::Instant all_started = now_;
   now_ += seconds(41);
-  step(gang::Exited{kReplayedFirst, 1, failure(), now_});
+  step(job::Exited{kReplayedFirst, 1, failure(), now_});
   now_ += seconds(1);
   EXPECT_EQ(replayed()->all_started, all_started);
 }
@@ -135,9 +135,9 @@ TEST_F(ReplayTest, KnowsThePlaceOfEachAttempt) {
 TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {
   begin_segment(1);
   run_all();
-  step(gang::Exited{kReplayedFirst, 1, failure(), now_});
+  step(job::Exited{kReplayedFirst, 1, failure(), now_});
   for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) {
-    step(gang::AgentEnded{task, 1, "lost its agent, which ended", now_});
+    step(job::AgentEnded{task, 1, "lost its agent, which ended", now_});
   }
   const auto found = replayed();
   ASSERT_TRUE(found.ok() && found->finish);

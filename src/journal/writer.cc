@@ -60,17 +60,6 @@ class DiskFile final : public File {
   base::UniqueFd fd_;
 };
 
-// The event with its instants counted from `origin`.
-gang::Event counted_from(base::Instant origin, gang::Event event) {
-  if (auto* exited = std::get_if<gang::Exited>(&event)) {
-    exited->ended_at = base::Instant(exited->ended_at - origin);
-  }
-  if (auto* ended = std::get_if<gang::AgentEnded>(&event)) {
-    ended->ended_at = base::Instant(ended->ended_at - origin);
-  }
-  return event;
-}
-
 // What the header's text leaves out of a time: offsets count from what the header says.
 base::Duration written_off(base::WallTime time) {
   return time - std::chrono::floor<std::chrono::milliseconds>(time);
@@ -115,7 +104,7 @@ base::Result<> Writer::append(const Record& record) {
 base::Result<> Writer::spec(const job::JobSpec& spec) { return append(SpecRecord{spec}); }
 
 base::Result<> Writer::event(const gang::Event& event, base::Instant at) {
-  return append(EventRecord{counted_from(origin_, event), at - origin_});
+  return append(EventRecord{gang::moved_by(-origin_.time_since_epoch(), event), at - origin_});
 }
 
 base::Result<> Writer::place(const job::TaskId& task, int attempt, const base::Json& handle) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "net/digests.h"
 
@@ -56,19 +57,29 @@ void LoginSource::keep(std::shared_ptr<const net::Remote> remote,
 
 // All but what a plugin says.
 base::Result<> LoginSource::read_login() {
-  if (const auto* token = std::get_if<base::Secret>(&access_.login)) {
-    keep(remote_, bearer(*token));
-  } else if (const auto* basic = std::get_if<BasicLogin>(&access_.login)) {
-    keep(remote_, "Basic " + net::to_base64(basic->user + ":" + basic->password.reveal()));
-  } else if (const auto* file = std::get_if<TokenFile>(&access_.login)) {
-    auto text = base::read_file(file->path, kMaxTokenBytes);
-    if (!text.ok()) return std::move(text).error().context("while reading the token");
-    keep(remote_, bearer(base::Secret(std::move(*text))));
-    good_until_ = clock_.now() + kTokenFileAge;
-  } else {
-    keep(remote_, "");
-  }
-  return {};
+  return std::visit(
+      base::Overloaded{
+          [this](const base::OneOf<std::monostate, Plugin> auto&) -> base::Result<> {
+            keep(remote_, "");
+            return {};
+          },
+          [this](const base::Secret& token) -> base::Result<> {
+            keep(remote_, bearer(token));
+            return {};
+          },
+          [this](const BasicLogin& basic) -> base::Result<> {
+            keep(remote_, "Basic " + net::to_base64(basic.user + ":" + basic.password.reveal()));
+            return {};
+          },
+          [this](const TokenFile& file) -> base::Result<> {
+            auto text = base::read_file(file.path, kMaxTokenBytes);
+            if (!text.ok()) return std::move(text).error().context("while reading the token");
+            keep(remote_, bearer(base::Secret(std::move(*text))));
+            good_until_ = clock_.now() + kTokenFileAge;
+            return {};
+          },
+      },
+      access_.login);
 }
 
 void LoginSource::get(std::weak_ptr<void> alive, OnWay on_way) {
@@ -86,12 +97,14 @@ void LoginSource::get(std::weak_ptr<void> alive, OnWay on_way) {
 }
 
 bool LoginSource::forget(std::uint64_t number) {
-  if (!std::holds_alternative<Plugin>(access_.login) &&
-      !std::holds_alternative<TokenFile>(access_.login)) {
-    return false;
-  }
-  if (number == number_) way_.reset();
-  return true;
+  const bool may_be_renewed = std::visit(
+      base::Overloaded{
+          [](const base::OneOf<Plugin, TokenFile> auto&) { return true; },
+          [](const base::OneOf<std::monostate, base::Secret, BasicLogin> auto&) { return false; },
+      },
+      access_.login);
+  if (may_be_renewed && number == number_) way_.reset();
+  return may_be_renewed;
 }
 
 void LoginSource::run_plugin() {

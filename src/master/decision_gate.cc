@@ -9,13 +9,17 @@ namespace gangrun::master {
 
 namespace {
 
-bool must_be_known(const gang::Decision& decision) {
+// Whether it waits for the far copy of the journal, and whether that copy must not take its time.
+enum class Wait { kNone, kForCopy, kForCopyAtOnce };
+
+Wait wait_of(const gang::Decision& decision) {
   return std::visit(
       base::Overloaded{
-          [](const gang::Allocate&) { return false; }, [](const gang::Publish&) { return true; },
-          [](const gang::Start&) { return true; }, [](const gang::Stop&) { return false; },
-          [](const gang::End&) { return false; }, [](const gang::Kill&) { return false; },
-          [](const gang::Warn&) { return false; }, [](const gang::Finish&) { return true; }},
+          [](const base::OneOf<gang::Allocate, gang::Stop, gang::End, gang::Kill,
+                               gang::Warn> auto&) { return Wait::kNone; },
+          [](const base::OneOf<gang::Publish, gang::Start> auto&) { return Wait::kForCopy; },
+          [](const gang::Finish&) { return Wait::kForCopyAtOnce; },
+      },
       decision);
 }
 
@@ -28,11 +32,12 @@ DecisionGate::DecisionGate(journal::FarCopy* far_copy,
 void DecisionGate::pass(const std::vector<gang::Decision>& decisions) {
   std::size_t holding = 0;
   for (const gang::Decision& decision : decisions) {
-    if (far_copy_ == nullptr || (held_.empty() && !must_be_known(decision))) {
+    const Wait wait = wait_of(decision);
+    if (far_copy_ == nullptr || (held_.empty() && wait == Wait::kNone)) {
       carry_out_(decision);
       continue;
     }
-    if (std::holds_alternative<gang::Finish>(decision)) far_copy_->hurry();
+    if (wait == Wait::kForCopyAtOnce) far_copy_->hurry();
     held_.push_back(decision);
     ++holding;
   }

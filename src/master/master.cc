@@ -132,7 +132,7 @@ void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord>
 
 void Master::Impl::act_upon(const journal::RecordedGang::Handled& handled) {
   gate_.pass(handled.decisions);
-  if (std::holds_alternative<gang::Started>(handled.event)) note_all_started();
+  if (gang::tells_of_start(handled.event)) note_all_started();
   if (zookeeper_) zookeeper_->changed();
   if (gang_.finished()) return;
   if (std::exchange(state_, gang_.state()) != gang_.state()) record(journal_.status(status()));

@@ -38,20 +38,20 @@ void Master::Impl::run_direct(const gang::Start& decision) {
   job::ExitReport report;
   report.reason = job::Reason::kCouldNotStart;
   report.sentence = base::format("could not be started: {}", variables.error().message);
-  handle(gang::Exited{task, decision.attempt, std::move(report), clock_.now()});
+  handle(job::Exited{task, decision.attempt, std::move(report), clock_.now()});
 }
 
 void Master::Impl::on_direct(const cluster::DirectEvent& event) {
-  std::visit([this](const auto& each) { on(each); }, event);
+  std::visit([this](const auto& each) { on_run(each); }, event);
 }
 
-void Master::Impl::on(const cluster::RunStarted& event) {
+void Master::Impl::on_run(const cluster::RunStarted& event) {
   direct_runs_.started(event.task, event.host);
   facts_[event.task].address_reason = base::format("its pod is on {}", event.host);
   handle(gang::Started{event.task, event.attempt});
 }
 
-void Master::Impl::on(const cluster::RunLine& event) {
+void Master::Impl::on_run(const cluster::RunLine& event) {
   direct_runs_.add(event.task, event.text);
   facts_[event.task].last_line = base::shorten(event.text, kMaxLastLineBytes);
   tell_line(event.task, false, event.text);
@@ -59,12 +59,12 @@ void Master::Impl::on(const cluster::RunLine& event) {
   if (task.policy == job::Policy::kObserver) handle(gang::Progress{task.id, task.attempt});
 }
 
-void Master::Impl::on(const cluster::RunEnded& event) {
-  handle(gang::Exited{event.task, event.attempt, direct_runs_.completed(event.task, event.report),
-                      event.at});
+void Master::Impl::on_run(const job::Exited& event) {
+  handle(job::Exited{event.task, event.attempt, direct_runs_.completed(event.task, event.report),
+                     event.ended_at});
 }
 
-void Master::Impl::on(const cluster::RunWarning& event) {
+void Master::Impl::on_run(const cluster::RunWarning& event) {
   logger_.warning("{}", event.sentence);
   listener_.on_warning(event.sentence);
 }

@@ -43,7 +43,7 @@ class FakePlace final : public cluster::Direct {
   void release_others() override {}
   void stop(const job::TaskId& task, int attempt, milliseconds) override {
     loop_.post([this, task, attempt] {
-      listener_(cluster::Ended{task, attempt, "lost its pod: somebody deleted it", loop_.now()});
+      listener_(job::AgentEnded{task, attempt, "lost its pod: somebody deleted it", loop_.now()});
     });
   }
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
@@ -61,9 +61,7 @@ class FakePlace final : public cluster::Direct {
     job::ExitReport report;
     report.sentence = "was stopped";
     const int attempt = runs[task].back().attempt;
-    loop_.post([this, task, attempt, report] {
-      tell(cluster::RunEnded{task, attempt, report, {}});
-    });
+    loop_.post([this, task, attempt, report] { tell(job::Exited{task, attempt, report, {}}); });
   }
   int give_notice(const std::string& by) override {
     notices.push_back(by);
@@ -72,15 +70,15 @@ class FakePlace final : public cluster::Direct {
   [[nodiscard]] std::string waiting_for() const override { return waits_for; }
 
   void tell(cluster::DirectEvent event) {
-    if (auto* run_ended = std::get_if<cluster::RunEnded>(&event)) run_ended->at = loop_.now();
+    if (auto* run_ended = std::get_if<job::Exited>(&event)) run_ended->ended_at = loop_.now();
     direct_listener_(event);
   }
   void end(const job::TaskId& task, const job::ExitReport& report) {
-    tell(cluster::RunEnded{task, runs[task].back().attempt, report, {}});
+    tell(job::Exited{task, runs[task].back().attempt, report, {}});
   }
   void take_away(const job::TaskId& task) {
-    listener_(cluster::Ended{task, slots[task], "was evicted by Kubernetes", loop_.now(),
-                             job::Reason::kEvicted});
+    listener_(job::AgentEnded{task, slots[task], "was evicted by Kubernetes", loop_.now(),
+                              job::Reason::kEvicted});
   }
 
   std::map<job::TaskId, int> slots;

@@ -26,12 +26,14 @@ void Master::Impl::on(const cluster::PreemptionNotice& event) {
   tell_notice(event.task);
 }
 
-void Master::Impl::on(const cluster::Ended& event) {
+void Master::Impl::on(const job::AgentEnded& event) {
   facts_[event.task].preempted_at.reset();
-  handle(gang::AgentEnded{event.task, event.attempt, event.sentence, event.ended_at, event.reason});
+  handle(event);
 }
 
-void Master::Impl::on(const cluster::Gone& event) { handle(gang::ClusterGone{event.reason}); }
+void Master::Impl::on(const cluster::Gone& event) {
+  handle(gang::ClusterGone{event.sentence, event.reason});
+}
 
 // Nothing is decided yet: who is told may save its work. Without a session it is told later.
 void Master::Impl::tell_notice(const job::TaskId& task) {
@@ -92,10 +94,10 @@ void Master::Impl::on(const registry::Started& event) {
   handle(gang::Started{event.task, event.attempt});
 }
 
-void Master::Impl::on(const registry::Exited& event) {
+void Master::Impl::on(const job::Exited& event) {
   facts_[event.task].pid = 0;
   facts_[event.task].memory_bytes = 0;
-  handle(gang::Exited{event.task, event.attempt, event.exit.report, event.exit.at});
+  handle(event);
 }
 
 void Master::Impl::on(const registry::Heartbeat& event) {
@@ -131,7 +133,7 @@ void Master::Impl::on(const registry::PortLost& event) {
   report.reason = job::Reason::kPortLost;
   report.port_lost = true;
   report.sentence = "lost its port to another program";
-  handle(gang::Exited{event.task, event.attempt, report, clock_.now()});
+  handle(job::Exited{event.task, event.attempt, report, clock_.now()});
 }
 
 void Master::Impl::on(const registry::SessionLost& event) {

@@ -84,13 +84,13 @@ class Master::Impl {
   void on(const cluster::Waiting& event);
   void on(const cluster::Allocated& event);
   void on(const cluster::PreemptionNotice& event);
-  void on(const cluster::Ended& event);
+  void on(const job::AgentEnded& event);
   void on(const cluster::Gone& event);
   void on_direct(const cluster::DirectEvent& event);
-  void on(const cluster::RunStarted& event);
-  void on(const cluster::RunLine& event);
-  void on(const cluster::RunEnded& event);
-  void on(const cluster::RunWarning& event);
+  void on_run(const cluster::RunStarted& event);
+  void on_run(const cluster::RunLine& event);
+  void on_run(const job::Exited& event);
+  void on_run(const cluster::RunWarning& event);
   void report_slot(const job::TaskId& task, int attempt);
   void run_direct(const gang::Start& decision);
   void tell_notice(const job::TaskId& task);
@@ -99,7 +99,7 @@ class Master::Impl {
   void on(const registry::Reported& event);
   void on(const registry::Reattached& event);
   void on(const registry::Started& event);
-  void on(const registry::Exited& event);
+  void on(const job::Exited& event);
   void on(const registry::Heartbeat& event);
   void on(registry::LogLines& event);
   void on(const registry::PortLost& event);

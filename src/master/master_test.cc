@@ -117,11 +117,11 @@ class FakeCluster final : public cluster::Cluster {
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
   // Of an agent, whichever master had it started.
   void end(const job::TaskId& task, int attempt) {
-    listener_(cluster::Ended{task, attempt, "lost its agent, which ended", loop_.now()});
+    listener_(job::AgentEnded{task, attempt, "lost its agent, which ended", loop_.now()});
   }
   void take_away(const job::TaskId& task, int attempt) {
-    listener_(cluster::Ended{task, attempt, "was stopped with its container", loop_.now(),
-                             job::Reason::kStopped});
+    listener_(job::AgentEnded{task, attempt, "was stopped with its container", loop_.now(),
+                              job::Reason::kStopped});
   }
 
   bool agents_are_slow = false;  // they do not come to report

@@ -35,7 +35,4 @@ struct Exit {
 // From what wait4() gives.
 Exit exit_from_wait(int status, const rusage& usage);
 
-// "segmentation fault" for SIGSEGV; "real-time signal 3" for the nameless ones.
-std::string signal_words(int signal);
-
 }  // namespace gangrun::process

@@ -29,12 +29,6 @@ TEST(Exit, SaysInWordsHowAProcessEnded) {
   EXPECT_FALSE(exit.succeeded());
 }
 
-TEST(Exit, NamesEverySignal) {
-  for (int signal = 1; signal <= SIGRTMAX; ++signal) EXPECT_FALSE(signal_words(signal).empty());
-  EXPECT_EQ(signal_words(SIGTERM), "termination request");
-  EXPECT_EQ(signal_words(SIGRTMIN + 2), "real-time signal 2");
-}
-
 TEST(Exit, ReadsAWaitStatus) {
   rusage usage{};
   usage.ru_utime = {.tv_sec = 1, .tv_usec = 500'000};

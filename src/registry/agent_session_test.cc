@@ -129,7 +129,7 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   EXPECT_EQ(events[2],
             DeskEvent(LogLines{job::kWorker0, 1, Stream::kOut, {"one", "two\uFFFD"}, 0}));
   EXPECT_EQ(events[3], DeskEvent(LogLines{job::kWorker0, 1, Stream::kErr, {"three"}, 0}));
-  EXPECT_EQ(std::get<Exited>(events[4]).exit.report, exit);
+  EXPECT_EQ(std::get<job::Exited>(events[4]).report, exit);
   EXPECT_EQ(events[5], DeskEvent(LogLines{job::kWorker0, 1, Stream::kOut, {"the last words"}, 0}));
   EXPECT_THAT(log.lines, IsEmpty());
 }
@@ -190,7 +190,7 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   serve(seconds(60), 1, 1);
   wait_for_events(2);
   EXPECT_EQ(names_of(events), "reattached exited");
-  EXPECT_EQ(std::get<Exited>(events[1]).exit.report, exit);
+  EXPECT_EQ(std::get<job::Exited>(events[1]).report, exit);
   EXPECT_THAT(told, ElementsAre("start 1 of 1"));
   EXPECT_THAT(log.lines, IsEmpty());
 }

@@ -208,7 +208,7 @@ void AgentSide::exited(job::ExitReport report, base::Instant ended_at, base::Ins
   user_pid_ = 0;
   exit_ = std::move(report);
   ended_at_ = ended_at;
-  send(ExitedMessage{run_attempt_, generation_, ending(now)});
+  send(ExitedMessage{run_attempt_, generation_, past_exit(now)});
 }
 
 void AgentSide::port_lost() {
@@ -267,15 +267,15 @@ void AgentSide::send_report(base::Instant now) {
                        identity_.address_reason,
                        identity_.control};
   if (state_ == AgentState::kExited) {
-    report.exit = ending(now);
+    report.exit = past_exit(now);
   }
   send(report);
   if (moved_) send_new_address();
 }
 
-Ending AgentSide::ending(base::Instant now) const {
+PastExit AgentSide::past_exit(base::Instant now) const {
   const auto ago = std::chrono::duration_cast<milliseconds>(now - ended_at_);
-  return Ending{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
+  return PastExit{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
 }
 
 void AgentSide::send_new_address() {

@@ -155,7 +155,7 @@ class AgentSide {
   void send_report(base::Instant now);
   void send_new_address();
   void send_heartbeat(base::Instant now);
-  [[nodiscard]] Ending ending(base::Instant now) const;
+  [[nodiscard]] PastExit past_exit(base::Instant now) const;
   void exit_is_known();
   [[nodiscard]] bool has_lease() const { return !welcomed_ || master_lost_.count() > 0; }
   void disconnect();

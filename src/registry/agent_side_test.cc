@@ -170,7 +170,7 @@ TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
   const auto& said = std::get<ReportMessage>(messages.back());
   EXPECT_EQ(said.state, AgentState::kExited);
   EXPECT_EQ(said.run_attempt, 1);
-  EXPECT_EQ(said.exit, (Ending{report, seconds(3)}));
+  EXPECT_EQ(said.exit, (PastExit{report, seconds(3)}));
 }
 
 // A result is sent between the end of the processes and the word of it.

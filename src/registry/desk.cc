@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 
 namespace gangrun::registry {
@@ -25,6 +26,18 @@ std::string one_line(std::string_view text) {
 constexpr std::chrono::milliseconds kShortestHeartbeat = std::chrono::seconds(1);
 constexpr int kMaxHeartbeatsPerSecond = 2000;
 constexpr int kHeartbeatsInALease = 10;
+
+// Whether a session may begin with it.
+bool may_open(const AgentMessage& message) {
+  return std::visit(
+      base::Overloaded{
+          [](const ReportMessage&) { return true; },
+          [](const base::OneOf<StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
+                               PortLostMessage, FiguresMessage, ResultMessage,
+                               RendezvousMessage> auto&) { return false; },
+      },
+      message);
+}
 
 }  // namespace
 
@@ -81,7 +94,7 @@ void Desk::on_frame(SessionId id, std::string_view frame, base::Instant now) {
     if (opened) refuse(id, message.error().message, false);
     return;
   }
-  if (opened && !std::holds_alternative<ReportMessage>(*message)) {
+  if (opened && !may_open(*message)) {
     log_once(Offence::kUnexpected, "", "a session must begin with a report");
     refuse(id, "a session must begin with a report", false);
     return;
@@ -202,8 +215,7 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   if (message.state == AgentState::kRunning) {
     tell_started(Started{message.task, current, message.generation, message.user_pid});
   } else if (message.exit) {
-    tell_exited(Exited{message.task, current, message.generation,
-                       Ended{message.exit->report, now - message.exit->ago}});
+    tell_exited(job::Exited{message.task, current, message.exit->report, now - message.exit->ago});
   }
 }
 
@@ -214,7 +226,7 @@ void Desk::tell_started(Started event) {
   output_.event(std::move(event));
 }
 
-void Desk::tell_exited(Exited event) {
+void Desk::tell_exited(job::Exited event) {
   Expected& expected = expected_.at(event.task);
   if (event.attempt != expected.attempt || expected.exited_attempt >= event.attempt) return;
   expected.exited_attempt = event.attempt;
@@ -274,8 +286,8 @@ void Desk::handle(SessionId, Session& session, const ExitedMessage& message, bas
     return log_once(Offence::kUnexpected, job::to_string(session.task), "exited without a run");
   }
   session.phase = Phase::kEnded;
-  tell_exited(Exited{session.task, session.attempt, message.generation,
-                     Ended{message.exit.report, now - message.exit.ago}});
+  tell_exited(
+      job::Exited{session.task, session.attempt, message.exit.report, now - message.exit.ago});
 }
 
 void Desk::handle(SessionId id, Session& session, const HeartbeatMessage& message,
@@ -383,7 +395,7 @@ bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
     // Its start was lost with another session: the run is over before it began.
     job::ExitReport report;
     report.sentence = "was not started";
-    tell_exited(Exited{task, current, newest_generation_, Ended{report, session->renewed_at}});
+    tell_exited(job::Exited{task, current, report, session->renewed_at});
     return true;
   }
   send(id, StopMessage{grace});

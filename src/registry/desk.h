@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "job/cluster_spec.h"
+#include "job/ends.h"
 #include "job/exit_report.h"
 #include "job/task_id.h"
 #include "registry/messages.h"
@@ -35,15 +36,8 @@ inline constexpr std::chrono::milliseconds kMaxLateness = std::chrono::seconds(1
 // Kinds of wrong messages, by task, that are told in the log; later new ones are not.
 inline constexpr std::size_t kMaxLoggedOffences = 1000;
 
-// How a run ended, at a time of this host's clock.
-struct Ended {
-  job::ExitReport report;
-  base::Instant at;
-
-  friend bool operator==(const Ended&, const Ended&) = default;
-};
-
 // In every event, `attempt` is the task's current one: of expect(), or of the last send_start().
+// job::Exited (job/ends.h) comes at most once for an attempt.
 
 // A task is at a place and waits for the cluster spec: for the first time, or (its port was lost)
 // at a new address. From an agent, or by REST, then with pid 0.
@@ -85,16 +79,6 @@ struct Started {
   std::int64_t pid = 0;
 
   friend bool operator==(const Started&, const Started&) = default;
-};
-
-// At most once for an attempt.
-struct Exited {
-  job::TaskId task;
-  int attempt = 1;
-  int generation = 1;
-  Ended exit;
-
-  friend bool operator==(const Exited&, const Exited&) = default;
 };
 
 struct Heartbeat {
@@ -157,8 +141,8 @@ struct ResultPart {
   friend bool operator==(const ResultPart&, const ResultPart&) = default;
 };
 
-using DeskEvent = std::variant<Reported, Reattached, Started, Exited, Heartbeat, LogLines, PortLost,
-                               SessionLost, FiguresTold, ResultPart>;
+using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heartbeat, LogLines,
+                               PortLost, SessionLost, FiguresTold, ResultPart>;
 
 // Where the desk's decisions go. Each may call the desk again; the desk has finished its own change
 // by then.
@@ -304,7 +288,7 @@ class Desk {
   void attach(SessionId id, Session& session, const ReportMessage& message, base::Instant now);
   // Events of the current attempt that were not told before.
   void tell_started(Started event);
-  void tell_exited(Exited event);
+  void tell_exited(job::Exited event);
   void new_address(Session& session, const ReportMessage& message);
   // Why the store did not do it, or nothing; a get that waits is not answered.
   base::Result<> rendezvous(SessionId id, const Session& session, RendezvousMessage& message);

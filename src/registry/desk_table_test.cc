@@ -35,7 +35,7 @@ std::vector<Incoming> incoming() {
   const auto report = [](AgentState state, int generation, auto change) {
     const int run = state == AgentState::kWaiting ? 0 : 2;
     ReportMessage message{kWorker0, 2, kTaskHome, 99, state, run, generation, 0, {}};
-    if (state == AgentState::kExited) message.exit = Ending{};
+    if (state == AgentState::kExited) message.exit = PastExit{};
     change(message);
     return encode(AgentMessage(message));
   };

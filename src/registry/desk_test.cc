@@ -25,7 +25,7 @@ class DeskTest : public testing::Test {
   static ReportMessage report(AgentState state = AgentState::kWaiting, int generation = 0) {
     const int run = state == AgentState::kWaiting ? 0 : 2;
     ReportMessage message{kWorker0, 2, kTaskHome, 99, state, run, generation, 0, {}};
-    if (state == AgentState::kExited) message.exit = Ending{{}, milliseconds(500)};
+    if (state == AgentState::kExited) message.exit = PastExit{{}, milliseconds(500)};
     return message;
   }
   void frame(SessionId session, const AgentMessage& message) {
@@ -82,7 +82,7 @@ TEST_F(DeskTest, ASecondSessionIsRefusedWhileTheFirstIsOpenAndWelcomeAfterwards)
   EXPECT_THAT(
       out.events,
       ElementsAre(DeskEvent(Reattached{kWorker0, 2, kTaskHome, 99, AgentState::kExited, 1, 0}),
-                  DeskEvent(Exited{kWorker0, 2, 1, Ended{{}, now - milliseconds(500)}})));
+                  DeskEvent(job::Exited{kWorker0, 2, {}, now - milliseconds(500)})));
   out.clear();
   desk.on_closed(3);
   attach(4, again);  // the exit is told once
@@ -249,10 +249,10 @@ TEST_F(DeskTest, StopOfWhatWasNeverStartedIsItsEnd) {
   EXPECT_TRUE(desk.send_stop(kWorker0, seconds(3)));
   EXPECT_THAT(out.sent, IsEmpty());
   ASSERT_EQ(out.events.size(), 1U);
-  const auto& exited = std::get<Exited>(out.events[0]);
+  const auto& exited = std::get<job::Exited>(out.events[0]);
   EXPECT_EQ(exited.attempt, 2);
-  EXPECT_FALSE(exited.exit.report.success);
-  EXPECT_EQ(exited.exit.report.sentence, "was not started");
+  EXPECT_FALSE(exited.report.success);
+  EXPECT_EQ(exited.report.sentence, "was not started");
 }
 
 TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {

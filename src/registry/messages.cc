@@ -93,12 +93,12 @@ class Reader {
   std::string_view type_;
 };
 
-Result<Ending> read_ending(const Reader& in) {
+Result<PastExit> read_past_exit(const Reader& in) {
   if (!in.has("exit")) return wrong(in.type(), "exit", "there");
   auto report = job::exit_report_from_json(in.member("exit")).context(in.type());
   if (!report.ok()) return std::move(report).error();
   GANGRUN_ASSIGN(const milliseconds ago, in.duration("ended_ms_ago", kMaxEndedAgo));
-  return Ending{*std::move(report), ago};
+  return PastExit{*std::move(report), ago};
 }
 
 Result<AgentState> read_state(const Reader& in) {
@@ -189,7 +189,7 @@ Result<AgentMessage> read_report(const Reader& in) {
   GANGRUN_ASSIGN(out.user_pid, in.integer("user_pid", 0, kMaxPid));
   GANGRUN_TRY(check_members_fit(in, out));
   if (out.state == AgentState::kExited) {
-    GANGRUN_ASSIGN(out.exit, read_ending(in));
+    GANGRUN_ASSIGN(out.exit, read_past_exit(in));
   }
   return AgentMessage(std::move(out));
 }
@@ -208,7 +208,7 @@ Result<AgentMessage> read_exited(const Reader& in) {
   ExitedMessage out;
   GANGRUN_ASSIGN(out.attempt, in.attempt());
   GANGRUN_ASSIGN(out.generation, in.generation(1));
-  GANGRUN_ASSIGN(out.exit, read_ending(in));
+  GANGRUN_ASSIGN(out.exit, read_past_exit(in));
   return AgentMessage(std::move(out));
 }
 

@@ -57,13 +57,13 @@ enum class Stream { kOut, kErr };
 std::string_view to_string(AgentState state);
 std::string_view to_string(Stream stream);
 
-// How a run ended and how long ago that was when the message was written: hosts' clocks differ, so
-// no message carries a time of day.
-struct Ending {
+// The report of a run that has ended, and how long ago that was when the message was written:
+// hosts' clocks differ, so no message carries a time of day.
+struct PastExit {
   job::ExitReport report;
   std::chrono::milliseconds ago{0};
 
-  friend bool operator==(const Ending&, const Ending&) = default;
+  friend bool operator==(const PastExit&, const PastExit&) = default;
 };
 
 // Where an agent can be told that its master is at another place now (control.h), on the host of
@@ -84,10 +84,10 @@ struct ReportMessage {
   job::Address address;
   std::int64_t pid = 0;  // of the agent
   AgentState state = AgentState::kWaiting;
-  int run_attempt = 0;         // of the run that goes on or has ended; 0 when waiting
-  int generation = 0;          // of the same run
-  std::int64_t user_pid = 0;   // of the run that goes on, else 0
-  std::optional<Ending> exit;  // exactly when the state is kExited
+  int run_attempt = 0;           // of the run that goes on or has ended; 0 when waiting
+  int generation = 0;            // of the same run
+  std::int64_t user_pid = 0;     // of the run that goes on, else 0
+  std::optional<PastExit> exit;  // exactly when the state is kExited
   // What else is held for the task beside the port of its address, in the job's order.
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};  // why this address and no other of its host
@@ -107,7 +107,7 @@ struct StartedMessage {
 struct ExitedMessage {
   int attempt = 1;
   int generation = 1;
-  Ending exit;
+  PastExit exit;
 
   friend bool operator==(const ExitedMessage&, const ExitedMessage&) = default;
 };

@@ -14,9 +14,9 @@ namespace {
 
 using base::Json;
 
-void put_ending(Json& json, const Ending& ending) {
-  json["exit"] = job::to_json(ending.report);
-  json["ended_ms_ago"] = ending.ago.count();
+void put_past_exit(Json& json, const PastExit& past) {
+  json["exit"] = job::to_json(past.report);
+  json["ended_ms_ago"] = past.ago.count();
 }
 
 Json write(const ReportMessage& message) {
@@ -36,7 +36,7 @@ Json write(const ReportMessage& message) {
     json["control_port"] = message.control->port;
     json["control_fingerprint"] = message.control->fingerprint;
   }
-  if (message.exit) put_ending(json, *message.exit);
+  if (message.exit) put_past_exit(json, *message.exit);
   return json;
 }
 
@@ -50,7 +50,7 @@ Json write(const StartedMessage& message) {
 Json write(const ExitedMessage& message) {
   Json json = {
       {"type", "exited"}, {"attempt", message.attempt}, {"generation", message.generation}};
-  put_ending(json, message.exit);
+  put_past_exit(json, message.exit);
   return json;
 }
 

@@ -38,7 +38,7 @@ std::vector<AgentMessage> agent_messages() {
   exited.state = AgentState::kExited;
   exited.generation = 4;
   exited.run_attempt = 2;
-  exited.exit = Ending{some_exit(), milliseconds(1500)};
+  exited.exit = PastExit{some_exit(), milliseconds(1500)};
   return {
       waiting,
       running,

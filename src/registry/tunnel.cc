@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 
 namespace gangrun::registry {
 
@@ -129,9 +130,13 @@ void Tunnel::on_message(std::string_view message) {
   if (is_over_) return;
   const auto read = flow_.on_message(message);
   if (!read.ok()) return break_off(read.error());
-  if (const auto* data = std::get_if<TunnelData>(&*read)) out_ += data->bytes;
-  if (std::holds_alternative<TunnelTaken>(*read)) read_on();
-  if (std::holds_alternative<TunnelEnd>(*read)) tell_taken(0);
+  std::visit(base::Overloaded{
+                 [](const TunnelOpened&) {},  // the flow knows it
+                 [this](const TunnelData& data) { out_ += data.bytes; },
+                 [this](const TunnelTaken&) { read_on(); },
+                 [this](const TunnelEnd&) { tell_taken(0); },
+             },
+             *read);
   write();
 }
 

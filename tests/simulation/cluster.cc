@@ -110,7 +110,7 @@ void World::agent_is_dead(std::size_t number, const std::string& sentence, bool 
     say(base::format("{} #{} is dead: {}", job::to_string(agent.task), agent.asked, sentence));
   if (!agent.known) return;
   tell_cluster_event(number,
-                     gang::AgentEnded{agent.task, agent.asked, sentence, now_, reason_of(counts)});
+                     job::AgentEnded{agent.task, agent.asked, sentence, now_, reason_of(counts)});
 }
 
 void World::stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_ms) {
@@ -144,8 +144,8 @@ void World::adopt() {
     if (!agent.known || agent.life != Agent::Life::kDead) continue;
     const gang::Task& task = *master_->gang().find(agent.task);
     if (task.phase == gang::Phase::kGone || task.allocated_attempt != agent.asked) continue;
-    tell_cluster_event(i, gang::AgentEnded{agent.task, agent.asked, agent.ended, agent.ended_at,
-                                           reason_of(agent.ended_counts)});
+    tell_cluster_event(i, job::AgentEnded{agent.task, agent.asked, agent.ended, agent.ended_at,
+                                          reason_of(agent.ended_counts)});
   }
 }
 

@@ -87,9 +87,14 @@ void World::follow(std::string_view line) {
   const auto record = journal::parse_record(line, number);
   if (!record.ok()) return violated(format("P5: {}", record.error().message));
   auto decisions = follower_.record(*record, now_);
-  if (std::holds_alternative<journal::EventRecord>(*record)) {
-    followers_choice_ = std::move(decisions);
-  }
+  std::visit(
+      base::Overloaded{
+          [&](const journal::EventRecord&) { followers_choice_ = std::move(decisions); },
+          // Nothing is decided of them.
+          [](const base::OneOf<journal::SpecRecord, journal::PlaceRecord, journal::GenerationRecord,
+                               journal::StatusRecord, journal::VerdictRecord> auto&) {},
+      },
+      *record);
 }
 
 // P5 after every step: whoever has read the journal so far has the same gang and would decide the
@@ -124,7 +129,7 @@ void World::judge_step(const gang::Event& event, const std::vector<gang::Decisio
     violated("P5: gives out what no next master knows");
   }
   if (over_ && !decisions.empty()) violated("P1: decided something after the end");
-  stop_requested_ |= std::holds_alternative<gang::StopRequested>(event);
+  stop_requested_ |= gang::asks_for_end(event);
   const job::JobState state = gang.state();
   if (!verdict_at_ && (state == job::JobState::kStopping || job::is_final(state))) {
     verdict_at_ = now_;
@@ -132,7 +137,7 @@ void World::judge_step(const gang::Event& event, const std::vector<gang::Decisio
   }
   if (gang.finished() != job::is_final(state)) violated("finished() and state() differ");
   const auto deadline = gang.next_deadline();
-  if (deadline && std::holds_alternative<gang::TimePassed>(event) && *deadline <= now_) {
+  if (deadline && gang::is_time(event) && *deadline <= now_) {
     violated("P7: a deadline is left behind");
   }
   const bool waits = state == job::JobState::kAllocating || state == job::JobState::kRollCall ||
@@ -264,7 +269,6 @@ void World::judge_first_cause(const gang::Finish& finish) {
   if (finish.state != job::JobState::kFailed || restarted_ || has_observer) return;
   // What happened between two masters is heard of late or never.
   if (masters() > 1) return;
-  if (finish.cause->sentence.find("was not heard of") != std::string::npos) return;
   const auto is_flexible = [](const job::TaskSpec& t) { return t.slots() > t.needed(); };
   // What ran nothing is no cause of anything.
   if (std::any_of(schedule_.spec.tasks.begin(), schedule_.spec.tasks.end(), is_flexible)) return;
@@ -277,11 +281,19 @@ void World::judge_first_cause(const gang::Finish& finish) {
     if (failed && at < *verdict_at_) failures[at].insert(id);
   };
   for (const Record& record : records_) {
-    if (const auto* exited = std::get_if<gang::Exited>(&record.event)) {
-      settle(exited->task, !exited->report.success, exited->ended_at);
-    } else if (const auto* ended = std::get_if<gang::AgentEnded>(&record.event)) {
-      settle(ended->task, true, ended->ended_at);
-    }
+    std::visit(
+        base::Overloaded{
+            [&](const job::Exited& exited) {
+              settle(exited.task, !exited.report.success, exited.ended_at);
+            },
+            [&](const job::AgentEnded& ended) { settle(ended.task, true, ended.ended_at); },
+            // No task's end.
+            [](const base::OneOf<gang::Begin, gang::ClusterWaiting, gang::Allocated, gang::Reported,
+                                 gang::Started, gang::SessionLost, gang::Reattached, gang::Progress,
+                                 gang::StopRequested, gang::ClusterGone, gang::TimePassed,
+                                 gang::Resumed> auto&) {},
+        },
+        record.event);
   }
   if (failures.empty()) return;
   if (!finish.cause->task || !failures.begin()->second.contains(*finish.cause->task)) {

@@ -151,29 +151,35 @@ void Master::close(registry::SessionId session, std::string_view) {
 
 void Master::event(registry::DeskEvent event) {
   if (world_.master_is_dying_) return;
-  std::visit(
-      [this]<typename T>(const T& e) {
-        if constexpr (std::is_same_v<T, registry::Reported>) {
-          handle(gang::Reported{e.task, e.attempt, e.address});
-        } else if constexpr (std::is_same_v<T, registry::Reattached>) {
-          handle(gang::Reattached{e.task, e.attempt});
-        } else if constexpr (std::is_same_v<T, registry::Started>) {
-          handle(gang::Started{e.task, e.attempt});
-        } else if constexpr (std::is_same_v<T, registry::Exited>) {
-          handle(gang::Exited{e.task, e.attempt, e.exit.report, e.exit.at});
-        } else if constexpr (std::is_same_v<T, registry::Heartbeat>) {
-          if (e.progress) handle(gang::Progress{e.task, e.attempt});
-        } else if constexpr (std::is_same_v<T, registry::PortLost>) {
-          job::ExitReport report;
-          report.reason = job::Reason::kPortLost;
-          report.port_lost = true;
-          report.sentence = "lost its port to another program";
-          handle(gang::Exited{e.task, e.attempt, report, world_.now()});
-        } else if constexpr (std::is_same_v<T, registry::SessionLost>) {
-          handle(gang::SessionLost{e.task, e.attempt});
-        }
-      },
-      event);
+  std::visit(base::Overloaded{
+                 [this](const registry::Reported& e) {
+                   handle(gang::Reported{e.task, e.attempt, e.address});
+                 },
+                 [this](const registry::Reattached& e) {
+                   handle(gang::Reattached{e.task, e.attempt});
+                 },
+                 [this](const registry::Started& e) {
+                   handle(gang::Started{e.task, e.attempt});
+                 },
+                 [this](const job::Exited& e) { handle(e); },
+                 [this](const registry::Heartbeat& e) {
+                   if (e.progress) handle(gang::Progress{e.task, e.attempt});
+                 },
+                 [this](const registry::PortLost& e) {
+                   job::ExitReport report;
+                   report.reason = job::Reason::kPortLost;
+                   report.port_lost = true;
+                   report.sentence = "lost its port to another program";
+                   handle(job::Exited{e.task, e.attempt, report, world_.now()});
+                 },
+                 [this](const registry::SessionLost& e) {
+                   handle(gang::SessionLost{e.task, e.attempt});
+                 },
+                 // Told to people, and no news for the gang.
+                 [](const base::OneOf<registry::LogLines, registry::FiguresTold,
+                                      registry::ResultPart> auto&) {},
+             },
+             event);
 }
 
 }  // namespace gangrun::simulation

@@ -66,6 +66,8 @@ RULES = [
     Rule(r"\bthrow\b", "base::Result", product, "throw Bad();", bare=True),
     Rule(r"\b(sprintf|vsprintf|strcpy|strcat|gets|atoi|atol|atof|strtok|rand|srand|gmtime|localtime|tmpnam|mktemp)\s*\(",
          "base/strings.h, base/format.h or the _r function", product, "atoi(text)", bare=True),
+    Rule(r"\b(get_if|holds_alternative)\b", "std::visit with base::Overloaded that names every alternative", product,
+         "std::get_if<A>(&x)", bare=True),
     Rule(r"\bstd::endl\b", "'\\n'", cpp, "out << std::endl;", bare=True),
     Rule(r"\b(steady|system)_clock::now\b", "the base::Clock that main hands down",
          lambda path: product(path) and path.parts[1] in ("job", "journal"), "steady_clock::now()", bare=True),
@@ -92,6 +94,11 @@ ALLOWED = {
     ("co_await x;", "tests/toolchain/coroutine_probe.cc"): "the probe that keeps the rule honest",
     ("whitelist", "proto/hadoop/yarn_master.proto"): "the names of Hadoop's own messages",
     ("volatile int x;", "src/base/secret.cc"): "the comparison must not stop at the first difference",
+    ("std::get_if<A>(&x)", "src/gang/driver.h"): "a test asks for the decisions of one kind",
+    ("std::get_if<A>(&x)", "src/job/field.h"): "a row's type says which alternative its value has",
+    ("std::get_if<A>(&x)", "src/job/task_fields.cc"): "a row's type says which alternative its value has",
+    ("std::get_if<A>(&x)", "src/kubernetes/access.cc"): "asks for one kind of login: a plugin, or none",
+    ("std::get_if<A>(&x)", "src/kubernetes/login.cc"): "a plugin is a program: it alone is waited for",
 }
 
 

@@ -28,9 +28,15 @@ LOOK_S = 0.5
 # Seconds within which a query must end once it is stopped.
 END_LIMIT_S = 120
 ADDRESS_KEY = "stream/address"  # where the master listens, as a program for TensorFlowOnSpark knows its cluster
-ENDED = "gangrun: the end of this stream was asked for"  # what a batch that comes too late is answered
 
 _known: weakref.WeakValueDictionary[str, Streams] = weakref.WeakValueDictionary()
+
+
+class _TooLate(errors.InvalidJob):
+    """What a batch is answered that comes when the end of its stream was asked for. Spark passes only the text on."""
+
+    def __init__(self) -> None:
+        super().__init__("gangrun: the end of this stream was asked for")
 
 
 def is_dstream(data: Any) -> bool:
@@ -52,6 +58,7 @@ class Streams:
         self._stopping = False  # no batch is begun any more
         self._asked = False
         self._groups: set[str] = set()  # of the jobs of a batch, where Spark has no tags
+        self._batches: dict[Optional[str], list[_Batch]] = {}  # by the id of their query; None: of DStreams
         _known[cluster.id] = self
         host, port = cluster.plan.host, cluster.plan.port
         cluster.master.put(ADDRESS_KEY, f"{host}:{port}".encode())
@@ -60,13 +67,16 @@ class Streams:
         """Feed each batch of a DStream once, when it arrives."""
         plan = self.cluster._feed_plan(feed_timeout, qname, stream=True)
         batch = _Batch(self.cluster.id, plan)
+        self._batches.setdefault(None, []).append(batch)
         stream.foreachRDD(lambda _, rdd: batch(rdd))
 
     def start_query(self, writer: Any, feed_timeout: float) -> Any:
         """Start the writer's query, feed each of its batches, and return the query."""
         plan = self.cluster._feed_plan(feed_timeout, _feeding.QUEUE, stream=True)
         batch = _Batch(self.cluster.id, plan)
-        return writer.foreachBatch(lambda frame, _: batch(frame)).start()
+        query = writer.foreachBatch(lambda frame, _: batch(frame)).start()
+        self._batches.setdefault(str(query.id), []).append(batch)
+        return query
 
     def feed(self, data: Any, plan: _feeding.Plan) -> None:
         """Feed one batch. Spark calls this in a thread of the stream."""
@@ -75,7 +85,7 @@ class Streams:
             cluster.check()
             # What a query's source has kept is for its next start. A DStream's batches exist only once.
             if self._stopping or cluster._is_fed or (_feeding._is_frame(data) and self.is_asked):
-                raise errors.InvalidJob(ENDED)
+                raise _TooLate
             if not _feeding._is_frame(data) and data.getNumPartitions() == 0:
                 return
             with _named(cluster.sc, cluster.group, self._groups):
@@ -119,7 +129,7 @@ class Streams:
                     self._stop_in_order(stream)
                     return
         except Exception as error:
-            if ENDED in str(error) and self.is_asked and not self.cluster.has_failed:
+            if self._came_too_late(stream) and self.is_asked and not self.cluster.has_failed:
                 return
             self._stop_at_once(stream)
             self.cluster._raise_cause(error)
@@ -143,8 +153,13 @@ class Streams:
                 stream.awaitTermination(LOOK_S / 10)
         stream.stop()
         error = stream.exception()
-        if error is not None and ENDED not in str(error):
+        if error is not None and not self._came_too_late(stream):
             raise error
+
+    def _came_too_late(self, stream: Any) -> bool:
+        """Whether a batch of the stream was answered so. The stream ends with that: it has no other error then."""
+        batches = self._batches.get(str(stream.id) if is_query(stream) else None, [])
+        return any(batch.is_late for batch in batches)
 
     def _stop_at_once(self, stream: Any) -> None:
         self._stopping = True
@@ -190,6 +205,7 @@ class _Batch:
 
     def __init__(self, job_id: str, plan: Optional[_feeding.Plan]) -> None:
         self.job_id, self.plan = job_id, plan
+        self.is_late = False  # one of its calls came too late
 
     def __reduce__(self) -> Any:
         return _Batch, (self.job_id, None)
@@ -200,7 +216,11 @@ class _Batch:
             raise errors.InvalidJob(f"{self.job_id} was the cluster of another run, and ended with it: a StreamingContext that comes from a "
                                     "checkpoint has no nodes. Make the context anew, or take Structured Streaming "
                                     "(gangrun.spark.train_stream), whose checkpoints go together with new nodes")
-        streams.feed(data, self.plan)
+        try:
+            streams.feed(data, self.plan)
+        except _TooLate:
+            self.is_late = True
+            raise
 
 
 def train_stream(writer: Any, cluster: Cluster, *, feed_timeout: float = 600) -> Any:

@@ -32,7 +32,7 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
   member.attempt = attempt;
   if (member.state != State::kAwaited) {
     // Whoever brought the first one has gone on.
-    return emit(Ended{task, attempt, "does not come a second time", loop_.now()});
+    return emit(job::AgentEnded{task, attempt, "does not come a second time", loop_.now()});
   }
   member.agent_config = std::move(launch.agent_config);
   tell_waiting();
@@ -40,7 +40,7 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
 
 // There is no next master: the job ends with the one that the tasks came to.
 void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json&) {
-  emit(Ended{task, attempt, "belongs to another master", loop_.now()});
+  emit(job::AgentEnded{task, attempt, "belongs to another master", loop_.now()});
 }
 
 void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
@@ -126,7 +126,7 @@ void JoinedCluster::end(const job::TaskId& task, std::string sentence, base::Ins
   Member& member = members_.at(task);
   member.state = State::kEnded;
   member.agent_config = base::Json();
-  emit(Ended{task, member.attempt, std::move(sentence), at});
+  emit(job::AgentEnded{task, member.attempt, std::move(sentence), at});
   // Last: it may be what calls us.
   net::Timer ended = std::move(member.limit);
 }

@@ -84,7 +84,7 @@ TEST_F(JoinedClusterTest, AFarewellIsTheEnd) {
   join(first_);
   cluster_.on_session_open(first_);
   cluster_.on_session_lost(first_, "its executor has ended");
-  EXPECT_EQ(wait_for<Ended>().sentence, "left: its executor has ended");
+  EXPECT_EQ(wait_for<job::AgentEnded>().sentence, "left: its executor has ended");
 }
 
 TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
@@ -98,18 +98,18 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
   }
   cluster_.on_session_open(second_);
   const base::Instant broken = loop_.now();
-  const auto ended = wait_for<Ended>();
+  const auto ended = wait_for<job::AgentEnded>();
   EXPECT_EQ(ended.task, first_);
   EXPECT_THAT(ended.sentence, HasSubstr("its connection broke and did not come back within 1.5 s"));
   // What failed because of it comes later than that.
   EXPECT_LE(ended.ended_at, broken);
-  EXPECT_EQ(count<Ended>(), 1);
+  EXPECT_EQ(count<job::AgentEnded>(), 1);
 }
 
 TEST_F(JoinedClusterTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
   start(first_);
   cluster_.stop(first_, 1, std::chrono::milliseconds(0));
-  EXPECT_EQ(wait_for<Ended>().sentence, "has no executor: none has joined");
+  EXPECT_EQ(wait_for<job::AgentEnded>().sentence, "has no executor: none has joined");
   EXPECT_EQ(join(first_).state, JoinState::kJobHasEnded);
 }
 
@@ -119,9 +119,10 @@ TEST_F(JoinedClusterTest, NobodyComesASecondTime) {
   cluster_.on_session_open(first_);
   cluster_.on_session_lost(first_, "");
   cluster_.start(first_, 2, {});
-  EXPECT_EQ(wait_for<Ended>().attempt, 1);
-  loop_.run_until([&] { return count<Ended>() == 2; }, loop_.now() + std::chrono::seconds(60));
-  EXPECT_EQ(wait_for<Ended>().sentence, "does not come a second time");
+  EXPECT_EQ(wait_for<job::AgentEnded>().attempt, 1);
+  loop_.run_until([&] { return count<job::AgentEnded>() == 2; },
+                  loop_.now() + std::chrono::seconds(60));
+  EXPECT_EQ(wait_for<job::AgentEnded>().sentence, "does not come a second time");
   EXPECT_EQ(join(first_).state, JoinState::kWasThere);
 }
 
@@ -131,8 +132,8 @@ TEST_F(JoinedClusterTest, WhoIsThereIsReachedByItsSessionOnly) {
   cluster_.on_session_open(first_);
   cluster_.stop(first_, 1, std::chrono::milliseconds(0));
   cluster_.on_session_lost(first_, "");
-  wait_for<Ended>();
-  EXPECT_EQ(count<Ended>(), 1);
+  wait_for<job::AgentEnded>();
+  EXPECT_EQ(count<job::AgentEnded>(), 1);
 }
 
 }  // namespace

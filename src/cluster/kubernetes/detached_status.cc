@@ -36,11 +36,11 @@ std::optional<End> end_of(const PodFacts* pod) {
   const bool has_terminated = pod->task.state == ContainerFacts::State::kTerminated;
   if (!has_terminated && !pod->is_over()) {
     if (start_trouble(*pod) != StartTrouble::kFinal) return std::nullopt;
-    const job::ExitReport report = not_started(pending_words(*pod, ""));
+    const job::ExitReport report = not_started(start_reason(*pod), pending_words(*pod, ""));
     return End{false, false, report.reason, report.sentence, std::nullopt};
   }
   const job::ExitReport report = exit_report(*pod);
-  const std::optional<PodLoss> loss = report.success ? std::nullopt : loss_of(*pod);
+  const std::optional<job::Why> loss = report.success ? std::nullopt : loss_of(*pod);
   if (loss) return End{false, true, loss->reason, loss->sentence, pod->task.finished_at};
   return End{report.success, false, report.reason, report.sentence, pod->task.finished_at};
 }
@@ -161,7 +161,10 @@ job::JobStatus detached_status(const Manifests& manifests, const PodsByTask& pod
     const PodFacts* pod = pod_of(pods, task.task);
     const std::optional<End> end = end_of(pod);
     task.state = state_of(pod, end);
-    if (end) task.exit = end->sentence;
+    if (end) {
+      task.exit = end->sentence;
+      task.exit_reason = end->reason;
+    }
     const bool is_awaited =
         success == "all" ? task.policy == job::Policy::kTracked : task.task.type == success;
     tally.add(task.task, is_awaited, end);
@@ -189,7 +192,10 @@ job::JobStatus after_verdict(job::JobStatus decided, const Manifests& manifests,
     if (job::is_final(task.state)) continue;
     const bool is_there = pods.contains(task.task);
     task.state = is_there ? now.tasks[i].state : TaskState::kStopped;
-    if (is_there) task.exit = now.tasks[i].exit;
+    if (is_there) {
+      task.exit = now.tasks[i].exit;
+      task.exit_reason = now.tasks[i].exit_reason;
+    }
   }
   note_what_runs(decided);
   return decided;
@@ -209,6 +215,7 @@ job::JobStatus after_stop(job::JobStatus last, const std::string& by, const Mani
       if (!pods.contains(task.task)) {
         task.state = TaskState::kStopped;
         task.exit.clear();
+        task.exit_reason = job::Reason::kUnknown;
       }
     }
     return status;

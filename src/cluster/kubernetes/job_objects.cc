@@ -42,9 +42,9 @@ void JobObjects::end() {
   errands_.clear();
 }
 
-void JobObjects::gone(const std::string& reason) {
+void JobObjects::gone(const std::string& sentence, job::Reason reason) {
   end();
-  callbacks_.on_gone(reason);
+  callbacks_.on_gone(sentence, reason);
 }
 
 void JobObjects::make(base::Json object, base::Instant limit, Then then) {
@@ -76,7 +76,8 @@ void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::A
         }));
     return;
   }
-  gone(base::format("{} cannot be created: {}", words_of_object(object), error.message));
+  gone(base::format("{} cannot be created: {}", words_of_object(object), error.message),
+       job::Reason::kApiServer);
 }
 
 // Of an earlier client of this job, or of somebody else.
@@ -94,7 +95,8 @@ void JobObjects::find(base::Json object, Then then) {
     const std::string words = words_of_object(object);
     if (!answer.object.ok()) {
       return gone(
-          base::format("{} exists but cannot be read: {}", words, answer.object.error().message));
+          base::format("{} exists but cannot be read: {}", words, answer.object.error().message),
+          job::Reason::kApiServer);
     }
     std::vector<base::Json> found;
     if (is_owner) {

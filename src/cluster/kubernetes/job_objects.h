@@ -10,6 +10,7 @@
 #include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/lease_clock.h"
 #include "cluster/kubernetes/manifests.h"
+#include "job/reason.h"
 #include "kubernetes/client.h"
 #include "net/event_loop.h"
 
@@ -19,9 +20,10 @@ namespace gangrun::cluster {
 class JobObjects {
  public:
   struct Callbacks {
-    std::function<void()> on_ready;                          // all is there
-    std::function<void(const std::string& reason)> on_gone;  // it never will be, or is not any more
-    std::function<void()> on_heard;                          // the API server has answered
+    std::function<void()> on_ready;  // all is there
+    // It never will be, or is not any more.
+    std::function<void(const std::string& sentence, job::Reason reason)> on_gone;
+    std::function<void()> on_heard;  // the API server has answered
   };
 
   JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
@@ -44,7 +46,7 @@ class JobObjects {
   void make_rest();
   void renew();
   void on_renewed(kubernetes::Answer answer);
-  void gone(const std::string& reason);
+  void gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
   [[nodiscard]] std::string owner_path() const;
 
   net::EventLoop& loop_;

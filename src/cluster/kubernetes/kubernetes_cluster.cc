@@ -137,8 +137,8 @@ JobObjects::Callbacks KubernetesCluster::Impl::object_callbacks() {
                 act();
               },
           .on_gone =
-              [this](const std::string& reason) {
-                book_.on_gone(reason);
+              [this](const std::string& sentence, job::Reason reason) {
+                book_.on_gone(sentence, reason);
                 act();
               },
           .on_heard = [this] { book_.on_heard(); }};

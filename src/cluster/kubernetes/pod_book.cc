@@ -86,8 +86,8 @@ void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
 void PodBook::resolve_adoption(PodEntry& entry) {
   if (!entry.slot || !std::exchange(entry.slot->is_adopted, false)) return;
   if (!entry.pod) {
-    tell(Event(Ended{entry.task, entry.slot->attempt, "was lost: its pod is gone", now_,
-                     job::Reason::kContainerLost}));
+    tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, "was lost: its pod is gone", now_,
+                               job::Reason::kContainerLost}));
     entry.slot.reset();
     return;
   }
@@ -209,7 +209,7 @@ void PodBook::vanish(PodEntry& entry) {
   if (entry.dead.size() > kMaxDead) entry.dead.erase(entry.dead.begin());
   if (was_own && !entry.run->end) {
     Run& run = *entry.run;
-    const std::optional<PodLoss> loss = loss_of(*entry.pod);
+    const std::optional<job::Why> loss = loss_of(*entry.pod);
     if (run.asked_to_end_at) {
       end(entry, {}, false);
     } else if (run.is_taken_back) {
@@ -230,12 +230,12 @@ void PodBook::on_trouble(const base::Error& error, bool is_final, base::Instant 
   now_ = now;
   if (!silent_since_) silent_since_ = now;
   silence_ = error.message;
-  if (is_final) on_gone(error.message);
+  if (is_final) on_gone(error.message, job::Reason::kApiServer);
 }
 
-void PodBook::on_gone(const std::string& reason) {
+void PodBook::on_gone(const std::string& sentence, job::Reason reason) {
   if (std::exchange(is_gone_, true)) return;
-  tell(Event(Gone{reason}));
+  tell(Event(Gone{sentence, reason}));
 }
 
 void PodBook::on_created(const job::TaskId& task, const base::Result<PodFacts>& made,
@@ -266,7 +266,7 @@ void PodBook::on_created(const job::TaskId& task, const base::Result<PodFacts>& 
 void PodBook::refused(PodEntry& entry, const base::Error& error) {
   const bool is_in_question =
       entry.run && entry.run->uid.empty() && !entry.run->end && !entry.run->asked_to_end_at;
-  const std::string reason =
+  const std::string sentence =
       base::format("the pod {} cannot be created: {}", entry.name, error.message);
   switch (error.code) {
     case base::Code::kAlreadyExists: return look(entry, base::Duration(0));
@@ -285,7 +285,7 @@ void PodBook::refused(PodEntry& entry, const base::Error& error) {
         return try_again(entry, error);
       }
       [[fallthrough]];
-    default: return is_in_question ? on_gone(reason) : void();
+    default: return is_in_question ? on_gone(sentence, job::Reason::kApiServer) : void();
   }
 }
 

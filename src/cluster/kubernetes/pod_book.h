@@ -114,7 +114,7 @@ class PodBook {
   void on_trouble(const base::Error& error, bool is_final, base::Instant now);
   void on_heard() { silent_since_.reset(); }
   // Nothing can be made any more, for this reason.
-  void on_gone(const std::string& reason);
+  void on_gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
 
   void on_created(const job::TaskId& task, const base::Result<PodFacts>& made, base::Instant now);
   void on_deleted(const job::TaskId& task, const std::string& uid, const base::Result<>& deleted,
@@ -190,7 +190,7 @@ class PodBook {
   void leave(PodEntry& entry);
 
   void end(PodEntry& entry, job::ExitReport report, bool is_known);
-  void lose(PodEntry& entry, const std::optional<PodLoss>& loss);
+  void lose(PodEntry& entry, const std::optional<job::Why>& loss);
   [[nodiscard]] bool log_is_done(PodEntry& entry);
   [[nodiscard]] bool outputs_are_done(PodEntry& entry);
   [[nodiscard]] base::Instant end_of(const Run& run) const;

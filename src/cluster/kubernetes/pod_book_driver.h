@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "cluster/kubernetes/pod_book.h"
 
 // For tests: a book, the time, and what it wants done as words.
@@ -17,28 +18,37 @@ inline const job::TaskId kWorker1{"worker", 1};
 inline const job::TaskId kBoard{"tensorboard", 0};
 
 inline std::string words_of(const Event& event) {
-  if (const auto* allocated = std::get_if<Allocated>(&event)) {
-    return base::format("allocated {}", job::to_string(allocated->task));
-  }
-  if (const auto* ended = std::get_if<Ended>(&event)) {
-    return base::format("ended {}: {}{}", job::to_string(ended->task), ended->sentence,
-                        job::is_own_fault(ended->reason) ? " (counts)" : "");
-  }
-  if (const auto* gone = std::get_if<Gone>(&event)) return "gone: " + gone->reason;
-  return "other";
+  return std::visit(
+      base::Overloaded{
+          [](const Allocated& allocated) {
+            return base::format("allocated {}", job::to_string(allocated.task));
+          },
+          [](const job::AgentEnded& ended) {
+            return base::format("ended {}: {}{}", job::to_string(ended.task), ended.sentence,
+                                job::is_own_fault(ended.reason) ? " (counts)" : "");
+          },
+          [](const Gone& gone) {
+            return base::format("gone ({}): {}", job::to_string(gone.reason), gone.sentence);
+          },
+          [](const base::OneOf<Waiting, PreemptionNotice> auto&) { return std::string("other"); },
+      },
+      event);
 }
 
 inline std::string words_of(const DirectEvent& event) {
-  if (const auto* started = std::get_if<RunStarted>(&event)) {
-    return base::format("started {}#{} on {}", job::to_string(started->task), started->attempt,
-                        started->host);
-  }
-  if (const auto* ended = std::get_if<RunEnded>(&event)) {
-    return base::format("run ended {}#{}: {}", job::to_string(ended->task), ended->attempt,
-                        ended->report.sentence);
-  }
-  if (const auto* warning = std::get_if<RunWarning>(&event)) return "warn: " + warning->sentence;
-  return "other";
+  return std::visit(base::Overloaded{
+                        [](const RunStarted& started) {
+                          return base::format("started {}#{} on {}", job::to_string(started.task),
+                                              started.attempt, started.host);
+                        },
+                        [](const job::Exited& ended) {
+                          return base::format("run ended {}#{}: {}", job::to_string(ended.task),
+                                              ended.attempt, ended.report.sentence);
+                        },
+                        [](const RunWarning& warning) { return "warn: " + warning.sentence; },
+                        [](const RunLine&) { return std::string("other"); },
+                    },
+                    event);
 }
 
 inline std::string words_of(const CreatePod& action) {

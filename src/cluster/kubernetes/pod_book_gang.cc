@@ -89,10 +89,12 @@ void PodBook::end_allocation(PodEntry& entry) {
   const std::string limit = base::to_words(options_.timeouts.allocation);
   if (gang_.contains(entry.task)) {
     return on_gone(
-        base::format("no node for all pods within {} (timeouts.allocation): {}", limit, reasons()));
+        base::format("no node for all pods within {} (timeouts.allocation): {}", limit, reasons()),
+        job::Reason::kAllocationTimeout);
   }
   end(entry,
-      not_started(base::format("it got no node within {} (timeouts.allocation): {}", limit,
+      not_started(job::Reason::kAllocationTimeout,
+                  base::format("it got no node within {} (timeouts.allocation): {}", limit,
                                reason_of(entry))),
       false);
 }

@@ -125,9 +125,9 @@ TEST(PodBookGang, AfterTheLimitTheJobIsGone) {
     driver.show(task);
   }
   driver.pass(minutes(10));
-  EXPECT_THAT(driver.words(),
-              Contains("gone: no node for all pods within 10 min (timeouts.allocation): worker:0, "
-                       "worker:1: 0/2 nodes are available: 2 Insufficient cpu."));
+  EXPECT_THAT(driver.words(), Contains("gone (allocation_timeout): no node for all pods within 10 "
+                                       "min (timeouts.allocation): worker:0, "
+                                       "worker:1: 0/2 nodes are available: 2 Insufficient cpu."));
   driver.pass(minutes(10));
   EXPECT_THAT(driver.words(), IsEmpty());
 }
@@ -140,7 +140,8 @@ TEST(PodBookGang, WhereTheSchedulerSeesToItNothingIsGivenBack) {
   driver.pass(minutes(9));
   EXPECT_THAT(without_events(driver.words()), IsEmpty());
   driver.pass(minutes(1));
-  EXPECT_THAT(driver.words(), Contains(HasSubstr("gone: no node for all pods within 10 min")));
+  EXPECT_THAT(driver.words(),
+              Contains(HasSubstr("gone (allocation_timeout): no node for all pods within 10 min")));
 }
 
 TEST(PodBookGang, OneThatStartsAnewAfterAllRanTakesNobodyWithIt) {

@@ -100,7 +100,7 @@ class World {
   void take(const DropLog& action) { logs_.erase(action.task); }
   void take(const FetchOutputs& action) { fetches_[action.task] = action.uid; }
   void take(const Event& event) {
-    const auto* ended = std::get_if<Ended>(&event);
+    const auto* ended = std::get_if<job::AgentEnded>(&event);
     if (ended == nullptr) return;
     EXPECT_EQ(slots_.count(ended->task), 1U) << "ended twice";
     // What is deleted by force is not waited for.
@@ -110,9 +110,9 @@ class World {
     runs_.erase(ended->task);
   }
   void take(const DirectEvent& event) {
-    if (const auto* ended = std::get_if<RunEnded>(&event)) {
+    if (const auto* ended = std::get_if<job::Exited>(&event)) {
       EXPECT_EQ(runs_.count(ended->task), 1U) << "its run has ended before";
-      EXPECT_LE(ended->at, now_);
+      EXPECT_LE(ended->ended_at, now_);
       runs_.erase(ended->task);
     }
   }

@@ -70,7 +70,7 @@ void PodBook::note_end(PodEntry& entry) {
   const Run& run = *entry.run;
   const PodFacts& pod = *entry.pod;
   if (!has_ended(pod)) return note_limits(entry);
-  const std::optional<PodLoss> loss = loss_of(pod);
+  const std::optional<job::Why> loss = loss_of(pod);
   if (run.asked_to_end_at) {
     const bool is_known = pod.task.has_run && pod.task.state == ContainerFacts::State::kTerminated;
     end(entry, is_known ? exit_report(pod) : job::ExitReport(), is_known);
@@ -90,7 +90,8 @@ void PodBook::note_limits(PodEntry& entry) {
   const std::string words = pending_words(pod, entry.warning);
   if (is_due(entry, *run.placed_at + options_.timeouts.allocation)) {
     return end(entry,
-               not_started(base::format("its container did not run within {}: {}",
+               not_started(start_reason(pod),
+                           base::format("its container did not run within {}: {}",
                                         base::to_words(options_.timeouts.allocation), words)),
                false);
   }
@@ -100,7 +101,8 @@ void PodBook::note_limits(PodEntry& entry) {
   base::Duration limit{0};
   if (trouble == StartTrouble::kImage) limit = options_.timeouts.roll_call;
   if (trouble == StartTrouble::kConfig) limit = kConfigLimit;
-  if (is_due(entry, *run.trouble_at + limit)) end(entry, not_started(words), false);
+  if (is_due(entry, *run.trouble_at + limit))
+    end(entry, not_started(start_reason(pod), words), false);
 }
 
 // Where nothing of it is there, time or a stop may end it too.
@@ -121,7 +123,7 @@ void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
 }
 
 // None: Kubernetes does not say why it is gone.
-void PodBook::lose(PodEntry& entry, const std::optional<PodLoss>& loss) {
+void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
   end(entry, {}, false);
   entry.run->end->is_lost = true;
   job::ExitReport& report = entry.run->end->report;
@@ -188,8 +190,7 @@ bool PodBook::log_is_done(PodEntry& entry) {
 bool PodBook::outputs_are_done(PodEntry& entry) {
   Run& run = *entry.run;
   const bool has_outputs = options_.with_outputs.contains(entry.task) && run.end->is_known &&
-                           run.end->report.reason != job::Reason::kCouldNotStart &&
-                           !run.asked_to_end_at;
+                           job::has_begun(run.end->report.reason) && !run.asked_to_end_at;
   if (!has_outputs || run.fetch == FetchState::kDone) return true;
   std::string failed;
   if (!entry.has_own_pod()) {
@@ -228,12 +229,12 @@ void PodBook::conclude(PodEntry& entry) {
     if (!entry.is_free()) return;
     if (entry.slot) {
       const job::ExitReport& report = run.end->report;
-      tell(Event(
-          Ended{entry.task, entry.slot->attempt, report.sentence, end_of(run), report.reason}));
+      tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, report.sentence, end_of(run),
+                                 report.reason}));
     }
     entry.slot.reset();
   } else if (!is_stopping || run.end->is_known) {
-    tell(DirectEvent(RunEnded{entry.task, run.attempt, run.end->report, end_of(run)}));
+    tell(DirectEvent(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)}));
   }
   entry.run.reset();
 }
@@ -313,7 +314,8 @@ void PodBook::create(PodEntry& entry) {
 void PodBook::leave(PodEntry& entry) {
   if (!entry.slot || !entry.slot->is_stopping || entry.slot->is_adopted) return;
   if (entry.run || !entry.is_free()) return;
-  tell(Event(Ended{entry.task, entry.slot->attempt, "was stopped", now_, job::Reason::kStopped}));
+  tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, "was stopped", now_,
+                             job::Reason::kStopped}));
   entry.slot.reset();
 }
 

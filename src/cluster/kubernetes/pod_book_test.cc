@@ -268,9 +268,8 @@ TEST(PodBook, ANameThatIsTaken) {
   PodFacts foreign = driver.make(kWorker0, "x");
   foreign.job = "other";
   driver.book().on_looked_for(kWorker0, foreign, driver.now());
-  EXPECT_THAT(
-      driver.words(),
-      ElementsAre("gone: the pod j-worker-0 does not belong to this job: its name is taken"));
+  EXPECT_THAT(driver.words(), ElementsAre("gone (cluster_gone): the pod j-worker-0 does not belong "
+                                          "to this job: its name is taken"));
 }
 
 TEST(PodBook, APodOfAnEarlierAttemptMakesRoom) {
@@ -294,19 +293,20 @@ TEST(PodBook, QuotaIsWaitedFor) {
   EXPECT_THAT(driver.words(), ElementsAre("create worker:0#1"));
   driver.refuse(kWorker0, base::Code::kResourceExhausted, "exceeded quota: small");
   driver.pass(minutes(10));
-  EXPECT_THAT(driver.words(),
-              ElementsAre("create worker:0#1",
-                          "gone: no node for all pods within 10 min (timeouts.allocation): "
-                          "worker:0: exceeded quota: small"));
+  EXPECT_THAT(
+      driver.words(),
+      ElementsAre(
+          "create worker:0#1",
+          "gone (allocation_timeout): no node for all pods within 10 min (timeouts.allocation): "
+          "worker:0: exceeded quota: small"));
 }
 
 TEST(PodBook, ARefusalIsFinal) {
   BookDriver driver;
   driver.begin({kWorker0});
   driver.refuse(kWorker0, base::Code::kInvalidArgument, "spec.containers: Required value");
-  EXPECT_THAT(
-      driver.words(),
-      Contains("gone: the pod j-worker-0 cannot be created: spec.containers: Required value"));
+  EXPECT_THAT(driver.words(), Contains("gone (api_server): the pod j-worker-0 cannot be created: "
+                                       "spec.containers: Required value"));
   driver.stop(kWorker0, 0);
   EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: was stopped"));
 }
@@ -409,7 +409,7 @@ TEST(PodBook, ASilentServerIsToldAndNothingIsTakenForGoneMeanwhile) {
   EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: was stopped"));
   driver.book().on_trouble({base::Code::kPermissionDenied, "no right to watch pods"}, true,
                            driver.now());
-  EXPECT_THAT(driver.words(), ElementsAre("gone: no right to watch pods"));
+  EXPECT_THAT(driver.words(), ElementsAre("gone (api_server): no right to watch pods"));
 }
 
 TEST(PodBook, ADeletionThatIsRefusedIsToldOnceAndAskedAgain) {
@@ -439,9 +439,9 @@ TEST(PodBook, TheFirstToFailIsToldAsTheFirst) {
   driver.log_ended(kWorker0);
   for (const PodAction& action : driver.book().take_actions()) {
     const auto* event = std::get_if<DirectEvent>(&action);
-    const auto* ended = event == nullptr ? nullptr : std::get_if<RunEnded>(event);
+    const auto* ended = event == nullptr ? nullptr : std::get_if<job::Exited>(event);
     if (ended == nullptr) continue;
-    EXPECT_EQ(ended->at, driver.now() - seconds(1));
+    EXPECT_EQ(ended->ended_at, driver.now() - seconds(1));
   }
 }
 

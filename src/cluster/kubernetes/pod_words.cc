@@ -1,11 +1,9 @@
 #include "cluster/kubernetes/pod_words.h"
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <string_view>
-#include <utility>
 
+#include "base/exit_words.h"
 #include "base/format.h"
 
 namespace gangrun::cluster {
@@ -17,21 +15,6 @@ using State = ContainerFacts::State;
 
 constexpr int kSignalBase = 128;
 constexpr int kLastSignal = 64;
-
-constexpr std::array<std::pair<int, std::string_view>, 12> kSignals{{
-    {SIGHUP, "hangup"},
-    {SIGINT, "interrupt"},
-    {SIGQUIT, "quit"},
-    {SIGILL, "illegal instruction"},
-    {SIGABRT, "abort"},
-    {SIGBUS, "bus error"},
-    {SIGFPE, "arithmetic error"},
-    {SIGKILL, "kill"},
-    {SIGSEGV, "segmentation fault"},
-    {SIGPIPE, "broken pipe"},
-    {SIGTERM, "termination request"},
-    {SIGSYS, "forbidden system call"},
-}};
 
 std::string with(std::string sentence, std::string_view words) {
   return words.empty() ? sentence : format("{}: {}", sentence, words);
@@ -85,21 +68,12 @@ int signal_of(const ContainerFacts& container) {
   return signal > 0 && signal <= kLastSignal ? signal : 0;
 }
 
-std::string_view signal_words(int signal) {
-  for (const auto& [number, words] : kSignals) {
-    if (number == signal) return words;
-  }
-  return "unnamed";
-}
-
 std::string end_words(const ContainerFacts& container) {
   const bool out_of_memory = container.reason == "OOMKilled";
   if (const int signal = signal_of(container); signal > 0) {
-    return format("was killed by signal {} ({})", signal,
-                  out_of_memory ? "out of memory" : signal_words(signal));
+    return base::killed_words({.signal = signal, .out_of_memory = out_of_memory});
   }
-  return format("exited with status {}{}", container.exit_code,
-                out_of_memory ? " (out of memory)" : "");
+  return base::exited_words(container.exit_code) + (out_of_memory ? " (out of memory)" : "");
 }
 
 job::Reason reason_of_end(const ContainerFacts& container) {
@@ -120,6 +94,12 @@ std::string init_words(const ContainerFacts& init) {
   const std::string whose = format("its init container {}: ", init.name);
   if (init.state == State::kWaiting) return container_words(init, whose);
   return with(format("its init container {} {}", init.name, end_words(init)), init.message);
+}
+
+bool fails_to_run(const ContainerFacts& container) {
+  if (container.state == State::kTerminated) return container.exit_code != 0;
+  return container.state == State::kWaiting &&
+         (is_config_trouble(container.reason) || container.reason == "CrashLoopBackOff");
 }
 
 bool could_not_start(const ContainerFacts& task) {
@@ -144,50 +124,62 @@ StartTrouble start_trouble(const PodFacts& facts) {
   return init == nullptr ? StartTrouble::kNone : trouble_of(*init);
 }
 
-std::optional<PodLoss> loss_of(const PodFacts& facts) {
+job::Reason start_reason(const PodFacts& facts) {
+  const ContainerFacts* init = failing_init(facts);
+  const ContainerFacts& container = init == nullptr ? facts.task : *init;
+  if (container.state == State::kWaiting && is_image_trouble(container.reason)) {
+    return job::Reason::kImagePull;
+  }
+  return fails_to_run(container) ? job::Reason::kContainerCreate : job::Reason::kCouldNotStart;
+}
+
+std::optional<job::Why> loss_of(const PodFacts& facts) {
   using job::Reason;
   const std::string_view why =
       facts.disruption_message.empty() ? facts.message : facts.disruption_message;
   const std::string_view said = facts.message.empty() ? why : facts.message;
   if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
       facts.reason == "Preempting") {
-    return PodLoss{Reason::kPreempted, with("was preempted by Kubernetes", why)};
+    return job::Why{with("was preempted by Kubernetes", why), Reason::kPreempted};
   }
   if (facts.reason == "NodeLost" ||
       is_one_of(facts.disruption, {"DeletionByTaintManager", "DeletionByPodGC"})) {
-    return PodLoss{Reason::kLostNode, with(format("was lost with its node {}", facts.node), why)};
+    return job::Why{with(format("was lost with its node {}", facts.node), why), Reason::kLostNode};
   }
   if (facts.reason == "Evicted" || facts.disruption == "EvictionByEvictionAPI") {
-    return PodLoss{Reason::kEvicted, with("was evicted by Kubernetes", said)};
+    return job::Why{with("was evicted by Kubernetes", said), Reason::kEvicted};
   }
   if (is_one_of(facts.reason, {"Terminated", "NodeShutdown", "Shutdown"})) {
-    return PodLoss{Reason::kLostNode,
-                   with(format("was lost as its node {} was shut down", facts.node), said)};
+    return job::Why{with(format("was lost as its node {} was shut down", facts.node), said),
+                    Reason::kLostNode};
   }
   if (facts.disruption == "TerminationByKubelet")
-    return PodLoss{Reason::kEvicted, with("was evicted by Kubernetes", said)};
+    return job::Why{with("was evicted by Kubernetes", said), Reason::kEvicted};
   if (!facts.disruption.empty())
-    return PodLoss{Reason::kEvicted, with("was taken from its node", why)};
+    return job::Why{with("was taken from its node", why), Reason::kEvicted};
   if (facts.task.reason == "ContainerStatusUnknown") {
-    return PodLoss{Reason::kLostNode,
-                   with(format("was lost by its node {}", facts.node), facts.task.message)};
+    return job::Why{with(format("was lost by its node {}", facts.node), facts.task.message),
+                    Reason::kLostNode};
   }
   // A pod that its node has not even begun with.
   const bool has_begun = facts.task.state != State::kUnknown || !facts.init.empty();
   if (facts.phase == "Failed" && !has_begun && facts.reason != "DeadlineExceeded") {
-    return PodLoss{Reason::kContainerLost,
-                   with(format("was refused by its node ({})", facts.reason), facts.message)};
+    return job::Why{with(format("was refused by its node ({})", facts.reason), facts.message),
+                    Reason::kContainerLost};
   }
   return std::nullopt;
 }
 
 job::ExitReport exit_report(const PodFacts& facts) {
   const ContainerFacts& task = facts.task;
-  if (task.state == State::kTerminated && could_not_start(task)) return not_started(task.message);
+  if (task.state == State::kTerminated && could_not_start(task)) {
+    return not_started(job::Reason::kCouldNotStart, task.message);
+  }
   if (task.state != State::kTerminated) {
     const ContainerFacts* init = failing_init(facts);
-    if (init != nullptr) return not_started(init_words(*init));
-    return not_started(with(format("its pod ended as {}", facts.phase),
+    if (init != nullptr) return not_started(start_reason(facts), init_words(*init));
+    return not_started(job::Reason::kCouldNotStart,
+                       with(format("its pod ended as {}", facts.phase),
                             facts.message.empty() ? facts.reason : facts.message));
   }
   job::ExitReport report;
@@ -200,9 +192,9 @@ job::ExitReport exit_report(const PodFacts& facts) {
   return report;
 }
 
-job::ExitReport not_started(const std::string& why) {
+job::ExitReport not_started(job::Reason reason, const std::string& why) {
   job::ExitReport report;
-  report.reason = job::Reason::kCouldNotStart;
+  report.reason = reason;
   report.sentence = with("could not be started", why);
   return report;
 }

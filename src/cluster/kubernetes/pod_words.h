@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cluster/kubernetes/pod_facts.h"
+#include "job/ends.h"
 #include "job/exit_report.h"
 #include "job/reason.h"
 
@@ -22,18 +23,15 @@ enum class StartTrouble {
   kFinal,   // never passes
 };
 StartTrouble start_trouble(const PodFacts& facts);
+// Why a command that does not run will not: the image, the container, or unknown causes.
+job::Reason start_reason(const PodFacts& facts);
 
-// That a pod was lost by no fault of the command's.
-struct PodLoss {
-  job::Reason reason = job::Reason::kContainerLost;
-  std::string sentence;  // "was evicted by Kubernetes: …"
-};
-// None: it was not.
-std::optional<PodLoss> loss_of(const PodFacts& facts);
+// That a pod was lost by no fault of the command's. None: it was not.
+std::optional<job::Why> loss_of(const PodFacts& facts);
 
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);
 // "could not be started: …"
-job::ExitReport not_started(const std::string& why);
+job::ExitReport not_started(job::Reason reason, const std::string& why);
 
 }  // namespace gangrun::cluster

@@ -64,12 +64,29 @@ TEST(PendingWords, WhichInitContainerFails) {
             "its init container fetch: container keeps failing (CrashLoopBackOff): back-off 10s "
             "restarting");
   EXPECT_EQ(start_trouble(facts), StartTrouble::kImage);
+  EXPECT_EQ(start_reason(facts), job::Reason::kContainerCreate);
   facts.init[0].state = State::kTerminated;
   facts.init[0].exit_code = 3;
   facts.init[0].message.clear();
   EXPECT_EQ(pending_words(facts, ""), "its init container fetch exited with status 3");
   EXPECT_EQ(exit_report(facts).sentence,
             "could not be started: its init container fetch exited with status 3");
+  EXPECT_EQ(exit_report(facts).reason, job::Reason::kContainerCreate);
+}
+
+TEST(StartReason, IsTheImageTheContainerOrUnknown) {
+  for (const char* reason : {"ErrImagePull", "ImagePullBackOff", "InvalidImageName",
+                             "ErrImageNeverPull", "RegistryUnavailable"}) {
+    EXPECT_EQ(start_reason(waiting(reason, "")), job::Reason::kImagePull) << reason;
+  }
+  for (const char* reason :
+       {"CreateContainerConfigError", "RunContainerError", "CrashLoopBackOff"}) {
+    EXPECT_EQ(start_reason(waiting(reason, "")), job::Reason::kContainerCreate) << reason;
+  }
+  EXPECT_EQ(start_reason(waiting("ContainerCreating", "")), job::Reason::kCouldNotStart);
+  PodFacts facts = waiting("PodInitializing", "");
+  facts.init = {waiting("ErrImagePull", "").task};
+  EXPECT_EQ(start_reason(facts), job::Reason::kImagePull);
 }
 
 TEST(StartTrouble, HowLastingItIs) {

@@ -187,8 +187,8 @@ std::string LocalCluster::try_start(const Key& key) {
     emit(Allocated{key.first, key.second, host, handle_of(agent)});
     return {};
   }
-  emit(Ended{key.first, key.second, base::format("had no agent: {}", started.error().message),
-             loop_.now()});
+  emit(job::AgentEnded{key.first, key.second,
+                       base::format("had no agent: {}", started.error().message), loop_.now()});
   leave_host(agent);
   agents_.erase(key);
   return {};
@@ -322,7 +322,8 @@ void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json&
                    ? process::ForeignProcess::open(*pid, *start_ticks)
                    : base::Result<process::ForeignProcess>(base::not_found("no agent"));
   if (!found.ok()) {
-    return emit(Ended{task, attempt, "lost its agent before a new master came", loop_.now()});
+    return emit(
+        job::AgentEnded{task, attempt, "lost its agent before a new master came", loop_.now()});
   }
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
   const auto host = base::json_member<std::string>(handle, "host");
@@ -345,7 +346,7 @@ void LocalCluster::release_others() {
 void LocalCluster::reap(const Key& key) {
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
-  Ended ended{key.first, key.second, "lost its agent, which ended", loop_.now()};
+  job::AgentEnded ended{key.first, key.second, "lost its agent, which ended", loop_.now()};
   const bool is_child = found->second->guardian != nullptr;
   const auto exit = is_child ? found->second->guardian->reap()
                              : base::Result<std::optional<process::Exit>>(std::nullopt);
@@ -370,7 +371,7 @@ void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milli
   Agent& agent = *found->second;
   if (!agent.exists()) {
     agents_.erase(found);
-    return emit(Ended{task, attempt, "was not started", loop_.now()});
+    return emit(job::AgentEnded{task, attempt, "was not started", loop_.now()});
   }
   if (grace.count() > 0) {
     agent.signal(SIGTERM);

@@ -59,7 +59,7 @@ std::string diagnostics_of(const job::JobStatus& status) {
                       job::to_string(status.cause->reason));
 }
 
-ApplicationEnd application_end(const hadoop::ApplicationReport& report) {
+job::Why application_end(const hadoop::ApplicationReport& report) {
   using State = hadoop::ApplicationState;
   const std::string_view words = report.diagnostics;
   const bool was_killed =
@@ -71,7 +71,7 @@ ApplicationEnd application_end(const hadoop::ApplicationReport& report) {
     return {words_of_yarn(std::string(words.substr(0, mark))),
             job::reason_or_unknown(reason.substr(0, reason.find(']')))};
   }
-  ApplicationEnd end{words_of_yarn(report.diagnostics), Reason::kUnknown};
+  job::Why end{words_of_yarn(report.diagnostics), Reason::kUnknown};
   if (was_killed) {
     // A queue may limit how long its applications live: then nobody has stopped it.
     end.reason = has(words, "exceeded the lifetime") ? Reason::kClusterGone : Reason::kStopped;

@@ -43,7 +43,7 @@ TEST(ApplicationEnd, WhatTheMasterLeavesIsReadAgain) {
   EXPECT_EQ(diagnostics_of(status), "worker:1 on h1 exited with status 3") << "no reason is known";
   for (const Reason reason : job::all_reasons()) {
     status.cause->reason = reason;
-    const ApplicationEnd end =
+    const job::Why end =
         application_end(ended(ApplicationState::kFinished, diagnostics_of(status)));
     EXPECT_EQ(end.sentence, status.cause->sentence);
     EXPECT_EQ(end.reason, reason);

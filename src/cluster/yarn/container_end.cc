@@ -51,9 +51,7 @@ std::string with_words(std::string sentence, std::string_view diagnostics) {
   return words.empty() || words == "N/A" ? sentence : base::format("{}: {}", sentence, words);
 }
 
-ContainerEnd taken(std::string sentence) {
-  return {std::move(sentence), job::Reason::kContainerLost};
-}
+job::Why taken(std::string sentence) { return {std::move(sentence), job::Reason::kContainerLost}; }
 
 // The last line that the agent wrote, as the NodeManager tells the end of its standard error:
 // "gangrun-agent NAME: WORDS".
@@ -68,19 +66,21 @@ std::string words_of_agent(std::string_view diagnostics) {
   return base::shorten(std::string(base::trim(diagnostics.substr(words + 2))), kMaxDiagnostics);
 }
 
-ContainerEnd of_a_process(std::int32_t status, std::string_view diagnostics) {
-  if (status == 0) return {"lost its agent, which ended"};
+job::Why of_a_process(std::int32_t status, std::string_view diagnostics) {
+  constexpr job::Reason kReason = job::Reason::kAgentEnded;
+  if (status == 0) return {"lost its agent, which ended", kReason};
   if (status > kSignalBase && status < kSignalBase + NSIG) {
-    return {base::format("lost its agent, which was killed by signal {}", status - kSignalBase)};
+    return {base::format("lost its agent, which was killed by signal {}", status - kSignalBase),
+            kReason};
   }
   const std::string words = words_of_agent(diagnostics);
-  if (!words.empty()) return {base::format("lost its agent, which ended: {}", words)};
-  return {base::format("lost its agent, which exited with status {}", status)};
+  if (!words.empty()) return {base::format("lost its agent, which ended: {}", words), kReason};
+  return {base::format("lost its agent, which exited with status {}", status), kReason};
 }
 
 }  // namespace
 
-ContainerEnd explain_end(const hadoop::ContainerStatus& status) {
+job::Why explain_end(const hadoop::ContainerStatus& status) {
   const std::string& words = status.diagnostics;
   switch (status.exit_status) {
     case hadoop::kExitInvalid: return taken(with_words("could not be started by its node", words));

@@ -5,7 +5,7 @@
 namespace gangrun::cluster {
 namespace {
 
-ContainerEnd end_of(std::int32_t exit_status, std::string diagnostics = {}) {
+job::Why end_of(std::int32_t exit_status, std::string diagnostics = {}) {
   hadoop::ContainerStatus status;
   status.state = hadoop::ContainerState::kComplete;
   status.exit_status = exit_status;
@@ -36,7 +36,7 @@ TEST(ContainerEnd, MemoryIsToldWithUseAndLimit) {
       "[2026-01-31 12:00:00.000]Container [pid=7,containerID=c] is running 6396313B beyond the "
       "'PHYSICAL' memory limit. Current usage: 70.1 MB of 64 MB physical memory used; 200 MB of "
       "134.4 MB virtual memory used. Killing container.\nDump of the process-tree";
-  const ContainerEnd physical = end_of(hadoop::kExitOverPhysicalMemory, words);
+  const job::Why physical = end_of(hadoop::kExitOverPhysicalMemory, words);
   EXPECT_EQ(physical.sentence, "was killed by YARN: 70.1 MB of 64 MB physical memory used");
   EXPECT_EQ(physical.reason, job::Reason::kOutOfMemory);
   EXPECT_EQ(end_of(hadoop::kExitOverVirtualMemory, words).sentence,

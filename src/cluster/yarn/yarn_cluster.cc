@@ -104,8 +104,9 @@ void YarnCluster::adopt(const job::TaskId& task, int attempt, const base::Json& 
   const auto id = text.ok() ? hadoop::container_id_from(*text)
                             : base::Result<hadoop::ContainerId>(text.error());
   if (!id.ok() || !host.ok() || !port.ok()) {
-    return emit(Ended{task, attempt, "was lost: the new master does not know its container",
-                      loop_.now(), job::Reason::kContainerLost});
+    return emit(job::AgentEnded{task, attempt,
+                                "was lost: the new master does not know its container", loop_.now(),
+                                job::Reason::kContainerLost});
   }
   running_[*id] = {{task, attempt}, {*host, *port}, true, 0};
 }
@@ -122,8 +123,8 @@ void YarnCluster::stop(const job::TaskId& task, int attempt, std::chrono::millis
   if (asked != asked_.end() && asked->second.key == Key{task, attempt}) {
     asked_.erase(asked);
     allocation_.forget(number_of(task));
-    emit(Ended{task, attempt, "was stopped before it had a container", loop_.now(),
-               job::Reason::kStopped});
+    emit(job::AgentEnded{task, attempt, "was stopped before it had a container", loop_.now(),
+                         job::Reason::kStopped});
     return poll_soon();
   }
   const auto running = std::find_if(running_.begin(), running_.end(), [&](const auto& entry) {
@@ -324,7 +325,7 @@ void YarnCluster::tell_waiting(const hadoop::AllocateResponse& response) {
 void YarnCluster::on_completed(const hadoop::ContainerStatus& status) {
   allocation_.on_completed(status.id);
   others_.erase(status.id);
-  const ContainerEnd meaning = explain_end(status);
+  const job::Why meaning = explain_end(status);
   end(status.id, meaning.sentence, meaning.reason);
 }
 
@@ -333,7 +334,7 @@ void YarnCluster::end(const hadoop::ContainerId& id, std::string sentence, job::
   if (found == running_.end()) return;
   const Key key = found->second.key;
   running_.erase(found);
-  emit(Ended{key.first, key.second, std::move(sentence), loop_.now(), reason});
+  emit(job::AgentEnded{key.first, key.second, std::move(sentence), loop_.now(), reason});
 }
 
 void YarnCluster::use_tokens(const std::vector<hadoop::NodeToken>& tokens) {

@@ -49,7 +49,7 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   status.elapsed_ms = std::max<std::int64_t>(end - report.start_time, 0);
   if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
     job::Cause cause;
-    ApplicationEnd told = application_end(report);
+    job::Why told = application_end(report);
     cause.sentence = std::move(told.sentence);
     cause.reason = told.reason;
     status.cause = std::move(cause);

@@ -140,8 +140,8 @@ Result<> Submission::make_objects() {
       cluster::JobObjects::Callbacks{
           .on_ready = [&] { is_ready = true; },
           .on_gone =
-              [&](const std::string& reason) {
-                made = base::Error{base::Code::kFailedPrecondition, reason};
+              [&](const std::string& sentence, job::Reason /*reason*/) {
+                made = base::Error{base::Code::kFailedPrecondition, sentence};
               },
           .on_heard = [] {}});
   objects_->begin();
