@@ -63,7 +63,7 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheAgent) {
   family.wait_until_up();
   EXPECT_GE(family.marked_processes().size(), std::size_t{kStubbornProcesses});
   EXPECT_EQ(family.has_cgroup(), GetParam() == Level::kCgroup);
-  ::kill(family.agent, SIGKILL);
+  send_signal(family.agent, SIGKILL);
   family.expect_nothing_survives();
   const int status = family.guardian_status();
   EXPECT_TRUE(WIFSIGNALED(status));
@@ -74,7 +74,7 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheGuardian) {
   if (!possible()) return;
   Family family(stubborn());
   family.wait_until_up();
-  ::kill(family.guardian, SIGKILL);
+  send_signal(family.guardian, SIGKILL);
   family.expect_nothing_survives();
 }
 
@@ -82,7 +82,7 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheParent) {
   if (!possible()) return;
   Family family(stubborn());
   family.wait_until_up();
-  ::kill(family.parent, SIGKILL);
+  send_signal(family.parent, SIGKILL);
   family.expect_nothing_survives();
 }
 
@@ -90,8 +90,8 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfParentAndGuardian) {
   if (!possible()) return;
   Family family(stubborn());
   family.wait_until_up();
-  ::kill(family.parent, SIGKILL);
-  ::kill(family.guardian, SIGKILL);
+  send_signal(family.parent, SIGKILL);
+  send_signal(family.guardian, SIGKILL);
   family.expect_nothing_survives();
 }
 
@@ -99,8 +99,8 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheParentWhereTheAgentHangs)
   if (!possible()) return;
   Family family(stubborn());
   family.wait_until_up();
-  ::kill(family.agent, SIGSTOP);
-  ::kill(family.parent, SIGKILL);
+  send_signal(family.agent, SIGSTOP);
+  send_signal(family.parent, SIGKILL);
   family.expect_nothing_survives();
 }
 
@@ -129,7 +129,7 @@ TEST_P(ContainmentAtLevel, NothingSurvivesTheDeathOfTheUsersProcess) {
   if (!possible()) return;
   Family family(stubborn());
   family.wait_until_up();
-  ::kill(family.user_process(), SIGKILL);
+  send_signal(family.user_process(), SIGKILL);
   family.expect_nothing_survives();
   const int status = family.guardian_status();
   ASSERT_TRUE(WIFEXITED(status));
@@ -169,7 +169,7 @@ TEST_P(ContainmentAtLevel, AnUnprivilegedUserIsContainedToo) {
   for (const bool kill_agent : {true, false}) {
     Family family(setting);
     family.wait_until_up();
-    ::kill(kill_agent ? family.agent : family.guardian, SIGKILL);
+    send_signal(kill_agent ? family.agent : family.guardian, SIGKILL);
     family.expect_nothing_survives();
   }
 }
@@ -181,10 +181,10 @@ TEST_P(ContainmentAtLevel, ATaskOutlivesItsParentWhereItIsNotToDieWithIt) {
   Family family(setting);
   family.wait_until_up();
   const auto parent = ProcessHandle::open(family.parent);
-  ::kill(family.parent, SIGKILL);
+  send_signal(family.parent, SIGKILL);
   ASSERT_TRUE(wait_readable(parent.end_fd(), family_deadline()));
   EXPECT_GE(family.marked_processes().size(), std::size_t{kStubbornProcesses});
-  ::kill(family.guardian, SIGKILL);
+  send_signal(family.guardian, SIGKILL);
   family.expect_nothing_survives();
 }
 
@@ -192,7 +192,7 @@ TEST_P(ContainmentAtLevel, TheGuardianPassesSignalsOn) {
   if (!possible()) return;
   Family family(stubborn());
   family.wait_until_up();
-  ::kill(family.guardian, SIGUSR1);
+  send_signal(family.guardian, SIGUSR1);
   family.expect_nothing_survives();
   const int status = family.guardian_status();
   ASSERT_TRUE(WIFEXITED(status));
@@ -217,7 +217,7 @@ TEST_P(ContainmentAtLevel, TheEndOfAThreadOfTheParentIsNotItsEnd) {
   while (threads_of(family.parent) == threads) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the parent's thread did not end";
   }
-  ::kill(family.agent, SIGKILL);
+  send_signal(family.agent, SIGKILL);
   family.expect_nothing_survives();
   EXPECT_EQ(WTERMSIG(family.guardian_status()), SIGKILL) << "the agent had ended before";
 }
@@ -307,7 +307,7 @@ TEST_P(ContainmentAtLevel, TheGuardianHoldsNoDescriptorOfTheTask) {
   const auto stat = read_stat(family.guardian);
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->name, "gangrun-guard");
-  ::kill(family.agent, SIGKILL);
+  send_signal(family.agent, SIGKILL);
   family.expect_nothing_survives();
 }
 
@@ -326,12 +326,12 @@ TEST_P(ContainmentAtLevel, ALockIsHeldAsLongAsTheTaskLives) {
   lock.reset();
   given.reset();
   family.wait_until_up();
-  ::kill(family.parent, SIGKILL);
+  send_signal(family.parent, SIGKILL);
   // Nobody but the guardian is left to hold it.
-  ::kill(family.guardian, SIGSTOP);
-  ::kill(family.agent, SIGKILL);
+  send_signal(family.guardian, SIGSTOP);
+  send_signal(family.agent, SIGKILL);
   EXPECT_NE(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
-  ::kill(family.guardian, SIGCONT);
+  send_signal(family.guardian, SIGCONT);
   family.expect_nothing_survives();
   EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
 }

@@ -96,6 +96,12 @@ inline std::string unique_name(const char* what) {
   ::_exit(exit.ok() ? exit->shell_status() : kAgentCannotKill);
 }
 
+// A process of a family that is not up has no number: 0 would be our own group.
+inline void send_signal(pid_t process, int signal) {
+  ASSERT_GT(process, 0) << "the family is not up";
+  ::kill(process, signal);
+}
+
 // Parent, guardian, agent and user's processes of one task, seen from outside.
 class Family {
  public:
