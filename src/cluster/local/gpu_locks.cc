@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/format.h"
+#include "base/variable.h"
 
 namespace gangrun::cluster {
 
@@ -68,6 +69,14 @@ base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user) {
                              found.st_mode & 07777U, found.st_uid));
   }
   return {};
+}
+
+// Not below TMPDIR, which users have of their own; the Python package knows it too (gpu_info.py).
+base::Result<std::string> gpu_lock_folder() {
+  std::string folder = base::variable("GANGRUN_GPU_LOCKS");
+  if (folder.empty()) folder = "/tmp/gangrun-gpus";
+  GANGRUN_TRY(make_gpu_lock_folder(folder));
+  return folder;
 }
 
 std::vector<base::UniqueFd> lock_gpu(const std::string& folder, const job::Gpu& gpu) {

@@ -19,6 +19,10 @@ namespace gangrun::cluster {
 // others could take away what is in it and it is not ours (`user`) to mend.
 base::Result<> make_gpu_lock_folder(const std::string& folder, uid_t user = ::geteuid());
 
+// The folder that all users of this machine have: GANGRUN_GPU_LOCKS, else one below /tmp. It is
+// made where it is missing.
+base::Result<std::string> gpu_lock_folder();
+
 // The locks of a GPU, which are given back when the last descriptors are closed: its own, and of a
 // part the one of the whole, together with other parts. None where others have it, or where there
 // is no plain file in a lock's place.

@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "base/variable.h"
 #include "cluster/local/gpu_locks.h"
 #include "cluster/local/local_cluster.h"
 #include "net/hosts.h"
@@ -18,22 +17,14 @@ using base::Result;
 // where the job does not say.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
 
-// GPUs are given out once on a machine, whoever runs jobs on it: all must be able to lock them.
-Result<std::string> gpu_lock_folder(bool needed) {
-  // Not below TMPDIR, which users have of their own; the Python package knows it too (gpu_info.py).
-  std::string folder = base::variable("GANGRUN_GPU_LOCKS");
-  if (folder.empty()) folder = "/tmp/gangrun-gpus";
-  if (!needed) return folder;
-  GANGRUN_TRY(cluster::make_gpu_lock_folder(folder));
-  return folder;
-}
-
 Result<cluster::LocalCluster::Options> cluster_options(const host::BackendInput& input) {
   cluster::LocalCluster::Options result;
   result.agent_program = input.launch.agent_program;
   result.host = input.launch.host;
   result.gpus = input.launch.gpus;
-  GANGRUN_ASSIGN(result.gpu_lock_folder, gpu_lock_folder(!input.launch.gpus.list.empty()));
+  if (!input.launch.gpus.list.empty()) {
+    GANGRUN_ASSIGN(result.gpu_lock_folder, cluster::gpu_lock_folder());
+  }
   result.agent_log = input.folder.paths().master_log();
   result.job_id = input.folder.id();
   result.containment = input.launch.containment;

@@ -13,8 +13,8 @@
 #include "cluster/local/client/doctor.h"
 #include "cluster/local/client/local_backend.h"
 #include "cluster/local/client/machine_checks.h"
+#include "cluster/local/containment_choice.h"
 #include "cluster/local/local_rules.h"
-#include "process/levels.h"
 
 namespace gangrun::client {
 
@@ -29,23 +29,6 @@ constexpr std::chrono::seconds kImagesTimeout(20);
 constexpr std::string_view kNotEnforced =
     "memory and vcores: the job starts only if this machine has enough, but a running task can "
     "use more";
-
-// The level that the job wants, or the best that this host permits.
-Result<job::Containment> containment_of(job::Containment wanted) {
-  // "auto" is the name of no level.
-  const auto choice = process::choose_level(process::level_from_string(job::to_string(wanted)));
-  if (!choice.ability.possible) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("containment {} is not possible on this host: {}",
-                                    process::to_string(choice.level), choice.ability.reason)};
-  }
-  switch (choice.level) {
-    case process::Level::kPidNamespace: return job::Containment::kPidNamespace;
-    case process::Level::kCgroup: return job::Containment::kCgroup;
-    case process::Level::kSubreaper: break;
-  }
-  return job::Containment::kSubreaper;
-}
 
 Result<> check_machine(const job::JobSpec& spec, const RunOptions& options, const job::Gpus& gpus,
                        const Context& context) {
@@ -88,7 +71,7 @@ ExitStatus LocalPlace::run(job::JobSpec spec, const RunOptions& options, Context
   auto plan = hosted_plan(std::move(spec), options, context);
   if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
   plan->launch.gpus = std::move(gpus);
-  const auto containment = containment_of(plan->spec.containment);
+  const auto containment = cluster::choose_containment(plan->spec.containment);
   if (!containment.ok()) return fail(context, containment.error(), ExitStatus::kCouldNotStart);
   plan->launch.containment = *containment;
   if (asks_for_memory_or_cores(plan->spec)) {
