@@ -21,6 +21,7 @@ GROUPS = {
     "secure": "Hadoop with Kerberos, in each release and protection",
     "releases": "older releases of Hadoop and Spark: which part of their tests passes there",
     "spark": "the feed, pipelines, streams and faults on Spark",
+    "ssh": "hosts that ssh reaches, and their faults",
     "kubernetes": "pods, their faults, detached jobs, tf-spawner",
     "docs": "the documentation site, built and looked at in a browser",
     "servers": "the scripts that start the servers of the tests",
@@ -38,6 +39,7 @@ FOLDERS = {
     "tests/python": "yarn",
     "tests/spark": "spark",
     "tests/kubernetes": "kubernetes",
+    "tests/ssh": "ssh",
     "tests/clusters": "servers",
     "tests/docs": "docs",
 }

@@ -106,6 +106,15 @@ def test_a_wheel_works_where_there_is_no_compiler(dist, tmp_path, version):
     assert said.startswith("a row ") and str(tmp_path) in said
 
 
+def test_the_sources_make_a_wheel_that_works(dist, tmp_path):
+    """On a machine with a compiler and the libraries, as for a Python or a processor without a wheel."""
+    order(sys.executable, "-m", "venv", tmp_path / "venv")
+    pip = [tmp_path / "venv/bin/python", "-m", "pip", "--disable-pip-version-check"]
+    order(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path / "made", one(dist, "gangrun-[0-9.]*[0-9].tar.gz"))
+    order(*pip, "install", "--quiet", "--no-deps", "--no-index", one(tmp_path / "made", "gangrun-*.whl"))
+    works(tmp_path / "venv/bin/gangrun", tmp_path)
+
+
 def test_a_wheel_has_the_licenses_of_what_is_in_it(dist):
     with zipfile.ZipFile(one(dist, "*-cp312-abi3-*.whl")) as archive:
         names = archive.namelist()

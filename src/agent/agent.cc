@@ -93,7 +93,7 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 // Beside its master it needs neither: that comes back to the same socket, and who wants a tunnel
 // reaches the task's loopback himself.
 void Agent::serve_control() {
-  if (!config_.socket_path.empty()) return;
+  if (!config_.socket_path.empty() && !config_.serves_tunnels) return;
   const auto on_master = [this](const job::Address& master) {
     session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
   };

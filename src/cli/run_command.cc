@@ -159,6 +159,8 @@ void add_kubernetes_flags(CLI::App& command, job::Flags& flags, FieldFlags& fiel
   fields.add_job("kubernetes.gang_scheduling");
   add_list(command, "--output", flags.outputs, "PATH",
            "Files and folders of the tasks to keep; gangrun fetch copies them");
+  fields.add_job("ssh.config");
+  fields.add_job("ssh.hostfile");
   fields.add_others();
 }
 

@@ -333,6 +333,18 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
           return section_json(job, "kubernetes", job.kubernetes == KubernetesOptions{},
                               kubernetes_fields(), form);
         }),
+    own_field<JobSpec>(
+        {
+            .key = "ssh",
+            .about = "Settings for hosts that ssh reaches",
+            .reference = "with `on: ssh` only: a map (below)",
+            .default_words = "below",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/ssh"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) { return read_fields(field, ssh_fields(), job); },
+        [](const JobSpec& job, PlanForm form) {
+          return section_json(job, "ssh", job.ssh == SshOptions{}, ssh_fields(), form);
+        }),
     field_of<&JobSpec::outputs>({
         .key = "outputs",
         .about = "Files and folders to keep when a task has ended, relative to its working folder",
@@ -451,6 +463,7 @@ const std::vector<JobField>& plain_job_fields() {
     add_plain_fields(yarn_fields(), "yarn.", fields);
     add_plain_fields(yarn_master_fields(), "yarn.master.", fields);
     add_plain_fields(kubernetes_fields(), "kubernetes.", fields);
+    add_plain_fields(ssh_fields(), "ssh.", fields);
     return fields;
   }();
   return kFields;

@@ -17,6 +17,7 @@ FieldRows<JobSpec> timeouts_fields();
 FieldRows<JobSpec> yarn_fields();
 FieldRows<JobSpec> yarn_master_fields();
 FieldRows<JobSpec> kubernetes_fields();
+FieldRows<JobSpec> ssh_fields();
 FieldRows<ZooKeeper> zookeeper_fields();
 
 using JobField = FieldAt<JobSpec>;

@@ -258,6 +258,14 @@ struct KubernetesOptions {
   friend bool operator==(const KubernetesOptions&, const KubernetesOptions&) = default;
 };
 
+struct SshOptions {
+  std::string config;    // a file of the client's machine; empty: as ssh finds it
+  std::string hostfile;  // a file of the client's machine with the hosts; empty: none
+  std::string folder;    // on the hosts, absolute; empty: the first that can be used
+
+  friend bool operator==(const SshOptions&, const SshOptions&) = default;
+};
+
 // Where a job runs that does not say it.
 inline constexpr std::string_view kDefaultPlace = "local";
 
@@ -279,6 +287,7 @@ struct JobSpec {
   std::string on{kDefaultPlace};
   YarnOptions yarn;              // of use on YARN only
   KubernetesOptions kubernetes;  // of use on Kubernetes only
+  SshOptions ssh;                // of use on hosts that ssh reaches only
   // Files and folders (with a "/" at the end or not), relative to the working folder, that are
   // brought to the client when a task has ended. Of use where the tasks have other files than it.
   std::vector<std::string> outputs;

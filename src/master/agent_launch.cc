@@ -16,6 +16,7 @@ registry::AgentConfig agent_config_of(const Settings& settings, const job::TaskI
   config.task = task;
   config.attempt = attempt;
   config.is_fed = settings.joining != nullptr;
+  config.serves_tunnels = settings.tasks_are_away;
   config.secret = settings.secret;
   config.host = settings.host;
   config.host_reason = settings.host_reason;

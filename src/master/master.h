@@ -57,6 +57,9 @@ struct Settings {
   std::unique_ptr<net::JobCertificate> certificate;
   // Whether agents come by TLS, to an address that the cluster knows; else by the socket.
   bool agents_come_by_tls = false;
+  // Whether agents serve tunnels though they come by the socket, which then leads to them from
+  // elsewhere.
+  bool tasks_are_away = false;
   // Whether the tasks' output is kept for clients on other machines.
   bool keeps_lines = false;
   // Whether it is written to `log_folder` by the master, as no task can.

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "cluster/ssh/node/keeper.h"
 #include "cluster/yarn/node/container.h"
 #include "cluster/yarn/node/container_trial.h"
 #include "cluster/yarn/node/yarn_master.h"
@@ -51,6 +52,8 @@ constexpr std::string_view kUsage =
     "                     [--outlive] [--network-fd N] [--lock-fds N,...] [--containers NAME,...]\n"
     "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
     "                     [--words-fd N]\n"
+    "       gangrun-agent host --folder PATH --name NAME [--containment LEVEL]\n"
+    "                     [--working-folder PATH] [--mark MARK] [--interface NAME]\n"
     "       gangrun-agent join\n"
     "       gangrun-agent remove ENGINE NAME...\n"
     "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
@@ -58,8 +61,10 @@ constexpr std::string_view kUsage =
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
-    "Started by gangrun: one for each task of a job, on YARN one as its master; on an executor of\n"
-    "Spark what brings its task to the job that standard input names; for a task in an\n"
+    "Started by gangrun: one for each task of a job, on YARN one as its master; on a host that "
+    "ssh\n"
+    "reaches what starts its tasks there; on an executor of Spark what brings its task to the job\n"
+    "that standard input names; for a task in an\n"
     "image one that removes its container, and in that one as its first process; for gangrun "
     "doctor\n"
     "what a container of its job runs.\n";
@@ -278,6 +283,16 @@ int run_inside(int argc, char** argv) {
   return 1;
 }
 
+int run_host(int argc, char** argv) {
+  process::raise_open_file_limit();
+  const base::SystemClock clock;
+  const auto logger = base::stderr_logger("gangrun-agent host", base::LogLevel::kInfo);
+  const auto options = node::keeper_options_from(argc - 2, argv + 2);
+  if (options.ok()) return node::run_keeper(*options, clock, *logger);
+  logger->error("{}", options.error().message);
+  return 2;
+}
+
 // In a child of its own, so that whoever started this is not its ancestor.
 int run_remover(int argc, char** argv) {
   const pid_t child = ::fork();
@@ -302,6 +317,7 @@ int start(int argc, char** argv) {
   }
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
   if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
+  if (argc > 2 && std::string_view(argv[1]) == "host") return run_host(argc, argv);
   if (argc == 3 && std::string_view(argv[1]) == "try") return node::run_container_trial(argv[2]);
   if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
   if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);

@@ -96,6 +96,7 @@ std::vector<Map> maps() {
           map_of("/$defs/zookeeper", "zookeeper", zookeeper_fields()),
           map_of("/$defs/yarn", "yarn", yarn_fields()),
           map_of("/$defs/kubernetes", "kubernetes", kubernetes_fields()),
+          map_of("/$defs/ssh", "ssh", ssh_fields()),
           map_of("/$defs/override", "", override_fields()),
           map_of("/$defs/yarn_master", "", yarn_master_fields())};
 }

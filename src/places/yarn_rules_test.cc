@@ -199,7 +199,7 @@ TEST(Places, AClusterRefusesWhatOnlyThisMachineHas) {
        "file's name, or in #name without '/'"},
       {"tasks: {w: }\ncommand: x\non: yarnn\n",
        "job.yaml:3:5: on: 'yarnn' is not a place; did you mean 'yarn'? allowed: local, yarn, "
-       "kubernetes, spark"},
+       "kubernetes, ssh, spark"},
   };
   for (const auto& [file, message] : cases) EXPECT_EQ(places_error(file), message);
   EXPECT_EQ(places_error("tasks: {w: }\ncommand: x\non: yarn\nfiles: ['hdfs://nn/a', b, 'c://']\n"),

@@ -25,6 +25,7 @@ base::Json to_json(const AgentConfig& config) {
   if (config.wanted_port) json["wanted_port"] = *config.wanted_port;
   if (config.place_tells_end) json["place_tells_end"] = true;
   if (config.is_fed) json["is_fed"] = true;
+  if (config.serves_tunnels) json["serves_tunnels"] = true;
   if (config.gpus) json["gpus"] = job::to_json(*config.gpus);
   return json;
 }
@@ -72,6 +73,9 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   }
   if (json.contains("place_tells_end")) {
     GANGRUN_ASSIGN(config.place_tells_end, json_member<bool>(json, "place_tells_end"));
+  }
+  if (json.contains("serves_tunnels")) {
+    GANGRUN_ASSIGN(config.serves_tunnels, json_member<bool>(json, "serves_tunnels"));
   }
   if (json.contains("is_fed")) {
     GANGRUN_ASSIGN(config.is_fed, json_member<bool>(json, "is_fed"));

@@ -39,6 +39,8 @@ struct AgentConfig {
   bool place_tells_end = false;
   // Whether the agent serves the rendezvous whatever the framework: the task is fed by it.
   bool is_fed = false;
+  // Whether users who want a tunnel are elsewhere, though the master is reached by a socket.
+  bool serves_tunnels = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
   std::optional<job::Gpus> gpus;
 };

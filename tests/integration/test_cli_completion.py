@@ -53,7 +53,7 @@ def test_bash_completes_check_hadoop_env_under_its_own_name(complete):
 
 def test_bash_completes_choices(complete):
     assert complete("gangrun", "run", "--containment", "") == {"auto", "pid_namespace", "cgroup", "subreaper"}
-    assert complete("gangrun", "run", "--on", "") == {"kubernetes", "local", "spark", "yarn"}
+    assert complete("gangrun", "run", "--on", "") == {"kubernetes", "local", "spark", "ssh", "yarn"}
     assert complete("gangrun", "completion", "z") == {"zsh"}
 
 

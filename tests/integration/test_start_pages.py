@@ -29,7 +29,7 @@ def test_a_model_is_trained_on_this_machine(gangrun, home, tmp_path):
                  {"python3 -m venv ~/gangrun-env\n. ~/gangrun-env/bin/activate\n": ""})
 
 
-@pytest.mark.parametrize("name", ["from-torchrun", "from-horovodrun"])
+@pytest.mark.parametrize("name", ["from-torchrun", "from-horovodrun", "from-ssh-launchers", "ssh"])
 def test_what_to_type_instead_is_accepted(gangrun, home, tmp_path, name):
     """As a plan: the frameworks are not here."""
     folder = tmp_path / "job"
@@ -37,6 +37,13 @@ def test_what_to_type_instead_is_accepted(gangrun, home, tmp_path, name):
     commands = [fence for fence in pages.fences(name) if fence["language"] == "sh"]
     assert commands
     pages.follow(commands, folder, pages.with_programs(gangrun, home), {"gangrun run": "gangrun run --dry-run"})
+
+
+def test_the_job_for_hosts_with_ssh_is_accepted(run_gangrun, tmp_path):
+    (job,) = [fence["text"] for fence in pages.fences("ssh") if fence["language"] == "yaml"]
+    (tmp_path / "job.yaml").write_text(job)
+    done = run_gangrun("run", "job.yaml", "--dry-run", cwd=tmp_path)
+    assert done.status == 0 and "hosts         gpu1:8, gpu2:8" in done.stdout, done.stderr
 
 
 def test_the_job_of_tony_is_accepted(run_gangrun, tmp_path):

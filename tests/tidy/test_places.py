@@ -14,6 +14,7 @@ PLACES = {
     "local": ("cluster/local", r'\b(?:cluster|job)::kLocal\b|"local"'),
     "yarn": ("cluster/yarn", r'\bkYarn\b|"yarn"|#include "cluster/yarn/'),
     "kubernetes": ("cluster/kubernetes", r'\bkKubernetes\b|\bkK8s\b|"(?:kubernetes|k8s)"|#include "cluster/kubernetes/'),
+    "ssh": ("cluster/ssh", r'\bkSsh\b|"ssh"|#include "cluster/ssh/'),
     "spark": ("cluster/joined", r'\bkSpark\b|"spark"|#include "cluster/joined/'),
 }
 # Who lists them.

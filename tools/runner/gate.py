@@ -26,7 +26,7 @@ def unit(tally):
 def programs(tally):
     if build(tally, "release", *RELEASE):
         labelled(tally, "release", "^simulation$")
-        side_by_side(tally, ("tests/integration",), ("tests/end_to_end",), ("python/tests",), group=GROUP)
+        side_by_side(tally, ("tests/integration",), ("tests/end_to_end", "tests/ssh"), ("python/tests",), group=GROUP)
 
 
 def places(tally):

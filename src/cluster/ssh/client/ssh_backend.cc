@@ -1,0 +1,176 @@
+#include "cluster/ssh/client/ssh_backend.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "base/variable.h"
+#include "client/prepare.h"
+#include "cluster/ssh/ssh_cluster.h"
+#include "cluster/ssh/ssh_rules.h"
+#include "job/shipped_files.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+// Tasks go on alone for so long where the job does not say: the network may come back.
+constexpr std::chrono::seconds kDefaultMasterLost(60);
+// Each host has its own limits, and they log in beside each other.
+constexpr std::chrono::minutes kLoginLimit(30);
+// How many hosts an error names.
+constexpr std::size_t kMaxNamed = 3;
+// What a Python environment on a shared disk needs, and no more: all else is a host's own.
+constexpr const char* kSharedVariables[] = {"PATH",        "PYTHONPATH",   "LD_LIBRARY_PATH",
+                                            "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"};
+
+Result<std::unique_ptr<cluster::HostLinks>> make_links(net::EventLoop& loop,
+                                                       const job::JobSpec& spec,
+                                                       const std::string& agent_program,
+                                                       const std::string& working_folder) {
+  cluster::LinkOptions options;
+  options.ssh_config = spec.ssh.config;
+  GANGRUN_ASSIGN(options.agent, cluster::AgentFile::open(agent_program));
+  options.login.folder = spec.ssh.folder;
+  options.login.working_folder = working_folder;
+  options.login.interface = spec.interface;
+  options.login.containment = spec.containment;
+  std::vector<std::string> names;
+  for (const job::Host& host : spec.hosts) names.push_back(host.name);
+  return std::make_unique<cluster::HostLinks>(loop, names, std::move(options));
+}
+
+Result<> add_file(const std::filesystem::path& path, std::string name,
+                  std::vector<cluster::HostFile>& files) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    return base::from_errno(errno, base::format("files: stat {}", path.string()));
+  }
+  files.push_back({.path = path.string(),
+                   .name = std::move(name),
+                   .size = static_cast<std::uint64_t>(info.st_size),
+                   .is_executable = (info.st_mode & S_IXUSR) != 0});
+  return {};
+}
+
+// Those that a host without the working folder is to have.
+Result<std::vector<cluster::HostFile>> files_of(const job::JobSpec& spec,
+                                                const std::string& folder) {
+  GANGRUN_ASSIGN(const auto shipped, job::shipped_files(spec, folder, kind_of));
+  std::vector<cluster::HostFile> files;
+  for (const job::LocalFile& file : shipped.local) {
+    if (kind_of(file.path) != job::FileKind::kFolder) {
+      GANGRUN_TRY(add_file(file.path, file.name, files));
+      continue;
+    }
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(file.path, failed)) {
+      if (!entry.is_regular_file(failed)) continue;
+      const std::string inside = entry.path().lexically_relative(file.path).string();
+      GANGRUN_TRY(add_file(entry.path(), base::format("{}/{}", file.name, inside), files));
+    }
+    if (failed) {
+      return base::invalid_argument(
+          base::format("files: '{}' cannot be read: {}", file.path, failed.message()));
+    }
+  }
+  return files;
+}
+
+std::map<std::string, std::string> shared_environment() {
+  std::map<std::string, std::string> environment;
+  for (const char* name : kSharedVariables) {
+    if (const std::string value = base::variable(name); !value.empty()) environment[name] = value;
+  }
+  return environment;
+}
+
+// One sentence for all hosts that did not come.
+Result<> troubles_of(cluster::HostLinks& links) {
+  std::string first;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const auto& trouble = links.trouble(i);
+    if (!trouble) continue;
+    if (first.empty()) {
+      first = trouble->message;
+    } else {
+      others.push_back(links.at(i).host());
+    }
+  }
+  if (first.empty()) return {};
+  if (others.empty()) return base::unavailable(first);
+  return base::unavailable(base::format("{} ({} other hosts have not come either: {})", first,
+                                        others.size(), base::first_and_more(others, kMaxNamed)));
+}
+
+int tasks_of(const job::JobSpec& spec) {
+  int tasks = 0;
+  for (const job::TaskSpec& task : spec.tasks) tasks += task.slots();
+  return tasks;
+}
+
+}  // namespace
+
+Result<> SshBackend::reach(net::EventLoop& loop, const base::Clock& clock, const job::JobSpec& spec,
+                           const std::function<bool()>& is_cancelled) {
+  if (agent_program_.empty()) return {};
+  GANGRUN_ASSIGN(links_, make_links(loop, spec, agent_program_, working_folder_));
+  bool is_settled = false;
+  links_->open_all([&is_settled] { is_settled = true; });
+  const auto is_over = [&] { return is_settled || is_cancelled(); };
+  const bool in_time = loop.run_until(is_over, clock.now() + kLoginLimit);
+  if (is_cancelled()) return base::Error{base::Code::kCancelled, "stopped"};
+  if (!in_time) {
+    return base::deadline_exceeded(
+        base::format("not all hosts were logged in to within {}", base::to_words(kLoginLimit)));
+  }
+  GANGRUN_TRY(troubles_of(*links_));
+  std::vector<int> gpus;
+  for (std::size_t i = 0; i < links_->size(); ++i) {
+    gpus.push_back(static_cast<int>(links_->at(i).hello().gpus.list.size()));
+  }
+  return cluster::check_gpus(spec, gpus);
+}
+
+std::chrono::milliseconds SshBackend::master_lost(const job::JobSpec& /*spec*/,
+                                                  bool /*tasks_outlive_us*/) const {
+  return kDefaultMasterLost;
+}
+
+void SshBackend::settle(const job::JobSpec& /*spec*/, master::Settings& settings) const {
+  settings.tasks_are_away = true;
+}
+
+Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::BackendInput& input,
+                                                                   master::Settings& settings) {
+  if (links_ == nullptr) {
+    GANGRUN_ASSIGN(links_, make_links(input.loop, input.spec, input.launch.agent_program,
+                                      input.launch.working_folder));
+  }
+  const cluster::JobPaths& paths = input.folder.paths();
+  cluster::SshCluster::Options options;
+  options.job_id = input.folder.id();
+  options.hosts = input.spec.hosts;
+  options.tasks = tasks_of(input.spec);
+  options.master_socket = paths.socket();
+  options.log_folder = paths.logs();
+  options.master_log = paths.master_log();
+  options.master_lost = settings.master_lost;
+  options.agents_outlive_us = input.tasks_outlive_us;
+  options.is_first_master = !settings.past.has_value();
+  options.environment = shared_environment();
+  GANGRUN_ASSIGN(options.files, files_of(input.spec, input.launch.working_folder));
+  return std::unique_ptr<cluster::Cluster>(std::make_unique<cluster::SshCluster>(
+      input.loop, input.logger, std::move(links_), std::move(options)));
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cluster/ssh/host_links.h"
+#include "host/backend.h"
+
+namespace gangrun::client {
+
+// The tasks run on hosts that ssh reaches.
+class SshBackend final : public host::Backend {
+ public:
+  // With an agent's program and the folder where gangrun was called, reach() logs in to all hosts;
+  // without, they are logged in to when there is a cluster, and a host that refuses ends the job.
+  SshBackend() = default;
+  SshBackend(std::string agent_program, std::string working_folder)
+      : agent_program_(std::move(agent_program)), working_folder_(std::move(working_folder)) {}
+
+  base::Result<> reach(net::EventLoop& loop, const base::Clock& clock, const job::JobSpec& spec,
+                       const std::function<bool()>& is_cancelled) override;
+  [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
+                                                      bool tasks_outlive_us) const override;
+  void settle(const job::JobSpec& spec, master::Settings& settings) const override;
+  base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
+                                                               master::Settings& settings) override;
+
+ private:
+  std::string agent_program_;
+  std::string working_folder_;
+  std::unique_ptr<cluster::HostLinks> links_;
+};
+
+}  // namespace gangrun::client

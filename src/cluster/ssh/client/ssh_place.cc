@@ -1,0 +1,121 @@
+#include "cluster/ssh/client/ssh_place.h"
+
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "client/agent_program.h"
+#include "client/detached.h"
+#include "client/fail.h"
+#include "client/hosted_plan.h"
+#include "client/prepare.h"
+#include "client/run_session.h"
+#include "client/sites.h"
+#include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/client/ssh_way.h"
+#include "cluster/ssh/host_lists.h"
+#include "cluster/ssh/ssh_rules.h"
+#include "job/hosts.h"
+#include "job/validate.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxHostfileBytes = std::size_t{1} << 20U;
+
+// Where the hosts of the job are from: a file, or the batch system in whose job we are. Empty: from
+// the job itself.
+Result<std::string> find_hosts(job::JobSpec& spec, const Context& context) {
+  if (!spec.hosts.empty()) return std::string();
+  const auto read = [](const std::string& path) {
+    return base::read_file(path, kMaxHostfileBytes);
+  };
+  std::string source;
+  if (!spec.ssh.hostfile.empty()) {
+    auto text = read(in_folder(context.folder, spec.ssh.hostfile));
+    if (!text.ok()) return as_bad_input(text.error().context("hostfile"));
+    auto hosts = cluster::hosts_of_file(*text);
+    if (!hosts.ok()) return hosts.error().context(base::format("hostfile {}", spec.ssh.hostfile));
+    spec.hosts = std::move(*hosts);
+    source = spec.ssh.hostfile;
+  } else {
+    auto batch = cluster::hosts_of_batch_system(context.environment, read);
+    if (!batch.ok()) return as_bad_input(batch.error());
+    if (!*batch) {
+      return base::invalid_argument(
+          "hosts: none are named; allowed: --hosts NAME[:SLOTS],…, --hostfile FILE, or a job of "
+          "Slurm, PBS or LSF, whose hosts are taken");
+    }
+    spec.hosts = std::move((*batch)->hosts);
+    source = (*batch)->source;
+  }
+  return source;
+}
+
+// Who names hosts but no tasks wants one for each slot, as launchers of MPI have it; a host without
+// a number has one.
+void fill_slots(job::JobSpec& spec, const RunOptions& options) {
+  const bool has_numbers = !options.spec_path.empty() || !options.flags.roles.empty();
+  if (has_numbers || spec.tasks.size() != 1) return;
+  int slots = 0;
+  for (const job::Host& host : spec.hosts) slots += host.slots.value_or(1);
+  spec.tasks.front().instances = slots - spec.tasks.front().spares;
+}
+
+class SshPlace final : public Place {
+ public:
+  [[nodiscard]] job::Place rules() const override { return cluster::ssh_place(); }
+  [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
+    return {{RunFlag::kPort, ""},
+            {RunFlag::kHost, "agents reach the master through ssh"},
+            {RunFlag::kServeTls, "agents reach the master through ssh"}};
+  }
+  ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override;
+  [[nodiscard]] std::unique_ptr<host::Backend> backend() const override {
+    return std::make_unique<SshBackend>();
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const override {
+    const job::JobSpec& spec = *input.spec;
+    std::vector<std::string> hosts;
+    for (const job::Host& host : spec.hosts) hosts.push_back(host.name);
+    // The job's file names it by an absolute path.
+    return std::unique_ptr<TaskWay>(std::make_unique<SshWay>(
+        input.loop, std::move(hosts), spec.ssh.config, input.port, input.on_broken));
+  }
+};
+
+ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& context) const {
+  const auto source = find_hosts(spec, context);
+  if (!source.ok()) return fail(context, source.error(), ExitStatus::kBadInput);
+  fill_slots(spec, options);
+  if (const auto problem = job::find_problem(spec)) {
+    return fail(context,
+                base::invalid_argument(base::format("{}: {}", problem->path, problem->text)),
+                ExitStatus::kBadInput);
+  }
+  // For commands that look for the job later, from elsewhere.
+  if (!spec.ssh.config.empty()) spec.ssh.config = in_folder(context.folder, spec.ssh.config);
+  auto plan = hosted_plan(std::move(spec), options, context);
+  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  // Each task's own host decides.
+  plan->launch.containment = plan->spec.containment;
+  if (!source->empty()) plan->more.emplace_back("hosts from", *source);
+  if (options.dry_run) return show_plan(*plan, options, context);
+  auto agent = find_agent_of_this_version(context);
+  if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  plan->launch.agent_program = std::move(*agent);
+  if (options.detach) return run_detached(*plan, options, context);
+  plan->backend =
+      std::make_unique<SshBackend>(plan->launch.agent_program, plan->launch.working_folder);
+  return run_job(*std::move(plan), options, context);
+}
+
+}  // namespace
+
+std::unique_ptr<Place> ssh_place() { return std::make_unique<SshPlace>(); }
+
+}  // namespace gangrun::client

@@ -1,0 +1,329 @@
+#include "cluster/ssh/host_link.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "base/strings.h"
+#include "cluster/ssh/ssh_failure.h"
+#include "net/digests.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxAgentBytes = std::size_t{256} << 20U;
+constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
+constexpr std::size_t kMaxSaid = 4096;
+// From the start of ssh to the first word of the host, and from there to the keeper's hello, while
+// nothing is copied.
+constexpr std::chrono::seconds kShellLimit(kConnectSeconds + 15);
+constexpr std::chrono::seconds kHelloLimit(30);
+// What a copy of the agent may take without a byte that goes on.
+constexpr std::chrono::seconds kCopyLimit(60);
+// Of the reading end, beside ssh.
+constexpr int kKeptFd = 9;
+// After the end of its output.
+constexpr std::chrono::seconds kEndLimit(2);
+
+struct Pipe {
+  base::UniqueFd read;
+  base::UniqueFd write;
+};
+
+base::Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
+  return Pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
+}
+
+void set_non_blocking(int fd) { (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+// False: nothing will come any more.
+bool read_some(int fd, std::string& into) {
+  char buffer[kReadBytes];
+  const ssize_t got = ::read(fd, buffer, sizeof(buffer));
+  if (got > 0) into.append(buffer, static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+std::string new_marker() { return "gangrun-" + net::to_hex(net::random_bytes(8)); }
+
+}  // namespace
+
+base::Result<std::shared_ptr<AgentFile>> AgentFile::open(const std::string& path) {
+  auto file = std::make_shared<AgentFile>();
+  GANGRUN_ASSIGN(file->content_, base::read_file(path, kMaxAgentBytes));
+  net::Sha256Stream hash;
+  hash.put(file->content_);
+  file->hash_ = net::to_hex(hash.finish());
+  return file;
+}
+
+HostLink::HostLink(net::EventLoop& loop, std::string host, const LinkOptions& options)
+    : loop_(loop), host_(std::move(host)), options_(options) {}
+
+HostLink::~HostLink() {
+  if (!ssh_ || ssh_->reaped()) return;
+  (void)ssh_->signal_group(SIGKILL);
+  (void)ssh_->wait(loop_.now() + kEndLimit);
+}
+
+void HostLink::open() {
+  said_.clear();
+  failure_.clear();
+  out_.clear();
+  out_begin_ = 0;
+  frames_ = FrameReader();
+  script_.emplace(new_marker());
+  state_ = State::kShell;
+  if (const auto started = start_ssh(); !started.ok()) {
+    // Never inside the call.
+    limit_ =
+        loop_.after(base::Duration(0), [this, why = started.error().message] { down(why, false); });
+    return;
+  }
+  LoginInput login = options_.login;
+  login.marker = script_->marker();
+  login.host = host_;
+  login.folder_mark = folder_mark(login.working_folder);
+  login.agent_hash = options_.agent->hash();
+  login.agent_bytes = options_.agent->content().size();
+  queue(login_script(login));
+  limit_ = loop_.after(kShellLimit, [this] {
+    fail(script_->noise().empty()
+             ? "its login shell does not answer"
+             : base::format("its login shell does not come to its commands; it said: {}",
+                            base::shorten(base::trim(script_->noise()), kMaxSaid / 16)));
+  });
+}
+
+base::Result<> HostLink::start_ssh() {
+  GANGRUN_ASSIGN(Pipe in, make_pipe());
+  GANGRUN_ASSIGN(Pipe out, make_pipe());
+  GANGRUN_ASSIGN(Pipe err, make_pipe());
+  process::SpawnOptions options;
+  // The shell keeps the reading end of its output, so that a keeper whose input ends while somebody
+  // still reads its output knows that we have died, and that the link has not.
+  options.argv = {"/bin/sh", "-c", "\"$@\"; exit $?", "sh"};
+  for (std::string& word : ssh_command(host_, options_.ssh_config)) {
+    options.argv.push_back(std::move(word));
+  }
+  options.inherited = {{out.read.get(), kKeptFd}};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    options.environment.emplace_back(*variable);
+  }
+  options.standard_input = in.read.get();
+  options.standard_output = out.write.get();
+  options.standard_error = err.write.get();
+  // It outlives us by as long as its keeper does, which sees the end of its input.
+  options.new_group = process::NewGroup::kSession;
+  GANGRUN_ASSIGN(process::Child child, process::spawn(options));
+  ssh_.emplace(std::move(child));
+  input_ = std::move(in.write);
+  output_ = std::move(out.read);
+  errors_ = std::move(err.read);
+  for (const int fd : {input_.get(), output_.get(), errors_.get()}) set_non_blocking(fd);
+  readable_ = loop_.watch_readable(output_.get(), [this] { on_output(); });
+  errors_readable_ = loop_.watch_readable(errors_.get(), [this] { on_errors(); });
+  ended_ = loop_.watch_readable(ssh_->end_fd(), [this] { on_process_end(); });
+  return {};
+}
+
+void HostLink::send(const Frame& frame) {
+  if (state_ == State::kUp) queue(to_bytes(frame));
+}
+
+void HostLink::queue(std::string_view bytes) {
+  if (!input_.valid()) return;
+  out_.append(bytes);
+  if (!writable_.active()) writable_ = loop_.watch_writable(input_.get(), [this] { write(); });
+}
+
+void HostLink::write() {
+  const ssize_t put = ::write(input_.get(), out_.data() + out_begin_, out_.size() - out_begin_);
+  if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (put < 0) {
+    // ssh has gone; how, its end tells.
+    writable_.reset();
+    input_.reset();
+    return;
+  }
+  out_begin_ += static_cast<std::size_t>(put);
+  if (state_ == State::kHello) limit_ = loop_.after(kCopyLimit, [this] { fail("says no hello"); });
+  if (out_begin_ < out_.size()) {
+    if (out_begin_ < kMaxChunkBytes * 16) return;
+    out_.erase(0, std::exchange(out_begin_, 0));
+    return;
+  }
+  out_.clear();
+  out_begin_ = 0;
+  writable_.reset();
+  if (state_ == State::kUp && callbacks_.on_drained) callbacks_.on_drained();
+}
+
+void HostLink::on_output() {
+  std::string got;
+  if (!read_some(output_.get(), got)) {
+    readable_.reset();
+    input_.reset();
+    writable_.reset();
+    limit_ = loop_.after(kEndLimit, [this] { (void)ssh_->signal_group(SIGKILL); });
+    return;
+  }
+  if (state_ == State::kShell) {
+    script_->add(got);
+    while (state_ == State::kShell) {
+      const auto line = script_->next();
+      if (!line) return;
+      on_script(*line);
+    }
+    if (state_ == State::kHello) frames_.add(script_->take_rest());
+  } else {
+    frames_.add(got);
+  }
+  read_frames();
+}
+
+void HostLink::on_script(const ScriptLine& line) {
+  std::visit(
+      base::Overloaded{[this](const NeedsAgent&) {
+                         limit_ = loop_.after(kCopyLimit,
+                                              [this] { fail("takes no copy of gangrun-agent"); });
+                         queue(options_.agent->content());
+                       },
+                       [this](const HasAgent&) {
+                         state_ = State::kHello;
+                         limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
+                       },
+                       [this](const OtherMachine& other) {
+                         fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
+                                           other.what));
+                       },
+                       [this](const NoFolder& none) {
+                         fail(base::format(
+                             "has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a "
+                             "job file names another",
+                             none.why));
+                       },
+                       [this](const AgentNotKept& lost) {
+                         fail(base::format("could not keep gangrun-agent: {}", lost.why));
+                       }},
+      line);
+}
+
+void HostLink::read_frames() {
+  while (state_ == State::kHello || state_ == State::kUp) {
+    const auto frame = frames_.next();
+    if (!frame.ok()) return fail(base::format("is not understood: {}", frame.error().message));
+    if (!*frame) return;
+    if (state_ == State::kHello) {
+      on_hello(**frame);
+    } else {
+      callbacks_.on_frame(**frame);
+    }
+  }
+}
+
+void HostLink::on_hello(const Frame& frame) {
+  std::visit(base::Overloaded{
+                 [this](const MessageFrame& first) { on_first_message(first.message); },
+                 [this](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
+                   fail("is not understood: no hello came first");
+                 },
+             },
+             frame);
+}
+
+void HostLink::on_first_message(const base::Json& json) {
+  auto message = keeper_message_from_json(json);
+  if (!message.ok()) {
+    return fail(base::format("is not understood: {}", message.error().message));
+  }
+  std::visit(
+      base::Overloaded{
+          [this](const RefusedMessage& refused) { fail(refused.sentence); },
+          [this](HelloMessage& hello) {
+            hello_ = std::move(hello);
+            state_ = State::kUp;
+            limit_.reset();
+            callbacks_.on_up();
+          },
+          [this](base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
+                             ReleaseOthersMessage, StopMessage, PingMessage, EndMessage,
+                             WaitingMessage, AllocatedMessage, EndedMessage> auto&) {
+            fail("is not understood: no hello came first");
+          },
+      },
+      *message);
+}
+
+void HostLink::on_errors() {
+  if (!read_some(errors_.get(), said_)) errors_readable_.reset();
+  if (said_.size() > kMaxSaid) said_.erase(0, said_.size() - kMaxSaid);
+}
+
+// We end it: what it is that the host does wrong.
+void HostLink::fail(std::string sentence) {
+  if (state_ == State::kDown || !failure_.empty()) return;
+  failure_ = std::move(sentence);
+  readable_.reset();
+  (void)ssh_->signal_group(SIGKILL);
+}
+
+void HostLink::on_process_end() {
+  const auto exit = ssh_->reap();
+  if (exit.ok() && !*exit) return;
+  // What it said last, and what its host did.
+  while (errors_readable_.active() && process::wait_readable(errors_.get(), loop_.now()))
+    on_errors();
+  ended_.reset();
+  if (!failure_.empty()) return down(base::format("host {} {}", host_, failure_), false);
+  const std::string how = exit.ok() ? (*exit)->to_words() : exit.error().message;
+  down(failure_sentence(host_, said_, base::format("ssh {}", how)), may_pass(said_));
+}
+
+void HostLink::down(std::string sentence, bool can_pass) {
+  state_ = State::kDown;
+  limit_.reset();
+  readable_.reset();
+  errors_readable_.reset();
+  writable_.reset();
+  ended_.reset();
+  for (base::UniqueFd* fd : {&input_, &output_, &errors_}) fd->reset();
+  out_.clear();
+  out_begin_ = 0;
+  if (callbacks_.on_down) callbacks_.on_down(base::unavailable(std::move(sentence)), can_pass);
+}
+
+void HostLink::finish(base::Instant deadline) {
+  while (input_.valid() && unsent_bytes() > 0) {
+    pollfd entry = {input_.get(), POLLOUT, 0};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - loop_.now());
+    if (left.count() <= 0 || ::poll(&entry, 1, static_cast<int>(left.count())) <= 0) break;
+    const ssize_t put = ::write(input_.get(), out_.data() + out_begin_, unsent_bytes());
+    if (put < 0 && errno != EAGAIN && errno != EINTR) break;
+    if (put > 0) out_begin_ += static_cast<std::size_t>(put);
+  }
+  writable_.reset();
+  input_.reset();
+}
+
+bool HostLink::wait_for_end(base::Instant deadline) {
+  if (!ssh_ || ssh_->reaped()) return true;
+  return ssh_->wait(deadline).ok();
+}
+
+}  // namespace gangrun::cluster

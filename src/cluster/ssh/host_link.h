@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cluster/ssh/frames.h"
+#include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/ssh_command.h"
+#include "net/event_loop.h"
+#include "process/child.h"
+
+namespace gangrun::cluster {
+
+// The program that travels, read when the first host asks for it.
+class AgentFile {
+ public:
+  // Reads it once to know its hash.
+  static base::Result<std::shared_ptr<AgentFile>> open(const std::string& path);
+
+  [[nodiscard]] const std::string& hash() const { return hash_; }
+  [[nodiscard]] const std::string& content() const { return content_; }
+
+ private:
+  std::string hash_;  // SHA-256, in hexadecimal digits
+  std::string content_;
+};
+
+// What is the same for all hosts of a job.
+struct LinkOptions {
+  std::string ssh_config;
+  LoginInput login;  // without marker, host, agent and folder_mark
+  std::shared_ptr<const AgentFile> agent;
+};
+
+// One connection to a host by ssh, until its keeper has said hello, and from then on. It can be
+// opened again once it is down.
+class HostLink {
+ public:
+  struct Callbacks {
+    std::function<void()> on_up;
+    std::function<void(const Frame&)> on_frame;
+    // `can_pass`: trying again may help. Once for each open().
+    std::function<void(const base::Error& why, bool can_pass)> on_down;
+    std::function<void()> on_drained;  // nothing waits to be sent any more
+  };
+
+  HostLink(net::EventLoop& loop, std::string host, const LinkOptions& options);
+  HostLink(const HostLink&) = delete;
+  HostLink& operator=(const HostLink&) = delete;
+  // Ends ssh at once. What the host has of the job goes on until its lease is over.
+  ~HostLink();
+
+  void set_callbacks(Callbacks callbacks) { callbacks_ = std::move(callbacks); }
+  [[nodiscard]] const std::string& host() const { return host_; }
+  // Callbacks come from the loop, and may destroy no link.
+  void open();
+  [[nodiscard]] bool is_up() const { return state_ == State::kUp; }
+  // What the keeper said last; of use while the link is up.
+  [[nodiscard]] const HelloMessage& hello() const { return hello_; }
+
+  // Nothing happens where the link is not up.
+  void send(const Frame& frame);
+  [[nodiscard]] std::size_t unsent_bytes() const { return out_.size() - out_begin_; }
+
+  // Without the loop: sends what waits and ends the keeper's input, and then waits for ssh to end.
+  void finish(base::Instant deadline);
+  bool wait_for_end(base::Instant deadline);
+
+ private:
+  enum class State { kDown, kShell, kHello, kUp };
+
+  base::Result<> start_ssh();
+  void queue(std::string_view bytes);
+  void write();
+  void on_output();
+  void on_errors();
+  void on_script(const ScriptLine& line);
+  void read_frames();
+  void on_hello(const Frame& frame);
+  void on_first_message(const base::Json& json);
+  void on_process_end();
+  void down(std::string sentence, bool can_pass);
+  void fail(std::string sentence);
+
+  net::EventLoop& loop_;
+  const std::string host_;
+  const LinkOptions& options_;
+  Callbacks callbacks_;
+  State state_ = State::kDown;
+  HelloMessage hello_;
+  std::optional<process::Child> ssh_;
+  base::UniqueFd input_;
+  base::UniqueFd output_;
+  base::UniqueFd errors_;
+  std::string said_;     // on standard error, its end
+  std::string failure_;  // why we ended the connection ourselves
+  std::optional<ScriptReader> script_;
+  FrameReader frames_;
+  std::string out_;  // to be sent, from out_begin_ on
+  std::size_t out_begin_ = 0;
+  net::Timer limit_;
+  net::Watch writable_;
+  net::Watch readable_;
+  net::Watch errors_readable_;
+  net::Watch ended_;
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,282 @@
+#include "cluster/ssh/keeper_messages.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/spec_names.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr std::size_t kMaxShownOp = 80;
+
+// Reads the members of one message; errors have its name.
+class KeeperReader {
+ public:
+  KeeperReader(const Json& json, std::string_view op) : json_(json), op_(op) {}
+
+  [[nodiscard]] Result<> only(std::initializer_list<std::string_view> keys) const {
+    for (const auto& [key, value] : json_.items()) {
+      if (key == "op" || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      return base::invalid_argument(
+          base::format("{}: unknown member \"{}\"", op_, base::shorten(key, kMaxShownOp)));
+    }
+    return {};
+  }
+  template <typename T>
+  Result<T> get(std::string_view key) const {
+    return base::json_member<T>(json_, key).context(op_);
+  }
+  [[nodiscard]] Result<Json> part(std::string_view key) const {
+    const auto found = json_.find(key);
+    if (found != json_.end()) return *found;
+    return base::invalid_argument(base::format("{}: \"{}\" is missing", op_, key));
+  }
+  [[nodiscard]] Result<job::TaskId> task() const {
+    GANGRUN_ASSIGN(const auto text, get<std::string>("task"));
+    return job::parse_task_id(text).context(op_);
+  }
+
+ private:
+  const Json& json_;
+  std::string_view op_;
+};
+
+Json agent_json(std::string_view op, std::uint32_t agent) { return {{"op", op}, {"agent", agent}}; }
+
+Json json_of(const HelloMessage& each) {
+  return {{"op", "hello"},
+          {"version", each.version},
+          {"boot_id", each.boot_id},
+          {"address", each.address},
+          {"address_reason", each.address_reason},
+          {"own_address", each.own_address},
+          {"shares_folder", each.shares_folder},
+          {"gpus", job::to_json(each.gpus)},
+          {"containment", job::to_string(each.containment)}};
+}
+
+Json json_of(const BeginMessage& each) {
+  return {{"op", "begin"},
+          {"job", each.job_id},
+          {"run_folder", each.run_folder},
+          {"address", each.address},
+          {"address_reason", each.address_reason},
+          {"works_here", each.works_here},
+          {"outlives_us", each.outlives_us},
+          {"environment", Json(each.environment)}};
+}
+
+Json json_of(const BegunMessage& each) {
+  return {{"op", "begun"}, {"run_folder", each.run_folder}};
+}
+
+Json json_of(const FileMessage& each) {
+  return {{"op", "file"},
+          {"name", each.name},
+          {"size", each.size},
+          {"is_executable", each.is_executable}};
+}
+
+Json json_of(const StartMessage& each) {
+  Json json = agent_json("start", each.agent);
+  json["task"] = job::to_string(each.task);
+  json["attempt"] = each.attempt;
+  json["gpus"] = each.gpus;
+  if (each.wanted_port) json["wanted_port"] = *each.wanted_port;
+  json["containers"] = each.containers;
+  json["agent_config"] = each.agent_config;
+  return json;
+}
+
+Json json_of(const AdoptMessage& each) {
+  Json json = agent_json("adopt", each.agent);
+  json["task"] = job::to_string(each.task);
+  json["attempt"] = each.attempt;
+  json["handle"] = each.handle;
+  json["out_offset"] = each.out_offset;
+  json["error_offset"] = each.error_offset;
+  return json;
+}
+
+Json json_of(const ReleaseOthersMessage& /*each*/) { return {{"op", "release_others"}}; }
+
+Json json_of(const StopMessage& each) {
+  Json json = agent_json("stop", each.agent);
+  json["grace_ms"] = each.grace.count();
+  return json;
+}
+
+Json json_of(const PingMessage& /*each*/) { return {{"op", "ping"}}; }
+
+Json json_of(const EndMessage& /*each*/) { return {{"op", "end"}}; }
+
+Json json_of(const WaitingMessage& each) { return {{"op", "waiting"}, {"reason", each.reason}}; }
+
+Json json_of(const AllocatedMessage& each) {
+  Json json = agent_json("allocated", each.agent);
+  json["handle"] = each.handle;
+  return json;
+}
+
+Json json_of(const EndedMessage& each) {
+  Json json = agent_json("ended", each.agent);
+  json["sentence"] = each.sentence;
+  json["reason"] = job::to_string(each.reason);
+  return json;
+}
+
+Json json_of(const RefusedMessage& each) {
+  return {{"op", "refused"}, {"sentence", each.sentence}};
+}
+
+Result<KeeperMessage> read_hello(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"version", "boot_id", "address", "address_reason", "own_address",
+                           "shares_folder", "gpus", "containment"}));
+  HelloMessage hello;
+  GANGRUN_ASSIGN(hello.version, reader.get<std::string>("version"));
+  GANGRUN_ASSIGN(hello.boot_id, reader.get<std::string>("boot_id"));
+  GANGRUN_ASSIGN(hello.address, reader.get<std::string>("address"));
+  GANGRUN_ASSIGN(hello.address_reason, reader.get<std::string>("address_reason"));
+  GANGRUN_ASSIGN(hello.own_address, reader.get<std::string>("own_address"));
+  GANGRUN_ASSIGN(hello.shares_folder, reader.get<bool>("shares_folder"));
+  GANGRUN_ASSIGN(const Json gpus, reader.part("gpus"));
+  GANGRUN_ASSIGN(hello.gpus, job::gpus_from_json(gpus));
+  GANGRUN_ASSIGN(const auto containment, reader.get<std::string>("containment"));
+  GANGRUN_ASSIGN(hello.containment, job::containment_from(containment));
+  return KeeperMessage(std::move(hello));
+}
+
+Result<KeeperMessage> read_begin(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"job", "run_folder", "address", "address_reason", "works_here",
+                           "outlives_us", "environment"}));
+  BeginMessage begin;
+  GANGRUN_ASSIGN(begin.job_id, reader.get<std::string>("job"));
+  GANGRUN_ASSIGN(begin.run_folder, reader.get<std::string>("run_folder"));
+  GANGRUN_ASSIGN(begin.address, reader.get<std::string>("address"));
+  GANGRUN_ASSIGN(begin.address_reason, reader.get<std::string>("address_reason"));
+  GANGRUN_ASSIGN(begin.works_here, reader.get<bool>("works_here"));
+  GANGRUN_ASSIGN(begin.outlives_us, reader.get<bool>("outlives_us"));
+  GANGRUN_ASSIGN(const Json environment, reader.part("environment"));
+  for (const auto& [name, value] : environment.items()) {
+    if (!value.is_string()) return base::invalid_argument("begin: a variable is no text");
+    begin.environment[name] = value.get<std::string>();
+  }
+  return KeeperMessage(std::move(begin));
+}
+
+Result<KeeperMessage> read_file_message(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"name", "size", "is_executable"}));
+  FileMessage file;
+  GANGRUN_ASSIGN(file.name, reader.get<std::string>("name"));
+  GANGRUN_ASSIGN(file.size, reader.get<std::uint64_t>("size"));
+  GANGRUN_ASSIGN(file.is_executable, reader.get<bool>("is_executable"));
+  return KeeperMessage(std::move(file));
+}
+
+Result<KeeperMessage> read_start(const KeeperReader& reader, const Json& json) {
+  GANGRUN_TRY(reader.only(
+      {"agent", "task", "attempt", "gpus", "wanted_port", "containers", "agent_config"}));
+  StartMessage start;
+  GANGRUN_ASSIGN(start.agent, reader.get<std::uint32_t>("agent"));
+  GANGRUN_ASSIGN(start.task, reader.task());
+  GANGRUN_ASSIGN(start.attempt, reader.get<int>("attempt"));
+  GANGRUN_ASSIGN(start.gpus, reader.get<int>("gpus"));
+  if (json.contains("wanted_port")) {
+    GANGRUN_ASSIGN(start.wanted_port, reader.get<std::uint16_t>("wanted_port"));
+  }
+  GANGRUN_ASSIGN(start.containers, reader.get<std::vector<std::string>>("containers"));
+  GANGRUN_ASSIGN(start.agent_config, reader.part("agent_config"));
+  return KeeperMessage(std::move(start));
+}
+
+Result<KeeperMessage> read_adopt(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"agent", "task", "attempt", "handle", "out_offset", "error_offset"}));
+  AdoptMessage adopt;
+  GANGRUN_ASSIGN(adopt.agent, reader.get<std::uint32_t>("agent"));
+  GANGRUN_ASSIGN(adopt.task, reader.task());
+  GANGRUN_ASSIGN(adopt.attempt, reader.get<int>("attempt"));
+  GANGRUN_ASSIGN(adopt.handle, reader.part("handle"));
+  GANGRUN_ASSIGN(adopt.out_offset, reader.get<std::uint64_t>("out_offset"));
+  GANGRUN_ASSIGN(adopt.error_offset, reader.get<std::uint64_t>("error_offset"));
+  return KeeperMessage(std::move(adopt));
+}
+
+Result<KeeperMessage> read_stop(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"agent", "grace_ms"}));
+  StopMessage stop;
+  GANGRUN_ASSIGN(stop.agent, reader.get<std::uint32_t>("agent"));
+  GANGRUN_ASSIGN(const auto grace, reader.get<std::int64_t>("grace_ms"));
+  stop.grace = std::chrono::milliseconds(grace);
+  return KeeperMessage(stop);
+}
+
+Result<KeeperMessage> read_allocated(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"agent", "handle"}));
+  AllocatedMessage allocated;
+  GANGRUN_ASSIGN(allocated.agent, reader.get<std::uint32_t>("agent"));
+  GANGRUN_ASSIGN(allocated.handle, reader.part("handle"));
+  return KeeperMessage(std::move(allocated));
+}
+
+Result<KeeperMessage> read_ended(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"agent", "sentence", "reason"}));
+  EndedMessage ended;
+  GANGRUN_ASSIGN(ended.agent, reader.get<std::uint32_t>("agent"));
+  GANGRUN_ASSIGN(ended.sentence, reader.get<std::string>("sentence"));
+  GANGRUN_ASSIGN(const auto reason, reader.get<std::string>("reason"));
+  GANGRUN_ASSIGN(ended.reason, job::reason_from(reason));
+  return KeeperMessage(std::move(ended));
+}
+
+template <typename Message>
+Result<KeeperMessage> read_empty(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({}));
+  return KeeperMessage(Message{});
+}
+
+template <typename Message>
+Result<KeeperMessage> read_text(const KeeperReader& reader, std::string_view key,
+                                std::string Message::*member) {
+  GANGRUN_TRY(reader.only({key}));
+  Message message;
+  GANGRUN_ASSIGN(message.*member, reader.get<std::string>(key));
+  return KeeperMessage(std::move(message));
+}
+
+}  // namespace
+
+Json to_json(const KeeperMessage& message) {
+  return std::visit([](const auto& each) { return json_of(each); }, message);
+}
+
+Result<KeeperMessage> keeper_message_from_json(const Json& json) {
+  GANGRUN_ASSIGN(const auto op, base::json_member<std::string>(json, "op"));
+  const KeeperReader reader(json, op);
+  if (op == "hello") return read_hello(reader);
+  if (op == "begin") return read_begin(reader);
+  if (op == "begun") return read_text(reader, "run_folder", &BegunMessage::run_folder);
+  if (op == "file") return read_file_message(reader);
+  if (op == "start") return read_start(reader, json);
+  if (op == "adopt") return read_adopt(reader);
+  if (op == "release_others") return read_empty<ReleaseOthersMessage>(reader);
+  if (op == "stop") return read_stop(reader);
+  if (op == "ping") return read_empty<PingMessage>(reader);
+  if (op == "end") return read_empty<EndMessage>(reader);
+  if (op == "waiting") return read_text(reader, "reason", &WaitingMessage::reason);
+  if (op == "allocated") return read_allocated(reader);
+  if (op == "ended") return read_ended(reader);
+  if (op == "refused") return read_text(reader, "sentence", &RefusedMessage::sentence);
+  return base::invalid_argument(
+      base::format("no message is called \"{}\"", base::shorten(op, kMaxShownOp)));
+}
+
+}  // namespace gangrun::cluster

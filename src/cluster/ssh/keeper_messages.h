@@ -1,0 +1,127 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/gpus.h"
+#include "job/reason.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+
+// The messages between gangrun and a host's keeper, as JSON objects with a member "op".
+namespace gangrun::cluster {
+
+// Of the keeper, first of all: what the host is.
+struct HelloMessage {
+  std::string version;  // of the program
+  std::string
+      boot_id;  // tells machines apart, and one machine before and after it has started anew
+  // By which the host is known where the connection came from, and why.
+  std::string address;
+  std::string address_reason;
+  // Another one of its own, where that is a loopback address; empty: it has none.
+  std::string own_address;
+  bool shares_folder = false;  // whether the working folder of the client is there too
+  job::Gpus gpus;              // that may be used
+  job::Containment containment = job::Containment::kSubreaper;  // that its tasks get
+};
+
+// Of gangrun, the answer: the job that the host is to have tasks of.
+struct BeginMessage {
+  std::string job_id;
+  std::string run_folder;  // a name; empty: the host is new to the job, and a folder is made
+  std::string address;     // by which tasks are to know the host, and why
+  std::string address_reason;
+  bool works_here = false;  // in the working folder of the client; else in one that is made
+  bool outlives_us = false;
+  std::map<std::string, std::string> environment;  // beside the host's own
+};
+
+// Of the keeper: the folder of the job on the host is made.
+struct BegunMessage {
+  std::string run_folder;
+};
+
+// A file for the working folder: `size` bytes of file frames follow.
+struct FileMessage {
+  std::string name;  // relative; may have folders in it
+  std::uint64_t size = 0;
+  bool is_executable = false;
+};
+
+// The first whole agent is 1.
+struct StartMessage {
+  std::uint32_t agent = 0;
+  job::TaskId task;
+  int attempt = 0;
+  int gpus = 0;
+  std::optional<std::uint16_t> wanted_port;  // where the task was before on this host
+  std::vector<std::string> containers;       // cluster::Launch::containers
+  // What it has of a path, an address or a socket is the keeper's to say.
+  base::Json agent_config;
+};
+
+// Logs are told from these offsets on.
+struct AdoptMessage {
+  std::uint32_t agent = 0;
+  job::TaskId task;
+  int attempt = 0;
+  base::Json handle;
+  std::uint64_t out_offset = 0;
+  std::uint64_t error_offset = 0;
+};
+
+struct ReleaseOthersMessage {};
+
+struct StopMessage {
+  std::uint32_t agent = 0;
+  std::chrono::milliseconds grace{0};
+};
+
+// Says that the client lives. A keeper that hears nothing for kKeeperSilence takes the link for
+// cut.
+struct PingMessage {};
+inline constexpr std::chrono::seconds kPingInterval(5);
+inline constexpr std::chrono::seconds kKeeperSilence(30);
+
+// The job is over: what the host has of it goes, and the keeper too.
+struct EndMessage {};
+
+// The host has nothing to give to an agent yet.
+struct WaitingMessage {
+  std::string reason;
+};
+
+struct AllocatedMessage {
+  std::uint32_t agent = 0;
+  base::Json handle;
+};
+
+// Its logs were told to their ends before.
+struct EndedMessage {
+  std::uint32_t agent = 0;
+  std::string sentence;
+  job::Reason reason = job::Reason::kAgentEnded;
+};
+
+// The keeper cannot go on with the job, and ends.
+struct RefusedMessage {
+  std::string sentence;
+};
+
+using KeeperMessage =
+    std::variant<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
+                 ReleaseOthersMessage, StopMessage, PingMessage, EndMessage, WaitingMessage,
+                 AllocatedMessage, EndedMessage, RefusedMessage>;
+
+base::Json to_json(const KeeperMessage& message);
+base::Result<KeeperMessage> keeper_message_from_json(const base::Json& json);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,102 @@
+#include "cluster/ssh/keeper_messages.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace gangrun::cluster {
+namespace {
+
+std::vector<KeeperMessage> one_of_each() {
+  const job::TaskId task{"worker", 3};
+  HelloMessage hello;
+  hello.version = "0.1.0";
+  hello.boot_id = "b";
+  hello.address = "10.0.0.2";
+  hello.address_reason = "as ssh reached it";
+  hello.own_address = "192.168.0.2";
+  hello.shares_folder = true;
+  hello.gpus = {job::GpuMaker::kNvidia, {{"GPU-1", "GPU-1", "", ""}}};
+  hello.containment = job::Containment::kPidNamespace;
+  BeginMessage begin;
+  begin.job_id = "wine-1";
+  begin.run_folder = "wine-1-ab";
+  begin.address = "10.0.0.2";
+  begin.address_reason = "why";
+  begin.works_here = true;
+  begin.outlives_us = true;
+  begin.environment = {{"PATH", "/bin"}};
+  StartMessage start;
+  start.agent = 1;
+  start.task = task;
+  start.attempt = 2;
+  start.gpus = 4;
+  start.wanted_port = 4711;
+  start.containers = {"c1"};
+  start.agent_config = {{"job_id", "wine-1"}};
+  AdoptMessage adopt;
+  adopt.agent = 1;
+  adopt.task = task;
+  adopt.attempt = 2;
+  adopt.handle = {{"pid", 7}};
+  adopt.out_offset = std::uint64_t{1} << 40U;
+  adopt.error_offset = 1;
+  return {hello,
+          begin,
+          BegunMessage{"wine-1-ab"},
+          FileMessage{"src/train.py", 12, true},
+          start,
+          adopt,
+          ReleaseOthersMessage{},
+          StopMessage{1, std::chrono::milliseconds(1500)},
+          PingMessage{},
+          EndMessage{},
+          WaitingMessage{"other jobs hold GPUs"},
+          AllocatedMessage{1, {{"pid", 7}}},
+          EndedMessage{1, "lost its agent", job::Reason::kOutOfMemory},
+          RefusedMessage{"has no room"}};
+}
+
+TEST(KeeperMessages, ComeBack) {
+  for (const KeeperMessage& message : one_of_each()) {
+    const base::Json json = to_json(message);
+    const auto again = keeper_message_from_json(json);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->index(), message.index()) << json;
+    EXPECT_EQ(to_json(*again), json);
+  }
+}
+
+TEST(KeeperMessages, MayHaveNoPortThatIsWanted) {
+  StartMessage start;
+  start.task = {"worker", 0};
+  start.agent_config = base::Json::object();
+  const auto again = keeper_message_from_json(to_json(start));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(std::get<StartMessage>(*again).wanted_port, std::nullopt);
+}
+
+TEST(KeeperMessages, MissNothingAndHaveNothingElse) {
+  for (const KeeperMessage& message : one_of_each()) {
+    const base::Json whole = to_json(message);
+    for (const auto& [key, value] : whole.items()) {
+      if (key == "wanted_port") continue;
+      base::Json part = whole;
+      part.erase(key);
+      EXPECT_FALSE(keeper_message_from_json(part).ok()) << whole << " without " << key;
+    }
+    base::Json more = whole;
+    more["more"] = 1;
+    EXPECT_FALSE(keeper_message_from_json(more).ok()) << more;
+  }
+}
+
+TEST(KeeperMessages, AnUnknownOneIsRefusedByName) {
+  const auto read = keeper_message_from_json({{"op", "dance"}});
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, "no message is called \"dance\"");
+  EXPECT_FALSE(keeper_message_from_json(base::Json::array()).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,78 @@
+#include "cluster/ssh/node/host_facts.h"
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "base/variable.h"
+#include "cluster/local/containment_choice.h"
+#include "cluster/local/machine_gpus.h"
+#include "cluster/ssh/node/nvidia_smi.h"
+#include "cluster/ssh/ssh_command.h"
+#include "job/spec_names.h"
+#include "net/interfaces.h"
+
+namespace gangrun::node {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxBootIdBytes = 64;
+
+std::string boot_id() {
+  auto id = base::read_file("/proc/sys/kernel/random/boot_id", kMaxBootIdBytes);
+  return id.ok() ? std::string(base::trim(*id)) : std::string();
+}
+
+// As ssh reached this host: the third word of "CLIENT PORT SERVER PORT".
+std::string address_of_connection() {
+  const auto words = base::split(base::variable("SSH_CONNECTION"), ' ');
+  return words.size() == 4 ? words[2] : std::string("127.0.0.1");
+}
+
+std::string first_own_address() {
+  const auto addresses = net::local_addresses();
+  return addresses.empty() ? std::string() : addresses.front();
+}
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+}  // namespace
+
+Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
+  cluster::HelloMessage hello;
+  hello.version = GANGRUN_VERSION;
+  hello.boot_id = boot_id();
+  hello.address = address_of_connection();
+  hello.address_reason = "as ssh reached it";
+  if (!options.interface.empty()) {
+    GANGRUN_ASSIGN(auto chosen, net::choose_address(net::interface_addresses(), options.interface));
+    hello.address = std::move(chosen.address);
+    hello.address_reason = std::move(chosen.reason);
+  }
+  hello.own_address = first_own_address();
+  hello.shares_folder = !options.folder_mark.empty() &&
+                        cluster::folder_mark(options.working_folder) == options.folder_mark;
+  cluster::GpuSources sources;
+  sources.nvidia_library = gpus_of_nvidia_smi;
+  hello.gpus = cluster::usable_gpus(sources, own_environment());
+  GANGRUN_ASSIGN(const auto wanted, job::containment_from(options.containment));
+  GANGRUN_ASSIGN(hello.containment, cluster::choose_containment(wanted));
+  return hello;
+}
+
+}  // namespace gangrun::node

@@ -1,0 +1,59 @@
+#include "cluster/ssh/node/host_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cluster/ssh/ssh_command.h"
+
+namespace gangrun::node {
+namespace {
+
+class HostFactsTest : public testing::Test {
+ protected:
+  HostFactsTest() { ::setenv("SSH_CONNECTION", "10.0.0.1 40000 10.0.0.2 22", 1); }
+  ~HostFactsTest() override { ::unsetenv("SSH_CONNECTION"); }
+
+  KeeperOptions options_{.program = "/agent",
+                         .folder = "/base",
+                         .host = "gpu1",
+                         .containment = "subreaper",
+                         .working_folder = std::filesystem::temp_directory_path().string(),
+                         .folder_mark = "",
+                         .interface = ""};
+};
+
+TEST_F(HostFactsTest, TheAddressIsTheOneThatSshReached) {
+  const auto hello = hello_of(options_);
+  ASSERT_TRUE(hello.ok()) << hello.error().message;
+  EXPECT_EQ(hello->address, "10.0.0.2");
+  EXPECT_EQ(hello->address_reason, "as ssh reached it");
+  EXPECT_EQ(hello->containment, job::Containment::kSubreaper);
+  EXPECT_EQ(hello->boot_id.size(), 36U);
+}
+
+TEST_F(HostFactsTest, AnInterfaceIsTaken) {
+  options_.interface = "127.0.0.0/8";
+  const auto hello = hello_of(options_);
+  ASSERT_TRUE(hello.ok()) << hello.error().message;
+  EXPECT_EQ(hello->address, "127.0.0.1");
+  options_.interface = "nosuch0";
+  EXPECT_FALSE(hello_of(options_).ok());
+}
+
+TEST_F(HostFactsTest, AFolderIsSharedThatHasTheSameMark) {
+  EXPECT_FALSE(hello_of(options_)->shares_folder);
+  options_.folder_mark = cluster::folder_mark(options_.working_folder);
+  EXPECT_TRUE(hello_of(options_)->shares_folder);
+  options_.working_folder = "/";
+  EXPECT_FALSE(hello_of(options_)->shares_folder);
+}
+
+TEST_F(HostFactsTest, AContainmentThatIsNoneIsAnError) {
+  options_.containment = "tight";
+  EXPECT_FALSE(hello_of(options_).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::node

@@ -1,0 +1,495 @@
+#include "cluster/ssh/node/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "base/strings.h"
+#include "base/unique_fd.h"
+#include "cluster/local/gpu_locks.h"
+#include "cluster/local/local_cluster.h"
+#include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/node/host_facts.h"
+#include "cluster/ssh/node/log_follower.h"
+#include "cluster/ssh/node/run_folder.h"
+#include "cluster/ssh/relay.h"
+#include "net/event_loop.h"
+#include "process/signals.h"
+
+namespace gangrun::node {
+
+namespace {
+
+using base::Result;
+
+// While so much waits for the client, no more of the logs is read.
+constexpr std::size_t kMaxWaiting = std::size_t{256} << 10U;
+// What is told of the logs before an agent's own word, so that a task's last lines come before its
+// end.
+constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
+constexpr std::chrono::milliseconds kLogInterval(100);
+constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
+// An older keeper, whose client is gone, gives the job up within so long.
+constexpr std::chrono::seconds kTakeOverLimit(5);
+// What was killed has so long to end before the job's folder is removed.
+constexpr std::chrono::seconds kKilledLimit(2);
+// Between the ends of standard input and of standard output where the link is cut.
+constexpr int kCutMs = 100;
+// What lives on without its client ends with its lease.
+constexpr std::chrono::hours kLongestLease(24);
+
+class Keeper {
+ public:
+  Keeper(const KeeperOptions& options, const base::Clock& clock)
+      : options_(options), clock_(clock) {}
+
+  Result<> start();
+  int run();
+
+ private:
+  struct Agent {
+    job::TaskId task;
+    int attempt = 0;
+    bool is_allocated = false;
+    std::optional<cluster::EndedMessage> ended;  // and its logs are not all told
+  };
+  using Key = std::pair<job::TaskId, int>;
+
+  void send(const cluster::Frame& frame);
+  void tell(const cluster::KeeperMessage& message) {
+    send(cluster::MessageFrame{cluster::to_json(message)});
+  }
+  void write();
+  void on_input();
+  void hear();
+  Result<> on_frames();
+  Result<> on(const cluster::MessageFrame& frame);
+  Result<> on(const cluster::FileFrame& frame);
+  Result<> begin(const cluster::BeginMessage& message);
+  Result<> begin_file(const cluster::FileMessage& message);
+  Result<> make_cluster(const cluster::BeginMessage& message);
+  void start_agent(const cluster::StartMessage& message);
+  void adopt(const cluster::AdoptMessage& message);
+  void stop(std::uint32_t agent, std::chrono::milliseconds grace);
+  void on_event(const cluster::Event& event);
+  std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
+  void tell_logs();
+  void tell_ends();
+  void refuse(std::string sentence);
+  void end();
+  void remove_all();
+  void lose_client(bool is_link_whole);
+  void let_go();
+  void leave_if_done();
+
+  const KeeperOptions& options_;
+  const base::Clock& clock_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  net::Watch readable_;
+  net::Watch writable_;
+  net::Timer log_timer_;
+  net::Timer silence_;
+  cluster::FrameReader frames_;
+  std::string out_;
+  std::optional<cluster::HelloMessage> hello_;
+  std::optional<cluster::BeginMessage> job_;
+  std::optional<RunFolder> folder_;
+  std::unique_ptr<cluster::LocalCluster> cluster_;
+  std::unique_ptr<cluster::Relay> relay_;
+  LogFollower logs_{[this](const cluster::LogFrame& frame) { send(frame); }};
+  std::map<std::uint32_t, Agent> agents_;
+  base::UniqueFd file_;  // that is being received
+  std::string file_name_;
+  std::uint64_t file_left_ = 0;
+  bool has_client_ = true;
+  bool is_refused_ = false;
+  int status_ = 0;
+};
+
+Result<> Keeper::start() {
+  ::signal(SIGHUP, SIG_IGN);
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals({SIGTERM}, [this](int /*number*/) {
+    // A newer keeper has the job, and soon its lock: we look for that with the next look at logs.
+    let_go();
+    if (cluster_ == nullptr) leave_if_done();
+  }));
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
+    if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) {
+      return base::from_errno(errno, "fcntl");
+    }
+  }
+  readable_ = loop_.watch_readable(STDIN_FILENO, [this] { on_input(); });
+  auto own = hello_of(options_);
+  if (!own.ok()) {
+    refuse(own.error().message);
+    return {};
+  }
+  hello_ = std::move(*own);
+  tell(*hello_);
+  RunFolder::sweep(options_.folder, clock_.wall_now());
+  return {};
+}
+
+int Keeper::run() {
+  (void)loop_.run_until([] { return false; }, clock_.now() + kLongestLease * 365);
+  return status_;
+}
+
+// What the client is told.
+
+void Keeper::send(const cluster::Frame& frame) {
+  if (!has_client_) return;
+  out_ += cluster::to_bytes(frame);
+  if (!writable_.active()) {
+    writable_ = loop_.watch_writable(STDOUT_FILENO, [this] { write(); });
+  }
+}
+
+void Keeper::write() {
+  const ssize_t put = ::write(STDOUT_FILENO, out_.data(), out_.size());
+  if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (put < 0) return lose_client(false);
+  out_.erase(0, static_cast<std::size_t>(put));
+  if (!out_.empty()) return;
+  writable_.reset();
+  if (is_refused_) return remove_all();
+  tell_logs();
+}
+
+void Keeper::refuse(std::string sentence) {
+  status_ = 1;
+  is_refused_ = true;
+  readable_.reset();
+  tell(cluster::RefusedMessage{std::move(sentence)});
+}
+
+// What the client says.
+
+void Keeper::on_input() {
+  std::string bytes(kReadAtOnce, '\0');
+  const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    // Where the link is cut, standard output goes too: sshd closes one right after the other.
+    pollfd output = {STDOUT_FILENO, 0, 0};
+    const bool is_cut = got < 0 || (::poll(&output, 1, kCutMs) > 0 &&
+                                    (output.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0);
+    return lose_client(!is_cut);
+  }
+  hear();
+  bytes.resize(static_cast<std::size_t>(got));
+  frames_.add(bytes);
+  const auto understood = on_frames();
+  if (!understood.ok()) refuse(understood.error().message);
+}
+
+// ssh does not see that a link is cut before something is sent that nobody answers.
+void Keeper::hear() {
+  silence_ = loop_.after(cluster::kKeeperSilence, [this] { lose_client(false); });
+}
+
+Result<> Keeper::on_frames() {
+  while (has_client_ && !is_refused_) {
+    GANGRUN_ASSIGN(const auto frame, frames_.next());
+    if (!frame) return {};
+    GANGRUN_TRY(std::visit(base::Overloaded{
+                               [this](const cluster::MessageFrame& message) { return on(message); },
+                               [this](const cluster::FileFrame& file) { return on(file); },
+                               [this](const cluster::StreamFrame& stream) -> Result<> {
+                                 if (relay_ == nullptr) {
+                                   return base::invalid_argument("no connection is open");
+                                 }
+                                 relay_->on_frame(stream);
+                                 return {};
+                               },
+                               [](const cluster::OpenFrame& /*each*/) -> Result<> {
+                                 return base::invalid_argument("only a host opens connections");
+                               },
+                               [](const cluster::LogFrame& /*each*/) -> Result<> {
+                                 return base::invalid_argument("only a host has logs");
+                               },
+                           },
+                           *frame));
+  }
+  return {};
+}
+
+Result<> Keeper::on(const cluster::MessageFrame& frame) {
+  GANGRUN_ASSIGN(const auto message, cluster::keeper_message_from_json(frame.message));
+  const bool may_be_first = std::visit(
+      base::Overloaded{
+          [](const base::OneOf<cluster::BeginMessage, cluster::PingMessage> auto&) { return true; },
+          [](const base::OneOf<cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
+                               cluster::ReleaseOthersMessage, cluster::StopMessage,
+                               cluster::EndMessage> auto&) { return false; },
+          // Refused below, as it is none of the client's.
+          [](const base::OneOf<cluster::HelloMessage, cluster::BegunMessage,
+                               cluster::WaitingMessage, cluster::AllocatedMessage,
+                               cluster::EndedMessage, cluster::RefusedMessage> auto&) {
+            return true;
+          },
+      },
+      message);
+  if (!job_ && !may_be_first) return base::invalid_argument("the first message must be begin");
+  const auto done = [](const auto& what) -> Result<> {
+    what();
+    return {};
+  };
+  return std::visit(
+      base::Overloaded{
+          [&](const cluster::BeginMessage& each) { return begin(each); },
+          [&](const cluster::FileMessage& each) { return begin_file(each); },
+          [&](const cluster::StartMessage& each) { return done([&] { start_agent(each); }); },
+          [&](const cluster::AdoptMessage& each) { return done([&] { adopt(each); }); },
+          [&](const cluster::ReleaseOthersMessage& /*each*/) {
+            return done([&] { cluster_->release_others(); });
+          },
+          [&](const cluster::StopMessage& each) {
+            return done([&] { stop(each.agent, each.grace); });
+          },
+          // That something came is what it says.
+          [](const cluster::PingMessage& /*each*/) -> Result<> { return {}; },
+          [&](const cluster::EndMessage& /*each*/) { return done([&] { end(); }); },
+          [&](const base::OneOf<cluster::HelloMessage, cluster::BegunMessage,
+                                cluster::WaitingMessage, cluster::AllocatedMessage,
+                                cluster::EndedMessage, cluster::RefusedMessage> auto&) -> Result<> {
+            return base::invalid_argument("such a message is a host's to send");
+          },
+      },
+      message);
+}
+
+Result<> Keeper::begin(const cluster::BeginMessage& message) {
+  if (job_) return base::invalid_argument("the job has begun already");
+  job_ = message;
+  GANGRUN_ASSIGN(folder_, RunFolder::open(options_.folder, message.job_id, options_.host,
+                                          message.run_folder, clock_.now() + kTakeOverLimit));
+  for (const char* name : {"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_ORIGINAL_COMMAND"}) {
+    (void)::unsetenv(name);
+  }
+  for (const auto& [name, value] : message.environment) {
+    (void)::setenv(name.c_str(), value.c_str(), 1);
+  }
+  GANGRUN_TRY(make_cluster(message));
+  relay_ = std::make_unique<cluster::Relay>(loop_, [this](const cluster::Frame& frame) {
+    (void)logs_.tell(kLogsFirst);
+    send(frame);
+  });
+  GANGRUN_TRY(relay_->listen(folder_->socket()));
+  logs_.add_file(folder_->agent_log());
+  tell(cluster::BegunMessage{folder_->name()});
+  log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
+  return {};
+}
+
+Result<> Keeper::make_cluster(const cluster::BeginMessage& message) {
+  cluster::LocalCluster::Options options;
+  options.agent_program = options_.program;
+  options.host = message.address;
+  options.gpus = hello_->gpus;
+  if (!options.gpus.list.empty()) {
+    GANGRUN_ASSIGN(options.gpu_lock_folder, cluster::gpu_lock_folder());
+  }
+  options.agent_log = folder_->agent_log();
+  options.job_id = job_id_on_host(message.job_id, options_.host);
+  options.containment = hello_->containment;
+  options.agents_outlive_us = true;
+  cluster_ = std::make_unique<cluster::LocalCluster>(loop_, std::move(options));
+  cluster_->on_event([this](const cluster::Event& event) { on_event(event); });
+  return {};
+}
+
+Result<> Keeper::begin_file(const cluster::FileMessage& message) {
+  const std::filesystem::path name(message.name);
+  const bool leads_out =
+      name.empty() || name.is_absolute() ||
+      std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
+  if (leads_out) {
+    return base::invalid_argument(
+        base::format("'{}' is no file of a working folder", message.name));
+  }
+  file_name_ = base::format("{}/{}", folder_->work(), message.name);
+  GANGRUN_TRY(base::make_folders(std::filesystem::path(file_name_).parent_path().string(), 0700));
+  const mode_t mode = message.is_executable ? 0700 : 0600;
+  file_.reset(::open(file_name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!file_.valid()) return base::from_errno(errno, base::format("open {}", file_name_));
+  file_left_ = message.size;
+  // A program that is open for writing cannot be executed.
+  if (file_left_ == 0) file_.reset();
+  return {};
+}
+
+Result<> Keeper::on(const cluster::FileFrame& frame) {
+  if (!file_.valid() || frame.content.size() > file_left_) {
+    return base::invalid_argument("bytes of a file came that nobody announced");
+  }
+  file_left_ -= frame.content.size();
+  GANGRUN_TRY(base::write_all(file_.get(), frame.content, file_name_));
+  if (file_left_ == 0) file_.reset();
+  return {};
+}
+
+// Agents.
+
+std::optional<std::uint32_t> Keeper::number_of(const job::TaskId& task, int attempt) const {
+  for (const auto& [number, agent] : agents_) {
+    if (agent.task == task && agent.attempt == attempt) return number;
+  }
+  return std::nullopt;
+}
+
+void Keeper::start_agent(const cluster::StartMessage& message) {
+  agents_[message.agent] = {message.task, message.attempt, false, std::nullopt};
+  const std::string prefix = folder_->log_prefix(message.task, message.attempt);
+  logs_.add(message.agent, prefix, 0, 0);
+  cluster::Launch launch;
+  launch.resources.gpus = message.gpus;
+  if (message.wanted_port) launch.wanted = job::Address{job_->address, *message.wanted_port};
+  launch.containers = message.containers;
+  launch.agent_config = message.agent_config;
+  launch.agent_config["host"] = job_->address;
+  launch.agent_config["host_reason"] = job_->address_reason;
+  launch.agent_config["socket_path"] = folder_->socket();
+  launch.agent_config["log_prefix"] = prefix;
+  launch.agent_config["working_folder"] =
+      job_->works_here ? options_.working_folder : folder_->work();
+  cluster_->start(message.task, message.attempt, std::move(launch));
+}
+
+void Keeper::adopt(const cluster::AdoptMessage& message) {
+  agents_[message.agent] = {message.task, message.attempt, true, std::nullopt};
+  logs_.add(message.agent, folder_->log_prefix(message.task, message.attempt), message.out_offset,
+            message.error_offset);
+  cluster_->adopt(message.task, message.attempt, message.handle);
+}
+
+void Keeper::stop(std::uint32_t agent, std::chrono::milliseconds grace) {
+  const auto found = agents_.find(agent);
+  if (found != agents_.end()) cluster_->stop(found->second.task, found->second.attempt, grace);
+}
+
+void Keeper::on_event(const cluster::Event& event) {
+  std::visit(
+      base::Overloaded{
+          [this](const cluster::Waiting& each) { tell(cluster::WaitingMessage{each.reason}); },
+          [this](const cluster::Allocated& each) {
+            const auto number = number_of(each.task, each.attempt);
+            if (!number) return;
+            agents_[*number].is_allocated = true;
+            tell(cluster::AllocatedMessage{*number, each.handle});
+          },
+          // This machine takes nothing away.
+          [](const cluster::PreemptionNotice& /*each*/) {},
+          [](const cluster::Gone& /*each*/) {},
+          [this](const job::AgentEnded& each) {
+            const auto number = number_of(each.task, each.attempt);
+            if (!number) return;
+            agents_[*number].ended = cluster::EndedMessage{*number, each.sentence, each.reason};
+            tell_logs();
+          },
+      },
+      event);
+}
+
+// Logs, and the ends of those whose logs are told.
+void Keeper::tell_logs() {
+  if (cluster_ == nullptr) return;
+  if (has_client_ && out_.size() < kMaxWaiting) (void)logs_.tell(kMaxWaiting);
+  tell_ends();
+  log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
+}
+
+void Keeper::tell_ends() {
+  std::vector<std::uint32_t> over;
+  for (const auto& [number, agent] : agents_) {
+    if (!agent.ended || (has_client_ && !logs_.is_told(number))) continue;
+    tell(*agent.ended);
+    over.push_back(number);
+  }
+  for (const std::uint32_t number : over) {
+    logs_.remove(number);
+    agents_.erase(number);
+  }
+  if (!has_client_) leave_if_done();
+}
+
+// Ends.
+
+// The client is done with the job. It kills what is left, as its own machine's cluster would.
+void Keeper::end() {
+  has_client_ = false;
+  remove_all();
+}
+
+void Keeper::remove_all() {
+  cluster_.reset();
+  relay_.reset();
+  if (folder_) folder_->remove(clock_.now() + kKilledLimit);
+  loop_.stop();
+}
+
+void Keeper::lose_client(bool is_link_whole) {
+  const bool outlives = !job_ || job_->outlives_us;
+  let_go();
+  // It has died, and with it what must not outlive it. Where the link is cut it may come back.
+  if (is_link_whole && !outlives) {
+    for (const auto& [number, agent] : agents_) {
+      cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
+    }
+  }
+  leave_if_done();
+}
+
+// Whoever comes next may have the job; the agents that are ours to wait for may not.
+void Keeper::let_go() {
+  if (!std::exchange(has_client_, false)) return;
+  readable_.reset();
+  writable_.reset();
+  silence_.reset();
+  out_.clear();
+  relay_.reset();
+  // What waits for its GPUs is not known to have started: the client starts it again.
+  for (const auto& [number, agent] : agents_) {
+    if (agent.is_allocated) continue;
+    cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
+  }
+  if (folder_) folder_->give_up();
+  // ssh waits for the end of these.
+  const base::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(null.get(), fd);
+}
+
+void Keeper::leave_if_done() {
+  if (!agents_.empty()) return;
+  cluster_.reset();
+  if (folder_ && folder_->take_back()) folder_->remove(clock_.now() + kKilledLimit);
+  loop_.stop();
+}
+
+}  // namespace
+
+int run_keeper(const KeeperOptions& options, const base::Clock& clock, base::Logger& logger) {
+  Keeper keeper(options, clock);
+  const auto started = keeper.start();
+  if (started.ok()) return keeper.run();
+  logger.error("{}", started.error().message);
+  return 1;
+}
+
+}  // namespace gangrun::node

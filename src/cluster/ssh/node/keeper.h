@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+
+// The program of gangrun on a host that ssh reaches: `gangrun-agent host`.
+namespace gangrun::node {
+
+struct KeeperOptions {
+  std::string program;         // of the agents: this one
+  std::string folder;          // of this user on the host, for what is kept here
+  std::string host;            // as the user calls it
+  std::string containment;     // as in a job file
+  std::string working_folder;  // of the client
+  std::string folder_mark;     // that tells it from all others (cluster::folder_mark())
+  std::string interface;       // of which the host's address is to be; empty: as ssh reached it
+};
+
+// "--folder PATH --host NAME …": an error names what is wrong.
+base::Result<KeeperOptions> keeper_options_from(int argc, char** argv);
+
+// Starts the agents of one job on this host and carries what they say to the client, with which it
+// talks by standard input and output (cluster/ssh/frames.h), until that is done with the job or has
+// gone. The status of the program.
+int run_keeper(const KeeperOptions& options, const base::Clock& clock, base::Logger& logger);
+
+}  // namespace gangrun::node

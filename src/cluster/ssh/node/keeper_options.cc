@@ -1,0 +1,49 @@
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "base/format.h"
+#include "cluster/ssh/node/keeper.h"
+
+namespace gangrun::node {
+
+namespace {
+
+// Whether the flag is known.
+bool take_option(std::string_view flag, const char* value, KeeperOptions& options) {
+  const std::map<std::string_view, std::string KeeperOptions::*> flags = {
+      {"--folder", &KeeperOptions::folder},
+      {"--name", &KeeperOptions::host},
+      {"--containment", &KeeperOptions::containment},
+      {"--working-folder", &KeeperOptions::working_folder},
+      {"--mark", &KeeperOptions::folder_mark},
+      {"--interface", &KeeperOptions::interface}};
+  const auto found = flags.find(flag);
+  if (found == flags.end()) return false;
+  options.*(found->second) = value;
+  return true;
+}
+
+}  // namespace
+
+base::Result<KeeperOptions> keeper_options_from(int argc, char** argv) {
+  KeeperOptions options;
+  options.containment = "auto";
+  for (int i = 0; i < argc; i += 2) {
+    if (i + 1 == argc || !take_option(argv[i], argv[i + 1], options)) {
+      return base::invalid_argument(
+          base::format("{} is no flag of host, or has no value", argv[i]));
+    }
+  }
+  if (!options.folder.starts_with('/')) {
+    return base::invalid_argument("--folder must be an absolute path");
+  }
+  if (options.host.empty()) return base::invalid_argument("--name must be given");
+  std::error_code failed;
+  options.program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  if (failed) return base::unavailable("/proc/self/exe cannot be read: " + failed.message());
+  return options;
+}
+
+}  // namespace gangrun::node

@@ -1,0 +1,69 @@
+#include "cluster/ssh/node/log_follower.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/unique_fd.h"
+
+namespace gangrun::node {
+
+void LogFollower::add(std::uint32_t agent, const std::string& prefix, std::uint64_t out_offset,
+                      std::uint64_t error_offset) {
+  files_.push_back({agent, false, prefix + ".out", out_offset});
+  files_.push_back({agent, true, prefix + ".err", error_offset});
+}
+
+void LogFollower::remove(std::uint32_t agent) {
+  files_.remove_if([agent](const File& file) { return file.agent == agent; });
+}
+
+std::uint64_t LogFollower::unread(const File& file) {
+  struct stat info {};
+  // It appears with its first byte.
+  if (::stat(file.path.c_str(), &info) != 0) return 0;
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  return size > file.offset ? size - file.offset : 0;
+}
+
+std::size_t LogFollower::tell_some(File& file, std::size_t most) {
+  const base::UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return 0;
+  std::string bytes(most, '\0');
+  const ssize_t got =
+      ::pread(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(file.offset));
+  if (got <= 0) return 0;
+  bytes.resize(static_cast<std::size_t>(got));
+  sink_({file.agent, file.is_error, file.offset, bytes});
+  file.offset += bytes.size();
+  return bytes.size();
+}
+
+bool LogFollower::tell(std::size_t bytes) {
+  while (true) {
+    bool is_more = false;
+    bool told_any = false;
+    for (File& file : files_) {
+      const std::uint64_t left = unread(file);
+      if (left == 0) continue;
+      if (bytes == 0) return false;
+      const std::size_t told =
+          tell_some(file, std::min<std::uint64_t>({left, bytes, cluster::kMaxChunkBytes}));
+      bytes -= told;
+      told_any = told_any || told > 0;
+      is_more = is_more || told < left;
+    }
+    // What cannot be read now is not waited for here.
+    if (!is_more || !told_any) return !is_more;
+  }
+}
+
+bool LogFollower::is_told(std::uint32_t agent) const {
+  return std::all_of(files_.begin(), files_.end(), [agent](const File& file) {
+    return file.agent != agent || unread(file) == 0;
+  });
+}
+
+}  // namespace gangrun::node

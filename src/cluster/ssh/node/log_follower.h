@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+
+#include "cluster/ssh/frames.h"
+
+namespace gangrun::node {
+
+// Reads what is appended to logs of this host, and says where it stood.
+class LogFollower {
+ public:
+  // The view is valid during the call.
+  using Sink = std::function<void(const cluster::LogFrame&)>;
+  explicit LogFollower(Sink sink) : sink_(std::move(sink)) {}
+
+  // `prefix`: ".out" and ".err" are added. From these offsets on.
+  void add(std::uint32_t agent, const std::string& prefix, std::uint64_t out_offset,
+           std::uint64_t error_offset);
+  // One file, as agent 0.
+  void add_file(const std::string& path) { files_.push_back({0, true, path, 0}); }
+  void remove(std::uint32_t agent);
+
+  // Tells what is new, at most about `bytes`; where there is more than that of one log, the others
+  // are told of too. Whether all was told.
+  bool tell(std::size_t bytes);
+  // Whether all that the agent's logs have now was told.
+  [[nodiscard]] bool is_told(std::uint32_t agent) const;
+
+ private:
+  struct File {
+    std::uint32_t agent = 0;
+    bool is_error = false;
+    std::string path;
+    std::uint64_t offset = 0;
+  };
+
+  static std::uint64_t unread(const File& file);
+  std::size_t tell_some(File& file, std::size_t most);
+
+  Sink sink_;
+  std::list<File> files_;
+};
+
+}  // namespace gangrun::node

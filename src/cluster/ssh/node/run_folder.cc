@@ -1,0 +1,224 @@
+#include "cluster/ssh/node/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "cluster/local/agent_processes.h"
+#include "net/digests.h"
+#include "process/foreign_process.h"
+#include "process/proc_fs.h"
+#include "process/wait_for.h"
+
+namespace gangrun::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// An older keeper gives the lock up in no time, and killed agents end as fast.
+constexpr std::chrono::milliseconds kLookAgain(20);
+constexpr auto kKept = std::chrono::hours(24);
+constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
+constexpr std::size_t kMaxHolderBytes = 1024;
+// Where the folder itself is too deep.
+constexpr const char* kSocketFolder = "/tmp/gangrun-XXXXXX";
+
+// What is written into the lock: "PID TICKS MACHINE HOST", the host as its user calls it.
+struct Holder {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string machine;
+  std::string host;
+};
+
+std::string this_machine() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "";
+}
+
+base::UniqueFd open_lock(const std::string& path, int flags) {
+  return base::UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600));
+}
+
+bool try_lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
+
+// Whether it was not removed meanwhile by who had it.
+bool is_at(const std::string& path, int fd) {
+  struct stat own {};
+  struct stat there {};
+  return ::fstat(fd, &own) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+std::optional<Holder> holder_of(int fd) {
+  char text[kMaxHolderBytes + 1] = {};
+  if (::pread(fd, text, kMaxHolderBytes, 0) <= 0) return std::nullopt;
+  const auto words = base::split(text, ' ');
+  if (words.size() != 4) return std::nullopt;
+  const auto pid = base::parse_integer(words[0]);
+  const auto ticks = base::parse_integer(words[1]);
+  if (!pid || !ticks) return std::nullopt;
+  return Holder{static_cast<pid_t>(*pid), static_cast<std::uint64_t>(*ticks), words[2], words[3]};
+}
+
+void tell_holder(int fd) {
+  const auto holder = holder_of(fd);
+  if (!holder) return;
+  const auto process = process::ForeignProcess::open(holder->pid, holder->start_ticks);
+  // One that has ended has given it up.
+  if (process.ok()) (void)process->signal(SIGTERM);
+}
+
+base::Result<> name_holder(int fd, const std::string& host) {
+  const auto own = process::read_stat(::getpid());
+  const std::string text =
+      base::format("{} {} {} {}", ::getpid(), own ? own->start_ticks : 0, this_machine(), host);
+  if (::ftruncate(fd, 0) != 0 || ::lseek(fd, 0, SEEK_SET) != 0) {
+    return base::from_errno(errno, "write the lock of the job's folder");
+  }
+  return base::write_all(fd, text, "the lock of the job's folder");
+}
+
+}  // namespace
+
+std::string job_id_on_host(const std::string& job_id, const std::string& host) {
+  // No name has an "@", so that none is the beginning of another.
+  return base::format("{}@{}@", job_id, host);
+}
+
+base::Result<RunFolder> RunFolder::open(const std::string& base, const std::string& job_id,
+                                        const std::string& host, const std::string& name,
+                                        base::Instant deadline) {
+  if (name.find('/') != std::string::npos) {
+    return base::invalid_argument(base::format("'{}' is no folder of a job", name));
+  }
+  RunFolder folder;
+  folder.job_id_on_host_ = job_id_on_host(job_id, host);
+  folder.name_ = name;
+  folder.path_ = base::format("{}/jobs/{}", base, name);
+  bool is_ours = false;
+  if (!name.empty()) {
+    GANGRUN_ASSIGN(is_ours, folder.lock(deadline));
+  }
+  if (!is_ours) {
+    folder.name_ = base::format("{}-{}", job_id, net::to_hex(net::random_bytes(4)));
+    folder.path_ = base::format("{}/jobs/{}", base, folder.name_);
+    GANGRUN_TRY(folder.make());
+  }
+  GANGRUN_TRY(name_holder(folder.lock_.get(), host));
+  GANGRUN_TRY(folder.find_socket());
+  return folder;
+}
+
+// Nobody else knows its name yet.
+base::Result<> RunFolder::make() {
+  for (const char* inside : {"", "/logs", "/work"}) {
+    GANGRUN_TRY(base::make_folders(path_ + inside, 0700));
+  }
+  const std::string path = path_ + "/lock";
+  lock_ = open_lock(path, O_CREAT);
+  if (!lock_.valid() || !try_lock(lock_.get())) {
+    return base::from_errno(errno, base::format("lock {}", path));
+  }
+  return {};
+}
+
+base::Result<bool> RunFolder::lock(base::Instant deadline) {
+  const std::string path = path_ + "/lock";
+  lock_ = open_lock(path, 0);
+  if (!lock_.valid() && errno == ENOENT) return false;
+  if (!lock_.valid()) return base::from_errno(errno, base::format("open {}", path));
+  while (!try_lock(lock_.get())) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return base::unavailable("another keeper has this job and does not give it up");
+    }
+    tell_holder(lock_.get());
+    // A lock can only be waited for without a limit.
+    (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
+  }
+  return is_at(path, lock_.get());
+}
+
+// A later keeper of the folder finds it again, as agents know it.
+base::Result<> RunFolder::find_socket() {
+  socket_ = path_ + "/master.sock";
+  if (socket_.size() <= kMaxSocketPath) return {};
+  const std::string link = path_ + "/socket";
+  if (const auto known = base::read_file(link, kMaxSocketPath); known.ok()) {
+    socket_folder_ = *known;
+  } else {
+    std::string made = kSocketFolder;
+    if (::mkdtemp(made.data()) == nullptr) {
+      return base::from_errno(errno, base::format("make a folder {}", kSocketFolder));
+    }
+    socket_folder_ = made;
+    GANGRUN_TRY(base::write_private_file(link, socket_folder_));
+  }
+  socket_ = socket_folder_ + "/master.sock";
+  return {};
+}
+
+std::string RunFolder::log_prefix(const job::TaskId& task, int attempt) const {
+  return base::format("{}/logs/{}-{}.{}", path_, task.type, task.index, attempt);
+}
+
+bool RunFolder::take_back() {
+  const std::string path = path_ + "/lock";
+  lock_ = open_lock(path, 0);
+  if (lock_.valid() && try_lock(lock_.get()) && is_at(path, lock_.get())) return true;
+  lock_.reset();
+  return false;
+}
+
+void RunFolder::remove(base::Instant deadline) {
+  while (!cluster::agent_processes(job_id_on_host_).empty()) {
+    const base::Instant now = std::chrono::steady_clock::now();
+    if (now > deadline) return;
+    // Nobody tells the end of processes that are not ours.
+    (void)process::wait_any_readable({}, now + kLookAgain);
+  }
+  std::error_code ignored;
+  if (!socket_folder_.empty()) fs::remove_all(socket_folder_, ignored);
+  fs::remove_all(path_, ignored);
+}
+
+bool RunFolder::read_holder() {
+  const auto holder = holder_of(lock_.get());
+  if (!holder || holder->machine != this_machine()) return false;
+  job_id_on_host_ = job_id_on_host(name_.substr(0, name_.rfind('-')), holder->host);
+  return true;
+}
+
+void RunFolder::sweep(const std::string& base, base::WallTime now) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(base + "/jobs", failed)) {
+    struct stat info {};
+    if (::stat(entry.path().c_str(), &info) != 0) continue;
+    if (now - std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec) < kKept) continue;
+    RunFolder folder;
+    folder.path_ = entry.path().string();
+    folder.name_ = entry.path().filename().string();
+    if (!folder.take_back() || !folder.read_holder()) continue;
+    if (const auto known = base::read_file(folder.path_ + "/socket", kMaxSocketPath); known.ok()) {
+      folder.socket_folder_ = *known;
+    }
+    folder.remove(std::chrono::steady_clock::now());
+  }
+}
+
+}  // namespace gangrun::node

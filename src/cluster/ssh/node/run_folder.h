@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "job/task_id.h"
+
+// What a job has on a host.
+namespace gangrun::node {
+
+// A job's folder on its host. The keeper that has the job holds its lock; what else the folder has
+// is removed by whoever finds the lock free and no agent alive.
+class RunFolder {
+ public:
+  // `base` is the folder of this user on the host; `name` that of a folder which was made before,
+  // or empty. Takes the lock from an older keeper, which may not know yet that its client is gone:
+  // it is told by SIGTERM and gives it up. Where it has removed the folder, the new one has another
+  // name, which tells the client that what it had put there is gone. `host`: as the user calls it.
+  static base::Result<RunFolder> open(const std::string& base, const std::string& job_id,
+                                      const std::string& host, const std::string& name,
+                                      base::Instant deadline);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // Where the agents find their master: a path that is short enough for a socket.
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+  [[nodiscard]] std::string work() const { return path_ + "/work"; }
+  [[nodiscard]] std::string agent_log() const { return path_ + "/agent.log"; }
+  [[nodiscard]] std::string log_prefix(const job::TaskId& task, int attempt) const;
+
+  // From here on another keeper may have it.
+  void give_up() { lock_.reset(); }
+  // Takes the lock again, if nobody has it.
+  bool take_back();
+  // All of it, with the lock held. Agents of the job that were killed have until the deadline to
+  // end; where one lives on, another keeper waits for it and removes the folder.
+  void remove(base::Instant deadline);
+
+  // Removes folders of jobs that ended without their keepers: those that nobody has locked, changed
+  // last more than a day before `now`, with no living agent. Several machines may have `base`, and
+  // each can tell of its own folders only.
+  static void sweep(const std::string& base, base::WallTime now);
+
+ private:
+  RunFolder() = default;
+  base::Result<> make();
+  // False: there is none any more.
+  base::Result<bool> lock(base::Instant deadline);
+  // False: nobody has held it, or another machine.
+  bool read_holder();
+  base::Result<> find_socket();
+
+  std::string path_;
+  std::string name_;
+  std::string job_id_on_host_;
+  std::string socket_;
+  std::string socket_folder_;  // that is not in the folder, as its path is too long; empty: none
+  base::UniqueFd lock_;
+};
+
+// By which the agents of a job on this host are known among its processes: several hosts of a job
+// may be one machine.
+std::string job_id_on_host(const std::string& job_id, const std::string& host);
+
+}  // namespace gangrun::node

@@ -1,0 +1,191 @@
+#include "cluster/ssh/node/run_folder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "base/test_deadline.h"
+#include "base/unique_fd.h"
+#include "process/spawn.h"
+
+namespace gangrun::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolderTest : public testing::Test {
+ protected:
+  RunFolderTest() {
+    std::string text = "/tmp/gangrun-run-XXXXXX";
+    base_ = ::mkdtemp(text.data());
+  }
+  ~RunFolderTest() override { fs::remove_all(base_); }
+
+  [[nodiscard]] std::string path(const RunFolder& folder) const {
+    return base_ + "/jobs/" + folder.name();
+  }
+  [[nodiscard]] bool is_there(const RunFolder& folder) const { return fs::exists(path(folder)); }
+  // Until somebody else has the file open, too.
+  static void wait_for_opened_lock(const std::string& path) {
+    const std::string lock = fs::canonical(path);
+    const auto deadline = base::soon();
+    const auto opened = [&lock] {
+      int count = 0;
+      for (const auto& fd : fs::directory_iterator("/proc/self/fd")) {
+        std::error_code closed;
+        if (fs::read_symlink(fd.path(), closed) == lock) ++count;
+      }
+      return count > 1;
+    };
+    while (!opened()) ASSERT_LT(base::SystemClock().now(), deadline);
+  }
+  static void make_old(const std::string& path) {
+    timeval times[2] = {};
+    ASSERT_EQ(::utimes(path.c_str(), times), 0);
+  }
+
+  std::string base_;
+};
+
+TEST_F(RunFolderTest, IsOursAloneAndGoesWithAllThatIsInIt) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  struct stat info {};
+  ASSERT_EQ(::stat(path(*folder).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0700U);
+  std::ofstream(folder->work() + "/train.py") << "pass";
+  std::ofstream(folder->log_prefix({"worker", 0}, 1) + ".out") << "line\n";
+  folder->remove(base::soon());
+  EXPECT_FALSE(is_there(*folder));
+}
+
+TEST_F(RunFolderTest, IsFoundAgainByItsName) {
+  std::string name;
+  {
+    auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+    ASSERT_TRUE(folder.ok());
+    name = folder->name();
+    folder->give_up();
+    auto again = RunFolder::open(base_, "wine-1", "gpu1", name, base::soon());
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->socket(), folder->socket());
+    // The older one may not remove what the newer one has.
+    EXPECT_FALSE(folder->take_back());
+    again->give_up();
+    EXPECT_TRUE(folder->take_back());
+  }
+}
+
+TEST_F(RunFolderTest, HasASocketWithAShortPathInADeepFolder) {
+  const std::string deep = base_ + "/" + std::string(150, 'd');
+  auto folder = RunFolder::open(deep, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  EXPECT_LT(folder->socket().size(), 100U);
+  folder->give_up();
+  auto again = RunFolder::open(deep, "wine-1", "gpu1", folder->name(), base::soon());
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->socket(), folder->socket());
+  const fs::path outside = fs::path(folder->socket()).parent_path();
+  EXPECT_TRUE(fs::exists(outside));
+  again->remove(base::soon());
+  EXPECT_FALSE(fs::exists(outside));
+}
+
+TEST_F(RunFolderTest, OldOnesThatNobodyHasAreSwept) {
+  auto old = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  auto held = RunFolder::open(base_, "wine-2", "gpu1", "", base::soon());
+  auto young = RunFolder::open(base_, "wine-3", "gpu1", "", base::soon());
+  ASSERT_TRUE(old.ok() && held.ok() && young.ok());
+  old->give_up();
+  young->give_up();
+  make_old(path(*old));
+  make_old(path(*held));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_FALSE(is_there(*old));
+  EXPECT_TRUE(is_there(*held));
+  EXPECT_TRUE(is_there(*young));
+}
+
+// What a client had put into the one that is gone has to be put into the new one, so that has
+// another name.
+TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneWasRemoved) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  folder->remove(base::soon());
+  auto again = RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_NE(again->name(), folder->name());
+  EXPECT_TRUE(fs::exists(again->work()));
+  EXPECT_FALSE(RunFolder::open(base_, "wine-1", "gpu1", "../wine-1", base::soon()).ok());
+}
+
+// The newer one waits for the lock while the older one removes the folder.
+TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneIsRemovedMeanwhile) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  // The keeper that the newer one tells is no process any more.
+  std::ofstream(path(*folder) + "/lock") << "1 1 machine gpu1";
+  std::promise<base::Result<RunFolder>> opened;
+  std::thread newer([&] {
+    opened.set_value(RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon()));
+  });
+  wait_for_opened_lock(path(*folder) + "/lock");
+  folder->remove(base::soon());
+  folder->give_up();
+  newer.join();
+  const auto again = opened.get_future().get();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_NE(again->name(), folder->name());
+}
+
+// A home folder may be that of many machines.
+TEST_F(RunFolderTest, OneOfAnotherMachineIsNotSwept) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  std::ofstream(path(*folder) + "/lock") << "1 1 another.machine gpu1";
+  folder->give_up();
+  make_old(path(*folder));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_TRUE(is_there(*folder));
+}
+
+TEST_F(RunFolderTest, IsNotRemovedWhileAnAgentLives) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  process::SpawnOptions options;
+  // As an agent's command line, which a shell takes as its parameters.
+  options.argv = {"sh", "-c",     "read line",
+                  "sh", "--name", job_id_on_host("wine-1", "gpu1") + ".w.0"};
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const base::UniqueFd theirs(ends[0]);
+  base::UniqueFd ours(ends[1]);
+  options.standard_input = theirs.get();
+  auto agent = process::spawn(options);
+  ASSERT_TRUE(agent.ok()) << agent.error().message;
+  folder->remove(std::chrono::steady_clock::now());
+  EXPECT_TRUE(is_there(*folder));
+  folder->give_up();
+  make_old(path(*folder));
+  // By whatever name another client knows this host.
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_TRUE(is_there(*folder));
+  ours.reset();
+  ASSERT_TRUE(agent->wait(base::soon()).ok());
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_FALSE(is_there(*folder));
+}
+
+TEST(JobIdOnHost, IsTheBeginningOfNoOther) {
+  EXPECT_FALSE(job_id_on_host("j", "gpu1.lan").starts_with(job_id_on_host("j", "gpu1")));
+}
+
+}  // namespace
+}  // namespace gangrun::node

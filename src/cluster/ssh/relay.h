@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cluster/ssh/frames.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cluster {
+
+// Connections of a host's agents to their master, carried as frames. The keeper has one with a
+// socket at which agents connect, the client one that connects to the master's.
+class Relay {
+ public:
+  // `send` takes what the other side is to get. It is called from the loop, and must not call back.
+  Relay(net::EventLoop& loop, std::function<void(const Frame&)> send);
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+  ~Relay();
+
+  // The keeper's side. A socket that only this user can connect to; one that is there already is
+  // replaced. Once.
+  base::Result<> listen(const std::string& path);
+  // The client's side: where a connection that the other side opens goes. Where it cannot be made
+  // the other side's breaks.
+  void connect_to(std::string path) { target_ = std::move(path); }
+
+  void on_frame(const OpenFrame& frame);
+  void on_frame(const StreamFrame& frame);
+
+  // The other side has gone: all connections break.
+  void break_all();
+
+ private:
+  struct Stream;
+
+  void accept();
+  void add(std::uint32_t id, base::UniqueFd socket);
+  void read_on(std::uint32_t id);
+  void read(std::uint32_t id);
+  void write(std::uint32_t id);
+  void tell_taken(std::uint32_t id, std::size_t bytes);
+  void look_for_end(std::uint32_t id);
+  void break_off(std::uint32_t id);
+  void drop(std::uint32_t id);
+
+  net::EventLoop& loop_;
+  std::function<void(const Frame&)> send_;
+  std::string target_;
+  base::UniqueFd listener_;
+  net::Watch accept_watch_;
+  std::uint32_t next_ = 1;
+  std::map<std::uint32_t, std::unique_ptr<Stream>> streams_;
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,249 @@
+#include "cluster/ssh/ssh_cluster.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "cluster/ssh/ssh_cluster_internal.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+// What hosts may take at the end to remove what they have.
+constexpr std::chrono::seconds kEndLimit(10);
+
+std::uint64_t size_of(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+}  // namespace
+
+SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_ptr<HostLinks> links,
+                       Options options)
+    : loop_(loop),
+      logger_(logger),
+      options_(std::move(options)),
+      links_(std::move(links)),
+      slots_(options_.hosts, options_.tasks),
+      released_(options_.is_first_master) {
+  for (std::size_t i = 0; i < links_->size(); ++i) {
+    auto host = std::make_unique<Host>();
+    Host* own = host.get();
+    own->index = i;
+    own->link = &links_->at(i);
+    own->relay =
+        std::make_unique<Relay>(loop_, [own](const Frame& frame) { own->link->send(frame); });
+    own->relay->connect_to(options_.master_socket);
+    links_->set_callbacks(i,
+                          {.on_up = [this, own] { on_up(*own); },
+                           .on_frame = [this, own](const Frame& frame) { on_frame(*own, frame); },
+                           .on_down = [this, own](const base::Error& why,
+                                                  bool can_pass) { on_down(*own, why, can_pass); },
+                           .on_drained = [this, own] { send_files(*own); }});
+    hosts_.push_back(std::move(host));
+  }
+  for (const auto& host : hosts_) {
+    if (host->link->is_up()) {
+      on_up(*host);
+    } else if (links_->trouble(host->index)) {
+      on_down(*host, *links_->trouble(host->index), true);
+    } else {
+      host->trouble = base::format("host {} is being reached", host->name());
+      links_->open(host->index);
+    }
+  }
+  ping();
+}
+
+SshCluster::~SshCluster() {
+  const base::Instant deadline = loop_.now() + kEndLimit;
+  for (const auto& host : hosts_) {
+    if (!host->link->is_up()) continue;
+    host->link->send(MessageFrame{to_json(EndMessage{})});
+    host->link->finish(deadline);
+  }
+  for (const auto& host : hosts_) {
+    if (!host->link->wait_for_end(deadline)) {
+      logger_.error("host {} does not say that the job's folder is removed", host->name());
+    }
+  }
+}
+
+void SshCluster::emit(Event event) {
+  const std::weak_ptr<bool> alive = alive_;
+  loop_.post([this, alive, event = std::move(event)]() mutable {
+    if (!alive.expired() && listener_) listener_(std::move(event));
+  });
+}
+
+std::string SshCluster::log_path(const job::TaskId& task, bool is_error) const {
+  return base::format("{}/{}-{}.{}", options_.log_folder, task.type, task.index,
+                      is_error ? "err" : "out");
+}
+
+SshCluster::Agent* SshCluster::find(std::uint32_t number) {
+  const auto found = std::find_if(agents_.begin(), agents_.end(), [&](const auto& entry) {
+    return entry.second->number == number;
+  });
+  return found == agents_.end() ? nullptr : found->second.get();
+}
+
+// Starting, adopting and ending of agents.
+
+void SshCluster::start(const job::TaskId& task, int attempt, Launch launch) {
+  auto agent = std::make_unique<Agent>();
+  agent->number = next_agent_++;
+  agent->task = task;
+  agent->attempt = attempt;
+  agent->launch = std::move(launch);
+  agents_[{task, attempt}] = std::move(agent);
+  look_for_places();
+}
+
+std::set<std::string> SshCluster::unusable_hosts() const {
+  std::set<std::string> names;
+  for (const auto& host : hosts_) {
+    // One that is being reached for the first time is waited for: or else those that are quick
+    // would have all tasks.
+    const bool is_awaited = options_.is_first_master && !host->was_up;
+    if (host->state == Host::State::kDown && !is_awaited) names.insert(host->name());
+  }
+  return names;
+}
+
+// Why it has no place yet; empty where it has one.
+std::string SshCluster::place(Agent& agent) {
+  std::string wanted;
+  if (agent.launch.wanted) {
+    for (const auto& host : hosts_) {
+      if (address_of(*host).first == agent.launch.wanted->host) wanted = host->name();
+    }
+  }
+  const std::set<std::string> unusable = unusable_hosts();
+  std::set<std::string> passed_over = unusable;
+  passed_over.insert(agent.launch.avoided.begin(), agent.launch.avoided.end());
+  auto taken = slots_.take(wanted, passed_over);
+  // Better one to avoid than none.
+  if (!taken) taken = slots_.take(wanted, unusable);
+  if (taken) {
+    agent.host = hosts_[*taken].get();
+    if (agent.host->state == Host::State::kReady) send_start(agent);
+    return {};
+  }
+  for (const auto& host : hosts_) {
+    if (host->state == Host::State::kDown) return host->trouble;
+  }
+  return "all slots of the hosts are taken";
+}
+
+void SshCluster::look_for_places() {
+  std::string reason;
+  for (const auto& [key, agent] : agents_) {
+    if (agent->host != nullptr) continue;
+    if (std::string missing = place(*agent); !missing.empty()) reason = std::move(missing);
+  }
+  for (const auto& host : hosts_) {
+    if (!reason.empty()) break;
+    reason = host->state == Host::State::kDown && !host->was_up ? host->trouble : host->waits_for;
+  }
+  if (!reason.empty() && reason != waits_for_) emit(Waiting{reason});
+  waits_for_ = std::move(reason);
+}
+
+void SshCluster::send_start(Agent& agent) {
+  if (agent.state == Agent::State::kWaiting) {
+    agent.out_base = size_of(log_path(agent.task, false));
+    agent.error_base = size_of(log_path(agent.task, true));
+  }
+  agent.state = Agent::State::kStarting;
+  StartMessage message{.agent = agent.number,
+                       .task = agent.task,
+                       .attempt = agent.attempt,
+                       .gpus = agent.launch.resources.gpus,
+                       .wanted_port = std::nullopt,
+                       .containers = agent.launch.containers,
+                       .agent_config = agent.launch.agent_config};
+  if (agent.launch.wanted) message.wanted_port = agent.launch.wanted->port;
+  agent.host->link->send(MessageFrame{to_json(message)});
+}
+
+void SshCluster::send_adopt(Agent& agent) {
+  const auto told = [&](bool is_error, std::uint64_t base) {
+    const std::uint64_t size = size_of(log_path(agent.task, is_error));
+    return size > base ? size - base : 0;
+  };
+  agent.host->link->send(
+      MessageFrame{to_json(AdoptMessage{.agent = agent.number,
+                                        .task = agent.task,
+                                        .attempt = agent.attempt,
+                                        .handle = agent.handle,
+                                        .out_offset = told(false, agent.out_base),
+                                        .error_offset = told(true, agent.error_base)})});
+  if (agent.stop_grace) {
+    agent.host->link->send(
+        MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = *agent.stop_grace})});
+  }
+}
+
+void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
+  const auto name = base::json_member<std::string>(handle, "host");
+  const auto folder = base::json_member<std::string>(handle, "run_folder");
+  const auto works_here = base::json_member<bool>(handle, "works_here");
+  const auto out_base = base::json_member<std::uint64_t>(handle, "out_base");
+  const auto error_base = base::json_member<std::uint64_t>(handle, "error_base");
+  const auto host = std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& each) {
+    return name.ok() && each->name() == *name;
+  });
+  if (host == hosts_.end() || !folder.ok() || !works_here.ok() || !out_base.ok() ||
+      !error_base.ok() || !handle.contains("keeper")) {
+    return emit(
+        job::AgentEnded{task, attempt, "lost its agent before a new master came", loop_.now()});
+  }
+  auto agent = std::make_unique<Agent>();
+  agent->number = next_agent_++;
+  agent->task = task;
+  agent->attempt = attempt;
+  agent->state = Agent::State::kRuns;
+  agent->host = host->get();
+  agent->handle = handle.at("keeper");
+  agent->out_base = *out_base;
+  agent->error_base = *error_base;
+  slots_.take_back(agent->host->index);
+  agents_[{task, attempt}] = std::move(agent);
+  (*host)->run_folder = *folder;
+  (*host)->works_here = *works_here;
+  (*host)->has_files = true;
+}
+
+void SshCluster::release_others() {
+  released_ = true;
+  for (const auto& host : hosts_) {
+    if (host->state == Host::State::kBeginning && host->link->is_up()) begin(*host);
+  }
+}
+
+void SshCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
+  const auto found = agents_.find({task, attempt});
+  if (found == agents_.end()) return;
+  Agent& agent = *found->second;
+  if (agent.state == Agent::State::kWaiting) {
+    return ended(found->first, "was not started", job::Reason::kAgentEnded);
+  }
+  agent.stop_grace = grace;
+  if (agent.host->state != Host::State::kReady) return;
+  agent.host->link->send(MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = grace})});
+}
+
+void SshCluster::ended(const Key& key, std::string sentence, job::Reason reason) {
+  const auto found = agents_.find(key);
+  if (found->second->host != nullptr) slots_.give_back(found->second->host->index);
+  agents_.erase(found);
+  emit(job::AgentEnded{key.first, key.second, std::move(sentence), loop_.now(), reason});
+  look_for_places();
+}
+
+}  // namespace gangrun::cluster

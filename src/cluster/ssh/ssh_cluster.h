@@ -1,0 +1,117 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "cluster/ssh/host_links.h"
+#include "cluster/ssh/host_slots.h"
+#include "cluster/ssh/keeper_messages.h"
+#include "net/event_loop.h"
+
+namespace gangrun::cluster {
+
+// A file of this machine that the hosts are to have.
+struct HostFile {
+  std::string path;
+  std::string name;  // in the working folder
+  std::uint64_t size = 0;
+  bool is_executable = false;
+};
+
+// Tasks on hosts that ssh reaches. Each host has a keeper (node/keeper.h), which starts its agents
+// and carries their connections to the master's socket, and their logs. A link that breaks is
+// opened again; only when the lease of a host's agents must be over are they told as lost with it.
+// Destroying it ends what the hosts have of the job, and waits for it.
+class SshCluster final : public Cluster {
+ public:
+  struct Options {
+    std::string job_id;
+    std::vector<job::Host> hosts;  // as the links are
+    int tasks = 0;                 // how many there will be, with spares
+    std::string master_socket;
+    std::string log_folder;  // where the logs of tasks go, as agents beside the master write them
+    std::string master_log;  // where that goes which agents say of themselves
+    // How long agents go on without the master.
+    std::chrono::milliseconds master_lost{0};
+    bool agents_outlive_us = false;
+    // Whether there can be no agents yet, so that none is adopted.
+    bool is_first_master = true;
+    // For hosts that have the working folder; others get the files.
+    std::map<std::string, std::string> environment;
+    std::vector<HostFile> files;
+  };
+
+  // Links that are not up are opened.
+  SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_ptr<HostLinks> links,
+             Options options);
+  ~SshCluster() override;
+
+  void on_event(std::function<void(Event)> listener) override { listener_ = std::move(listener); }
+  void start(const job::TaskId& task, int attempt, Launch launch) override;
+  void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
+  void release_others() override;
+  void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
+  [[nodiscard]] std::int64_t pid_here(const job::TaskId& /*task*/,
+                                      std::int64_t /*pid*/) const override {
+    return 0;
+  }
+
+ private:
+  struct Agent;
+  struct Host;
+  using Key = std::pair<job::TaskId, int>;
+
+  void emit(Event event);
+  void look_for_places();
+  std::string place(Agent& agent);
+  [[nodiscard]] std::set<std::string> unusable_hosts() const;
+  void send_start(Agent& agent);
+  void send_adopt(Agent& agent);
+  void ended(const Key& key, std::string sentence, job::Reason reason);
+
+  void on_up(Host& host);
+  void ping();
+  void begin(Host& host);
+  void on_down(Host& host, const base::Error& why, bool can_pass);
+  void give_up(Host& host);
+  void on_frame(Host& host, const Frame& frame);
+  void on_message(Host& host, const base::Json& json);
+  void on_log(Host& host, const LogFrame& frame);
+  void on(Host& host, const BegunMessage& message);
+  void on(Host& host, const WaitingMessage& message);
+  void on(Host& host, const AllocatedMessage& message);
+  void on(const EndedMessage& message);
+  void on(Host& host, const RefusedMessage& message);
+  void send_files(Host& host);
+  void ready(Host& host);
+  [[nodiscard]] std::pair<std::string, std::string> address_of(const Host& host) const;
+  [[nodiscard]] std::string log_path(const job::TaskId& task, bool is_error) const;
+  Agent* find(std::uint32_t number);
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  const Options options_;
+  std::unique_ptr<HostLinks> links_;
+  HostSlots slots_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::function<void(Event)> listener_;
+  std::map<Key, std::unique_ptr<Agent>> agents_;
+  std::uint32_t next_agent_ = 1;
+  net::Timer ping_timer_;
+  bool released_;                      // what is not adopted by now, need not go on
+  std::string waits_for_;              // what was last told
+  std::set<std::string> broken_logs_;  // that could not be written
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
+};
+
+}  // namespace gangrun::cluster

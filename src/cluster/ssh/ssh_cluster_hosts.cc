@@ -1,0 +1,277 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "cluster/ssh/ssh_cluster_internal.h"
+#include "net/hosts.h"
+
+// What the links and the keepers of the hosts tell.
+namespace gangrun::cluster {
+
+namespace {
+
+// Beyond the lease of its agents a host has so long to end them, and our clocks to differ.
+constexpr std::chrono::seconds kLeaseAllowance(5);
+// While so much waits to be sent, no more of a file is read.
+constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
+
+base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  while (!bytes.empty()) {
+    const ssize_t put =
+        ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return base::from_errno(errno, base::format("write {}", path));
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return {};
+}
+
+// Behind what is there.
+base::Result<> append(const std::string& path, std::string_view bytes) {
+  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  return base::write_all(file.get(), bytes, path);
+}
+
+}  // namespace
+
+void SshCluster::on_up(Host& host) {
+  logger_.info("host {} is up, at {} ({})", host.name(), address_of(host).first,
+               address_of(host).second);
+  host.state = Host::State::kBeginning;
+  host.was_up = true;
+  host.trouble.clear();
+  host.pause = kFirstPause;
+  host.lease.reset();
+  if (released_) begin(host);
+}
+
+void SshCluster::ping() {
+  for (const auto& host : hosts_) host->link->send(MessageFrame{to_json(PingMessage{})});
+  ping_timer_ = loop_.after(kPingInterval, [this] { ping(); });
+}
+
+void SshCluster::begin(Host& host) {
+  const auto [address, reason] = address_of(host);
+  if (!host.works_here) host.works_here = host.link->hello().shares_folder;
+  const bool works_here = *host.works_here;
+  host.link->send(MessageFrame{to_json(BeginMessage{
+      .job_id = options_.job_id,
+      .run_folder = host.run_folder,
+      .address = address,
+      .address_reason = reason,
+      .works_here = works_here,
+      .outlives_us = options_.agents_outlive_us,
+      .environment = works_here ? options_.environment : std::map<std::string, std::string>()})});
+}
+
+// Hosts that are reached by a loopback address are this machine. Among others they have the address
+// by which those reach it.
+std::pair<std::string, std::string> SshCluster::address_of(const Host& host) const {
+  const HelloMessage& hello = host.link->hello();
+  if (!net::is_loopback_address(hello.address)) return {hello.address, hello.address_reason};
+  const bool is_alone = std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& other) {
+    const std::string& boot_id = other->link->hello().boot_id;
+    return boot_id.empty() || boot_id == hello.boot_id;
+  });
+  if (is_alone || hello.own_address.empty()) return {hello.address, hello.address_reason};
+  return {hello.own_address, "its own, as ssh reached it by a loopback address"};
+}
+
+void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
+  logger_.warning("host {} is not reached: {}", host.name(), why.message);
+  const bool is_lost = std::exchange(host.state, Host::State::kDown) != Host::State::kDown;
+  host.trouble = why.message;
+  host.waits_for.clear();
+  host.file.reset();
+  host.relay->break_all();
+  // Nobody has waited for it yet, as nothing of the job has begun.
+  const bool is_hopeless = !can_pass || ++host.tries == kMaxTries;
+  if (options_.is_first_master && !host.was_up && is_hopeless) return emit(Gone{why.message});
+  host.again = loop_.after(host.pause, [this, &host] { links_->open(host.index); });
+  host.pause = std::min(host.pause * 2, kLongestPause);
+  // What was not sent there goes elsewhere; what runs there is over with its lease.
+  for (const auto& [key, agent] : agents_) {
+    if (agent->host != &host || agent->state != Agent::State::kWaiting) continue;
+    slots_.give_back(host.index);
+    agent->host = nullptr;
+  }
+  if (is_lost || !host.lease.pending()) {
+    host.lease =
+        loop_.after(options_.master_lost + kLeaseAllowance, [this, &host] { give_up(host); });
+  }
+  look_for_places();
+}
+
+void SshCluster::give_up(Host& host) {
+  std::vector<Key> lost;
+  for (const auto& [key, agent] : agents_) {
+    if (agent->host == &host) lost.push_back(key);
+  }
+  for (const Key& key : lost) {
+    ended(key, base::format("lost its host {}: {}", host.name(), host.trouble),
+          job::Reason::kLostNode);
+  }
+}
+
+void SshCluster::on_frame(Host& host, const Frame& frame) {
+  std::visit(base::Overloaded{
+                 [&](const MessageFrame& message) { on_message(host, message.message); },
+                 [&](const OpenFrame& open) { host.relay->on_frame(open); },
+                 [&](const StreamFrame& stream) { host.relay->on_frame(stream); },
+                 [&](const LogFrame& log) { on_log(host, log); },
+                 [&](const FileFrame& /*file*/) {
+                   logger_.error("host {} sent a file, which nobody asked for", host.name());
+                 },
+             },
+             frame);
+}
+
+void SshCluster::on_message(Host& host, const base::Json& json) {
+  const auto message = keeper_message_from_json(json);
+  if (!message.ok()) {
+    return logger_.error("host {} is not understood: {}", host.name(), message.error().message);
+  }
+  std::visit(
+      base::Overloaded{
+          [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage, AdoptMessage,
+                                ReleaseOthersMessage, StopMessage, PingMessage, EndMessage> auto&) {
+            logger_.error("host {} sent \"{}\", which is not its to send now", host.name(),
+                          json.at("op").get<std::string>());
+          },
+          [&](const BegunMessage& begun) { on(host, begun); },
+          [&](const WaitingMessage& waiting) { on(host, waiting); },
+          [&](const AllocatedMessage& allocated) { on(host, allocated); },
+          [&](const EndedMessage& end) { on(end); },
+          [&](const RefusedMessage& refused) { on(host, refused); },
+      },
+      *message);
+}
+
+void SshCluster::on(Host& host, const BegunMessage& message) {
+  // What another folder had is gone.
+  if (message.run_folder != host.run_folder) host.has_files = false;
+  host.run_folder = message.run_folder;
+  if (host.has_files || host.works_here.value_or(false)) return ready(host);
+  host.state = Host::State::kCopying;
+  host.next_file = 0;
+  send_files(host);
+}
+
+void SshCluster::send_files(Host& host) {
+  if (host.state != Host::State::kCopying) return;
+  while (host.link->unsent_bytes() < kMaxUnsent) {
+    if (!host.file.valid()) {
+      if (host.next_file == options_.files.size()) {
+        host.has_files = true;
+        return ready(host);
+      }
+      const HostFile& next = options_.files[host.next_file++];
+      host.file.reset(::open(next.path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (!host.file.valid()) {
+        return emit(Gone{base::from_errno(errno, base::format("open {}", next.path)).message});
+      }
+      host.file_left = next.size;
+      host.link->send(MessageFrame{to_json(
+          FileMessage{.name = next.name, .size = next.size, .is_executable = next.is_executable})});
+    }
+    if (host.file_left == 0) {
+      host.file.reset();
+      continue;
+    }
+    std::string chunk(std::min<std::uint64_t>(kMaxChunkBytes, host.file_left), '\0');
+    const ssize_t got = ::read(host.file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      const std::string& path = options_.files[host.next_file - 1].path;
+      return emit(Gone{base::format("{} became shorter while it was copied", path)});
+    }
+    host.file_left -= static_cast<std::uint64_t>(got);
+    host.link->send(FileFrame{std::string_view(chunk).substr(0, static_cast<std::size_t>(got))});
+  }
+}
+
+// Agents that run there are taken over, all others of the job ended, and those started that were
+// waited with.
+void SshCluster::ready(Host& host) {
+  host.state = Host::State::kReady;
+  for (const auto& [key, agent] : agents_) {
+    if (agent->host == &host && agent->state == Agent::State::kRuns) send_adopt(*agent);
+  }
+  host.link->send(MessageFrame{to_json(ReleaseOthersMessage{})});
+  std::vector<Key> stopped;
+  for (const auto& [key, agent] : agents_) {
+    if (agent->host != &host || agent->state == Agent::State::kRuns) continue;
+    if (agent->stop_grace) {
+      stopped.push_back(key);
+    } else {
+      send_start(*agent);
+    }
+  }
+  for (const Key& key : stopped) ended(key, "was not started", job::Reason::kAgentEnded);
+  look_for_places();
+}
+
+void SshCluster::on_log(Host& host, const LogFrame& frame) {
+  base::Result<> kept;
+  std::string path = options_.master_log;
+  if (frame.agent == 0) {
+    if (frame.offset < host.agent_log_seen) return;
+    host.agent_log_seen = frame.offset + frame.content.size();
+    kept = append(path, frame.content);
+  } else {
+    const Agent* agent = find(frame.agent);
+    if (agent == nullptr) return;
+    path = log_path(agent->task, frame.is_error);
+    const std::uint64_t base = frame.is_error ? agent->error_base : agent->out_base;
+    kept = put_at(path, base + frame.offset, frame.content);
+  }
+  if (!kept.ok() && broken_logs_.insert(path).second) {
+    logger_.error("the log of tasks on host {} is incomplete: {}", host.name(),
+                  kept.error().message);
+  }
+}
+
+void SshCluster::on(Host& host, const WaitingMessage& message) {
+  host.waits_for = base::format("host {}: {}", host.name(), message.reason);
+  look_for_places();
+}
+
+void SshCluster::on(Host& host, const AllocatedMessage& message) {
+  Agent* agent = find(message.agent);
+  if (agent == nullptr) return;
+  agent->state = Agent::State::kRuns;
+  agent->handle = message.handle;
+  host.waits_for.clear();
+  emit(Allocated{agent->task,
+                 agent->attempt,
+                 host.name(),
+                 {{"host", host.name()},
+                  {"run_folder", host.run_folder},
+                  {"works_here", host.works_here.value_or(false)},
+                  {"out_base", agent->out_base},
+                  {"error_base", agent->error_base},
+                  {"keeper", agent->handle}}});
+}
+
+void SshCluster::on(const EndedMessage& message) {
+  const Agent* agent = find(message.agent);
+  if (agent == nullptr) return;
+  ended({agent->task, agent->attempt}, message.sentence, message.reason);
+}
+
+// It ends by itself then. A host that has no room for the job will have none the next time.
+void SshCluster::on(Host& host, const RefusedMessage& message) {
+  emit(Gone{base::format("host {}: {}", host.name(), message.sentence)});
+}
+
+}  // namespace gangrun::cluster

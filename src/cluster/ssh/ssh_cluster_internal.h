@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "cluster/ssh/relay.h"
+#include "cluster/ssh/ssh_cluster.h"
+
+namespace gangrun::cluster {
+
+// Before a broken link is opened again; twice as long each time, up to the second.
+inline constexpr std::chrono::milliseconds kFirstPause(500);
+inline constexpr std::chrono::milliseconds kLongestPause(10'000);
+
+struct SshCluster::Agent {
+  enum class State { kWaiting, kStarting, kRuns };
+
+  std::uint32_t number = 0;
+  job::TaskId task;
+  int attempt = 0;
+  State state = State::kWaiting;
+  Launch launch;
+  Host* host = nullptr;
+  base::Json handle;  // of the keeper; from kRuns on
+  // Where its logs begin in ours: of the task's earlier agents there is something before.
+  std::uint64_t out_base = 0;
+  std::uint64_t error_base = 0;
+  std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
+};
+
+struct SshCluster::Host {
+  enum class State { kDown, kBeginning, kCopying, kReady };
+
+  std::size_t index = 0;
+  HostLink* link = nullptr;
+  State state = State::kDown;
+  std::unique_ptr<Relay> relay;
+  std::string run_folder;  // empty: none was made there yet
+  // Whether its tasks work in the client's folder: as it was when the first of them was to start.
+  std::optional<bool> works_here;
+  bool has_files = false;  // all of them, in that folder
+  std::size_t next_file = 0;
+  base::UniqueFd file;
+  std::uint64_t file_left = 0;
+  std::uint64_t agent_log_seen = 0;
+  std::string waits_for;
+  std::string trouble;  // why it is down
+  bool was_up = false;  // ever
+  int tries = 0;
+  std::chrono::milliseconds pause = kFirstPause;
+  net::Timer again;
+  net::Timer lease;
+
+  [[nodiscard]] const std::string& name() const { return link->host(); }
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,172 @@
+#include "cluster/ssh/ssh_command.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxNoise = 500;
+// A login that says more on one line is not waited for.
+constexpr std::size_t kMaxLine = std::size_t{64} << 10U;
+
+// `$1` is a folder. It is made, is ours alone, and programs in it can be executed; or `why` says
+// what is wrong. `id -u` and `-O` keep others from putting a folder of theirs there first.
+constexpr std::string_view kFolderLines = R"sh(
+usable() {
+  mkdir -p "$1/agents" "$1/jobs" 2>/dev/null || { why="$why; $1 cannot be made"; return 1; }
+  if [ -L "$1" ] || ! [ -O "$1" ]; then why="$why; $1 is another user's"; return 1; fi
+  chmod 700 "$1" || return 1
+  rm -f "$1/agents/try.$$"
+  if ! printf '#!/bin/sh\n' >"$1/agents/try.$$" 2>/dev/null; then
+    why="$why; $1 cannot be written"; rm -f "$1/agents/try.$$"; return 1
+  fi
+  chmod 700 "$1/agents/try.$$"
+  if ! [ -x "$1/agents/try.$$" ]; then
+    why="$why; $1 is mounted noexec"; rm -f "$1/agents/try.$$"; return 1
+  fi
+  rm -f "$1/agents/try.$$"
+  free=$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')
+  if [ -n "$free" ] && [ "$free" -lt "$need" ]; then
+    why="$why; $1 has $free KiB free, and $need are needed"; return 1
+  fi
+  return 0
+}
+)sh";
+
+// The agent is found in the first folder that has it, or taken from standard input into the first
+// that can be used.
+constexpr std::string_view kMainLines = R"sh(
+main() {
+  umask 077
+  why=
+  machine=$(uname -s -m)
+  if [ "$machine" != "$wanted" ]; then say machine "$machine"; return 1; fi
+  if [ -z "$given" ]; then
+    uid=$(id -u)
+    set -- "${XDG_CACHE_HOME:-$HOME/.cache}/gangrun" "/var/tmp/gangrun-$uid" "/tmp/gangrun-$uid"
+  else
+    set -- "$given"
+  fi
+  for folder in "$@"; do
+    if [ -O "$folder" ] && [ -O "$folder/agents/$hash" ] && [ -x "$folder/agents/$hash" ]; then
+      become_keeper
+    fi
+  done
+  for folder in "$@"; do
+    if usable "$folder"; then
+      taken="$folder/agents/$hash.$$"
+      say send
+      if head -c "$size" >"$taken" && chmod 700 "$taken" && mv -f "$taken" "$folder/agents/$hash"
+      then become_keeper
+      fi
+      rm -f "$taken"
+      say lost "$folder cannot be written"
+      return 1
+    fi
+  done
+  say folders "${why#; }"
+  return 1
+}
+main
+exit
+)sh";
+
+std::vector<std::string> ssh_with_options(const std::string& config) {
+  std::vector<std::string> argv = {"ssh", "-T", "-x"};
+  if (!config.empty()) argv.insert(argv.end(), {"-F", config});
+  const std::vector<std::string> options = {
+      // Nobody sits before it.
+      "BatchMode=yes",
+      base::format("ConnectTimeout={}", kConnectSeconds),
+      base::format("ServerAliveInterval={}", kAliveSeconds),
+      base::format("ServerAliveCountMax={}", kAliveCount),
+      // Those of the user's configuration are for his own sessions.
+      "ClearAllForwardings=yes",
+      "EscapeChar=none",
+      "IgnoreUnknown=RemoteCommand",
+      "RemoteCommand=none",
+      "PermitLocalCommand=no",
+  };
+  for (const std::string& option : options) argv.insert(argv.end(), {"-o", option});
+  return argv;
+}
+
+std::string first_word(std::string_view line) {
+  return std::string(line.substr(0, line.find(' ')));
+}
+
+}  // namespace
+
+std::vector<std::string> ssh_command(const std::string& host, const std::string& config) {
+  std::vector<std::string> argv = ssh_with_options(config);
+  // Any shell that a login may have understands this.
+  argv.insert(argv.end(), {"--", host, "exec /bin/sh"});
+  return argv;
+}
+
+std::vector<std::string> ssh_command_to(const std::string& host, const std::string& config,
+                                        const std::string& address) {
+  std::vector<std::string> argv = ssh_with_options(config);
+  argv.insert(argv.end(), {"-W", address, "--", host});
+  return argv;
+}
+
+std::string login_script(const LoginInput& input) {
+  const auto quote = [](std::string_view text) { return base::shell_quote(text); };
+  std::string script;
+  script += base::format("say() {{ printf '%s %s\\n' {} \"$*\"; }}\n", quote(input.marker));
+  script += base::format("given={}\nhash={}\nsize={}\nneed={}\nwanted={}\n", quote(input.folder),
+                         quote(input.agent_hash), input.agent_bytes, input.agent_bytes / 1024 + 64,
+                         quote("Linux x86_64"));
+  script += base::format(
+      "become_keeper() {{\n"
+      "  say agent\n"
+      "  exec \"$folder/agents/$hash\" host --folder \"$folder\" --name {} --containment {} "
+      "--working-folder {} --mark {} --interface {}\n}}\n",
+      quote(input.host), quote(job::to_string(input.containment)), quote(input.working_folder),
+      quote(input.folder_mark), quote(input.interface));
+  script += kFolderLines;
+  script += kMainLines;
+  return script;
+}
+
+std::string folder_mark(const std::string& folder) {
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) return {};
+  return base::format("{}:{}.{:09}", info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+std::optional<ScriptLine> ScriptReader::next() {
+  while (true) {
+    const std::size_t end = text_.find('\n');
+    if (end == std::string::npos) {
+      if (text_.size() > kMaxLine) text_.erase(0, text_.size() - kMaxNoise);
+      return std::nullopt;
+    }
+    const std::string line = text_.substr(0, end);
+    text_.erase(0, end + 1);
+    // A login may leave a line without its end before ours.
+    const std::size_t mark = line.find(marker_ + " ");
+    if (mark == std::string::npos) {
+      noise_ += line + "\n";
+      if (noise_.size() > kMaxNoise) noise_.erase(0, noise_.size() - kMaxNoise);
+      continue;
+    }
+    const std::string said = line.substr(mark + marker_.size() + 1);
+    const std::string word = first_word(said);
+    std::string rest = said.size() > word.size() ? said.substr(word.size() + 1) : std::string();
+    if (word == "send") return NeedsAgent{};
+    if (word == "agent") return HasAgent{};
+    if (word == "machine") return OtherMachine{std::move(rest)};
+    if (word == "folders") return NoFolder{std::move(rest)};
+    return AgentNotKept{std::move(rest)};
+  }
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "job/spec.h"
+
+// What is typed to a host, as it were: the command line of ssh, and the script for the shell that
+// it starts there. No process, no clock.
+namespace gangrun::cluster {
+
+// What a host's keeper needs to know of the client.
+struct LoginInput {
+  std::string marker;      // begins each line that is meant for us; nobody else's lines
+  std::string host;        // as the user wrote it
+  std::string folder;      // the one for what is kept there; empty: the first that can be used
+  std::string agent_hash;  // SHA-256 of the agent's program, in hexadecimal digits
+  std::size_t agent_bytes = 0;
+  std::string working_folder;  // of the client, and what tells it from all others now
+  std::string folder_mark;     // (folder_mark())
+  std::string interface;       // of which the host's address is to be; empty: as ssh reached it
+  job::Containment containment = job::Containment::kAuto;
+};
+
+// How long ssh may take to connect, and after which silence it gives a connection up.
+inline constexpr int kConnectSeconds = 15;
+inline constexpr int kAliveSeconds = 5;
+inline constexpr int kAliveCount = 3;
+
+// OpenSSH's client, which asks the user nothing and runs a shell that reads its standard input.
+// `config`: a file for -F; empty: the user's own.
+std::vector<std::string> ssh_command(const std::string& host, const std::string& config);
+
+// The same, which carries a connection to "host:port", as the host reaches it, instead.
+std::vector<std::string> ssh_command_to(const std::string& host, const std::string& config,
+                                        const std::string& address);
+
+// For a POSIX shell: finds the agent or takes it, and becomes the keeper (node/keeper.h). It uses
+// no more than what every Linux has. What it says are the lines below.
+std::string login_script(const LoginInput& input);
+
+// Tells a folder from all others of all machines, but is the same wherever it is shared: its inode
+// and when it was changed last. Empty where it cannot be looked at.
+std::string folder_mark(const std::string& folder);
+
+// What the script says.
+struct NeedsAgent {};  // its bytes are to follow now
+struct HasAgent {};    // from here on frames follow
+struct OtherMachine {
+  std::string what;
+};  // "Linux aarch64"
+struct NoFolder {
+  std::string why;
+};  // for each folder: what is wrong with it
+struct AgentNotKept {
+  std::string why;
+};
+using ScriptLine = std::variant<NeedsAgent, HasAgent, OtherMachine, NoFolder, AgentNotKept>;
+
+// Finds the script's lines among what a login says beside them.
+class ScriptReader {
+ public:
+  explicit ScriptReader(std::string marker) : marker_(std::move(marker)) {}
+
+  [[nodiscard]] const std::string& marker() const { return marker_; }
+  void add(std::string_view bytes) { text_.append(bytes); }
+  // None: no whole line yet.
+  std::optional<ScriptLine> next();
+  // What came behind the last line that next() gave.
+  std::string take_rest() { return std::exchange(text_, {}); }
+  // What nobody asked for, its end.
+  [[nodiscard]] const std::string& noise() const { return noise_; }
+
+ private:
+  std::string marker_;
+  std::string text_;
+  std::string noise_;
+};
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,107 @@
+#include "cluster/ssh/ssh_failure.h"
+
+#include <string>
+#include <vector>
+
+#include "base/format.h"
+#include "base/strings.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxLastLine = 300;
+
+struct Failure {
+  std::string_view said;
+  // What it means: the host's name stands at each "{0}".
+  std::string_view sentence;
+  bool may_pass = false;
+};
+
+// In this order: the first that was said counts. Of a jump host ssh says its own failure first.
+constexpr Failure kFailures[] = {
+    {"REMOTE HOST IDENTIFICATION HAS CHANGED",
+     "the key of host {0} is another one than ~/.ssh/known_hosts has; if that is right, run "
+     "`ssh-keygen -R {0}`, then `ssh {0}` once"},
+    {"Host key verification failed",
+     "the key of host {0} is not known; run `ssh {0}` once and accept it, or add it to "
+     "~/.ssh/known_hosts"},
+    {"No matching host key type found", "host {0} has no kind of key that this ssh accepts"},
+    {"Permission denied (",
+     "host {0} lets nobody in without a password; run `ssh-copy-id {0}` once, or add your key with "
+     "`ssh-add`"},
+    {"Too many authentication failures",
+     "host {0} was offered too many keys; name one for it in ~/.ssh/config (IdentityFile, "
+     "IdentitiesOnly yes)"},
+    {"Could not resolve hostname", "there is no host {0}: its name is not known"},
+    {"Bad configuration option", "the configuration of ssh is wrong"},
+    {"Bad owner or permissions", "ssh does not take its configuration, which others could change"},
+    {"Can't open user config file", "the configuration file of ssh cannot be read"},
+    {"Connection refused", "host {0} runs no sshd at its port", true},
+    {"No route to host", "no network leads to host {0}", true},
+    {"Network is unreachable", "no network leads to host {0}", true},
+    {"timed out during banner exchange", "host {0} does not answer", true},
+    {"Connection timed out", "host {0} does not answer", true},
+    {"Operation timed out", "host {0} does not answer", true},
+    {"not responding", "host {0} has not answered for a while", true},
+    {"kex_exchange_identification", "host {0} takes no more logins now (MaxStartups of its sshd)",
+     true},
+    {"ssh_exchange_identification", "host {0} takes no more logins now (MaxStartups of its sshd)",
+     true},
+    {"Connection reset", "the connection to host {0} was reset", true},
+    {"Broken pipe", "the connection to host {0} broke", true},
+    {"Connection closed by", "host {0} closed the connection", true},
+    {"closed by remote host", "host {0} closed the connection", true},
+};
+
+const Failure* find_failure(std::string_view said) {
+  for (const Failure& failure : kFailures) {
+    if (said.find(failure.said) != std::string_view::npos) return &failure;
+  }
+  return nullptr;
+}
+
+std::string with_host(std::string_view sentence, const std::string& host) {
+  constexpr std::string_view kHost = "{0}";
+  std::string text(sentence);
+  std::size_t at = 0;
+  while ((at = text.find(kHost, at)) != std::string::npos) {
+    text.replace(at, kHost.size(), host);
+    at += host.size();
+  }
+  return text;
+}
+
+// The line that says it, or the last one.
+std::string line_of(std::string_view said, std::string_view part) {
+  std::string last;
+  for (const std::string& line : base::split(said, '\n')) {
+    const std::string_view trimmed = base::trim(line);
+    if (trimmed.empty()) continue;
+    last = trimmed;
+    if (!part.empty() && line.find(part) != std::string::npos) break;
+  }
+  return base::shorten(last, kMaxLastLine);
+}
+
+}  // namespace
+
+std::string failure_sentence(const std::string& host, std::string_view standard_error,
+                             std::string_view how) {
+  const Failure* failure = find_failure(standard_error);
+  if (failure != nullptr) {
+    return base::format("{} (ssh: {})", with_host(failure->sentence, host),
+                        line_of(standard_error, failure->said));
+  }
+  const std::string last = line_of(standard_error, "");
+  if (last.empty()) return base::format("host {} ended the connection: {}", host, how);
+  return base::format("host {} ended the connection: {}: {}", host, how, last);
+}
+
+bool may_pass(std::string_view standard_error) {
+  const Failure* failure = find_failure(standard_error);
+  return failure != nullptr && failure->may_pass;
+}
+
+}  // namespace gangrun::cluster

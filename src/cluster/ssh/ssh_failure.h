@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// What OpenSSH's client (7 to 10) says on standard error when it fails, in a sentence for the user.
+namespace gangrun::cluster {
+
+// Names the host as the user does, and where one helps, a command. `how`: how ssh ended, for what
+// is not known ("ssh exited with status 255").
+std::string failure_sentence(const std::string& host, std::string_view standard_error,
+                             std::string_view how);
+
+// Whether the same command may succeed a little later: the host or the network is busy, or down
+// for now.
+[[nodiscard]] bool may_pass(std::string_view standard_error);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,58 @@
+#include "cluster/ssh/ssh_failure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+std::string sentence(std::string_view said) {
+  return failure_sentence("gpu1", said, "ssh exited with status 255");
+}
+
+TEST(SshFailure, NamesTheCommandThatHelps) {
+  EXPECT_EQ(sentence("Host key verification failed.\r\n"),
+            "the key of host gpu1 is not known; run `ssh gpu1` once and accept it, or add it to "
+            "~/.ssh/known_hosts (ssh: Host key verification failed.)");
+  EXPECT_THAT(sentence("me@10.0.0.2: Permission denied (publickey,password).\r\n"),
+              HasSubstr("run `ssh-copy-id gpu1` once"));
+}
+
+TEST(SshFailure, AChangedKeyIsNotAnUnknownOne) {
+  const std::string text = sentence(
+      "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"
+      "Host key for gpu1 has changed and you have requested strict checking.\r\n"
+      "Host key verification failed.\r\n");
+  EXPECT_THAT(text, HasSubstr("is another one than ~/.ssh/known_hosts has"));
+  EXPECT_THAT(text, HasSubstr("`ssh-keygen -R gpu1`"));
+}
+
+TEST(SshFailure, SaysWhatIsWrongWithAJumpHost) {
+  const std::string text = sentence(
+      "ssh: Could not resolve hostname jump.invalid: Name or service not known\r\n"
+      "kex_exchange_identification: Connection closed by remote host\r\n");
+  EXPECT_THAT(text, HasSubstr("jump.invalid"));
+  EXPECT_FALSE(
+      may_pass("ssh: Could not resolve hostname jump.invalid: Name or service not known\n"
+               "kex_exchange_identification: Connection closed by remote host\n"));
+}
+
+TEST(SshFailure, KnowsWhatMayPass) {
+  EXPECT_TRUE(may_pass("kex_exchange_identification: Connection closed by remote host\n"));
+  EXPECT_TRUE(may_pass("ssh: connect to host 10.0.0.2 port 22: Connection refused\n"));
+  EXPECT_TRUE(may_pass("Timeout, server 10.0.0.2 not responding.\n"));
+  EXPECT_TRUE(may_pass("Connection to 10.0.0.2 closed by remote host.\n"));
+  EXPECT_FALSE(may_pass("root@h: Permission denied (publickey).\n"));
+  EXPECT_FALSE(may_pass(""));
+}
+
+TEST(SshFailure, WhatIsNotKnownIsToldAsSshDoes) {
+  EXPECT_EQ(sentence("something new\r\n\n"),
+            "host gpu1 ended the connection: ssh exited with status 255: something new");
+  EXPECT_EQ(sentence(""), "host gpu1 ended the connection: ssh exited with status 255");
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,68 @@
+#include "cluster/ssh/ssh_rules.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/format.h"
+#include "job/job_fields.h"
+#include "job/units.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+job::Found check_on_ssh(const job::JobSpec& job) {
+  const std::string& folder = job.ssh.folder;
+  if (!folder.empty() && !folder.starts_with('/')) {
+    return job::Problem{"ssh.folder",
+                        base::format("{} is not an absolute path", job::in_quotes(folder))};
+  }
+  if (!job.hosts.empty() && !job.ssh.hostfile.empty()) {
+    return job::Problem{"ssh.hostfile",
+                        base::format("{} is not allowed beside `hosts`; allowed: one of them",
+                                     job::in_quotes(job.ssh.hostfile))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+job::Place ssh_place() {
+  using job::Feature;
+  constexpr std::string_view kPlacedByHosts = "allowed: `hosts`, which says what runs where";
+  return {.name = std::string(kSsh),
+          .words = "hosts that ssh reaches (--hosts)",
+          .reference = "[`ssh`](#ssh)",
+          .features = {Feature::kRestarts, Feature::kFiles, Feature::kGpus, Feature::kSpares,
+                       Feature::kSmallerGangs, Feature::kHosts},
+          .refusals = {{Feature::kLabels, kPlacedByHosts},
+                       {Feature::kOnePerNode, "allowed: `hosts` with one slot each (NAME:1)"},
+                       {Feature::kOutputs,
+                        "tasks leave files on their host, or in a folder that all share"}},
+          .options = {{"", job::ssh_fields()}},
+          .takes_other_sections = true,
+          .brings_files = true,
+          .check = check_on_ssh};
+}
+
+base::Result<> check_gpus(const job::JobSpec& spec, const std::vector<int>& gpus_of_hosts) {
+  const int largest = gpus_of_hosts.empty() ? 0 : *std::ranges::max_element(gpus_of_hosts);
+  const int all = std::accumulate(gpus_of_hosts.begin(), gpus_of_hosts.end(), 0);
+  int asked = 0;
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (int index = 0; index < task.slots(); ++index) {
+      const int own = task.resources_of(index).gpus;
+      asked += own;
+      if (own > largest) {
+        return base::invalid_argument(
+            base::format("{} asks for {} GPUs; the host with the most has {}",
+                         job::to_string(job::TaskId{task.type, index}), own, largest));
+      }
+    }
+  }
+  if (asked <= all) return {};
+  return base::invalid_argument(base::format("the job asks for {} GPUs; the {} hosts have {}",
+                                             asked, gpus_of_hosts.size(), all));
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,50 @@
+#include "cluster/ssh/ssh_rules.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+job::JobSpec workers(int count, int gpus) {
+  job::JobSpec spec;
+  job::TaskSpec worker;
+  worker.type = "worker";
+  worker.instances = count;
+  worker.resources.gpus = gpus;
+  spec.tasks = {worker};
+  return spec;
+}
+
+TEST(GpusOfHosts, MustBeEnoughForAllAndForEach) {
+  EXPECT_TRUE(check_gpus(workers(4, 0), {}).ok());
+  EXPECT_TRUE(check_gpus(workers(4, 4), {8, 8}).ok());
+  const auto all = check_gpus(workers(5, 4), {8, 8});
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.error().message, "the job asks for 20 GPUs; the 2 hosts have 16");
+  const auto one = check_gpus(workers(1, 9), {8, 8});
+  ASSERT_FALSE(one.ok());
+  EXPECT_EQ(one.error().message, "worker:0 asks for 9 GPUs; the host with the most has 8");
+}
+
+TEST(SshRules, TakeOneSourceOfHosts) {
+  const job::Place place = ssh_place();
+  job::JobSpec spec = workers(1, 0);
+  spec.hosts = {{"gpu1", 8}};
+  EXPECT_EQ(place.check(spec), std::nullopt);
+  spec.ssh.hostfile = "hosts";
+  const auto found = place.check(spec);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path, "ssh.hostfile");
+}
+
+TEST(SshRules, AFolderOfAHostIsAbsolute) {
+  job::JobSpec spec = workers(1, 0);
+  spec.ssh.folder = "scratch";
+  const auto found = ssh_place().check(spec);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path, "ssh.folder");
+  EXPECT_EQ(found->text, "'scratch' is not an absolute path");
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

@@ -1,0 +1,379 @@
+"""`gangrun-agent host` on two pipes, as sshd runs it: what becomes of a host's agents when a client, a link or another
+keeper comes or goes. tests/ssh has whole jobs through real sshds."""
+
+import contextlib
+import json
+import os
+import pathlib
+import select
+import signal
+import struct
+import subprocess
+import time
+
+import pytest
+
+from waiting import LIMIT_S, wait_until
+
+JOB = "wine-1"
+HOST = "gpu1"
+OLD = (1, 1)
+
+
+def frame(kind, content):
+    return struct.pack(">IB", len(content) + 1, ord(kind)) + content
+
+
+class Keeper:
+    """One keeper, and the client's end of its pipes."""
+
+    def __init__(self, agent, base, home):
+        self.base, self.buffer, self.logs, self.streams = base, b"", {}, set()
+        self.errors = base / f"keeper-{time.monotonic_ns()}.err"
+        with open(self.errors, "w") as errors:
+            self.process = subprocess.Popen(
+                [agent, "host", "--folder", str(base), "--name", HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=errors, bufsize=0, env=os.environ | {"GANGRUN_HOME": str(home), "SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"})
+        self.hello = self.told("hello")
+
+    def send(self, op, **members):
+        self.process.stdin.write(frame("M", json.dumps({"op": op, **members}).encode()))
+
+    def next(self):
+        """(kind, content) of the next frame; None: the keeper has closed its output."""
+        limit = time.monotonic() + LIMIT_S
+        while len(self.buffer) < 4 or len(self.buffer) < 4 + struct.unpack_from(">I", self.buffer)[0]:
+            ready, _, _ = select.select([self.process.stdout], [], [], limit - time.monotonic())
+            assert ready, f"the keeper says nothing: {self.errors.read_text()}"
+            got = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not got:
+                return None
+            self.buffer += got
+        end = 4 + struct.unpack_from(">I", self.buffer)[0]
+        kind, content = chr(self.buffer[4]), self.buffer[5:end]
+        self.buffer = self.buffer[end:]
+        return kind, content
+
+    def told(self, *ops):
+        """The next message of one of these. What logs say meanwhile is in `logs`: {(agent, is error): bytes}."""
+        while found := self.next():
+            kind, content = found
+            if kind == "M" and (message := json.loads(content))["op"] in ops:
+                return message
+            assert kind != "M" or message["op"] != "refused", message
+            self.keep(kind, content)
+        raise AssertionError(f"{ops} was not told: {self.errors.read_text()}")
+
+    def keep(self, kind, content):
+        if kind == "O":
+            self.streams.add(content)
+        if kind == "L":
+            number, is_error, offset = struct.unpack_from(">I?Q", content)
+            self.logs.setdefault((number, is_error), []).append((offset, content[13:]))
+
+    def wait_for_stream(self):
+        """Until an agent has connected."""
+        while not self.streams:
+            kind, content = self.next()
+            assert kind != "M", content
+            self.keep(kind, content)
+
+    def begin(self, run_folder="", outlives_us=False):
+        self.send("begin", job=JOB, run_folder=run_folder, address="127.0.0.1", address_reason="for a test", works_here=False,
+                  outlives_us=outlives_us, environment={"OF_CLIENT": "yes"})
+        self.run_folder = self.told("begun")["run_folder"]
+        return self
+
+    @property
+    def folder(self):
+        return self.base / "jobs" / self.run_folder
+
+    def start(self, number, spec, gpus=0):
+        """`spec`: of the job, as --dry-run shows it."""
+        config = {"job_id": JOB, "spec": spec, "task": f"worker:{number}", "attempt": 1, "secret": "0" * 64}
+        self.send("start", agent=number, task=f"worker:{number}", attempt=1, gpus=gpus, containers=[], agent_config=config)
+
+    def adopt(self, number, handle, offset=0):
+        self.send("adopt", agent=number, task=f"worker:{number}", attempt=1, handle=handle, out_offset=offset, error_offset=0)
+
+    def cut(self):
+        """As sshd does where its connection ends."""
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def wait(self):
+        return self.process.wait(timeout=LIMIT_S)
+
+
+@pytest.fixture(scope="module")
+def spec(gangrun):
+    """A job of three workers, whose agents wait for an hour where their master is lost."""
+    shown = subprocess.run([gangrun, "run", "--dry-run", "--json", "-r", "worker:3", "--timeout", "master_lost=1h", "--", "true"],
+                           check=True, capture_output=True, text=True, timeout=LIMIT_S)
+    return json.loads(shown.stdout)["job"]
+
+
+@pytest.fixture
+def base(tmp_path):
+    folder = tmp_path / "b"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture
+def keep(agent, base, home):
+    """keep() starts a keeper; `home` ends what a test that failed leaves."""
+    keepers = []
+
+    def start():
+        keepers.append(Keeper(agent, base, home))
+        return keepers[-1]
+
+    yield start
+    for keeper in keepers:
+        for pipe in (keeper.process.stdin, keeper.process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        keeper.process.kill()
+        keeper.wait()
+
+
+@pytest.fixture
+def agents(survivors, home):
+    """agents(number): the living processes of the agent, or of all."""
+
+    def look(number=""):
+        name = f"--name {JOB}@{HOST}@.worker.{number}"
+        return [pid for pid, line in survivors(f"GANGRUN_HOME={home}") if name in line]
+
+    return look
+
+
+@pytest.fixture
+def start_agent(spec, agents):
+    """start_agent(keeper, number) returns the handle of an agent that lives."""
+
+    def start(keeper, number):
+        keeper.start(number, spec)
+        allocated = keeper.told("allocated")
+        assert allocated["agent"] == number
+        # What has just been executed has no environment yet.
+        wait_until(lambda: agents(number), f"agent {number}")
+        return allocated["handle"]
+
+    return start
+
+
+def end_of(agents, number):
+    wait_until(lambda: not agents(number), lambda: f"the end of agents {agents(number)}")
+
+
+def kill(agents, number):
+    """All processes of the agent, of which one may be starting another."""
+    def look():
+        pids = agents(number)
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not pids
+
+    wait_until(look, f"the end of agent {number}")
+
+
+def run_folders(base):
+    return sorted(path.name for path in (base / "jobs").iterdir())
+
+
+def test_a_job_from_its_begin_to_its_end(keep, start_agent, agents, base):
+    keeper = keep()
+    assert keeper.hello["address"] == "10.0.0.2" and not keeper.hello["shares_folder"]
+    start_agent(keeper.begin(), 1)
+    environment = pathlib.Path(f"/proc/{agents(1)[0]}/environ").read_bytes().split(b"\0")
+    assert b"OF_CLIENT=yes" in environment and not any(each.startswith(b"SSH_") for each in environment)
+    text = b"a line\n" * 100_000
+    (keeper.folder / "logs/worker-1.1.out").write_bytes(text)
+    keeper.send("stop", agent=1, grace_ms=0)
+    ended = keeper.told("ended")
+    # Its last lines came before.
+    told = keeper.logs[1, False]
+    assert b"".join(each for _, each in told) == text
+    assert [offset for offset, _ in told] == [sum(len(each) for _, each in told[:i]) for i in range(len(told))]
+    assert (ended["agent"], ended["reason"]) == (1, "agent_ended")
+    keeper.send("end")
+    assert keeper.wait() == 0
+    assert run_folders(base) == [] and not agents()
+
+
+def test_files_come_with_their_folders_and_can_be_executed_at_once(keep):
+    keeper = keep().begin()
+    script = b"#!/bin/sh\necho I run\n" + b"#" * 200_000
+    for name, content, is_executable in ("conf/deep/run.sh", script, True), ("empty", b"", False):
+        keeper.send("file", name=name, size=len(content), is_executable=is_executable)
+        for at in range(0, len(content), 1 << 16):
+            keeper.process.stdin.write(frame("F", content[at:at + (1 << 16)]))
+    work = keeper.folder / "work"
+    wait_until((work / "empty").exists, "the last file")
+    assert (work / "empty").stat().st_mode & 0o777 == 0o600
+    done = subprocess.run([work / "conf/deep/run.sh"], check=True, capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.stdout == "I run\n"
+
+
+@pytest.mark.parametrize("sent, why", [
+    (frame("M", b'{"op":"dance"}'), 'no message is called "dance"'),
+    (frame("M", b'{"op":"file","name":"../x","size":1,"is_executable":false}'), "'../x' is no file of a working folder"),
+    (frame("F", b"x"), "bytes of a file came that nobody announced"),
+    (frame("?", b""), "no frame has the kind 63"),
+], ids=["message", "file", "bytes", "frame"])
+def test_what_is_not_understood_is_refused_and_leaves_nothing(keep, start_agent, agents, base, sent, why):
+    keeper = keep().begin()
+    start_agent(keeper, 1)
+    keeper.process.stdin.write(sent)
+    assert why in keeper.told("refused")["sentence"]
+    assert keeper.wait() == 1
+    assert run_folders(base) == [] and not agents()
+
+
+def test_a_client_that_dies_ends_its_agents_at_once(keep, start_agent, agents, base):
+    keeper = keep().begin()
+    for number in (1, 2):
+        start_agent(keeper, number)
+    # ssh lives on: the other pipe is whole.
+    keeper.process.stdin.close()
+    assert keeper.wait() == 0
+    assert run_folders(base) == [] and not agents()
+
+
+def test_agents_of_a_detached_job_outlive_its_client(keep, start_agent, agents, base):
+    keeper = keep().begin(outlives_us=True)
+    start_agent(keeper, 1)
+    keeper.process.stdin.close()
+    # It has let go of the client and of the job.
+    while keeper.next():
+        pass
+    assert agents(1) and run_folders(base) == [keeper.run_folder]
+    kill(agents, 1)
+    assert keeper.wait() == 0
+    assert run_folders(base) == []
+
+
+def test_agents_go_on_while_a_link_is_cut(keep, start_agent, agents, base):
+    keeper = keep().begin()
+    start_agent(keeper, 1)
+    keeper.cut()
+    wait_until(lambda: not holds_lock(keeper.folder), "the lock that the keeper gives up")
+    assert agents(1) and run_folders(base) == [keeper.run_folder]
+    kill(agents, 1)
+    assert keeper.wait() == 0
+    assert run_folders(base) == []
+
+
+def holds_lock(folder):
+    return subprocess.run(["flock", "--nonblock", folder / "lock", "true"], timeout=LIMIT_S, check=False).returncode != 0
+
+
+def test_another_keeper_takes_over_from_one_that_does_not_know_yet(keep, start_agent, agents, base):
+    older = keep().begin()
+    handle = start_agent(older, 1)
+    (older.folder / "logs/worker-1.1.out").write_bytes(b"told before, told now\n")
+    newer = keep().begin(older.run_folder)
+    assert newer.run_folder == older.run_folder
+    # To its client it is over, though its agent lives.
+    while older.next():
+        pass
+    newer.adopt(1, handle, len(b"told before, "))
+    # The agent finds its way to the client again.
+    newer.wait_for_stream()
+    pids = agents(1)
+    newer.send("release_others")
+    newer.send("stop", agent=1, grace_ms=0)
+    newer.told("ended")
+    assert b"".join(each for _, each in newer.logs[1, False]) == b"told now\n"
+    assert pids and not agents(1)
+    # It leaves all to the newer one.
+    assert older.wait() == 0
+    assert run_folders(base) == [newer.run_folder]
+    newer.send("end")
+    assert newer.wait() == 0
+    assert run_folders(base) == []
+
+
+def test_agents_that_a_new_client_does_not_know_are_ended(keep, start_agent, agents):
+    older = keep().begin()
+    for number in (1, 2):
+        handle = start_agent(older, number)
+    os.kill(older.process.pid, signal.SIGKILL)
+    newer = keep().begin(older.run_folder)
+    newer.adopt(2, handle)
+    newer.send("release_others")
+    end_of(agents, 1)
+    assert agents(2)
+
+
+def test_an_adopted_agent_that_has_ended_is_told(keep, start_agent, agents):
+    older = keep().begin()
+    handle = start_agent(older, 1)
+    os.kill(older.process.pid, signal.SIGKILL)
+    kill(agents, 1)
+    newer = keep().begin(older.run_folder)
+    newer.adopt(1, handle)
+    assert newer.told("ended")["sentence"] == "lost its agent before a new master came"
+
+
+def test_the_folder_stays_for_the_agents_of_the_newer_keeper(keep, start_agent, agents, base):
+    older = keep().begin()
+    handle = start_agent(older, 1)
+    newer = keep().begin(older.run_folder)
+    newer.adopt(1, handle)
+    start_agent(newer, 2)
+    newer.cut()
+    kill(agents, 1)
+    assert older.wait() == 0
+    assert agents(2) and run_folders(base) == [newer.run_folder]
+    kill(agents, 2)
+    assert newer.wait() == 0
+    assert run_folders(base) == []
+
+
+def test_an_agent_that_waits_for_gpus_is_not_started_without_its_client(keep, spec, base):
+    keeper = keep().begin()
+    keeper.start(1, spec, gpus=1000)
+    assert "other jobs hold GPUs of this machine" in keeper.told("waiting")["reason"]
+    keeper.cut()
+    assert keeper.wait() == 0
+    assert run_folders(base) == []
+
+
+def test_a_folder_that_was_removed_has_another_name_the_next_time(keep, base):
+    older = keep().begin()
+    older.cut()
+    assert older.wait() == 0
+    newer = keep().begin(older.run_folder)
+    assert run_folders(base) == [newer.run_folder] != [older.run_folder]
+
+
+@pytest.mark.parametrize("fault", ["cut", "terminated"])
+def test_a_keeper_without_a_job_leaves(keep, fault):
+    keeper = keep()
+    if fault == "cut":
+        keeper.cut()
+    else:
+        keeper.process.terminate()
+    assert keeper.wait() == 0
+
+
+def test_a_keeper_does_not_mind_the_end_of_a_terminal(keep):
+    keeper = keep()
+    keeper.process.send_signal(signal.SIGHUP)
+    assert keeper.begin().run_folder.startswith(JOB)
+
+
+def test_folders_that_nobody_has_are_swept_by_the_next_keeper(keep, base):
+    keeper = keep().begin()
+    os.kill(keeper.process.pid, signal.SIGKILL)
+    keeper.wait()
+    keep().begin()
+    # It is younger than a day.
+    assert keeper.folder.exists()
+    os.utime(keeper.folder, OLD)
+    keep().begin()
+    assert not keeper.folder.exists()

@@ -1,0 +1,36 @@
+import contextlib
+
+import pytest
+
+from sshds import Sshds
+
+
+@pytest.fixture
+def make_sshds(make_hosts, tmp_path_factory):
+    """make_sshds(count, private=…, before=…), once a test: that many hosts with an sshd each."""
+    with contextlib.ExitStack() as stack:
+
+        def make(count=3, **options):
+            sshds = Sshds(make_hosts(count), tmp_path_factory.mktemp("s"), **options)
+            stack.callback(sshds.stop)
+            return sshds.start()
+
+        yield make
+
+
+@pytest.fixture
+def sshds(make_sshds):
+    """Three hosts that share all folders with the client."""
+    return make_sshds()
+
+
+@pytest.fixture
+def run_on_ssh(run_gangrun, tmp_path):
+    """run_on_ssh(sshds, slots, *words): `gangrun run` on all hosts, to its end."""
+
+    def run(sshds, slots, *words, **options):
+        hosts = ",".join(f"{name}:{slots}" for name in sshds.hosts.names)
+        options.setdefault("cwd", tmp_path)
+        return run_gangrun("run", "--on", "ssh", "--ssh-config", sshds.config, "--hosts", hosts, *words, **options)
+
+    return run

@@ -1,0 +1,302 @@
+"""Jobs on hosts that ssh reaches, while clients, masters, agents, sshds, links and hosts fail."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from waiting import wait_until
+
+LIMIT_S = 120
+# Appends a line to a file on the client's disk, which all hosts share, as long as there is no file "go".
+TICK = 'while ! test -e go; do echo "$GANGRUN_GENERATION" >> tick.$GANGRUN_TASK_INDEX; sleep 0.05; done; echo done'
+
+
+class Job:
+    """`gangrun run` on all hosts, with `tmp_path` as the folder of all."""
+
+    def __init__(self, gangrun, home, folder, sshds, slots, *words, command=TICK):
+        self.home, self.folder, self.sshds = home, folder, sshds
+        hosts = ",".join(f"{name}:{slots}" for name in sshds.hosts.names)
+        self.process = subprocess.Popen(
+            [gangrun, "run", "--on", "ssh", "--ssh-config", sshds.config, "--hosts", hosts, *words, "--", "sh", "-c", command],
+            cwd=folder, env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL,
+            stdout=open(folder / "out", "w"), stderr=open(folder / "err", "w"))
+
+    def ticks(self, index):
+        path = self.folder / f"tick.{index}"
+        return path.read_text().split() if path.exists() else []
+
+    def wait_for_ticks(self, index, generation=None):
+        """Until the task has lived a little more."""
+        before = len(self.ticks(index))
+
+        def lives():
+            assert self.process.poll() in (None, 0), self.said()
+            new = self.ticks(index)[before:]
+            return len(new) > 3 and (generation is None or new[-1] == str(generation))
+
+        wait_until(lives, lambda: f"worker:{index} in generation {generation}: {self.said()}", LIMIT_S)
+
+    def said(self):
+        return (self.folder / "out").read_text() + (self.folder / "err").read_text()
+
+    def wait(self):
+        return self.process.wait(timeout=LIMIT_S)
+
+    def let_end(self):
+        (self.folder / "go").touch()
+        assert self.wait() == 0, self.said()
+
+
+@pytest.fixture
+def start(gangrun, home, tmp_path):
+    jobs = []
+
+    def begin(sshds, slots, *words, **options):
+        jobs.append(Job(gangrun, home, tmp_path, sshds, slots, *words, **options))
+        return jobs[-1]
+
+    yield begin
+    for job in jobs:
+        job.process.kill()
+        job.wait()
+
+
+def wait_for_nothing(sshds, names=None):
+    for name in names or sshds.hosts.names:
+        wait_until(lambda: not sshds.agents(name), lambda: f"the end of agents on {name}: {sshds.agents(name)}", LIMIT_S)
+        wait_until(lambda: not sshds.run_folders(name), lambda: f"{name}: {sshds.run_folders(name)}", LIMIT_S)
+
+
+def test_a_killed_client_leaves_nothing_on_any_host(sshds, start):
+    job = start(sshds, 2, "-r", "worker:6", "--timeout", "master_lost=1h")
+    for index in range(6):
+        job.wait_for_ticks(index)
+    job.process.kill()
+    job.wait()
+    # Long before the lease is over.
+    wait_for_nothing(sshds)
+
+
+def test_a_detached_job_goes_on_under_its_next_master(sshds, start, run_gangrun):
+    job = start(sshds, 1, "-d", "-r", "worker:3")
+    assert job.wait() == 0, job.said()
+    for index in range(3):
+        job.wait_for_ticks(index)
+    (master,) = [int(pid.name) for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and is_master(pid, job.home)]
+    os.kill(master, signal.SIGKILL)
+    for index in range(3):
+        job.wait_for_ticks(index, generation=1)
+    wait_until(lambda: json.loads(run_gangrun("status", "last", "--json").stdout)["state"] == "running", "a new master")
+    (job.folder / "go").touch()
+    waited = run_gangrun("wait", "last", timeout=LIMIT_S)
+    assert waited.status == 0, waited
+    logs = run_gangrun("logs", "last").stdout
+    assert sum(line.endswith("done") for line in logs.splitlines()) == 3, logs
+    wait_for_nothing(sshds)
+
+
+def is_master(pid, home):
+    try:
+        words = (pid / "cmdline").read_bytes().split(b"\0")
+        return b"master" in words and f"GANGRUN_HOME={home}".encode() in (pid / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def test_a_detached_job_is_killed_from_here(sshds, start, run_gangrun):
+    job = start(sshds, 1, "-d", "-r", "worker:3")
+    assert job.wait() == 0, job.said()
+    job.wait_for_ticks(2)
+    assert run_gangrun("kill", "last").status == 0
+    wait_for_nothing(sshds)
+
+
+def test_a_killed_agent_is_the_first_cause(sshds, start):
+    job = start(sshds, 1, "-r", "worker:3")
+    job.wait_for_ticks(1)
+    name = sshds.hosts.names[1]
+    agents = sshds.commands(name, "--containment")
+    # The guardian is the keeper's child and was started first.
+    os.kill(max(pid for pid, line in agents.items() if " task " in line), signal.SIGKILL)
+    assert job.wait() == 1, job.said()
+    assert f"worker:1 on {name} lost its agent, which was killed by signal 9" in job.said()
+    wait_for_nothing(sshds)
+
+
+def test_killed_sshds_are_connected_to_again(sshds, start):
+    job = start(sshds, 1, "-r", "worker:3")
+    job.wait_for_ticks(1)
+    name = sshds.hosts.names[1]
+    sshds.kill_sshd(name)
+    job.wait_for_ticks(1)
+    sshds.start_one(name)
+    job.wait_for_ticks(1, generation=1)
+    job.let_end()
+    assert job.said().count("done") == 3, job.said()
+    wait_for_nothing(sshds)
+
+
+def test_a_keeper_that_is_killed_is_replaced(sshds, start):
+    job = start(sshds, 1, "-r", "worker:3")
+    job.wait_for_ticks(0)
+    name = sshds.hosts.names[0]
+    (keeper,) = [pid for pid, line in sshds.commands(name, " host --folder ").items() if " task " not in line]
+    os.kill(keeper, signal.SIGKILL)
+    wait_until(lambda: set(sshds.commands(name, " host --folder ")) - {keeper}, "another keeper", LIMIT_S)
+    job.wait_for_ticks(0, generation=1)
+    job.let_end()
+    wait_for_nothing(sshds)
+
+
+def test_a_cut_link_that_comes_back_costs_nothing(sshds, start):
+    job = start(sshds, 1, "-r", "worker:3")
+    job.wait_for_ticks(2)
+    name = sshds.hosts.names[2]
+    sshds.hosts.cut(name)
+    job.wait_for_ticks(2)
+    # ssh has given the connection up, and another one is tried.
+    wait_until(lambda: name in master_log(job.home), lambda: job.said(), LIMIT_S)
+    sshds.hosts.mend(name)
+    job.wait_for_ticks(2, generation=1)
+    job.let_end()
+    assert job.said().count("done") == 3, job.said()
+    wait_for_nothing(sshds)
+
+
+def master_log(home):
+    (log,) = home.glob("jobs/*/master.log")
+    return "".join(line for line in log.read_text().splitlines(True) if "is not reached" in line)
+
+
+def test_where_no_other_slot_is_free_the_lost_host_is_the_cause(sshds, start):
+    job = start(sshds, 1, "-r", "worker:3", "--timeout", "master_lost=5s,allocation=30s")
+    job.wait_for_ticks(2)
+    name = sshds.hosts.names[2]
+    sshds.hosts.cut(name)
+    assert job.wait() == 1, job.said()
+    assert f"worker:2 on {name} sent no heartbeat" in job.said() and f"no network leads to host {name}" in job.said(), job.said()
+    # The lease is over there too, and the keeper has heard nothing for too long.
+    wait_for_nothing(sshds)
+
+
+@pytest.mark.parametrize("fault", ["cut", "frozen"])
+def test_tasks_of_a_lost_host_restart_elsewhere(sshds, start, fault):
+    job = start(sshds, 2, "-r", "worker:3", "--timeout", "master_lost=5s", "--restarts", "3")
+    job.wait_for_ticks(2)
+    name = sshds.hosts.names[1]
+    if fault == "cut":
+        sshds.hosts.cut(name)
+    else:
+        sshds.freeze(name)
+    for index in range(3):
+        job.wait_for_ticks(index, generation=2)
+    if fault == "frozen":
+        sshds.thaw(name)
+    wait_until(lambda: not sshds.commands(name, " task "), f"the end of agents on {name}", LIMIT_S)
+    job.let_end()
+
+
+def test_a_spare_takes_the_place_of_a_lost_host(sshds, start):
+    job = start(sshds, 1, "-r", "worker:2", "--spares", "worker:1", "--timeout", "master_lost=5s", "--restarts", "1")
+    job.wait_for_ticks(1)
+    sshds.hosts.cut(sshds.hosts.names[1])
+    job.wait_for_ticks(0, generation=2)
+    job.let_end()
+
+
+def test_a_slow_link_brings_all_lines(sshds, start):
+    name = sshds.hosts.names[0]
+    subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "10mbit", "burst", "32kbit",
+                    "latency", "400ms"], check=True, timeout=30)
+    job = start(sshds, 1, "-r", "worker:3", command="seq 300000; echo error-line >&2; exit 3")
+    assert job.wait() == 1, job.said()
+    assert "error-line" in job.said() and "exited with status 3" in job.said()
+    (log,) = job.home.glob("jobs/*/logs/worker-0.out")
+    # What failed first ends the others, each with what it had written then.
+    numbers = log.read_text().split()
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    wait_for_nothing(sshds)
+
+
+def test_a_long_log_comes_whole(sshds, start):
+    job = start(sshds, 1, "-r", "worker:3", command="seq 1000000")
+    assert job.wait() == 0, job.said()[-2000:]
+    whole = "".join(f"{number}\n" for number in range(1, 1_000_001))
+    for index in range(3):
+        (log,) = job.home.glob(f"jobs/*/logs/worker-{index}.out")
+        assert log.read_text() == whole
+
+
+def test_hosts_behind_a_jump_host_are_reached(sshds, run_on_ssh):
+    jump, *behind = sshds.hosts.names
+    sshds.config.write_text("".join(f"Host {name}\n  ProxyJump {jump}\n" for name in behind) + sshds.config.read_text())
+    done = run_on_ssh(sshds, 1, "-r", "worker:3", "--", "sh", "-c", "echo at $GANGRUN_HOST")
+    assert done.status == 0, done
+    assert {line.split(" | at ")[1] for line in done.stdout.splitlines()} == {sshds.hosts.address(name) for name in sshds.hosts.names}
+    wait_for_nothing(sshds)
+
+
+def test_where_a_folder_is_noexec_or_full_the_next_one_is_taken(make_sshds, run_on_ssh):
+    sshds = make_sshds(1, before="mkdir -p {cache}/gangrun && mount -t tmpfs -o noexec none {cache}/gangrun && ")
+    done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", "echo here")
+    assert done.status == 0 and "here" in done.stdout, done
+    assert sshds.run(sshds.hosts.names[0], "ls /var/tmp/gangrun-0/agents").strip()
+    subprocess.run(["rm", "-rf", "/var/tmp/gangrun-0"], check=True, timeout=60)
+
+
+def test_a_host_with_no_folder_for_the_program_is_refused(make_sshds, run_gangrun, tmp_path):
+    sshds = make_sshds(1, before="mkdir -p {cache}/small {cache}/noexec && mount -t tmpfs -o size=1m none {cache}/small && "
+                                 "mount -t tmpfs -o noexec none {cache}/noexec && ")
+    (name,) = sshds.hosts.names
+    for folder, why in ("small", "KiB free, and"), ("noexec", "is mounted noexec"):
+        job = {"name": "j", "tasks": {"worker": {}}, "command": "true", "on": "ssh", "hosts": [name],
+               "ssh": {"config": str(sshds.config), "folder": f"{sshds.cache(name)}/{folder}"}}
+        (tmp_path / "job.yaml").write_text(json.dumps(job))
+        done = run_gangrun("run", "job.yaml", cwd=tmp_path)
+        assert done.status not in (0, 1), done
+        assert f"host {name} has no folder for gangrun-agent" in done.stderr and why in done.stderr, done
+
+
+def test_a_login_that_prints_is_no_hindrance(make_sshds, run_on_ssh, tmp_path):
+    sshds = make_sshds(1, sshd_options="Banner /etc/hostname\nForceCommand echo 'Welcome!'; printf 'no end'; eval "
+                                       "\"$SSH_ORIGINAL_COMMAND\"\n")
+    done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", "echo here")
+    assert done.status == 0 and "here" in done.stdout, done
+    done = run_on_ssh(make_silent(sshds), 1, "-r", "worker:1", "--", "true")
+    assert done.status not in (0, 1) and "host" in done.stderr, done
+
+
+def make_silent(sshds):
+    """A host whose login ends without a word."""
+    for name in sshds.hosts.names:
+        sshds.kill_sshd(name)
+        sshds.sshd_options = "ForceCommand exit 7\n"
+        sshds.start_one(name)
+    return sshds
+
+
+def test_a_task_is_reached_through_ssh_alone(sshds, gangrun, home, start):
+    serve = ('python3 -c "import http.server, os; http.server.HTTPServer((\'127.0.0.1\', int(os.environ[\'GANGRUN_PORT\'])), '
+             'http.server.SimpleHTTPRequestHandler).serve_forever()"')
+    job = start(sshds, 1, "-d", "-r", "worker:3", command=serve)
+    assert job.wait() == 0, job.said()
+    opened = subprocess.Popen([gangrun, "open", "last", "worker:2", "--json"], env=os.environ | {"GANGRUN_HOME": str(home)},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    killer = threading.Timer(LIMIT_S, opened.kill)
+    killer.start()
+    try:
+        url = json.loads(opened.stdout.readline())["url"]
+        got = subprocess.run(["curl", "-sS", "-m", "60", url], capture_output=True, text=True, timeout=LIMIT_S)
+        assert "Directory listing" in got.stdout, got
+    finally:
+        killer.cancel()
+        opened.terminate()
+        opened.wait(timeout=LIMIT_S)
+        subprocess.run([gangrun, "kill", "last"], env=os.environ | {"GANGRUN_HOME": str(home)}, check=True, timeout=LIMIT_S)
+    wait_for_nothing(sshds)
