@@ -89,6 +89,7 @@ void HostLink::open() {
   frames_ = FrameReader();
   script_.emplace(new_marker());
   state_ = State::kShell;
+  is_copying_ = false;
   if (const auto started = start_ssh(); !started.ok()) {
     // Never inside the call.
     limit_ =
@@ -162,7 +163,7 @@ void HostLink::write() {
     return;
   }
   out_begin_ += static_cast<std::size_t>(put);
-  if (state_ == State::kHello) limit_ = loop_.after(kCopyLimit, [this] { fail("says no hello"); });
+  if (is_copying_) await_copy();
   if (out_begin_ < out_.size()) {
     if (out_begin_ < kMaxChunkBytes * 16) return;
     out_.erase(0, std::exchange(out_begin_, 0));
@@ -197,15 +198,21 @@ void HostLink::on_output() {
   read_frames();
 }
 
+// Each byte that goes on gives it more time: links may be slow.
+void HostLink::await_copy() {
+  limit_ = loop_.after(kCopyLimit, [this] { fail("takes no copy of gangrun-agent"); });
+}
+
 void HostLink::on_script(const ScriptLine& line) {
   std::visit(
       base::Overloaded{[this](const NeedsAgent&) {
-                         limit_ = loop_.after(kCopyLimit,
-                                              [this] { fail("takes no copy of gangrun-agent"); });
+                         is_copying_ = true;
+                         await_copy();
                          queue(options_.agent->content());
                        },
                        [this](const HasAgent&) {
                          state_ = State::kHello;
+                         is_copying_ = false;
                          limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
                        },
                        [this](const OtherMachine& other) {

@@ -80,6 +80,7 @@ class HostLink {
   void write();
   void on_output();
   void on_errors();
+  void await_copy();
   void on_script(const ScriptLine& line);
   void read_frames();
   void on_hello(const Frame& frame);
@@ -93,6 +94,7 @@ class HostLink {
   const LinkOptions& options_;
   Callbacks callbacks_;
   State state_ = State::kDown;
+  bool is_copying_ = false;  // the agent, to the host
   HelloMessage hello_;
   std::optional<process::Child> ssh_;
   base::UniqueFd input_;

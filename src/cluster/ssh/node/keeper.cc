@@ -316,6 +316,10 @@ Result<> Keeper::make_cluster(const cluster::BeginMessage& message) {
 }
 
 Result<> Keeper::begin_file(const cluster::FileMessage& message) {
+  if (file_.valid()) {
+    return base::invalid_argument(
+        base::format("{} is not whole: {} bytes are missing", file_name_, file_left_));
+  }
   const std::filesystem::path name(message.name);
   const bool leads_out =
       name.empty() || name.is_absolute() ||
