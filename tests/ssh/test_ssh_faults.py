@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -180,7 +181,9 @@ def test_where_no_other_slot_is_free_the_lost_host_is_the_cause(sshds, start):
     name = sshds.hosts.names[2]
     sshds.hosts.cut(name)
     assert job.wait() == 1, job.said()
-    assert f"worker:2 on {name} sent no heartbeat" in job.said() and f"no network leads to host {name}" in job.said(), job.said()
+    # Whether ssh hears that there is no way, or nothing, depends on the moment.
+    cause = re.search(f"worker:2 got no place within 30 s .*host {name}", job.said())
+    assert f"worker:2 on {name} sent no heartbeat" in job.said() and cause, job.said()
     # The lease is over there too, and the keeper has heard nothing for too long.
     wait_for_nothing(sshds)
 

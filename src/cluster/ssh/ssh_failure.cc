@@ -11,6 +11,7 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr std::size_t kMaxLastLine = 300;
+constexpr std::string_view kOwnName = "ssh: ";
 
 struct Failure {
   std::string_view said;
@@ -91,8 +92,10 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
                              std::string_view how) {
   const Failure* failure = find_failure(standard_error);
   if (failure != nullptr) {
-    return base::format("{} (ssh: {})", with_host(failure->sentence, host),
-                        line_of(standard_error, failure->said));
+    std::string line = line_of(standard_error, failure->said);
+    // Some of its lines begin with its name.
+    if (line.starts_with(kOwnName)) line.erase(0, kOwnName.size());
+    return base::format("{} ({}{})", with_host(failure->sentence, host), kOwnName, line);
   }
   const std::string last = line_of(standard_error, "");
   if (last.empty()) return base::format("host {} ended the connection: {}", host, how);

@@ -20,6 +20,12 @@ TEST(SshFailure, NamesTheCommandThatHelps) {
               HasSubstr("run `ssh-copy-id gpu1` once"));
 }
 
+TEST(SshFailure, SaysWhoSaidSoOnce) {
+  EXPECT_EQ(sentence("ssh: connect to host 10.0.0.2 port 22: Connection refused\r\n"),
+            "host gpu1 runs no sshd at its port (ssh: connect to host 10.0.0.2 port 22: Connection "
+            "refused)");
+}
+
 TEST(SshFailure, AChangedKeyIsNotAnUnknownOne) {
   const std::string text = sentence(
       "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"
