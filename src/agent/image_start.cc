@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -125,9 +124,7 @@ base::Result<process::SpawnOptions> client_for(const registry::AgentConfig& conf
   (void)::unlink(run.report_file.c_str());
   process::SpawnOptions options;
   options.argv = engine_argv(run);
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = process::inherited_environment();
   return options;
 }
 

@@ -55,9 +55,7 @@ base::Result<process::Child> start_master(const std::string& program, const std:
                   std::to_string(kLockFd)};
   if (told_fd >= 0) options.inherited.push_back({told_fd, kToldFd});
   options.inherited.push_back({lock_fd, kLockFd});
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = process::inherited_environment();
   options.standard_error = STDERR_FILENO;
   options.new_group = process::NewGroup::kSession;
   return process::spawn(options);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -21,17 +22,6 @@ constexpr base::seconds kMaxStart(10);
 constexpr char kRemove = 'r';
 constexpr char kRemoveSettled = 's';
 
-struct Pipe {
-  base::UniqueFd read;
-  base::UniqueFd write;
-};
-
-base::Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
-  return Pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-}
-
 }  // namespace
 
 base::Result<ContainerRemover> start_container_remover(const EngineContainers& containers) {
@@ -41,9 +31,7 @@ base::Result<ContainerRemover> start_container_remover(const EngineContainers& c
   SpawnOptions options;
   options.argv = {"/proc/self/exe", "remove", containers.engine};
   options.argv.insert(options.argv.end(), containers.names.begin(), containers.names.end());
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = inherited_environment();
   options.standard_input = order.read.get();
   options.standard_output = done.write.get();
   options.standard_error = STDERR_FILENO;

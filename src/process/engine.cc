@@ -123,8 +123,8 @@ base::Result<Answer> ask(const Question& question, base::Instant deadline,
   SpawnOptions options;
   options.argv = argv;
   options.environment = question.environment;  // of a repeated name a program finds the first
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
+  for (std::string& variable : inherited_environment()) {
+    options.environment.push_back(std::move(variable));
   }
   options.standard_output = write_end.get();
   options.standard_error = question.shows_errors ? STDERR_FILENO : write_end.get();

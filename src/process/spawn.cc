@@ -280,6 +280,14 @@ pid_t clone_child(Plan& plan, int& pidfd) {
 
 }  // namespace
 
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  return environment;
+}
+
 base::Result<Child> spawn(const SpawnOptions& options) {
   GANGRUN_ASSIGN(const auto prepared, prepare(options));
   int raw_pidfd = -1;

@@ -50,6 +50,9 @@ struct SpawnOptions {
   int cgroup_procs_fd = -1;
 };
 
+// That of this process, for SpawnOptions.
+std::vector<std::string> inherited_environment();
+
 // The limit of a program's arguments and environment together; the kernel's own is not smaller for
 // us, and its error names nothing.
 inline constexpr std::size_t kMaxArgumentBytes = std::size_t{1536} << 10U;

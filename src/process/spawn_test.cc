@@ -109,6 +109,13 @@ TEST(Spawn, GivesTheEnvironmentAndNothingElse) {
   EXPECT_EQ(run(options).output, "A=1\nB=two words\n");
 }
 
+TEST(Spawn, TheOwnEnvironmentIsThatOfThisProcess) {
+  ASSERT_EQ(::setenv("SPAWN_TEST", "a=b", 1), 0);
+  EXPECT_THAT(inherited_environment(), testing::Contains("SPAWN_TEST=a=b"));
+  ASSERT_EQ(::unsetenv("SPAWN_TEST"), 0);
+  EXPECT_THAT(inherited_environment(), testing::Not(testing::Contains("SPAWN_TEST=a=b")));
+}
+
 TEST(Spawn, LooksForTheProgramInTheChildsPath) {
   const TemporaryFolder folder;
   folder.file("tool", "#!/bin/sh\necho found\n", 0755);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <iterator>
 
 #include "base/files.h"
@@ -283,9 +282,7 @@ base::Result<> LocalCluster::spawn_agent(const Key& key, Agent& agent) {
   } else {
     options.parent_death_signal = SIGTERM;
   }
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = process::inherited_environment();
   options.standard_error = log.get();
   GANGRUN_ASSIGN(agent.words, base::memory_file("gangrun-agent-words", ""));
   options.inherited = {{config_file.get(), kConfigFd}, {agent.words.get(), kWordsFd}};

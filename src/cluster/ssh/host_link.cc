@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "base/strings.h"
 #include "cluster/ssh/ssh_failure.h"
 #include "net/digests.h"
+#include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -37,17 +37,6 @@ constexpr std::chrono::seconds kCopyLimit(60);
 constexpr int kKeptFd = 9;
 // After the end of its output.
 constexpr std::chrono::seconds kEndLimit(2);
-
-struct Pipe {
-  base::UniqueFd read;
-  base::UniqueFd write;
-};
-
-base::Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
-  return Pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-}
 
 void set_non_blocking(int fd) { (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -112,9 +101,9 @@ void HostLink::open() {
 }
 
 base::Result<> HostLink::start_ssh() {
-  GANGRUN_ASSIGN(Pipe in, make_pipe());
-  GANGRUN_ASSIGN(Pipe out, make_pipe());
-  GANGRUN_ASSIGN(Pipe err, make_pipe());
+  GANGRUN_ASSIGN(process::Pipe in, process::make_pipe());
+  GANGRUN_ASSIGN(process::Pipe out, process::make_pipe());
+  GANGRUN_ASSIGN(process::Pipe err, process::make_pipe());
   process::SpawnOptions options;
   // The shell keeps the reading end of its output, so that a keeper whose input ends while somebody
   // still reads its output knows that we have died, and that the link has not.
@@ -123,9 +112,7 @@ base::Result<> HostLink::start_ssh() {
     options.argv.push_back(std::move(word));
   }
   options.inherited = {{out.read.get(), kKeptFd}};
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = process::inherited_environment();
   options.standard_input = in.read.get();
   options.standard_output = out.write.get();
   options.standard_error = err.write.get();

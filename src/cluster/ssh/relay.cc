@@ -12,6 +12,7 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "registry/tunnel.h"
 #include "registry/tunnel_flow.h"
 
 namespace gangrun::cluster {
@@ -146,20 +147,9 @@ void Relay::read(std::uint32_t id) {
 
 void Relay::write(std::uint32_t id) {
   Stream& stream = *streams_.at(id);
-  std::size_t written = 0;
-  while (written < stream.out.size()) {
-    const ssize_t size = ::send(stream.socket.get(), stream.out.data() + written,
-                                stream.out.size() - written, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (size >= 0) {
-      written += static_cast<std::size_t>(size);
-    } else if (errno == EAGAIN) {
-      break;
-    } else if (errno != EINTR) {
-      return break_off(id);
-    }
-  }
-  stream.out.erase(0, written);
-  if (written > 0) tell_taken(id, written);
+  const registry::SentBytes sent = registry::send_what_fits(stream.socket.get(), stream.out);
+  if (sent.error_number != 0) return break_off(id);
+  if (sent.bytes > 0) tell_taken(id, sent.bytes);
   if (!stream.out.empty()) {
     if (!stream.writable.active()) {
       stream.writable = loop_.watch_writable(stream.socket.get(), [this, id] { write(id); });

@@ -5,8 +5,6 @@
 
 #include <filesystem>
 
-#include "base/folder.h"
-
 namespace gangrun::cluster {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <utility>
 
 #include "base/format.h"
@@ -59,9 +58,7 @@ void SshWay::carry(base::UniqueFd connection) {
   process::SpawnOptions options;
   options.argv =
       cluster::ssh_command_to(hosts_[host_], ssh_config_, net::host_port(agent_host_, agent_port_));
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = process::inherited_environment();
   options.standard_input = connection.get();
   options.standard_output = connection.get();
   options.standard_error = said.get();

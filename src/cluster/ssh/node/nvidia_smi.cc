@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <string>
 
 #include "base/strings.h"
@@ -54,9 +53,7 @@ std::optional<std::vector<cluster::NvidiaGpu>> gpus_of_nvidia_smi() {
   base::UniqueFd theirs(ends[1]);
   process::SpawnOptions options;
   options.argv = {"nvidia-smi", "-L"};
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    options.environment.emplace_back(*variable);
-  }
+  options.environment = process::inherited_environment();
   options.standard_output = theirs.get();
   auto child = process::spawn(options);
   theirs.reset();
