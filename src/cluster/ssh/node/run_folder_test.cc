@@ -13,6 +13,7 @@
 
 #include "base/test_deadline.h"
 #include "base/unique_fd.h"
+#include "cluster/local/agent_processes.h"
 #include "process/spawn.h"
 
 namespace gangrun::node {
@@ -170,6 +171,12 @@ TEST_F(RunFolderTest, IsNotRemovedWhileAnAgentLives) {
   options.standard_input = theirs.get();
   auto agent = process::spawn(options);
   ASSERT_TRUE(agent.ok()) << agent.error().message;
+  // The kernel lets who started it go on before its command line can be read.
+  const base::Instant deadline = base::soon();
+  while (cluster::agent_processes(job_id_on_host("wine-1", "gpu1")).empty() &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
   folder->remove(std::chrono::steady_clock::now());
   EXPECT_TRUE(is_there(*folder));
   folder->give_up();
