@@ -138,7 +138,7 @@ def test_kill_ends_a_job_with_a_status_of_its_own(run_gangrun, start, status):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_job_cleanly(start, status, number):
     # What the shell left behind would keep the time that it has to stop.
-    stop = r'trap "echo stopped; kill \$!; exit 0" TERM; tail -f /dev/null & echo ready; wait'
+    stop = r'trap "echo stopped; kill -KILL \$!; exit 0" TERM; tail -f /dev/null & echo ready; wait'
     process = start("-r", "worker:1", "--", "sh", "-c", stop)
     assert process.stdout.readline() == "worker:0 | ready\n"  # a task that runs may not have set its trap yet
     process.send_signal(number)
