@@ -53,7 +53,9 @@ base::Result<> write(const std::string& folder, base::Instant now, base::WallTim
       const job::TaskId task{"worker", index};
       GANGRUN_TRY(writer->event(gang::Started{task, attempt}, now));
       GANGRUN_TRY(writer->event(
-          job::AgentEnded{task, attempt, "lost its host", now, job::Reason::kLostNode}, now));
+          job::AgentEnded{
+              task, attempt, {.reason = job::Reason::kLostNode, .detail = "lost its host"}, now},
+          now));
     }
   }
   return {};

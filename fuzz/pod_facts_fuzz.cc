@@ -16,8 +16,9 @@ using namespace gangrun;  // NOLINT: a program of its own
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
 
 void check(const job::ExitReport& report) {
-  GANGRUN_CHECK(!report.sentence.empty(), report.code);
-  GANGRUN_CHECK(!report.success || (report.code == 0 && report.signal == 0), report.code);
+  GANGRUN_CHECK(!job::to_words(report.why).empty(), report.why.code);
+  GANGRUN_CHECK(!report.success || (report.why.code == 0 && report.why.signal == 0),
+                report.why.code);
 }
 
 }  // namespace

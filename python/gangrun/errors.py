@@ -43,7 +43,8 @@ class JobError(GangrunError):
     def cause(self) -> Optional[dict[str, Any]]:
         """The first failure of the job, or None if it is not known.
 
-        Its keys are `task`, `host`, `reason`, `sentence`, `last_lines` and `traceback`.
+        Its keys are `task`, `host`, `reason`, `sentence`, `why` (the values of the sentence, such as `code` and `signal`), `last_lines`
+        and `traceback`.
         """
         found: Optional[dict[str, Any]] = self.status.get("cause")
         return found

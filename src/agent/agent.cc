@@ -163,9 +163,8 @@ void Agent::on_start(const registry::StartMessage& message) {
   run_.reset();
   rendezvous_.reset();
   job::ExitReport report;
-  report.reason = job::Reason::kCouldNotStart;
-  report.code = 127;
-  report.sentence = base::format("could not be started: {}", started.error().message);
+  report.why = {
+      .reason = job::Reason::kCouldNotStart, .code = 127, .detail = started.error().message};
   session_->exited(std::move(report), loop_.now());
   if (!hold_ports_again()) session_->set_address(address(), more_ports());
 }
@@ -286,8 +285,9 @@ void Agent::on_line(bool is_error, std::string_view line) {
 // It ended by itself (a program that gives up may call abort()), soon, and said why.
 bool Agent::ended_for_its_port(const job::ExitReport& report) const {
   if (ending_ || report.success) return false;
-  const bool by_itself = report.reason == job::Reason::kExitStatus ||
-                         (report.reason == job::Reason::kSignal && report.signal == SIGABRT);
+  const bool by_itself =
+      report.why.reason == job::Reason::kExitStatus ||
+      (report.why.reason == job::Reason::kSignal && report.why.signal == SIGABRT);
   return by_itself && said_address_in_use_ && loop_.now() - run_started_at_ <= kPortLossWindow;
 }
 
@@ -348,18 +348,18 @@ void Agent::on_run_ended(job::ExitReport report) {
   rendezvous_.reset();
   if (runs_image()) remove_environments(config_);
   // It has saved what it could and left: no failure of its own.
-  const bool is_preempted = !report.success && report.reason != job::Reason::kOutOfMemory &&
+  const bool is_preempted = !report.success && report.why.reason != job::Reason::kOutOfMemory &&
                             notice_.is_pending(loop_.now());
-  if (is_preempted) report.reason = job::Reason::kPreempted;
+  if (is_preempted) report.why.reason = job::Reason::kPreempted;
   if (!end_reason_.empty() && !report.success) {
-    if (!is_preempted) report.reason = job::Reason::kAgentEnded;
-    report.sentence = base::format("was ended: {}", end_reason_);
+    if (!is_preempted) report.why = {.reason = job::Reason::kAgentEnded};
+    report.why.detail = end_reason_;
   } else if (is_preempted) {
-    report.sentence += " after the notice of its preemption";
+    // Its process says all.
   } else if (ended_for_its_port(report)) {
-    report.reason = job::Reason::kPortLost;
+    report.why.reason = job::Reason::kPortLost;
+    report.why.detail = port_sentence();
     report.port_lost = true;
-    report.sentence = base::format("{}: {}", report.sentence, port_sentence());
     take_other_ports();
   } else if (!hold_ports_again()) {
     // An end of its own counts as what it is; the others learn of the port when it starts again.

@@ -236,30 +236,24 @@ void UserRun::finish() {
   on_ended(report());
 }
 
-job::Reason UserRun::reason_of(const Process& failed) {
-  if (!failed.could_not_start.empty()) return job::Reason::kCouldNotStart;
-  if (failed.exit->out_of_memory) return job::Reason::kOutOfMemory;
-  return failed.exit->signal > 0 ? job::Reason::kSignal : job::Reason::kExitStatus;
+job::Why UserRun::why_of(const Process& process) const {
+  job::Why why = job::why_of(process.exit->end());
+  if (!process.could_not_start.empty()) {
+    why.reason = job::Reason::kCouldNotStart;
+    why.detail = process.could_not_start;
+  } else if (processes_.size() > 1 && first_failed_ != nullptr) {
+    while (processes_[static_cast<std::size_t>(why.process)].get() != &process) ++why.process;
+    why.processes = static_cast<int>(processes_.size());
+  }
+  return why;
 }
 
 job::ExitReport UserRun::report() const {
   job::ExitReport report;
   report.success = first_failed_ == nullptr;
   const Process& shown = first_failed_ != nullptr ? *first_failed_ : *processes_.front();
-  report.code = shown.exit->code;
-  report.signal = shown.exit->signal;
-  report.sentence = shown.exit->to_words();
-  if (processes_.size() > 1 && first_failed_ != nullptr) {
-    std::size_t number = 0;
-    while (processes_[number].get() != first_failed_) ++number;
-    report.sentence =
-        base::format("{} (process {} of {})", report.sentence, number, processes_.size());
-  }
-  if (!shown.could_not_start.empty()) {
-    report.sentence = base::format("could not be started: {}", shown.could_not_start);
-  }
+  report.why = why_of(shown);
   if (!report.success) {
-    report.reason = reason_of(shown);
     report.last_lines = shown.err->last_lines();
     report.traceback = shown.err->traceback().value_or("");
   }

@@ -75,7 +75,7 @@ class UserRun {
   void await_rest();
   void finish();
   void kill_all();
-  [[nodiscard]] static job::Reason reason_of(const Process& failed);
+  [[nodiscard]] job::Why why_of(const Process& process) const;
   [[nodiscard]] job::ExitReport report() const;
 
   net::EventLoop& loop_;

@@ -36,12 +36,13 @@ constexpr std::array<std::pair<int, std::string_view>, 20> kSignalWords{{
 
 }  // namespace
 
-std::string exited_words(int status) { return format("exited with status {}", status); }
-
-std::string killed_words(const Killed& killed) {
-  return format("was killed by signal {} ({}{})", killed.signal,
-                killed.out_of_memory ? "out of memory" : signal_words(killed.signal),
-                killed.core_dumped ? ", core dumped" : "");
+std::string to_words(const ProcessEnd& end) {
+  if (end.signal == 0) {
+    return format("exited with status {}{}", end.code, end.out_of_memory ? " (out of memory)" : "");
+  }
+  return format("was killed by signal {} ({}{})", end.signal,
+                end.out_of_memory ? "out of memory" : signal_words(end.signal),
+                end.core_dumped ? ", core dumped" : "");
 }
 
 std::string signal_words(int signal) {

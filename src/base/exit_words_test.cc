@@ -8,18 +8,21 @@ namespace gangrun::base {
 namespace {
 
 TEST(ExitWords, AStatusIsToldAsItIs) {
-  EXPECT_EQ(exited_words(0), "exited with status 0");
-  EXPECT_EQ(exited_words(3), "exited with status 3");
+  EXPECT_EQ(to_words(ProcessEnd{}), "exited with status 0");
+  EXPECT_EQ(to_words(ProcessEnd{.code = 3}), "exited with status 3");
+  EXPECT_EQ(to_words(ProcessEnd{.code = 1, .out_of_memory = true}),
+            "exited with status 1 (out of memory)");
 }
 
 TEST(ExitWords, ASignalIsToldWithWhatItMeans) {
-  EXPECT_EQ(killed_words({.signal = SIGSEGV}), "was killed by signal 11 (segmentation fault)");
-  EXPECT_EQ(killed_words({.signal = SIGSEGV, .core_dumped = true}),
+  EXPECT_EQ(to_words(ProcessEnd{.signal = SIGSEGV}),
+            "was killed by signal 11 (segmentation fault)");
+  EXPECT_EQ(to_words(ProcessEnd{.signal = SIGSEGV, .core_dumped = true}),
             "was killed by signal 11 (segmentation fault, core dumped)");
 }
 
 TEST(ExitWords, ThatMemoryWasShortSaysMoreThanTheSignal) {
-  EXPECT_EQ(killed_words({.signal = SIGKILL, .out_of_memory = true}),
+  EXPECT_EQ(to_words(ProcessEnd{.signal = SIGKILL, .out_of_memory = true}),
             "was killed by signal 9 (out of memory)");
 }
 

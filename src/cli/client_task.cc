@@ -281,7 +281,7 @@ bool ClientSession::is_over() const {
 client::ExitStatus ClientSession::wait() {
   (void)loop_.run_until([this] { return is_over(); }, context_.clock.now() + job::kLongestJob);
   if (!child_) {
-    if (status_.cause && !has_failed_) context_.console.error(status_.cause->sentence);
+    if (status_.cause && !has_failed_) context_.console.error(job::to_words(*status_.cause));
     return has_failed_ ? client::ExitStatus::kCouldNotStart
                        : client::exit_status_of(status_, signals_seen_ > 0);
   }
@@ -290,7 +290,7 @@ client::ExitStatus ClientSession::wait() {
   // The job's own end is told where the client did not bring it about.
   const bool was_ended = job::is_final(status_.state) && !task_.ends_job;
   if (was_ended) {
-    if (status_.cause) context_.console.error(status_.cause->sentence);
+    if (status_.cause) context_.console.error(job::to_words(*status_.cause));
     return client::exit_status_of(status_, false);
   }
   return is_good ? client::ExitStatus::kSuccess : client::ExitStatus::kJobFailed;

@@ -30,7 +30,7 @@ bool is_moment(std::string_view text) {
 
 std::vector<client::Span> row_of(const job::JobStatus& status) {
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? client::harmless(status.cause->sentence)
+                                ? client::harmless(job::to_words(*status.cause))
                                 : std::string();
   return {{client::harmless(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},

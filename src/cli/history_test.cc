@@ -81,8 +81,8 @@ TEST(History, BadInputIsNamed) {
 
 TEST(History, TheTableHasTheCause) {
   job::JobStatus status = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed);
-  status.cause = job::Cause{};
-  status.cause->sentence = "worker:0 exited with status 3";
+  status.cause = job::Cause{.task = job::TaskId{"worker", 0},
+                            .why = {.reason = job::Reason::kExitStatus, .code = 3}};
   const client::Lines lines = job_table({status}, 0);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[1].text(), HasSubstr("worker:0 exited with status 3"));

@@ -167,8 +167,10 @@ void Opened::on_look(base::Result<Look> found) {
   }
   const job::TaskStatus* task = find(status, task_);
   if (task != nullptr && job::is_final(task->state) && !told_) {
-    return end(fail(context_, base::unavailable(base::format("{} has ended: {}",
-                                                             job::to_string(task_), task->exit))));
+    const std::string how =
+        task->exit ? job::to_words(*task->exit) : std::string(job::to_string(task->state));
+    return end(fail(
+        context_, base::unavailable(base::format("{} has ended: {}", job::to_string(task_), how))));
   }
   const auto waits_for = way_->take(task, found->agent);
   if (!waits_for.ok()) return end(fail(context_, waits_for.error()));

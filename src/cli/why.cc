@@ -65,7 +65,8 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
 std::vector<std::string> reasons(const job::JobStatus& status) {
   std::vector<std::string> sentences = {client::verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
-    if (status.cause) sentences.push_back(as_sentence(client::harmless(status.cause->sentence)));
+    if (status.cause)
+      sentences.push_back(as_sentence(client::harmless(job::to_words(*status.cause))));
     return sentences;
   }
   if (!status.waiting_for.empty()) {
@@ -98,9 +99,9 @@ std::vector<std::string> remarks(const job::JobStatus& status) {
   if (status.cause->task && status.state == job::JobState::kFailed) {
     sentences.push_back(base::format("Full output: {}", client::logs_command(status)));
   }
-  if (status.cause->reason != job::Reason::kUnknown) {
+  if (status.cause->why.reason != job::Reason::kUnknown) {
     sentences.push_back(
-        base::format("What to do: gangrun explain {}", job::to_string(status.cause->reason)));
+        base::format("What to do: gangrun explain {}", job::to_string(status.cause->why.reason)));
   }
   return sentences;
 }

@@ -26,7 +26,7 @@ client::ExitStatus tell_why(const WhyOptions& options, client::Context& context)
     for (const std::string& sentence : why(*status)) texts.push_back(job::json_text(sentence));
     base::Json json{{"job", status->id},
                     {"state", job::to_string(status->state)},
-                    {"reason", status->cause ? job::to_string(status->cause->reason) : ""},
+                    {"reason", status->cause ? job::to_string(status->cause->why.reason) : ""},
                     {"waiting_for", job::json_text(status->waiting_for)},
                     {"why", std::move(texts)}};
     if (status->cause) json["cause"] = job::to_json(*status->cause);

@@ -109,11 +109,10 @@ TEST(Why, ASilentTaskIsNamed) {
 TEST(Why, AnEndedJobHasItsCause) {
   job::JobStatus status = running(1);
   status.state = job::JobState::kFailed;
-  status.cause = job::Cause{};
-  status.cause->sentence = "worker:0 exited with status 3";
+  status.cause = job::Cause{.told = "worker:0 exited with status 3"};
   EXPECT_THAT(why(status),
               ElementsAre("wine-1 failed after 41 s.", "worker:0 exited with status 3."));
-  status.cause->reason = job::Reason::kExitStatus;
+  status.cause->why.reason = job::Reason::kExitStatus;
   EXPECT_THAT(why(status).back(), "What to do: gangrun explain exit_status");
 }
 
@@ -121,11 +120,8 @@ TEST(Why, AFailedTaskShowsItsLastLinesAndWhereTheRestIs) {
   job::JobStatus status = running(2);
   status.state = job::JobState::kFailed;
   status.cause = job::Cause{.task = job::TaskId{"worker", 1},
-                            .host = {},
-                            .sentence = "worker:1 exited with status 1",
-                            .last_lines = {"loading", "KeyError: \x1b[1m'x'"},
-                            .traceback = {},
-                            .reason = job::Reason::kExitStatus};
+                            .why = {.reason = job::Reason::kExitStatus, .code = 1},
+                            .last_lines = {"loading", "KeyError: \x1b[1m'x'"}};
   std::vector<std::string> shown;
   for (const client::Line& line : why_lines(status)) shown.push_back(line.text());
   EXPECT_THAT(shown, ElementsAre("wine-1 failed after 41 s.", "worker:1 exited with status 1.",

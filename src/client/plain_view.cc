@@ -32,7 +32,7 @@ std::string task_sentence(const job::TaskStatus& task) {
   std::string sentence =
       base::format("{} {}", job::to_string(task.task), job::to_string(task.state));
   if (task.attempt > 1) sentence += base::format(" (run {})", task.attempt);
-  if (!task.exit.empty()) sentence += base::format(": {}", harmless(task.exit));
+  if (task.exit) sentence += base::format(": {}", harmless(job::to_words(*task.exit)));
   return sentence;
 }
 

@@ -47,7 +47,7 @@ TEST(News, TellsFailuresAndRestartsAndWithVerboseEverything) {
   job::JobStatus now = before;
   now.tasks[0].state = job::TaskState::kRunning;
   now.tasks[1].state = job::TaskState::kFailed;
-  now.tasks[1].exit = "exited with status 3";
+  now.tasks[1].exit = job::Why{.reason = job::Reason::kExitStatus, .code = 3};
   EXPECT_THAT(news(&before, now, false), ElementsAre("worker:1 failed: exited with status 3"));
   EXPECT_THAT(news(&before, now, true),
               ElementsAre("worker:0 running", "worker:1 failed: exited with status 3"));

@@ -67,8 +67,8 @@ std::vector<Span> row_of(const job::TaskStatus& task) {
                        : std::string(job::to_string(task.state));
   // How it failed is more than what it said last; how it succeeded is less.
   const bool failed = task.state == job::TaskState::kFailed || task.state == job::TaskState::kLost;
-  const bool shows_exit = !task.exit.empty() && (failed || task.last_line.empty());
-  const std::string says = shows_exit             ? task.exit
+  const bool shows_exit = task.exit && (failed || task.last_line.empty());
+  const std::string says = shows_exit             ? job::to_words(*task.exit)
                            : task.figures.empty() ? task.last_line
                                                   : job::to_words(task.figures);
   const Paint exit_paint = shows_exit ? paint_of(task.state) : Paint::kNone;

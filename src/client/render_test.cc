@@ -28,7 +28,7 @@ job::JobStatus running_job() {
   status.tasks[0].pid = 4711;
   status.tasks[0].memory_bytes = std::int64_t{512} << 20;
   status.tasks[0].last_line = "\x1b[32mstep 400\x1b[0m: loss 0.25";
-  status.tasks[2].exit = "exited with status 3";
+  status.tasks[2].exit = job::Why{.reason = job::Reason::kExitStatus, .code = 3};
   status.tasks[2].last_line = "not shown beside an end";
   status.tasks[2].attempt = 2;
   return status;
@@ -117,7 +117,7 @@ TEST(Render, ShowsRestartsAndGenerations) {
 TEST(Render, NothingFromATaskReachesTheTerminalAsItIs) {
   job::JobStatus status = running_job();
   status.tasks[0].last_line = "\x1b[2J\x1b]0;x\a\x07";
-  status.tasks[1].exit = "could not be started: \x1b[31m";
+  status.tasks[1].exit = job::Why{.reason = job::Reason::kCouldNotStart, .detail = "\x1b[31m"};
   status.waiting_for = "\x1b[5m";
   for (const Line& line : render(status, 200, 40, "")) {
     for (const char c : line.text()) EXPECT_GE(static_cast<unsigned char>(c), 0x20);

@@ -35,13 +35,15 @@ TEST(EndReport, OfAFailureSaysWhyAndWhatNext) {
   job::JobStatus status = ended(job::JobState::kFailed);
   status.restarts_used = 1;
   status.restarts_max = 3;
-  status.cause = job::Cause{
-      {{"worker", 1}},
-      "host7",
-      "worker:1 on host7 exited with status 1",
-      {"Traceback (most recent call last):", "  File \"x.py\", line 1", "ValueError: \x1b[31mno"},
-      "Traceback (most recent call last):\n  File \"x.py\", line 1\n"
-      "ValueError: \x1b[31mno\n"};
+  status.cause =
+      job::Cause{.task = job::TaskId{"worker", 1},
+                 .host = "host7",
+                 .why = {.reason = job::Reason::kExitStatus, .code = 1},
+                 .last_lines = {"Traceback (most recent call last):", "  File \"x.py\", line 1",
+                                "ValueError: \x1b[31mno"},
+                 .traceback =
+                     "Traceback (most recent call last):\n  File \"x.py\", line 1\n"
+                     "ValueError: \x1b[31mno\n"};
   EXPECT_EQ(lines_text(end_report(status)), R"(wine-20260131-120000-3fa1 failed after 41 s
 worker:1 on host7 exited with status 1
 its last lines on standard error:
@@ -57,7 +59,8 @@ next: gangrun logs wine-20260131-120000-3fa1 worker:1
 
 TEST(EndReport, ShowsATracebackThatTheLastLinesDoNotHave) {
   job::Cause cause;
-  cause.sentence = "worker:1 exited with status 1";
+  cause.task = job::TaskId{"worker", 1};
+  cause.why = {.reason = job::Reason::kExitStatus, .code = 1};
   cause.last_lines = {"bye"};
   cause.traceback = "Traceback (most recent call last):\nValueError: no";
   EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
@@ -72,8 +75,7 @@ its last traceback:
 TEST(EndReport, OfAJobThatNeverStartedSaysNothingOfItsStart) {
   job::JobStatus status = ended(job::JobState::kKilled);
   status.all_started_ms = -1;
-  status.cause = job::Cause{};
-  status.cause->sentence = "stopped by Ctrl-C";
+  status.cause = job::Cause{.why = {.reason = job::Reason::kStopped, .detail = "Ctrl-C"}};
   EXPECT_EQ(lines_text(end_report(status)),
             R"(wine-20260131-120000-3fa1 was stopped after 41 s
 stopped by Ctrl-C

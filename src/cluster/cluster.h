@@ -56,7 +56,7 @@ struct PreemptionNotice {
 
 // The place will never give what was asked, or is gone for good.
 struct Gone {
-  std::string sentence;
+  std::string detail;  // as the place says it
   job::Reason reason = job::Reason::kClusterGone;
 };
 

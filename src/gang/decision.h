@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "gang/warning.h"
+#include "job/cause.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
@@ -62,7 +64,7 @@ struct Kill {
 
 // Worth telling the user; changes nothing.
 struct Warn {
-  std::string sentence;
+  Warning warning;
   friend bool operator==(const Warn&, const Warn&) = default;
 };
 

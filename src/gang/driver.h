@@ -119,16 +119,14 @@ class Driver {
   std::string exited(const job::TaskId& task, int status) {
     job::ExitReport report;
     report.success = status == 0;
-    report.code = status;
-    if (status != 0) report.reason = job::Reason::kExitStatus;
-    report.sentence = base::format("exited with status {}", status);
+    report.why.code = status;
+    if (status != 0) report.why.reason = job::Reason::kExitStatus;
     return step(job::Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string port_lost(const job::TaskId& task) {
     job::ExitReport report;
-    report.reason = job::Reason::kPortLost;
+    report.why.reason = job::Reason::kPortLost;
     report.port_lost = true;
-    report.sentence = "lost its port";
     return step(job::Exited{task, gang_.find(task)->attempt, report, now_});
   }
   std::string session_lost(const job::TaskId& task) {
@@ -139,8 +137,9 @@ class Driver {
   }
   std::string agent_ended(const job::TaskId& task, bool counts = true) {
     return step(job::AgentEnded{task, gang_.find(task)->allocated_attempt,
-                                "lost its agent, which was killed by signal 9 (SIGKILL)", now_,
-                                counts ? job::Reason::kAgentEnded : job::Reason::kLostNode});
+                                counts ? job::Why{.reason = job::Reason::kAgentEnded, .signal = 9}
+                                       : job::Why{.reason = job::Reason::kLostNode},
+                                now_});
   }
   // Of the task's agent, where the cluster has more than one host.
   std::string reported_on(const job::TaskId& task, const std::string& host) {
@@ -189,7 +188,7 @@ class Driver {
     std::vector<std::string> sentences;
     for (const Decision& decision : decisions_) {
       if (const auto* warning = std::get_if<Warn>(&decision))
-        sentences.push_back(warning->sentence);
+        sentences.push_back(to_words(warning->warning));
     }
     return sentences;
   }
@@ -214,20 +213,21 @@ class Driver {
   // Of the last step: what it warned of, or the cause with which it finished.
   [[nodiscard]] std::string warning() const {
     for (const Decision& decision : decisions_) {
-      if (const auto* warning = std::get_if<Warn>(&decision)) return warning->sentence;
+      if (const auto* warning = std::get_if<Warn>(&decision)) return to_words(warning->warning);
     }
     return "";
   }
   [[nodiscard]] std::string cause() const {
     const job::Cause* cause = told_cause();
-    return cause == nullptr ? "" : cause->sentence;
+    return cause == nullptr ? "" : to_words(*cause);
   }
   [[nodiscard]] job::Reason reason() const {
     const job::Cause* cause = told_cause();
-    return cause == nullptr ? job::Reason::kUnknown : cause->reason;
+    return cause == nullptr ? job::Reason::kUnknown : cause->why.reason;
   }
   [[nodiscard]] job::Reason exit_reason(const job::TaskId& task) const {
-    return gang_.find(task)->exit_reason;
+    const auto& exit = gang_.find(task)->exit;
+    return exit ? exit->reason : job::Reason::kUnknown;
   }
 
  private:

@@ -74,9 +74,8 @@ void write(const job::Exited& event, base::Instant origin, Json& json) {
 }
 
 void write(const job::AgentEnded& event, base::Instant origin, Json& json) {
-  json["sentence"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
+  json["why"] = job::to_json(event.why);
   json["ended_at"] = since(origin, event.ended_at);
-  json["reason"] = job::to_string(event.reason);
 }
 
 void write(const StopRequested& event, base::Instant, Json& json) {
@@ -85,7 +84,7 @@ void write(const StopRequested& event, base::Instant, Json& json) {
 }
 
 void write(const ClusterGone& event, base::Instant, Json& json) {
-  json["reason"] = job::json_text(event.sentence, job::kMaxSentenceBytes);
+  json["reason"] = job::json_text(event.detail, job::kMaxSentenceBytes);
   json["why"] = job::to_string(event.reason);
 }
 
@@ -116,10 +115,8 @@ Result<> read(const Json& json, base::Instant origin, job::Exited& event) {
 }
 
 Result<> read(const Json& json, base::Instant origin, job::AgentEnded& event) {
-  GANGRUN_ASSIGN(event.sentence, job::text_member(json, "sentence", job::kMaxSentenceBytes));
+  GANGRUN_ASSIGN(event.why, job::why_member(json, "why"));
   GANGRUN_ASSIGN(event.ended_at, instant_member(json, "ended_at", origin));
-  GANGRUN_ASSIGN(const auto reason, base::json_member<std::string>(json, "reason"));
-  event.reason = job::reason_or_unknown(reason);
   return {};
 }
 
@@ -130,7 +127,7 @@ Result<> read(const Json& json, base::Instant, StopRequested& event) {
 }
 
 Result<> read(const Json& json, base::Instant, ClusterGone& event) {
-  GANGRUN_ASSIGN(event.sentence, job::text_member(json, "reason", job::kMaxSentenceBytes));
+  GANGRUN_ASSIGN(event.detail, job::text_member(json, "reason", job::kMaxSentenceBytes));
   // Older journals have none.
   GANGRUN_ASSIGN(const auto why, base::json_member_or<std::string>(json, "why", "cluster_gone"));
   event.reason = job::reason_or_unknown(why);
@@ -141,9 +138,7 @@ Result<> read(const Json& json, base::Instant, ClusterGone& event) {
 template <typename T>
 constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
-  if constexpr (base::OneOf<T, job::AgentEnded>) {
-    return kShared + 3;
-  } else if constexpr (base::OneOf<T, job::Exited, StopRequested, ClusterGone>) {
+  if constexpr (base::OneOf<T, job::Exited, job::AgentEnded, StopRequested, ClusterGone>) {
     return kShared + 2;
   } else if constexpr (base::OneOf<T, ClusterWaiting, Allocated, Reported>) {
     return kShared + 1;
@@ -154,15 +149,26 @@ constexpr std::size_t key_count() {
 }
 
 // Older journals have two flags in place of a reason for the end of an agent.
-Result<Json> with_reason(const Json& json) {
+Result<job::Reason> reason_of_flags(const Json& json) {
   GANGRUN_ASSIGN(const bool counts, base::json_member<bool>(json, "counts"));
   GANGRUN_ASSIGN(const bool out_of_memory, base::json_member<bool>(json, "out_of_memory"));
+  if (out_of_memory) return job::Reason::kOutOfMemory;
+  return counts ? job::Reason::kAgentEnded : job::Reason::kContainerLost;
+}
+
+Result<job::Reason> reason_told(const Json& json) {
+  if (json.contains("counts")) return reason_of_flags(json);
+  GANGRUN_ASSIGN(const auto reason, base::json_member<std::string>(json, "reason"));
+  return job::reason_or_unknown(reason);
+}
+
+// Of an event with a sentence in place of values, as older journals tell the end of an agent.
+Result<Json> with_why(const Json& json) {
+  GANGRUN_ASSIGN(const job::Reason reason, reason_told(json));
+  GANGRUN_ASSIGN(std::string told, job::text_member(json, "sentence", job::kMaxSentenceBytes));
   Json now = json;
-  now.erase("counts");
-  now.erase("out_of_memory");
-  now["reason"] = job::to_string(out_of_memory ? job::Reason::kOutOfMemory
-                                 : counts      ? job::Reason::kAgentEnded
-                                               : job::Reason::kContainerLost);
+  for (const char* key : {"sentence", "reason", "counts", "out_of_memory"}) now.erase(key);
+  now["why"] = job::to_json(job::Why{.reason = reason, .told = std::move(told)});
   return now;
 }
 
@@ -265,8 +271,8 @@ Json to_json(const Event& event, base::Instant origin) {
 }
 
 Result<Event> event_from_json(const Json& json, base::Instant origin) {
-  if (json.contains("counts")) {
-    GANGRUN_ASSIGN(const Json now, with_reason(json));
+  if (json.contains("sentence")) {
+    GANGRUN_ASSIGN(const Json now, with_why(json));
     return event_from_json(now, origin);
   }
   GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(json, "event"));

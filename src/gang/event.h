@@ -78,7 +78,7 @@ struct StopRequested {
 
 // The cluster can never give what was asked, or is gone for good.
 struct ClusterGone {
-  std::string sentence;
+  std::string detail;  // as the cluster says it
   job::Reason reason = job::Reason::kClusterGone;
   friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
 };

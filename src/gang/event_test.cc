@@ -16,25 +16,25 @@ const base::Instant kOrigin{base::Duration(1'000'000)};
 std::vector<Event> one_of_each() {
   const job::TaskId task{"worker", 1};
   job::ExitReport report;
-  report.signal = 9;
-  report.reason = job::Reason::kOutOfMemory;
-  report.sentence = "was killed by signal 9 (out of memory)";
+  report.why.signal = 9;
+  report.why.reason = job::Reason::kOutOfMemory;
   report.last_lines = {"one", "two"};
   const base::Instant before = kOrigin - base::Duration(77);
-  return {Begin{},
-          ClusterWaiting{"the queue is full"},
-          Allocated{task, 1, "host1"},
-          Reported{task, 1, {"::1", 40'001}},
-          Started{task, 1},
-          job::Exited{task, 1, report, kOrigin + base::Duration(5)},
-          SessionLost{task, 2},
-          Reattached{task, 2},
-          job::AgentEnded{task, 2, "was evicted", before, job::Reason::kEvicted},
-          Progress{task, 2},
-          StopRequested{"Ctrl-C", true},
-          ClusterGone{"no right to create pods", job::Reason::kApiServer},
-          TimePassed{},
-          Resumed{}};
+  return {
+      Begin{},
+      ClusterWaiting{"the queue is full"},
+      Allocated{task, 1, "host1"},
+      Reported{task, 1, {"::1", 40'001}},
+      Started{task, 1},
+      job::Exited{task, 1, report, kOrigin + base::Duration(5)},
+      SessionLost{task, 2},
+      Reattached{task, 2},
+      job::AgentEnded{task, 2, {.reason = job::Reason::kEvicted, .detail = "no memory"}, before},
+      Progress{task, 2},
+      StopRequested{"Ctrl-C", true},
+      ClusterGone{"no right to create pods", job::Reason::kApiServer},
+      TimePassed{},
+      Resumed{}};
 }
 
 TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {
@@ -84,23 +84,31 @@ TEST(EventTest, AllInstantsOfAnEventAreMoved) {
 
 TEST(EventTest, IsWrittenAsDocumented) {
   const job::TaskId ps{"ps", 0};
-  const Event event =
-      job::AgentEnded{ps, 3, "was evicted", kOrigin + base::Duration(9), job::Reason::kEvicted};
+  const Event event = job::AgentEnded{
+      ps, 3, {.reason = job::Reason::kEvicted, .detail = "no memory"}, kOrigin + base::Duration(9)};
   EXPECT_EQ(base::dump_json(to_json(event, kOrigin)),
-            R"({"event":"agent_ended","task":"ps:0","attempt":3,"sentence":"was evicted",)"
-            R"("ended_at":9,"reason":"evicted"})");
+            R"({"event":"agent_ended","task":"ps:0","attempt":3,)"
+            R"("why":{"reason":"evicted","detail":"no memory"},"ended_at":9})");
   EXPECT_EQ(base::dump_json(to_json(TimePassed{}, kOrigin)), R"({"event":"time_passed"})");
 }
 
 TEST(EventTest, AnAgentsEndIsReadAsItWasWrittenBefore) {
-  const job::TaskId ps{"ps", 0};
-  job::AgentEnded event{ps, 3, "ended", kOrigin + base::Duration(9)};
-  base::Json json = to_json(event, kOrigin);
-  json.erase("reason");
+  base::Json json = {{"event", "agent_ended"},
+                     {"task", "ps:0"},
+                     {"attempt", 3},
+                     {"sentence", "was evicted"},
+                     {"ended_at", 9}};
+  base::Json with_reason = json;
+  with_reason["reason"] = "evicted";
+  EXPECT_EQ(*event_from_json(with_reason, kOrigin),
+            Event(job::AgentEnded{{"ps", 0},
+                                  3,
+                                  {.reason = job::Reason::kEvicted, .told = "was evicted"},
+                                  kOrigin + base::Duration(9)}));
   const auto read = [&](bool counts, bool out_of_memory) {
     json["counts"] = counts;
     json["out_of_memory"] = out_of_memory;
-    return std::get<job::AgentEnded>(*event_from_json(json, kOrigin)).reason;
+    return std::get<job::AgentEnded>(*event_from_json(json, kOrigin)).why.reason;
   };
   EXPECT_EQ(read(true, false), job::Reason::kAgentEnded);
   EXPECT_EQ(read(true, true), job::Reason::kOutOfMemory);
@@ -154,7 +162,8 @@ TEST(EventTest, WrongValuesAreTold) {
 
 TEST(EventTest, InstantThatDoesNotFitIsRefused) {
   const job::TaskId ps{"ps", 0};
-  const Event event = job::AgentEnded{ps, 1, "died", kOrigin};
+  const Event event =
+      job::AgentEnded{ps, 1, {.reason = job::Reason::kAgentEnded, .detail = "died"}, kOrigin};
   base::Json json = to_json(event, kOrigin);
   json["ended_at"] = std::numeric_limits<std::int64_t>::max();
   const auto read = event_from_json(json, kOrigin);

@@ -186,9 +186,7 @@ void Gang::on(const Reported& event) {
     start(*task);
   } else {
     // It could not come back where the others know it: they all need the next generation.
-    decide(
-        Warn{format("{} came back at {} instead of {}: all tasks restart", job::to_string(task->id),
-                    job::to_string(task->address), job::to_string(before))});
+    warn(CameBackElsewhere{task->id, task->address, before});
     restart_gang();
   }
 }
@@ -249,7 +247,8 @@ void Gang::on(const job::Exited& event) {
     case Phase::kStarting:
     case Phase::kRunning: break;
     case Phase::kStopping:
-      note_exit(*task, job::Reason::kStopped, event.report.sentence);
+      task->exit = event.report.why;
+      task->exit->reason = job::Reason::kStopped;
       enter(*task, event.report.port_lost ? Phase::kAllocated : Phase::kRegistered);
       return publish_if_complete();
     case Phase::kEnding: return exited_while_ending(*task, event);
@@ -259,12 +258,12 @@ void Gang::on(const job::Exited& event) {
     case Phase::kIdle:
     case Phase::kGone: return;
   }
-  note_exit(*task, event.report.reason, event.report.sentence);
+  task->exit = event.report.why;
   if (event.report.success) return succeeded(*task);
   enter(*task, Phase::kIdle);
   const Failure failure = failure_of(*task, event);
   if (event.report.port_lost) return failed_for_its_port(*task, failure);
-  const job::Reason reason = event.report.reason;
+  const job::Reason reason = event.report.why.reason;
   failed(*task, failure, job::is_own_fault(reason), job::has_begun(reason));
 }
 
@@ -274,12 +273,12 @@ void Gang::failed_for_its_port(Task& task, Failure failure) {
   if (has_another) {
     ++task.lost_ports;
   } else {
-    failure.cause.sentence += format("; the same happened with {} other ports", task.lost_ports);
+    failure.cause.lost_ports = task.lost_ports;
   }
   const bool ends = stage_ == Stage::kStopping || stage_ == Stage::kFinished;
   if (task.policy == Policy::kSidecar && has_another && !ends) {
     // Nobody knows its port: it alone starts anew.
-    decide(Warn{format("{}; it gets another port", failure.cause.sentence)});
+    warn_of(failure, TaskFailed::Then::kAnotherPort);
     return enter(task, Phase::kAllocated);
   }
   if (has_another && task.policy != Policy::kSidecar) enter(task, Phase::kAllocated);
@@ -346,7 +345,7 @@ void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
     const bool matters =
         stage_ == Stage::kStopping && task.policy != Policy::kSidecar && task.member;
     if (matters && on_its_own && task.outcome == Outcome::kNone) {
-      note_exit(task, how.reason, how.sentence);
+      task.exit = how.why;
       failures_.push_back(failure_of(task, how));
       return leave(task, Outcome::kFailed);
     }
@@ -355,7 +354,7 @@ void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
     return;
   }
   if (!task.member) return lost_beside(task, how);
-  note_exit(task, how.reason, how.sentence);
+  task.exit = how.why;
   const Failure failure = failure_of(task, how);
   leave(task, Outcome::kFailed);
   if (stage_ == Stage::kStopping || stage_ == Stage::kFinished) return;  // a sidecar in its grace
@@ -364,7 +363,7 @@ void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
     waiting_since_ = now_;
     return ask(task);
   }
-  failed(task, failure, job::is_own_fault(how.reason), true);
+  failed(task, failure, job::is_own_fault(how.why.reason), true);
 }
 
 // Whether another agent is asked for when its own has ended.
@@ -382,11 +381,10 @@ bool Gang::may_restart(bool counts) const {
 void Gang::count_restart(const Failure& failure, bool counts) {
   if (counts) {
     ++restarts_used_;
-    decide(Warn{
-        format("{}; restart {} of {}", failure.cause.sentence, restarts_used_, restarts_.max)});
+    warn(TaskFailed{failure.cause, TaskFailed::Then::kRestart, restarts_used_, restarts_.max});
   } else {
     ++uncounted_restarts_;
-    decide(Warn{format("{}; restarted, not counted", failure.cause.sentence)});
+    warn_of(failure, TaskFailed::Then::kRestartNotCounted);
   }
   failures_.clear();
 }
@@ -451,9 +449,7 @@ bool Gang::note_trouble(const Task& task, bool is_trouble) {
   const bool is_bad = hosts_.failed_on(task.host, now_);
   const bool avoided = hosts_.avoids(task.host, now_);
   if (is_bad && avoided) {
-    decide(Warn{format("{} is avoided for {}: {} failures there within {}", task.host,
-                       base::to_words(Hosts::kCoolDown), Hosts::kFailures,
-                       base::to_words(Hosts::kWindow))});
+    warn(HostAvoided{task.host, Hosts::kCoolDown, Hosts::kFailures, Hosts::kWindow});
   }
   return avoided;
 }
@@ -461,7 +457,7 @@ bool Gang::note_trouble(const Task& task, bool is_trouble) {
 void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retry) {
   task.outcome = Outcome::kFailed;
   if (task.policy == Policy::kSidecar) {
-    decide(Warn{format("{}; the job continues without it", failure.cause.sentence)});
+    warn_of(failure, TaskFailed::Then::kWithoutIt);
     if (stage_ == Stage::kStopping) end(task, std::chrono::milliseconds(0));
     return;
   }

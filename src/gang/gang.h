@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,12 +49,11 @@ struct Task {
   int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
-  job::Address address;                             // port 0: has not reported
-  std::string exit;                                 // how its last run ended, in words
-  job::Reason exit_reason = job::Reason::kUnknown;  // of a failure, or of our stopping it
-  bool silent = false;     // no session; the deadline is the end of its lease
-  base::Instant begun_at;  // when it was asked for, or its run began
-  int pauses = 0;          // before its restarts, since a run of it was long
+  job::Address address;          // port 0: has not reported
+  std::optional<job::Why> exit;  // how its last run ended, or why we stop it
+  bool silent = false;           // no session; the deadline is the end of its lease
+  base::Instant begun_at;        // when it was asked for, or its run began
+  int pauses = 0;                // before its restarts, since a run of it was long
   // When what has failed starts again, or is asked for again: the deadline of kIdle and kGone.
   std::optional<base::Instant> restart_at;
   int lost_ports = 0;   // runs that ended because the task's port was in use
@@ -65,6 +65,10 @@ struct Task {
 
   friend bool operator==(const Task&, const Task&) = default;
 };
+
+// What a task did not do in time, where its end is a roll_call_timeout.
+inline constexpr std::string_view kDidNotReport = "it did not report";
+inline constexpr std::string_view kDidNotStart = "it did not start";
 
 // The life of one job as a pure state machine: no clock, no I/O. Events come in with the time at
 // which they are handled, decisions go out. The same events at the same times give the same
@@ -224,7 +228,6 @@ class Gang {
   void go_on_without(Task& task, const Failure& failure);
   [[nodiscard]] std::string resize_words() const;
   void exited_while_ending(Task& task, const job::Exited& event);
-  static void note_exit(Task& task, job::Reason reason, const std::string& sentence);
   void correct_failure(const Task& task, const job::AgentEnded& event);
   void agent_lost(Task& task, const job::AgentEnded& how);
   void succeeded(Task& task);
@@ -253,11 +256,14 @@ class Gang {
   [[nodiscard]] std::chrono::milliseconds grace_left(const Task& task) const;
   [[nodiscard]] std::string gathering_words() const;
   [[nodiscard]] std::optional<base::Instant> shown_limit(base::Instant now) const;
-  [[nodiscard]] static Failure failure_of(const Task& task, job::Reason reason,
-                                          const std::string& what, base::Instant at);
+  [[nodiscard]] static Failure failure_of(const Task& task, job::Why why, base::Instant at);
   [[nodiscard]] static Failure failure_of(const Task& task, const job::Exited& event);
   [[nodiscard]] static Failure failure_of(const Task& task, const job::AgentEnded& event);
 
+  void warn(Warning warning) { decide(Warn{std::move(warning)}); }
+  void warn_of(const Failure& failure, TaskFailed::Then then) {
+    warn(TaskFailed{.cause = failure.cause, .then = then});
+  }
   template <typename T>
   void decide(T decision) {
     decisions_.push_back(Decision(std::move(decision)));

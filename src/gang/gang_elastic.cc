@@ -119,14 +119,12 @@ void Gang::tell_of_seats(const Group& group, const std::vector<std::size_t>& sea
   if (seats.size() == group.places.size()) {
     for (std::size_t place = 0; place < seats.size(); ++place) {
       if (seats[place] == group.places[place]) continue;
-      decide(Warn{format("{} replaces {}", job::to_string(tasks_[seats[place]].id),
-                         job::to_string(tasks_[group.places[place]].id))});
+      warn(Replaced{tasks_[seats[place]].id, tasks_[group.places[place]].id});
     }
     return;
   }
   const std::string& type = tasks_[group.first].id.type;
-  decide(Warn{
-      format("the gang has {} of {} tasks of the type {}", seats.size(), group.instances, type)});
+  warn(Resized{type, seats.size(), group.instances});
 }
 
 // When the gang that runs should start anew with other members: a spare takes the place of a lost
@@ -178,34 +176,32 @@ bool Gang::can_do_without(const Task& task) const {
 // No restart is left for a task whose agent is lost, and the others suffice.
 void Gang::drop(Task& task, const Failure& failure) {
   task.dropped = true;
-  decide(Warn{format("{}; no restart is left, the job continues without {}", failure.cause.sentence,
-                     job::to_string(task.id))});
+  warn_of(failure, TaskFailed::Then::kWithoutItNoRestartLeft);
   failures_.clear();
   if (stage_ == Stage::kRunning) restart_gang();
 }
 
 // An agent that ran nothing is lost: another is asked for, not for ever.
 void Gang::lost_beside(Task& task, const job::AgentEnded& how) {
-  note_exit(task, how.reason, how.sentence);
+  task.exit = how.why;
   const Failure failure = failure_of(task, how);
   leave(task, Outcome::kLost);
   if (!is_wanted(task)) return;
   note_trouble(task, true);
   if (may_restart(false)) {
     ++uncounted_restarts_;
-    decide(Warn{format("{}; another one is requested", failure.cause.sentence)});
+    warn_of(failure, TaskFailed::Then::kAnotherAgent);
     return ask(task);
   }
   if (!can_do_without(task)) return fail_job(failure);
   task.dropped = true;
-  decide(Warn{format("{}; no other one is requested", failure.cause.sentence)});
+  warn_of(failure, TaskFailed::Then::kNoOtherAgent);
 }
 
 // It has no place yet, or does not report, and its time is over; the others suffice.
 void Gang::go_on_without(Task& task, const Failure& failure) {
   if (task.phase == Phase::kAsked) {
-    return decide(
-        Warn{format("{}; the job continues without it until it has one", failure.cause.sentence)});
+    return warn_of(failure, TaskFailed::Then::kWithoutItUntilPlaced);
   }
   note_trouble(task, true);
   if (may_restart(false)) {
@@ -213,8 +209,7 @@ void Gang::go_on_without(Task& task, const Failure& failure) {
   } else {
     task.dropped = true;
   }
-  decide(Warn{format("{}; {}", failure.cause.sentence,
-                     task.dropped ? "the job continues without it" : "another one is requested")});
+  warn_of(failure, task.dropped ? TaskFailed::Then::kWithoutIt : TaskFailed::Then::kAnotherAgent);
   end(task, timeouts_.stop);
 }
 

@@ -94,7 +94,7 @@ TEST(SpareTest, ThatIsLostIsAskedForAgainAndDoesNotMatter) {
   Driver driver = running(elastic(2, 2, 1, 0));
   EXPECT_EQ(driver.agent_ended(worker(2)), "warn; allocate w2#2");
   EXPECT_EQ(driver.warning(),
-            "worker:2 on host-worker lost its agent, which was killed by signal 9 (SIGKILL); "
+            "worker:2 on host-worker lost its agent, which was killed by signal 9 (kill); "
             "another one is requested");
   EXPECT_EQ(driver.gang().state(), job::JobState::kRunning);
   EXPECT_FALSE(driver.gang().next_deadline());
@@ -147,8 +147,10 @@ TEST(SpareTest, ThatComesWhileALostTaskIsAwaitedTakesItsPlace) {
 TEST(SpareTest, StepsForwardOnceMoreWhenNoRestartIsLeft) {
   Driver driver = running(elastic(2, 2, 1, 0));
   EXPECT_EQ(driver.agent_ended(worker(1)), "warn; stop w0");
-  EXPECT_THAT(driver.warning(),
-              HasSubstr("no restart is left, the job continues without worker:1"));
+  EXPECT_THAT(
+      driver.warning(),
+      HasSubstr("worker:1 on host-worker lost its agent, which was killed by signal 9 (kill); "
+                "no restart is left, the job continues without it"));
   EXPECT_EQ(driver.exited(worker(0), 143), "warn; publish 2; start@2 w0#2 w2");
   EXPECT_EQ(driver.agent_ended(worker(2)), "end w0");
 }
@@ -194,7 +196,10 @@ TEST(SpareTest, EndsWithTheOthersAndNeverMatters) {
   failed.pass(seconds(1));
   failed.exited(worker(0), 3);
   // Its agent died before it was asked to end: no cause of anything.
-  failed.step(job::AgentEnded{worker(2), 1, "died", failed.now() - seconds(1)});
+  failed.step(job::AgentEnded{worker(2),
+                              1,
+                              {.reason = job::Reason::kAgentEnded, .detail = "died"},
+                              failed.now() - seconds(1)});
   failed.agent_ended(worker(1));
   failed.agent_ended(worker(0));
   EXPECT_EQ(failed.cause(), "worker:0 on host-worker exited with status 3");
@@ -418,7 +423,7 @@ TEST(ElasticTest, CopiesGoOnAlike) {
   Gang copy = driver.gang();
   driver.agent_ended(worker(1));
   const Event event = job::AgentEnded{
-      worker(1), 1, "lost its agent, which was killed by signal 9 (SIGKILL)", driver.now()};
+      worker(1), 1, {.reason = job::Reason::kAgentEnded, .signal = 9}, driver.now()};
   EXPECT_EQ(copy.step(event, driver.now()), driver.decisions());
   EXPECT_TRUE(copy == driver.gang());
 }

@@ -24,30 +24,38 @@ std::string names(const std::vector<const Task*>& tasks) {
                               [](const Task* task) { return job::to_string(task->id); });
 }
 
+std::chrono::milliseconds milliseconds_of(base::Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+}
+
+job::Why stopped_by(const StopRequested& event) {
+  return {.reason = job::Reason::kStopped, .detail = event.by};
+}
+
+job::Why why_of(const ClusterGone& event) {
+  return {.reason = event.reason, .detail = event.detail};
+}
+
 }  // namespace
 
-Gang::Failure Gang::failure_of(const Task& task, job::Reason reason, const std::string& what,
-                               base::Instant at) {
+Gang::Failure Gang::failure_of(const Task& task, job::Why why, base::Instant at) {
   Failure failure;
-  failure.cause.reason = reason;
   failure.at = at;
   failure.cause.task = task.id;
   failure.cause.host = task.host;
-  failure.cause.sentence = task.host.empty()
-                               ? format("{} {}", job::to_string(task.id), what)
-                               : format("{} on {} {}", job::to_string(task.id), task.host, what);
+  failure.cause.why = std::move(why);
   return failure;
 }
 
 Gang::Failure Gang::failure_of(const Task& task, const job::Exited& event) {
-  Failure failure = failure_of(task, event.report.reason, event.report.sentence, event.ended_at);
+  Failure failure = failure_of(task, event.report.why, event.ended_at);
   failure.cause.last_lines = event.report.last_lines;
   failure.cause.traceback = event.report.traceback;
   return failure;
 }
 
 Gang::Failure Gang::failure_of(const Task& task, const job::AgentEnded& event) {
-  return failure_of(task, event.reason, event.sentence, event.ended_at);
+  return failure_of(task, event.why, event.ended_at);
 }
 
 void Gang::succeeded(Task& task) {
@@ -62,25 +70,18 @@ void Gang::succeeded(Task& task) {
 void Gang::exited_while_ending(Task& task, const job::Exited& event) {
   if (task.outcome != Outcome::kNone) return;
   // Why it is ended may be known already.
-  const job::Reason asked =
-      task.exit_reason == job::Reason::kNoProgress ? task.exit_reason : job::Reason::kStopped;
-  note_exit(task, asked, event.report.sentence);
+  const bool had_no_progress = task.exit && task.exit->reason == job::Reason::kNoProgress;
+  task.exit = event.report.why;
   if (event.report.success) {
     task.outcome = Outcome::kSucceeded;
-    task.exit_reason = job::Reason::kUnknown;
   } else if (task.asked_to_end_at && event.ended_at < *task.asked_to_end_at) {
     task.outcome = Outcome::kFailed;
-    task.exit_reason = event.report.reason;
     const bool matters = task.policy != Policy::kSidecar && stage_ == Stage::kStopping;
     if (matters && failures_.size() < kMaxFailures) failures_.push_back(failure_of(task, event));
   } else {
     task.outcome = Outcome::kStopped;
+    task.exit->reason = had_no_progress ? job::Reason::kNoProgress : job::Reason::kStopped;
   }
-}
-
-void Gang::note_exit(Task& task, job::Reason reason, const std::string& sentence) {
-  task.exit = sentence;
-  task.exit_reason = reason;
 }
 
 // A silent task was given up when its lease had ended for sure; now it is known when and how it
@@ -214,8 +215,7 @@ std::optional<job::Cause> Gang::first_cause() const {
     if (&failure != &*first && (next == nullptr || failure.at < next->at)) next = &failure;
   }
   if (next != nullptr && next->cause.task) {
-    cause.sentence += format(", {} before {} failed too", base::to_words(next->at - first->at),
-                             job::to_string(*next->cause.task));
+    cause.next = job::Follower{*next->cause.task, milliseconds_of(next->at - first->at)};
   }
   return cause;
 }
@@ -229,16 +229,13 @@ void Gang::on(const StopRequested& event) {
   if (stage_ == Stage::kNew) {
     stage_ = Stage::kFinished;
     verdict_ = job::JobState::kKilled;
-    return decide(Finish{
-        verdict_,
-        job::Cause{{}, {}, format("stopped by {}", event.by), {}, {}, job::Reason::kStopped}});
+    return decide(Finish{verdict_, job::Cause{.why = stopped_by(event)}});
   }
   if (stage_ == Stage::kStopping) return hurry();
-  Failure reason;
-  reason.cause.sentence = format("stopped by {}", event.by);
-  reason.cause.reason = job::Reason::kStopped;
-  reason.at = now_;
-  failures_.assign(1, reason);
+  Failure failure;
+  failure.cause.why = stopped_by(event);
+  failure.at = now_;
+  failures_.assign(1, failure);
   stop_job(job::JobState::kKilled, event.at_once ? std::chrono::milliseconds(0) : timeouts_.stop);
 }
 
@@ -255,11 +252,10 @@ void Gang::on(const ClusterGone& event) {
   if (stage_ == Stage::kNew) {
     stage_ = Stage::kFinished;
     verdict_ = job::JobState::kFailed;
-    return decide(Finish{verdict_, job::Cause{{}, {}, event.sentence, {}, {}, event.reason}});
+    return decide(Finish{verdict_, job::Cause{.why = why_of(event)}});
   }
   Failure failure;
-  failure.cause.sentence = event.sentence;
-  failure.cause.reason = event.reason;
+  failure.cause.why = why_of(event);
   failure.at = now_;
   fail_job(failure);
 }
@@ -267,9 +263,7 @@ void Gang::on(const ClusterGone& event) {
 void Gang::on(const TimePassed&) {
   if (job_deadline_ && stage_ != Stage::kStopping && *job_deadline_ <= now_) {
     Failure failure;
-    failure.cause.sentence =
-        format("the job did not end within {} (timeouts.job)", base::to_words(timeouts_.job));
-    failure.cause.reason = job::Reason::kJobTimeout;
+    failure.cause.why = {.reason = job::Reason::kJobTimeout, .limit = timeouts_.job};
     failure.at = now_;
     fail_job(failure);
   }
@@ -291,10 +285,10 @@ void Gang::on(const TimePassed&) {
 void Gang::expired(Task& task) {
   if (task.silent && task.phase != Phase::kEnding) {
     decide(Kill{task.id, task.allocated_attempt});
-    const std::string words = base::to_words(limits_.silence);
-    return agent_lost(
-        task, {task.id, task.allocated_attempt, format("sent no heartbeat for {}", words), now_,
-               job::Reason::kNoHeartbeat});
+    return agent_lost(task, {.task = task.id,
+                             .attempt = task.allocated_attempt,
+                             .why = {.reason = job::Reason::kNoHeartbeat, .limit = limits_.silence},
+                             .ended_at = now_});
   }
   if (in_grace(task)) return grace_over(task);
   switch (task.phase) {
@@ -316,31 +310,27 @@ void Gang::expired(Task& task) {
 
 void Gang::grace_over(Task& task) {
   if (task.policy == Policy::kObserver) {
-    task.exit_reason = job::Reason::kNoProgress;
-    decide(Warn{format("{} made no progress for {} after the others had ended; it was stopped",
-                       job::to_string(task.id), base::to_words(task.grace))});
+    task.exit = job::Why{.reason = job::Reason::kNoProgress, .limit = task.grace};
+    warn(NoProgress{task.id, task.grace});
   }
   end(task, timeouts_.stop);
   finish_if_observed();
 }
 
 void Gang::expired_without_place(Task& task) {
-  std::string what;
-  job::Reason reason = job::Reason::kRollCallTimeout;
   if (task.phase == Phase::kAsked) {
-    reason = job::Reason::kAllocationTimeout;
-    what = format("got no place within {} (timeouts.allocation)",
-                  base::to_words(timeouts_.allocation));
-    if (!cluster_waits_for_.empty()) what += format(": {}", cluster_waits_for_);
+    task.exit = job::Why{.reason = job::Reason::kAllocationTimeout,
+                         .limit = timeouts_.allocation,
+                         .detail = cluster_waits_for_};
   } else {
-    what = format("did not {} within {} (timeouts.roll_call)",
-                  task.phase == Phase::kAllocated ? "report" : "start",
-                  base::to_words(timeouts_.roll_call));
+    task.exit = job::Why{
+        .reason = job::Reason::kRollCallTimeout,
+        .limit = timeouts_.roll_call,
+        .detail = std::string(task.phase == Phase::kAllocated ? kDidNotReport : kDidNotStart)};
   }
-  const Failure failure = failure_of(task, reason, what, now_);
-  note_exit(task, reason, what);
+  const Failure failure = failure_of(task, *task.exit, now_);
   if (task.policy == Policy::kSidecar) {
-    decide(Warn{format("{}; the job continues without it", failure.cause.sentence)});
+    warn_of(failure, TaskFailed::Then::kWithoutIt);
     return end(task, timeouts_.stop);
   }
   if (task.phase != Phase::kStarting && can_do_without(task)) return go_on_without(task, failure);
@@ -353,10 +343,8 @@ void Gang::expired_ending(Task& task) {
     decide(Kill{task.id, task.allocated_attempt});
     return set_deadline(task, now_ + limits_.kill_allowance);
   }
-  decide(Warn{format("could not confirm that {} ended; look for leftover processes on {}",
-                     job::to_string(task.id), task.host.empty() ? "its host" : task.host)});
-  const Failure failure =
-      failure_of(task, job::Reason::kStopTimeout, "could not be stopped for the restart", now_);
+  warn(EndNotConfirmed{task.id, task.host});
+  const Failure failure = failure_of(task, {.reason = job::Reason::kStopTimeout}, now_);
   leave(task, Outcome::kLost);
   if (!is_wanted(task)) return;
   // Another one beside it would be two of the same: the job goes on without it, or not at all.

@@ -20,9 +20,9 @@ job::JobSpec whole_family() {
                  task_type("evaluator", 1, minutes(2)), task_type("tensorboard", 1, minutes(1))});
 }
 
-job::ExitReport failed_with(const std::string& sentence) {
+job::ExitReport failed_with(const job::Why& why) {
   job::ExitReport report;
-  report.sentence = sentence;
+  report.why = why;
   return report;
 }
 
@@ -67,7 +67,7 @@ TEST(GangEndTest, TheCauseIsKnownBeforeTheOthersHaveStopped) {
   ASSERT_TRUE(early.has_value());
   EXPECT_EQ(early->task, job::kPs);
   driver.all_gone();
-  EXPECT_EQ(driver.cause(), early->sentence);
+  EXPECT_EQ(driver.cause(), to_words(*early));
 }
 
 TEST(GangEndTest, FailedServiceFailsTheJob) {
@@ -120,7 +120,7 @@ TEST(GangEndTest, ATaskSaysWhyItsLastRunEnded) {
   // It was stopped: what it made of that is no reason.
   driver.exited({"worker", 2}, 143);
   EXPECT_EQ(driver.exit_reason({"worker", 2}), job::Reason::kStopped);
-  EXPECT_EQ(driver.gang().find({"worker", 2})->exit, "exited with status 143");
+  EXPECT_EQ(to_words(*driver.gang().find({"worker", 2})->exit), "exited with status 143");
 }
 
 TEST(GangEndTest, AGoneClusterGivesItsReason) {
@@ -184,8 +184,8 @@ TEST(GangEndTest, FirstCauseIsTheEarliestFailureHoweverLateItIsHeardOf) {
   driver.pass(seconds(42));
   EXPECT_EQ(driver.exited(job::kWorker0, 1), "end-at-once w0; end w1 w2");
   driver.pass(std::chrono::milliseconds(5));
-  driver.step(
-      job::Exited{kWorker2, 1, failed_with("was killed by signal 9 (out of memory)"), first});
+  driver.step(job::Exited{kWorker2, 1,
+                          failed_with({.reason = job::Reason::kOutOfMemory, .signal = 9}), first});
   driver.exited(job::kWorker1, 143);  // stopped by us: no failure of its own
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
@@ -200,11 +200,12 @@ TEST(GangEndTest, FirstCauseMayBeAnAgentThatDied) {
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
   driver.exited(job::kWorker0, 1);
-  driver.step(
-      job::AgentEnded{job::kWorker1, 1, "died with its host", first, job::Reason::kLostNode});
+  driver.step(job::AgentEnded{
+      job::kWorker1, 1, {.reason = job::Reason::kLostNode, .detail = "its disks failed"}, first});
   driver.all_gone();
   EXPECT_EQ(driver.cause(),
-            "worker:1 on host-worker died with its host, 2.0 s before worker:0 failed too");
+            "worker:1 on host-worker was lost with its node: its disks failed, 2.0 s before "
+            "worker:0 failed too");
 }
 
 // Found by the simulator: the silent one was named second, for it was given up late.
@@ -217,13 +218,14 @@ TEST(GangEndTest, FirstCauseMayBeATaskThatWasGivenUpWhenSilent) {
   driver.session_lost(job::kWorker0);
   EXPECT_EQ(driver.expire(), "kill w0; end w1");
   const base::Instant later = lease_ended + seconds(2);
-  driver.step(job::Exited{job::kWorker1, 1, failed_with("lost its peer"), later});
-  EXPECT_EQ(driver.step(job::AgentEnded{job::kWorker0, 1, "lost its host", lease_ended,
-                                        job::Reason::kLostNode}),
+  driver.step(job::Exited{job::kWorker1, 1,
+                          failed_with({.reason = job::Reason::kSignal, .signal = 6}), later});
+  EXPECT_EQ(driver.step(
+                job::AgentEnded{job::kWorker0, 1, {.reason = job::Reason::kLostNode}, lease_ended}),
             "");
   EXPECT_EQ(driver.agent_ended(job::kWorker1), "finish failed");
   EXPECT_EQ(driver.cause(),
-            "worker:0 on host-worker lost its host, 2.0 s before worker:1 failed too");
+            "worker:0 on host-worker was lost with its node, 2.0 s before worker:1 failed too");
 }
 
 TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
@@ -231,14 +233,15 @@ TEST(GangEndTest, SidecarIsNeverTheFirstCause) {
   const base::Instant first = driver.now() + seconds(1);
   driver.pass(seconds(3));
   driver.exited(job::kWorker0, 1);
-  driver.step(job::AgentEnded{job::kTensorboard, 1, "died", first});
+  driver.step(job::AgentEnded{
+      job::kTensorboard, 1, {.reason = job::Reason::kAgentEnded, .detail = "died"}, first});
   EXPECT_EQ(driver.agent_ended(job::kWorker0), "finish failed");
   EXPECT_EQ(driver.cause(), "worker:0 on host-worker exited with status 1");
 }
 
 TEST(GangEndTest, CauseKeepsWhatTheTaskSaidLast) {
   Driver driver = running(job_of({task_type("worker")}));
-  job::ExitReport report = failed_with("exited with status 1");
+  job::ExitReport report = failed_with({.reason = job::Reason::kExitStatus, .code = 1});
   report.last_lines = {"one", "two"};
   report.traceback = "Traceback";
   driver.step(job::Exited{job::kWorker0, 1, report, driver.now()});

@@ -62,18 +62,17 @@ TEST(GangPauses, AreThoseOfAllWithScopeGang) {
 TEST(GangPauses, AreNoneForWhatIsNotTheTasksFault) {
   Driver driver = running_two(1, job::RestartScope::kTask);
   job::ExitReport report;
-  report.sentence = "exited with status 1";
-  report.reason = job::Reason::kPreempted;
+  report.why.reason = job::Reason::kPreempted;
   EXPECT_EQ(driver.step(job::Exited{kOne, 1, report, driver.now()}), "warn; start@1 w0#2");
-  EXPECT_EQ(driver.step(job::AgentEnded{kTwo, 1, "was lost with its node", driver.now(),
-                                        job::Reason::kLostNode}),
+  EXPECT_EQ(driver.step(job::AgentEnded{kTwo, 1, {.reason = job::Reason::kLostNode}, driver.now()}),
             "warn; allocate w1#2");
 }
 
 TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  EXPECT_EQ(driver.step(job::AgentEnded{kOne, 1, "lost its agent, which was killed", driver.now()}),
-            "warn");
+  EXPECT_EQ(
+      driver.step(job::AgentEnded{kOne, 1, {.reason = job::Reason::kAgentEnded}, driver.now()}),
+      "warn");
   EXPECT_EQ(wait_of(driver), seconds(1));
   EXPECT_EQ(driver.gang().waiting_for(driver.now()),
             "the pause before the restart of worker:0; limit in 1.0 s");
@@ -83,8 +82,7 @@ TEST(GangPauses, AnAgentThatEndsIsReplacedAfterIt) {
 TEST(GangPauses, ATaskWhoseAgentEndsMeanwhileComesBackAllTheSame) {
   Driver driver = running_two(5, job::RestartScope::kTask);
   EXPECT_EQ(driver.exited(kOne, 1), "warn");
-  EXPECT_EQ(driver.step(job::AgentEnded{kOne, 1, "was lost with its node", driver.now(),
-                                        job::Reason::kLostNode}),
+  EXPECT_EQ(driver.step(job::AgentEnded{kOne, 1, {.reason = job::Reason::kLostNode}, driver.now()}),
             "");
   EXPECT_EQ(driver.expire(), "allocate w0#2");
 }
@@ -94,16 +92,18 @@ TEST(GangPauses, ASparesPlaceIsTakenWithoutOne) {
   const job::TaskId spare{"worker", 2};
   driver.allocated(spare);
   driver.reported(spare);
-  driver.step(job::AgentEnded{kOne, 1, "lost its agent, which was killed", driver.now()});
+  driver.step(job::AgentEnded{kOne, 1, {.reason = job::Reason::kAgentEnded}, driver.now()});
   EXPECT_EQ(driver.exited(kTwo, 143), "warn; publish 2; start@2 w1#2 w2");
 }
 
 TEST(GangPauses, EndWithTheJob) {
   Driver driver = running_two(5, job::RestartScope::kTask);
-  driver.step(job::AgentEnded{kOne, 1, "lost its agent, which was killed", driver.now()});
+  driver.step(job::AgentEnded{kOne, 1, {.reason = job::Reason::kAgentEnded}, driver.now()});
   EXPECT_EQ(driver.exited(kTwo, 1), "warn");
   EXPECT_EQ(driver.step(StopRequested{"ana", false}), "end-at-once w1");
-  EXPECT_EQ(driver.step(job::AgentEnded{kTwo, 1, "ended", driver.now()}), "finish killed");
+  EXPECT_EQ(
+      driver.step(job::AgentEnded{kTwo, 1, {.reason = job::Reason::kAgentEnded}, driver.now()}),
+      "finish killed");
 }
 
 TEST(GangPauses, AnObserverLooksAtTheEndAtOnce) {

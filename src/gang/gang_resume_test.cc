@@ -45,7 +45,10 @@ TEST(GangResumeTest, WhatWasAskedForIsAskedForAnew) {
   driver.allocated(job::kWorker0);
   EXPECT_EQ(driver.step(Resumed{}), "end-at-once w1; allocate w1#2");
   EXPECT_EQ(driver.step(Allocated{job::kWorker1, 1, "late"}), "");
-  EXPECT_EQ(driver.step(job::AgentEnded{job::kWorker1, 1, "late", driver.now()}), "");
+  EXPECT_EQ(
+      driver.step(job::AgentEnded{
+          job::kWorker1, 1, {.reason = job::Reason::kAgentEnded, .detail = "late"}, driver.now()}),
+      "");
   EXPECT_EQ(driver.phase(job::kWorker1), Phase::kAsked);
   driver.reported(job::kWorker0);
   EXPECT_EQ(driver.reported(job::kWorker1), "publish 1; start@1 w0 w1#2");

@@ -375,11 +375,13 @@ TEST(GangTableTest, EventsOfOtherAttemptsAndUnknownTasksChangeNothing) {
         const base::Instant now = made.driver.now();
         made.driver.step(Progress{stranger, 1});  // the time of the last step is state too
         const Gang before = made.driver.gang();
-        for (const Event& event :
-             std::vector<Event>{Allocated{id, attempt, "late"}, Reported{id, attempt, {"late", 1}},
-                                Started{id, attempt}, job::Exited{id, attempt, {}, now},
-                                SessionLost{id, attempt}, Reattached{id, attempt},
-                                job::AgentEnded{id, attempt, "late", now}, Progress{id, attempt}}) {
+        for (const Event& event : std::vector<Event>{
+                 Allocated{id, attempt, "late"}, Reported{id, attempt, {"late", 1}},
+                 Started{id, attempt}, job::Exited{id, attempt, {}, now}, SessionLost{id, attempt},
+                 Reattached{id, attempt},
+                 job::AgentEnded{
+                     id, attempt, {.reason = job::Reason::kAgentEnded, .detail = "late"}, now},
+                 Progress{id, attempt}}) {
           EXPECT_EQ(made.driver.step(event), "") << situation << " " << name_of(event);
           EXPECT_TRUE(made.driver.gang() == before) << situation << " " << name_of(event);
         }

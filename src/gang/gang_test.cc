@@ -148,8 +148,8 @@ TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
   for (const job::Reason reason : {job::Reason::kCouldNotStart, job::Reason::kImagePull}) {
     Driver driver = running(two_workers(5, job::RestartScope::kTask));
     job::ExitReport report;
-    report.reason = reason;
-    report.sentence = "could not be started: no such file";
+    report.why.reason = reason;
+    report.why.detail = "no such file";
     EXPECT_EQ(driver.step(job::Exited{job::kWorker1, 1, report, driver.now()}),
               "end w0; end-at-once w1");
   }
@@ -158,7 +158,8 @@ TEST(GangTest, CommandThatCannotStartIsNotTriedAgain) {
 TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));
   EXPECT_EQ(driver.port_lost(job::kWorker1), "warn; stop w0");
-  EXPECT_EQ(driver.warning(), "worker:1 on host-worker lost its port; restarted, not counted");
+  EXPECT_EQ(driver.warning(),
+            "worker:1 on host-worker lost its port to another program; restarted, not counted");
   EXPECT_EQ(driver.exited(job::kWorker0, 143), "");
   // A late double of its first report is not news of another port.
   EXPECT_EQ(driver.reported(job::kWorker1), "");
@@ -171,12 +172,13 @@ TEST(GangTest, LostPortIsANewGenerationThatDoesNotCount) {
 TEST(GangTest, WhoLeavesAfterTheNoticeOfItsPreemptionHasNotFailed) {
   Driver driver = running(two_workers(0, job::RestartScope::kNone));
   job::ExitReport report;
-  report.reason = job::Reason::kPreempted;
-  report.code = 42;
-  report.sentence = "exited with status 42 after the notice of its preemption";
+  report.why.reason = job::Reason::kPreempted;
+  report.why.code = 42;
   EXPECT_THAT(driver.step(job::Exited{job::kWorker1, 1, report, driver.now()}),
               StartsWith("warn; "));
-  EXPECT_THAT(driver.warning(), testing::EndsWith("restarted, not counted"));
+  EXPECT_EQ(driver.warning(),
+            "worker:1 on host-worker exited with status 42 after the notice of its preemption; "
+            "restarted, not counted");
   EXPECT_EQ(driver.gang().restarts_used(), 0);
 }
 
@@ -193,15 +195,18 @@ TEST(GangTest, AProgramThatAlwaysLosesItsPortEndsTheJobWithOneCause) {
   EXPECT_EQ(driver.gang().restarts_used(), 0);
   EXPECT_EQ(driver.port_lost(job::kWorker1), "end w0; end-at-once w1");
   driver.all_gone();
-  EXPECT_EQ(driver.cause(),
-            "worker:1 on host-worker lost its port; the same happened with 5 other ports");
+  EXPECT_EQ(
+      driver.cause(),
+      "worker:1 on host-worker lost its port to another program; the same happened with 5 other "
+      "ports");
 }
 
 TEST(GangTest, ASidecarThatLosesItsPortAloneGetsAnother) {
   Driver driver = running(job_of({task_type("worker"), task_type("tensorboard")}));
   EXPECT_EQ(driver.port_lost(job::kTensorboard), "warn");
   EXPECT_EQ(driver.warning(),
-            "tensorboard:0 on host-tensorboard lost its port; it gets another port");
+            "tensorboard:0 on host-tensorboard lost its port to another program; it gets another "
+            "port");
   EXPECT_EQ(driver.reported(job::kTensorboard, {"host-tensorboard", 50'000}), "start@1 t0#2");
   driver.started(job::kTensorboard);
   for (int port = 2; port <= Gang::Limits().max_lost_ports; ++port) {
@@ -372,9 +377,9 @@ TEST(GangTest, RollCallThatTakesTooLongFailsWithWhoIsMissing) {
             "reported); limit in 2 min");
   EXPECT_THAT(driver.expire(), StartsWith("end w0 w1"));
   driver.all_gone();
-  EXPECT_THAT(
-      driver.cause(),
-      StartsWith("worker:1 on host-worker did not report within 2 min (timeouts.roll_call)"));
+  EXPECT_THAT(driver.cause(),
+              StartsWith("worker:1 on host-worker was not ready within 2 min (timeouts.roll_call): "
+                         "it did not report"));
   EXPECT_EQ(driver.reason(), job::Reason::kRollCallTimeout);
 }
 
@@ -385,7 +390,8 @@ TEST(GangTest, StartThatTakesTooLongFails) {
   EXPECT_EQ(driver.gang().waiting_for(driver.now()), "the start of worker:1; limit in 2 min");
   EXPECT_EQ(driver.expire(), "end w0 w1");
   driver.all_gone();
-  EXPECT_THAT(driver.cause(), HasSubstr("did not start within 2 min (timeouts.roll_call)"));
+  EXPECT_THAT(driver.cause(),
+              HasSubstr("was not ready within 2 min (timeouts.roll_call): it did not start"));
 }
 
 TEST(GangTest, TaskThatIsAskedForAgainIsNotSaidToBeWhereItWas) {
@@ -404,9 +410,8 @@ TEST(GangTest, CopiesGoOnAlike) {
   driver.exited(job::kWorker1, 1);
   EXPECT_FALSE(copy == driver.gang());
   job::ExitReport report;
-  report.code = 1;
-  report.reason = job::Reason::kExitStatus;
-  report.sentence = "exited with status 1";
+  report.why.code = 1;
+  report.why.reason = job::Reason::kExitStatus;
   EXPECT_EQ(copy.step(job::Exited{job::kWorker1, 1, report, driver.now()}, driver.now()),
             driver.decisions());
   EXPECT_TRUE(copy == driver.gang());

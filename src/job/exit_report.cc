@@ -1,51 +1,58 @@
 #include "job/exit_report.h"
 
+#include <utility>
+
 #include "job/json_text.h"
 
 namespace gangrun::job {
 
 namespace {
 
-// Older reports have a flag for each of some reasons.
-base::Result<Reason> reason_of_flags(const base::Json& json, const ExitReport& report) {
+// Before there were reasons, a report had a flag for each of some.
+base::Result<Reason> reason_of_flags(const base::Json& json, const Why& why) {
   for (const Reason reason : {Reason::kOutOfMemory, Reason::kCouldNotStart, Reason::kPreempted}) {
     GANGRUN_ASSIGN(const bool is_set, base::json_member_or(json, to_string(reason), false));
     if (is_set) return reason;
   }
-  if (report.port_lost) return Reason::kPortLost;
-  return report.signal > 0 ? Reason::kSignal : Reason::kExitStatus;
+  GANGRUN_ASSIGN(const bool port_lost, base::json_member<bool>(json, "port_lost"));
+  if (port_lost) return Reason::kPortLost;
+  return why.signal > 0 ? Reason::kSignal : Reason::kExitStatus;
 }
 
-base::Result<Reason> reason_of(const base::Json& json, const ExitReport& report) {
-  if (json.contains(to_string(Reason::kOutOfMemory))) return reason_of_flags(json, report);
+base::Result<Reason> reason_told(const base::Json& json, const Why& why) {
+  if (json.contains(to_string(Reason::kOutOfMemory))) return reason_of_flags(json, why);
   GANGRUN_ASSIGN(const auto text, base::json_member<std::string>(json, "reason"));
   return reason_or_unknown(text);
+}
+
+// Of a report with a sentence in place of values.
+base::Result<Why> why_told(const base::Json& json, bool success) {
+  Why why;
+  GANGRUN_ASSIGN(why.code, base::json_member<int>(json, "code"));
+  GANGRUN_ASSIGN(why.signal, base::json_member<int>(json, "signal"));
+  if (!success) {
+    GANGRUN_ASSIGN(why.reason, reason_told(json, why));
+  }
+  GANGRUN_ASSIGN(why.told, text_member(json, "sentence", kMaxSentenceBytes));
+  return why;
 }
 
 }  // namespace
 
 base::Json to_json(const ExitReport& report) {
-  base::Json json = {{"success", report.success}};
-  if (!report.success) json["reason"] = to_string(report.reason);
-  json["code"] = report.code;
-  json["signal"] = report.signal;
-  json["port_lost"] = report.port_lost;
-  json["sentence"] = json_text(report.sentence, kMaxSentenceBytes);
-  json["last_lines"] = json_lines(report.last_lines);
-  json["traceback"] = json_text(report.traceback, kMaxTracebackBytes);
-  return json;
+  return {{"success", report.success},
+          {"why", to_json(report.why)},
+          {"port_lost", report.port_lost},
+          {"last_lines", json_lines(report.last_lines)},
+          {"traceback", json_text(report.traceback, kMaxTracebackBytes)}};
 }
 
 base::Result<ExitReport> exit_report_from_json(const base::Json& json) {
   ExitReport report;
   GANGRUN_ASSIGN(report.success, base::json_member<bool>(json, "success"));
-  GANGRUN_ASSIGN(report.code, base::json_member<int>(json, "code"));
-  GANGRUN_ASSIGN(report.signal, base::json_member<int>(json, "signal"));
+  GANGRUN_ASSIGN(report.why, json.contains("sentence") ? why_told(json, report.success)
+                                                       : why_member(json, "why"));
   GANGRUN_ASSIGN(report.port_lost, base::json_member<bool>(json, "port_lost"));
-  if (!report.success) {
-    GANGRUN_ASSIGN(report.reason, reason_of(json, report));
-  }
-  GANGRUN_ASSIGN(report.sentence, text_member(json, "sentence", kMaxSentenceBytes));
   GANGRUN_ASSIGN(report.last_lines, lines_member(json, "last_lines"));
   GANGRUN_ASSIGN(report.traceback, text_member(json, "traceback", kMaxTracebackBytes));
   return report;

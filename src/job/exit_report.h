@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "job/reason.h"
+#include "job/why.h"
 
 namespace gangrun::job {
 
@@ -15,15 +15,10 @@ inline constexpr int kLastLines = 20;
 // How one run of a task's user command ended, as its agent saw it.
 struct ExitReport {
   bool success = false;
-  Reason reason = Reason::kUnknown;  // of a failure
-  // Of the failed process (the first of several): its status, or the signal that ended it, or 0.
-  int code = 0;
-  int signal = 0;
+  Why why;  // of a success: how its first process ended
   // Its port was taken by another program: its agent takes another one and reports it. That is the
   // reason of a run that failed of it, and says nothing of one that was stopped.
   bool port_lost = false;
-  // "exited with status 3", "was killed by signal 9 (out of memory)", "could not be started: …".
-  std::string sentence;
   std::vector<std::string> last_lines;  // of standard error, oldest first, at most kLastLines
   std::string traceback;
 

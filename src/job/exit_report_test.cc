@@ -10,11 +10,8 @@ namespace {
 
 ExitReport full_report() {
   return {.success = false,
-          .reason = Reason::kOutOfMemory,
-          .code = 3,
-          .signal = 9,
+          .why = {.reason = Reason::kOutOfMemory, .signal = 9},
           .port_lost = true,
-          .sentence = "was killed by signal 9 (out of memory)",
           .last_lines = {"one", "", "drei … ü"},
           .traceback = "Traceback (most recent call last):\n  …\nMemoryError"};
 }
@@ -48,12 +45,33 @@ TEST(ExitReport, EveryMemberIsNeededAndTyped) {
   }
 }
 
+base::Json of_before() {
+  return {{"success", false},
+          {"code", 3},
+          {"signal", 0},
+          {"port_lost", false},
+          {"sentence", "it ended"},
+          {"traceback", ""},
+          {"last_lines", base::Json::array()}};
+}
+
+TEST(ExitReport, ReadsTheSentenceOfBefore) {
+  base::Json before = of_before();
+  before["reason"] = "preempted";
+  EXPECT_EQ(exit_report_from_json(before)->why,
+            (Why{.reason = Reason::kPreempted, .code = 3, .told = "it ended"}));
+  before["success"] = true;
+  EXPECT_EQ(exit_report_from_json(before)->why.reason, Reason::kUnknown);
+  before["success"] = false;
+  before.erase("reason");
+  EXPECT_FALSE(exit_report_from_json(before).ok());
+}
+
 TEST(ExitReport, ReadsTheFlagsOfBefore) {
-  base::Json before = {
-      {"success", false},       {"code", 3},          {"signal", 0},
-      {"out_of_memory", false}, {"port_lost", false}, {"could_not_start", false},
-      {"sentence", "it ended"}, {"traceback", ""},    {"last_lines", base::Json::array()}};
-  const auto reason = [&before] { return exit_report_from_json(before)->reason; };
+  base::Json before = of_before();
+  before["out_of_memory"] = false;
+  before["could_not_start"] = false;
+  const auto reason = [&before] { return exit_report_from_json(before)->why.reason; };
   EXPECT_EQ(reason(), Reason::kExitStatus);
   before["signal"] = 9;
   EXPECT_EQ(reason(), Reason::kSignal);
@@ -69,21 +87,15 @@ TEST(ExitReport, ReadsTheFlagsOfBefore) {
   EXPECT_FALSE(exit_report_from_json(before).ok());
 }
 
-TEST(ExitReport, AReasonOfALaterVersionIsUnknown) {
-  base::Json json = to_json(full_report());
-  json["reason"] = "solar_flare";
-  EXPECT_EQ(exit_report_from_json(json)->reason, Reason::kUnknown);
-}
-
 TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {
   ExitReport report = full_report();
-  report.sentence = std::string(100'000, 's');
+  report.why.detail = std::string(100'000, 's');
   report.traceback = std::string(1'000'000, '\xff');
   report.last_lines.assign(100, std::string(100'000, '\x80'));
   report.last_lines.back() = "the last one";
   const auto back = exit_report_from_json(to_json(report));
   ASSERT_TRUE(back.ok()) << back.error().message;
-  EXPECT_EQ(back->sentence.size(), kMaxSentenceBytes);
+  EXPECT_EQ(back->why.detail.size(), kMaxSentenceBytes);
   EXPECT_LE(back->traceback.size(), kMaxTracebackBytes);
   EXPECT_TRUE(base::is_valid_utf8(back->traceback));
   EXPECT_EQ(back->last_lines.size(), static_cast<std::size_t>(kLastLines));
@@ -92,7 +104,7 @@ TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {
 
 TEST(ExitReport, RefusesWhatIsOverTheLimits) {
   base::Json json = to_json(full_report());
-  json["sentence"] = std::string(kMaxSentenceBytes + 1, 's');
+  json["why"]["detail"] = std::string(kMaxSentenceBytes + 1, 's');
   EXPECT_FALSE(exit_report_from_json(json).ok());
   json = to_json(full_report());
   json["last_lines"] = std::vector<std::string>(kLastLines + 1, "line");

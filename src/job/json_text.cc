@@ -55,6 +55,11 @@ base::Result<std::string> text_member(const base::Json& object, std::string_view
   return text;
 }
 
+base::Result<std::string> text_member_or_empty(const base::Json& object, std::string_view key,
+                                               std::size_t max_bytes) {
+  return object.contains(key) ? text_member(object, key, max_bytes) : std::string();
+}
+
 base::Result<std::vector<std::string>> lines_member(const base::Json& object,
                                                     std::string_view key) {
   GANGRUN_ASSIGN(auto lines, base::json_member<std::vector<std::string>>(object, key));

@@ -26,6 +26,9 @@ base::Json json_lines(const std::vector<std::string>& lines);
 
 base::Result<std::string> text_member(const base::Json& object, std::string_view key,
                                       std::size_t max_bytes);
+// The same; empty where the key is absent.
+base::Result<std::string> text_member_or_empty(const base::Json& object, std::string_view key,
+                                               std::size_t max_bytes);
 // A path has no such promise: it is any bytes.
 base::Result<std::string> path_member(const base::Json& object, std::string_view key,
                                       std::size_t max_bytes);

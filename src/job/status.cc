@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -56,6 +57,18 @@ base::Result<std::vector<TaskPort>> ports_from(const base::Json& json) {
   return ports;
 }
 
+// Older masters tell a sentence, and perhaps a reason, in place of values.
+base::Result<std::optional<Why>> exit_from(const base::Json& json) {
+  GANGRUN_ASSIGN(std::string told, text_member(json, "exit", kMaxSentenceBytes));
+  if (told.empty()) return std::optional<Why>();
+  if (json.contains("exit_why")) {
+    GANGRUN_ASSIGN(Why why, why_member(json, "exit_why"));
+    return std::optional(std::move(why));
+  }
+  GANGRUN_ASSIGN(const auto reason, base::json_member_or<std::string>(json, "exit_reason", ""));
+  return std::optional(Why{.reason = reason_or_unknown(reason), .told = std::move(told)});
+}
+
 base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   TaskStatus status;
   GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
@@ -71,12 +84,9 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.pid, base::json_member<std::int64_t>(json, "pid"));
   GANGRUN_ASSIGN(status.memory_bytes, base::json_member<std::int64_t>(json, "memory_bytes"));
   GANGRUN_ASSIGN(status.cpu_seconds, base::json_member<double>(json, "cpu_seconds"));
-  GANGRUN_ASSIGN(status.exit, text_member(json, "exit", kMaxSentenceBytes));
+  GANGRUN_ASSIGN(status.exit, exit_from(json));
   GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
   GANGRUN_ASSIGN(status.log_path, path_member(json, "log_path", kMaxFieldBytes));
-  // Only where there is one; older masters tell none.
-  GANGRUN_ASSIGN(const auto reason, base::json_member_or<std::string>(json, "exit_reason", ""));
-  status.exit_reason = reason_or_unknown(reason);
   if (json.contains("figures")) {
     GANGRUN_ASSIGN(status.figures, figures_from_json(json.at("figures")));
   }
@@ -159,30 +169,26 @@ bool is_final(TaskState state) {
          state == TaskState::kStopped || state == TaskState::kLost;
 }
 
-base::Json to_json(const Cause& cause) {
-  return {{"task", cause.task ? base::Json(to_string(*cause.task)) : base::Json()},
-          {"host", json_text(cause.host, kMaxFieldBytes)},
-          {"reason", to_string(cause.reason)},
-          {"sentence", json_text(cause.sentence, kMaxSentenceBytes)},
-          {"last_lines", json_lines(cause.last_lines)},
-          {"traceback", json_text(cause.traceback, kMaxTracebackBytes)}};
-}
-
 base::Json to_json(const TaskStatus& status) {
-  base::Json json = {{"task", to_string(status.task)},
-                     {"policy", to_string(status.policy)},
-                     {"state", to_string(status.state)},
-                     {"attempt", status.attempt},
-                     {"address", json_text(status.address, kMaxFieldBytes)},
-                     {"address_reason", json_text(status.address_reason, kMaxSentenceBytes)},
-                     {"ports", ports_json(status.ports)},
-                     {"pid", status.pid},
-                     {"memory_bytes", status.memory_bytes},
-                     {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},
-                     {"exit", json_text(status.exit, kMaxSentenceBytes)},
-                     {"last_line", json_text(status.last_line, kMaxLineBytes)},
-                     {"log_path", base::shorten(status.log_path, kMaxFieldBytes)}};
-  if (status.exit_reason != Reason::kUnknown) json["exit_reason"] = to_string(status.exit_reason);
+  base::Json json = {
+      {"task", to_string(status.task)},
+      {"policy", to_string(status.policy)},
+      {"state", to_string(status.state)},
+      {"attempt", status.attempt},
+      {"address", json_text(status.address, kMaxFieldBytes)},
+      {"address_reason", json_text(status.address_reason, kMaxSentenceBytes)},
+      {"ports", ports_json(status.ports)},
+      {"pid", status.pid},
+      {"memory_bytes", status.memory_bytes},
+      {"cpu_seconds", std::isfinite(status.cpu_seconds) ? status.cpu_seconds : 0.0},
+      {"exit", status.exit ? json_text(to_words(*status.exit), kMaxSentenceBytes) : ""},
+      {"last_line", json_text(status.last_line, kMaxLineBytes)},
+      {"log_path", base::shorten(status.log_path, kMaxFieldBytes)}};
+  if (status.exit) {
+    const Reason reason = status.exit->reason;
+    if (reason != Reason::kUnknown) json["exit_reason"] = to_string(reason);
+    json["exit_why"] = to_json(*status.exit);
+  }
   if (!status.figures.empty()) json["figures"] = to_json(status.figures);
   return json;
 }
@@ -206,22 +212,6 @@ base::Json to_json(const JobStatus& status) {
   if (!status.notes.empty()) json["notes"] = json_lines(status.notes);
   json["tasks"] = std::move(tasks);
   return json;
-}
-
-base::Result<Cause> cause_from_json(const base::Json& json) {
-  Cause cause;
-  GANGRUN_ASSIGN(const auto task, base::json_member_or<std::string>(json, "task", ""));
-  if (!task.empty()) {
-    GANGRUN_ASSIGN(cause.task, parse_task_id(task));
-  }
-  GANGRUN_ASSIGN(cause.host, text_member(json, "host", kMaxFieldBytes));
-  // Older ones have none.
-  GANGRUN_ASSIGN(const auto reason, base::json_member_or<std::string>(json, "reason", ""));
-  cause.reason = reason_or_unknown(reason);
-  GANGRUN_ASSIGN(cause.sentence, text_member(json, "sentence", kMaxSentenceBytes));
-  GANGRUN_ASSIGN(cause.last_lines, lines_member(json, "last_lines"));
-  GANGRUN_ASSIGN(cause.traceback, text_member(json, "traceback", kMaxTracebackBytes));
-  return cause;
 }
 
 base::Result<JobStatus> job_status_from_json(const base::Json& json) {

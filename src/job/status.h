@@ -8,10 +8,11 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/cause.h"
 #include "job/figures.h"
-#include "job/reason.h"
 #include "job/spec.h"
 #include "job/task_id.h"
+#include "job/why.h"
 
 namespace gangrun::job {
 
@@ -48,20 +49,6 @@ base::Result<TaskState> task_state_from(std::string_view text);
 [[nodiscard]] bool is_final(JobState state);
 [[nodiscard]] bool is_final(TaskState state);
 
-// Why a job ended as it did.
-struct Cause {
-  std::optional<TaskId> task;  // the task that failed first, if it was a task
-  std::string host;
-  // One sentence: "worker:5 on host7 was killed by signal 9 (out of memory) 41 s before the
-  // others".
-  std::string sentence;
-  std::vector<std::string> last_lines;  // of that task's standard error, oldest first
-  std::string traceback;                // the last Python traceback in them, if there is one
-  Reason reason = Reason::kUnknown;
-
-  friend bool operator==(const Cause&, const Cause&) = default;
-};
-
 struct TaskPort {
   std::string name;  // empty: it has none
   std::uint16_t port = 0;
@@ -80,12 +67,10 @@ struct TaskStatus {
   std::int64_t pid = 0;         // of its first process, as the master's host sees it; 0: none
   std::int64_t memory_bytes = 0;
   double cpu_seconds = 0;
-  std::string exit;  // "exited with status 3", empty while it runs
-  // Why its last run failed or was stopped; unknown: it did not, or nobody knows.
-  Reason exit_reason = Reason::kUnknown;
-  std::string last_line;  // of its output
-  std::string log_path;   // without the ending: ".out" and ".err" stand beside
-  Figures figures{};      // what the task itself tells
+  std::optional<Why> exit;  // how its last run ended; none while it runs
+  std::string last_line;    // of its output
+  std::string log_path;     // without the ending: ".out" and ".err" stand beside
+  Figures figures{};        // what the task itself tells
 
   friend bool operator==(const TaskStatus&, const TaskStatus&) = default;
 };
@@ -114,8 +99,6 @@ struct JobStatus {
 
 base::Json to_json(const JobStatus& status);
 base::Json to_json(const TaskStatus& status);
-base::Json to_json(const Cause& cause);
 base::Result<JobStatus> job_status_from_json(const base::Json& json);
-base::Result<Cause> cause_from_json(const base::Json& json);
 
 }  // namespace gangrun::job

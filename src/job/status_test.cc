@@ -21,8 +21,11 @@ JobStatus full_status() {
   status.all_started_ms = 250;
   status.waiting_for = "the roll call of 2 tasks";
   status.folder = "/home/u/jobs/job-1";
-  status.cause = Cause{TaskId{"worker", 5}, "host7",     "worker:5 exited",
-                       {"a", "b"},          "Traceback", Reason::kOutOfMemory};
+  status.cause = Cause{.task = TaskId{"worker", 5},
+                       .host = "host7",
+                       .why = {.reason = Reason::kOutOfMemory, .signal = 9},
+                       .last_lines = {"a", "b"},
+                       .traceback = "Traceback"};
   TaskStatus task;
   task.task = {"worker", 5};
   task.policy = Policy::kObserver;
@@ -34,8 +37,7 @@ JobStatus full_status() {
   task.pid = 1234;
   task.memory_bytes = std::int64_t{5} << 32U;
   task.cpu_seconds = 1.1;
-  task.exit = "exited with status 3";
-  task.exit_reason = Reason::kExitStatus;
+  task.exit = Why{.reason = Reason::kExitStatus, .code = 3};
   task.last_line = "step 7: ü";
   task.log_path = "/logs/worker-5";
   status.tasks = {task, TaskStatus{}};
@@ -88,9 +90,18 @@ TEST(JobStatus, EveryMemberButCauseAndReasonIsNeeded) {
   for (const auto& [key, value] : task.items()) {
     base::Json bad = good;
     bad["tasks"][0].erase(key);
-    EXPECT_EQ(job_status_from_json(bad).ok(), key == "exit_reason") << key;
+    EXPECT_EQ(job_status_from_json(bad).ok(), key.starts_with("exit_")) << key;
   }
   EXPECT_FALSE(job_status_from_json(base::Json::parse("[1]")).ok());
+}
+
+TEST(TaskStatus, TheSentenceOfAnOlderMasterIsKept) {
+  base::Json json = to_json(full_status());
+  json["tasks"][0].erase("exit_why");
+  EXPECT_EQ(job_status_from_json(json)->tasks[0].exit,
+            (Why{.reason = Reason::kExitStatus, .told = "exited with status 3"}));
+  json["tasks"][0].erase("exit_reason");
+  EXPECT_EQ(job_status_from_json(json)->tasks[0].exit, Why{.told = "exited with status 3"});
 }
 
 TEST(JobStatus, RefusesUnknownStatesAndTooManyTasks) {

@@ -135,7 +135,7 @@ TEST(ReaderTest, ForeignAndNewerFilesAreTold) {
   expect_error(folder.path(), base::Code::kInvalidArgument, "is not a journal of gangrun");
   EXPECT_FALSE(last_status(folder.path()).ok());
   std::string newer = segment_text(1, {});
-  newer.replace(newer.find("\"version\":2"), 11, "\"version\":3");
+  newer.replace(newer.find("\"version\":3"), 11, "\"version\":4");
   write_content(path, newer);
   expect_error(folder.path(), base::Code::kFailedPrecondition, "newer gangrun");
   const auto status = last_status(folder.path());

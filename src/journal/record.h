@@ -20,7 +20,7 @@
 namespace gangrun::journal {
 
 // 2: agent_ended and exit reports have a reason in place of flags. Both are read.
-inline constexpr int kJournalVersion = 2;
+inline constexpr int kJournalVersion = 3;
 // Enough for the status of the largest job.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20U;
 

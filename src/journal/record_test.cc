@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr char kHeader[] =
-    R"({"n":0,"kind":"header","format":"gangrun","version":2,"job":"wine-1",)"
+    R"({"n":0,"kind":"header","format":"gangrun","version":3,"job":"wine-1",)"
     R"("gangrun":"0.1.0","attempt":1,"started":"2026-01-31T12:00:00.000Z"})";
 
 TEST(RecordTest, EveryKindReadsBackAsItWas) {
@@ -48,11 +48,11 @@ TEST(RecordTest, EventIsAsDocumented) {
 
 TEST(RecordTest, NewerVersionIsToldWithBothVersions) {
   std::string line = kHeader;
-  line.replace(line.find("\"version\":2"), 11, "\"version\":3,\"new\":0");
+  line.replace(line.find("\"version\":3"), 11, "\"version\":4,\"new\":0");
   const auto read = parse_header(line);
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, base::Code::kFailedPrecondition);
-  EXPECT_THAT(read.error().message, HasSubstr("version 3 was written by a newer gangrun"));
+  EXPECT_THAT(read.error().message, HasSubstr("version 4 was written by a newer gangrun"));
 }
 
 TEST(RecordTest, ForeignFirstLineIsTold) {

@@ -147,11 +147,13 @@ TEST_F(RecordedGangTest, GivesOutNothingThatIsNotRecorded) {
   EXPECT_TRUE(decided<gang::End>());
   EXPECT_EQ(recorded_->gang().state(), job::JobState::kStopping);
   disk_.full = false;
-  for (const auto& task : {kFirst, kSecond}) add(job::AgentEnded{task, 1, "ended", now_});
+  for (const auto& task : {kFirst, kSecond})
+    add(job::AgentEnded{task, 1, {.reason = job::Reason::kAgentEnded, .detail = "ended"}, now_});
   ASSERT_TRUE(decided<gang::Finish>());
   const auto cause = std::get<gang::Finish>(decided_.back()).cause;
   ASSERT_TRUE(cause);
-  EXPECT_THAT(cause->sentence, HasSubstr("the journal can no longer be written: the disk is full"));
+  EXPECT_THAT(to_words(*cause),
+              HasSubstr("the journal can no longer be written: the disk is full"));
 }
 
 TEST_F(RecordedGangTest, ATrainingThatEndsWellIsNotFailedByItsDisk) {
@@ -166,7 +168,8 @@ TEST_F(RecordedGangTest, ATrainingThatEndsWellIsNotFailedByItsDisk) {
   for (const auto& task : {kFirst, kSecond}) add(job::Exited{task, 1, report, now_});
   EXPECT_EQ(recorded_->gang().state(), job::JobState::kRunning);
   pass(kRoomTimeout);
-  for (const auto& task : {kFirst, kSecond}) add(job::AgentEnded{task, 1, "ended", now_});
+  for (const auto& task : {kFirst, kSecond})
+    add(job::AgentEnded{task, 1, {.reason = job::Reason::kAgentEnded, .detail = "ended"}, now_});
   EXPECT_EQ(recorded_->gang().state(), job::JobState::kSucceeded);
   EXPECT_TRUE(recorded_->verdict(sample_status(job::JobState::kSucceeded), now_));
 }

@@ -96,15 +96,16 @@ std::vector<gang::Decision> Replayer::handle(const EventRecord& record, base::In
   }
   replayed_.warnings.clear();
   for (const gang::Decision& decision : decisions) {
-    std::visit(
-        base::Overloaded{
-            [&](const gang::Finish& finish) { replayed_.finish = finish; },
-            [&](const gang::Warn& warning) { replayed_.warnings.push_back(warning.sentence); },
-            // Carried out by the master that decided it, or decided again when one resumes.
-            [](const base::OneOf<gang::Allocate, gang::Publish, gang::Start, gang::Stop, gang::End,
-                                 gang::Kill> auto&) {},
-        },
-        decision);
+    std::visit(base::Overloaded{
+                   [&](const gang::Finish& finish) { replayed_.finish = finish; },
+                   [&](const gang::Warn& warning) {
+                     replayed_.warnings.push_back(gang::to_words(warning.warning));
+                   },
+                   // Carried out by the master that decided it, or decided again when one resumes.
+                   [](const base::OneOf<gang::Allocate, gang::Publish, gang::Start, gang::Stop,
+                                        gang::End, gang::Kill> auto&) {},
+               },
+               decision);
   }
   return decisions;
 }

@@ -54,7 +54,7 @@ class ReplayTest : public ::testing::Test {
   }
   job::ExitReport failure() {
     job::ExitReport report;
-    report.sentence = "exited with status 3";
+    report.why = {.reason = job::Reason::kExitStatus, .code = 3};
     return report;
   }
 
@@ -137,12 +137,16 @@ TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {
   run_all();
   step(job::Exited{kReplayedFirst, 1, failure(), now_});
   for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) {
-    step(job::AgentEnded{task, 1, "lost its agent, which ended", now_});
+    step(job::AgentEnded{
+        task,
+        1,
+        {.reason = job::Reason::kAgentEnded, .detail = "lost its agent, which ended"},
+        now_});
   }
   const auto found = replayed();
   ASSERT_TRUE(found.ok() && found->finish);
   EXPECT_EQ(found->finish->state, job::JobState::kFailed);
-  EXPECT_EQ(found->finish->cause->sentence, "worker:0 on host1 exited with status 3");
+  EXPECT_EQ(to_words(*found->finish->cause), "worker:0 on host1 exited with status 3");
   EXPECT_FALSE(found->verdict);
   ASSERT_TRUE(writer_->verdict(sample_status(job::JobState::kFailed)).ok());
   EXPECT_EQ(replayed()->verdict, sample_status(job::JobState::kFailed));

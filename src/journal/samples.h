@@ -35,11 +35,11 @@ inline job::JobStatus sample_status(job::JobState state, int tasks = 2) {
     status.tasks.push_back(task);
   }
   if (state == job::JobState::kFailed) {
-    status.cause = job::Cause{job::TaskId{"worker", 1},
-                              "host1",
-                              "worker:1 on host1 exited with status 3",
-                              {"Traceback", "ValueError: no"},
-                              "ValueError: no"};
+    status.cause = job::Cause{.task = job::TaskId{"worker", 1},
+                              .host = "host1",
+                              .why = {.reason = job::Reason::kExitStatus, .code = 3},
+                              .last_lines = {"Traceback", "ValueError: no"},
+                              .traceback = "ValueError: no"};
   }
   return status;
 }
@@ -47,9 +47,8 @@ inline job::JobStatus sample_status(job::JobState state, int tasks = 2) {
 inline std::vector<gang::Event> sample_events() {
   const job::TaskId task{"worker", 1};
   job::ExitReport report;
-  report.reason = job::Reason::kExitStatus;
-  report.code = 3;
-  report.sentence = "exited with status 3";
+  report.why.reason = job::Reason::kExitStatus;
+  report.why.code = 3;
   report.last_lines = {"one", "two \"quoted\"\\"};
   report.traceback = "Traceback (most recent call last):\n  …";
   const base::Instant at{base::Duration(12'345'678'901)};
@@ -61,7 +60,7 @@ inline std::vector<gang::Event> sample_events() {
           job::Exited{task, 1, report, at},
           gang::SessionLost{task, 2},
           gang::Reattached{task, 2},
-          job::AgentEnded{task, 2, "was evicted", at, job::Reason::kEvicted},
+          job::AgentEnded{task, 2, {.reason = job::Reason::kEvicted, .detail = "was evicted"}, at},
           gang::Progress{task, 2},
           gang::StopRequested{"Ctrl-C", true},
           gang::ClusterGone{"it is gone"},

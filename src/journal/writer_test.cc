@@ -103,13 +103,16 @@ TEST(WriterTest, InstantsCountFromTheOrigin) {
   const auto at = [](int ns) { return base::Instant(base::Duration(ns)); };
   const job::TaskId worker{"worker", 0};
   const gang::Event exited = job::Exited{worker, 1, {}, at(1'500)};
-  const gang::Event ended = job::AgentEnded{worker, 1, "died", at(900)};
+  const gang::Event ended =
+      job::AgentEnded{worker, 1, {.reason = job::Reason::kAgentEnded, .detail = "died"}, at(900)};
   ASSERT_TRUE((*writer)->event(exited, at(3'000)).ok());
   ASSERT_TRUE((*writer)->event(ended, at(4'000)).ok());
   const auto records = records_in(folder.path());
   ASSERT_EQ(records.size(), 2U);
   const EventRecord first{job::Exited{worker, 1, {}, at(500)}, base::Duration(2'000)};
-  const EventRecord second{job::AgentEnded{worker, 1, "died", at(-100)}, base::Duration(3'000)};
+  const EventRecord second{
+      job::AgentEnded{worker, 1, {.reason = job::Reason::kAgentEnded, .detail = "died"}, at(-100)},
+      base::Duration(3'000)};
   EXPECT_EQ(records[0], Record(first));
   EXPECT_EQ(records[1], Record(second));
 }

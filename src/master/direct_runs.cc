@@ -58,7 +58,7 @@ job::ExitReport DirectRuns::completed(const job::TaskId& task, job::ExitReport r
   const auto found = runs_.find(task);
   if (found == runs_.end() || report.success) return report;
   const Run& run = found->second;
-  if (!run.host.empty()) report.sentence += base::format(" on {}", run.host);
+  report.why.host = run.host;
   const std::vector<std::string> lines(run.lines.begin(), run.lines.end());
   report.traceback = process::python_traceback(lines).value_or("");
   const std::size_t shown = std::min<std::size_t>(lines.size(), job::kLastLines);

@@ -73,9 +73,9 @@ TEST(DirectRuns, AFailureHasItsLastLinesItsTracebackAndWhereItWas) {
   runs.add(kWorker, "  File \"t.py\", line 1, in <module>");
   runs.add(kWorker, "ValueError: no");
   job::ExitReport report;
-  report.sentence = "exited with status 3";
+  report.why = {.reason = job::Reason::kExitStatus, .code = 3};
   const job::ExitReport completed = runs.completed(kWorker, report);
-  EXPECT_EQ(completed.sentence, "exited with status 3 on node2");
+  EXPECT_EQ(to_words(completed.why), "exited with status 3 on node2");
   EXPECT_THAT(completed.last_lines, SizeIs(job::kLastLines));
   EXPECT_EQ(completed.last_lines.back(), "ValueError: no");
   EXPECT_THAT(completed.traceback, HasSubstr("ValueError: no"));
@@ -88,7 +88,6 @@ TEST(DirectRuns, ASuccessIsToldAsItIs) {
   runs.add(kWorker, "done");
   job::ExitReport report;
   report.success = true;
-  report.sentence = "exited with status 0";
   EXPECT_EQ(runs.completed(kWorker, report), report);
 }
 

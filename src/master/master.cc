@@ -201,8 +201,9 @@ void Master::Impl::obey(const gang::Kill& decision) {
 }
 
 void Master::Impl::obey(const gang::Warn& decision) {
-  logger_.warning("{}", decision.sentence);
-  listener_.on_warning(decision.sentence);
+  const std::string words = gang::to_words(decision.warning);
+  logger_.warning("{}", words);
+  listener_.on_warning(words);
 }
 
 void Master::Impl::publish(const job::ClusterSpec& spec) {
@@ -236,7 +237,7 @@ void Master::Impl::obey(const gang::End& decision) {
 void Master::Impl::obey(const gang::Finish& decision) {
   cause_ = decision.cause;
   const bool has_failed = decision.state == job::JobState::kFailed;
-  if (has_failed && cause_ && !trouble_.empty()) cause_->sentence += "; " + trouble_;
+  if (has_failed && cause_) cause_->beside = trouble_;
   finished_at_ = clock_.now();
   ended_ = base::to_iso8601(clock_.wall_now());
   logger_.info("the job has {}", job::to_string(decision.state));

@@ -36,8 +36,7 @@ void Master::Impl::run_direct(const gang::Start& decision) {
                                         .environment = [make] { return *make(); }});
   }
   job::ExitReport report;
-  report.reason = job::Reason::kCouldNotStart;
-  report.sentence = base::format("could not be started: {}", variables.error().message);
+  report.why = {.reason = job::Reason::kCouldNotStart, .detail = variables.error().message};
   handle(job::Exited{task, decision.attempt, std::move(report), clock_.now()});
 }
 

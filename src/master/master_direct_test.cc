@@ -43,7 +43,11 @@ class FakePlace final : public cluster::Direct {
   void release_others() override {}
   void stop(const job::TaskId& task, int attempt, milliseconds) override {
     loop_.post([this, task, attempt] {
-      listener_(job::AgentEnded{task, attempt, "lost its pod: somebody deleted it", loop_.now()});
+      listener_(job::AgentEnded{
+          task,
+          attempt,
+          {.reason = job::Reason::kAgentEnded, .detail = "lost its pod: somebody deleted it"},
+          loop_.now()});
     });
   }
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
@@ -59,7 +63,7 @@ class FakePlace final : public cluster::Direct {
   void end_run(const job::TaskId& task, milliseconds) override {
     ended.push_back(task);
     job::ExitReport report;
-    report.sentence = "was stopped";
+    report.why.reason = job::Reason::kStopped;
     const int attempt = runs[task].back().attempt;
     loop_.post([this, task, attempt, report] { tell(job::Exited{task, attempt, report, {}}); });
   }
@@ -77,8 +81,11 @@ class FakePlace final : public cluster::Direct {
     tell(job::Exited{task, runs[task].back().attempt, report, {}});
   }
   void take_away(const job::TaskId& task) {
-    listener_(job::AgentEnded{task, slots[task], "was evicted by Kubernetes", loop_.now(),
-                              job::Reason::kEvicted});
+    listener_(
+        job::AgentEnded{task,
+                        slots[task],
+                        {.reason = job::Reason::kEvicted, .detail = "was evicted by Kubernetes"},
+                        loop_.now()});
   }
 
   std::map<job::TaskId, int> slots;
@@ -135,13 +142,11 @@ class MasterDirectTest : public testing::Test, private Listener {
   static job::ExitReport success() {
     job::ExitReport report;
     report.success = true;
-    report.sentence = "exited with status 0";
     return report;
   }
   static job::ExitReport failure() {
     job::ExitReport report;
-    report.code = 3;
-    report.sentence = "exited with status 3";
+    report.why.code = 3;
     return report;
   }
 
@@ -201,7 +206,7 @@ TEST_F(MasterDirectTest, AFailureIsTheCauseWithItsLastLines) {
   const auto cause = master_->status().cause;
   ASSERT_TRUE(cause.has_value());
   EXPECT_EQ(cause->task, kSecond);
-  EXPECT_THAT(cause->sentence, HasSubstr("exited with status 3 on node1"));
+  EXPECT_THAT(to_words(*cause), HasSubstr("exited with status 3 on node1"));
   EXPECT_THAT(cause->last_lines, ElementsAre("ValueError: no"));
 }
 
@@ -245,12 +250,12 @@ TEST_F(MasterDirectTest, WhatCannotBeRunIsToldAsAFailure) {
   start_master();
   wait_for_runs(1);
   job::ExitReport report;
-  report.reason = job::Reason::kCouldNotStart;
-  report.sentence = "could not be started: there is no image x";
+  report.why.reason = job::Reason::kCouldNotStart;
+  report.why.detail = "there is no image x";
   place_.end(kFirst, report);
   wait("the end of the job", [this] { return finished_; });
-  EXPECT_THAT(master_->status().cause->sentence, HasSubstr("there is no image x"));
-  EXPECT_EQ(master_->status().cause->reason, job::Reason::kCouldNotStart);
+  EXPECT_THAT(to_words(*master_->status().cause), HasSubstr("there is no image x"));
+  EXPECT_EQ(master_->status().cause->why.reason, job::Reason::kCouldNotStart);
 }
 
 TEST_F(MasterDirectTest, ANoticeIsForThePlaceToGive) {

@@ -32,7 +32,7 @@ void Master::Impl::on(const job::AgentEnded& event) {
 }
 
 void Master::Impl::on(const cluster::Gone& event) {
-  handle(gang::ClusterGone{event.sentence, event.reason});
+  handle(gang::ClusterGone{event.detail, event.reason});
 }
 
 // Nothing is decided yet: who is told may save its work. Without a session it is told later.
@@ -130,9 +130,8 @@ void Master::Impl::tell_line(const job::TaskId& task, bool is_error, const std::
 
 void Master::Impl::on(const registry::PortLost& event) {
   job::ExitReport report;
-  report.reason = job::Reason::kPortLost;
+  report.why.reason = job::Reason::kPortLost;
   report.port_lost = true;
-  report.sentence = "lost its port to another program";
   handle(job::Exited{event.task, event.attempt, report, clock_.now()});
 }
 
@@ -163,7 +162,7 @@ registry::JoinAnswer Master::Impl::on_join(const registry::JoinRequest& request)
                                                           ? std::string_view("begun to stop")
                                                           : job::to_string(state));
   const auto cause = gang_.first_cause();
-  if (cause) reason += base::format(": {}", cause->sentence);
+  if (cause) reason += base::format(": {}", job::to_words(*cause));
   return {registry::JoinState::kJobHasEnded, {}, std::move(reason)};
 }
 

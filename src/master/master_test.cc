@@ -66,8 +66,7 @@ class Agent {
   }
   void fail() {
     job::ExitReport report;
-    report.code = 1;
-    report.sentence = "exited with status 1";
+    report.why.code = 1;
     session_->exited(report, loop_.now());
   }
   [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
@@ -117,11 +116,18 @@ class FakeCluster final : public cluster::Cluster {
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
   // Of an agent, whichever master had it started.
   void end(const job::TaskId& task, int attempt) {
-    listener_(job::AgentEnded{task, attempt, "lost its agent, which ended", loop_.now()});
+    listener_(job::AgentEnded{
+        task,
+        attempt,
+        {.reason = job::Reason::kAgentEnded, .detail = "lost its agent, which ended"},
+        loop_.now()});
   }
   void take_away(const job::TaskId& task, int attempt) {
-    listener_(job::AgentEnded{task, attempt, "was stopped with its container", loop_.now(),
-                              job::Reason::kStopped});
+    listener_(job::AgentEnded{
+        task,
+        attempt,
+        {.reason = job::Reason::kStopped, .detail = "was stopped with its container"},
+        loop_.now()});
   }
 
   bool agents_are_slow = false;  // they do not come to report
@@ -272,7 +278,7 @@ TEST_F(MasterTest, WhatIsWrongBesideIsToldWithTheStateAndWithTheCauseOfAFailure)
   for (const auto& [task, agent] : agents_) agent->fail();
   wait("the end of the job", [this] { return finished_; });
   ASSERT_EQ(master_->status().state, job::JobState::kFailed);
-  EXPECT_THAT(master_->status().cause->sentence, EndsWith("; the tokens have ended"));
+  EXPECT_THAT(to_words(*master_->status().cause), EndsWith("; the tokens have ended"));
 }
 
 }  // namespace

@@ -33,7 +33,6 @@ job::TaskStatus status_of(const gang::Task& task, const TaskFacts* facts,
   status.attempt = task.attempt;
   if (task.address.port != 0) status.address = job::to_string(task.address);
   status.exit = task.exit;
-  status.exit_reason = task.exit_reason;
   if (facts == nullptr) return status;
   status.pid = facts->pid;
   status.memory_bytes = facts->memory_bytes;

@@ -86,7 +86,9 @@ TEST(ZooKeeperCopy, ATaskIsShownFromItsReportToItsEnd) {
   EXPECT_THAT(
       tasks_that_have_reported(gang, places),
       ElementsAre(registry::ZooKeeperTask{worker, {"h1", 4000}, "container_1_0001_01_000002"}));
-  (void)gang.step(job::AgentEnded{worker, 1, "ended", now}, now);
+  (void)gang.step(
+      job::AgentEnded{worker, 1, {.reason = job::Reason::kAgentEnded, .detail = "ended"}, now},
+      now);
   EXPECT_THAT(tasks_that_have_reported(gang, places), IsEmpty());
 }
 

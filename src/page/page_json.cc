@@ -28,7 +28,7 @@ base::Json json_of(const job::TaskStatus& task) {
           {"restarts", task.attempt - 1},
           {"memory_bytes", task.memory_bytes},
           {"cpu_seconds", task.cpu_seconds},
-          {"exit", task.exit}};
+          {"exit", task.exit ? job::to_words(*task.exit) : ""}};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ base::Json page_json(const job::JobSpec& spec, const job::JobStatus& status) {
           {"restarts_used", status.restarts_used},
           {"restarts_max", status.restarts_max},
           {"waiting_for", status.waiting_for},
-          {"cause", status.cause ? status.cause->sentence : std::string()},
+          {"cause", status.cause ? job::to_words(*status.cause) : std::string()},
           {"boards", std::move(boards)},
           {"tasks", std::move(tasks)}};
 }

@@ -47,7 +47,10 @@ job::JobStatus running() {
 
 TEST(PageJson, ShowsTasksByHostAndNothingOfTheirOutput) {
   auto status = running();
-  status.cause = job::Cause{{}, "", "worker:0 exited with status 3", {"hunter2"}, "hunter2"};
+  status.cause = job::Cause{.task = job::TaskId{"worker", 0},
+                            .why = {.reason = job::Reason::kExitStatus, .code = 3},
+                            .last_lines = {"hunter2"},
+                            .traceback = "hunter2"};
   const base::Json json = page_json(spec_with(job::Expose::kLoopback), status);
   const std::string text = base::dump_json(json);
   EXPECT_EQ(base::dump_json(json.at("tasks").at(0)),

@@ -4,8 +4,6 @@
 
 #include <chrono>
 
-#include "base/exit_words.h"
-
 namespace gangrun::process {
 
 namespace {
@@ -16,10 +14,9 @@ base::Duration duration_of(const timeval& time) {
 
 }  // namespace
 
-std::string Exit::to_words() const {
-  if (kind == Kind::kExited) return base::exited_words(code);
-  return base::killed_words(
-      {.signal = signal, .out_of_memory = out_of_memory, .core_dumped = core_dumped});
+base::ProcessEnd Exit::end() const {
+  return {
+      .code = code, .signal = signal, .out_of_memory = out_of_memory, .core_dumped = core_dumped};
 }
 
 Exit exit_from_wait(int status, const rusage& usage) {

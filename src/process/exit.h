@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/exit_words.h"
 
 namespace gangrun::process {
 
@@ -25,9 +26,9 @@ struct Exit {
   std::uint64_t max_rss_bytes = 0;  // the largest single process among them
 
   [[nodiscard]] bool succeeded() const { return kind == Kind::kExited && code == 0; }
-  // Goes on after the name of a task: "exited with status 3", "was killed by signal 9 (out of
-  // memory)", "was killed by signal 11 (segmentation fault, core dumped)".
-  [[nodiscard]] std::string to_words() const;
+  [[nodiscard]] base::ProcessEnd end() const;
+  // Goes on after a name (base/exit_words.h).
+  [[nodiscard]] std::string to_words() const { return base::to_words(end()); }
   // What a shell would say: the status, or 128 + the signal.
   [[nodiscard]] int shell_status() const { return kind == Kind::kExited ? code : 128 + signal; }
 };

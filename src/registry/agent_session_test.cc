@@ -114,7 +114,7 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   session->log(Stream::kOut, "two\xff");
   session->log(Stream::kErr, "three");
   job::ExitReport exit;
-  exit.code = 3;
+  exit.why.code = 3;
   session->exited(exit, loop.now());
   wait_for_events(5);
   EXPECT_TRUE(server->send_end(job::kWorker0, seconds(4)));
@@ -184,7 +184,7 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   server.reset();
   wait("the loss", [&] { return !session->is_attached(); });
   job::ExitReport exit;
-  exit.sentence = "exited with status 3";
+  exit.why.code = 3;
   session->exited(exit, loop.now());
   events.clear();
   serve(seconds(60), 1, 1);
@@ -206,7 +206,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   server.reset();
   wait("the loss", [&] { return !session->is_attached(); });
   job::ExitReport exit;
-  exit.reason = job::Reason::kPortLost;
+  exit.why.reason = job::Reason::kPortLost;
   exit.port_lost = true;
   session->exited(exit, loop.now());
   session->set_address(kElsewhere);

@@ -148,7 +148,7 @@ TEST_F(AgentSideTest, RunsEachStartOnce) {
   start(2, 2, kHeld);
   EXPECT_THAT(told(), ElementsAre("start 1"));
   job::ExitReport report;
-  report.sentence = "exited with status 1";
+  report.why.code = 1;
   side_.exited(report, now_, now_);
   start(1, 1, kHeld);
   EXPECT_THAT(told(), IsEmpty());
@@ -162,7 +162,7 @@ TEST_F(AgentSideTest, TellsTheNextMasterHowTheRunEnded) {
   side_.started(99);
   side_.on_connection_lost("reset", now_);
   job::ExitReport report;
-  report.sentence = "exited with status 1";
+  report.why.code = 1;
   side_.exited(report, now_, now_);
   now_ += seconds(3);
   side_.on_connected(now_);
@@ -207,7 +207,7 @@ TEST_F(AgentSideTest, OnlyTheNextStartSaysThatTheExitIsKnown) {
   side_.started(99);
   side_.on_connection_lost("reset", now_);
   job::ExitReport report;
-  report.sentence = "lost its port";
+  report.why.reason = job::Reason::kPortLost;
   side_.exited(report, now_, now_);
   side_.set_address(kMoved);
   expire();

@@ -394,7 +394,7 @@ bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
   if (session->phase == Phase::kWaiting || has_ended) {
     // Its start was lost with another session: the run is over before it began.
     job::ExitReport report;
-    report.sentence = "was not started";
+    report.why = job::not_begun();
     tell_exited(job::Exited{task, current, report, session->renewed_at});
     return true;
   }

@@ -252,7 +252,7 @@ TEST_F(DeskTest, StopOfWhatWasNeverStartedIsItsEnd) {
   const auto& exited = std::get<job::Exited>(out.events[0]);
   EXPECT_EQ(exited.attempt, 2);
   EXPECT_FALSE(exited.report.success);
-  EXPECT_EQ(exited.report.sentence, "was not started");
+  EXPECT_EQ(exited.report.why, job::not_begun());
 }
 
 TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
@@ -301,10 +301,10 @@ TEST_F(DeskTest, WhatAPeerSaysStaysOnOneLineOfTheLog) {
 
 TEST_F(DeskTest, FramesOfAnotherProtocolAreToldBothVersions) {
   desk.on_opened(1, now);
-  desk.on_frame(1, R"({"type":"report","protocol":2})", now);
+  desk.on_frame(1, R"({"type":"report","protocol":3})", now);
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_THAT(std::get<RefusedMessage>(out.sent[0].second).reason,
-              testing::HasSubstr("the agent speaks protocol 2, the master 1"));
+              testing::HasSubstr("the agent speaks protocol 3, the master 2"));
 }
 
 TEST(HeartbeatTest, IsLongerForThousandsOfSessionsAndFitsTheLeaseTenTimes) {

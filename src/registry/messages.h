@@ -23,7 +23,9 @@
 // limit is an error that names it.
 namespace gangrun::registry {
 
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
+// Agents of this one tell how a run ended in an older form, which is read (job/exit_report.h).
+inline constexpr int kOldestProtocol = 1;
 
 // One connection of an agent, to the master.
 using SessionId = std::uint64_t;

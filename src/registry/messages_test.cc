@@ -15,8 +15,7 @@ using testing::HasSubstr;
 
 job::ExitReport some_exit() {
   job::ExitReport report;
-  report.code = 3;
-  report.sentence = "exited with status 3";
+  report.why.code = 3;
   report.last_lines = {"one", "two \"quoted\" é"};
   report.traceback = "Traceback (most recent call last):\nValueError: no";
   return report;
@@ -170,6 +169,19 @@ TEST(MessagesTest, EveryMemberIsNeededAndOfItsType) {
   }
 }
 
+TEST(MessagesTest, AnAgentOfTheOldestVersionIsUnderstood) {
+  const auto decoded = decode_agent_message(
+      R"({"type":"report","protocol":1,"task":"worker:3","attempt":1,"address":"h:1",)"
+      R"("more_ports":[],"address_reason":"","pid":1,"state":"exited","run_attempt":1,)"
+      R"("generation":1,"user_pid":0,"ended_ms_ago":8200,"exit":{"success":false,)"
+      R"("reason":"exit_status","code":3,"signal":0,"port_lost":false,)"
+      R"("sentence":"exited with status 3","last_lines":[],"traceback":""}})");
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(
+      std::get<ReportMessage>(*decoded).exit->report.why,
+      (job::Why{.reason = job::Reason::kExitStatus, .code = 3, .told = "exited with status 3"}));
+}
+
 struct WrongFrame {
   std::string frame;
   std::string told;
@@ -196,7 +208,8 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {R"({"type":"welcome"})", "unknown message \"welcome\""},
       {std::string(70, '[') + std::string(70, ']'), "nests deeper"},
       {std::string(kMaxAgentMessageBytes + 1, ' '), "over the limit"},
-      {with("protocol", 2), "the agent speaks protocol 2, the master 1"},
+      {with("protocol", 0), "the agent speaks protocol 0, the master 2"},
+      {with("protocol", 3), "the agent speaks protocol 3, the master 2"},
       {with("task", "worker"), "worker:0"},
       {with("task", "w/../x:1"), "not a task"},
       {with("task", std::string(200, 'a') + ":1"), "\"task\" must be at most"},
@@ -362,7 +375,7 @@ TEST(MessagesTest, WhateverTheTaskPrintedItsExitReportIsAccepted) {
     std::string huge;
     while (huge.size() < 100'000) huge += piece;
     job::ExitReport report;
-    report.sentence = huge;
+    report.why = {.host = huge, .detail = huge, .told = huge};
     report.traceback = huge;
     report.last_lines.assign(100, huge);
     const ExitedMessage message{1, 1, {report, milliseconds(1)}};

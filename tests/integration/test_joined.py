@@ -332,7 +332,7 @@ def test_the_end_of_its_executor_is_the_tasks_end(start):
     executor.wait()
     cause = job.cause()
     assert cause["task"] == "worker:1", cause
-    assert f"was ended: its executor (process {executor.pid}) has ended" in cause["sentence"], cause
+    assert f"lost its agent, which ended: its executor (process {executor.pid}) has ended" in cause["sentence"], cause
 
 
 @pytest.mark.parametrize("level", ["pid_namespace", "cgroup", "subreaper"])

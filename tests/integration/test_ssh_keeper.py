@@ -198,7 +198,7 @@ def test_a_job_from_its_begin_to_its_end(keep, start_agent, agents, base):
     told = keeper.logs[1, False]
     assert b"".join(each for _, each in told) == text
     assert [offset for offset, _ in told] == [sum(len(each) for _, each in told[:i]) for i in range(len(told))]
-    assert (ended["agent"], ended["reason"]) == (1, "agent_ended")
+    assert (ended["agent"], ended["why"]["reason"]) == (1, "agent_ended")
     keeper.send("end")
     assert keeper.wait() == 0
     assert run_folders(base) == [] and not agents()
@@ -228,7 +228,7 @@ def test_what_is_not_understood_is_refused_and_leaves_nothing(keep, start_agent,
     keeper = keep().begin()
     start_agent(keeper, 1)
     keeper.process.stdin.write(sent)
-    assert why in keeper.told("refused")["sentence"]
+    assert why in keeper.told("refused")["detail"]
     assert keeper.wait() == 1
     assert run_folders(base) == [] and not agents()
 
@@ -316,7 +316,7 @@ def test_an_adopted_agent_that_has_ended_is_told(keep, start_agent, agents):
     kill(agents, 1)
     newer = keep().begin(older.run_folder)
     newer.adopt(1, handle)
-    assert newer.told("ended")["sentence"] == "lost its agent before a new master came"
+    assert newer.told("ended")["why"]["detail"] == "it ended before a new master came"
 
 
 def test_the_folder_stays_for_the_agents_of_the_newer_keeper(keep, start_agent, agents, base):

@@ -151,7 +151,7 @@ def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs):
         assert client.wait(LIMIT_S) == 1
     # Of the owner and its pods, which the cluster deletes then, either is seen first.
     sentence = jobs.status()["cause"]["sentence"]
-    assert "is gone: it was deleted" in sentence or "lost its pod: somebody deleted it" in sentence
+    assert "is gone: it was deleted" in sentence or "somebody deleted its pod" in sentence
     wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
 
 

@@ -72,7 +72,7 @@ void Agent::over() {
   ending_ = true;
   const bool at_once = world_.schedule().lease_ms == 0;
   world_.later(world_.random().between(0, at_once ? kMaxKillMs / 2 : kMaxKillMs),
-               [this] { die("lost its agent, which ended without a master", false); });
+               [this] { die({.reason = job::Reason::kLostNode}); });
 }
 
 void Agent::on_start(const registry::StartMessage& message) {
@@ -82,9 +82,9 @@ void Agent::on_start(const registry::StartMessage& message) {
   disobedient_ = world_.random().chance(bad.disobedient);
   if (world_.strikes(bad.could_not_start)) {
     job::ExitReport report;
-    report.reason = job::Reason::kCouldNotStart;
-    report.code = 127;
-    report.sentence = "could not be started: no such file";
+    report.why.reason = job::Reason::kCouldNotStart;
+    report.why.code = 127;
+    report.why.detail = "no such file";
     world_.judge_exit(*this, false);
     return side->exited(std::move(report), world_.now(), world_.now());
   }
@@ -99,9 +99,8 @@ void Agent::run_begins() {
   Random& random = world_.random();
   const Schedule& schedule = world_.schedule();
   job::ExitReport report;
-  report.sentence = "exited with status 1";
-  report.reason = job::Reason::kExitStatus;
-  report.code = 1;
+  report.why.reason = job::Reason::kExitStatus;
+  report.why.code = 1;
   if (world_.strikes(schedule.mischief.port_lost)) {
     return world_.later(random.between(0, 2'000),
                         [this, run = run_, report] { run_ended(run, report, true); });
@@ -115,7 +114,6 @@ void Agent::run_begins() {
   if (!fails) {
     report = {};
     report.success = true;
-    report.sentence = "exited with status 0";
   }
   world_.later(random.between(0, schedule.longest_run_ms),
                [this, run = run_, report] { run_ended(run, report, false); });
@@ -125,8 +123,8 @@ void Agent::stop(std::int64_t grace_ms) {
   if (!running) return;
   const std::int64_t needs = world_.random().between(0, kMaxStopMs);
   job::ExitReport report;
-  report.signal = 15;
-  report.sentence = "was killed by signal 15";
+  report.why.signal = 15;
+  report.why.reason = job::Reason::kSignal;
   report.success = world_.random().chance(100);
   world_.later(disobedient_ ? grace_ms : std::min(grace_ms, needs),
                [this, run = run_, report] { run_ended(run, report, false); });
@@ -138,7 +136,7 @@ void Agent::run_ended(int run, job::ExitReport report, bool port_lost) {
   world_.judge_process_gone(*this);
   world_.judge_exit(*this, report.success);
   if (port_lost && !ending_) {
-    report.reason = job::Reason::kPortLost;
+    report.why.reason = job::Reason::kPortLost;
     report.port_lost = true;
     side->port_lost();
     side->exited(std::move(report), world_.now(), world_.now());
@@ -161,20 +159,19 @@ void Agent::leave() {
   if (has_session_) side->finish(world_.now());
   has_session_ = false;
   world_.later(world_.random().between(0, 100),
-               [this] { die("lost its agent, which ended", true); });
+               [this] { die({.reason = job::Reason::kAgentEnded}); });
 }
 
-void Agent::die(const std::string& sentence, bool counts) {
+void Agent::die(job::Why why) {
   if (life == Life::kDead) return;
   const bool was_alive = life == Life::kAlive;
   life = Life::kDead;
-  ended = sentence;
+  ended = std::move(why);
   ended_at = world_.now();
-  ended_counts = counts;
   if (running) world_.judge_process_gone(*this);
   running = false;
   if (was_alive) world_.disconnect(number);
-  world_.agent_is_dead(number, sentence, counts);
+  world_.agent_is_dead(number);
 }
 
 }  // namespace gangrun::simulation

@@ -27,7 +27,7 @@ class Agent final : public registry::AgentSideOutput {
   void on_time();
   // SIGTERM to the agent.
   void end(std::int64_t grace_ms);
-  void die(const std::string& sentence, bool counts);
+  void die(job::Why why);
   // Its session may have moved its deadline.
   void arm();
 
@@ -46,9 +46,8 @@ class Agent final : public registry::AgentSideOutput {
   bool hung = false;
   bool unkillable = false;
   bool known = true;  // to the cluster
-  std::string ended;  // how, once dead
+  job::Why ended;     // once dead
   base::Instant ended_at;
-  bool ended_counts = true;
   std::optional<base::Instant> link_down_until;
   std::optional<std::size_t> connection;
   int connecting = 0;  // counts the attempts; the others' answers are late

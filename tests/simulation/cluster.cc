@@ -56,8 +56,9 @@ void World::placed(std::size_t number, const gang::Allocate& asked) {
   plan_trouble_of(number);
   if (strikes(schedule_.mischief.no_report)) {
     // It never starts; its own limit ends it.
-    return later(random_.between(0, 60'000),
-                 [this, number] { agents_[number].die("lost its agent before it came up", true); });
+    return later(random_.between(0, 60'000), [this, number] {
+      agents_[number].die({.reason = job::Reason::kAgentEnded, .code = 1});
+    });
   }
   later(random_.between(1, 30), [this, number, at] {
     if (agents_[number].life == Agent::Life::kAlive) agents_[number].wake(at);
@@ -68,8 +69,9 @@ void World::plan_trouble_of(std::size_t number) {
   const Agent& agent = agents_[number];
   const Mischief& bad = schedule_.mischief;
   if (strikes(bad.agent_death)) {
-    later(random_.between(0, 60'000),
-          [this, number] { agents_[number].die("lost its agent, which crashed", true); });
+    later(random_.between(0, 60'000), [this, number] {
+      agents_[number].die({.reason = job::Reason::kAgentEnded, .signal = 11});
+    });
   }
   if (agent.unkillable) return;
   if (strikes(bad.session_break)) {
@@ -96,21 +98,12 @@ void World::tell_cluster_event(std::size_t number, const gang::Event& event) {
   }
 }
 
-namespace {
-
-job::Reason reason_of(bool counts) {
-  return counts ? job::Reason::kAgentEnded : job::Reason::kLostNode;
-}
-
-}  // namespace
-
-void World::agent_is_dead(std::size_t number, const std::string& sentence, bool counts) {
+void World::agent_is_dead(std::size_t number) {
   const Agent& agent = agents_[number];
   if (verbose_)
-    say(base::format("{} #{} is dead: {}", job::to_string(agent.task), agent.asked, sentence));
+    say(base::format("{} #{} {}", job::to_string(agent.task), agent.asked, to_words(agent.ended)));
   if (!agent.known) return;
-  tell_cluster_event(number,
-                     job::AgentEnded{agent.task, agent.asked, sentence, now_, reason_of(counts)});
+  tell_cluster_event(number, job::AgentEnded{agent.task, agent.asked, agent.ended, agent.ended_at});
 }
 
 void World::stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_ms) {
@@ -120,8 +113,7 @@ void World::stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_
     const Agent& agent = agents_[id];
     return !agent.link_down_until || *agent.link_down_until <= now_;
   };
-  if (agents_[*number].life == Agent::Life::kPlacing)
-    return agents_[*number].die("was cancelled", true);
+  if (agents_[*number].life == Agent::Life::kPlacing) return agents_[*number].die(job::not_begun());
   if (grace_ms > 0) {
     later(latency(), [=, this, id = *number] {
       Agent& agent = agents_[id];
@@ -132,7 +124,8 @@ void World::stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_
   }
   later(grace_ms + latency(), [=, this, id = *number] {
     Agent& agent = agents_[id];
-    if (is_reachable() && !agent.unkillable) agent.die("lost its agent, which was killed", true);
+    if (is_reachable() && !agent.unkillable)
+      agent.die({.reason = job::Reason::kAgentEnded, .signal = 9});
   });
 }
 
@@ -144,8 +137,7 @@ void World::adopt() {
     if (!agent.known || agent.life != Agent::Life::kDead) continue;
     const gang::Task& task = *master_->gang().find(agent.task);
     if (task.phase == gang::Phase::kGone || task.allocated_attempt != agent.asked) continue;
-    tell_cluster_event(i, job::AgentEnded{agent.task, agent.asked, agent.ended, agent.ended_at,
-                                          reason_of(agent.ended_counts)});
+    tell_cluster_event(i, job::AgentEnded{agent.task, agent.asked, agent.ended, agent.ended_at});
   }
 }
 

@@ -46,10 +46,10 @@ std::string describe(const gang::Decision& decision) {
         } else if constexpr (std::is_same_v<T, gang::Kill>) {
           return format("kill {} attempt {}", job::to_string(d.task), d.attempt);
         } else if constexpr (std::is_same_v<T, gang::Warn>) {
-          return format("warn: {}", d.sentence);
+          return format("warn: {}", gang::to_words(d.warning));
         } else {
           return format("finish: {} ({})", job::to_string(d.state),
-                        d.cause ? d.cause->sentence : "no cause");
+                        d.cause ? to_words(*d.cause) : "no cause");
         }
       },
       decision);
@@ -225,7 +225,7 @@ void World::judge_finish(const gang::Finish& finish) {
   if (!job::is_final(finish.state)) violated("P1: the end is not final");
   const bool succeeded = finish.state == job::JobState::kSucceeded;
   if (succeeded == finish.cause.has_value()) violated("P1: a cause exactly where it failed");
-  if (finish.cause && finish.cause->sentence.empty()) violated("P1: a cause without words");
+  if (finish.cause && to_words(*finish.cause).empty()) violated("P1: a cause without words");
   if (finish.state == job::JobState::kKilled && !stop_requested_) {
     violated("P1: killed by nobody");
   }
@@ -253,7 +253,8 @@ void World::judge_finish(const gang::Finish& finish) {
 // P7: who can be reached is asked, also by a new master; a time limit is no way to notice.
 void World::judge_start_limit(const gang::Finish& finish) {
   const bool is_limit = finish.cause && finish.cause->task &&
-                        finish.cause->sentence.find(" did not start within ") != std::string::npos;
+                        finish.cause->why.reason == job::Reason::kRollCallTimeout &&
+                        finish.cause->why.detail == gang::kDidNotStart;
   if (!is_limit || !verdict_at_) return;
   const auto number =
       find(*finish.cause->task, master_->gang().find(*finish.cause->task)->allocated_attempt);
@@ -298,7 +299,7 @@ void World::judge_first_cause(const gang::Finish& finish) {
   if (failures.empty()) return;
   if (!finish.cause->task || !failures.begin()->second.contains(*finish.cause->task)) {
     violated(format("P1: the first to fail was {}, the cause is: {}",
-                    job::to_string(*failures.begin()->second.begin()), finish.cause->sentence));
+                    job::to_string(*failures.begin()->second.begin()), to_words(*finish.cause)));
   }
 }
 

@@ -94,7 +94,7 @@ void Master::carry_out(const gang::Decision& decision) {
           },
           [this](const gang::Kill& killed) { world_.stop_agent(killed.task, killed.attempt, 0); },
           [this](const gang::Warn& warning) {
-            world_.restarted_ |= warning.sentence.find("restart") != std::string::npos;
+            world_.restarted_ |= gang::tells_of_restart(warning.warning);
           },
           [this](const gang::Finish& finished) { end(finished); },
       },
@@ -167,9 +167,8 @@ void Master::event(registry::DeskEvent event) {
                  },
                  [this](const registry::PortLost& e) {
                    job::ExitReport report;
-                   report.reason = job::Reason::kPortLost;
+                   report.why.reason = job::Reason::kPortLost;
                    report.port_lost = true;
-                   report.sentence = "lost its port to another program";
                    handle(job::Exited{e.task, e.attempt, report, world_.now()});
                  },
                  [this](const registry::SessionLost& e) {

@@ -86,7 +86,7 @@ class World {
   // cluster.cc
   void start_agent(const gang::Allocate& decision);
   void stop_agent(const job::TaskId& task, int attempt, std::int64_t grace_ms);
-  void agent_is_dead(std::size_t agent, const std::string& sentence, bool counts);
+  void agent_is_dead(std::size_t agent);
 
   // masters.cc
   void kill_master(const std::string& how);

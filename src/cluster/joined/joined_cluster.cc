@@ -7,6 +7,14 @@
 
 namespace gangrun::cluster {
 
+namespace {
+
+job::Why agent_ended(std::string detail) {
+  return {.reason = job::Reason::kAgentEnded, .detail = std::move(detail)};
+}
+
+}  // namespace
+
 std::string to_words(const registry::JoinRequest& who) {
   const std::string from = who.executor.empty() ? "" : base::format(" from {}", who.executor);
   return base::format("{}{} on {} (attempt {})", job::to_string(who.task), from, who.host,
@@ -32,7 +40,8 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
   member.attempt = attempt;
   if (member.state != State::kAwaited) {
     // Whoever brought the first one has gone on.
-    return emit(job::AgentEnded{task, attempt, "does not come a second time", loop_.now()});
+    return emit(
+        job::AgentEnded{task, attempt, agent_ended("its executor comes only once"), loop_.now()});
   }
   member.agent_config = std::move(launch.agent_config);
   tell_waiting();
@@ -40,14 +49,13 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, Launch launch) {
 
 // There is no next master: the job ends with the one that the tasks came to.
 void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json&) {
-  emit(job::AgentEnded{task, attempt, "belongs to another master", loop_.now()});
+  emit(job::AgentEnded{task, attempt, agent_ended("it belongs to another master"), loop_.now()});
 }
 
 void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.attempt != attempt) return;
-  if (found->second.state == State::kAwaited)
-    end(task, "has no executor: none has joined", loop_.now());
+  if (found->second.state == State::kAwaited) end(task, "no executor has joined", loop_.now());
 }
 
 registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
@@ -75,8 +83,7 @@ registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
   member.who = request;
   member.limit = loop_.after(kFirstReport, [this, task = request.task] {
     end(task,
-        base::format("has joined, but its agent did not report within {}",
-                     base::to_words(kFirstReport)),
+        base::format("it has joined, but did not report within {}", base::to_words(kFirstReport)),
         loop_.now());
   });
   emit(Allocated{request.task,
@@ -105,28 +112,23 @@ void JoinedCluster::on_session_lost(const job::TaskId& task,
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.state != State::kHere) return;
   const base::Instant now = loop_.now();
-  if (farewell) {
-    return end(
-        task,
-        farewell->empty() ? "lost its agent, which ended" : base::format("left: {}", *farewell),
-        now);
-  }
+  if (farewell) return end(task, *farewell, now);
   Member& member = found->second;
   member.state = State::kBroken;
   member.broken_at = now;
   member.limit = loop_.after(kBrokenConnection, [this, task] {
     end(task,
-        base::format("was lost: its connection broke and did not come back within {}",
+        base::format("its connection broke and did not come back within {}",
                      base::to_words(kBrokenConnection)),
         members_.at(task).broken_at);
   });
 }
 
-void JoinedCluster::end(const job::TaskId& task, std::string sentence, base::Instant at) {
+void JoinedCluster::end(const job::TaskId& task, std::string detail, base::Instant at) {
   Member& member = members_.at(task);
   member.state = State::kEnded;
   member.agent_config = base::Json();
-  emit(job::AgentEnded{task, member.attempt, std::move(sentence), at});
+  emit(job::AgentEnded{task, member.attempt, agent_ended(std::move(detail)), at});
   // Last: it may be what calls us.
   net::Timer ended = std::move(member.limit);
 }

@@ -69,7 +69,7 @@ class JoinedCluster final : public Cluster, public registry::Joining {
   void emit(Event event);
   void tell_waiting();
   [[nodiscard]] std::string waiting_words() const;
-  void end(const job::TaskId& task, std::string sentence, base::Instant at);
+  void end(const job::TaskId& task, std::string detail, base::Instant at);
 
   net::EventLoop& loop_;
   const std::string master_host_;

@@ -84,7 +84,8 @@ TEST_F(JoinedClusterTest, AFarewellIsTheEnd) {
   join(first_);
   cluster_.on_session_open(first_);
   cluster_.on_session_lost(first_, "its executor has ended");
-  EXPECT_EQ(wait_for<job::AgentEnded>().sentence, "left: its executor has ended");
+  EXPECT_EQ(to_words(wait_for<job::AgentEnded>().why),
+            "lost its agent, which ended: its executor has ended");
 }
 
 TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
@@ -100,7 +101,8 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
   const base::Instant broken = loop_.now();
   const auto ended = wait_for<job::AgentEnded>();
   EXPECT_EQ(ended.task, first_);
-  EXPECT_THAT(ended.sentence, HasSubstr("its connection broke and did not come back within 1.5 s"));
+  EXPECT_THAT(to_words(ended.why),
+              HasSubstr("its connection broke and did not come back within 1.5 s"));
   // What failed because of it comes later than that.
   EXPECT_LE(ended.ended_at, broken);
   EXPECT_EQ(count<job::AgentEnded>(), 1);
@@ -109,7 +111,8 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
 TEST_F(JoinedClusterTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
   start(first_);
   cluster_.stop(first_, 1, std::chrono::milliseconds(0));
-  EXPECT_EQ(wait_for<job::AgentEnded>().sentence, "has no executor: none has joined");
+  EXPECT_EQ(to_words(wait_for<job::AgentEnded>().why),
+            "lost its agent, which ended: no executor has joined");
   EXPECT_EQ(join(first_).state, JoinState::kJobHasEnded);
 }
 
@@ -122,7 +125,8 @@ TEST_F(JoinedClusterTest, NobodyComesASecondTime) {
   EXPECT_EQ(wait_for<job::AgentEnded>().attempt, 1);
   loop_.run_until([&] { return count<job::AgentEnded>() == 2; },
                   loop_.now() + std::chrono::seconds(60));
-  EXPECT_EQ(wait_for<job::AgentEnded>().sentence, "does not come a second time");
+  EXPECT_EQ(to_words(wait_for<job::AgentEnded>().why),
+            "lost its agent, which ended: its executor comes only once");
   EXPECT_EQ(join(first_).state, JoinState::kWasThere);
 }
 

@@ -23,26 +23,28 @@ constexpr std::size_t kMaxNamed = 3;
 struct End {
   bool success = false;
   bool is_lost = false;  // by no fault of the command's
-  job::Reason reason = job::Reason::kUnknown;
-  std::string sentence;
+  job::Why why;
   // None: nobody knows, and it counts as later than all others.
   std::optional<base::WallTime> at;
 };
 
 std::optional<End> end_of(const PodFacts* pod) {
   if (pod == nullptr) {
-    return End{false, true, job::Reason::kContainerLost, "was lost: its pod is gone", std::nullopt};
+    return End{false,
+               true,
+               {.reason = job::Reason::kContainerLost, .detail = "its pod is gone"},
+               std::nullopt};
   }
   const bool has_terminated = pod->task.state == ContainerFacts::State::kTerminated;
   if (!has_terminated && !pod->is_over()) {
     if (start_trouble(*pod) != StartTrouble::kFinal) return std::nullopt;
-    const job::ExitReport report = not_started(start_reason(*pod), pending_words(*pod, ""));
-    return End{false, false, report.reason, report.sentence, std::nullopt};
+    return End{false, false, not_started(start_reason(*pod), pending_words(*pod, "")).why,
+               std::nullopt};
   }
   const job::ExitReport report = exit_report(*pod);
   const std::optional<job::Why> loss = report.success ? std::nullopt : loss_of(*pod);
-  if (loss) return End{false, true, loss->reason, loss->sentence, pod->task.finished_at};
-  return End{report.success, false, report.reason, report.sentence, pod->task.finished_at};
+  if (loss) return End{false, true, *loss, pod->task.finished_at};
+  return End{report.success, false, report.why, pod->task.finished_at};
 }
 
 TaskState state_of(const PodFacts* pod, const std::optional<End>& end) {
@@ -88,11 +90,9 @@ void fail(job::JobStatus& status, const job::TaskId& task, const End& end, const
   if (end.at) status.ended = base::to_iso8601(*end.at);
   job::Cause cause;
   cause.task = task;
-  cause.reason = end.reason;
+  cause.why = end.why;
   if (pod != nullptr) cause.host = pod->node;
-  cause.sentence = cause.host.empty()
-                       ? format("{} {}", job::to_string(task), end.sentence)
-                       : format("{} on {} {}", job::to_string(task), cause.host, end.sentence);
+  cause.why.host.clear();  // once is enough
   status.cause = std::move(cause);
 }
 
@@ -161,10 +161,7 @@ job::JobStatus detached_status(const Manifests& manifests, const PodsByTask& pod
     const PodFacts* pod = pod_of(pods, task.task);
     const std::optional<End> end = end_of(pod);
     task.state = state_of(pod, end);
-    if (end) {
-      task.exit = end->sentence;
-      task.exit_reason = end->reason;
-    }
+    if (end) task.exit = end->why;
     const bool is_awaited =
         success == "all" ? task.policy == job::Policy::kTracked : task.task.type == success;
     tally.add(task.task, is_awaited, end);
@@ -192,10 +189,7 @@ job::JobStatus after_verdict(job::JobStatus decided, const Manifests& manifests,
     if (job::is_final(task.state)) continue;
     const bool is_there = pods.contains(task.task);
     task.state = is_there ? now.tasks[i].state : TaskState::kStopped;
-    if (is_there) {
-      task.exit = now.tasks[i].exit;
-      task.exit_reason = now.tasks[i].exit_reason;
-    }
+    if (is_there) task.exit = now.tasks[i].exit;
   }
   note_what_runs(decided);
   return decided;
@@ -214,17 +208,14 @@ job::JobStatus after_stop(job::JobStatus last, const std::string& by, const Mani
       job::TaskStatus& task = status.tasks[i];
       if (!pods.contains(task.task)) {
         task.state = TaskState::kStopped;
-        task.exit.clear();
-        task.exit_reason = job::Reason::kUnknown;
+        task.exit.reset();
       }
     }
     return status;
   }
   last.state = JobState::kKilled;
   last.waiting_for.clear();
-  last.cause = job::Cause{};
-  last.cause->sentence = format("stopped by {}", by);
-  last.cause->reason = job::Reason::kStopped;
+  last.cause = job::Cause{.why = {.reason = job::Reason::kStopped, .detail = by}};
   for (job::TaskStatus& task : last.tasks) {
     if (!job::is_final(task.state)) task.state = TaskState::kStopped;
   }

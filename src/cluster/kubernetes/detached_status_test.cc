@@ -95,7 +95,7 @@ TEST_F(DetachedStatusTest, TheFirstFailureIsTheCause) {
   EXPECT_EQ(seen.state, JobState::kFailed);
   EXPECT_EQ(seen.cause->task, second_);
   EXPECT_EQ(seen.cause->host, "n1");
-  EXPECT_EQ(seen.cause->sentence, "worker:1 on n1 was killed by signal 9 (kill)");
+  EXPECT_EQ(to_words(*seen.cause), "worker:1 on n1 was killed by signal 9 (kill)");
   EXPECT_EQ(seen.ended, "2026-01-31T12:00:04.000Z");
 }
 
@@ -112,7 +112,7 @@ TEST_F(DetachedStatusTest, APodThatIsGoneIsALossAndAllOfThemAreTheJobs) {
   const job::JobStatus one = status({running(manifests_, first_)});
   EXPECT_EQ(one.state, JobState::kFailed);
   EXPECT_EQ(one.tasks[1].state, TaskState::kLost);
-  EXPECT_EQ(one.cause->sentence, "worker:1 was lost: its pod is gone");
+  EXPECT_EQ(to_words(*one.cause), "worker:1 lost its container: its pod is gone");
   EXPECT_EQ(status({}).state, JobState::kLost);
 }
 
@@ -121,7 +121,7 @@ TEST_F(DetachedStatusTest, WhatCanNeverStartHasFailed) {
                          {{"waiting", {{"reason", "InvalidImageName"}, {"message", "no name"}}}});
   const job::JobStatus seen = status({running(manifests_, first_), never});
   EXPECT_EQ(seen.state, JobState::kFailed);
-  EXPECT_THAT(seen.cause->sentence, HasSubstr("could not be started"));
+  EXPECT_THAT(to_words(*seen.cause), HasSubstr("could not be started"));
 }
 
 TEST_F(DetachedStatusTest, ServicesMayRunOnAfterSuccessOrFailAfterIt) {
@@ -172,7 +172,7 @@ TEST_F(DetachedStatusTest, IsStoppingUntilNoPodIsLeft) {
   EXPECT_FALSE(stopping.cause);
   const job::JobStatus killed = after_stop(stopping, "gangrun kill by me", manifests_, {});
   EXPECT_EQ(killed.state, JobState::kKilled);
-  EXPECT_EQ(killed.cause->sentence, "stopped by gangrun kill by me");
+  EXPECT_EQ(to_words(*killed.cause), "stopped by gangrun kill by me");
   EXPECT_TRUE(has_settled(killed));
 }
 

@@ -86,8 +86,10 @@ void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
 void PodBook::resolve_adoption(PodEntry& entry) {
   if (!entry.slot || !std::exchange(entry.slot->is_adopted, false)) return;
   if (!entry.pod) {
-    tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, "was lost: its pod is gone", now_,
-                               job::Reason::kContainerLost}));
+    tell(Event(job::AgentEnded{entry.task,
+                               entry.slot->attempt,
+                               {.reason = job::Reason::kContainerLost, .detail = "its pod is gone"},
+                               now_}));
     entry.slot.reset();
     return;
   }
@@ -211,7 +213,7 @@ void PodBook::vanish(PodEntry& entry) {
     Run& run = *entry.run;
     const std::optional<job::Why> loss = loss_of(*entry.pod);
     if (run.asked_to_end_at) {
-      end(entry, {}, false);
+      end(entry, stopped(), false);
     } else if (run.is_taken_back) {
       wait_for_another_pod(run);
     } else {

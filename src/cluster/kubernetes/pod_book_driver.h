@@ -24,11 +24,11 @@ inline std::string words_of(const Event& event) {
             return base::format("allocated {}", job::to_string(allocated.task));
           },
           [](const job::AgentEnded& ended) {
-            return base::format("ended {}: {}{}", job::to_string(ended.task), ended.sentence,
-                                job::is_own_fault(ended.reason) ? " (counts)" : "");
+            return base::format("ended {}: {}{}", job::to_string(ended.task), to_words(ended.why),
+                                job::is_own_fault(ended.why.reason) ? " (counts)" : "");
           },
           [](const Gone& gone) {
-            return base::format("gone ({}): {}", job::to_string(gone.reason), gone.sentence);
+            return base::format("gone ({}): {}", job::to_string(gone.reason), gone.detail);
           },
           [](const base::OneOf<Waiting, PreemptionNotice> auto&) { return std::string("other"); },
       },
@@ -43,7 +43,7 @@ inline std::string words_of(const DirectEvent& event) {
                         },
                         [](const job::Exited& ended) {
                           return base::format("run ended {}#{}: {}", job::to_string(ended.task),
-                                              ended.attempt, ended.report.sentence);
+                                              ended.attempt, to_words(ended.report.why));
                         },
                         [](const RunWarning& warning) { return "warn: " + warning.sentence; },
                         [](const RunLine&) { return std::string("other"); },

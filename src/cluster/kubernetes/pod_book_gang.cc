@@ -86,17 +86,16 @@ void PodBook::end_allocation(PodEntry& entry) {
   Run& run = *entry.run;
   if (run.end || is_gone_) return;
   if (!is_due(entry, run.asked_at + options_.timeouts.allocation)) return;
-  const std::string limit = base::to_words(options_.timeouts.allocation);
   if (gang_.contains(entry.task)) {
-    return on_gone(
-        base::format("no node for all pods within {} (timeouts.allocation): {}", limit, reasons()),
-        job::Reason::kAllocationTimeout);
+    return on_gone(base::format("no node for all pods within {} (timeouts.allocation): {}",
+                                base::to_words(options_.timeouts.allocation), reasons()),
+                   job::Reason::kAllocationTimeout);
   }
-  end(entry,
-      not_started(job::Reason::kAllocationTimeout,
-                  base::format("it got no node within {} (timeouts.allocation): {}", limit,
-                               reason_of(entry))),
-      false);
+  job::ExitReport report;
+  report.why = {.reason = job::Reason::kAllocationTimeout,
+                .limit = options_.timeouts.allocation,
+                .detail = reason_of(entry)};
+  end(entry, std::move(report), false);
 }
 
 // Why its command does not run yet; empty: it does, or is not asked for.

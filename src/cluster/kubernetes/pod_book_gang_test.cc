@@ -202,10 +202,9 @@ TEST(PodBookGang, OneBesideTheGangHoldsNobodyUp) {
   (void)driver.words();
   driver.pass(minutes(10));
   const auto words = without_events(driver.words());
-  EXPECT_THAT(words,
-              ElementsAre("run ended tensorboard:0#1: could not be started: it got no node within "
-                          "10 min (timeouts.allocation): it has no node yet",
-                          "delete tensorboard:0 c1 0s"));
+  EXPECT_THAT(words, ElementsAre("run ended tensorboard:0#1: got no place within 10 min "
+                                 "(timeouts.allocation): it has no node yet",
+                                 "delete tensorboard:0 c1 0s"));
   EXPECT_THAT(words, Not(Contains(HasSubstr("gone"))));
 }
 

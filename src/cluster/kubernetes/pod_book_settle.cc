@@ -73,7 +73,7 @@ void PodBook::note_end(PodEntry& entry) {
   const std::optional<job::Why> loss = loss_of(pod);
   if (run.asked_to_end_at) {
     const bool is_known = pod.task.has_run && pod.task.state == ContainerFacts::State::kTerminated;
-    end(entry, is_known ? exit_report(pod) : job::ExitReport(), is_known);
+    end(entry, is_known ? exit_report(pod) : stopped(), is_known);
   } else if (loss || (pod.is_deleting && !entry.deletion)) {
     lose(entry, loss);
   } else {
@@ -109,11 +109,10 @@ void PodBook::note_limits(PodEntry& entry) {
 void PodBook::note_end_of_start(PodEntry& entry) {
   if (!entry.run || entry.run->end || entry.pod) return;
   if (!entry.run->asked_to_end_at) return end_allocation(entry);
-  if (entry.is_free()) end(entry, {}, false);
+  if (entry.is_free()) end(entry, stopped(), false);
 }
 
 void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
-  if (report.sentence.empty()) report.sentence = "was stopped";
   RunEnd end{.report = std::move(report), .is_known = is_known};
   end.seen_at = now_;
   end.outputs_by = now_ + kOutputsLimit;
@@ -124,11 +123,12 @@ void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
 
 // None: Kubernetes does not say why it is gone.
 void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
-  end(entry, {}, false);
+  job::ExitReport report;
+  report.why = loss.value_or(job::Why{.reason = job::Reason::kContainerLost,
+                                      .host = entry.pod ? entry.pod->node : std::string(),
+                                      .detail = "somebody deleted its pod"});
+  end(entry, std::move(report), false);
   entry.run->end->is_lost = true;
-  job::ExitReport& report = entry.run->end->report;
-  report.reason = loss ? loss->reason : job::Reason::kContainerLost;
-  report.sentence = loss ? loss->sentence : "lost its pod: somebody deleted it";
 }
 
 void PodBook::follow_log(PodEntry& entry) {
@@ -190,7 +190,7 @@ bool PodBook::log_is_done(PodEntry& entry) {
 bool PodBook::outputs_are_done(PodEntry& entry) {
   Run& run = *entry.run;
   const bool has_outputs = options_.with_outputs.contains(entry.task) && run.end->is_known &&
-                           job::has_begun(run.end->report.reason) && !run.asked_to_end_at;
+                           job::has_begun(run.end->report.why.reason) && !run.asked_to_end_at;
   if (!has_outputs || run.fetch == FetchState::kDone) return true;
   std::string failed;
   if (!entry.has_own_pod()) {
@@ -228,9 +228,8 @@ void PodBook::conclude(PodEntry& entry) {
   if (run.end->is_lost) {
     if (!entry.is_free()) return;
     if (entry.slot) {
-      const job::ExitReport& report = run.end->report;
-      tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, report.sentence, end_of(run),
-                                 report.reason}));
+      tell(Event(
+          job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)}));
     }
     entry.slot.reset();
   } else if (!is_stopping || run.end->is_known) {
@@ -314,8 +313,8 @@ void PodBook::create(PodEntry& entry) {
 void PodBook::leave(PodEntry& entry) {
   if (!entry.slot || !entry.slot->is_stopping || entry.slot->is_adopted) return;
   if (entry.run || !entry.is_free()) return;
-  tell(Event(job::AgentEnded{entry.task, entry.slot->attempt, "was stopped", now_,
-                             job::Reason::kStopped}));
+  tell(Event(
+      job::AgentEnded{entry.task, entry.slot->attempt, {.reason = job::Reason::kStopped}, now_}));
   entry.slot.reset();
 }
 

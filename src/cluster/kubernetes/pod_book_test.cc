@@ -155,9 +155,8 @@ TEST(PodBook, AnEvictionIsNobodysFaultAndTakesTheSlot) {
   driver.log_ended(kWorker0);
   EXPECT_THAT(driver.words(), ElementsAre("rest worker:0", "delete worker:0 u1 0s"));
   driver.gone(kWorker0);
-  EXPECT_THAT(driver.words(),
-              ElementsAre("ended worker:0: was evicted by Kubernetes: The node was low on "
-                          "resource: memory."));
+  EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: was evicted on n1: The node was low on "
+                                          "resource: memory."));
   driver.book().start(kWorker0, 2, driver.now());
   driver.run(kWorker0, 2);
   EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0", "create worker:0#2"));
@@ -173,7 +172,8 @@ TEST(PodBook, ADeletionByHandIsNobodysFault) {
   driver.log_ended(kWorker0);
   driver.gone(kWorker0);
   const auto words = driver.words();
-  EXPECT_THAT(words, Contains("ended worker:0: lost its pod: somebody deleted it"));
+  EXPECT_THAT(words,
+              Contains("ended worker:0: lost its container on n1: somebody deleted its pod"));
   EXPECT_THAT(words, Not(Contains(HasSubstr("run ended"))));
 }
 
@@ -371,7 +371,7 @@ TEST(PodBook, PodsOfAnEarlierClient) {
   pod.task.state = ContainerFacts::State::kRunning;
   driver.book().on_list({pod, driver.make(kBoard, "b1")}, driver.now());
   EXPECT_THAT(driver.words(),
-              testing::UnorderedElementsAre("ended worker:1: was lost: its pod is gone",
+              testing::UnorderedElementsAre("ended worker:1: lost its container: its pod is gone",
                                             "delete tensorboard:0 b1 0s", "follow worker:0 u1",
                                             "started worker:0#3 on n1"));
   driver.exit(kWorker0, 0);
@@ -389,7 +389,8 @@ TEST(PodBook, AListWithoutItIsOlderThanItOrItIsGone) {
   driver.book().on_looked_for(kWorker0, std::optional<PodFacts>(), driver.now());
   EXPECT_THAT(driver.words(), IsEmpty());
   driver.book().on_list({}, driver.now());
-  EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: lost its pod: somebody deleted it"));
+  EXPECT_THAT(driver.words(),
+              ElementsAre("ended worker:0: lost its container: somebody deleted its pod"));
 }
 
 TEST(PodBook, ASilentServerIsToldAndNothingIsTakenForGoneMeanwhile) {

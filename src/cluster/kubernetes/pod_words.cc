@@ -68,17 +68,11 @@ int signal_of(const ContainerFacts& container) {
   return signal > 0 && signal <= kLastSignal ? signal : 0;
 }
 
-std::string end_words(const ContainerFacts& container) {
-  const bool out_of_memory = container.reason == "OOMKilled";
-  if (const int signal = signal_of(container); signal > 0) {
-    return base::killed_words({.signal = signal, .out_of_memory = out_of_memory});
-  }
-  return base::exited_words(container.exit_code) + (out_of_memory ? " (out of memory)" : "");
-}
-
-job::Reason reason_of_end(const ContainerFacts& container) {
-  if (container.reason == "OOMKilled") return job::Reason::kOutOfMemory;
-  return signal_of(container) > 0 ? job::Reason::kSignal : job::Reason::kExitStatus;
+base::ProcessEnd end_of_process(const ContainerFacts& container) {
+  const int signal = signal_of(container);
+  return {.code = signal > 0 ? 0 : container.exit_code,
+          .signal = signal,
+          .out_of_memory = container.reason == "OOMKilled"};
 }
 
 // The init container that keeps the others from starting; none: they are no trouble.
@@ -93,7 +87,8 @@ const ContainerFacts* failing_init(const PodFacts& facts) {
 std::string init_words(const ContainerFacts& init) {
   const std::string whose = format("its init container {}: ", init.name);
   if (init.state == State::kWaiting) return container_words(init, whose);
-  return with(format("its init container {} {}", init.name, end_words(init)), init.message);
+  return with(format("its init container {} {}", init.name, base::to_words(end_of_process(init))),
+              init.message);
 }
 
 bool fails_to_run(const ContainerFacts& container) {
@@ -135,37 +130,36 @@ job::Reason start_reason(const PodFacts& facts) {
 
 std::optional<job::Why> loss_of(const PodFacts& facts) {
   using job::Reason;
+  const auto because = [&facts](Reason reason, std::string_view detail) {
+    return job::Why{.reason = reason, .host = facts.node, .detail = std::string(detail)};
+  };
   const std::string_view why =
       facts.disruption_message.empty() ? facts.message : facts.disruption_message;
   const std::string_view said = facts.message.empty() ? why : facts.message;
   if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
       facts.reason == "Preempting") {
-    return job::Why{with("was preempted by Kubernetes", why), Reason::kPreempted};
+    return because(Reason::kPreempted, why);
   }
   if (facts.reason == "NodeLost" ||
       is_one_of(facts.disruption, {"DeletionByTaintManager", "DeletionByPodGC"})) {
-    return job::Why{with(format("was lost with its node {}", facts.node), why), Reason::kLostNode};
+    return because(Reason::kLostNode, why);
   }
   if (facts.reason == "Evicted" || facts.disruption == "EvictionByEvictionAPI") {
-    return job::Why{with("was evicted by Kubernetes", said), Reason::kEvicted};
+    return because(Reason::kEvicted, said);
   }
   if (is_one_of(facts.reason, {"Terminated", "NodeShutdown", "Shutdown"})) {
-    return job::Why{with(format("was lost as its node {} was shut down", facts.node), said),
-                    Reason::kLostNode};
+    return because(Reason::kLostNode, with("it was shut down", said));
   }
-  if (facts.disruption == "TerminationByKubelet")
-    return job::Why{with("was evicted by Kubernetes", said), Reason::kEvicted};
-  if (!facts.disruption.empty())
-    return job::Why{with("was taken from its node", why), Reason::kEvicted};
+  if (facts.disruption == "TerminationByKubelet") return because(Reason::kEvicted, said);
+  if (!facts.disruption.empty()) return because(Reason::kEvicted, why);
   if (facts.task.reason == "ContainerStatusUnknown") {
-    return job::Why{with(format("was lost by its node {}", facts.node), facts.task.message),
-                    Reason::kLostNode};
+    return because(Reason::kLostNode, with("it lost its container", facts.task.message));
   }
   // A pod that its node has not even begun with.
   const bool has_begun = facts.task.state != State::kUnknown || !facts.init.empty();
   if (facts.phase == "Failed" && !has_begun && facts.reason != "DeadlineExceeded") {
-    return job::Why{with(format("was refused by its node ({})", facts.reason), facts.message),
-                    Reason::kContainerLost};
+    return because(Reason::kContainerLost,
+                   with(format("its node refused it ({})", facts.reason), facts.message));
   }
   return std::nullopt;
 }
@@ -183,19 +177,23 @@ job::ExitReport exit_report(const PodFacts& facts) {
                             facts.message.empty() ? facts.reason : facts.message));
   }
   job::ExitReport report;
-  report.signal = signal_of(task);
-  report.code = report.signal > 0 ? 0 : task.exit_code;
-  report.success = report.signal == 0 && report.code == 0;
-  if (!report.success) report.reason = reason_of_end(task);
-  report.sentence = end_words(task);
-  if (facts.reason == "DeadlineExceeded") report.sentence += ", as its pod's deadline had passed";
+  report.why = job::why_of(end_of_process(task));
+  report.success = report.why.signal == 0 && report.why.code == 0;
+  // Its own end is a success, even of a container where another process had no memory left.
+  if (report.success) report.why.reason = job::Reason::kUnknown;
+  if (facts.reason == "DeadlineExceeded") report.why.detail = "its pod's deadline had passed";
   return report;
 }
 
-job::ExitReport not_started(job::Reason reason, const std::string& why) {
+job::ExitReport stopped() {
   job::ExitReport report;
-  report.reason = reason;
-  report.sentence = with("could not be started", why);
+  report.why.reason = job::Reason::kStopped;
+  return report;
+}
+
+job::ExitReport not_started(job::Reason reason, const std::string& detail) {
+  job::ExitReport report;
+  report.why = {.reason = reason, .detail = detail};
   return report;
 }
 

@@ -31,7 +31,9 @@ std::optional<job::Why> loss_of(const PodFacts& facts);
 
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);
-// "could not be started: …"
-job::ExitReport not_started(job::Reason reason, const std::string& why);
+// Of a command that was stopped, where nobody saw how it ended.
+job::ExitReport stopped();
+// Of a command that could not be started.
+job::ExitReport not_started(job::Reason reason, const std::string& detail);
 
 }  // namespace gangrun::cluster

@@ -69,9 +69,9 @@ TEST(PendingWords, WhichInitContainerFails) {
   facts.init[0].exit_code = 3;
   facts.init[0].message.clear();
   EXPECT_EQ(pending_words(facts, ""), "its init container fetch exited with status 3");
-  EXPECT_EQ(exit_report(facts).sentence,
+  EXPECT_EQ(to_words(exit_report(facts).why),
             "could not be started: its init container fetch exited with status 3");
-  EXPECT_EQ(exit_report(facts).reason, job::Reason::kContainerCreate);
+  EXPECT_EQ(exit_report(facts).why.reason, job::Reason::kContainerCreate);
 }
 
 TEST(StartReason, IsTheImageTheContainerOrUnknown) {
@@ -102,30 +102,31 @@ TEST(ExitReport, StatusesAndSignals) {
   EXPECT_TRUE(good.success);
   const job::ExitReport failed = exit_report(ended(3));
   EXPECT_FALSE(failed.success);
-  EXPECT_EQ(failed.code, 3);
-  EXPECT_EQ(failed.reason, job::Reason::kExitStatus);
-  EXPECT_EQ(failed.sentence, "exited with status 3");
+  EXPECT_EQ(failed.why.code, 3);
+  EXPECT_EQ(failed.why.reason, job::Reason::kExitStatus);
+  EXPECT_EQ(to_words(failed.why), "exited with status 3");
   const job::ExitReport killed = exit_report(ended(139));
-  EXPECT_EQ(killed.signal, 11);
-  EXPECT_EQ(killed.reason, job::Reason::kSignal);
-  EXPECT_EQ(killed.code, 0);
-  EXPECT_EQ(killed.sentence, "was killed by signal 11 (segmentation fault)");
-  EXPECT_EQ(exit_report(ended(255)).sentence, "exited with status 255");
+  EXPECT_EQ(killed.why.signal, 11);
+  EXPECT_EQ(killed.why.reason, job::Reason::kSignal);
+  EXPECT_EQ(killed.why.code, 0);
+  EXPECT_EQ(to_words(killed.why), "was killed by signal 11 (segmentation fault)");
+  EXPECT_EQ(to_words(exit_report(ended(255)).why), "exited with status 255");
 }
 
 TEST(ExitReport, OutOfMemory) {
   const job::ExitReport report = exit_report(ended(137, "OOMKilled"));
-  EXPECT_EQ(report.reason, job::Reason::kOutOfMemory);
-  EXPECT_EQ(report.sentence, "was killed by signal 9 (out of memory)");
-  EXPECT_EQ(exit_report(ended(1, "OOMKilled")).sentence, "exited with status 1 (out of memory)");
+  EXPECT_EQ(report.why.reason, job::Reason::kOutOfMemory);
+  EXPECT_EQ(to_words(report.why), "was killed by signal 9 (out of memory)");
+  EXPECT_EQ(to_words(exit_report(ended(1, "OOMKilled")).why),
+            "exited with status 1 (out of memory)");
 }
 
 TEST(ExitReport, WhatNeverRan) {
   PodFacts facts = ended(128, "StartError");
   facts.task.message = "exec: \"pythn\": executable file not found in $PATH";
   const job::ExitReport report = exit_report(facts);
-  EXPECT_EQ(report.reason, job::Reason::kCouldNotStart);
-  EXPECT_EQ(report.sentence,
+  EXPECT_EQ(report.why.reason, job::Reason::kCouldNotStart);
+  EXPECT_EQ(to_words(report.why),
             "could not be started: exec: \"pythn\": executable file not found in $PATH");
 }
 
@@ -134,21 +135,21 @@ TEST(PodLoss, WhoTookIt) {
   EXPECT_FALSE(loss_of(facts).has_value());
   facts.reason = "Evicted";
   facts.message = "The node was low on resource: memory.";
-  EXPECT_EQ(loss_of(facts)->sentence,
-            "was evicted by Kubernetes: The node was low on resource: memory.");
+  EXPECT_EQ(to_words(*loss_of(facts)),
+            "was evicted on node-1: The node was low on resource: memory.");
   EXPECT_EQ(loss_of(facts)->reason, job::Reason::kEvicted);
   facts = ended(143);
   facts.disruption = "PreemptionByScheduler";
   facts.disruption_message = "preempting to accommodate a higher priority pod";
-  EXPECT_EQ(loss_of(facts)->sentence,
-            "was preempted by Kubernetes: preempting to accommodate a higher priority pod");
+  EXPECT_EQ(to_words(*loss_of(facts)),
+            "was preempted on node-1: preempting to accommodate a higher priority pod");
   EXPECT_EQ(loss_of(facts)->reason, job::Reason::kPreempted);
   facts.disruption = "DeletionByTaintManager";
   facts.disruption_message.clear();
-  EXPECT_EQ(loss_of(facts)->sentence, "was lost with its node node-1");
+  EXPECT_EQ(to_words(*loss_of(facts)), "was lost with its node node-1");
   EXPECT_EQ(loss_of(facts)->reason, job::Reason::kLostNode);
   facts.disruption = "EvictionByEvictionAPI";
-  EXPECT_EQ(loss_of(facts)->sentence, "was evicted by Kubernetes");
+  EXPECT_EQ(to_words(*loss_of(facts)), "was evicted on node-1");
 }
 
 TEST(PodLoss, ANodeThatRefuses) {
@@ -156,9 +157,10 @@ TEST(PodLoss, ANodeThatRefuses) {
   facts.phase = "Failed";
   facts.reason = "OutOfcpu";
   facts.message = "Pod was rejected: Node didn't have enough resource: cpu";
-  EXPECT_EQ(loss_of(facts)->sentence,
-            "was refused by its node (OutOfcpu): Pod was rejected: Node didn't have enough "
-            "resource: cpu");
+  EXPECT_EQ(to_words(*loss_of(facts)),
+            "lost its container on node-1: its node refused it (OutOfcpu): Pod was rejected: Node "
+            "didn't have "
+            "enough resource: cpu");
 }
 
 }  // namespace

@@ -49,13 +49,16 @@ std::int64_t innermost_pid(std::string_view status) {
 // No more of what an agent says is told.
 constexpr std::size_t kMaxWords = 2000;
 
-std::string ended_sentence(const process::Exit& exit, const base::UniqueFd& words) {
+// Of an agent: `words` is what it wrote where it gave up.
+job::Why why_ended(const process::Exit& exit, const base::UniqueFd& words) {
+  job::Why why = job::why_of(exit.end());
+  if (why.reason != job::Reason::kOutOfMemory) why.reason = job::Reason::kAgentEnded;
   std::string said(kMaxWords, '\0');
   const ssize_t got = ::pread(words.get(), said.data(), said.size(), 0);
   said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  if (!said.empty()) return base::format("lost its agent, which ended: {}", said);
-  if (exit.succeeded()) return "lost its agent, which ended";
-  return base::format("lost its agent, which {}", exit.to_words());
+  // More than the status with which it says so.
+  if (!said.empty()) return {.reason = why.reason, .detail = std::move(said)};
+  return why;
 }
 
 }  // namespace
@@ -186,8 +189,10 @@ std::string LocalCluster::try_start(const Key& key) {
     emit(Allocated{key.first, key.second, host, handle_of(agent)});
     return {};
   }
-  emit(job::AgentEnded{key.first, key.second,
-                       base::format("had no agent: {}", started.error().message), loop_.now()});
+  emit(job::AgentEnded{key.first,
+                       key.second,
+                       {.reason = job::Reason::kCouldNotStart, .detail = started.error().message},
+                       loop_.now()});
   leave_host(agent);
   agents_.erase(key);
   return {};
@@ -319,8 +324,11 @@ void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json&
                    ? process::ForeignProcess::open(*pid, *start_ticks)
                    : base::Result<process::ForeignProcess>(base::not_found("no agent"));
   if (!found.ok()) {
-    return emit(
-        job::AgentEnded{task, attempt, "lost its agent before a new master came", loop_.now()});
+    return emit(job::AgentEnded{
+        task,
+        attempt,
+        {.reason = job::Reason::kAgentEnded, .detail = "it ended before a new master came"},
+        loop_.now()});
   }
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
   const auto host = base::json_member<std::string>(handle, "host");
@@ -343,7 +351,7 @@ void LocalCluster::release_others() {
 void LocalCluster::reap(const Key& key) {
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
-  job::AgentEnded ended{key.first, key.second, "lost its agent, which ended", loop_.now()};
+  job::AgentEnded ended{.task = key.first, .attempt = key.second, .ended_at = loop_.now()};
   const bool is_child = found->second->guardian != nullptr;
   const auto exit = is_child ? found->second->guardian->reap()
                              : base::Result<std::optional<process::Exit>>(std::nullopt);
@@ -351,10 +359,9 @@ void LocalCluster::reap(const Key& key) {
   if (!is_child) {
     // Only its parent, an earlier master, could have learned how.
   } else if (exit.ok()) {
-    ended.sentence = ended_sentence(**exit, found->second->words);
-    if ((*exit)->out_of_memory) ended.reason = job::Reason::kOutOfMemory;
+    ended.why = why_ended(**exit, found->second->words);
   } else {
-    ended.sentence = base::format("lost its agent: {}", exit.error().message);
+    ended.why.detail = exit.error().message;
   }
   leave_host(*found->second);
   agents_.erase(found);
@@ -368,7 +375,7 @@ void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milli
   Agent& agent = *found->second;
   if (!agent.exists()) {
     agents_.erase(found);
-    return emit(job::AgentEnded{task, attempt, "was not started", loop_.now()});
+    return emit(job::AgentEnded{task, attempt, job::not_begun(), loop_.now()});
   }
   if (grace.count() > 0) {
     agent.signal(SIGTERM);

@@ -87,9 +87,7 @@ job::JobStatus without_master(job::JobStatus last) {
   if (job::is_final(last.state)) return last;
   last.state = job::JobState::kLost;
   last.waiting_for.clear();
-  last.cause = job::Cause{};
-  last.cause->sentence = "its master was killed";
-  last.cause->reason = job::Reason::kMasterLost;
+  last.cause = job::Cause{.why = {.reason = job::Reason::kMasterLost}};
   for (job::TaskStatus& task : last.tasks) {
     if (!job::is_final(task.state)) task.state = job::TaskState::kLost;
     task.pid = 0;

@@ -75,7 +75,7 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->state, job::JobState::kLost);
   ASSERT_TRUE(status->cause);
-  EXPECT_EQ(status->cause->sentence, "its master was killed");
+  EXPECT_EQ(to_words(*status->cause), "its master was killed");
   EXPECT_EQ(status->tasks[0].state, job::TaskState::kLost);
   const auto stopped = site.stop(id, false, "a test");
   ASSERT_FALSE(stopped.ok());

@@ -248,7 +248,7 @@ void HostLink::on_first_message(const base::Json& json) {
   }
   std::visit(
       base::Overloaded{
-          [this](const RefusedMessage& refused) { fail(refused.sentence); },
+          [this](const RefusedMessage& refused) { fail(refused.detail); },
           [this](HelloMessage& hello) {
             hello_ = std::move(hello);
             state_ = State::kUp;

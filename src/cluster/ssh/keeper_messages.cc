@@ -129,14 +129,11 @@ Json json_of(const AllocatedMessage& each) {
 
 Json json_of(const EndedMessage& each) {
   Json json = agent_json("ended", each.agent);
-  json["sentence"] = each.sentence;
-  json["reason"] = job::to_string(each.reason);
+  json["why"] = job::to_json(each.why);
   return json;
 }
 
-Json json_of(const RefusedMessage& each) {
-  return {{"op", "refused"}, {"sentence", each.sentence}};
-}
+Json json_of(const RefusedMessage& each) { return {{"op", "refused"}, {"detail", each.detail}}; }
 
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({"version", "boot_id", "address", "address_reason", "own_address",
@@ -228,12 +225,11 @@ Result<KeeperMessage> read_allocated(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_ended(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"agent", "sentence", "reason"}));
+  GANGRUN_TRY(reader.only({"agent", "why"}));
   EndedMessage ended;
   GANGRUN_ASSIGN(ended.agent, reader.get<std::uint32_t>("agent"));
-  GANGRUN_ASSIGN(ended.sentence, reader.get<std::string>("sentence"));
-  GANGRUN_ASSIGN(const auto reason, reader.get<std::string>("reason"));
-  GANGRUN_ASSIGN(ended.reason, job::reason_from(reason));
+  GANGRUN_ASSIGN(const base::Json why, reader.part("why"));
+  GANGRUN_ASSIGN(ended.why, job::why_from_json(why));
   return KeeperMessage(std::move(ended));
 }
 
@@ -274,7 +270,7 @@ Result<KeeperMessage> keeper_message_from_json(const Json& json) {
   if (op == "waiting") return read_text(reader, "reason", &WaitingMessage::reason);
   if (op == "allocated") return read_allocated(reader);
   if (op == "ended") return read_ended(reader);
-  if (op == "refused") return read_text(reader, "sentence", &RefusedMessage::sentence);
+  if (op == "refused") return read_text(reader, "detail", &RefusedMessage::detail);
   return base::invalid_argument(
       base::format("no message is called \"{}\"", base::shorten(op, kMaxShownOp)));
 }

@@ -11,9 +11,9 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/gpus.h"
-#include "job/reason.h"
 #include "job/spec.h"
 #include "job/task_id.h"
+#include "job/why.h"
 
 // The messages between gangrun and a host's keeper, as JSON objects with a member "op".
 namespace gangrun::cluster {
@@ -107,13 +107,12 @@ struct AllocatedMessage {
 // Its logs were told to their ends before.
 struct EndedMessage {
   std::uint32_t agent = 0;
-  std::string sentence;
-  job::Reason reason = job::Reason::kAgentEnded;
+  job::Why why;
 };
 
 // The keeper cannot go on with the job, and ends.
 struct RefusedMessage {
-  std::string sentence;
+  std::string detail;
 };
 
 using KeeperMessage =

@@ -53,7 +53,7 @@ std::vector<KeeperMessage> one_of_each() {
           EndMessage{},
           WaitingMessage{"other jobs hold GPUs"},
           AllocatedMessage{1, {{"pid", 7}}},
-          EndedMessage{1, "lost its agent", job::Reason::kOutOfMemory},
+          EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}},
           RefusedMessage{"has no room"}};
 }
 

@@ -200,8 +200,11 @@ void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& h
   });
   if (host == hosts_.end() || !folder.ok() || !works_here.ok() || !out_base.ok() ||
       !error_base.ok() || !handle.contains("keeper")) {
-    return emit(
-        job::AgentEnded{task, attempt, "lost its agent before a new master came", loop_.now()});
+    return emit(job::AgentEnded{
+        task,
+        attempt,
+        {.reason = job::Reason::kAgentEnded, .detail = "the new master does not know it"},
+        loop_.now()});
   }
   auto agent = std::make_unique<Agent>();
   agent->number = next_agent_++;
@@ -231,18 +234,18 @@ void SshCluster::stop(const job::TaskId& task, int attempt, std::chrono::millise
   if (found == agents_.end()) return;
   Agent& agent = *found->second;
   if (agent.state == Agent::State::kWaiting) {
-    return ended(found->first, "was not started", job::Reason::kAgentEnded);
+    return ended(found->first, job::not_begun());
   }
   agent.stop_grace = grace;
   if (agent.host->state != Host::State::kReady) return;
   agent.host->link->send(MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = grace})});
 }
 
-void SshCluster::ended(const Key& key, std::string sentence, job::Reason reason) {
+void SshCluster::ended(const Key& key, job::Why why) {
   const auto found = agents_.find(key);
   if (found->second->host != nullptr) slots_.give_back(found->second->host->index);
   agents_.erase(found);
-  emit(job::AgentEnded{key.first, key.second, std::move(sentence), loop_.now(), reason});
+  emit(job::AgentEnded{key.first, key.second, std::move(why), loop_.now()});
   look_for_places();
 }
 

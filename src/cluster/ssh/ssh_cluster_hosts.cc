@@ -118,8 +118,7 @@ void SshCluster::give_up(Host& host) {
     if (agent->host == &host) lost.push_back(key);
   }
   for (const Key& key : lost) {
-    ended(key, base::format("lost its host {}: {}", host.name(), host.trouble),
-          job::Reason::kLostNode);
+    ended(key, {.reason = job::Reason::kLostNode, .detail = host.trouble});
   }
 }
 
@@ -217,7 +216,7 @@ void SshCluster::ready(Host& host) {
       send_start(*agent);
     }
   }
-  for (const Key& key : stopped) ended(key, "was not started", job::Reason::kAgentEnded);
+  for (const Key& key : stopped) ended(key, job::not_begun());
   look_for_places();
 }
 
@@ -266,12 +265,12 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
 void SshCluster::on(const EndedMessage& message) {
   const Agent* agent = find(message.agent);
   if (agent == nullptr) return;
-  ended({agent->task, agent->attempt}, message.sentence, message.reason);
+  ended({agent->task, agent->attempt}, message.why);
 }
 
 // It ends by itself then. A host that has no room for the job will have none the next time.
 void SshCluster::on(Host& host, const RefusedMessage& message) {
-  emit(Gone{base::format("host {}: {}", host.name(), message.sentence)});
+  emit(Gone{base::format("host {}: {}", host.name(), message.detail)});
 }
 
 }  // namespace gangrun::cluster

@@ -54,12 +54,13 @@ Reason reason_of_failure(const std::string& diagnostics) {
 
 std::string diagnostics_of(const job::JobStatus& status) {
   if (!status.cause) return {};
-  if (status.cause->reason == Reason::kUnknown) return status.cause->sentence;
-  return base::format("{}{}{}]", status.cause->sentence, kReasonMark,
-                      job::to_string(status.cause->reason));
+  const std::string words = job::to_words(*status.cause);
+  const Reason reason = status.cause->why.reason;
+  if (reason == Reason::kUnknown) return words;
+  return base::format("{}{}{}]", words, kReasonMark, job::to_string(reason));
 }
 
-job::Why application_end(const hadoop::ApplicationReport& report) {
+job::Cause application_end(const hadoop::ApplicationReport& report) {
   using State = hadoop::ApplicationState;
   const std::string_view words = report.diagnostics;
   const bool was_killed =
@@ -68,15 +69,15 @@ job::Why application_end(const hadoop::ApplicationReport& report) {
   const std::size_t mark = words.rfind(kReasonMark);
   if (report.state == State::kFinished && mark != std::string_view::npos) {
     const std::string_view reason = words.substr(mark + kReasonMark.size());
-    return {words_of_yarn(std::string(words.substr(0, mark))),
-            job::reason_or_unknown(reason.substr(0, reason.find(']')))};
+    return {.why = {.reason = job::reason_or_unknown(reason.substr(0, reason.find(']')))},
+            .told = words_of_yarn(std::string(words.substr(0, mark)))};
   }
-  job::Why end{words_of_yarn(report.diagnostics), Reason::kUnknown};
+  job::Cause end = {.told = words_of_yarn(report.diagnostics)};
   if (was_killed) {
     // A queue may limit how long its applications live: then nobody has stopped it.
-    end.reason = has(words, "exceeded the lifetime") ? Reason::kClusterGone : Reason::kStopped;
+    end.why.reason = has(words, "exceeded the lifetime") ? Reason::kClusterGone : Reason::kStopped;
   } else if (report.state == State::kFailed) {
-    end.reason = reason_of_failure(report.diagnostics);
+    end.why.reason = reason_of_failure(report.diagnostics);
   }
   return end;
 }

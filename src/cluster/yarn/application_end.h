@@ -13,6 +13,6 @@ namespace gangrun::cluster {
 std::string diagnostics_of(const job::JobStatus& status);
 
 // Why an application ended that has failed or was killed, as far as YARN alone tells.
-job::Why application_end(const hadoop::ApplicationReport& report);
+job::Cause application_end(const hadoop::ApplicationReport& report);
 
 }  // namespace gangrun::cluster

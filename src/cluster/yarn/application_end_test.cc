@@ -21,7 +21,7 @@ hadoop::ApplicationReport ended(ApplicationState state, std::string diagnostics,
 }
 
 Reason reason_of_failed(std::string diagnostics) {
-  return application_end(ended(ApplicationState::kFailed, std::move(diagnostics))).reason;
+  return application_end(ended(ApplicationState::kFailed, std::move(diagnostics))).why.reason;
 }
 
 // As a ResourceManager of Hadoop 3 writes it.
@@ -39,45 +39,47 @@ TEST(ApplicationEnd, WhatTheMasterLeavesIsReadAgain) {
   job::JobStatus status;
   EXPECT_EQ(diagnostics_of(status), "");
   status.cause.emplace();
-  status.cause->sentence = "worker:1 on h1 exited with status 3";
+  status.cause->told = "worker:1 on h1 exited with status 3";
   EXPECT_EQ(diagnostics_of(status), "worker:1 on h1 exited with status 3") << "no reason is known";
   for (const Reason reason : job::all_reasons()) {
-    status.cause->reason = reason;
-    const job::Why end =
+    status.cause->why.reason = reason;
+    const job::Cause end =
         application_end(ended(ApplicationState::kFinished, diagnostics_of(status)));
-    EXPECT_EQ(end.sentence, status.cause->sentence);
-    EXPECT_EQ(end.reason, reason);
+    EXPECT_EQ(to_words(end), status.cause->told);
+    EXPECT_EQ(end.why.reason, reason);
   }
 }
 
 TEST(ApplicationEnd, ALongCauseKeepsItsReason) {
   job::JobStatus status;
   status.cause.emplace();
-  status.cause->sentence = std::string(2000, 'x');
-  status.cause->reason = Reason::kOutOfMemory;
-  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, diagnostics_of(status))).reason,
+  status.cause->told = std::string(2000, 'x');
+  status.cause->why.reason = Reason::kOutOfMemory;
+  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, diagnostics_of(status))).why.reason,
             Reason::kOutOfMemory);
 }
 
 TEST(ApplicationEnd, WhoLeavesNoReasonHasNone) {
   const auto old = ended(ApplicationState::kFinished, "worker:0 on h1 exited with status 3");
-  EXPECT_EQ(application_end(old).reason, Reason::kUnknown);
-  EXPECT_EQ(application_end(old).sentence, "worker:0 on h1 exited with status 3");
-  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, "x [reason: solar_flare]")).reason,
-            Reason::kUnknown);
+  EXPECT_EQ(application_end(old).why.reason, Reason::kUnknown);
+  EXPECT_EQ(to_words(application_end(old)), "worker:0 on h1 exited with status 3");
+  EXPECT_EQ(
+      application_end(ended(ApplicationState::kFinished, "x [reason: solar_flare]")).why.reason,
+      Reason::kUnknown);
   EXPECT_EQ(reason_of_failed("N/A"), Reason::kUnknown);
 }
 
 TEST(ApplicationEnd, AKilledApplicationWasStopped) {
   const std::string words = "Application application_1_0001 was killed by user ann at 10.0.0.1";
-  EXPECT_EQ(application_end(ended(ApplicationState::kKilled, words)).reason, Reason::kStopped);
-  EXPECT_EQ(application_end(ended(ApplicationState::kKilled, words)).sentence, words);
-  EXPECT_EQ(application_end(ended(ApplicationState::kFinished, "", FinalStatus::kKilled)).reason,
-            Reason::kStopped);
+  EXPECT_EQ(application_end(ended(ApplicationState::kKilled, words)).why.reason, Reason::kStopped);
+  EXPECT_EQ(to_words(application_end(ended(ApplicationState::kKilled, words))), words);
+  EXPECT_EQ(
+      application_end(ended(ApplicationState::kFinished, "", FinalStatus::kKilled)).why.reason,
+      Reason::kStopped);
   EXPECT_EQ(application_end(ended(ApplicationState::kKilled,
                                   "Application is killed by ResourceManager as it has exceeded "
                                   "the lifetime period."))
-                .reason,
+                .why.reason,
             Reason::kClusterGone);
 }
 

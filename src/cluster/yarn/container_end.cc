@@ -46,12 +46,20 @@ std::string memory_words(std::string_view diagnostics, bool is_virtual) {
   return std::string(usage.substr(0, separator));
 }
 
-std::string with_words(std::string sentence, std::string_view diagnostics) {
-  const std::string words = first_words(diagnostics);
-  return words.empty() || words == "N/A" ? sentence : base::format("{}: {}", sentence, words);
+// What YARN says beside the status; empty: nothing.
+std::string said_of(std::string_view diagnostics) {
+  std::string words = first_words(diagnostics);
+  return words == "N/A" ? std::string() : words;
 }
 
-job::Why taken(std::string sentence) { return {std::move(sentence), job::Reason::kContainerLost}; }
+std::string with_words(std::string_view what, std::string_view diagnostics) {
+  const std::string words = said_of(diagnostics);
+  return words.empty() ? std::string(what) : base::format("{}: {}", what, words);
+}
+
+job::Why taken(std::string_view by, std::string_view diagnostics) {
+  return container_lost(with_words(by, diagnostics));
+}
 
 // The last line that the agent wrote, as the NodeManager tells the end of its standard error:
 // "gangrun-agent NAME: WORDS".
@@ -67,50 +75,49 @@ std::string words_of_agent(std::string_view diagnostics) {
 }
 
 job::Why of_a_process(std::int32_t status, std::string_view diagnostics) {
-  constexpr job::Reason kReason = job::Reason::kAgentEnded;
-  if (status == 0) return {"lost its agent, which ended", kReason};
+  job::Why why = {.reason = job::Reason::kAgentEnded};
   if (status > kSignalBase && status < kSignalBase + NSIG) {
-    return {base::format("lost its agent, which was killed by signal {}", status - kSignalBase),
-            kReason};
+    why.signal = status - kSignalBase;
+    return why;
   }
-  const std::string words = words_of_agent(diagnostics);
-  if (!words.empty()) return {base::format("lost its agent, which ended: {}", words), kReason};
-  return {base::format("lost its agent, which exited with status {}", status), kReason};
+  why.detail = words_of_agent(diagnostics);
+  // What it says is more than the status with which it says so.
+  if (why.detail.empty()) why.code = status;
+  return why;
 }
 
 }  // namespace
 
+job::Why container_lost(std::string detail) {
+  return {.reason = job::Reason::kContainerLost, .detail = std::move(detail)};
+}
+
 job::Why explain_end(const hadoop::ContainerStatus& status) {
   const std::string& words = status.diagnostics;
   switch (status.exit_status) {
-    case hadoop::kExitInvalid: return taken(with_words("could not be started by its node", words));
+    case hadoop::kExitInvalid: return taken("its node could not start it", words);
     case hadoop::kExitAborted:
-      if (words.find("lost") != std::string::npos) {
-        return {"was lost with its node", job::Reason::kLostNode};
-      }
-      return taken(with_words("had its container taken back by YARN", words));
+      if (words.find("lost") != std::string::npos) return {.reason = job::Reason::kLostNode};
+      return taken("YARN took it back", words);
     case hadoop::kExitDisksFailed:
-      return {"was lost: the disks of its node failed", job::Reason::kLostNode};
+      return {.reason = job::Reason::kLostNode, .detail = "its disks failed"};
     case hadoop::kExitPreempted:
-      return {"was preempted by YARN's scheduler", job::Reason::kPreempted};
+      return {.reason = job::Reason::kPreempted, .detail = said_of(words)};
     case hadoop::kExitOverVirtualMemory:
     case hadoop::kExitOverPhysicalMemory: {
       const bool is_virtual = status.exit_status == hadoop::kExitOverVirtualMemory;
-      return {base::format("was killed by YARN: {}", memory_words(words, is_virtual)),
-              job::Reason::kOutOfMemory};
+      return {.reason = job::Reason::kOutOfMemory, .detail = memory_words(words, is_virtual)};
     }
-    case hadoop::kExitKilledByMaster: return taken("was stopped with its container");
-    case hadoop::kExitKilledByResourceManager:
-      return taken(with_words("was killed by the ResourceManager", words));
-    case hadoop::kExitAfterApplication: return taken("was killed after the application's end");
+    case hadoop::kExitKilledByMaster: return container_lost("it was stopped");
+    case hadoop::kExitKilledByResourceManager: return taken("the ResourceManager killed it", words);
+    case hadoop::kExitAfterApplication: return container_lost("the application had ended");
     case hadoop::kExitOverLogLimit:
-      return {with_words("was killed by YARN for its log files", words), job::Reason::kLogLimit};
-    case kExitLost: return taken("lost its container while its NodeManager was away");
+      return {.reason = job::Reason::kLogLimit, .detail = said_of(words)};
+    case kExitLost: return container_lost("it ended while its NodeManager was away");
     default: break;
   }
   if (status.exit_status >= 0) return of_a_process(status.exit_status, words);
-  return taken(
-      with_words(base::format("was ended by YARN with status {}", status.exit_status), words));
+  return taken(base::format("YARN ended it with status {}", status.exit_status), words);
 }
 
 }  // namespace gangrun::cluster

@@ -14,9 +14,9 @@ job::Why end_of(std::int32_t exit_status, std::string diagnostics = {}) {
 }
 
 TEST(ContainerEnd, TheProcessItself) {
-  EXPECT_EQ(end_of(0).sentence, "lost its agent, which ended");
-  EXPECT_EQ(end_of(3).sentence, "lost its agent, which exited with status 3");
-  EXPECT_EQ(end_of(137).sentence, "lost its agent, which was killed by signal 9");
+  EXPECT_EQ(to_words(end_of(0)), "lost its agent, which ended");
+  EXPECT_EQ(to_words(end_of(3)), "lost its agent, which exited with status 3");
+  EXPECT_EQ(to_words(end_of(137)), "lost its agent, which was killed by signal 9 (kill)");
   EXPECT_EQ(end_of(137).reason, job::Reason::kAgentEnded);
 }
 
@@ -27,8 +27,9 @@ TEST(ContainerEnd, AnAgentThatEndsByItselfSaysWhy) {
       "prelaunch.err.\nLast 4096 bytes of prelaunch.err :\nLast 4096 bytes of stderr :\n"
       "gangrun-agent job_1-worker-0: listens at h1:40000\n"
       "gangrun-agent job_1-worker-0: no port: Too many open files\n\n\n";
-  EXPECT_EQ(end_of(1, words).sentence, "lost its agent, which ended: no port: Too many open files");
-  EXPECT_EQ(end_of(1, "Exit code: 1\n").sentence, "lost its agent, which exited with status 1");
+  EXPECT_EQ(to_words(end_of(1, words)),
+            "lost its agent, which ended: no port: Too many open files");
+  EXPECT_EQ(to_words(end_of(1, "Exit code: 1\n")), "lost its agent, which exited with status 1");
 }
 
 TEST(ContainerEnd, MemoryIsToldWithUseAndLimit) {
@@ -37,19 +38,19 @@ TEST(ContainerEnd, MemoryIsToldWithUseAndLimit) {
       "'PHYSICAL' memory limit. Current usage: 70.1 MB of 64 MB physical memory used; 200 MB of "
       "134.4 MB virtual memory used. Killing container.\nDump of the process-tree";
   const job::Why physical = end_of(hadoop::kExitOverPhysicalMemory, words);
-  EXPECT_EQ(physical.sentence, "was killed by YARN: 70.1 MB of 64 MB physical memory used");
+  EXPECT_EQ(to_words(physical), "ran out of memory: 70.1 MB of 64 MB physical memory used");
   EXPECT_EQ(physical.reason, job::Reason::kOutOfMemory);
-  EXPECT_EQ(end_of(hadoop::kExitOverVirtualMemory, words).sentence,
-            "was killed by YARN: 200 MB of 134.4 MB virtual memory used");
-  EXPECT_EQ(end_of(hadoop::kExitOverPhysicalMemory).sentence,
-            "was killed by YARN: it used more memory than it had asked for");
+  EXPECT_EQ(to_words(end_of(hadoop::kExitOverVirtualMemory, words)),
+            "ran out of memory: 200 MB of 134.4 MB virtual memory used");
+  EXPECT_EQ(to_words(end_of(hadoop::kExitOverPhysicalMemory)),
+            "ran out of memory: it used more memory than it had asked for");
 }
 
 TEST(ContainerEnd, WhatTheClusterDoesDoesNotCount) {
-  EXPECT_EQ(end_of(hadoop::kExitAborted, "Container released on a *lost* node").sentence,
+  EXPECT_EQ(to_words(end_of(hadoop::kExitAborted, "Container released on a *lost* node")),
             "was lost with its node");
-  EXPECT_EQ(end_of(hadoop::kExitPreempted, "Container preempted by scheduler").sentence,
-            "was preempted by YARN's scheduler");
+  EXPECT_EQ(to_words(end_of(hadoop::kExitPreempted, "Container preempted by scheduler")),
+            "was preempted: Container preempted by scheduler");
   for (const std::int32_t status :
        {hadoop::kExitAborted, hadoop::kExitDisksFailed, hadoop::kExitPreempted,
         hadoop::kExitKilledByResourceManager, hadoop::kExitInvalid, -108, 154}) {
@@ -59,17 +60,19 @@ TEST(ContainerEnd, WhatTheClusterDoesDoesNotCount) {
 
 TEST(ContainerEnd, EachSentenceGoesOnAfterTheTasksName) {
   for (std::int32_t status = -120; status <= 200; ++status) {
-    const std::string sentence = end_of(status, "Container released").sentence;
-    EXPECT_THAT(sentence, testing::MatchesRegex("(was|lost|had) .*")) << status;
+    const std::string sentence = to_words(end_of(status, "Container released"));
+    EXPECT_THAT(sentence, testing::MatchesRegex("(was|lost|ran) .*")) << status;
   }
-  EXPECT_THAT(end_of(hadoop::kExitInvalid).sentence, testing::StartsWith("could not be started"));
+  EXPECT_EQ(to_words(end_of(hadoop::kExitInvalid)),
+            "lost its container: its node could not start it");
 }
 
 TEST(ContainerEnd, AFailedLocalisationSaysWhy) {
-  EXPECT_EQ(end_of(hadoop::kExitInvalid,
-                   "[2026-01-31 12:00:00.000]File does not exist: hdfs://nn:8020/x\njava.io.File")
-                .sentence,
-            "could not be started by its node: File does not exist: hdfs://nn:8020/x");
+  EXPECT_EQ(
+      to_words(
+          end_of(hadoop::kExitInvalid,
+                 "[2026-01-31 12:00:00.000]File does not exist: hdfs://nn:8020/x\njava.io.File")),
+      "lost its container: its node could not start it: File does not exist: hdfs://nn:8020/x");
 }
 
 }  // namespace

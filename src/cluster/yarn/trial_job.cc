@@ -200,7 +200,8 @@ Check Run::verdict() const {
             base::format("end it: gangrun kill --now {}", text_)};
   }
   if (status_.state != job::JobState::kSucceeded) {
-    std::string said = status_.cause ? status_.cause->sentence : std::string("no reason is known");
+    std::string said =
+        status_.cause ? job::to_words(*status_.cause) : std::string("no reason is known");
     if (status_.cause && !status_.cause->last_lines.empty()) {
       said += ": " + status_.cause->last_lines.back();
     }

@@ -104,9 +104,8 @@ void YarnCluster::adopt(const job::TaskId& task, int attempt, const base::Json& 
   const auto id = text.ok() ? hadoop::container_id_from(*text)
                             : base::Result<hadoop::ContainerId>(text.error());
   if (!id.ok() || !host.ok() || !port.ok()) {
-    return emit(job::AgentEnded{task, attempt,
-                                "was lost: the new master does not know its container", loop_.now(),
-                                job::Reason::kContainerLost});
+    return emit(job::AgentEnded{task, attempt, container_lost("the new master does not know it"),
+                                loop_.now()});
   }
   running_[*id] = {{task, attempt}, {*host, *port}, true, 0};
 }
@@ -123,8 +122,7 @@ void YarnCluster::stop(const job::TaskId& task, int attempt, std::chrono::millis
   if (asked != asked_.end() && asked->second.key == Key{task, attempt}) {
     asked_.erase(asked);
     allocation_.forget(number_of(task));
-    emit(job::AgentEnded{task, attempt, "was stopped before it had a container", loop_.now(),
-                         job::Reason::kStopped});
+    emit(job::AgentEnded{task, attempt, job::not_begun(), loop_.now()});
     return poll_soon();
   }
   const auto running = std::find_if(running_.begin(), running_.end(), [&](const auto& entry) {
@@ -308,7 +306,7 @@ void YarnCluster::look_for_adopted() {
     if (running.adopted && ++running.looks >= kLooksForAdopted) gone.push_back(id);
   }
   for (const hadoop::ContainerId& id : gone) {
-    end(id, "lost its container before a new master came", job::Reason::kContainerLost);
+    end(id, container_lost("it ended before a new master came"));
   }
 }
 
@@ -325,16 +323,15 @@ void YarnCluster::tell_waiting(const hadoop::AllocateResponse& response) {
 void YarnCluster::on_completed(const hadoop::ContainerStatus& status) {
   allocation_.on_completed(status.id);
   others_.erase(status.id);
-  const job::Why meaning = explain_end(status);
-  end(status.id, meaning.sentence, meaning.reason);
+  end(status.id, explain_end(status));
 }
 
-void YarnCluster::end(const hadoop::ContainerId& id, std::string sentence, job::Reason reason) {
+void YarnCluster::end(const hadoop::ContainerId& id, job::Why why) {
   const auto found = running_.find(id);
   if (found == running_.end()) return;
   const Key key = found->second.key;
   running_.erase(found);
-  emit(job::AgentEnded{key.first, key.second, std::move(sentence), loop_.now(), reason});
+  emit(job::AgentEnded{key.first, key.second, std::move(why), loop_.now()});
 }
 
 void YarnCluster::use_tokens(const std::vector<hadoop::NodeToken>& tokens) {
@@ -364,10 +361,7 @@ void YarnCluster::launch(const Allocation::Granted& granted) {
   running_[container.id] = {asked.key, container.node};
   if (node == nodes_.end()) {
     allocation_.release(container.id);
-    return end(
-        container.id,
-        base::format("could not be started: YARN gave no token for node {}", container.node.host),
-        job::Reason::kContainerLost);
+    return end(container.id, container_lost("YARN gave no token for its node"));
   }
   logger_.info("{} gets {} on {}", job::to_string(task), hadoop::to_string(container.id),
                container.node.host);
@@ -460,9 +454,7 @@ void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>
   logger_.warning("{} could not be started: {}", hadoop::to_string(id), result.error().message);
   // It may have been started all the same.
   allocation_.release(id);
-  end(id,
-      base::format("was refused by node {}: {}", found->second.node.host, result.error().message),
-      job::Reason::kContainerLost);
+  end(id, container_lost(base::format("its node refused it: {}", result.error().message)));
   poll_soon();
 }
 

@@ -109,7 +109,7 @@ class YarnCluster final : public Cluster {
   [[nodiscard]] std::int64_t number_of(const job::TaskId& task) const;
   [[nodiscard]] ContainerWish wish_of(const job::TaskId& task, const Launch& launch) const;
   void emit(Event event);
-  void end(const hadoop::ContainerId& id, std::string sentence, job::Reason reason);
+  void end(const hadoop::ContainerId& id, job::Why why);
 
   void poll_soon();
   void arm(std::chrono::milliseconds delay);

@@ -48,11 +48,7 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   const std::int64_t end = report.finish_time > 0 ? report.finish_time : now_ms;
   status.elapsed_ms = std::max<std::int64_t>(end - report.start_time, 0);
   if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
-    job::Cause cause;
-    job::Why told = application_end(report);
-    cause.sentence = std::move(told.sentence);
-    cause.reason = told.reason;
-    status.cause = std::move(cause);
+    status.cause = application_end(report);
   }
   return status;
 }

@@ -97,13 +97,11 @@ void add_last_lines(PodsWay& way, job::Cause& cause) {
 }
 
 job::Cause cause_of_loss(const PodsRecord& record) {
-  job::Cause cause;
-  cause.reason = job::Reason::kMasterLost;
-  cause.sentence = base::format(
+  std::string detail = base::format(
       "its pods are gone and its end was not seen: they were deleted, or its time limit ({}) has "
       "passed",
       base::to_words(record.lease));
-  return cause;
+  return {.why = {.reason = job::Reason::kMasterLost, .detail = std::move(detail)}};
 }
 
 job::JobStatus status_by(const PodsRecord& record, const cluster::Manifests& manifests,

@@ -90,7 +90,7 @@ class Keeper {
   std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
   void tell_logs();
   void tell_ends();
-  void refuse(std::string sentence);
+  void refuse(std::string detail);
   void end();
   void remove_all();
   void lose_client(bool is_link_whole);
@@ -172,11 +172,11 @@ void Keeper::write() {
   tell_logs();
 }
 
-void Keeper::refuse(std::string sentence) {
+void Keeper::refuse(std::string detail) {
   status_ = 1;
   is_refused_ = true;
   readable_.reset();
-  tell(cluster::RefusedMessage{std::move(sentence)});
+  tell(cluster::RefusedMessage{std::move(detail)});
 }
 
 // What the client says.
@@ -404,7 +404,7 @@ void Keeper::on_event(const cluster::Event& event) {
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
-            agents_[*number].ended = cluster::EndedMessage{*number, each.sentence, each.reason};
+            agents_[*number].ended = cluster::EndedMessage{*number, each.why};
             tell_logs();
           },
       },

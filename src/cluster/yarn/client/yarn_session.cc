@@ -107,9 +107,7 @@ base::Duration YarnSession::on_status(const job::JobStatus& status) {
 void YarnSession::keep_allocation_limit() {
   const auto too_late = allocation_limit_.exceeded(status_, context_.clock.now());
   if (!too_late) return;
-  given_up_ = job::Cause{};
-  given_up_->sentence = *too_late;
-  given_up_->reason = job::Reason::kAllocationTimeout;
+  given_up_ = job::Cause{.why = {.reason = job::Reason::kAllocationTimeout, .detail = *too_late}};
   watch_.stop(true, *too_late);
 }
 

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/exit_words.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "job/reason.h"
+
+namespace gangrun::job {
+
+// Why a run of a task, a task or a job ended. Rooms, messages and the journal carry these values;
+// to_words() makes the sentence where people read it.
+struct Why {
+  Reason reason = Reason::kUnknown;  // unknown of a run that succeeded, too
+  // Of the process that ended (the first of several that failed): its status, or the signal that
+  // ended it, or 0.
+  int code = 0;
+  int signal = 0;
+  bool core_dumped = false;
+  // Which of the task's processes it was, from 0, and of how many; 0 and 0 where there is but one.
+  int process = 0;
+  int processes = 0;
+  // What had passed, where the reason is a limit of time.
+  std::chrono::milliseconds limit{0};
+  // The host it ran on, where the place had not named one before.
+  std::string host = {};
+  // What only who saw the end can say, in its words: an error of the system, what Kubernetes or
+  // YARN tells of it, who asked for it. Goes on after a colon.
+  std::string detail = {};
+  // The whole sentence, as a version of gangrun told it that knew no values; else empty.
+  std::string told = {};
+
+  friend bool operator==(const Why&, const Why&) = default;
+};
+
+// With the reason that follows from it: out_of_memory, signal or exit_status; unknown of a success.
+Why why_of(const base::ProcessEnd& end);
+
+// Of what was stopped before it had begun.
+Why not_begun();
+
+// Goes on after the name of what has ended: "exited with status 3", "was killed by signal 9 (out of
+// memory)", "was evicted: the node was low on memory".
+std::string to_words(const Why& why);
+
+// Only what says something: {"reason": "signal", "signal": 9}.
+base::Json to_json(const Why& why);
+base::Result<Why> why_from_json(const base::Json& json);
+// The member `key` of an object.
+base::Result<Why> why_member(const base::Json& object, std::string_view key);
+
+}  // namespace gangrun::job
