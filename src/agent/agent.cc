@@ -82,6 +82,7 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 void Agent::serve_control() {
   if (!config_.socket_path.empty() && !config_.serves_tunnels) return;
   const auto on_master = [this](const job::Address& master) {
+    if (!session_) return;
     session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
   };
   control_ = std::make_unique<registry::ControlServer>(loop_, config_.secret, on_master, logger_);
@@ -239,6 +240,8 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
 
 void Agent::on_line(bool is_error, std::string_view line) {
   port_loss_.on_line(is_error, line, loop_.now());
+  // Where the place tells the end, nobody hears what the command says of it; its file has that.
+  if (!session_) return;
   session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
 }
 

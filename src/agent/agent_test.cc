@@ -186,5 +186,23 @@ TEST_F(AgentTest, ASignalIsAnEndOfItsOwn) {
   EXPECT_EQ(exit_status(), 0);
 }
 
+// A command on YARN that said something when its container was ended brought its agent down, and
+// was killed before its grace was over.
+TEST_F(AgentTest, WhatIsSaidAfterThePlaceEndedTheTaskIsNoTrouble) {
+  config_.place_tells_end = true;
+  begin("trap 'echo saves; : >saved; exit 4' TERM; sleep 60 & echo ready; wait");
+  start_run();
+  wait_for_line("ready");
+  ASSERT_EQ(::kill(agent_pid_, SIGTERM), 0);
+  EXPECT_EQ(exit_status(), 128 + SIGTERM);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/saved"));
+  EXPECT_THAT(*base::read_file(config_.log_prefix + ".out", 1000), HasSubstr("saves"));
+  // The master hears it from the place.
+  EXPECT_FALSE(wait_for<registry::SessionLost>().farewell.has_value());
+  for (const registry::DeskEvent& event : events_) {
+    EXPECT_FALSE(std::holds_alternative<job::Exited>(event));
+  }
+}
+
 }  // namespace
 }  // namespace gangrun::agent
