@@ -241,6 +241,16 @@ TEST_F(AgentBookTest, AStopWithoutGraceEndsAtOnce) {
   EXPECT_THAT(book.next_deadline(), Optional(kStart + kStopAllowance));
 }
 
+TEST_F(AgentBookTest, ASecondStopMayLeaveLessTime) {
+  AgentBook book = book_of({});
+  book.start(worker(0), 1, {}, kStart);
+  machine.take();
+  book.stop(worker(0), 1, seconds(60), kStart);
+  book.stop(worker(0), 1, seconds(0), kStart + seconds(1));
+  EXPECT_THAT(machine.take(), ElementsAre("asks worker:0/1", "ends worker:0/1"));
+  EXPECT_THAT(book.next_deadline(), Optional(kStart + seconds(1) + kStopAllowance));
+}
+
 TEST_F(AgentBookTest, WhoHasEndedAfterAStopIsNotKilled) {
   AgentBook book = book_of({});
   book.start(worker(0), 1, {}, kStart);

@@ -234,6 +234,17 @@ TEST_F(ContainerBookTest, AStopGoesToTheNodeAndToTheResourceManager) {
   EXPECT_FALSE(book.stop(worker(0), 1, kStart));
 }
 
+TEST_F(ContainerBookTest, ASecondStopIsSaidAgain) {
+  ContainerBook book = running();
+  EXPECT_TRUE(book.stop(worker(0), 1, kStart));
+  answer(book, {});  // the ResourceManager has heard of it, the node may not have
+  EXPECT_TRUE(book.stop(worker(0), 1, kStart));
+  EXPECT_THAT(take(book), ElementsAre("stop 7 on node-1", "stop 7 on node-1"));
+  EXPECT_THAT(released(book), ElementsAre(7));
+  answer(book, {}, {completed(container_id(7), hadoop::kExitKilledByMaster)});
+  EXPECT_THAT(take(book), SizeIs(1));
+}
+
 TEST_F(ContainerBookTest, AStopIsForOneAttempt) {
   ContainerBook book = running();
   EXPECT_FALSE(book.stop(worker(0), 2, kStart));
