@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "agent/image_run.h"
 #include "agent/image_start.h"
+#include "agent/task_process.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
@@ -16,7 +16,6 @@
 #include "frameworks/environment.h"
 #include "job/spec_names.h"
 #include "net/interfaces.h"
-#include "process/address_in_use.h"
 #include "process/listeners.h"
 #include "process/usage.h"
 
@@ -26,12 +25,8 @@ namespace {
 
 // What a shell says of a process that a signal has ended, plus the signal's number.
 constexpr int kSignalStatus = 128;
-// A program that ends for its port does so when it starts.
-constexpr std::chrono::seconds kPortLossWindow(30);
 // What the last kill may take before the agent goes all the same, and its guardian goes on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
-// Less CPU time between two heartbeats is no progress: an idle Python uses as much.
-constexpr double kProgressCpuSeconds = 0.05;
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
@@ -39,14 +34,6 @@ constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 process::Stopping::How stopping_of(const job::JobSpec& spec) {
   return {.number = job::number_of(spec.stop_signal),
           .to_group = spec.stop_signal_to == job::StopSignalTo::kGroup};
-}
-
-// Numbers of HIP's own lists count what ROCr lets through: those of the agent's would choose again.
-void set_gpus(const job::Gpus& gpus, std::map<std::string, std::string>& variables) {
-  if (gpus.maker == job::GpuMaker::kAmd) {
-    for (const char* name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) variables.erase(name);
-  }
-  variables[std::string(job::visible_variable(gpus.maker))] = job::names_of(gpus);
 }
 
 }  // namespace
@@ -66,7 +53,7 @@ base::Result<> Agent::start() {
   GANGRUN_TRY(hold_ports());
   guardian_watch_ = loop_.watch_readable(containment_.guardian_gone_fd(), [this] {
     guardian_watch_.reset();
-    has_session_ = false;
+    phases_.session_lost();
     end(std::chrono::milliseconds(0));
   });
   serve_control();
@@ -95,6 +82,7 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 void Agent::serve_control() {
   if (!config_.socket_path.empty() && !config_.serves_tunnels) return;
   const auto on_master = [this](const job::Address& master) {
+    if (!session_) return;
     session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
   };
   control_ = std::make_unique<registry::ControlServer>(loop_, config_.secret, on_master, logger_);
@@ -111,7 +99,7 @@ void Agent::open_session() {
   registry::AgentSessionCallbacks callbacks;
   callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
   callbacks.on_stop = [this](std::chrono::milliseconds grace) {
-    stopping_ = true;
+    phases_.stop_asked();
     if (run_) run_->stop(grace);
   };
   callbacks.on_end = [this](std::chrono::milliseconds grace) { end(grace); };
@@ -134,7 +122,7 @@ void Agent::open_session() {
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   const auto over = [this](const std::string& reason) {
     gave_up_because_ = reason;
-    has_session_ = false;
+    phases_.session_lost();
     end(std::chrono::milliseconds(0));
   };
   callbacks.on_lost = over;
@@ -157,9 +145,10 @@ void Agent::open_session() {
 }
 
 void Agent::on_start(const registry::StartMessage& message) {
-  if (ending_ || run_ || last_run_) return;
+  if (!phases_.may_start()) return;
   const base::Result<> started = start_run(message);
   if (started.ok()) return session_->started(run_->first_pid());
+  phases_.not_started();
   run_.reset();
   rendezvous_.reset();
   job::ExitReport report;
@@ -183,13 +172,12 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
   run_ = std::make_unique<UserRun>(loop_, logger_, containment_, stopping_of(config_.spec),
                                    config_.spec.timeouts.stop, std::move(callbacks));
-  run_started_at_ = loop_.now();
-  notice_.begin_run(run_started_at_);
+  phases_.started();
+  notice_.begin_run(loop_.now());
+  port_loss_.begin_run(loop_.now());
+  progress_.begin_run();
   figures_.begin_run();
   (void)::unlink(result_path_.c_str());
-  output_seen_ = 0;
-  cpu_seen_ = 0;
-  said_address_in_use_ = stopping_ = false;
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
   return run_->start(std::move(processes), config_.log_prefix, reports);
@@ -216,32 +204,13 @@ base::Result<process::SpawnOptions> Agent::options_of(const registry::StartMessa
   for (const auto& [name, value] : variables) {
     options.environment.push_back(base::format("{}={}", name, value));
   }
-  // Only one process of a task can listen on its ports. What is let go of is not handed on: as long
-  // as anybody has a socket of it, a program without the options is refused.
-  if (process == 0 && task_spec_.ports.hold == job::Hold::kUntilBind) {
-    const std::vector<std::string>& names = task_spec_.ports.names;
-    for (const int fd : ports_->fds()) {
-      const std::size_t number = options.listen.size();
-      options.listen.push_back({fd, number < names.size() ? names[number] : "gangrun"});
-    }
-  }
+  options.listen = listening(task_spec_.ports, ports_->fds(), process);
   return options;
 }
 
-// What the agent inherited, then what the frameworks read, then what the user set; but GANGRUN_*
-// are ours.
 base::Result<std::map<std::string, std::string>> Agent::variables_of(
     const registry::StartMessage& message, int process) {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || equals == 0) continue;
-    // Those of a job in which gangrun itself was called say nothing true of this one.
-    if (frameworks::is_reserved(text.substr(0, equals))) continue;
-    if (runs_image() && !passes_into_image(text.substr(0, equals))) continue;
-    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+  Variables inherited = inherited_variables(process::inherited_environment(), runs_image());
   const frameworks::Inputs inputs{
       .job = config_.spec,
       .cluster = message.cluster_spec,
@@ -251,8 +220,8 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
       .notice_file = notice_.file(),
       .result_file = result_path_,
       .figures_file = figures_.path(),
-      .inherits_omp_num_threads = variables.contains("OMP_NUM_THREADS"),
-      .inherits_python_unbuffered = variables.contains("PYTHONUNBUFFERED"),
+      .inherits_omp_num_threads = inherited.contains("OMP_NUM_THREADS"),
+      .inherits_python_unbuffered = inherited.contains("PYTHONUNBUFFERED"),
       .own_address = address(),
       .more_ports = more_ports(),
       .rendezvous_port = rendezvous_port_,
@@ -263,32 +232,20 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
                                             ours.cluster_spec_file_content, 0600));
   }
-  for (const auto& [name, value] : ours.variables) variables[name] = value;
-  if (config_.gpus) {
-    set_gpus(runs_image() ? as_seen_inside(*config_.gpus) : *config_.gpus, variables);
-  }
-  for (const auto* users : {&config_.spec.environment, &task_spec_.environment}) {
-    for (const auto& [name, value] : *users) {
-      if (!frameworks::is_reserved(name)) variables[name] = value;
-    }
-  }
-  return variables;
+  const auto gpus = config_.gpus && runs_image() ? as_seen_inside(*config_.gpus) : config_.gpus;
+  return task_variables(std::move(inherited), ours.variables, gpus, config_.spec.environment,
+                        task_spec_.environment);
 }
 
 void Agent::on_line(bool is_error, std::string_view line) {
-  const bool may_say_so =
-      is_error && !said_address_in_use_ && loop_.now() - run_started_at_ <= kPortLossWindow;
-  if (may_say_so) said_address_in_use_ = process::says_address_in_use(line);
+  port_loss_.on_line(is_error, line, loop_.now());
+  // Where the place tells the end, nobody hears what the command says of it; its file has that.
+  if (!session_) return;
   session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
 }
 
-// It ended by itself (a program that gives up may call abort()), soon, and said why.
 bool Agent::ended_for_its_port(const job::ExitReport& report) const {
-  if (ending_ || report.success) return false;
-  const bool by_itself =
-      report.why.reason == job::Reason::kExitStatus ||
-      (report.why.reason == job::Reason::kSignal && report.why.signal == SIGABRT);
-  return by_itself && said_address_in_use_ && loop_.now() - run_started_at_ <= kPortLossWindow;
+  return !phases_.is_ending() && port_loss_.explains(report, loop_.now());
 }
 
 // Who has one of the ports, or what else it may be.
@@ -316,7 +273,7 @@ void Agent::take_other_ports() {
 
 // Holds what was let go of for the run; false where others were taken, as somebody has one of them.
 bool Agent::hold_ports_again() {
-  if (task_spec_.ports.hold == job::Hold::kUntilBind || ending_) return true;
+  if (task_spec_.ports.hold == job::Hold::kUntilBind || phases_.is_ending()) return true;
   const base::Result<> held = ports_->hold_again();
   if (held.ok()) return true;
   logger_.info("{}", held.error().message);
@@ -363,22 +320,21 @@ void Agent::on_run_ended(job::ExitReport report) {
     take_other_ports();
   } else if (!hold_ports_again()) {
     // An end of its own counts as what it is; the others learn of the port when it starts again.
-    report.port_lost = stopping_;
+    report.port_lost = phases_.is_stop_asked();
   }
   last_run_ = LastRun{std::move(report), loop_.now(), reported};
-  if (!session_ || !has_session_) return tell_end();
-  tell_figures();
-  (void)::unlink(figures_.path().c_str());
-  send_result();
+  act(phases_.run_ended());
 }
 
 void Agent::send_result() {
+  tell_figures();
+  (void)::unlink(figures_.path().c_str());
   auto opened = open_result(result_path_);
   if (!opened.ok()) {
     lose_result(opened.error().message);
-    return tell_end();
+    return act(phases_.result_over());
   }
-  if (opened->size == 0) return tell_end();
+  if (opened->size == 0) return act(phases_.result_over());
   upload_.emplace(std::move(opened->file), opened->size,
                   [this](registry::ResultMessage part) { session_->result(std::move(part)); });
   upload_->begin();
@@ -397,7 +353,7 @@ void Agent::after_result_part(std::chrono::milliseconds limit) {
   if (!upload_->trouble().empty()) lose_result(upload_->trouble());
   upload_.reset();
   (void)::unlink(result_path_.c_str());
-  tell_end();
+  act(phases_.result_over());
 }
 
 // The run's end counts as what it is.
@@ -416,12 +372,14 @@ void Agent::tell_in_log(const std::string& line) {
 }
 
 void Agent::tell_end() {
+  upload_.reset();
+  upload_limit_.reset();
   LastRun ended = *std::exchange(last_run_, std::nullopt);
   if (session_) {
     session_->exited(std::move(ended.report), ended.at);
     if (address() != ended.address) session_->set_address(address(), more_ports());
   }
-  if (ending_) leave();
+  act(phases_.end_told());
 }
 
 void Agent::tell_figures() {
@@ -442,28 +400,30 @@ registry::HeartbeatMessage Agent::heartbeat() {
       runs_image() ? run_->usage_of_containers() : process::usage_of(containment_.processes());
   message.memory_bytes = static_cast<std::int64_t>(usage.memory_bytes);
   message.cpu_seconds = usage.cpu_seconds;
-  const std::uint64_t output = run_->output_bytes();
-  message.progress = output != output_seen_ || usage.cpu_seconds > cpu_seen_ + kProgressCpuSeconds;
-  output_seen_ = output;
-  cpu_seen_ = usage.cpu_seconds;
+  message.progress = progress_.since_last(run_->output_bytes(), usage.cpu_seconds);
   return message;
 }
 
-void Agent::end(std::chrono::milliseconds grace) {
-  ending_ = true;
-  if (run_) return run_->stop(grace);
-  if (upload_ && has_session_ && grace.count() > 0) return after_result_part(grace);
-  upload_.reset();
-  upload_limit_.reset();
-  if (last_run_) return tell_end();
-  leave();
+void Agent::end(std::chrono::milliseconds grace) { act(phases_.end(grace), grace); }
+
+void Agent::act(TaskPhases::Next next, std::chrono::milliseconds grace) {
+  using Next = TaskPhases::Next;
+  switch (next) {
+    case Next::kNothing: return;
+    case Next::kStopRun: return run_->stop(grace);
+    case Next::kLimitResult: return after_result_part(grace);
+    case Next::kSendResult: return send_result();
+    case Next::kTellEnd: return tell_end();
+    case Next::kFarewell: return leave(true);
+    case Next::kEnd: return leave(false);
+  }
 }
 
 void Agent::end_by_signal(int number) {
   if (config_.place_tells_end) {
     // What the task does now is no end of its own.
     exit_status_ = kSignalStatus + number;
-    has_session_ = false;
+    phases_.session_lost();
     rendezvous_.reset();
     session_.reset();
   }
@@ -475,13 +435,12 @@ void Agent::end_because(std::string reason) {
   end(std::chrono::milliseconds(0));
 }
 
-void Agent::leave() {
+void Agent::leave(bool with_farewell) {
   // Also where nothing runs: what the containment itself has made goes with it.
   if (const auto killed = containment_.kill_all(loop_.now() + kLeaveDeadline, {}); !killed.ok()) {
     logger_.warning("{}", killed.error().message);
   }
-  if (!has_session_) return loop_.stop();
-  has_session_ = false;
+  if (!with_farewell) return loop_.stop();
   session_->finish([this] { loop_.stop(); }, end_reason_);
 }
 

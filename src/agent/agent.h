@@ -11,8 +11,11 @@
 
 #include "agent/figures_file.h"
 #include "agent/notice.h"
+#include "agent/port_loss.h"
+#include "agent/progress.h"
 #include "agent/rendezvous.h"
 #include "agent/result_upload.h"
+#include "agent/task_phases.h"
 #include "agent/user_run.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -28,7 +31,7 @@ namespace gangrun::agent {
 // One task: holds its ports, reports to the master, waits for the cluster spec, starts the user's
 // command, watches it and reports its end. It ends when the master says so, when the master is lost
 // for longer than the lease, or when its guardian is gone; nothing of the task is alive then. Stops
-// the loop at its end.
+// the loop at its end. What comes when is decided by TaskPhases.
 class Agent {
  public:
   Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
@@ -82,7 +85,9 @@ class Agent {
   [[nodiscard]] job::Address address() const;
   [[nodiscard]] std::vector<std::uint16_t> more_ports() const;
   [[nodiscard]] registry::HeartbeatMessage heartbeat();
-  void leave();
+  void leave(bool with_farewell);
+  // What has been decided to be next.
+  void act(TaskPhases::Next next, std::chrono::milliseconds grace = {});
 
   // How the last run ended, until that is told.
   struct LastRun {
@@ -104,19 +109,15 @@ class Agent {
   // Of the same run, where its framework needs it.
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
-  base::Instant run_started_at_;
   std::optional<LastRun> last_run_;
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;
-  bool said_address_in_use_ = false;
-  bool stopping_ = false;  // the master has asked for the end of the run
-  std::uint64_t output_seen_ = 0;
-  double cpu_seen_ = 0;
-  bool ending_ = false;
+  TaskPhases phases_;
+  PortLoss port_loss_;
+  Progress progress_;
   std::string end_reason_;  // that the master cannot know
   std::string gave_up_because_;
   int exit_status_ = 0;
-  bool has_session_ = true;
   net::Watch guardian_watch_;
   std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others
   // Where the master may come back at another address.

@@ -1,7 +1,6 @@
 #include "cluster/local/agent_processes.h"
 
 #include <map>
-#include <set>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -53,6 +52,16 @@ std::vector<AgentProcesses> agent_processes(std::string_view job_id) {
     if (!listed) found.push_back({0, pid});
   }
   return found;
+}
+
+std::vector<pid_t> agents_of_others(const std::vector<AgentProcesses>& all,
+                                    const std::set<pid_t>& ours) {
+  std::vector<pid_t> others;
+  for (const AgentProcesses& processes : all) {
+    if (processes.agent == 0 || ours.contains(processes.agent)) continue;
+    if (!ours.contains(processes.guardian)) others.push_back(processes.agent);
+  }
+  return others;
 }
 
 }  // namespace gangrun::cluster

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +24,9 @@ struct AgentProcesses {
 // All living agents and guardians of a job on this machine, whoever started them. A child that an
 // agent with a guardian has forked and not yet executed is none of them.
 std::vector<AgentProcesses> agent_processes(std::string_view job_id);
+
+// Those agents, living ones, of which neither itself nor its guardian is in `ours`.
+std::vector<pid_t> agents_of_others(const std::vector<AgentProcesses>& all,
+                                    const std::set<pid_t>& ours);
 
 }  // namespace gangrun::cluster

@@ -64,6 +64,15 @@ TEST(AgentProcesses, AreThoseOfTheJobOnly) {
   EXPECT_TRUE(agent_processes(job).empty());
 }
 
+TEST(AgentProcesses, OfOthersAreThoseOfWhichWeHaveNeitherProcess) {
+  // Ours: by its guardian, which we started, and by itself, which lost its guardian.
+  const std::vector<AgentProcesses> all{{10, 11}, {0, 20}, {30, 31}, {0, 40}};
+  EXPECT_EQ(agents_of_others(all, {10, 20}), (std::vector<pid_t>{31, 40}));
+  EXPECT_EQ(agents_of_others(all, {}), (std::vector<pid_t>{11, 20, 31, 40}));
+  // Without an agent there is nobody to kill: process 0 would be all of our own group.
+  EXPECT_TRUE(agents_of_others({{50, 0}}, {}).empty());
+}
+
 }  // namespace
 
 }  // namespace gangrun::cluster

@@ -4,36 +4,25 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "cluster/cluster.h"
-#include "cluster/local/slots.h"
+#include "cluster/local/agent_book.h"
+#include "cluster/local/host_network.h"
 #include "job/gpus.h"
 #include "net/event_loop.h"
-#include "process/child.h"
 
 namespace gangrun::cluster {
 
-// What this machine has to give.
-struct Machine {
-  std::int64_t memory_mib = 0;
-  int vcores = 0;
-  int gpus = 0;
-};
-
-// A sentence with both numbers if the machine can never fulfil the whole gang's requests. vcores
-// are a wish (they share), memory and GPUs are not.
-base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine);
-
-// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h).
-// Destroying it kills what is left, and waits for it.
-class LocalCluster final : public Cluster {
+// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h), as
+// the book decides. Destroying it kills what is left, and waits for it.
+class LocalCluster final : public Cluster, private AgentBookOutput {
  public:
   struct Options {
     std::string agent_program;  // path of gangrun-agent
@@ -64,28 +53,32 @@ class LocalCluster final : public Cluster {
 
  private:
   struct Agent;
-  using Key = std::pair<job::TaskId, int>;
 
-  static base::Json handle_of(const Agent& agent);
-  void start_waiting();
-  void wait_for(std::string missing);
-  std::string try_start(const Key& key);
-  std::string take_host(Agent& agent);
-  void leave_host(Agent& agent);
-  bool take_gpus(Agent& agent);
-  base::Result<> spawn_agent(const Key& key, Agent& agent);
-  void emit(Event event);
-  void reap(const Key& key);
-  void watch(const Key& key, Agent& agent);
+  void tell(Event event) override;
+  base::Result<std::string> look_at(const std::string& host) override;
+  bool hold(const job::Gpu& gpu) override;
+  base::Result<AgentMark> spawn(const AgentKey& key, const Launch& launch,
+                                const std::vector<job::Gpu>& gpus) override;
+  void let_go() override;
+  bool take_over(const AgentKey& key, const AgentMark& mark) override;
+  void ask_to_end(const AgentKey& key) override;
+  void end_at_once(const AgentKey& key) override;
+  void kill(const AgentKey& key) override;
+
+  void reap(const AgentKey& key);
+  void watch(const AgentKey& key, Agent& agent);
+  void wait_for_time();
 
   net::EventLoop& loop_;
   Options options_;
   std::function<void(Event)> listener_;
-  std::map<Key, std::unique_ptr<Agent>> agents_;
-  Slots slots_;
-  std::map<std::string, std::string> host_of_address_;
-  net::Timer start_timer_;
-  std::string waits_for_;                                       // what was last told
+  AgentBook book_;
+  std::map<AgentKey, std::unique_ptr<Agent>> agents_;
+  // Of the agent that is started next.
+  std::optional<HostNetwork> network_;
+  std::vector<base::UniqueFd> gpu_locks_;
+  net::Timer timer_;
+  std::optional<base::Instant> timer_at_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 

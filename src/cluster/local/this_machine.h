@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "cluster/local/local_cluster.h"
-
 namespace gangrun::cluster {
 
 // Where the kernel tells of the machine; others in tests.

@@ -1,17 +1,14 @@
 #include "cluster/yarn/submitter.h"
 
 #include <algorithm>
-#include <array>
 #include <future>
-#include <string_view>
 #include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
-#include "base/strings.h"
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/pause.h"
-#include "hadoop/class_path.h"
+#include "cluster/yarn/submission.h"
 #include "hadoop/token_source.h"
 
 namespace gangrun::cluster {
@@ -23,31 +20,8 @@ using base::Result;
 constexpr std::chrono::hours kCertificateValidity(24 * 366);
 // One question to the cluster.
 constexpr std::chrono::seconds kAnswerTimeout(20);
-constexpr int kDefaultAttempts = 2;
-// An attempt that failed longer ago does not count: a job of weeks may outlive several masters.
-constexpr std::chrono::milliseconds kFailuresValidity = std::chrono::hours(1);
 // Passable, so that the nodes find what is public below it; what else is there is the user's own.
 constexpr std::uint32_t kRootFolder = 0711;
-
-// The parts of Hadoop's configuration that the master needs.
-bool is_for_master(const std::string& name) {
-  constexpr std::array<std::string_view, 15> kPrefixes{
-      "yarn.acl.",    "yarn.admin.",           "fs.viewfs.",           "dfs.web.",
-      "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
-      "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
-      "yarn.http.",   "yarn.web-proxy.",       "yarn.log.server."};
-  return name.starts_with("hadoop.") ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&name](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-std::map<std::string, std::string> for_master(const hadoop::Configuration& configuration) {
-  std::map<std::string, std::string> values;
-  for (const std::string& name : configuration.names()) {
-    if (is_for_master(name)) values[name] = configuration.get_or(name, "");
-  }
-  return values;
-}
 
 }  // namespace
 
@@ -98,15 +72,9 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   GANGRUN_ASSIGN(facts.resource_types, resource_manager_.resource_types(soon()));
   GANGRUN_ASSIGN(facts.labels, resource_manager_.node_labels(soon()));
   GANGRUN_ASSIGN(facts.own_queues, resource_manager_.own_queues(soon()));
-  const std::string name = spec.yarn.queue.empty() ? "default" : spec.yarn.queue;
-  auto queue = resource_manager_.queue(name, soon());
-  if (!queue.ok() && queue.error().code == base::Code::kNotFound) {
-    return base::invalid_argument(base::format("yarn.queue: there is no queue {}; allowed: {}",
-                                               name,
-                                               base::join(leaves_of(facts.own_queues), ", ")));
-  }
-  if (!queue.ok()) return queue.error();
-  facts.queue = std::move(*queue);
+  const std::string name = queue_of(spec.yarn.queue);
+  GANGRUN_ASSIGN(facts.queue,
+                 existing_queue(resource_manager_.queue(name, soon()), name, facts.own_queues));
   const std::string handler =
       configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
   facts.places_by_constraints = handler != "disabled";
@@ -168,32 +136,7 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
         uploads.put_own(job.authorities, config.staging_folder, kAuthoritiesLink, deadline)
             .context("SSL_CERT_FILE"));
   }
-  std::string text = base::dump_json(to_json(config));
-  if (text.size() > kMaxMasterConfigBytes) {
-    return base::invalid_argument(
-        base::format("the job's spec makes a submission of {} bytes; allowed: up to {}",
-                     text.size(), kMaxMasterConfigBytes));
-  }
-  hadoop::Submission submission;
-  submission.id = id;
-  submission.name = job.spec.name;
-  if (!job.spec.yarn.queue.empty()) submission.queue = job.spec.yarn.queue;
-  submission.priority = job.spec.yarn.priority;
-  submission.type = kApplicationType;
-  submission.tags = job.spec.yarn.tags;
-  submission.master_resource = resource_of(job.spec.yarn.master);
-  submission.master_node_label = job.spec.yarn.master_label;
-  submission.max_attempts =
-      job.spec.yarn.max_attempts > 0 ? job.spec.yarn.max_attempts : kDefaultAttempts;
-  submission.attempt_failures_validity_ms = kFailuresValidity.count();
-  master.local_resources[kAgentLink] = config.files.at(kAgentLink);
-  master.command = {"exec", base::format("./{}", kAgentLink), "master", "1><LOG_DIR>/stdout",
-                    "2><LOG_DIR>/stderr"};
-  master.credentials.secrets[kMasterConfigSecret] = base::Secret(std::move(text));
-  master.view_acl = job.spec.yarn.view_acl;
-  master.modify_acl = job.spec.yarn.modify_acl;
-  submission.master = std::move(master);
-  return submission;
+  return make_submission(job.spec, id, config, std::move(master));
 }
 
 Result<hadoop::ApplicationId> YarnSubmitter::submit(const Submitting& job) {
@@ -213,19 +156,11 @@ Result<> YarnSubmitter::wait_until_recorded(const hadoop::Submission& submission
   const base::Instant deadline = clock_.now() + kSubmitTimeout;
   std::chrono::milliseconds pause(5);
   while (clock_.now() < deadline) {
-    const auto report = resource_manager_.report(submission.id, soon());
-    if (report.ok()) {
-      using State = hadoop::ApplicationState;
-      const bool is_recorded = report->state != State::kNew && report->state != State::kNewSaving;
-      if (report->state == State::kFailed || report->state == State::kKilled) {
-        return base::Error{base::Code::kFailedPrecondition,
-                           base::format("YARN has refused the job: {}", report->diagnostics)};
-      }
-      if (is_recorded) return {};
-    } else if (report.error().code == base::Code::kNotFound) {
+    GANGRUN_ASSIGN(const Recording recording,
+                   recording_of(resource_manager_.report(submission.id, soon())));
+    if (recording == Recording::kIsRecorded) return {};
+    if (recording == Recording::kForgotten) {
       GANGRUN_TRY(resource_manager_.submit(submission, soon()));
-    } else if (report.error().code != base::Code::kUnavailable) {
-      return report.error();
     }
     pause_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(200));

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "cluster/yarn/cluster_checks.h"
 #include "cluster/yarn/job_access.h"
+#include "cluster/yarn/submission.h"
 #include "cluster/yarn/tensorflow_trial.h"
 #include "cluster/yarn/trial_job.h"
 #include "hadoop/release.h"
@@ -34,8 +35,6 @@ std::string random_name() {
   return base::format("{}-{}-{}-{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4),
                       hex.substr(16, 4), hex.substr(20));
 }
-
-std::string queue_of(const std::string& queue) { return queue.empty() ? "default" : queue; }
 
 Result<ClusterView> ask(hadoop::ResourceManagerClient& manager,
                         const hadoop::Configuration& configuration, const hadoop::Account& account,

@@ -8,8 +8,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "client/context.h"
-#include "cluster/local/local_cluster.h"
 #include "cluster/local/local_images.h"
+#include "cluster/local/machine.h"
+#include "job/gpus.h"
 #include "job/spec.h"
 
 // What this machine is looked at for before a job is started on it: what is wrong here is bad

@@ -113,7 +113,7 @@ Result<hadoop::Credentials> container_credentials() {
 
 Result<registry::AgentConfig> agent_config_of_container() {
   GANGRUN_ASSIGN(const hadoop::Credentials credentials, container_credentials());
-  const auto secret = credentials.secrets.find(cluster::YarnCluster::kAgentConfigSecret);
+  const auto secret = credentials.secrets.find(cluster::kAgentConfigSecret);
   if (secret == credentials.secrets.end()) {
     return base::not_found("the container's credentials hold no agent's configuration");
   }
@@ -138,7 +138,7 @@ Result<> prepare_container(base::Logger& logger) {
     logger.warning("CLASSPATH is not set: {}", found.error().message);
   }
   GANGRUN_ASSIGN(hadoop::Credentials credentials, container_credentials());
-  credentials.secrets.erase(cluster::YarnCluster::kAgentConfigSecret);
+  credentials.secrets.erase(cluster::kAgentConfigSecret);
   if (credentials.tokens.empty() && credentials.secrets.empty()) {
     ::unsetenv(kTokenFileVariable);  // NOLINT(concurrency-mt-unsafe): see variable_of_node()
     return {};

@@ -1,0 +1,208 @@
+#include "agent/agent.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/test_deadline.h"
+#include "process/containment.h"
+#include "process/signals.h"
+#include "process/test_family.h"
+#include "registry/server.h"
+
+namespace gangrun::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr int kGaveUp = 70;
+constexpr int kDidNotBegin = 71;
+const job::TaskId kWorker{"worker", 0};
+
+class Silent final : public base::Logger {
+ public:
+  void write(base::LogLevel, std::string_view) override {}
+};
+
+// As the program does it (node/gangrun_agent_main.cc).
+int run_agent(const process::Containment& containment, const registry::AgentConfig& config) {
+  Silent logger;
+  net::EventLoop loop;
+  Agent agent(loop, logger, containment, config);
+  const auto endings = loop.watch_signals(process::ending_signals(),
+                                          [&agent](int number) { agent.end_by_signal(number); });
+  if (!endings.ok() || !agent.start().ok()) return kDidNotBegin;
+  loop.run();
+  return agent.gave_up_because().empty() ? agent.exit_status() : kGaveUp;
+}
+
+// An agent in a process of its own, with its guardian, and the registry that it reports to.
+class AgentTest : public testing::Test {
+ protected:
+  AgentTest() {
+    std::string name = "/tmp/gangrun-agent-test-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    config_.job_id = "job-1";
+    config_.task = kWorker;
+    config_.socket_path = folder_ + "/socket";
+    config_.secret = base::Secret("0123456789abcdef");
+    config_.host = "127.0.0.1";
+    config_.host_reason = "a test";
+    config_.working_folder = folder_;
+    config_.log_prefix = folder_ + "/worker-0";
+    config_.spec.name = "test";
+    config_.spec.tasks.emplace_back().type = "worker";
+    config_.spec.timeouts.stop = seconds(20);
+  }
+  ~AgentTest() override {
+    family_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  // Before anything else, as the process splits.
+  void begin(const std::string& script) { begin_with({"/bin/sh", "-c", script}); }
+  void begin_with(std::vector<std::string> words) {
+    config_.spec.tasks.front().command.words = std::move(words);
+    process::Setting setting;
+    setting.die_with_parent = true;
+    setting.agent_body = [this](process::Containment& containment) {
+      return run_agent(containment, config_);
+    };
+    family_.emplace(std::move(setting));
+    loop_.emplace();
+    server_.emplace(*loop_, config_.secret, registry::DeskOptions{milliseconds(50), seconds(60)},
+                    registry::ServerCallbacks{
+                        [] { return job::JobStatus(); },
+                        [this](registry::DeskEvent event) { events_.push_back(std::move(event)); },
+                        [](bool, const std::string&) {}},
+                    logger_);
+    server_->expect(kWorker, 1);
+    ASSERT_TRUE(server_->listen_unix(config_.socket_path).ok());
+  }
+  // The first event of this type that there was, or will be.
+  template <typename Wanted>
+  Wanted wait_for() {
+    std::optional<Wanted> found;
+    EXPECT_TRUE(loop_->run_until(
+        [&] {
+          for (const registry::DeskEvent& event : events_) {
+            if (!found && std::holds_alternative<Wanted>(event)) found = std::get<Wanted>(event);
+          }
+          return found.has_value();
+        },
+        base::soon()));
+    return found.value_or(Wanted());
+  }
+  // Starts the command, when the agent has reported.
+  void start_run() {
+    const auto reported = wait_for<registry::Reported>();
+    agent_pid_ = static_cast<pid_t>(reported.pid);
+    server_->publish({1, {{"worker", {reported.address}}}});
+    EXPECT_TRUE(server_->send_start(kWorker, 1, 0));
+  }
+  // What the command has said so far.
+  std::vector<std::string> lines() const {
+    std::vector<std::string> all;
+    for (const registry::DeskEvent& event : events_) {
+      if (!std::holds_alternative<registry::LogLines>(event)) continue;
+      const auto& told = std::get<registry::LogLines>(event).lines;
+      all.insert(all.end(), told.begin(), told.end());
+    }
+    return all;
+  }
+  void wait_for_line(const std::string& line) {
+    EXPECT_TRUE(loop_->run_until(
+        [&] {
+          const auto all = lines();
+          return std::find(all.begin(), all.end(), line) != all.end();
+        },
+        base::soon()));
+  }
+  // Of the agent, as its guardian ends with it. It takes leave of the registry before.
+  int exit_status() {
+    wait_for<registry::SessionLost>();
+    const int status = family_->guardian_status();
+    EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+    return WEXITSTATUS(status);
+  }
+
+  std::string folder_;
+  registry::AgentConfig config_;
+  Silent logger_;
+  std::optional<process::Family> family_;
+  std::optional<net::EventLoop> loop_;
+  std::vector<registry::DeskEvent> events_;
+  std::optional<registry::Server> server_;
+  pid_t agent_pid_ = 0;
+};
+
+TEST_F(AgentTest, RunsTheCommandTellsItsEndAndEndsWhenItIsTold) {
+  begin("echo hello; exit 3");
+  start_run();
+  const auto exited = wait_for<job::Exited>();
+  EXPECT_EQ(exited.attempt, 1);
+  EXPECT_EQ(exited.report.why.reason, job::Reason::kExitStatus);
+  EXPECT_EQ(exited.report.why.code, 3);
+  EXPECT_THAT(lines(), Contains("hello"));
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  EXPECT_TRUE(wait_for<registry::SessionLost>().farewell.has_value());
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, ACommandThatIsNotThereCouldNotBeStarted) {
+  begin_with({"/nothing/at/all"});
+  start_run();
+  const auto exited = wait_for<job::Exited>();
+  EXPECT_EQ(exited.report.why.reason, job::Reason::kCouldNotStart);
+  EXPECT_THAT(to_words(exited.report.why), HasSubstr("/nothing/at/all"));
+  // It waits for another start all the same.
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, AnEndStopsTheRunAndTellsHowItEnded) {
+  begin("trap 'exit 4' TERM; sleep 60 & echo ready; wait");
+  start_run();
+  wait_for_line("ready");
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  EXPECT_EQ(wait_for<job::Exited>().report.why.code, 4);
+  EXPECT_TRUE(wait_for<registry::SessionLost>().farewell.has_value());
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, ASignalIsAnEndOfItsOwn) {
+  begin("trap 'exit 4' TERM; sleep 60 & echo ready; wait");
+  start_run();
+  wait_for_line("ready");
+  ASSERT_EQ(::kill(agent_pid_, SIGTERM), 0);
+  EXPECT_EQ(wait_for<job::Exited>().report.why.code, 4);
+  EXPECT_EQ(exit_status(), 0);
+}
+
+// A command on YARN that said something when its container was ended brought its agent down, and
+// was killed before its grace was over.
+TEST_F(AgentTest, WhatIsSaidAfterThePlaceEndedTheTaskIsNoTrouble) {
+  config_.place_tells_end = true;
+  begin("trap 'echo saves; : >saved; exit 4' TERM; sleep 60 & echo ready; wait");
+  start_run();
+  wait_for_line("ready");
+  ASSERT_EQ(::kill(agent_pid_, SIGTERM), 0);
+  EXPECT_EQ(exit_status(), 128 + SIGTERM);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/saved"));
+  EXPECT_THAT(*base::read_file(config_.log_prefix + ".out", 1000), HasSubstr("saves"));
+  // The master hears it from the place.
+  EXPECT_FALSE(wait_for<registry::SessionLost>().farewell.has_value());
+  for (const registry::DeskEvent& event : events_) {
+    EXPECT_FALSE(std::holds_alternative<job::Exited>(event));
+  }
+}
+
+}  // namespace
+}  // namespace gangrun::agent

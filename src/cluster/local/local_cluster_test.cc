@@ -1,0 +1,174 @@
+#include "cluster/local/local_cluster.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/test_deadline.h"
+
+namespace gangrun::cluster {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+// Agents that are shell scripts: each does what its configuration says.
+struct LocalClusterTest : testing::Test {
+  static constexpr const char* kAgent =
+      "#!/bin/sh\n"
+      "eval \"$(sed 's/.*\"run\":\"\\([^\"]*\\)\".*/\\1/' /dev/fd/3)\"\n";
+
+  LocalClusterTest() {
+    std::string name = "/tmp/gangrun-local-cluster-XXXXXX";
+    folder = ::mkdtemp(name.data());
+    EXPECT_TRUE(base::write_file_atomically(folder + "/agent", kAgent, 0700).ok());
+  }
+  ~LocalClusterTest() override { std::filesystem::remove_all(folder); }
+
+  LocalCluster::Options options() const {
+    LocalCluster::Options options;
+    options.agent_program = folder + "/agent";
+    options.host = "here";
+    options.agent_log = folder + "/log";
+    options.job_id = base::format("job-{}", ::getpid());
+    return options;
+  }
+  static Launch launch(const std::string& run) {
+    Launch launch;
+    launch.agent_config = {{"run", run}};
+    return launch;
+  }
+  void listen(LocalCluster& cluster) {
+    cluster.on_event([this](Event event) { events.push_back(std::move(event)); });
+  }
+  // What happens outside of the loop is looked at again and again.
+  bool until(const std::function<bool()>& condition) {
+    net::Timer timer;
+    const std::function<void()> look = [&] {
+      timer = loop.after(std::chrono::milliseconds(5), look);
+    };
+    look();
+    return loop.run_until(condition, base::soon());
+  }
+  // The next event, which has to be of this type.
+  template <typename Wanted>
+  Wanted next() {
+    EXPECT_TRUE(loop.run_until([&] { return events.size() > seen; }, base::soon()));
+    const Wanted* event = seen < events.size() ? std::get_if<Wanted>(&events[seen]) : nullptr;
+    ++seen;
+    EXPECT_NE(event, nullptr);
+    return event != nullptr ? *event : Wanted{};
+  }
+
+  const job::TaskId worker{"worker", 0};
+  net::EventLoop loop;
+  std::string folder;
+  std::vector<Event> events;
+  std::size_t seen = 0;
+};
+
+TEST_F(LocalClusterTest, TellsWhereAnAgentIsAndThatItHasEnded) {
+  LocalCluster cluster(loop, options());
+  listen(cluster);
+  cluster.start(worker, 3, launch("echo because >&5"));
+  const auto allocated = next<Allocated>();
+  EXPECT_EQ(allocated.task, worker);
+  EXPECT_EQ(allocated.attempt, 3);
+  EXPECT_EQ(allocated.host, "here");
+  const auto ended = next<job::AgentEnded>();
+  EXPECT_EQ(ended.task, worker);
+  EXPECT_EQ(ended.attempt, 3);
+  EXPECT_THAT(to_words(ended.why), HasSubstr("because"));
+}
+
+TEST_F(LocalClusterTest, WithoutAProgramThereIsNoAgent) {
+  LocalCluster::Options other = options();
+  other.agent_program = folder + "/nothing";
+  LocalCluster cluster(loop, other);
+  listen(cluster);
+  cluster.start(worker, 1, launch("exit"));
+  EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("/nothing"));
+}
+
+TEST_F(LocalClusterTest, AStopAsksTheAgent) {
+  LocalCluster cluster(loop, options());
+  listen(cluster);
+  // It says that it can be asked, by a file: a signal before that would end it, too.
+  cluster.start(worker, 1,
+                launch("trap 'echo asked >&5; kill $!; exit' TERM; sleep 60 & : >" + folder +
+                       "/ready; wait"));
+  next<Allocated>();
+  ASSERT_TRUE(until([&] { return std::filesystem::exists(folder + "/ready"); }));
+  cluster.stop(worker, 1, seconds(20));
+  EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("asked"));
+}
+
+TEST_F(LocalClusterTest, AStopWithoutGraceEndsWhatTheGuardianHasStarted) {
+  LocalCluster cluster(loop, options());
+  listen(cluster);
+  cluster.start(worker, 1,
+                launch(": >" + folder + "/ready; sleep 60; echo the child has ended >&5"));
+  next<Allocated>();
+  ASSERT_TRUE(until([&] {
+    if (!std::filesystem::exists(folder + "/ready")) return false;
+    cluster.stop(worker, 1, seconds(0));  // may be asked before there is a child
+    return !events.empty() && std::holds_alternative<job::AgentEnded>(events.back());
+  }));
+  EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("the child has ended"));
+}
+
+TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
+  LocalCluster first(loop, options());
+  std::vector<Allocated> started;
+  first.on_event([&](Event event) {
+    if (const auto* allocated = std::get_if<Allocated>(&event)) started.push_back(*allocated);
+  });
+  first.start(worker, 1, launch("exec sleep 60"));
+  first.start({"worker", 1}, 1, launch("exit"));
+  ASSERT_TRUE(loop.run_until([&] { return started.size() == 2; }, base::soon()));
+  LocalCluster second(loop, options());
+  listen(second);
+  second.adopt(worker, 1, started[0].handle);
+  second.stop(worker, 1, seconds(20));
+  EXPECT_EQ(next<job::AgentEnded>().task, worker);
+  // It has ended by now, and so has its handle.
+  second.adopt(worker, 1, started[0].handle);
+  EXPECT_EQ(next<job::AgentEnded>().task, worker);
+}
+
+TEST_F(LocalClusterTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
+  LocalCluster first(loop, options());
+  std::vector<Allocated> started;
+  std::vector<job::TaskId> ended;
+  first.on_event([&](Event event) {
+    if (const auto* allocated = std::get_if<Allocated>(&event)) started.push_back(*allocated);
+    if (const auto* end = std::get_if<job::AgentEnded>(&event)) ended.push_back(end->task);
+  });
+  // `read` waits in the shell itself, which has no child from then on: that would pass for an
+  // agent.
+  for (int index = 0; index < 2; ++index) {
+    const std::string path = base::format("{}/{}", folder, index);
+    first.start({"worker", index}, 1,
+                launch(base::format("mkfifo {0}.fifo; : >{0}; read line <>{0}.fifo", path)));
+  }
+  ASSERT_TRUE(until([&] {
+    return started.size() == 2 && std::filesystem::exists(folder + "/0") &&
+           std::filesystem::exists(folder + "/1");
+  }));
+  LocalCluster second(loop, options());
+  listen(second);
+  second.adopt(worker, 1, started[0].handle);
+  second.release_others();
+  ASSERT_TRUE(loop.run_until([&] { return !ended.empty(); }, base::soon()));
+  EXPECT_EQ(ended.front(), (job::TaskId{"worker", 1}));
+  second.stop(worker, 1, seconds(20));
+  EXPECT_EQ(next<job::AgentEnded>().task, worker);
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

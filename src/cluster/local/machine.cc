@@ -1,0 +1,34 @@
+#include "cluster/local/machine.h"
+
+#include "base/format.h"
+
+namespace gangrun::cluster {
+
+base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
+  std::int64_t memory_mib = 0;
+  int gpus = 0;
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (int index = 0; index < task.slots(); ++index) {
+      const job::Resources asked = task.resources_of(index);
+      memory_mib += asked.memory_mib;
+      gpus += asked.gpus;
+      if (asked.vcores > machine.vcores) {
+        return base::invalid_argument(base::format("{} asks for {} vcores; this machine has {}",
+                                                   job::to_string(job::TaskId{task.type, index}),
+                                                   asked.vcores, machine.vcores));
+      }
+    }
+  }
+  if (gpus > machine.gpus) {
+    return base::invalid_argument(
+        base::format("the job asks for {} GPUs; this machine has {}", gpus, machine.gpus));
+  }
+  if (memory_mib > machine.memory_mib) {
+    return base::invalid_argument(
+        base::format("the job asks for {} MiB of memory; this machine has {} MiB", memory_mib,
+                     machine.memory_mib));
+  }
+  return {};
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "job/spec.h"
+
+namespace gangrun::cluster {
+
+// What this machine has to give.
+struct Machine {
+  std::int64_t memory_mib = 0;
+  int vcores = 0;
+  int gpus = 0;
+};
+
+// A sentence with both numbers if the machine can never fulfil the whole gang's requests. vcores
+// are a wish (they share), memory and GPUs are not.
+base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine);
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,77 @@
+#include "cluster/yarn/master_turns.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gangrun::cluster {
+
+void MasterTurns::arm(base::Instant at) {
+  if (!unwanted_ && !finishing_) call_at_ = at;
+}
+
+void MasterTurns::begin(base::Instant now) {
+  began_ = true;
+  hurry(now);
+}
+
+void MasterTurns::hurry(base::Instant now) {
+  pause_ = kFirstPoll;
+  const bool is_due = call_at_ && *call_at_ <= now;
+  if (began_ && !busy_ && !is_due) arm(now);
+}
+
+std::optional<MasterTurns::Call> MasterTurns::take_call(base::Instant now) {
+  if (busy_ || !call_at_ || now < *call_at_) return std::nullopt;
+  call_at_.reset();
+  busy_ = true;
+  return registered_ ? Call::kAllocate : Call::kRegister;
+}
+
+void MasterTurns::on_registered(base::Instant now) {
+  busy_ = false;
+  registered_ = true;
+  silent_since_.reset();
+  pause_ = kFirstPoll;
+  arm(now);
+}
+
+void MasterTurns::on_allocated(bool has_new, bool has_more, base::Instant now) {
+  busy_ = false;
+  silent_since_.reset();
+  if (has_new || has_more) pause_ = kFirstPoll;
+  if (has_more) return arm(now);
+  arm(now + pause_);
+  // Nothing new is waited for: YARN only wants to hear that we live, and tells what has ended.
+  pause_ = std::min(pause_ * 2, kLongestPoll);
+}
+
+MasterTurns::Failure MasterTurns::on_failed(base::Code code, base::Instant now) {
+  busy_ = false;
+  switch (code) {
+    case base::Code::kFailedPrecondition:
+      registered_ = false;
+      arm(now + kFirstPoll);
+      return Failure::kRestarted;
+    case base::Code::kNotFound:
+      unwanted_ = true;
+      call_at_.reset();
+      return Failure::kReplaced;
+    case base::Code::kInvalidArgument: arm(now + kLongestPoll); return Failure::kRefused;
+    default: break;
+  }
+  arm(now + kSilentPoll);
+  if (!silent_since_) {
+    silent_since_ = now;
+    return Failure::kBecameSilent;
+  }
+  const bool is_over = now - *silent_since_ > kResourceManagerTimeout;
+  return is_over && !std::exchange(told_silent_, true) ? Failure::kGivenUp : Failure::kSilent;
+}
+
+bool MasterTurns::finish() {
+  finishing_ = true;
+  call_at_.reset();
+  return registered_ && !unwanted_;
+}
+
+}  // namespace gangrun::cluster
