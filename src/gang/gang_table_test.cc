@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 #include "gang/gang_table_rows.h"
 #include "gang/gang_table_rows_elastic.h"
 #include "job/test_tasks.h"

@@ -10,7 +10,7 @@
 #include "cluster/direct.h"
 #include "journal/writer.h"
 #include "master/master.h"
-#include "master/test_support.h"
+#include "master/test_master.h"
 #include "net/event_loop.h"
 
 namespace gangrun::master {

@@ -8,7 +8,7 @@
 #include "cluster/cluster.h"
 #include "journal/writer.h"
 #include "master/past.h"
-#include "master/test_support.h"
+#include "master/test_master.h"
 #include "net/server.h"
 #include "registry/agent_config.h"
 #include "registry/agent_session.h"

@@ -94,7 +94,7 @@ ALLOWED = {
     ("co_await x;", "tests/toolchain/coroutine_probe.cc"): "the probe that keeps the rule honest",
     ("whitelist", "proto/hadoop/yarn_master.proto"): "the names of Hadoop's own messages",
     ("volatile int x;", "src/base/secret.cc"): "the comparison must not stop at the first difference",
-    ("std::get_if<A>(&x)", "src/gang/driver.h"): "a test asks for the decisions of one kind",
+    ("std::get_if<A>(&x)", "src/gang/gang_driver.h"): "a test asks for the decisions of one kind",
     ("std::get_if<A>(&x)", "src/job/field.h"): "a row's type says which alternative its value has",
     ("std::get_if<A>(&x)", "src/job/task_fields.cc"): "a row's type says which alternative its value has",
     ("std::get_if<A>(&x)", "src/kubernetes/access.cc"): "asks for one kind of login: a plugin, or none",
