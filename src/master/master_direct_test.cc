@@ -146,9 +146,7 @@ class MasterDirectTest : public testing::Test, private Listener {
   }
 
   void on_changed() override {}
-  void on_line(const job::TaskId&, bool, std::string_view line) override {
-    lines_.emplace_back(line);
-  }
+  void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
   void on_finished() override { finished_ = true; }
 
@@ -158,7 +156,6 @@ class MasterDirectTest : public testing::Test, private Listener {
   net::EventLoop loop_;
   base::SystemClock clock_;
   LogRecorder log_;
-  std::vector<std::string> lines_;
   std::vector<std::string> warnings_;
   bool finished_ = false;
   FakePlace place_{loop_};
@@ -187,7 +184,6 @@ TEST_F(MasterDirectTest, RunsAllWithOneClusterSpecAndEndsWithThem) {
   place_.end(kSecond, success());
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
-  EXPECT_THAT(lines_, ElementsAre("loss 0.3"));
   EXPECT_THAT(warnings_, ElementsAre("its log broke off"));
 }
 
