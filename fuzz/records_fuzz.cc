@@ -14,7 +14,7 @@
 #include "records/decoder.h"
 #include "records/encoder.h"
 #include "records/framing.h"
-#include "records/test_support.h"
+#include "records/test_rows.h"
 
 namespace {
 

@@ -24,6 +24,11 @@ ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && 
          'for f in "$1/files/"* "$1/files/".[!.]*; do n="${f##*/}"; '
          '{ [ -L "$f" ] && [ ! -e "$n" ]; } || continue; ln -s "$f" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; '
          'shift; exec "$@"')
+# The same on hosts that ssh reaches, where tasks begin in the folder of the files, or in its copy.
+ENTER_THERE = ('b="$PWD"; d="$b/.gangrun-tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
+               'for f in "$b/"* "$b/".[!.]*; do n="${f##*/}"; '
+               '{ [ -e "$f" ] && [ ! -e "$n" ] && [ "$n" != .gangrun-tasks ]; } || continue; '
+               'ln -s "$f" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; exec "$@"')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +54,8 @@ class Prepared:
     staging: _staging.Staging
     path: str
     is_function: bool
+    # Where the program is to be called, if not in the caller's folder.
+    working_folder: Optional[str] = None
 
 
 def specs_of(tasks: Mapping[str, Union[TaskSpec, int]]) -> dict[str, TaskSpec]:
@@ -154,14 +161,15 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
     payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)
     staging = _staging.Staging()
     try:
-        builder = _Builder(request, staging, files, progress, packs=check is None)
+        builder = _Builder(request, staging, files, progress, packs=check is None, has_files=bool(files or functions))
         job = builder.job(specs, mains, payloads)
         if builder.has_to_pack:
             assert check is not None
             check(staging.write_json("trial.json", job))
             builder.packs = True
             job = builder.job(specs, mains, payloads)
-        return Prepared(staging, staging.write_json("job.json", job), bool(functions))
+        return Prepared(staging, staging.write_json("job.json", job), bool(functions),
+                        staging.files if builder.begins_in_staging else None)
     except BaseException:
         staging.remove()
         raise
@@ -169,10 +177,12 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
 
 class _Builder:
     def __init__(self, request: Request, staging: _staging.Staging, files: Mapping[str, str],
-                 progress: Callable[[str], None], packs: bool) -> None:
+                 progress: Callable[[str], None], packs: bool, has_files: bool) -> None:
         self.packs, self.has_to_pack = packs, False
         self.request, self.staging, self.progress = request, staging, progress
         self.local = request.on == "local"
+        # Hosts that share the working folder get no files of the job: then they are to share, or get, that of the files.
+        self.begins_in_staging = request.on == "ssh" and has_files
         self.files = dict(files)
         self.pythons: dict[Any, Any] = {}
 
@@ -184,7 +194,7 @@ class _Builder:
         job: dict[str, Any] = {"name": self.request.name or name_for(mains), "on": self.request.on, "tasks": tasks}
         if self.request.env:
             job["env"] = _checked_env(self.request.env, "env")
-        shipped = self.staging.link_files(self.files, self.local)
+        shipped = self.staging.link_files(self.files, self.request.on)
         if shipped:
             job["files"] = shipped
         for key, value in self.request.keys.items():
@@ -259,16 +269,18 @@ class _Builder:
             parts.append(".")
         if not parts:
             return ""
-        inherited = os.environ.get("PYTHONPATH", "") if self.local else ""
+        inherited = os.environ.get("PYTHONPATH", "") if self.request.on in _places.LED_FROM_HERE else ""
         own = env.get("PYTHONPATH") or (self.request.env or {}).get("PYTHONPATH") or inherited
         return os.pathsep.join([*parts, own] if own else parts)
 
     def in_own_folder(self, command: Any) -> Any:
-        """On this machine tasks run in the caller's folder, but where files are given, each in one of its own."""
-        if not (self.local and self.request.files):
-            return command
+        """Tasks run in the caller's folder on this machine, and on hosts that share it, but with files each in one of its own."""
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        return ["/bin/sh", "-c", ENTER, "sh", self.staging.folder, *words]
+        if self.begins_in_staging:
+            return ["/bin/sh", "-c", ENTER_THERE, "sh", *words]
+        if self.local and self.request.files:
+            return ["/bin/sh", "-c", ENTER, "sh", self.staging.folder, *words]
+        return command
 
 
 def _environment_of(name: str, spec: TaskSpec, environment: Any) -> Any:

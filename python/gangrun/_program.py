@@ -65,12 +65,12 @@ def fail(status: int, said: str) -> NoReturn:
     raise errors.CommandFailed(said or f"gangrun ended with status {status} and printed nothing")
 
 
-def call(words: Sequence[str], *, env: Optional[Mapping[str, str]] = None,
-         timeout: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess[bytes]:
+def call(words: Sequence[str], *, env: Optional[Mapping[str, str]] = None, timeout: float = COMMAND_TIMEOUT_S,
+         folder: Optional[str] = None) -> subprocess.CompletedProcess[bytes]:
     """Runs a command of `gangrun` to its end; raises when that is not success."""
     try:
         done = subprocess.run([find(), *words], env=environment(env), stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=timeout, check=False)
+                              timeout=timeout, check=False, cwd=folder)
     except subprocess.TimeoutExpired:
         raise errors.CommandFailed(f"gangrun {words[0]} did not end within {timeout:.0f} s") from None
     if done.returncode != 0:

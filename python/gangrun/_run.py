@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _job, _program, _progress, errors
+from gangrun import _display, _job, _job_keys, _places, _program, _progress, errors
 from gangrun._stream import Event, Stream
 
 Status = dict[str, Any]
@@ -107,7 +107,8 @@ class Run:
 
     def _start(self, words: Sequence[str]) -> None:
         lines = "--logs" if self._with_lines else "--no-logs"
-        self._stream = Stream([*words[:1], "--json", lines, *words[1:]], self._env, self._take)
+        folder = self._prepared.working_folder if self._prepared is not None else None
+        self._stream = Stream([*words[:1], "--json", lines, *words[1:]], self._env, self._take, folder)
 
     def _take(self, event: Event) -> None:
         kind = event.get("event")
@@ -193,7 +194,7 @@ class Run:
                 return done.stdout.decode(errors="replace")
             except errors.NoSuchJob:
                 # The nodes of a cluster hand in the logs of a job some seconds after its end.
-                if self._on == "local" or time.monotonic() > limit or not self._is_final(self._status):
+                if self._on in _places.LED_FROM_HERE or time.monotonic() > limit or not self._is_final(self._status):
                     raise
             threading.Event().wait(LOGS_PAUSE_S)
 
@@ -266,9 +267,9 @@ class Run:
             self._prepared.staging.remove()
 
     def _leave_staging(self) -> None:
-        """A detached job of this machine reads it until its end; a cluster has its own copies."""
+        """A detached job that is led from here reads it until its end; a cluster has its own copies."""
         assert self._prepared is not None
-        if self._on == "local":
+        if self._on in _places.LED_FROM_HERE:
             self._prepared.staging.leave_to(self._id)
         else:
             self._prepared.staging.remove()
@@ -302,7 +303,7 @@ class Run:
         status = stream.exit_status or _program.FAILED
         if status < 0 and self._id:
             said = f"the program gangrun, which watched {self._id}, was killed by {signal.Signals(-status).name}"
-            if self._on == "local":
+            if self._on in _places.LED_FROM_HERE:
                 return errors.JobLost(f"{said}, and the job with it", self._status)
             return errors.CommandFailed(f"{said}; whether the job goes on, gangrun.attach('{self._id}') tells")
         try:
@@ -402,16 +403,6 @@ class Run:
         return f"<gangrun.Run {self._id} {self._status.get('state', '')}>"
 
 
-def _add_keys(keys: dict[str, Any], cluster: str, given: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> None:
-    """What a cluster is told, of three places; the later ones win."""
-    if given is not None or _said(more):
-        keys[cluster] = {**keys.get(cluster, {}), **(given or {}), **_said(more)}
-
-
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
-
-
 def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, Mapping[str, _job.Main]], *,
         args: Sequence[Any] = (), kwargs: Optional[Mapping[str, Any]] = None, on: str = "local",
         name: Optional[str] = None, files: _job.Files = None, env: Optional[Mapping[str, str]] = None,
@@ -420,6 +411,8 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
         kubernetes: Optional[Mapping[str, Any]] = None, outputs: Optional[Sequence[str]] = None,
         principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
+        hosts: Optional[Sequence[str]] = None, hostfile: Union[None, str, os.PathLike[str]] = None,
+        ssh_config: Union[None, str, os.PathLike[str]] = None,
         job: Optional[Mapping[str, Any]] = None, block: bool = True, detach: bool = False,
         display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
         on_line: Optional[Callable[[str, str, str], None]] = None,
@@ -429,11 +422,12 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     tasks        task type → TaskSpec, or the number of tasks of that type
     main         a function, called with `args` and `kwargs`; "package.module:function"; a command as a list of words; a shell
                  line; or a mapping of task types to any of these
-    on           "local", "yarn" or "kubernetes"
+    on           "local", "yarn", "kubernetes" or "ssh"
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
     queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, job   keys of a job file (docs/job.md)
+    hosts, hostfile, ssh_config   with on="ssh": ["gpu1:8", "gpu2:8"], or a file with the hosts; ssh's configuration (docs/ssh.md)
     principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
     block        False: return once the job is submitted; the job stops when this process exits
     detach       True: only submit; the job keeps running without this process
@@ -446,11 +440,8 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     """
     on = "kubernetes" if on == "k8s" else on
     own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs}
-    keys = {**(job or {}), **_said(own)}
-    of_yarn = {"principal": principal, "as": run_as,
-               "keytab": None if keytab is None else os.path.abspath(os.fspath(keytab))}
-    _add_keys(keys, "kubernetes", kubernetes, {"queue": queue} if on == "kubernetes" else {})
-    _add_keys(keys, "yarn", yarn, of_yarn if on == "kubernetes" else {"queue": queue, **of_yarn})
+    keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
+                             run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)
     request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
                            environment=environment, keys=keys)
     kind = "none" if detach else _display.kind_of(display, block)
@@ -467,8 +458,8 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
                   with_lines=kind == "lines", display=shown, told=told)
     try:
         if detach:
-            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env,
-                                 timeout=SUBMIT_LIMIT_S)
+            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env, timeout=SUBMIT_LIMIT_S,
+                                 folder=prepared.working_folder)
             started._id = json.loads(done.stdout)["job"]
             started._leave_staging()
             return started

@@ -16,6 +16,7 @@ import time
 import zipfile
 from typing import Any, Mapping, Optional
 
+from gangrun import _places
 from gangrun.errors import InvalidJob, NotInstalled
 
 RUNTIME = "gangrun-runtime.zip"
@@ -53,8 +54,9 @@ def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
     if not isinstance(path, str) or not path:
         raise InvalidJob(f"files: {raw!r} is not a path")
     if is_url(path) and not path.startswith("file://"):
-        if on == "local":
-            raise InvalidJob(f"files: {path} is on a cluster's file system; allowed on this machine: paths")
+        if on in _places.LED_FROM_HERE:
+            where = "on this machine" if on == "local" else f"with on='{on}'"
+            raise InvalidJob(f"files: {path} is on a cluster's file system; allowed {where}: paths")
         url, _, fragment = path.partition("#")
         name = given or fragment or url.rstrip("/").rsplit("/", 1)[-1]
         path = url
@@ -104,6 +106,11 @@ class Staging:
         self._owner.write(job.encode())
         self._owner.close()
 
+    @property
+    def files(self) -> str:
+        """The folder of links to the job's files; there where the job has some."""
+        return self.path("files")
+
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
@@ -125,9 +132,12 @@ class Staging:
             raise InvalidJob(f"job: {error}; allowed: what JSON can say") from None
         return self.write(name, text.encode())
 
-    def link_files(self, files: Mapping[str, str], local: bool) -> list[str]:
-        """Links with the names that the tasks see; what the job file is to list, which on this machine is nothing."""
-        links = self.path("files")
+    def link_files(self, files: Mapping[str, str], on: str) -> list[str]:
+        """Links with the names that the tasks see; what the job file is to list, which on this machine is nothing.
+
+        Hosts that ssh reaches may share this folder, but not every disk: what is on another one is copied.
+        """
+        links = self.files
         listed = []
         for name, path in files.items():
             if is_url(path):
@@ -135,9 +145,12 @@ class Staging:
                 continue
             os.makedirs(links, exist_ok=True)
             if not os.path.lexists(os.path.join(links, name)):  # a trial has linked it
-                os.symlink(path, os.path.join(links, name))
+                if on == "ssh" and os.stat(path).st_dev != os.stat(links).st_dev:
+                    (shutil.copytree if os.path.isdir(path) else shutil.copy2)(path, os.path.join(links, name))
+                else:
+                    os.symlink(path, os.path.join(links, name))
             listed.append(os.path.join(links, name))
-        return [] if local else listed
+        return [] if on == "local" else listed
 
     def runtime_folder(self) -> str:
         """What a task needs of this package, for tasks that see this machine's files."""

@@ -27,11 +27,12 @@ class Stream:
     only by `interrupt`.
     """
 
-    def __init__(self, words: Sequence[str], env: Mapping[str, str], on_event: Callable[[Event], None]) -> None:
+    def __init__(self, words: Sequence[str], env: Mapping[str, str], on_event: Callable[[Event], None],
+                 folder: Optional[str] = None) -> None:
         self.ended = threading.Event()
         self.exit_status: Optional[int] = None
         self.failure: Optional[BaseException] = None  # what a callback raised
-        self._words, self._env, self._on_event = words, env, on_event
+        self._words, self._env, self._on_event, self._folder = words, env, on_event, folder
         self._program = _program.find()
         self._pieces: dict[tuple[str, str], str] = {}  # by task and stream
         self._stderr = tempfile.TemporaryFile()
@@ -48,7 +49,7 @@ class Stream:
         try:
             process = subprocess.Popen([self._program, *self._words], env=_program.environment({**self._env, **parent}),
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._stderr,
-                                       start_new_session=True)
+                                       start_new_session=True, cwd=self._folder)
         except OSError as error:
             self._started.put(error)
             return

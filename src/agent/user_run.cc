@@ -106,7 +106,7 @@ base::Result<> UserRun::start_process(process::SpawnOptions options, const std::
     };
     callbacks.on_log_failed = [this](const base::Error& error) {
       // The task goes on: its training is worth more than its log.
-      callbacks_.on_line(true, base::format("{}{}", process::kLogIncomplete, error.message));
+      callbacks_.on_incomplete_log(error.message);
     };
     auto made = std::make_unique<process::OutputPump>(
         std::move(pipe), log_prefix + (is_error ? ".err" : ".out"), std::move(callbacks));
@@ -226,9 +226,8 @@ void UserRun::finish() {
     for (process::OutputPump* output : {process->out.get(), process->err.get()}) {
       output->finish();
       if (output->lost_lines() == 0) continue;
-      callbacks_.on_line(true,
-                         base::format("{}{} lines could not be kept: {}", process::kLogIncomplete,
-                                      output->lost_lines(), output->log_error()->message));
+      callbacks_.on_incomplete_log(base::format(
+          "{} lines could not be kept: {}", output->lost_lines(), output->log_error()->message));
     }
   }
   // The callback may destroy this run, and with it the callback.

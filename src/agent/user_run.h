@@ -31,6 +31,8 @@ class UserRun {
  public:
   struct Callbacks {
     std::function<void(bool is_error, std::string_view line)> on_line;
+    // Lines are not in the log, and why.
+    std::function<void(const std::string& what)> on_incomplete_log;
     // Called once, from the loop; the run may be destroyed in it.
     std::function<void(const job::ExitReport& report)> on_ended;
   };

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::base {
@@ -28,7 +29,7 @@ Result<WallTime> parse_iso8601(std::string_view text) {
   std::size_t part = 0;
   bool matches = text.size() == kForm.size();
   for (std::size_t i = 0; matches && i < text.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
+    const bool digit = is_digit(text[i]);
     matches = kForm[i] == '#' ? digit : text[i] == kForm[i];
     if (!matches) break;
     if (digit) {

@@ -12,9 +12,16 @@ constexpr bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_letter(char c) { return is_small_letter(c) || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
 constexpr bool is_small_letter_or_digit(char c) { return is_small_letter(c) || is_digit(c); }
+constexpr bool is_octal_digit(char c) { return c >= '0' && c <= '7'; }
+// As to_hex() writes them.
+constexpr bool is_small_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 constexpr char small_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+constexpr char capital_letter(char c) {
+  return is_small_letter(c) ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
 inline std::string in_small_letters(std::string_view text) {

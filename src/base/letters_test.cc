@@ -16,5 +16,18 @@ TEST(Letters, AreTheSameWithoutTheirCase) {
   EXPECT_FALSE(same_without_case("@", "`"));
 }
 
+TEST(Letters, DigitsOfOtherBasesEndWhereTheyDo) {
+  EXPECT_TRUE(is_octal_digit('0') && is_octal_digit('7'));
+  EXPECT_FALSE(is_octal_digit('8') || is_octal_digit('/'));
+  EXPECT_TRUE(is_small_hex_digit('9') && is_small_hex_digit('a') && is_small_hex_digit('f'));
+  EXPECT_FALSE(is_small_hex_digit('g') || is_small_hex_digit('A') || is_small_hex_digit(':'));
+}
+
+TEST(Letters, OnlySmallLettersHaveACapital) {
+  EXPECT_EQ(capital_letter('a'), 'A');
+  EXPECT_EQ(capital_letter('z'), 'Z');
+  for (const char c : {'A', '{', '`', '1', '\xe4'}) EXPECT_EQ(capital_letter(c), c);
+}
+
 }  // namespace
 }  // namespace gangrun::base

@@ -6,9 +6,9 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cli/command_builder.h"
 #include "cli/command_model.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/misplaced_roles.h"
 #include "client/place.h"
 #include "host/processes.h"

@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/test_context.h"
 #include "places/places.h"
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/format.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
-#include "cli/flags.h"
 #include "client/job_display.h"
 #include "client/place.h"
 #include "cluster/local/job_folder.h"

@@ -11,8 +11,8 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "cli/check_hadoop_env.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/prepare.h"
 #include "cluster/yarn/client/yarn_doctor.h"
 

@@ -1,8 +1,8 @@
 #include <memory>
 
+#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
-#include "cli/flags.h"
 
 namespace gangrun::cli {
 

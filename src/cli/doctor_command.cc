@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -5,8 +6,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/checks_view.h"
 #include "client/place.h"
 #include "job/spec.h"
@@ -48,12 +49,18 @@ client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
     return refuse(
         base::format("--on: {} is not a known place; allowed: {}", on, base::join(known, ", ")));
   }
+  const auto add = [&](const std::function<bool(const client::Place&)>& is_examined_so) {
+    return base::format("add --on {}", base::join(context.places.names(is_examined_so), " or "));
+  };
   if (flags.cluster.is_about_cluster() && !place->is_examined_as_cluster()) {
-    const auto clusters =
-        context.places.names([](const client::Place& one) { return one.is_examined_as_cluster(); });
-    return refuse(base::format(
-        "--remote, --queue, --file-system and --python apply to a cluster; add --on {}",
-        base::join(clusters, " or ")));
+    return refuse(
+        base::format("--remote, --queue, --file-system and --python apply to a cluster; {}",
+                     add([](const client::Place& one) { return one.is_examined_as_cluster(); })));
+  }
+  if (flags.cluster.is_about_hosts() && !place->is_examined_by_host()) {
+    return refuse(
+        base::format("--hosts, --hostfile and --ssh-config apply to hosts; {}",
+                     add([](const client::Place& one) { return one.is_examined_by_host(); })));
   }
   const auto examined = place->examine(flags.cluster, context);
   if (!examined.ok()) return fail(context, examined.error());
@@ -66,7 +73,7 @@ client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
 
 void add_doctor(CLI::App& app, Request& request) {
   CLI::App* command =
-      add_command(app, "doctor", "Check whether this machine, or a cluster, can run jobs.");
+      add_command(app, "doctor", "Check whether this machine, a cluster or hosts can run jobs.");
   const auto options = std::make_shared<DoctorFlags>();
   add_value(*command, "--on", options->on,
             base::format("{}", base::join(places_to_examine(request.places), "|")),
@@ -79,10 +86,17 @@ void add_doctor(CLI::App& app, Request& request) {
            "On YARN: an additional file system to check: hdfs://other");
   add_value(*command, "--python", options->cluster.python, "FILE",
             "On YARN: the Python whose TensorFlow must reach HDFS (default: python3)");
+  add_list(*command, "--hosts", options->cluster.hosts, "HOSTS",
+           "Over ssh: the hosts to check: gpu1,gpu2:8");
+  add_value(*command, "--hostfile", options->cluster.hostfile, "FILE",
+            "Over ssh: a file with the hosts, a line each");
+  add_value(*command, "--ssh-config", options->cluster.ssh_config, "FILE",
+            "Over ssh: configuration file of ssh, instead of ~/.ssh/config");
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(*command,
              "Exits with 0 if jobs can run, otherwise with 3.\n\nExamples:\n  gangrun doctor\n  "
-             "gangrun doctor --on yarn --remote --queue ml\n");
+             "gangrun doctor --on yarn --remote --queue ml\n  "
+             "gangrun doctor --on ssh --hosts gpu1,gpu2\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) { return run(*options, context); };
   });

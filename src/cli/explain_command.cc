@@ -4,9 +4,9 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
-#include "cli/flags.h"
 
 namespace gangrun::cli {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "client/render.h"
 #include "client/text.h"
 #include "job/units.h"
@@ -22,7 +23,7 @@ bool is_moment(std::string_view text) {
     return false;
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
+    const bool digit = base::is_digit(text[i]);
     if (kMomentForm[i] == 'd' ? !digit : text[i] != kMomentForm[i]) return false;
   }
   return true;

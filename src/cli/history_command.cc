@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/history.h"
 
 namespace gangrun::cli {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "base/format.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 
 namespace gangrun::cli {
 

@@ -1,6 +1,6 @@
 #include "cli/login_flags.h"
 
-#include "cli/flags.h"
+#include "cli/command_builder.h"
 
 namespace gangrun::cli {
 

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "base/format.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/log_lines.h"
 #include "job/units.h"
 

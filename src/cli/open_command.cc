@@ -7,8 +7,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/place.h"
 #include "client/prepare.h"
 #include "client/task_way.h"

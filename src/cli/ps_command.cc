@@ -3,8 +3,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/history.h"
 
 namespace gangrun::cli {

@@ -7,8 +7,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/text.h"
 
 namespace gangrun::cli {

@@ -7,9 +7,9 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
-#include "cli/flags.h"
 #include "cli/login_flags.h"
 #include "client/place.h"
 #include "client/prepare.h"

@@ -1,8 +1,8 @@
 #include <memory>
 
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/job_view.h"
 #include "client/place.h"
 #include "client/render.h"

@@ -46,12 +46,10 @@ Result<int> count_in(std::string_view flag, const std::optional<std::string>& te
 }
 
 bool is_tag(std::string_view text) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !text.empty() && text.size() <= kMaxTagBytes && is_plain(text.front()) &&
-         is_plain(text.back()) && std::all_of(text.begin(), text.end(), [&](char c) {
-           return is_plain(c) || c == '-' || c == '_' || c == '.';
+  return !text.empty() && text.size() <= kMaxTagBytes && base::is_letter_or_digit(text.front()) &&
+         base::is_letter_or_digit(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return base::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
          });
 }
 

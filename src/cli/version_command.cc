@@ -5,8 +5,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/licenses.h"
 
 namespace gangrun::cli {

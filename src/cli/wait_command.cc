@@ -4,8 +4,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "client/report.h"
 #include "job/units.h"
 

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "base/json.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/why.h"
 #include "job/json_text.h"
 

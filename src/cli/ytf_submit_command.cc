@@ -3,8 +3,8 @@
 
 #include "base/format.h"
 #include "cli/client_task.h"
+#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/input_path.h"
 #include "cli/login_flags.h"
 #include "cli/run_command.h"

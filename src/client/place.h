@@ -24,16 +24,20 @@ namespace gangrun::client {
 // Flags of `run` that not every place takes.
 enum class RunFlag { kPort, kDetach, kHost, kServeTls };
 
-// What `doctor` was told of a cluster.
+// What `doctor` was told of a cluster, or of hosts.
 struct DoctorOptions {
   std::optional<std::string> queue;
   std::vector<std::string> file_systems;
   std::optional<std::string> python;
   bool remote = false;
+  std::vector<std::string> hosts{};  // "h1:2,h2:2", as `run` takes them
+  std::optional<std::string> hostfile{};
+  std::optional<std::string> ssh_config{};
 
   [[nodiscard]] bool is_about_cluster() const {
     return queue || !file_systems.empty() || python || remote;
   }
+  [[nodiscard]] bool is_about_hosts() const { return !hosts.empty() || hostfile || ssh_config; }
 };
 
 struct Examination {
@@ -107,6 +111,7 @@ class Place {
   // `doctor`. What it looks at, in words ("this machine"); empty: it cannot be examined.
   [[nodiscard]] virtual std::string_view examined() const { return {}; }
   [[nodiscard]] virtual bool is_examined_as_cluster() const { return false; }
+  [[nodiscard]] virtual bool is_examined_by_host() const { return false; }
   [[nodiscard]] virtual base::Result<Examination> examine(const DoctorOptions& options,
                                                           Context& context) const;
 };

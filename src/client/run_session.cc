@@ -13,7 +13,6 @@
 #include "host/local_master.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
-#include "process/output.h"
 #include "process/signals.h"
 
 namespace gangrun::client {
@@ -38,12 +37,9 @@ class Session final : public master::Listener {
 
   // The next look at the status comes by itself.
   void on_changed() override {}
-  // The lines are read from the log files, which are complete whatever the pace, or an agent says
-  // what they have not.
-  void on_line(const job::TaskId& task, bool is_error, std::string_view line) override {
-    if (!is_error || !line.starts_with(process::kLogIncomplete)) return;
-    line.remove_prefix(process::kLogIncomplete.size());
-    display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), line));
+  // What is shown is read from the log files, which are complete whatever the pace, but for this.
+  void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
+    display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));
   }
   void on_warning(std::string_view sentence) override { display_->warning(std::string(sentence)); }
   void on_finished() override { finished_ = true; }

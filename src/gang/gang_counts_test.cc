@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 #include "job/test_tasks.h"
 
 namespace gangrun::gang {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 
 namespace gangrun::gang {
 namespace {

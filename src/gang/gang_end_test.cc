@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gang/driver.h"
 #include "gang/gang.h"
+#include "gang/gang_driver.h"
 #include "job/test_tasks.h"
 
 // How a job ends: success, failure and its first cause, time limits, and being stopped.

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 
 // How long what has failed waits before it starts again.
 namespace gangrun::gang {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 #include "job/test_tasks.h"
 
 namespace gangrun::gang {

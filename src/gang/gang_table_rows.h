@@ -7,7 +7,8 @@ namespace gangrun::gang {
 // The decision table: situation, event, then the task's phase, the job's state and what is decided
 // ("-" for nothing). "c0 w0 p0 e0 t0" are chief:0, worker:0, ps:0, evaluator:0, tensorboard:0; "#2"
 // is a second attempt, "@1" the first generation. Situations and events are described in
-// gang_table_test.cc, which prints the rows as they are where one differs.
+// gang_situations.h; gang_table_test.cc prints the rows as they are where one differs. What every
+// row must obey, whatever it says, is in gang_invariants_test.cc.
 inline constexpr std::string_view kTableRows = R"(
 allocated agent_ended asked allocating warn; allocate w1#2
 allocated agent_evicted asked allocating warn; allocate w1#2

@@ -97,6 +97,24 @@ in-a-smaller-gang session_lost running running -
 in-a-smaller-gang started running running -
 in-a-smaller-gang stop_requested ending stopping end w0 w1#2 w2 w3#2
 in-a-smaller-gang time_passed running running -
+last-to-stop agent_ended asked restarting allocate w2#2
+last-to-stop agent_evicted asked restarting allocate w2#2
+last-to-stop allocated stopping restarting -
+last-to-stop begin stopping restarting -
+last-to-stop cluster_gone ending stopping end w0 w1#2 w2 w3
+last-to-stop cluster_waiting stopping restarting -
+last-to-stop exited_failure starting running warn; publish 2; start@2 w0#2 w2#2 w3
+last-to-stop exited_port_lost allocated restarting -
+last-to-stop exited_success starting running warn; publish 2; start@2 w0#2 w2#2 w3
+last-to-stop progress stopping restarting -
+last-to-stop reattached stopping restarting stop w2
+last-to-stop reported stopping restarting -
+last-to-stop reported_elsewhere stopping restarting -
+last-to-stop resumed stopping restarting end-at-once w1#2; allocate w1#3
+last-to-stop session_lost stopping restarting -
+last-to-stop started stopping restarting -
+last-to-stop stop_requested ending stopping end w0 w1#2 w2 w3
+last-to-stop time_passed ending restarting kill w2
 least-and-no-restart-left agent_ended gone stopping end w1#2 w2 w3#2
 least-and-no-restart-left agent_evicted asked running warn; allocate w0#4
 least-and-no-restart-left allocated running running -

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 #include "job/test_tasks.h"
 
 // How a gang gathers, starts and comes back. How it ends is in gang_end_test.cc.

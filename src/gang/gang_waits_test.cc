@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "gang/driver.h"
+#include "gang/gang_driver.h"
 #include "job/test_tasks.h"
 
 namespace gangrun::gang {

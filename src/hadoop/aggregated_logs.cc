@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "hadoop/configuration.h"
 
@@ -145,11 +145,6 @@ base::Result<std::string> path_of(const Configuration& configuration, const std:
   return path;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 }  // namespace
 
 base::Result<> read_node_logs(RangeReader& file, const std::string& node, LogSink& sink) {
@@ -194,7 +189,8 @@ base::Result<std::vector<std::string>> log_folders(const Configuration& configur
     GANGRUN_ASSIGN(
         const std::string path,
         path_of(configuration, configuration.get(prefix) ? prefix : std::string(kRootKey), root));
-    add(path, configuration.get_or(prefix + "-suffix", own_suffix + "-" + lower(format)));
+    add(path, configuration.get_or(prefix + "-suffix",
+                                   own_suffix + "-" + base::in_small_letters(format)));
   }
   GANGRUN_ASSIGN(const std::string root, path_of(configuration, std::string(kRootKey), own_root));
   add(root, own_suffix);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <set>
 #include <system_error>
 #include <vector>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::hadoop {
@@ -19,9 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEveryJar = "/*";
 
-bool is_part_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
+bool is_part_of_name(char c) { return base::is_letter_or_digit(c) || c == '_'; }
 
 // What stands for a variable at `at`, and where the text goes on.
 struct Reference {

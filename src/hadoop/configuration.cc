@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::hadoop {
@@ -28,20 +29,12 @@ std::string present_name(const std::string& name) {
   return name;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
-}
-
 // A number and the unit after it, multiplied; none where it is not one of `units`, or too large.
 std::optional<std::int64_t> with_unit(
     std::string_view text,
     const std::vector<std::pair<std::string_view, std::int64_t>>& units_longest_first,
     std::int64_t plain) {
-  const std::string value = lower(base::trim(text));
+  const std::string value = base::in_small_letters(base::trim(text));
   std::string_view number = value;
   std::int64_t factor = plain;
   for (const auto& [unit, unit_factor] : units_longest_first) {
@@ -164,7 +157,7 @@ base::Result<std::int64_t> Configuration::integer(std::string_view name,
 base::Result<bool> Configuration::boolean(std::string_view name, bool fallback) const {
   const std::optional<std::string> text = get(name);
   if (!text) return fallback;
-  const std::string value = lower(*text);
+  const std::string value = base::in_small_letters(*text);
   if (value == "true") return true;
   if (value == "false") return false;
   return error(name, "expected true or false");

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "net/digests.h"
 
@@ -23,9 +24,7 @@ constexpr std::string_view kUsed = ".used";
 constexpr std::string_view kUnfinished = ".uploading-";
 
 bool is_digest(std::string_view text) {
-  return text.size() == kDigestDigits && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == kDigestDigits && std::ranges::all_of(text, base::is_small_hex_digit);
 }
 
 std::int64_t milliseconds_of(base::WallTime time) {

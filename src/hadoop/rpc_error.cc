@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "hadoop/release.h"
 
@@ -46,8 +47,7 @@ Code code_of(std::string_view simple_name, Code otherwise) {
 
 bool is_class_name(std::string_view text) {
   const auto fits = [](char character) {
-    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-           (character >= '0' && character <= '9') || character == '.' || character == '$' ||
+    return base::is_letter_or_digit(character) || character == '.' || character == '$' ||
            character == '_';
   };
   return text.find('.') != std::string_view::npos && std::ranges::all_of(text, fits);

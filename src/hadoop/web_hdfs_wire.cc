@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::hadoop {
@@ -74,9 +75,8 @@ base::Result<Json> member(std::string_view body, std::string_view key) {
 }
 
 base::Result<std::uint32_t> parse_permission(const std::string& text) {
-  const bool octal =
-      !text.empty() && text.size() <= kMaxPermissionDigits &&
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '7'; });
+  const bool octal = !text.empty() && text.size() <= kMaxPermissionDigits &&
+                     std::ranges::all_of(text, base::is_octal_digit);
   if (!octal) return base::invalid_argument("\"permission\" must be an octal number");
   std::uint32_t out = 0;
   for (const char c : text) out = out * 8 + static_cast<std::uint32_t>(c - '0');

@@ -34,7 +34,7 @@ class MasterProcess final : public master::Listener {
   void wait();
 
   void on_changed() override {}
-  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_incomplete_log(const job::TaskId&, std::string_view) override {}  // among its lines
   void on_warning(std::string_view) override {}  // the master's log has it
   void on_finished() override { finished_ = true; }
 

@@ -17,8 +17,6 @@ constexpr std::string_view kReadOnly = ":ro";
 constexpr std::size_t kMaxImageTagBytes = 128;
 constexpr std::size_t kMinDigestDigits = 32;
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-
 // Small letters and digits, and between two of them one '.', one or two '_', or any number of '-'.
 bool is_component(std::string_view text) {
   if (text.empty() || !base::is_small_letter_or_digit(text.front()) ||
@@ -64,7 +62,8 @@ bool is_digest(std::string_view text) {
                      [](char c) {
                        return base::is_small_letter_or_digit(c) || c == '+' || c == '.' || c == '-';
                      }) &&
-         digits.size() >= kMinDigestDigits && std::all_of(digits.begin(), digits.end(), is_hex);
+         digits.size() >= kMinDigestDigits &&
+         std::all_of(digits.begin(), digits.end(), base::is_small_hex_digit);
 }
 
 bool is_image(std::string_view text) {

@@ -1,7 +1,6 @@
 #include "job/task_id.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/format.h"
 #include "base/letters.h"

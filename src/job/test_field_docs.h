@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/field.h"
 #include "job/task_fields.h"
@@ -20,9 +20,8 @@ namespace gangrun::job {
 
 inline std::string with_small_start(std::string_view text) {
   std::string small(text);
-  const auto second = static_cast<unsigned char>(small.size() > 1 ? small[1] : ' ');
-  const bool is_word = second == ' ' || std::islower(second) != 0;
-  if (is_word) small[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(small[0])));
+  const char second = small.size() > 1 ? small[1] : ' ';
+  if (second == ' ' || base::is_small_letter(second)) small[0] = base::small_letter(small[0]);
   return small;
 }
 

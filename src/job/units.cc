@@ -60,7 +60,7 @@ base::Error unknown_unit(std::string_view text, std::string_view unit, const Uni
 
 std::size_t count_digits(std::string_view text) {
   const auto end =
-      std::find_if(text.begin(), text.end(), [](char c) { return c < '0' || c > '9'; });
+      std::find_if(text.begin(), text.end(), [](char c) { return !base::is_digit(c); });
   return static_cast<std::size_t>(end - text.begin());
 }
 
@@ -153,10 +153,8 @@ std::string in_quotes(std::string_view text) {
 
 std::string in_variable(std::string_view name) {
   std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
-    if (c == '-') return '_';
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return c == '-' ? '_' : base::capital_letter(c); });
   return upper;
 }
 

@@ -64,7 +64,7 @@ Json broken_number(std::string_view digits, bool is_negative) {
 }
 
 Json number(std::string_view text) {
-  if (!(text.front() >= '0' && text.front() <= '9') && text.find_first_of("+-.") != 0) {
+  if (!base::is_digit(text.front()) && text.find_first_of("+-.") != 0) {
     return nullptr;
   }
   std::string digits(text);

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/format.h"
-#include "journal/samples.h"
+#include "journal/sample_records.h"
 #include "journal/segments.h"
 #include "journal/test_folder.h"
 

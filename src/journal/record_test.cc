@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "journal/samples.h"
+#include "journal/sample_records.h"
 
 namespace gangrun::journal {
 namespace {

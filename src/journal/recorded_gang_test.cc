@@ -9,7 +9,7 @@
 
 #include "journal/reader.h"
 #include "journal/replay.h"
-#include "journal/samples.h"
+#include "journal/sample_records.h"
 
 namespace gangrun::journal {
 namespace {

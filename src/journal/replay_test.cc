@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "journal/samples.h"
+#include "journal/sample_records.h"
 #include "journal/test_folder.h"
 #include "journal/writer.h"
 

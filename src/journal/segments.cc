@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::journal {
@@ -19,9 +20,7 @@ constexpr std::string_view kEnding = ".jsonl";
 std::optional<int> number_in(const std::string& name) {
   if (name.size() != kDigits + kEnding.size() || !name.ends_with(kEnding)) return std::nullopt;
   const std::string digits = name.substr(0, kDigits);
-  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-    return std::nullopt;
-  }
+  if (!std::ranges::all_of(digits, base::is_digit)) return std::nullopt;
   const auto number = base::parse_integer(digits);
   if (!number || *number < 1) return std::nullopt;
   return static_cast<int>(*number);

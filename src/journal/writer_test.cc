@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "journal/reader.h"
-#include "journal/samples.h"
+#include "journal/sample_records.h"
 #include "journal/segments.h"
 #include "journal/test_folder.h"
 

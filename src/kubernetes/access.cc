@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubeconfig_cluster.h"
@@ -36,9 +37,7 @@ std::vector<std::string> listed_files(const std::string& list) {
 
 // A name that can stand in the API's paths.
 bool is_namespace(std::string_view name) {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
+  const auto fits = [](char c) { return base::is_small_letter_or_digit(c) || c == '-'; };
   return !name.empty() && name.size() <= kMaxNamespaceBytes && std::ranges::all_of(name, fits) &&
          name.front() != '-' && name.back() != '-';
 }

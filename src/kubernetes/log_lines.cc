@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/letters.h"
+
 namespace gangrun::kubernetes {
 
 namespace {
@@ -16,7 +18,7 @@ std::string_view time_of(std::string_view line) {
   if (word.size() < kShortestTime || word.size() > kLongestTime) return {};
   constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd";
   for (std::size_t i = 0; i < kForm.size(); ++i) {
-    const bool fits = kForm[i] == 'd' ? word[i] >= '0' && word[i] <= '9' : word[i] == kForm[i];
+    const bool fits = kForm[i] == 'd' ? base::is_digit(word[i]) : word[i] == kForm[i];
     if (!fits) return {};
   }
   constexpr std::string_view kRest = "0123456789.:+-Z";

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/letters.h"
+
 namespace gangrun::kubernetes {
 
 namespace {
@@ -21,7 +23,7 @@ class Cursor {
     int value = 0;
     for (std::size_t i = 0; fits_ && i < count; ++i) {
       const char c = rest_[i];
-      fits_ = c >= '0' && c <= '9';
+      fits_ = base::is_digit(c);
       value = value * 10 + (c - '0');
     }
     if (fits_) rest_.remove_prefix(count);
@@ -37,8 +39,8 @@ class Cursor {
   std::int64_t fraction() {
     std::int64_t value = 0;
     std::int64_t unit = 1'000'000'000;
-    fits_ = !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
-    while (fits_ && !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
+    fits_ = !rest_.empty() && base::is_digit(rest_.front());
+    while (fits_ && !rest_.empty() && base::is_digit(rest_.front())) {
       unit /= 10;
       value += unit * (rest_.front() - '0');
       rest_.remove_prefix(1);

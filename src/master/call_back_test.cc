@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "master/test_support.h"
+#include "master/test_master.h"
 #include "registry/control.h"
 
 namespace gangrun::master {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "master/test_support.h"
+#include "master/test_master.h"
 
 namespace gangrun::master {
 namespace {

@@ -31,9 +31,10 @@ class Listener {
  public:
   virtual ~Listener() = default;
   // The state of the job or of a task has changed. Not called for memory, CPU and log lines: who
-  // shows them asks status() at its own pace.
+  // shows them asks status(), or reads the logs, at its own pace.
   virtual void on_changed() = 0;
-  virtual void on_line(const job::TaskId& task, bool is_error, std::string_view line) = 0;
+  // Lines of the task's output are not in its log, and why.
+  virtual void on_incomplete_log(const job::TaskId& task, std::string_view what) = 0;
   // Worth telling the user: a restart, a sidecar that failed.
   virtual void on_warning(std::string_view sentence) = 0;
   // The job has ended and nothing of it is alive; called once, the last call.

@@ -10,7 +10,7 @@
 #include "cluster/direct.h"
 #include "journal/writer.h"
 #include "master/master.h"
-#include "master/test_support.h"
+#include "master/test_master.h"
 #include "net/event_loop.h"
 
 namespace gangrun::master {
@@ -151,9 +151,7 @@ class MasterDirectTest : public testing::Test, private Listener {
   }
 
   void on_changed() override {}
-  void on_line(const job::TaskId&, bool, std::string_view line) override {
-    lines_.emplace_back(line);
-  }
+  void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
   void on_finished() override { finished_ = true; }
 
@@ -163,7 +161,6 @@ class MasterDirectTest : public testing::Test, private Listener {
   net::EventLoop loop_;
   base::SystemClock clock_;
   LogRecorder log_;
-  std::vector<std::string> lines_;
   std::vector<std::string> warnings_;
   bool finished_ = false;
   FakePlace place_{loop_};
@@ -192,7 +189,6 @@ TEST_F(MasterDirectTest, RunsAllWithOneClusterSpecAndEndsWithThem) {
   place_.end(kSecond, success());
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
-  EXPECT_THAT(lines_, ElementsAre("loss 0.3"));
   EXPECT_THAT(warnings_, ElementsAre("its log broke off"));
 }
 

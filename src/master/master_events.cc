@@ -114,6 +114,11 @@ void Master::Impl::on(registry::LogLines& event) {
         line_files_ ? "were too many for the connection" : "are only in the log file";
     tell_line(event.task, is_error, base::format("({} lines {})", event.dropped, where));
   }
+  if (!event.incomplete.empty()) {
+    tell_line(event.task, is_error,
+              base::format("gangrun: the log is incomplete: {}", event.incomplete));
+    listener_.on_incomplete_log(event.task, event.incomplete);
+  }
   for (const std::string& line : event.lines) tell_line(event.task, is_error, line);
   if (!event.lines.empty()) {
     std::string_view last = event.lines.back();
@@ -123,7 +128,6 @@ void Master::Impl::on(registry::LogLines& event) {
 }
 
 void Master::Impl::tell_line(const job::TaskId& task, bool is_error, const std::string& line) {
-  listener_.on_line(task, is_error, line);
   if (settings_.keeps_lines) server_.add_line(task, is_error, line);
   if (line_files_) line_files_->add(log_prefix_of(settings_, task), is_error, line);
 }

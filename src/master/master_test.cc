@@ -8,7 +8,7 @@
 #include "cluster/cluster.h"
 #include "journal/writer.h"
 #include "master/past.h"
-#include "master/test_support.h"
+#include "master/test_master.h"
 #include "net/server.h"
 #include "registry/agent_config.h"
 #include "registry/agent_session.h"
@@ -69,6 +69,8 @@ class Agent {
     report.why.code = 1;
     session_->exited(report, loop_.now());
   }
+  void log(std::string_view line) { session_->log(registry::Stream::kErr, line); }
+  void incomplete_log(std::string_view what) { session_->incomplete_log(what); }
   [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
 
   int starts = 0;
@@ -200,7 +202,9 @@ class MasterTest : public testing::Test, private Listener {
   }
 
   void on_changed() override {}
-  void on_line(const job::TaskId&, bool, std::string_view) override {}
+  void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
+    incomplete_logs_.push_back(base::format("{}: {}", job::to_string(task), what));
+  }
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
   void on_finished() override { finished_ = true; }
 
@@ -211,6 +215,7 @@ class MasterTest : public testing::Test, private Listener {
   const net::JobCertificate certificate_ =
       *net::make_job_certificate("test", std::chrono::hours(1));
   std::vector<std::string> warnings_;
+  std::vector<std::string> incomplete_logs_;
   bool finished_ = false;
   Agents agents_;
   FakeCluster cluster_{loop_, log_, agents_};
@@ -264,6 +269,18 @@ TEST_F(MasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
   for (const job::TaskId& task : cluster_.stopped) cluster_.take_away(task, 1);
   wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
   EXPECT_EQ(master_->status().restarts_used, 0);
+}
+
+// What a task writes is no message of ours, even if it has its form.
+TEST_F(MasterTest, WhatALogLacksIsToldOnceAndByNoTask) {
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  Agent& agent = *agents_.at({"worker", 0});
+  agent.log("gangrun: the log is incomplete: says the task");
+  agent.incomplete_log("No space left on device");
+  agent.log("and on");
+  wait("the lines", [this] { return master_->status().tasks.front().last_line == "and on"; });
+  EXPECT_THAT(incomplete_logs_, ElementsAre("worker:0: No space left on device"));
 }
 
 // Who reads why a job has failed would look in the wrong place without it.

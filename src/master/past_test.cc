@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "journal/writer.h"
-#include "master/test_support.h"
+#include "master/test_master.h"
 
 namespace gangrun::master {
 namespace {

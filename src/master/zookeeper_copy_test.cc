@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "master/test_support.h"
+#include "master/test_master.h"
 
 namespace gangrun::master {
 namespace {

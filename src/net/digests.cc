@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/check.h"
+#include "base/letters.h"
 
 namespace gangrun::net {
 
@@ -26,9 +27,9 @@ unsigned char* raw(std::string& bytes) { return reinterpret_cast<unsigned char*>
 
 // RFC 4648's tables 1 and 2.
 std::optional<std::uint32_t> base64_digit(char letter) {
-  if (letter >= 'A' && letter <= 'Z') return static_cast<std::uint32_t>(letter - 'A');
-  if (letter >= 'a' && letter <= 'z') return static_cast<std::uint32_t>(letter - 'a') + 26;
-  if (letter >= '0' && letter <= '9') return static_cast<std::uint32_t>(letter - '0') + 52;
+  if (base::is_small_letter(letter)) return static_cast<std::uint32_t>(letter - 'a') + 26;
+  if (base::is_letter(letter)) return static_cast<std::uint32_t>(letter - 'A');
+  if (base::is_digit(letter)) return static_cast<std::uint32_t>(letter - '0') + 52;
   if (letter == '+' || letter == '-') return 62;
   if (letter == '/' || letter == '_') return 63;
   return std::nullopt;

@@ -13,15 +13,14 @@ namespace {
 constexpr std::size_t kMaxErrorTextBytes = 1000;
 
 int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (base::is_digit(c)) return c - '0';
   const char small = base::small_letter(c);
-  if (small >= 'a' && small <= 'f') return small - 'a' + 10;
+  if (base::is_small_hex_digit(small)) return small - 'a' + 10;
   return -1;
 }
 
 bool is_unreserved(char c) {
-  return (c >= '0' && c <= '9') || (base::small_letter(c) >= 'a' && base::small_letter(c) <= 'z') ||
-         c == '-' || c == '.' || c == '_' || c == '~';
+  return base::is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 struct StatusRow {

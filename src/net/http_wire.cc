@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "net/http_wire_internal.h"
 
 namespace gangrun::net {
@@ -10,8 +11,7 @@ namespace {
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return base::is_letter_or_digit(c) || c == '-' || c == '_';
   });
 }
 

@@ -1,9 +1,10 @@
 #include "process/address_in_use.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <string>
+
+#include "base/letters.h"
 
 namespace gangrun::process {
 
@@ -33,9 +34,7 @@ bool says_port_in_use(std::string_view text) {
 }  // namespace
 
 bool says_address_in_use(std::string_view line) {
-  std::string text(line);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = base::in_small_letters(line);
   return says_port_in_use(text) ||
          std::any_of(std::begin(kSigns), std::end(kSigns),
                      [&](std::string_view sign) { return text.find(sign) != std::string::npos; });

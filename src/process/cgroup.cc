@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/folder.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "process/proc_fs.h"
 #include "process/process_handle.h"
@@ -87,10 +88,10 @@ bool is_abandoned(const std::string& folder, std::int64_t pid_namespace) {
 std::string unescape(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool octal = text[i] == '\\' && i + 3 < text.size() &&
-                       std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                   text.begin() + static_cast<std::ptrdiff_t>(i) + 4,
-                                   [](char c) { return c >= '0' && c <= '7'; });
+    const bool octal =
+        text[i] == '\\' && i + 3 < text.size() &&
+        std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                    text.begin() + static_cast<std::ptrdiff_t>(i) + 4, base::is_octal_digit);
     if (!octal) {
       plain.push_back(text[i]);
       continue;

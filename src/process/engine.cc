@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
@@ -95,9 +95,7 @@ std::vector<std::string> removal_argv(const EngineContainers& containers) {
 
 bool says_absent(std::string_view output) {
   bool said = false;
-  for (std::string line : base::split(output, '\n')) {
-    std::transform(line.begin(), line.end(), line.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string& line : base::split(base::in_small_letters(output), '\n')) {
     if (base::trim(line).empty()) continue;
     if (line.find("no such container") == std::string::npos &&
         line.find("no container with") == std::string::npos) {

@@ -26,9 +26,6 @@ inline constexpr std::size_t kKeptLines = 20;
 inline constexpr std::size_t kMaxTracebackLines = 400;
 inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
 
-// How an agent begins what it tells of lines that are in no log.
-inline constexpr std::string_view kLogIncomplete = "gangrun: the log is incomplete: ";
-
 // The reading end of a process's output: every byte goes to a log file, every line to a callback,
 // and the last lines are kept. A log that cannot be written (a full disk) is told once and the pipe
 // is read on, so that the process never blocks for it. What is not kept is counted; when there is

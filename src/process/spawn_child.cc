@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/letters.h"
+
 // Runs in the parent's memory on a stack of its own: nothing here allocates, locks, throws or
 // relies on an instrumented stack. System calls are made directly, so that no interceptor gets in
 // between.
@@ -160,7 +162,7 @@ struct Entry {
 };
 
 GANGRUN_PLAIN void close_on_exec(const char* name, const Mapping* mappings, int count) {
-  if (*name < '0' || *name > '9') return;
+  if (!base::is_digit(*name)) return;
   int fd = 0;
   for (const char* digit = name; *digit != '\0'; ++digit) fd = fd * 10 + (*digit - '0');
   for (int i = 0; i < count; ++i) {

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "records/encoder.h"
 #include "records/framing.h"
-#include "records/test_support.h"
+#include "records/test_rows.h"
 
 namespace gangrun::records {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/hex.h"
 #include "records/decoder.h"
 #include "records/framing.h"
-#include "records/test_support.h"
+#include "records/test_rows.h"
 
 namespace gangrun::records {
 namespace {

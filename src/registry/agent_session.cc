@@ -113,6 +113,11 @@ void AgentSession::log(Stream stream, std::string_view line) {
   wait_for_time();
 }
 
+void AgentSession::incomplete_log(std::string_view what) {
+  side_.incomplete_log(what, loop_.now());
+  wait_for_time();
+}
+
 void AgentSession::rendezvous(RendezvousMessage message) { side_.rendezvous(std::move(message)); }
 
 void AgentSession::finish(std::function<void()> done, std::string_view why) {

@@ -46,6 +46,8 @@ class AgentSession final : private AgentSideOutput {
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   // One line of the task's output, without its end.
   void log(Stream stream, std::string_view line);
+  // Lines are not in the log file, and why; told in its place among the lines.
+  void incomplete_log(std::string_view what);
   // Asks the master for the present run; not sent, and never answered, where no session is open.
   void rendezvous(RendezvousMessage message);
   // Of the present run; not sent where no session is open. A part of the result is answered by

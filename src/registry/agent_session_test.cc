@@ -9,7 +9,7 @@
 #include "job/test_tasks.h"
 #include "net/server.h"
 #include "registry/server.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

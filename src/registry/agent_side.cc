@@ -231,8 +231,16 @@ void AgentSide::set_address(const job::Address& address, std::vector<std::uint16
 }
 
 void AgentSide::log(Stream stream, std::string_view line, base::Instant now) {
+  queue({stream, job::json_text(line, kMaxLogLineBytes).get<std::string>()}, now);
+}
+
+void AgentSide::incomplete_log(std::string_view what, base::Instant now) {
+  queue({Stream::kErr, job::json_text(what, kMaxIncompleteLogBytes).get<std::string>(), true}, now);
+}
+
+void AgentSide::queue(Line line, base::Instant now) {
   if (over_) return;
-  lines_.push_back(Line{stream, job::json_text(line, kMaxLogLineBytes).get<std::string>()});
+  lines_.push_back(std::move(line));
   line_bytes_ += lines_.back().text.size();
   while (lines_.size() > kMaxQueuedLogLines || line_bytes_ > kMaxQueuedLogBytes) {
     ++dropped_[static_cast<std::size_t>(lines_.front().stream)];
@@ -354,9 +362,15 @@ void AgentSide::flush_log(base::Instant now) {
 LogMessage AgentSide::next_log_message() {
   LogMessage message;
   message.stream = lines_.front().stream;
+  if (lines_.front().is_of_log) {
+    line_bytes_ -= lines_.front().text.size();
+    message.incomplete = std::move(lines_.front().text);
+    lines_.pop_front();
+    return message;
+  }
   message.dropped = std::exchange(dropped_[static_cast<std::size_t>(message.stream)], 0);
   std::size_t bytes = 0;
-  while (!lines_.empty() && lines_.front().stream == message.stream &&
+  while (!lines_.empty() && lines_.front().stream == message.stream && !lines_.front().is_of_log &&
          message.lines.size() < kMaxLinesOfLogMessage &&
          bytes + lines_.front().text.size() <= kMaxBytesOfLogMessage) {
     bytes += lines_.front().text.size();

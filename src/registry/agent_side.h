@@ -123,6 +123,7 @@ class AgentSide {
   void port_lost();
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   void log(Stream stream, std::string_view line, base::Instant now);
+  void incomplete_log(std::string_view what, base::Instant now);
   void rendezvous(RendezvousMessage message);
   void figures(job::Figures figures);
   void result(ResultMessage message);
@@ -136,6 +137,7 @@ class AgentSide {
   struct Line {
     Stream stream = Stream::kOut;
     std::string text;
+    bool is_of_log = false;  // not the task's: what its log file lacks
   };
 
   void handle(const WelcomeMessage& message, base::Instant now);
@@ -161,6 +163,7 @@ class AgentSide {
   void disconnect();
   void give_up(const std::string& reason, const std::function<void(const std::string&)>& callback);
   void flush_log(base::Instant now);
+  void queue(Line line, base::Instant now);
   [[nodiscard]] LogMessage next_log_message();
   [[nodiscard]] const job::Address& held_address() const { return moved_ ? *moved_ : address_; }
 

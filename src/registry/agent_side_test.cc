@@ -309,6 +309,22 @@ TEST_F(AgentSideTest, SlowConnectionHoldsTheLinesBack) {
   EXPECT_THAT(std::get<LogMessage>(sent().at(0)).lines, ElementsAre("step 1"));
 }
 
+// It says from where on the log is incomplete: no line overtakes it.
+TEST_F(AgentSideTest, WhatALogLacksIsToldInItsPlace) {
+  attach();
+  side_.log(Stream::kErr, "before", now_);
+  side_.incomplete_log("no space left on device", now_);
+  side_.log(Stream::kErr, "after", now_);
+  expire();
+  std::vector<std::string> shown;
+  for (const AgentMessage& message : sent()) {
+    const auto& log = std::get<LogMessage>(message);
+    for (const std::string& line : log.lines) shown.push_back(line);
+    if (!log.incomplete.empty()) shown.push_back("incomplete: " + log.incomplete);
+  }
+  EXPECT_THAT(shown, ElementsAre("before", "incomplete: no space left on device", "after"));
+}
+
 TEST_F(AgentSideTest, ANoticeIsPassedOn) {
   attach();
   hear(NoticeMessage{seconds(14)});

@@ -14,7 +14,7 @@
 #include "registry/paths.h"
 #include "registry/rest_client.h"
 #include "registry/server.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

@@ -301,7 +301,7 @@ void Desk::handle(SessionId id, Session& session, const HeartbeatMessage& messag
 
 void Desk::handle(SessionId, Session& session, LogMessage& message, base::Instant) {
   output_.event(LogLines{session.task, expected_.at(session.task).attempt, message.stream,
-                         std::move(message.lines), message.dropped});
+                         std::move(message.lines), message.dropped, std::move(message.incomplete)});
 }
 
 void Desk::handle(SessionId, Session& session, const PortLostMessage& message, base::Instant) {

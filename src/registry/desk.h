@@ -97,6 +97,7 @@ struct LogLines {
   Stream stream = Stream::kOut;
   std::vector<std::string> lines;
   std::int64_t dropped = 0;
+  std::string incomplete{};  // why lines are not in the task's log file
 
   friend bool operator==(const LogLines&, const LogLines&) = default;
 };

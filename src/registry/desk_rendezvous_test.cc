@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "registry/desk.h"
 #include "registry/starts.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

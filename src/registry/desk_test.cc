@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "job/test_tasks.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

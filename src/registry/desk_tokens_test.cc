@@ -8,7 +8,7 @@
 
 #include "job/test_tasks.h"
 #include "registry/desk.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

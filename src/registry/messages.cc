@@ -224,7 +224,7 @@ Result<AgentMessage> read_heartbeat(const Reader& in) {
 }
 
 Result<AgentMessage> read_log(const Reader& in) {
-  GANGRUN_TRY(in.only({"stream", "lines", "dropped"}));
+  GANGRUN_TRY(in.only({"stream", "lines", "dropped", "incomplete"}));
   LogMessage out;
   GANGRUN_ASSIGN(const std::string stream, in.text("stream", kMaxShownBytes));
   if (stream != "out" && stream != "err") return wrong(in.type(), "stream", "out or err");
@@ -243,6 +243,9 @@ Result<AgentMessage> read_log(const Reader& in) {
                               kMaxBytesOfLogMessage));
   }
   GANGRUN_ASSIGN(out.dropped, in.integer("dropped", 0, std::numeric_limits<std::int64_t>::max()));
+  if (in.has("incomplete")) {
+    GANGRUN_ASSIGN(out.incomplete, in.text("incomplete", kMaxIncompleteLogBytes));
+  }
   return AgentMessage(std::move(out));
 }
 

@@ -37,6 +37,7 @@ inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
 // More than what process/output.h hands on of a line, with its words about the rest.
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
+inline constexpr std::size_t kMaxIncompleteLogBytes = std::size_t{4} << 10U;
 inline constexpr std::size_t kMaxBytesOfLogMessage = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
 inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
@@ -126,6 +127,8 @@ struct LogMessage {
   Stream stream = Stream::kOut;
   std::vector<std::string> lines;
   std::int64_t dropped = 0;  // lines before these that were not sent
+  // Why lines are not in the log file; empty: nothing new of that.
+  std::string incomplete{};
 
   friend bool operator==(const LogMessage&, const LogMessage&) = default;
 };

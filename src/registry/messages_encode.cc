@@ -62,10 +62,12 @@ Json write(const HeartbeatMessage& message) {
 }
 
 Json write(const LogMessage& message) {
-  return {{"type", "log"},
-          {"stream", to_string(message.stream)},
-          {"lines", message.lines},
-          {"dropped", message.dropped}};
+  Json json = {{"type", "log"},
+               {"stream", to_string(message.stream)},
+               {"lines", message.lines},
+               {"dropped", message.dropped}};
+  if (!message.incomplete.empty()) json["incomplete"] = message.incomplete;
+  return json;
 }
 
 Json write(const PortLostMessage& message) {

@@ -13,7 +13,7 @@
 #include "net/client.h"
 #include "registry/paths.h"
 #include "registry/server.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

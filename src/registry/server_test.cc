@@ -12,7 +12,7 @@
 #include "registry/messages.h"
 #include "registry/paths.h"
 #include "registry/rest_client.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 
 namespace gangrun::registry {
 namespace {

@@ -17,7 +17,7 @@
 #include "base/format.h"
 #include "registry/control.h"
 #include "registry/paths.h"
-#include "registry/test_support.h"
+#include "registry/test_registry.h"
 #include "registry/tunnel_entrance.h"
 
 namespace gangrun::registry {

@@ -1,12 +1,12 @@
 #include "registry/zookeeper_tree.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/letters.h"
 #include "job/addresses.h"
 #include "job/units.h"
 #include "net/digests.h"
@@ -97,7 +97,7 @@ base::Result<std::string> registry_user(std::string_view name) {
                        "ASCII without spaces",
                        name));
     }
-    user += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    user += base::small_letter(c);
   }
   for (const char end : {'@', '/'}) {
     const std::size_t at = user.find(end);

@@ -49,7 +49,7 @@ def prepare(environment: Any, *, on: str, env: Mapping[str, str], progress: Prog
     """Pack an environment if necessary, and return how a task starts its Python. Packed environments are cached.
 
     environment  None: the environment of this process; the path or URL of an archive or pex; or a NodePython
-    on           "local", "yarn" or "kubernetes"; with "local", tasks use this process's Python
+    on           "local", "yarn", "kubernetes" or "ssh"; with "local" and "ssh", tasks use this process's Python, at its path
     progress     called with messages about long steps
 
     Raises InvalidJob if the environment cannot be used there.
@@ -80,6 +80,8 @@ def _prepare(environment: Any, on: str, progress: Optional[Progress]) -> Optiona
     is_active = environment is None or environment == ACTIVE
     if on == "local":
         return _on_this_machine(None if is_active else environment)
+    if on == "ssh":
+        return _on_other_hosts(None if is_active else environment)
     return _packed(progress) if is_active else _of_archive(str(environment), progress)
 
 
@@ -100,6 +102,16 @@ def _on_this_machine(given: Optional[str]) -> TaskPython:
         if not archives.is_url(given) and not os.path.exists(archives.absolute(given)):
             raise InvalidJob(f"environment: there is no {given}")
     return TaskPython((sys.executable,))
+
+
+def _on_other_hosts(given: Optional[str]) -> TaskPython:
+    """Nothing unpacks an archive there. A disk that they share has this Python, or they have one at the same path."""
+    from gangrun.environments import _start
+
+    if given is not None:
+        raise InvalidJob(f"environment: hosts that ssh reaches unpack no archive such as {given}; allowed with on='ssh': None for "
+                         "the Python at this one's path, or gangrun.environments.NodePython")
+    return TaskPython(_start.command(sys.executable, f"the Python of this machine, {sys.executable}"))
 
 
 def _packed(progress: Optional[Progress]) -> Optional[TaskPython]:

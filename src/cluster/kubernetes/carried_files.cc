@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "cluster/kubernetes/manifests.h"
 #include "cluster/kubernetes/names.h"
@@ -34,7 +35,7 @@ int mode_of(const CarriedFile& file) { return file.is_executable ? kExecutableMo
 std::string key_of(const CarriedFile& file) {
   std::string key = file.path.substr(file.path.rfind('/') + 1);
   std::ranges::replace_if(
-      key, [](char c) { return !is_alphanumeric(c) && c != '.' && c != '_'; }, '-');
+      key, [](char c) { return !base::is_letter_or_digit(c) && c != '.' && c != '_'; }, '-');
   key.resize(std::min(key.size(), kMaxKeyBytes));
   return key;
 }

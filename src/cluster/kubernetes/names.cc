@@ -19,19 +19,17 @@ constexpr std::size_t kMaxLabelBytes = 63;  // of DNS, and of Kubernetes' own
 constexpr std::size_t kMaxDomainBytes = 253;
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 
-bool is_small(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
 bool is_of(std::string_view text, std::string_view between) {
-  return !text.empty() && text.size() <= kMaxLabelBytes && is_alphanumeric(text.front()) &&
-         is_alphanumeric(text.back()) && std::ranges::all_of(text, [&](char c) {
-           return is_alphanumeric(c) || between.find(c) != std::string_view::npos;
+  return !text.empty() && text.size() <= kMaxLabelBytes && base::is_letter_or_digit(text.front()) &&
+         base::is_letter_or_digit(text.back()) && std::ranges::all_of(text, [&](char c) {
+           return base::is_letter_or_digit(c) || between.find(c) != std::string_view::npos;
          });
 }
 
 std::string as_dns(std::string_view text) {
   std::string out = base::in_small_letters(text);
   std::ranges::replace_if(
-      out, [](char c) { return !is_small(c); }, '-');
+      out, [](char c) { return !base::is_small_letter_or_digit(c); }, '-');
   return out;
 }
 
@@ -117,7 +115,7 @@ bool is_label_value(std::string_view text) { return text.empty() || is_of(text, 
 std::string job_name(const ManifestInput& input) {
   std::string name = as_dns(input.job_id);
   // A service's name begins with a letter.
-  return name.empty() || name.front() < 'a' ? "job-" + name : name;
+  return name.empty() || !base::is_small_letter(name.front()) ? "job-" + name : name;
 }
 
 std::string owner_name(const ManifestInput& input) {

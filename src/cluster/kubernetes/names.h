@@ -11,9 +11,6 @@
 // What the objects of a job are called, and the metadata that all have.
 namespace gangrun::cluster {
 
-[[nodiscard]] constexpr bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 // Small letters, digits and '-' (neither first nor last), at most 63.
 [[nodiscard]] bool is_dns_label(std::string_view text);
 // With or without a prefix: "app", "example.com/app".

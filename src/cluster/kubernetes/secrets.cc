@@ -27,7 +27,7 @@ std::string entry_of(const std::string& type, const std::string& name) {
 bool looks_secret(std::string_view name) {
   std::string small = base::in_small_letters(name);
   std::ranges::replace_if(
-      small, [](char c) { return !is_alphanumeric(c); }, '_');
+      small, [](char c) { return !base::is_letter_or_digit(c); }, '_');
   const auto is_in = [&](std::string_view part) { return small.find(part) != std::string::npos; };
   // The shell's own, a folder.
   if (small == "pwd" || small == "oldpwd") return false;

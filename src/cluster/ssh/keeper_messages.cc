@@ -61,7 +61,11 @@ Json json_of(const HelloMessage& each) {
           {"own_address", each.own_address},
           {"shares_folder", each.shares_folder},
           {"gpus", job::to_json(each.gpus)},
-          {"containment", job::to_string(each.containment)}};
+          {"containment", job::to_string(each.containment)},
+          {"containment_lack", each.containment_lack},
+          {"system", each.system},
+          {"folder", each.folder},
+          {"free_bytes", each.free_bytes}};
 }
 
 Json json_of(const BeginMessage& each) {
@@ -137,7 +141,8 @@ Json json_of(const RefusedMessage& each) { return {{"op", "refused"}, {"detail",
 
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({"version", "boot_id", "address", "address_reason", "own_address",
-                           "shares_folder", "gpus", "containment"}));
+                           "shares_folder", "gpus", "containment", "containment_lack", "system",
+                           "folder", "free_bytes"}));
   HelloMessage hello;
   GANGRUN_ASSIGN(hello.version, reader.get<std::string>("version"));
   GANGRUN_ASSIGN(hello.boot_id, reader.get<std::string>("boot_id"));
@@ -149,6 +154,10 @@ Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_ASSIGN(hello.gpus, job::gpus_from_json(gpus));
   GANGRUN_ASSIGN(const auto containment, reader.get<std::string>("containment"));
   GANGRUN_ASSIGN(hello.containment, job::containment_from(containment));
+  GANGRUN_ASSIGN(hello.containment_lack, reader.get<std::string>("containment_lack"));
+  GANGRUN_ASSIGN(hello.system, reader.get<std::string>("system"));
+  GANGRUN_ASSIGN(hello.folder, reader.get<std::string>("folder"));
+  GANGRUN_ASSIGN(hello.free_bytes, reader.get<std::int64_t>("free_bytes"));
   return KeeperMessage(std::move(hello));
 }
 

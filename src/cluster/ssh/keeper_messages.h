@@ -31,6 +31,12 @@ struct HelloMessage {
   bool shares_folder = false;  // whether the working folder of the client is there too
   job::Gpus gpus;              // that may be used
   job::Containment containment = job::Containment::kSubreaper;  // that its tasks get
+  std::string containment_lack;  // why no better one, where the best was wanted; else empty
+  // For who only wants to know the host: "Linux 6.1.0 x86_64", and where gangrun keeps what it has
+  // there, with the room that is left.
+  std::string system;
+  std::string folder;
+  std::int64_t free_bytes = 0;
 };
 
 // Of gangrun, the answer: the job that the host is to have tasks of.

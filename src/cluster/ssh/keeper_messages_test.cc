@@ -17,7 +17,11 @@ std::vector<KeeperMessage> one_of_each() {
   hello.own_address = "192.168.0.2";
   hello.shares_folder = true;
   hello.gpus = {job::GpuMaker::kNvidia, {{"GPU-1", "GPU-1", "", ""}}};
-  hello.containment = job::Containment::kPidNamespace;
+  hello.containment = job::Containment::kCgroup;
+  hello.containment_lack = "user namespaces are forbidden";
+  hello.system = "Linux 6.1.0 x86_64";
+  hello.folder = "/home/ann/.cache/gangrun";
+  hello.free_bytes = std::int64_t{5} << 30U;
   BeginMessage begin;
   begin.job_id = "wine-1";
   begin.run_folder = "wine-1-ab";

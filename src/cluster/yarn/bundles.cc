@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/letters.h"
+
 namespace gangrun::cluster {
 
 namespace {
@@ -11,8 +13,7 @@ namespace {
 // Neither a folder's part nor hidden, and without characters that a path of HDFS may not have.
 bool is_plain(const std::string& name) {
   return !name.starts_with('.') && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
+    return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
   });
 }
 

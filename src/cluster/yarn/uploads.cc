@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/secret.h"
 #include "base/unique_fd.h"
 #include "cluster/yarn/bundles.h"
@@ -44,11 +44,10 @@ Result<hadoop::Content> content_of(const std::string& name, int fd) {
 
 // What an archive is called there, whatever it is called here: nodes go by the ending, and one
 // content is to have one name.
-std::string packed_name(std::string path) {
-  std::transform(path.begin(), path.end(), path.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+std::string packed_name(const std::string& path) {
+  const std::string name = base::in_small_letters(path);
   for (const char* ending : {".zip", ".tar"}) {
-    if (path.ends_with(ending)) return std::string("archive") + ending;
+    if (name.ends_with(ending)) return std::string("archive") + ending;
   }
   return "archive.tar.gz";
 }

@@ -24,29 +24,11 @@ using base::Result;
 
 // Tasks go on alone for so long where the job does not say: the network may come back.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
-// Each host has its own limits, and they log in beside each other.
-constexpr std::chrono::minutes kLoginLimit(30);
 // How many hosts an error names.
 constexpr std::size_t kMaxNamed = 3;
 // What a Python environment on a shared disk needs, and no more: all else is a host's own.
 constexpr const char* kSharedVariables[] = {"PATH",        "PYTHONPATH",   "LD_LIBRARY_PATH",
                                             "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"};
-
-Result<std::unique_ptr<cluster::HostLinks>> make_links(net::EventLoop& loop,
-                                                       const job::JobSpec& spec,
-                                                       const std::string& agent_program,
-                                                       const std::string& working_folder) {
-  cluster::LinkOptions options;
-  options.ssh_config = spec.ssh.config;
-  GANGRUN_ASSIGN(options.agent, cluster::AgentFile::open(agent_program));
-  options.login.folder = spec.ssh.folder;
-  options.login.working_folder = working_folder;
-  options.login.interface = spec.interface;
-  options.login.containment = spec.containment;
-  std::vector<std::string> names;
-  for (const job::Host& host : spec.hosts) names.push_back(host.name);
-  return std::make_unique<cluster::HostLinks>(loop, names, std::move(options));
-}
 
 Result<> add_file(const std::filesystem::path& path, std::string name,
                   std::vector<cluster::HostFile>& files) {
@@ -119,6 +101,22 @@ int tasks_of(const job::JobSpec& spec) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<cluster::HostLinks>> make_links(net::EventLoop& loop,
+                                                       const job::JobSpec& spec,
+                                                       const std::string& agent_program,
+                                                       const std::string& working_folder) {
+  cluster::LinkOptions options;
+  options.ssh_config = spec.ssh.config;
+  GANGRUN_ASSIGN(options.agent, cluster::AgentFile::open(agent_program));
+  options.login.folder = spec.ssh.folder;
+  options.login.working_folder = working_folder;
+  options.login.interface = spec.interface;
+  options.login.containment = spec.containment;
+  std::vector<std::string> names;
+  for (const job::Host& host : spec.hosts) names.push_back(host.name);
+  return std::make_unique<cluster::HostLinks>(loop, names, std::move(options));
+}
 
 Result<> SshBackend::reach(net::EventLoop& loop, const base::Clock& clock, const job::JobSpec& spec,
                            const std::function<bool()>& is_cancelled) {

@@ -11,6 +11,16 @@
 
 namespace gangrun::client {
 
+// For the hosts of a job to log in to, each within its own limits, and many beside each other.
+inline constexpr std::chrono::minutes kLoginLimit(30);
+
+// The links to the hosts of the job; none is opened yet. `working_folder`: where gangrun was
+// called.
+base::Result<std::unique_ptr<cluster::HostLinks>> make_links(net::EventLoop& loop,
+                                                             const job::JobSpec& spec,
+                                                             const std::string& agent_program,
+                                                             const std::string& working_folder);
+
 // The tasks run on hosts that ssh reaches.
 class SshBackend final : public host::Backend {
  public:

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "client/agent_program.h"
 #include "client/detached.h"
 #include "client/fail.h"
@@ -12,6 +13,7 @@
 #include "client/run_session.h"
 #include "client/sites.h"
 #include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/client/ssh_doctor.h"
 #include "cluster/ssh/client/ssh_way.h"
 #include "cluster/ssh/host_lists.h"
 #include "cluster/ssh/ssh_rules.h"
@@ -86,7 +88,44 @@ class SshPlace final : public Place {
     return std::unique_ptr<TaskWay>(std::make_unique<SshWay>(
         input.loop, std::move(hosts), spec.ssh.config, input.port, input.on_broken));
   }
+
+  [[nodiscard]] std::string_view examined() const override { return "these hosts"; }
+  [[nodiscard]] bool is_examined_by_host() const override { return true; }
+  [[nodiscard]] Result<Examination> examine(const DoctorOptions& options,
+                                            Context& context) const override;
 };
+
+// The hosts of a job that has one task: what is wrong with them is wrong with those of a job.
+Result<Examination> SshPlace::examine(const DoctorOptions& options, Context& context) const {
+  job::JobSpec spec;
+  spec.on = cluster::kSsh;
+  spec.ssh.hostfile = options.hostfile.value_or("");
+  if (options.ssh_config) spec.ssh.config = in_folder(context.folder, *options.ssh_config);
+  std::vector<std::string> names;
+  for (const std::string& given : options.hosts) {
+    for (std::string& name : base::split(given, ',')) names.push_back(std::move(name));
+  }
+  if (!names.empty() && options.hostfile) {
+    return base::invalid_argument("--hostfile is not allowed beside --hosts; allowed: one of them");
+  }
+  if (!names.empty()) {
+    auto hosts = job::hosts_from(names);
+    if (!hosts.ok()) return hosts.error().context("--hosts");
+    spec.hosts = *std::move(hosts);
+  }
+  const auto source = find_hosts(spec, context);
+  if (!source.ok()) return source.error();
+  job::TaskSpec task;
+  task.type = "worker";
+  task.command.words = {"true"};
+  spec.name = "doctor";
+  spec.success = "all";
+  spec.tasks = {std::move(task)};
+  if (const auto problem = job::find_problem(spec)) {
+    return base::invalid_argument(base::format("{}: {}", problem->path, problem->text));
+  }
+  return look_at_hosts(spec, context);
+}
 
 ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& context) const {
   const auto source = find_hosts(spec, context);

@@ -1,5 +1,9 @@
 #include "cluster/ssh/node/host_facts.h"
 
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -7,6 +11,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
 #include "cluster/local/containment_choice.h"
@@ -15,6 +20,7 @@
 #include "cluster/ssh/ssh_command.h"
 #include "job/spec_names.h"
 #include "net/interfaces.h"
+#include "process/levels.h"
 
 namespace gangrun::node {
 
@@ -33,6 +39,19 @@ std::string boot_id() {
 std::string address_of_connection() {
   const auto words = base::split(base::variable("SSH_CONNECTION"), ' ');
   return words.size() == 4 ? words[2] : std::string("127.0.0.1");
+}
+
+std::string system_words() {
+  utsname names{};
+  if (::uname(&names) != 0) return "Linux";
+  return base::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+// For this user.
+std::int64_t free_bytes_of(const std::string& folder) {
+  struct statvfs info {};
+  if (::statvfs(folder.c_str(), &info) != 0) return 0;
+  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
 }
 
 std::string first_own_address() {
@@ -72,6 +91,13 @@ Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
   hello.gpus = cluster::usable_gpus(sources, own_environment());
   GANGRUN_ASSIGN(const auto wanted, job::containment_from(options.containment));
   GANGRUN_ASSIGN(hello.containment, cluster::choose_containment(wanted));
+  const bool is_best = hello.containment == job::Containment::kPidNamespace;
+  if (wanted == job::Containment::kAuto && !is_best) {
+    hello.containment_lack = process::probe_level(process::Level::kPidNamespace).reason;
+  }
+  hello.system = system_words();
+  hello.folder = options.folder;
+  hello.free_bytes = free_bytes_of(options.folder);
   return hello;
 }
 

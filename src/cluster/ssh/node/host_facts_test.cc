@@ -1,5 +1,6 @@
 #include "cluster/ssh/node/host_facts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,6 +32,19 @@ TEST_F(HostFactsTest, TheAddressIsTheOneThatSshReached) {
   EXPECT_EQ(hello->address_reason, "as ssh reached it");
   EXPECT_EQ(hello->containment, job::Containment::kSubreaper);
   EXPECT_EQ(hello->boot_id.size(), 36U);
+}
+
+TEST_F(HostFactsTest, TheSystemAndItsRoomAreTold) {
+  options_.folder = options_.working_folder;
+  const auto hello = hello_of(options_);
+  ASSERT_TRUE(hello.ok()) << hello.error().message;
+  EXPECT_THAT(hello->system, testing::MatchesRegex("Linux [^ ]+ [^ ]+"));
+  EXPECT_EQ(hello->folder, options_.folder);
+  EXPECT_GT(hello->free_bytes, 0);
+  // The one that was wanted needs no excuse.
+  EXPECT_EQ(hello->containment_lack, "");
+  options_.folder = "/no/such/folder";
+  EXPECT_EQ(hello_of(options_)->free_bytes, 0);
 }
 
 TEST_F(HostFactsTest, AnInterfaceIsTaken) {

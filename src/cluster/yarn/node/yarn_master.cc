@@ -91,8 +91,8 @@ class YarnMaster final : public master::Listener {
   Result<> wait();
 
   void on_changed() override {}
-  void on_line(const job::TaskId&, bool, std::string_view) override {}
-  void on_warning(std::string_view) override {}  // the log has it
+  void on_incomplete_log(const job::TaskId&, std::string_view) override {}  // among its lines
+  void on_warning(std::string_view) override {}                             // the log has it
   void on_finished() override { finished_ = true; }
 
  private:

@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "cli/command_builder.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

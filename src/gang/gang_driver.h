@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -88,14 +89,22 @@ inline std::string text_of(const std::vector<Decision>& decisions) {
   return text;
 }
 
+// One event, and what was decided of it.
+struct Step {
+  base::Instant at;
+  Event event;
+  std::vector<Decision> decisions;
+};
+
 class Driver {
  public:
   explicit Driver(job::JobSpec spec, Gang::Limits limits = {})
-      : gang_(spec, limits), now_(base::Duration(1'000'000'000)) {}
+      : spec_(std::move(spec)), gang_(spec_, limits), now_(base::Duration(1'000'000'000)) {}
 
   // Handles one event; what was decided is in decisions(), and returned as text.
   std::string step(const Event& event) {
     decisions_ = gang_.step(event, now_);
+    steps_.push_back({now_, event, decisions_});
     return text_of(decisions_);
   }
   void pass(std::chrono::nanoseconds time) { now_ += time; }
@@ -179,9 +188,12 @@ class Driver {
   [[nodiscard]] static job::Address address_of(const job::TaskId& task) {
     return {host_of(task), static_cast<std::uint16_t>(40'000 + task.index)};
   }
+  [[nodiscard]] const job::JobSpec& spec() const { return spec_; }
   [[nodiscard]] Gang& gang() { return gang_; }
   [[nodiscard]] base::Instant now() const { return now_; }
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+  // All so far, in their order.
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] Phase phase(const job::TaskId& task) const { return gang_.find(task)->phase; }
   // All that the last step warned of.
   [[nodiscard]] std::vector<std::string> warnings() const {
@@ -239,9 +251,11 @@ class Driver {
     return nullptr;
   }
 
+  job::JobSpec spec_;
   Gang gang_;
   base::Instant now_;
   std::vector<Decision> decisions_;
+  std::vector<Step> steps_;
 };
 
 // A gang whose tasks have all started.

@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "cli/command_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ struct Given {
   std::string job;
 };
 
-class FlagsTest : public testing::Test {
+class CommandBuilderTest : public testing::Test {
  protected:
-  FlagsTest() {
+  CommandBuilderTest() {
     add_flag(app_, "--json", given_.json, "Print JSON");
     add_value(app_, "-n,--name", given_.name, "NAME", "The name");
     add_list(app_, "-m,--memory", given_.memory, "SIZE", "Memory");
@@ -36,7 +36,7 @@ class FlagsTest : public testing::Test {
   CLI::App app_{"Test.", "test"};
 };
 
-TEST_F(FlagsTest, AListTakesOneValueEachTime) {
+TEST_F(CommandBuilderTest, AListTakesOneValueEachTime) {
   parse({"-m", "4g", "-m", "ps:2g", "--json", "wine"});
   EXPECT_THAT(given_.memory, ElementsAre("4g", "ps:2g"));
   EXPECT_EQ(given_.job, "wine");
@@ -44,13 +44,13 @@ TEST_F(FlagsTest, AListTakesOneValueEachTime) {
   EXPECT_FALSE(given_.name);
 }
 
-TEST_F(FlagsTest, AValueMayLookLikeAFlag) {
+TEST_F(CommandBuilderTest, AValueMayLookLikeAFlag) {
   parse({"--name=-5", "-m", "-1"});
   EXPECT_EQ(given_.name, "-5");
   EXPECT_THAT(given_.memory, ElementsAre("-1"));
 }
 
-TEST_F(FlagsTest, TheModelHasEverything) {
+TEST_F(CommandBuilderTest, TheModelHasEverything) {
   const CommandModel model = model_of(app_);
   EXPECT_EQ(model.name, "test");
   EXPECT_THAT(model.positionals, ElementsAre("[JOB]"));

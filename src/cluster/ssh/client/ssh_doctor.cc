@@ -1,0 +1,88 @@
+#include "cluster/ssh/client/ssh_doctor.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/format.h"
+#include "client/agent_program.h"
+#include "client/text.h"
+#include "cluster/ssh/client/ssh_backend.h"
+#include "host/ending_signals.h"
+#include "job/spec_names.h"
+#include "net/event_loop.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using cluster::Check;
+using cluster::Verdict;
+
+// With less, a log or two fill the disk.
+constexpr std::int64_t kLittleRoom = std::int64_t{100} << 20U;
+// A keeper that has no job ends with its input.
+constexpr std::chrono::seconds kLeaveLimit(5);
+
+void let_go(cluster::HostLinks& links, base::Instant deadline) {
+  for (std::size_t i = 0; i < links.size(); ++i) links.at(i).finish(deadline);
+  for (std::size_t i = 0; i < links.size(); ++i) (void)links.at(i).wait_for_end(deadline);
+}
+
+}  // namespace
+
+Check check_of_host(const std::string& host, const cluster::HelloMessage& hello) {
+  const bool is_weakest = hello.containment == job::Containment::kSubreaper;
+  const std::string lack =
+      hello.containment_lack.empty() ? "" : base::format(" ({})", hello.containment_lack);
+  const auto gpus = static_cast<std::int64_t>(hello.gpus.list.size());
+  Check check{
+      host, Verdict::kOk,
+      base::format("{}; containment {}{}; {}; {} free in {}; its address is {}{}", hello.system,
+                   job::to_string(hello.containment), lack,
+                   gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),
+                   hello.free_bytes == 0 ? "0 B" : bytes_text(hello.free_bytes), hello.folder,
+                   hello.address, hello.shares_folder ? "; it shares this folder" : "")};
+  if (is_weakest || hello.free_bytes < kLittleRoom) check.verdict = Verdict::kWarning;
+  return check;
+}
+
+base::Result<Examination> look_at_hosts(const job::JobSpec& spec, Context& context) {
+  Examination examination;
+  examination.checks.push_back(check_agent(context));
+  if (examination.checks.front().verdict != Verdict::kOk) {
+    for (const job::Host& host : spec.hosts) {
+      examination.checks.push_back(
+          {host.name, Verdict::kNotChecked, "there is no agent to start on it"});
+    }
+    return examination;
+  }
+  GANGRUN_ASSIGN(const std::string agent, find_agent(context));
+  net::EventLoop loop;
+  bool is_cancelled = false;
+  GANGRUN_ASSIGN(const net::Watch signals,
+                 loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  GANGRUN_ASSIGN(const auto links, make_links(loop, spec, agent, context.folder));
+  bool is_settled = false;
+  links->open_all([&is_settled] { is_settled = true; });
+  loop.run_until([&] { return is_settled || is_cancelled; }, context.clock.now() + kLoginLimit);
+  for (std::size_t i = 0; i < links->size(); ++i) {
+    const std::string& host = links->at(i).host();
+    if (const auto& trouble = links->trouble(i)) {
+      examination.checks.push_back({host, Verdict::kFailed, trouble->message});
+    } else if (links->at(i).is_up()) {
+      examination.checks.push_back(check_of_host(host, links->at(i).hello()));
+    } else {
+      examination.checks.push_back({host, Verdict::kNotChecked,
+                                    is_cancelled ? "it was not waited for"
+                                                 : base::format("it did not answer within {}",
+                                                                base::to_words(kLoginLimit))});
+    }
+  }
+  examination.is_whole = !is_cancelled;
+  let_go(*links, context.clock.now() + kLeaveLimit);
+  return examination;
+}
+
+}  // namespace gangrun::client

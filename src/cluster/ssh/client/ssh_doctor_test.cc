@@ -1,0 +1,55 @@
+#include "cluster/ssh/client/ssh_doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::client {
+namespace {
+
+using cluster::Verdict;
+
+cluster::HelloMessage some_hello() {
+  cluster::HelloMessage hello;
+  hello.system = "Linux 6.1.0 x86_64";
+  hello.containment = job::Containment::kPidNamespace;
+  hello.folder = "/home/ann/.cache/gangrun";
+  hello.free_bytes = std::int64_t{12} << 30U;
+  hello.address = "10.0.0.2";
+  return hello;
+}
+
+TEST(SshDoctorTest, AHostIsToldInOneLine) {
+  cluster::HelloMessage hello = some_hello();
+  hello.gpus.list.resize(8);
+  hello.shares_folder = true;
+  const cluster::Check check = check_of_host("gpu1", hello);
+  EXPECT_EQ(check.name, "gpu1");
+  EXPECT_EQ(check.verdict, Verdict::kOk);
+  EXPECT_EQ(check.found,
+            "Linux 6.1.0 x86_64; containment pid_namespace; 8 GPUs; 12.0 GiB free in "
+            "/home/ann/.cache/gangrun; its address is 10.0.0.2; it shares this folder");
+}
+
+// A cgroup keeps nothing alive either.
+TEST(SshDoctorTest, OnlyTheWeakestContainmentIsWarnedOf) {
+  cluster::HelloMessage hello = some_hello();
+  hello.containment = job::Containment::kCgroup;
+  hello.containment_lack = "user namespaces are forbidden";
+  EXPECT_EQ(check_of_host("gpu1", hello).verdict, Verdict::kOk);
+  hello.containment = job::Containment::kSubreaper;
+  const cluster::Check check = check_of_host("gpu1", hello);
+  EXPECT_EQ(check.verdict, Verdict::kWarning);
+  EXPECT_THAT(check.found,
+              testing::HasSubstr("containment subreaper (user namespaces are forbidden); no GPU"));
+}
+
+TEST(SshDoctorTest, LittleRoomIsWarnedOf) {
+  cluster::HelloMessage hello = some_hello();
+  hello.free_bytes = std::int64_t{99} << 20U;
+  EXPECT_EQ(check_of_host("gpu1", hello).verdict, Verdict::kWarning);
+  hello.free_bytes = 0;
+  EXPECT_THAT(check_of_host("gpu1", hello).found, testing::HasSubstr("; 0 B free in "));
+}
+
+}  // namespace
+}  // namespace gangrun::client
