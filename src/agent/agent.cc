@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "agent/image_run.h"
 #include "agent/image_start.h"
+#include "agent/run_end.h"
 #include "agent/task_process.h"
 #include "base/files.h"
 #include "base/format.h"
@@ -113,7 +115,7 @@ void Agent::open_session() {
   callbacks.on_result_kept = [this](const registry::ResultKeptMessage& answer) {
     if (!upload_) return;
     upload_->on_kept(answer);
-    after_result_part(kResultPartTimeout);
+    after_result_part();
   };
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
@@ -305,23 +307,19 @@ void Agent::on_run_ended(job::ExitReport report) {
   run_.reset();
   rendezvous_.reset();
   if (runs_image()) remove_environments(config_);
-  // It has saved what it could and left: no failure of its own.
-  const bool is_preempted = !report.success && report.why.reason != job::Reason::kOutOfMemory &&
-                            notice_.is_pending(loop_.now());
-  if (is_preempted) report.why.reason = job::Reason::kPreempted;
-  if (!end_reason_.empty() && !report.success) {
-    if (!is_preempted) report.why = {.reason = job::Reason::kAgentEnded};
-    report.why.detail = end_reason_;
-  } else if (is_preempted) {
-    // Its process says all.
-  } else if (ended_for_its_port(report)) {
-    report.why.reason = job::Reason::kPortLost;
-    report.why.detail = port_sentence();
-    report.port_lost = true;
-    take_other_ports();
-  } else if (!hold_ports_again()) {
-    // An end of its own counts as what it is; the others learn of the port when it starts again.
-    report.port_lost = phases_.is_stop_asked();
+  const RunCircumstances known{.has_notice = notice_.is_pending(loop_.now()),
+                               .agent_ends_for = end_reason_,
+                               .lost_port = ended_for_its_port(report)};
+  switch (judge(report, known)) {
+    case PortsNext::kNothing: break;
+    case PortsNext::kHoldAgain:
+      // An end of its own counts as what it is; the others learn of the port when it starts again.
+      if (!hold_ports_again()) report.port_lost = phases_.is_stop_asked();
+      break;
+    case PortsNext::kTakeOthers:
+      report.why.detail = port_sentence();
+      take_other_ports();
+      break;
   }
   last_run_ = LastRun{std::move(report), loop_.now(), reported};
   act(phases_.run_ended());
@@ -339,14 +337,17 @@ void Agent::send_result() {
   upload_.emplace(std::move(opened->file), opened->size,
                   [this](registry::ResultMessage part) { session_->result(std::move(part)); });
   upload_->begin();
-  after_result_part(kResultPartTimeout);
+  after_result_part();
 }
 
-void Agent::after_result_part(std::chrono::milliseconds limit) {
+void Agent::after_result_part() {
   if (!upload_->is_over()) {
-    upload_limit_ = loop_.after(limit, [this, limit] {
-      upload_->give_up(base::format("it could not be sent in {}", base::to_words(limit)));
-      after_result_part(limit);
+    const base::Instant now = loop_.now();
+    base::Instant limit = now + kResultPartTimeout;
+    if (upload_by_) limit = std::min(limit, *upload_by_);
+    upload_limit_ = loop_.at(limit, [this, left = limit - now] {
+      upload_->give_up(base::format("it could not be sent in {}", base::to_words(left)));
+      after_result_part();
     });
     return;
   }
@@ -412,7 +413,10 @@ void Agent::act(TaskPhases::Next next, std::chrono::milliseconds grace) {
   switch (next) {
     case Next::kNothing: return;
     case Next::kStopRun: return run_->stop(grace);
-    case Next::kLimitResult: return after_result_part(grace);
+    case Next::kLimitResult:
+      // Asking again never gives it more time.
+      upload_by_ = std::min(upload_by_.value_or(base::Instant::max()), loop_.now() + grace);
+      return after_result_part();
     case Next::kSendResult: return send_result();
     case Next::kTellEnd: return tell_end();
     case Next::kFarewell: return leave(true);

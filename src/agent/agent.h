@@ -72,7 +72,7 @@ class Agent {
   void on_run_ended(job::ExitReport report);
   // What the run has left goes before its end is told: whoever hears of that finds the result.
   void send_result();
-  void after_result_part(std::chrono::milliseconds limit);
+  void after_result_part();
   void lose_result(std::string_view why);
   void tell_end();
   void tell_figures();
@@ -112,6 +112,7 @@ class Agent {
   std::optional<LastRun> last_run_;
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;
+  std::optional<base::Instant> upload_by_;  // the end of the grace, once there is one
   TaskPhases phases_;
   PortLoss port_loss_;
   Progress progress_;

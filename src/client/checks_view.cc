@@ -35,11 +35,14 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
   }
   Lines lines = table({{"WHAT"}, {"IS"}, {"BECAUSE"}}, rows, width);
   // Whole, as the table may have cut it.
-  for (const Check& check : checks) {
-    if (check.to_do.empty()) continue;
+  for (std::size_t row = 0; row < checks.size(); ++row) {
+    const Check& check = checks[row];
+    const bool is_cut = !lines[row + 1].text().ends_with(harmless(check.found));
+    if (check.to_do.empty() && !(is_cut && check.verdict == Verdict::kFailed)) continue;
     lines.emplace_back("");
     lines.emplace_back(base::format("{}: {}", check.name, harmless(check.found)),
                        paint_of_verdict(check.verdict));
+    if (check.to_do.empty()) continue;
     lines.emplace_back(base::format("  to do: {}", harmless(check.to_do)));
   }
   if (lines.size() > checks.size() + 1) lines.emplace_back("");

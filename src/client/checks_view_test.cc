@@ -30,5 +30,16 @@ TEST(Checks, WhatIsToBeDoneIsNeverCut) {
   EXPECT_EQ(lines[4].text(), "  to do: name one with --queue");
 }
 
+// Its sentence may be all that says what to do.
+TEST(Checks, AFailureThatWasCutIsToldWhole) {
+  const std::vector<Check> checks = {
+      {"gpu1", Verdict::kFailed, "the key of host gpu1 is not known"},
+      {"gpu2", Verdict::kOk, "a sentence that is cut and is well"}};
+  const Lines lines = checks_lines(checks, "these hosts", 24);
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[4].text(), "gpu1: the key of host gpu1 is not known");
+  EXPECT_EQ(checks_lines(checks, "these hosts", 0).size(), 4U);
+}
+
 }  // namespace
 }  // namespace gangrun::client

@@ -126,7 +126,8 @@ std::string the_end_has_its_cause(const Row& row) {
     case job::JobState::kKilled:
       if (!row.past.end_requested && !asks_for_end(row.event)) return "nobody asked for it";
       if (!has_cause) return "is stopped without a cause";
-      return finish->cause->why.reason == job::Reason::kStopped ? "" : "is stopped for another reason";
+      return finish->cause->why.reason == job::Reason::kStopped ? ""
+                                                                : "is stopped for another reason";
     default: return "ends in a state that is not final";
   }
 }
@@ -149,9 +150,9 @@ std::string a_verdict_stays(const Row& row) {
   const auto before = row.before.first_cause();
   const auto after = row.after.first_cause();
   if (before.has_value() != after.has_value()) return "success and failure change places";
-  const bool was_killed = before && before->reason == job::Reason::kStopped;
-  if (was_killed && after->reason != job::Reason::kStopped) return "it was stopped, and fails";
-  const bool is_stopped = after && after->reason == job::Reason::kStopped;
+  const bool was_killed = before && before->why.reason == job::Reason::kStopped;
+  if (was_killed && after->why.reason != job::Reason::kStopped) return "it was stopped, and fails";
+  const bool is_stopped = after && after->why.reason == job::Reason::kStopped;
   return is_stopped && !was_killed ? "it failed, and is stopped" : "";
 }
 
@@ -190,10 +191,10 @@ std::string restarts_are_counted(const Row& row) {
   if (more == 0) return "";
   const auto is_own_fault = [](const Event& event) {
     if (const auto* exited = std::get_if<job::Exited>(&event)) {
-      return !exited->report.success && job::is_own_fault(exited->report.reason);
+      return !exited->report.success && job::is_own_fault(exited->report.why.reason);
     }
     const auto* ended = std::get_if<job::AgentEnded>(&event);
-    return ended != nullptr && job::is_own_fault(ended->reason);
+    return ended != nullptr && job::is_own_fault(ended->why.reason);
   };
   return is_own_fault(row.event) ? "" : "for what is no task's doing";
 }

@@ -1,5 +1,7 @@
 #include "cluster/local/agent_book.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace gangrun::cluster {
@@ -123,7 +125,10 @@ void AgentBook::stop(const job::TaskId& task, int attempt, std::chrono::millisec
   } else {
     output_.end_at_once(key);
   }
-  kill_at_[key] = now + grace + kStopAllowance;
+  // Asking again never gives it more time.
+  const base::Instant kill_at = now + grace + kStopAllowance;
+  const auto known = kill_at_.try_emplace(key, kill_at).first;
+  known->second = std::min(known->second, kill_at);
 }
 
 void AgentBook::on_ended(job::AgentEnded ended) {

@@ -244,6 +244,14 @@ TEST_F(AgentBookTest, AStopWithoutGraceEndsAtOnce) {
   EXPECT_THAT(book.next_deadline(), Optional(kStart + kStopAllowance));
 }
 
+TEST_F(AgentBookTest, ASecondStopGivesNoMoreTime) {
+  AgentBook book = book_of({});
+  book.start(worker(0), 1, {}, kStart);
+  book.stop(worker(0), 1, seconds(3), kStart);
+  book.stop(worker(0), 1, seconds(60), kStart + seconds(1));
+  EXPECT_THAT(book.next_deadline(), Optional(kStart + seconds(3) + kStopAllowance));
+}
+
 TEST_F(AgentBookTest, ASecondStopMayLeaveLessTime) {
   AgentBook book = book_of({});
   book.start(worker(0), 1, {}, kStart);

@@ -365,7 +365,7 @@ TEST_F(ContainerBookTest, AHandleThatSaysNothingIsALostContainer) {
   base::Json other = handle(7);
   other["container"] = "job-1";
   book.adopt(worker(0), 2, other, kStart);
-  EXPECT_THAT(take(book), ElementsAre(HasSubstr("does not know its container")));
+  EXPECT_THAT(take(book), ElementsAre(HasSubstr("the new master does not know it")));
 }
 
 TEST_F(ContainerBookTest, AStopBeforeTheRegistrationIsForTheResourceManager) {

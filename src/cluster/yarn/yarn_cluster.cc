@@ -221,10 +221,12 @@ void YarnCluster::work_on(const std::shared_ptr<Node>& node) {
         node->busy = false;
         for (std::size_t i = 0; i < starts->size(); ++i) {
           const hadoop::ContainerId& id = (*starts)[i].id;
-          if (results.ok() && i < results->size()) {
-            on_started(id, (*results)[i]);
-          } else if (!results.ok()) {
+          if (!results.ok()) {
             on_started(id, results.error());
+          } else if (i < results->size()) {
+            on_started(id, (*results)[i]);
+          } else {
+            on_started(id, base::unavailable("the node did not answer for it"));
           }
         }
         work_on(node);

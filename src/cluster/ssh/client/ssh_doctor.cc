@@ -37,13 +37,14 @@ Check check_of_host(const std::string& host, const cluster::HelloMessage& hello)
   const std::string lack =
       hello.containment_lack.empty() ? "" : base::format(" ({})", hello.containment_lack);
   const auto gpus = static_cast<std::int64_t>(hello.gpus.list.size());
-  Check check{
-      host, Verdict::kOk,
-      base::format("{}; containment {}{}; {}; {} free in {}; its address is {}{}", hello.system,
-                   job::to_string(hello.containment), lack,
-                   gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),
-                   hello.free_bytes == 0 ? "0 B" : bytes_text(hello.free_bytes), hello.folder,
-                   hello.address, hello.shares_folder ? "; it shares this folder" : "")};
+  // What differs most from host to host comes first: a narrow terminal cuts the rest.
+  Check check{host, Verdict::kOk,
+              base::format("{}; containment {}{}; {} free in {}; {}; its address is {}{}",
+                           gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),
+                           job::to_string(hello.containment), lack,
+                           hello.free_bytes == 0 ? "0 B" : bytes_text(hello.free_bytes),
+                           hello.folder, hello.system, hello.address,
+                           hello.shares_folder ? "; it shares this folder" : "")};
   if (is_weakest || hello.free_bytes < kLittleRoom) check.verdict = Verdict::kWarning;
   return check;
 }

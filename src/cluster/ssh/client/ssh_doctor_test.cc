@@ -26,8 +26,8 @@ TEST(SshDoctorTest, AHostIsToldInOneLine) {
   EXPECT_EQ(check.name, "gpu1");
   EXPECT_EQ(check.verdict, Verdict::kOk);
   EXPECT_EQ(check.found,
-            "Linux 6.1.0 x86_64; containment pid_namespace; 8 GPUs; 12.0 GiB free in "
-            "/home/ann/.cache/gangrun; its address is 10.0.0.2; it shares this folder");
+            "8 GPUs; containment pid_namespace; 12.0 GiB free in /home/ann/.cache/gangrun; "
+            "Linux 6.1.0 x86_64; its address is 10.0.0.2; it shares this folder");
 }
 
 // A cgroup keeps nothing alive either.
@@ -39,8 +39,8 @@ TEST(SshDoctorTest, OnlyTheWeakestContainmentIsWarnedOf) {
   hello.containment = job::Containment::kSubreaper;
   const cluster::Check check = check_of_host("gpu1", hello);
   EXPECT_EQ(check.verdict, Verdict::kWarning);
-  EXPECT_THAT(check.found,
-              testing::HasSubstr("containment subreaper (user namespaces are forbidden); no GPU"));
+  EXPECT_THAT(check.found, testing::HasSubstr(
+                               "no GPU; containment subreaper (user namespaces are forbidden); "));
 }
 
 TEST(SshDoctorTest, LittleRoomIsWarnedOf) {
