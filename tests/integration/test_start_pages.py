@@ -31,12 +31,15 @@ def test_a_model_is_trained_on_this_machine(gangrun, home, tmp_path):
 
 @pytest.mark.parametrize("name", ["from-torchrun", "from-horovodrun", "from-ssh-launchers", "ssh"])
 def test_what_to_type_instead_is_accepted(gangrun, home, tmp_path, name):
-    """As a plan: the frameworks are not here."""
+    """As a plan: the frameworks are not here, nor the hosts."""
     folder = tmp_path / "job"
     folder.mkdir()
     commands = [fence for fence in pages.fences(name) if fence["language"] == "sh"]
     assert commands
-    pages.follow(commands, folder, pages.with_programs(gangrun, home), {"gangrun run": "gangrun run --dry-run"})
+    replaced = {"gangrun run": "gangrun run --dry-run"}
+    if any("gangrun doctor" in fence["text"] for fence in commands):
+        replaced["gangrun doctor"] = "gangrun doctor --help"
+    pages.follow(commands, folder, pages.with_programs(gangrun, home), replaced)
 
 
 def test_the_job_for_hosts_with_ssh_is_accepted(run_gangrun, tmp_path):
