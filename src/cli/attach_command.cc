@@ -9,7 +9,7 @@
 #include "cli/display_flags.h"
 #include "client/job_display.h"
 #include "client/place.h"
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 #include "host/ending_signals.h"
 #include "job/limits.h"
 #include "net/event_loop.h"

@@ -12,7 +12,7 @@
 #include "cli/fetched_outputs.h"
 #include "client/place.h"
 #include "client/prepare.h"
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 
 namespace gangrun::cli {
 

@@ -12,7 +12,7 @@
 #include "client/place.h"
 #include "client/prepare.h"
 #include "client/task_way.h"
-#include "cluster/local/local_site.h"
+#include "cluster/kept/local_site.h"
 #include "host/ending_signals.h"
 #include "job/limits.h"
 #include "job/units.h"

@@ -7,7 +7,7 @@
 #include "client/context.h"
 #include "client/job_view.h"
 #include "client/run_options.h"
-#include "cluster/local/local_logs.h"
+#include "cluster/kept/local_logs.h"
 #include "job/spec.h"
 #include "job/status.h"
 #include "net/event_loop.h"

@@ -5,8 +5,8 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/place.h"
-#include "cluster/local/job_folder.h"
-#include "cluster/local/local_site.h"
+#include "cluster/kept/job_folder.h"
+#include "cluster/kept/local_site.h"
 #include "host/processes.h"
 
 namespace gangrun::client {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 #include "host/local_launch.h"
 #include "job/spec.h"
 #include "master/master.h"

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 #include "host/backend.h"
 #include "host/local_launch.h"
 #include "host/port_range.h"

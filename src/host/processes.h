@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 #include "host/backend.h"
 
 // The processes of a job whose master is no client: a supervisor starts the master, and another one

@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "cluster/local/agent_processes.h"
+#include "cluster/kept/agent_processes.h"
 #include "cluster/local/agent_start.h"
 #include "cluster/local/gpu_locks.h"
 #include "process/child.h"

@@ -14,11 +14,11 @@
 #include "client/prepare.h"
 #include "client/run_session.h"
 #include "client/sites.h"
+#include "cluster/kept/job_folder.h"
 #include "cluster/kubernetes/client/detached_pods.h"
 #include "cluster/kubernetes/client/first_pods.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/pods_backend.h"
-#include "cluster/local/job_folder.h"
 #include "job/shipped_files.h"
 #include "job/yaml_json.h"
 

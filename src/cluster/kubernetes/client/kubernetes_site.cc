@@ -7,13 +7,13 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cluster/kept/local_site.h"
 #include "cluster/kubernetes/client/detached_logs.h"
 #include "cluster/kubernetes/client/first_pods.h"
 #include "cluster/kubernetes/detached_status.h"
 #include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/kubernetes/pod_notices.h"
-#include "cluster/local/local_site.h"
 #include "job/exit_report.h"
 #include "process/traceback.h"
 

@@ -18,7 +18,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "cluster/local/agent_processes.h"
+#include "cluster/kept/agent_processes.h"
 #include "net/digests.h"
 #include "process/foreign_process.h"
 #include "process/proc_fs.h"

@@ -13,7 +13,7 @@
 
 #include "base/test_deadline.h"
 #include "base/unique_fd.h"
-#include "cluster/local/agent_processes.h"
+#include "cluster/kept/agent_processes.h"
 #include "process/spawn.h"
 
 namespace gangrun::node {

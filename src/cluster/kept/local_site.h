@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 #include "cluster/site.h"
 
 namespace gangrun::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/local/local_site.h"
+#include "cluster/kept/local_site.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cluster/local/job_folder.h"
+#include "cluster/kept/job_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

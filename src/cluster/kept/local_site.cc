@@ -1,4 +1,4 @@
-#include "cluster/local/local_site.h"
+#include "cluster/kept/local_site.h"
 
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -16,8 +16,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/unique_fd.h"
-#include "cluster/local/agent_processes.h"
-#include "cluster/local/local_logs.h"
+#include "cluster/kept/agent_processes.h"
+#include "cluster/kept/local_logs.h"
 #include "cluster/result_names.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"

@@ -1,4 +1,4 @@
-#include "cluster/local/agent_processes.h"
+#include "cluster/kept/agent_processes.h"
 
 #include <map>
 

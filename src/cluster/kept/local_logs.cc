@@ -1,4 +1,4 @@
-#include "cluster/local/local_logs.h"
+#include "cluster/kept/local_logs.h"
 
 #include <fcntl.h>
 #include <sys/inotify.h>
