@@ -172,7 +172,7 @@ Result<> read_sender(const Reader& in, ReportMessage& out) {
 Result<AgentMessage> read_report(const Reader& in) {
   // The version comes first: the members of another version may have any form.
   GANGRUN_ASSIGN(const int protocol, in.get<int>("protocol"));
-  if (protocol < kOldestProtocol || protocol > kProtocol) {
+  if (protocol != kProtocol) {
     return base::Error{
         base::Code::kFailedPrecondition,
         base::format("the agent speaks protocol {}, the master {}", protocol, kProtocol)};

@@ -24,8 +24,6 @@
 namespace gangrun::registry {
 
 inline constexpr int kProtocol = 2;
-// Agents of this one tell how a run ended in an older form, which is read (job/exit_report.h).
-inline constexpr int kOldestProtocol = 1;
 
 // One connection of an agent, to the master.
 using SessionId = std::uint64_t;

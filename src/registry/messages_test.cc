@@ -174,19 +174,6 @@ TEST(MessagesTest, EveryMemberIsNeededAndOfItsType) {
   }
 }
 
-TEST(MessagesTest, AnAgentOfTheOldestVersionIsUnderstood) {
-  const auto decoded = decode_agent_message(
-      R"({"type":"report","protocol":1,"task":"worker:3","attempt":1,"address":"h:1",)"
-      R"("more_ports":[],"address_reason":"","pid":1,"state":"exited","run_attempt":1,)"
-      R"("generation":1,"user_pid":0,"ended_ms_ago":8200,"exit":{"success":false,)"
-      R"("reason":"exit_status","code":3,"signal":0,"port_lost":false,)"
-      R"("sentence":"exited with status 3","last_lines":[],"traceback":""}})");
-  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
-  EXPECT_EQ(
-      std::get<ReportMessage>(*decoded).exit->report.why,
-      (job::Why{.reason = job::Reason::kExitStatus, .code = 3, .told = "exited with status 3"}));
-}
-
 struct WrongFrame {
   std::string frame;
   std::string told;
@@ -194,7 +181,7 @@ struct WrongFrame {
 
 TEST(MessagesTest, WrongAgentFramesAreToldByName) {
   const std::string report =
-      R"({"type":"report","protocol":1,"task":"worker:3","attempt":1,"address":"h:1",)"
+      R"({"type":"report","protocol":2,"task":"worker:3","attempt":1,"address":"h:1",)"
       R"("more_ports":[],"address_reason":"","pid":1,)"
       R"("state":"waiting","run_attempt":0,"generation":0,"user_pid":0})";
   ASSERT_TRUE(decode_agent_message(report).ok());
@@ -213,7 +200,7 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {R"({"type":"welcome"})", "unknown message \"welcome\""},
       {std::string(70, '[') + std::string(70, ']'), "nests deeper"},
       {std::string(kMaxAgentMessageBytes + 1, ' '), "over the limit"},
-      {with("protocol", 0), "the agent speaks protocol 0, the master 2"},
+      {with("protocol", 1), "the agent speaks protocol 1, the master 2"},
       {with("protocol", 3), "the agent speaks protocol 3, the master 2"},
       {with("task", "worker"), "worker:0"},
       {with("task", "w/../x:1"), "not a task"},
