@@ -1,5 +1,6 @@
 #include "base/memory_file.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
