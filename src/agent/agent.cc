@@ -25,8 +25,6 @@ namespace gangrun::agent {
 
 namespace {
 
-// What a shell says of a process that a signal has ended, plus the signal's number.
-constexpr int kSignalStatus = 128;
 // What the last kill may take before the agent goes all the same, and its guardian goes on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
 // Names the token file of a container, which is the agent's own copy without what is not the

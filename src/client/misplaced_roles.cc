@@ -2,7 +2,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "job/limits.h"
+#include "job/spec.h"
 #include "job/task_id.h"
 #include "job/units.h"
 
