@@ -83,13 +83,7 @@ void AgentSession::send(std::string frame) { channel_->send(std::move(frame)); }
 std::size_t AgentSession::unsent_bytes() const { return channel_->queued_bytes(); }
 
 void AgentSession::wait_for_time() {
-  const auto next = side_.next_deadline();
-  if (next == timer_at_) return;
-  timer_at_ = next;
-  timer_.reset();
-  if (!next) return;
-  timer_ = loop_.at(*next, [this] {
-    timer_at_.reset();
+  timer_.set(loop_, side_.next_deadline(), [this] {
     side_.on_time(loop_.now());
     wait_for_time();
   });

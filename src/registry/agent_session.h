@@ -17,6 +17,7 @@
 #include "job/task_id.h"
 #include "net/channel.h"
 #include "net/client.h"
+#include "net/deadline_timer.h"
 #include "net/event_loop.h"
 #include "registry/agent_side.h"
 
@@ -77,8 +78,7 @@ class AgentSession final : private AgentSideOutput {
   // At most one of the two.
   net::Connecting connecting_;
   std::unique_ptr<net::Channel> channel_;
-  net::Timer timer_;
-  std::optional<base::Instant> timer_at_;
+  net::DeadlineTimer timer_;
   net::Timer done_timer_;
 };
 

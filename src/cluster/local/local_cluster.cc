@@ -99,13 +99,7 @@ void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milli
 }
 
 void LocalCluster::wait_for_time() {
-  const auto next = book_.next_deadline();
-  if (next == timer_at_) return;
-  timer_at_ = next;
-  timer_.reset();
-  if (!next) return;
-  timer_ = loop_.at(*next, [this] {
-    timer_at_.reset();
+  timer_.set(loop_, book_.next_deadline(), [this] {
     book_.on_time(loop_.now());
     wait_for_time();
   });

@@ -16,6 +16,7 @@
 #include "cluster/local/agent_book.h"
 #include "cluster/local/host_network.h"
 #include "job/gpus.h"
+#include "net/deadline_timer.h"
 #include "net/event_loop.h"
 
 namespace gangrun::cluster {
@@ -77,8 +78,7 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
   // Of the agent that is started next.
   std::optional<HostNetwork> network_;
   std::vector<base::UniqueFd> gpu_locks_;
-  net::Timer timer_;
-  std::optional<base::Instant> timer_at_;
+  net::DeadlineTimer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 

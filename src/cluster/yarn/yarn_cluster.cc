@@ -95,13 +95,7 @@ void YarnCluster::poll_soon() {
 }
 
 void YarnCluster::wait_for_turn() {
-  const auto next = turns_.next_call_at();
-  if (next == timer_at_) return;
-  timer_at_ = next;
-  timer_.reset();
-  if (!next) return;
-  timer_ = loop_.at(*next, [this] {
-    timer_at_.reset();
+  timer_.set(loop_, turns_.next_call_at(), [this] {
     call();
     wait_for_turn();
   });

@@ -19,6 +19,7 @@
 #include "cluster/yarn/task_context.h"
 #include "hadoop/application_master.h"
 #include "hadoop/node_manager.h"
+#include "net/deadline_timer.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
 
@@ -100,8 +101,7 @@ class YarnCluster final : public Cluster {
   std::map<hadoop::NodeId, std::shared_ptr<Node>> nodes_;
   std::uint16_t port_ = 0;
   std::function<void()> after_call_;
-  net::Timer timer_;
-  std::optional<base::Instant> timer_at_;
+  net::DeadlineTimer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   net::Workers resource_manager_worker_;
   net::Workers node_workers_;  // last: what runs on them uses the others
