@@ -13,6 +13,7 @@
 #include "agent/task_process.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/signal_status.h"
 #include "base/unique_fd.h"
 #include "base/variable.h"
 #include "frameworks/environment.h"
@@ -425,7 +426,7 @@ void Agent::act(TaskPhases::Next next, std::chrono::milliseconds grace) {
 void Agent::end_by_signal(int number) {
   if (config_.place_tells_end) {
     // What the task does now is no end of its own.
-    exit_status_ = kSignalStatus + number;
+    exit_status_ = base::kSignalStatus + number;
     phases_.session_lost();
     rendezvous_.reset();
     session_.reset();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/signal_status.h"
 #include "base/strings.h"
 
 namespace gangrun::agent {
@@ -134,9 +135,9 @@ ImageExit image_exit(const process::Exit& client,
   const bool by_signal = client.kind == process::Exit::Kind::kSignaled || client.code > kOfASignal;
   if (report || by_signal) {
     process::Exit exit = client;
-    if (client.kind == process::Exit::Kind::kExited && client.code > kSignalStatus) {
+    if (client.kind == process::Exit::Kind::kExited && client.code > base::kSignalStatus) {
       exit.kind = process::Exit::Kind::kSignaled;
-      exit.signal = client.code - kSignalStatus;
+      exit.signal = client.code - base::kSignalStatus;
       exit.code = 0;
     }
     // It told no end: never a success.

@@ -15,9 +15,6 @@
 // A task in the container of an image that the agent has an engine run (docs/containers.md).
 namespace gangrun::agent {
 
-// What shells and engines say of a process that a signal has ended, plus the signal's number.
-inline constexpr int kSignalStatus = 128;
-
 struct ImageRun {
   std::string engine;
   std::string name;  // of the container

@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/signal_status.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "process/container_report.h"
@@ -33,7 +34,6 @@ constexpr std::size_t kMaxEnvironmentBytes = std::size_t{2} << 20U;
 // How often the agent learns what the container uses.
 constexpr std::chrono::seconds kUsageInterval(2);
 constexpr int kCannotStart = 127;
-constexpr int kSignalStatus = 128;
 
 base::Result<base::UniqueFd> catch_signals() {
   sigset_t caught;
@@ -153,7 +153,7 @@ base::Result<int> run_first_process(const FirstProcess& options) {
     return kCannotStart;
   }
   GANGRUN_ASSIGN(const auto exit, watch(*child, signals.get(), options));
-  if (!exit) return kSignalStatus + SIGKILL;
+  if (!exit) return base::kSignalStatus + SIGKILL;
   const auto told = write_container_report(options.report_file, {Usage{}, exit, ""});
   if (!told.ok()) return told.error();
   return exit->shell_status();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/signal_status.h"
 #include "base/strings.h"
 #include "job/spec_names.h"
 
@@ -17,7 +18,7 @@ constexpr std::size_t kNamedTasks = 5;
 // Of a shell: the program is not there, or cannot be run.
 constexpr int kNoProgram = 127;
 constexpr int kCannotRun = 126;
-constexpr int kKilled = 128 + 9;
+constexpr int kKilled = base::kSignalStatus + 9;
 constexpr int kCouldNotSignal = 4;
 constexpr std::string_view kNeeds = "its image needs sh and mv for a notice";
 

@@ -5,6 +5,7 @@
 
 #include "base/exit_words.h"
 #include "base/format.h"
+#include "base/signal_status.h"
 
 namespace gangrun::cluster {
 
@@ -13,7 +14,6 @@ namespace {
 using base::format;
 using State = ContainerFacts::State;
 
-constexpr int kSignalBase = 128;
 constexpr int kLastSignal = 64;
 
 std::string with(std::string sentence, std::string_view words) {
@@ -64,7 +64,7 @@ std::string container_words(const ContainerFacts& container, std::string_view wh
 // Status 128 + n is what a container's runtime says of signal n.
 int signal_of(const ContainerFacts& container) {
   if (container.signal > 0) return container.signal;
-  const int signal = container.exit_code - kSignalBase;
+  const int signal = container.exit_code - base::kSignalStatus;
   return signal > 0 && signal <= kLastSignal ? signal : 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/signal_status.h"
 #include "base/strings.h"
 
 namespace gangrun::cluster {
@@ -12,7 +13,6 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr std::size_t kMaxDiagnostics = 400;
-constexpr std::int32_t kSignalBase = 128;
 // What a NodeManager says that came back and found a container gone
 // (ContainerExecutor.ExitCode.LOST).
 constexpr std::int32_t kExitLost = 154;
@@ -76,8 +76,8 @@ std::string words_of_agent(std::string_view diagnostics) {
 
 job::Why of_a_process(std::int32_t status, std::string_view diagnostics) {
   job::Why why = {.reason = job::Reason::kAgentEnded};
-  if (status > kSignalBase && status < kSignalBase + NSIG) {
-    why.signal = status - kSignalBase;
+  if (status > base::kSignalStatus && status < base::kSignalStatus + NSIG) {
+    why.signal = status - base::kSignalStatus;
     return why;
   }
   why.detail = words_of_agent(diagnostics);
