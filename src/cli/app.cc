@@ -149,7 +149,8 @@ std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>&
       return place == nullptr ? nullptr : place->backend();
     };
     const auto ended = host::run_master(context.clock, context.commanded_at, arguments[1],
-                                        descriptor(2), base::UniqueFd(descriptor(3)), backend_of);
+                                        descriptor(2), base::UniqueFd(descriptor(3)),
+                                        context.places.rules().sections(), backend_of);
     if (!ended.ok()) return fail(context, ended.error(), client::ExitStatus::kCouldNotStart);
     return client::ExitStatus::kSuccess;
   }

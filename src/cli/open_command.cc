@@ -127,7 +127,8 @@ base::Result<std::unique_ptr<client::TaskWay>> Opened::make_way() {
   const client::Place* place = context_.places.with_job(job_);
   if (place == nullptr) {
     GANGRUN_ASSIGN(const std::string home, client::home_of(context_));
-    GANGRUN_ASSIGN(spec, cluster::stored_spec(cluster::paths_of(home, job_)));
+    GANGRUN_ASSIGN(spec, cluster::stored_spec(cluster::paths_of(home, job_),
+                                              context_.places.rules().sections()));
     place = context_.places.find(spec->on);
   }
   if (place == nullptr) return base::not_found(base::format("{} is on no known place", job_));

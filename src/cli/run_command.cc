@@ -5,16 +5,12 @@
 #include <string_view>
 #include <utility>
 
-#include "base/format.h"
-#include "base/strings.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
-#include "cli/login_flags.h"
+#include "cli/field_flags.h"
 #include "client/place.h"
 #include "client/prepare.h"
-#include "job/job_fields.h"
-#include "job/task_fields.h"
 #include "master/open_files.h"
 
 namespace gangrun::cli {
@@ -37,55 +33,6 @@ base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
   if (place.has_master_here()) GANGRUN_TRY(master::check_open_files(spec));
   return spec;
 }
-
-// The flags of fields. Help shows the named ones first, where they are named.
-class FieldFlags {
- public:
-  FieldFlags(CLI::App& command, job::Flags& flags, const job::Places& places)
-      : command_(command), flags_(flags), places_(places) {}
-
-  void add(std::string_view path) {
-    for (const job::TaskField& field : job::plain_task_fields()) {
-      if (field.path == path) add(field);
-    }
-  }
-  void add_job(std::string_view path) {
-    for (const job::JobField& field : job::plain_job_fields()) {
-      if (field.path == path) add(field);
-    }
-  }
-  void add_others() {
-    for (const job::TaskField& field : job::plain_task_fields()) {
-      if (!flags_.fields.contains(field.path)) add(field);
-    }
-    for (const job::JobField& field : job::plain_job_fields()) {
-      if (!flags_.job_fields.contains(field.path)) add(field);
-    }
-  }
-
- private:
-  void add(const job::TaskField& field) {
-    const job::FieldInfo& info = field.row->info;
-    if (info.flag.names.empty()) return;
-    add_list(command_, std::string(info.flag.names), flags_.fields[field.path],
-             job::value_in_help(info), std::string(job::help_of(info)));
-  }
-  void add(const job::JobField& field) {
-    const job::FieldInfo& info = field.row->info;
-    if (info.flag.names.empty()) return;
-    std::string value = job::value_in_help(info);
-    std::string help(job::help_of(info));
-    if (field.path == "on") {
-      value = base::format("{}", base::join(places_.names(), "|"));
-      help += ": " + places_.words(&job::Place::words);
-    }
-    add_value(command_, std::string(info.flag.names), flags_.job_fields[field.path], value, help);
-  }
-
-  CLI::App& command_;
-  job::Flags& flags_;
-  const job::Places& places_;
-};
 
 void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
   add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "Number of tasks of each type");
@@ -137,30 +84,8 @@ void add_cluster_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields)
   fields.add("label");
   fields.add("one_per_node");
   add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
-  fields.add_job("yarn.priority");
-  add_list(command, "--tag", flags.tags, "TAG,...", "Tag of the application on YARN");
-  add_login_flags(command, flags.file_systems, flags.principal, flags.keytab, flags.as);
-  fields.add_job("yarn.master.memory");
-  fields.add_job("yarn.master.vcores");
-}
-
-void add_kubernetes_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
-  fields.add_job("kubernetes.namespace");
-  fields.add_job("kubernetes.context");
-  fields.add_job("kubernetes.kubeconfig");
-  add_flag(command, "--insecure", flags.insecure,
-           "Accept a kubeconfig that turns off the verification of the API server");
-  fields.add_job("kubernetes.service_account");
-  add_list(command, "--node-selector", flags.node_selectors, "KEY=VALUE,...",
-           "Labels that a node must have for the pods to run on it");
-  add_list(command, "--image-pull-secret", flags.image_pull_secrets, "NAME,...",
-           "Secret with which images are pulled");
-  fields.add_job("kubernetes.priority_class");
-  fields.add_job("kubernetes.gang_scheduling");
   add_list(command, "--output", flags.outputs, "PATH",
            "Files and folders of the tasks to keep; gangrun fetch copies them");
-  fields.add_job("ssh.config");
-  fields.add_job("ssh.hostfile");
   fields.add_others();
 }
 
@@ -193,7 +118,6 @@ void add_run(CLI::App& app, Request& request) {
   FieldFlags fields(*command, options->flags, request.places.rules());
   add_job_flags(*command, options->flags, fields);
   add_cluster_flags(*command, options->flags, fields);
-  add_kubernetes_flags(*command, options->flags, fields);
   add_run_flags(*command, *options);
   add_footer(
       *command,

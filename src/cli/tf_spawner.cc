@@ -10,7 +10,9 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "client/text.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
+#include "cluster/yarn/yarn_options.h"
 #include "job/build.h"
 #include "job/units.h"
 #include "job/validate.h"
@@ -210,10 +212,11 @@ job::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag, int
 }
 
 void fill(const TfSpawnerOptions& options, const std::string& tag, job::JobSpec& spec) {
-  spec.kubernetes.labels[std::string(kAttemptTag)] = tag;
-  spec.kubernetes.name_space = options.name_space.value_or("");
-  spec.kubernetes.kubeconfig = options.kubeconfig.value_or("");
-  spec.kubernetes.context = options.context.value_or("");
+  cluster::KubernetesOptions& own = cluster::edit_kubernetes(spec);
+  own.labels[std::string(kAttemptTag)] = tag;
+  own.name_space = options.name_space.value_or("");
+  own.kubeconfig = options.kubeconfig.value_or("");
+  own.context = options.context.value_or("");
 }
 
 }  // namespace

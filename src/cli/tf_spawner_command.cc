@@ -19,6 +19,7 @@
 #include "client/text.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/kubernetes_run.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "net/digests.h"
 
 namespace gangrun::cli {
@@ -43,7 +44,7 @@ struct Cluster {
 
 Result<std::unique_ptr<Cluster>> cluster_of(const TfSpawnerOptions& options,
                                             const client::Context& context) {
-  job::KubernetesOptions wanted;
+  cluster::KubernetesOptions wanted;
   wanted.kubeconfig = options.kubeconfig.value_or("");
   wanted.context = options.context.value_or("");
   wanted.name_space = options.name_space.value_or("");

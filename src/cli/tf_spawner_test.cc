@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/yaml_json.h"
 
 namespace gangrun::cli {
@@ -56,8 +57,9 @@ TEST(TfSpawner, HasItsDefaults) {
   EXPECT_EQ(launch.spec.image, "tensorflow/tensorflow:2.1.0-py3");
   EXPECT_EQ(launch.spec.find("worker")->instances, 2);
   EXPECT_EQ(launch.spec.command, (job::Command{{"python", "/script/training-script.py"}, ""}));
-  EXPECT_EQ(launch.spec.kubernetes.name_space, "");
-  EXPECT_THAT(launch.spec.kubernetes.labels, ElementsAre(Pair("training_attempt", "tf-spawner")));
+  EXPECT_EQ(cluster::kubernetes_of(launch.spec).name_space, "");
+  EXPECT_THAT(cluster::kubernetes_of(launch.spec).labels,
+              ElementsAre(Pair("training_attempt", "tf-spawner")));
   ASSERT_EQ(launch.files.size(), 1U);
   EXPECT_EQ(launch.files[0].path, "/script/training-script.py");
   EXPECT_EQ(launch.files[0].content, "print(1)\n");
@@ -88,12 +90,12 @@ TEST(TfSpawner, FlagsReachTheJob) {
   EXPECT_EQ(launch.spec.find("worker")->instances, 3);
   EXPECT_EQ(launch.names.first_port, 2000);
   EXPECT_EQ(launch.spec.image, "tf:2.15");
-  EXPECT_EQ(launch.spec.kubernetes.name_space, "ml");
-  EXPECT_EQ(launch.spec.kubernetes.kubeconfig, "/k");
-  EXPECT_EQ(launch.spec.kubernetes.context, "big");
+  EXPECT_EQ(cluster::kubernetes_of(launch.spec).name_space, "ml");
+  EXPECT_EQ(cluster::kubernetes_of(launch.spec).kubeconfig, "/k");
+  EXPECT_EQ(cluster::kubernetes_of(launch.spec).context, "big");
   EXPECT_THAT(*launch.spec.find("worker")->outputs, ElementsAre("model/"));
   EXPECT_EQ(launch.spec.timeouts.allocation, std::chrono::minutes(5));
-  EXPECT_EQ(launch.spec.kubernetes.labels.at("training_attempt"), "Ab.1");
+  EXPECT_EQ(cluster::kubernetes_of(launch.spec).labels.at("training_attempt"), "Ab.1");
 }
 
 TEST(TfSpawner, TheFilesOfVariablesAndCommandsAreRead) {
@@ -172,7 +174,7 @@ TEST(TfSpawner, ALongTagIsALabelWholeAndAJobsNameInPart) {
   const std::string tag = std::string(23, 'a') + "--" + std::string(38, 'b');
   const client::KubernetesLaunch launch = launch_of({}, script(), tag);
   EXPECT_EQ(launch.spec.name, std::string(23, 'a'));
-  EXPECT_EQ(launch.spec.kubernetes.labels.at("training_attempt"), tag);
+  EXPECT_EQ(cluster::kubernetes_of(launch.spec).labels.at("training_attempt"), tag);
 }
 
 TEST(TfSpawner, TheTagComesInThreeWays) {

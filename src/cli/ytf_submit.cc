@@ -144,6 +144,7 @@ Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::
   GANGRUN_TRY(check_client(options));
   client::RunOptions run;
   job::Flags& flags = run.flags;
+  flags = options.flags;
   flags.job_fields["on"] = options.on.value_or(std::string(cluster::kYarn));
   const bool is_local = *flags.job_fields["on"] == cluster::kLocal;
   flags.roles = options.cluster_requirement;
@@ -155,10 +156,6 @@ Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::
   flags.fields["label"] = options.labels;
   flags.files = options.files;
   flags.restarts = options.restarts;
-  flags.file_systems = options.file_systems;
-  flags.principal = options.principal;
-  flags.keytab = options.keytab;
-  flags.as = options.as;
   flags.job_fields["name"] = options.name.value_or(std::string(kDefaultName));
   if (options.queue || !is_local) flags.queue = options.queue.value_or(std::string(kDefaultQueue));
   if (options.script) flags.files.push_back(*options.script);

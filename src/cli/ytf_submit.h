@@ -2,16 +2,22 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "client/run_options.h"
+#include "job/flags.h"
 
 // The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, in the words of
 // `gangrun run` (docs/from-ytf-submit.md).
 namespace gangrun::cli {
 
 inline constexpr std::string_view kYtfSubmit = "ytf-submit";
+
+// How a job comes to a secured cluster, in the words of `gangrun run`.
+inline constexpr std::string_view kLoginFields[] = {"yarn.file_systems", "yarn.principal",
+                                                    "yarn.keytab", "yarn.as"};
 
 // What was typed. Lists have an element for each time that the flag was given.
 struct YtfOptions {
@@ -33,10 +39,7 @@ struct YtfOptions {
   std::optional<std::string> restarts;
   std::optional<std::string> registry;
   std::optional<std::string> on;
-  std::vector<std::string> file_systems;
-  std::optional<std::string> principal;
-  std::optional<std::string> keytab;
-  std::optional<std::string> as;
+  job::Flags flags;  // of kLoginFields
   bool tensorboard = false;
   bool expose_tensorboard = false;
   bool unchecked_input = false;

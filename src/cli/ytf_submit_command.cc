@@ -1,14 +1,16 @@
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "base/format.h"
 #include "cli/client_task.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "cli/field_flags.h"
 #include "cli/input_path.h"
-#include "cli/login_flags.h"
 #include "cli/run_command.h"
 #include "cli/ytf_submit.h"
+#include "client/place.h"
 #include "client/prepare.h"
 #include "job/shipped_files.h"
 
@@ -74,7 +76,7 @@ void add_design_flags(CLI::App& command, YtfOptions& options) {
            "Start a task client:0 on this terminal too, outside of the cluster");
 }
 
-void add_own_flags(CLI::App& command, YtfOptions& options) {
+void add_own_flags(CLI::App& command, YtfOptions& options, const job::Places& places) {
   add_flag(command, "--client_ends_job", options.client_ends_job,
            "The end of client:0 ends the job");
   add_flag(command, "--wait", options.wait, "Show the job and wait for its end");
@@ -93,7 +95,8 @@ void add_own_flags(CLI::App& command, YtfOptions& options) {
            "Let everyone who can reach its node reach TensorBoard");
   add_flag(command, "--unchecked_input", options.unchecked_input,
            "Do not check whether the input path can be read from here");
-  add_login_flags(command, options.file_systems, options.principal, options.keytab, options.as);
+  FieldFlags fields(command, options.flags, places);
+  for (const std::string_view path : kLoginFields) fields.add_job(path);
   add_value(command, "--on", options.on, "local|yarn", "Where the tasks run (yarn)");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
   add_flag(command, "--json", options.json, "Print JSON");
@@ -107,7 +110,7 @@ void add_ytf_submit(CLI::App& app, Request& request) {
   const auto options = std::make_shared<YtfOptions>();
   add_positional(*command, "TASK_COMMAND", options->command, true);
   add_design_flags(*command, *options);
-  add_own_flags(*command, *options);
+  add_own_flags(*command, *options, request.places.rules());
   add_footer(*command,
              "TASK_COMMAND is one word, a line for the shell of each task. The tasks find their\n"
              "place in DTF_TASK_JOB_NAME, DTF_TASK_INDEX and, for each job, DTF_{JOB}_HOSTS.\n"

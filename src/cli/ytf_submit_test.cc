@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/yarn/yarn_options.h"
 #include "job/build.h"
 #include "places/places.h"
 
@@ -38,7 +39,7 @@ TEST(YtfSubmit, HasTheDesignsDefaults) {
   const job::JobSpec job = job_of(simple());
   EXPECT_EQ(job.name, "TensorFlow");
   EXPECT_EQ(job.on, "yarn");
-  EXPECT_EQ(job.yarn.queue, "default");
+  EXPECT_EQ(cluster::yarn_of(job).queue, "default");
   EXPECT_EQ(job.command, (job::Command{{}, "python train.py --task_index ${DTF_TASK_INDEX}"}));
   EXPECT_EQ(job.find("worker")->instances, 4);
   EXPECT_EQ(job.find("worker")->resources, (job::Resources{8192, 1, 0}));
@@ -141,7 +142,7 @@ TEST(YtfSubmit, OneMachineIsNotAskedForTheSizesOfNodes) {
   YtfOptions options = simple();
   options.on = "local";
   EXPECT_EQ(job_of(options).find("worker")->resources, (job::Resources{0, 1, 0}));
-  EXPECT_EQ(job_of(options).yarn, job::YarnOptions{});
+  EXPECT_EQ(cluster::yarn_of(job_of(options)), cluster::YarnOptions{});
 }
 
 struct Bad {

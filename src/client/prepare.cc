@@ -68,10 +68,10 @@ std::string in_folder(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
-Result<job::JobDraft> read_draft(const std::string& spec_path) {
+Result<job::JobDraft> read_draft(const std::string& spec_path, const job::SectionList& sections) {
   auto text = base::read_file(spec_path, job::kMaxSpecBytes);
   if (!text.ok()) return as_bad_input(text.error());
-  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path));
+  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path, sections));
   const std::string folder = std::filesystem::path(spec_path).parent_path().string();
   for (std::string& file : draft.spec.files) {
     if (!job::has_scheme(file)) file = in_folder(folder, file);
@@ -102,7 +102,7 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
           base::format("{} is a script, not a job file; write the command to run after --",
                        path_in_quotes(options.spec_path)));
     }
-    GANGRUN_ASSIGN(draft, read_draft(path));
+    GANGRUN_ASSIGN(draft, read_draft(path, places.sections()));
   }
   const job::Defaults defaults{.spec_path = options.spec_path, .places = &places};
   auto spec = job::build(draft, options.flags, defaults);

@@ -10,6 +10,7 @@
 #include "client/run_options.h"
 #include "job/draft.h"
 #include "job/place.h"
+#include "job/section.h"
 #include "job/shipped_files.h"
 #include "job/spec.h"
 #include "net/interfaces.h"
@@ -29,7 +30,8 @@ base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string
                                     const job::Places& places);
 
 // A job file as a draft, its `files` as said above.
-base::Result<job::JobDraft> read_draft(const std::string& spec_path);
+base::Result<job::JobDraft> read_draft(const std::string& spec_path,
+                                       const job::SectionList& sections);
 
 // The same error as one about the input: that a named thing cannot be used is, whatever the reason.
 base::Error as_bad_input(const base::Error& error);

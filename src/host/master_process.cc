@@ -30,7 +30,8 @@ class MasterProcess final : public master::Listener {
   explicit MasterProcess(const base::Clock& clock) : clock_(clock) {}
 
   Result<> start(const std::string& folder, base::Instant commanded_at,
-                 base::UniqueFd supervisor_lock, const BackendOf& backend_of);
+                 base::UniqueFd supervisor_lock, const job::SectionList& sections,
+                 const BackendOf& backend_of);
   void wait();
 
   void on_changed() override {}
@@ -57,12 +58,13 @@ Result<base::Json> read_json(const std::string& path) {
 }
 
 Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
-                              base::UniqueFd supervisor_lock, const BackendOf& backend_of) {
+                              base::UniqueFd supervisor_lock, const job::SectionList& sections,
+                              const BackendOf& backend_of) {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
   GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
   supervisor_lock.reset();
   GANGRUN_ASSIGN(const base::Json stored_spec, read_json(folder_->paths().spec()));
-  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec));
+  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec, sections));
   GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
   LocalMasterOptions options;
   GANGRUN_ASSIGN(options.launch, local_launch_from_json(stored_launch));
@@ -103,9 +105,10 @@ void MasterProcess::wait() {
 
 base::Result<> run_master(const base::Clock& clock, base::Instant commanded_at,
                           const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
-                          const BackendOf& backend_of) {
+                          const job::SectionList& sections, const BackendOf& backend_of) {
   MasterProcess process(clock);
-  Result<> started = process.start(folder, commanded_at, std::move(supervisor_lock), backend_of);
+  Result<> started =
+      process.start(folder, commanded_at, std::move(supervisor_lock), sections, backend_of);
   const std::string line = started.ok() ? std::string(kStarted)
                                         : base::format("{}{}", kRefused, started.error().message);
   // A client that has gone reads nothing; a later master has none.

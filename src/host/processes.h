@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "cluster/kept/job_folder.h"
 #include "host/backend.h"
+#include "job/section.h"
 
 // The processes of a job whose master is no client: a supervisor starts the master, and another one
 // whenever that dies before the job has ended.
@@ -32,10 +33,10 @@ enum class Supervised { kEnded, kCouldNotStart, kFailed };
 Supervised run_supervisor(const std::string& program, const base::Clock& clock,
                           const std::string& folder, int told_fd);
 using BackendOf = std::function<std::unique_ptr<Backend>(const job::JobSpec&)>;
-// An error says why the job could not start.
+// `sections` are those that backends know. An error says why the job could not start.
 base::Result<> run_master(const base::Clock& clock, base::Instant commanded_at,
                           const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
-                          const BackendOf& backend_of);
+                          const job::SectionList& sections, const BackendOf& backend_of);
 
 // What stands in those lines.
 inline constexpr std::string_view kSupervised = "supervised";

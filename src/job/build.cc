@@ -135,6 +135,9 @@ Result<JobSpec> build(const std::optional<JobDraft>& draft, const Flags& flags,
   static const Places kNone;
   const Places& places = defaults.places == nullptr ? kNone : *defaults.places;
   GANGRUN_TRY(merge_flags(flags, places, merged));
+  if (const Place* place = places.find(merged.spec.on); place != nullptr && place->section) {
+    merged.spec.sections.open(*place->section);
+  }
   GANGRUN_ASSIGN(JobSpec spec, complete(merged, defaults));
   const auto problem = defaults.places == nullptr ? find_problem(spec) : find_problem(spec, places);
   if (problem) return locate(*problem, merged);

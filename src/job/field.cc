@@ -188,7 +188,10 @@ std::string value_in_help(const FieldInfo& info) {
     case FlagForms::kGeneralOrType: return "[TYPE:]" + value;
     case FlagForms::kGeneralTypeOrTask: return "[TASK:]" + value;
     case FlagForms::kTypes:
-    case FlagForms::kOneValue: break;
+    case FlagForms::kOneValue:
+    case FlagForms::kItems:
+    case FlagForms::kEach:
+    case FlagForms::kSwitch: break;
   }
   return value;
 }

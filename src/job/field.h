@@ -44,7 +44,18 @@ constexpr bool has(Policies policies, Policy one) { return (policies & policies_
 
 // What a value of a flag may be for. A flag of kTypes names types, for which the field is then
 // true.
-enum class FlagForms { kOneValue, kTypes, kTypeOnly, kGeneralOrType, kGeneralTypeOrTask };
+// Of the job's own: kItems may be given several times, with values at commas; kEach several times,
+// with one value each; kSwitch has none, the field is then true.
+enum class FlagForms {
+  kOneValue,
+  kTypes,
+  kTypeOnly,
+  kGeneralOrType,
+  kGeneralTypeOrTask,
+  kItems,
+  kEach,
+  kSwitch
+};
 
 // The flag that gives a field.
 struct FieldFlag {
@@ -52,6 +63,7 @@ struct FieldFlag {
   FlagForms forms = FlagForms::kTypeOnly;
   // The types that a value for all types is meant for.
   Policies meant_for = kAllPolicies;
+  bool adds = false;             // kItems, kEach: to what the file has, whose place others take
   std::string_view value{};      // what stands for its value in help, where not by kind and forms
   std::string_view help{};       // where not what the field is about
   std::string_view reference{};  // how the reference shows its values, likewise
@@ -98,6 +110,9 @@ struct FieldRow {
   // kOwn only. What is written as null is left out.
   base::Result<> (*read)(const Field&, Owner&) = nullptr;
   base::Json (*write)(const Owner&, PlanForm) = nullptr;
+  // kOwn with a flag of kItems or kEach: one value of it. Gives the key within the field that it is
+  // of.
+  base::Result<std::string> (*take)(std::string_view item, Owner&) = nullptr;
 };
 
 // The error says what is allowed.
@@ -200,40 +215,45 @@ struct Optional<std::optional<T>> {
   using Inner = T;
 };
 
-}  // namespace field_detail
-
-// The row of a member, or of a member of a member: field_of<&TaskSpec::ports, &Ports::hold>({…}).
-template <auto kFirst, auto... kRest>
-constexpr auto field_of(FieldInfo info) {
-  using At = field_detail::Member<kFirst, kRest...>;
-  using Owner = decltype(field_detail::owner_of(kFirst));
+// The row of what `At::in(owner)` refers to.
+template <typename Owner, typename At>
+constexpr FieldRow<Owner> row_at(FieldInfo info) {
   using Held = std::remove_cvref_t<decltype(At::in(std::declval<Owner&>()))>;
-  using Optional = field_detail::Optional<Held>;
-  using Type = field_detail::Type<typename Optional::Inner>;
+  using IsOptional = Optional<Held>;
+  using Kind = Type<typename IsOptional::Inner>;
   FieldRow<Owner> row;
   row.info = info;
-  row.info.kind = Type::kKind;
-  row.info.is_optional = Optional::kIs;
-  if constexpr (Type::kKind == FieldKind::kChoice) row.info.choice = Type::kChoice;
+  row.info.kind = Kind::kKind;
+  row.info.is_optional = IsOptional::kIs;
+  if constexpr (Kind::kKind == FieldKind::kChoice) row.info.choice = Kind::kChoice;
   row.get = [](const Owner& owner) -> FieldValue {
     const auto& held = At::in(owner);
-    if constexpr (Optional::kIs) {
-      return held ? Type::value(*held) : FieldValue{};
+    if constexpr (IsOptional::kIs) {
+      return held ? Kind::value(*held) : FieldValue{};
     } else {
-      return Type::value(held);
+      return Kind::value(held);
     }
   };
   row.set = [](Owner& owner, const FieldValue& value) {
     auto& held = At::in(owner);
-    if constexpr (Optional::kIs) {
+    if constexpr (IsOptional::kIs) {
       if (std::holds_alternative<std::monostate>(value)) {
         held.reset();
         return;
       }
     }
-    held = Type::from(value);
+    held = Kind::from(value);
   };
   return row;
+}
+
+}  // namespace field_detail
+
+// The row of a member, or of a member of a member: field_of<&TaskSpec::ports, &Ports::hold>({…}).
+template <auto kFirst, auto... kRest>
+constexpr auto field_of(FieldInfo info) {
+  using Owner = decltype(field_detail::owner_of(kFirst));
+  return field_detail::row_at<Owner, field_detail::Member<kFirst, kRest...>>(info);
 }
 
 // A field that is neither one number nor one text.
@@ -241,7 +261,7 @@ template <typename Owner>
 constexpr FieldRow<Owner> own_field(FieldInfo info, base::Result<> (*read)(const Field&, Owner&),
                                     base::Json (*write)(const Owner&, PlanForm)) {
   info.kind = FieldKind::kOwn;
-  return {info, nullptr, nullptr, read, write};
+  return {info, nullptr, nullptr, read, write, nullptr};
 }
 
 // A row, and the path of its field within its owner: "memory", "ports.hold".
@@ -262,12 +282,12 @@ const FieldRow<Owner>* find_row(FieldRows<Owner> rows, std::string_view key) {
   return nullptr;
 }
 
-// Those that are a number, a text or a choice.
+// Those that are one value, and those that have a flag.
 template <typename Owner>
 void add_plain_fields(FieldRows<Owner> rows, std::string_view prefix,
                       std::vector<FieldAt<Owner>>& fields) {
   for (const FieldRow<Owner>& row : rows) {
-    if (row.info.kind == FieldKind::kOwn) continue;
+    if (row.info.kind == FieldKind::kOwn && row.take == nullptr) continue;
     fields.push_back({&row, std::string(prefix).append(row.info.key)});
   }
 }
@@ -279,15 +299,19 @@ std::vector<std::string> keys_of(FieldRows<Owner> rows) {
   return keys;
 }
 
+template <typename Owner>
+base::Result<> read_row(const Field& field, const FieldRow<Owner>& row, Owner& owner) {
+  if (row.info.kind == FieldKind::kOwn) return row.read(field, owner);
+  GANGRUN_ASSIGN(const FieldValue value, read_value(field, row.info));
+  row.set(owner, value);
+  return {};
+}
+
 // A map of a job file. What it gives has an origin from then on.
 template <typename Owner>
 base::Result<> read_fields(const Field& field, FieldRows<Owner> rows, Owner& owner) {
-  return read_keys(field, keys_of(rows), [&](std::size_t i, const Field& child) -> base::Result<> {
-    const FieldRow<Owner>& row = rows[i];
-    if (row.info.kind == FieldKind::kOwn) return row.read(child, owner);
-    GANGRUN_ASSIGN(const FieldValue value, read_value(child, row.info));
-    row.set(owner, value);
-    return {};
+  return read_keys(field, keys_of(rows), [&](std::size_t i, const Field& child) {
+    return read_row(child, rows[i], owner);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "job/task_fields.h"
 #include "job/units.h"
 #include "job/validate.h"
+#include "job/yaml_value.h"
 
 namespace gangrun::job {
 
@@ -138,6 +139,14 @@ Json command_json(const Command& command) {
   if (command.empty()) return {};
   if (command.words.empty()) return command.shell_line;
   return texts_json(command.words);
+}
+
+Result<> read_pod(const Field& field, Json& pod) {
+  if (field.node.kind != YamlNode::Kind::kNull && field.node.kind != YamlNode::Kind::kMap) {
+    return field.not_allowed("a map, a pod or a part of one as {spec: {hostNetwork: true}}");
+  }
+  pod = json_value(field.node);
+  return {};
 }
 
 }  // namespace gangrun::job

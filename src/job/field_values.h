@@ -30,6 +30,8 @@ base::Result<> read_resources(const Field& field, std::map<std::string, std::int
 base::Result<> read_overrides(const Field& field, std::map<int, ResourceOverride>& out);
 base::Result<> read_port_names(const Field& field, std::vector<std::string>& out);
 base::Result<> read_command(const Field& field, Command& out);
+// A pod, or a part of one, as a map.
+base::Result<> read_pod(const Field& field, base::Json& pod);
 
 base::Json map_json(const std::map<std::string, std::string>& texts);
 base::Json texts_json(const std::vector<std::string>& texts);

@@ -29,10 +29,6 @@ std::vector<std::string> items_of(const std::vector<std::string>& texts) {
   return items;
 }
 
-base::Error flag_error(std::string_view flag, std::string_view item, std::string_view text) {
-  return base::invalid_argument(base::format("{}: {}: {}", flag, in_quotes(item), text));
-}
-
 Result<std::string> parse_type(std::string_view text) {
   if (is_valid_type_name(text)) return std::string(text);
   return base::invalid_argument(
@@ -257,30 +253,29 @@ Result<OtherResource> parse_other_resource(std::string_view text) {
   return other;
 }
 
-Result<std::vector<std::pair<const JobField*, FieldValue>>> parse_job_fields(const Flags& flags) {
-  GANGRUN_TRY(check_paths(flags.job_fields, plain_job_fields()));
-  std::vector<std::pair<const JobField*, FieldValue>> fields;
-  for (const JobField& field : plain_job_fields()) {
-    const auto given = flags.job_fields.find(field.path);
-    if (given == flags.job_fields.end() || !given->second) continue;
+Result<> parse_job_fields(const Flags& flags, const std::vector<JobField>& fields,
+                          ParsedFlags& parsed) {
+  GANGRUN_TRY(check_paths(flags.job_fields, fields));
+  GANGRUN_TRY(check_paths(flags.job_lists, fields));
+  GANGRUN_TRY(check_paths(flags.job_switches, fields));
+  for (const JobField& field : fields) {
     const FieldInfo& info = field.row->info;
-    GANGRUN_ASSIGN(auto value, parse_value(info, *given->second).context(name_of(info.flag)));
-    fields.emplace_back(&field, std::move(value));
-  }
-  return fields;
-}
-
-Result<std::map<std::string, std::string>> parse_node_selector(
-    const std::vector<std::string>& texts) {
-  std::map<std::string, std::string> selector;
-  for (const std::string& item : items_of(texts)) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos) {
-      return flag_error("--node-selector", item, "has no '='; it is written KEY=VALUE");
+    if (const auto given = flags.job_fields.find(field.path);
+        given != flags.job_fields.end() && given->second) {
+      GANGRUN_ASSIGN(auto value, parse_value(info, *given->second).context(name_of(info.flag)));
+      parsed.job_fields.emplace_back(&field, std::move(value));
     }
-    selector[item.substr(0, equals)] = item.substr(equals + 1);
+    if (const auto given = flags.job_switches.find(field.path);
+        given != flags.job_switches.end() && given->second) {
+      parsed.job_fields.emplace_back(&field, true);
+    }
+    if (const auto given = flags.job_lists.find(field.path);
+        given != flags.job_lists.end() && !given->second.empty()) {
+      const bool at_commas = info.flag.forms == FlagForms::kItems;
+      parsed.job_lists.emplace_back(&field, at_commas ? items_of(given->second) : given->second);
+    }
   }
-  return selector;
+  return {};
 }
 
 // What is given for task types.
@@ -298,7 +293,11 @@ Result<> parse_task_flags(const Flags& flags, ParsedFlags& parsed) {
 
 }  // namespace
 
-Result<ParsedFlags> parse_flags(const Flags& flags) {
+base::Error flag_error(std::string_view flag, std::string_view item, std::string_view text) {
+  return base::invalid_argument(base::format("{}: {}: {}", flag, in_quotes(item), text));
+}
+
+Result<ParsedFlags> parse_flags(const Flags& flags, const std::vector<JobField>& job_fields) {
   ParsedFlags parsed;
   GANGRUN_TRY(parse_task_flags(flags, parsed));
   GANGRUN_ASSIGN(parsed.timeouts, parse_timeouts(flags.timeouts));
@@ -314,10 +313,7 @@ Result<ParsedFlags> parse_flags(const Flags& flags) {
     GANGRUN_ASSIGN(parsed.hosts, hosts_from(items_of(flags.hosts)).context("--hosts"));
   }
   if (!flags.zookeeper.empty()) parsed.zookeeper_hosts = items_of(flags.zookeeper);
-  if (!flags.tags.empty()) parsed.tags = items_of(flags.tags);
-  GANGRUN_ASSIGN(parsed.node_selector, parse_node_selector(flags.node_selectors));
-  parsed.image_pull_secrets = items_of(flags.image_pull_secrets);
-  GANGRUN_ASSIGN(parsed.job_fields, parse_job_fields(flags));
+  GANGRUN_TRY(parse_job_fields(flags, job_fields, parsed));
   return parsed;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,11 @@ struct Flags {
   std::vector<std::string> roles{};  // -r "ps:2,worker:4"
   // By the path of the field of task types that it gives: "memory" is of -m, {"4g", "ps:2g"}.
   std::map<std::string, std::vector<std::string>, std::less<>> fields{};
-  // The same of the job's own fields: "yarn.master.memory" is of --master-memory, "1g".
+  // The same of the job's fields: "yarn.master.memory" is of --master-memory, "1g"; what may be
+  // given several times; what has no value.
   std::map<std::string, std::optional<std::string>, std::less<>> job_fields{};
+  std::map<std::string, std::vector<std::string>, std::less<>> job_lists{};
+  std::map<std::string, bool, std::less<>> job_switches{};
   std::vector<std::string> resources{};        // --resource "NAME=1", "ps:NAME=1", "ps[0]:NAME=1"
   std::vector<std::string> ports{};            // --ports "2", "worker:http+grpc"
   std::vector<std::string> env{};              // -e "NAME=value", "worker:NAME=value"
@@ -38,19 +42,11 @@ struct Flags {
   std::optional<std::string> framework{};      // "tensorflow,pytorch"
   std::optional<std::string> restarts{};       // "3", "3:gang"
   std::optional<std::string> restart_pause{};  // "2s", "2s:5min"
-  std::optional<std::string> queue{};          // of YARN, or on Kubernetes
-  std::vector<std::string> tags{};             // --tag "night,wine"
-  std::vector<std::string> file_systems{};     // --file-system, one URL each
-  std::optional<std::string> principal{};
-  std::optional<std::string> keytab{};
-  std::optional<std::string> as{};
-  bool insecure = false;
-  std::vector<std::string> node_selectors{};      // --node-selector "zone=a,disk=ssd"
-  std::vector<std::string> image_pull_secrets{};  // --image-pull-secret "a,b"
-  std::vector<std::string> hosts{};               // --hosts "h1:2,h2:2"
-  std::optional<std::string> tensorboard{};       // the folder that a tensorboard task shows
-  std::vector<std::string> command{};             // what stands after "--"
-  std::optional<std::string> command_line{};      // or one line for a shell
+  std::optional<std::string> queue{};          // of the job's place
+  std::vector<std::string> hosts{};            // --hosts "h1:2,h2:2"
+  std::optional<std::string> tensorboard{};    // the folder that a tensorboard task shows
+  std::vector<std::string> command{};          // what stands after "--"
+  std::optional<std::string> command_line{};   // or one line for a shell
 };
 
 // Which tasks a value is for: all, those of a type, or one.
@@ -88,6 +84,7 @@ struct ParsedFlags {
   std::vector<std::pair<std::string, int>> roles;
   std::vector<FieldAssignments> fields;  // in the order of the table
   std::vector<std::pair<const JobField*, FieldValue>> job_fields;
+  std::vector<std::pair<const JobField*, std::vector<std::string>>> job_lists;
   std::vector<Assignment<OtherResource>> others;
   std::vector<Assignment<PortsGiven>> ports;
   std::vector<Assignment<Variable>> env;
@@ -98,12 +95,13 @@ struct ParsedFlags {
   std::optional<std::chrono::milliseconds> pause;  // between restarts
   std::optional<std::chrono::milliseconds> max_pause;
   std::optional<std::vector<Host>> hosts;
-  std::optional<std::vector<std::string>> tags;
-  std::map<std::string, std::string> node_selector;
-  std::vector<std::string> image_pull_secrets;
 };
 
 // The error is one line that begins with the flag: "-m: 'worker:4gg': '4gg' is not …; allowed: …".
-base::Result<ParsedFlags> parse_flags(const Flags& flags);
+// The result points into `job_fields`: plain_job_fields(), or those of the places.
+base::Result<ParsedFlags> parse_flags(const Flags& flags, const std::vector<JobField>& job_fields);
+
+// "--env: 'A': has no '='": what is wrong with one value of a flag.
+base::Error flag_error(std::string_view flag, std::string_view item, std::string_view text);
 
 }  // namespace gangrun::job

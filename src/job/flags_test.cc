@@ -8,7 +8,7 @@ namespace gangrun::job {
 namespace {
 
 TEST(ParseFlags, RolesKeepTheirOrder) {
-  const auto parsed = parse_flags({.roles = {"ps:2, worker:4", "chief"}});
+  const auto parsed = parse_flags({.roles = {"ps:2, worker:4", "chief"}}, plain_job_fields());
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   using Role = std::pair<std::string, int>;
   EXPECT_THAT(parsed->roles,
@@ -32,7 +32,8 @@ std::vector<std::string> shown(const ParsedFlags& parsed, std::string_view path)
 TEST(ParseFlags, ResourcesInThreeForms) {
   const auto parsed = parse_flags({.fields = {{"memory", {"4g", "ps:2g, worker[0]:8g"}},
                                               {"vcores", {"worker:2"}},
-                                              {"gpus", {"w[10]:1"}}}});
+                                              {"gpus", {"w[10]:1"}}}},
+                                  plain_job_fields());
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_THAT(shown(*parsed, "memory"),
               testing::ElementsAre("=4 GiB", "ps=2 GiB", "worker[0]=8 GiB"));
@@ -53,7 +54,8 @@ TEST(ParseFlags, TheRest) {
                                    .env = {"A=b:c=d", "ps:B="},
                                    .timeouts = {"allocation=10m,job=2 h", "stop=500ms"},
                                    .framework = "tensorflow,jax",
-                                   .restarts = "3:gang"});
+                                   .restarts = "3:gang"},
+                                  plain_job_fields());
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_THAT(shown(*parsed, "processes"), testing::ElementsAre("=2", "worker=3"));
   EXPECT_THAT(shown(*parsed, "min_instances"), testing::ElementsAre("worker=2"));
@@ -142,7 +144,7 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
        "--stop-signal-to: 'all' is not who gets the signal to stop; allowed: process, group"},
   };
   for (const auto& [flags, message] : cases) {
-    const auto parsed = parse_flags(flags);
+    const auto parsed = parse_flags(flags, plain_job_fields());
     ASSERT_FALSE(parsed.ok()) << message;
     EXPECT_EQ(parsed.error().message, message);
   }
@@ -152,7 +154,7 @@ TEST(ParseFlags, AFieldThatNoFlagGivesIsOurFault) {
   for (const Flags& flags :
        {Flags{.fields = {{"memroy", {"1g"}}}}, Flags{.fields = {{"instances", {"w:1"}}}},
         Flags{.job_fields = {{"yarn.queue", "q"}}}}) {
-    const auto parsed = parse_flags(flags);
+    const auto parsed = parse_flags(flags, plain_job_fields());
     ASSERT_FALSE(parsed.ok());
     EXPECT_EQ(parsed.error().code, base::Code::kInternal);
   }
@@ -175,7 +177,7 @@ TEST(ParseFlags, ErrorsOfPortsAndInterfaces) {
        "network as 10.0.0.0/8 or fd00::/8"},
   };
   for (const auto& [flags, message] : cases) {
-    const auto parsed = parse_flags(flags);
+    const auto parsed = parse_flags(flags, plain_job_fields());
     ASSERT_FALSE(parsed.ok()) << message;
     EXPECT_EQ(parsed.error().message, message);
   }

@@ -4,6 +4,7 @@
 #include "job/job_values.h"
 #include "job/limits.h"
 #include "job/ports.h"
+#include "job/section.h"
 
 namespace gangrun::job {
 
@@ -306,45 +307,6 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
             },
         .reference = "where the tasks run: {places}",
     }),
-    own_field<JobSpec>(
-        {
-            .key = "yarn",
-            .about = "Settings for YARN",
-            .reference = "with `on: yarn` only: a map (below)",
-            .default_words = "below",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn"}, {"type": "null"}]})",
-        },
-        [](const Field& field, JobSpec& job) { return read_fields(field, yarn_fields(), job); },
-        [](const JobSpec& job, PlanForm form) {
-          return section_json(job, "yarn", job.yarn == YarnOptions{}, yarn_fields(), form);
-        }),
-    own_field<JobSpec>(
-        {
-            .key = "kubernetes",
-            .about = "Settings for Kubernetes",
-            .reference = "with `on: kubernetes` only: a map (below)",
-            .default_words = "below",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes"}, {"type": "null"}]})",
-        },
-        [](const Field& field, JobSpec& job) {
-          return read_fields(field, kubernetes_fields(), job);
-        },
-        [](const JobSpec& job, PlanForm form) {
-          return section_json(job, "kubernetes", job.kubernetes == KubernetesOptions{},
-                              kubernetes_fields(), form);
-        }),
-    own_field<JobSpec>(
-        {
-            .key = "ssh",
-            .about = "Settings for hosts that ssh reaches",
-            .reference = "with `on: ssh` only: a map (below)",
-            .default_words = "below",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/ssh"}, {"type": "null"}]})",
-        },
-        [](const Field& field, JobSpec& job) { return read_fields(field, ssh_fields(), job); },
-        [](const JobSpec& job, PlanForm form) {
-          return section_json(job, "ssh", job.ssh == SshOptions{}, ssh_fields(), form);
-        }),
     field_of<&JobSpec::outputs>({
         .key = "outputs",
         .about = "Files and folders to keep when a task has ended, relative to its working folder",
@@ -460,17 +422,16 @@ const std::vector<JobField>& plain_job_fields() {
     add_plain_fields(job_fields(), "", fields);
     add_plain_fields(restarts_fields(), "restarts.", fields);
     add_plain_fields(timeouts_fields(), "timeouts.", fields);
-    add_plain_fields(yarn_fields(), "yarn.", fields);
-    add_plain_fields(yarn_master_fields(), "yarn.master.", fields);
-    add_plain_fields(kubernetes_fields(), "kubernetes.", fields);
-    add_plain_fields(ssh_fields(), "ssh.", fields);
     return fields;
   }();
   return kFields;
 }
 
 Found check_job_fields(const JobSpec& job) {
-  for (const JobField& field : plain_job_fields()) {
+  std::vector<JobField> fields = plain_job_fields();
+  for (const Section* section : job.sections.known()) add_section_fields(*section, fields);
+  for (const JobField& field : fields) {
+    if (field.row->get == nullptr) continue;
     if (auto found = check_value(field.row->info, field.row->get(job), field.path)) return found;
   }
   return std::nullopt;

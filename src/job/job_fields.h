@@ -14,18 +14,15 @@ namespace gangrun::job {
 FieldRows<JobSpec> job_fields();
 FieldRows<JobSpec> restarts_fields();
 FieldRows<JobSpec> timeouts_fields();
-FieldRows<JobSpec> yarn_fields();
-FieldRows<JobSpec> yarn_master_fields();
-FieldRows<JobSpec> kubernetes_fields();
-FieldRows<JobSpec> ssh_fields();
 FieldRows<ZooKeeper> zookeeper_fields();
 
 using JobField = FieldAt<JobSpec>;
 
-// All that is a number, a text or a choice, with the path within the job: "yarn.master.memory".
+// All that is a number, a text or a choice, with the path within the job: "timeouts.stop". Those of
+// sections: Places::job_fields().
 const std::vector<JobField>& plain_job_fields();
 
-// Ranges and texts: what one row says of a spec, whoever made it.
+// Ranges and texts: what one row says of a spec and its sections, whoever made it.
 Found check_job_fields(const JobSpec& job);
 
 }  // namespace gangrun::job

@@ -130,10 +130,4 @@ Json zookeeper_json(const JobSpec& job, PlanForm form) {
   return json_of_fields(zookeeper_fields(), *job.zookeeper, form);
 }
 
-Json section_json(const JobSpec& job, std::string_view place, bool is_default,
-                  FieldRows<JobSpec> fields, PlanForm form) {
-  if (job.on != place && is_default) return {};
-  return json_of_fields(fields, job, form);
-}
-
 }  // namespace gangrun::job

@@ -21,8 +21,5 @@ base::Result<> read_mounts(const Field& field, JobSpec& job);
 base::Json mounts_json(const JobSpec& job);
 base::Result<> read_readers(const Field& field, ZooKeeper& zookeeper);
 base::Json zookeeper_json(const JobSpec& job, PlanForm form);
-// The section of a place, of a job for it, or where something in it is given.
-base::Json section_json(const JobSpec& job, std::string_view place, bool is_default,
-                        FieldRows<JobSpec> fields, PlanForm form);
 
 }  // namespace gangrun::job

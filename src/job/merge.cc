@@ -233,33 +233,42 @@ void merge_job_fields(const ParsedFlags& parsed, JobDraft& draft) {
   }
 }
 
-void merge_yarn(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
-  YarnOptions& yarn = draft.spec.yarn;
-  take(parsed.tags, yarn.tags, draft, "yarn.tags", "--tag");
-  if (!flags.file_systems.empty()) {
-    yarn.file_systems = flags.file_systems;
-    draft.origins["yarn.file_systems"] = "--file-system: ";
+// Entries of a field of several.
+Result<> take_items(const JobField& field, const std::vector<std::string>& items, JobDraft& draft) {
+  const std::string_view flag = name_of(field.row->info.flag);
+  for (const std::string& item : items) {
+    const auto key = field.row->take(item, draft.spec);
+    if (!key.ok()) return flag_error(flag, item, key.error().message);
+    draft.origins[base::format("{}.{}", field.path, *key)] = base::format("{}: ", flag);
   }
-  take(flags.principal, yarn.principal, draft, "yarn.principal", "--principal");
-  take(flags.keytab, yarn.keytab, draft, "yarn.keytab", "--keytab");
-  take(flags.as, yarn.as, draft, "yarn.as", "--as");
+  return {};
 }
 
-void merge_kubernetes(const ParsedFlags& parsed, const Flags& flags, JobDraft& draft) {
-  KubernetesOptions& own = draft.spec.kubernetes;
-  if (flags.insecure) {
-    own.insecure = true;
-    draft.origins["kubernetes.insecure"] = "--insecure: ";
+void set_list(const JobField& field, std::vector<std::string> items, JobDraft& draft) {
+  const FieldFlag& flag = field.row->info.flag;
+  const std::string origin = base::format("{}: ", name_of(flag));
+  if (!flag.adds) {
+    draft.origins[field.path] = origin;
+    return field.row->set(draft.spec, std::move(items));
   }
-  for (const auto& [key, value] : parsed.node_selector) {
-    own.node_selector[key] = value;
-    draft.origins["kubernetes.node_selector." + key] = "--node-selector: ";
+  FieldValue all = field.row->get(draft.spec);
+  auto& list = std::get<std::vector<std::string>>(all);
+  for (std::string& item : items) {
+    draft.origins[base::format("{}.{}", field.path, list.size())] = origin;
+    list.push_back(std::move(item));
   }
-  for (const std::string& secret : parsed.image_pull_secrets) {
-    draft.origins[base::format("kubernetes.image_pull_secrets.{}", own.image_pull_secrets.size())] =
-        "--image-pull-secret: ";
-    own.image_pull_secrets.push_back(secret);
+  field.row->set(draft.spec, all);
+}
+
+Result<> merge_job_lists(const ParsedFlags& parsed, JobDraft& draft) {
+  for (const auto& [field, items] : parsed.job_lists) {
+    if (field->row->take != nullptr) {
+      GANGRUN_TRY(take_items(*field, items, draft));
+    } else {
+      set_list(*field, items, draft);
+    }
   }
+  return {};
 }
 
 // Some places have queues, each in its section.
@@ -278,7 +287,7 @@ Result<> refuse_flags_of_others(const JobDraft& draft, const Places& places) {
   const Place* own = places.find(draft.spec.on);
   if (own == nullptr || !own->takes_other_sections) return {};
   for (const Place& other : places.all()) {
-    if (&other == own || other.options.empty()) continue;
+    if (&other == own || other.section == nullptr) continue;
     const std::string prefix = base::format("{}.", other.name);
     for (auto at = draft.origins.lower_bound(prefix);
          at != draft.origins.end() && at->first.starts_with(prefix); ++at) {
@@ -313,8 +322,7 @@ Result<> merge_job(const ParsedFlags& parsed, const Flags& flags, const Places& 
   take(parsed.hosts, draft.spec.hosts, draft, "hosts", "--hosts");
   take(parsed.frameworks, draft.spec.frameworks, draft, "framework", "--framework");
   merge_restarts(parsed, draft);
-  merge_yarn(parsed, flags, draft);
-  merge_kubernetes(parsed, flags, draft);
+  GANGRUN_TRY(merge_job_lists(parsed, draft));
   GANGRUN_TRY(merge_queue(flags, places, draft));
   for (const std::string& mount : flags.mounts) {
     draft.origins[base::format("mounts.{}", draft.spec.mounts.size())] = "--mount: ";
@@ -340,7 +348,7 @@ Result<> merge_job(const ParsedFlags& parsed, const Flags& flags, const Places& 
 }  // namespace
 
 Result<> merge_flags(const Flags& flags, const Places& places, JobDraft& draft) {
-  GANGRUN_ASSIGN(const ParsedFlags parsed, parse_flags(flags));
+  GANGRUN_ASSIGN(const ParsedFlags parsed, parse_flags(flags, places.job_fields()));
   merge_roles(parsed, flags, draft);
   GANGRUN_TRY(merge_fields(parsed, draft));
   GANGRUN_TRY(merge_ports(parsed, draft));

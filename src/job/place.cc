@@ -46,6 +46,15 @@ Found check_text_for_images(const JobSpec& job) {
   return std::nullopt;
 }
 
+// As first_given(), of what a section has. The parts come first: they say more than the whole.
+std::pair<std::string, std::string> first_in_section(const Section& section, const JobSpec& job) {
+  for (const SectionPart& part : section.parts) {
+    auto [key, value] = first_given(part.fields, job);
+    if (!key.empty()) return {std::string(part.prefix) + key, std::move(value)};
+  }
+  return first_given(section.fields, job);
+}
+
 }  // namespace
 
 std::string refused_text(std::string_view value, std::string_view place, std::string_view other) {
@@ -66,6 +75,15 @@ Found find_no_text(const base::Json& part, const std::string& path, std::string_
     if (auto found = find_no_text(value, own_path, why)) return found;
   }
   return std::nullopt;
+}
+
+Places::Places(std::vector<Place> places)
+    : places_(std::move(places)), job_fields_(plain_job_fields()) {
+  for (const Place& place : places_) {
+    if (place.section == nullptr) continue;
+    sections_.push_back(place.section);
+    add_section_fields(*place.section, job_fields_);
+  }
 }
 
 std::vector<std::string> Places::names() const {
@@ -130,13 +148,11 @@ Found Places::check_features(const JobSpec& job, const Place& place) const {
 Found Places::check_sections(const JobSpec& job, const Place& place) const {
   if (place.takes_other_sections) return std::nullopt;
   for (const Place& other : places_) {
-    if (&other == &place) continue;
-    for (const OptionTable& table : other.options) {
-      const auto [key, value] = first_given(table.fields, job);
-      if (key.empty()) continue;
-      return Problem{base::format("{}.{}{}", other.name, table.prefix, key),
-                     refused_text(value, place.name, other.name)};
-    }
+    if (&other == &place || other.section == nullptr) continue;
+    const auto [key, value] = first_in_section(*other.section, job);
+    if (key.empty()) continue;
+    return Problem{base::format("{}.{}", other.name, key),
+                   refused_text(value, place.name, other.name)};
   }
   return std::nullopt;
 }

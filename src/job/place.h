@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "job/field.h"
+#include "job/job_fields.h"
 #include "job/problem.h"
+#include "job/section.h"
 #include "job/spec.h"
 
 // What a place that runs tasks says of itself, as far as the rules for jobs go. No place is named
@@ -39,14 +40,8 @@ struct Asked {
 };
 std::optional<Asked> find_asked(const JobSpec& job, Feature feature);
 
-// Fields of a place's own section of a job file.
-struct OptionTable {
-  std::string prefix{};  // of their keys within the section: "master."
-  FieldRows<JobSpec> fields;
-};
-
 struct Place {
-  std::string name{};        // what `on` says, and the key of the section
+  std::string name{};        // what `on` says, and the key of its section
   std::string other_name{};  // what people write for it too
   std::string words{};       // what help has for it: "this machine"
   std::string reference{};   // what the reference has for it
@@ -55,8 +50,7 @@ struct Place {
   std::vector<Feature> passed_over{};
   // What follows in the error where it has not got a feature. Others name a place that has it.
   std::map<Feature, std::string_view> refusals{};
-  // Its section, the part with the longest prefix first; none: it has no section.
-  std::vector<OptionTable> options{};
+  const Section* section = nullptr;  // null: it has none
   // Whether a job for it may have the sections of other places, as a file for several clusters has.
   bool takes_other_sections = false;
   // Whether it brings the files that a job names to its tasks, under names of their own.
@@ -76,8 +70,8 @@ struct Place {
 // All places that there are, in the order in which errors list them.
 class Places {
  public:
-  Places() = default;
-  explicit Places(std::vector<Place> places) : places_(std::move(places)) {}
+  Places() : Places(std::vector<Place>{}) {}
+  explicit Places(std::vector<Place> places);
 
   [[nodiscard]] const std::vector<Place>& all() const { return places_; }
   // "this machine, that cluster, or another one".
@@ -87,6 +81,11 @@ class Places {
   [[nodiscard]] const Place* find(std::string_view name) const;
   // Whose queue a job's is: its own place's, or of the first that has queues. Null: none has.
   [[nodiscard]] const Place* with_queue(const JobSpec& job) const;
+
+  // What a job may have for each of them.
+  [[nodiscard]] const SectionList& sections() const { return sections_; }
+  // plain_job_fields() and those of the sections.
+  [[nodiscard]] const std::vector<JobField>& job_fields() const { return job_fields_; }
 
   // Whether the job's tasks run beside their master, so that its loopback is theirs.
   [[nodiscard]] bool are_tasks_beside_master(const JobSpec& job) const;
@@ -100,6 +99,8 @@ class Places {
   [[nodiscard]] const Place* first_with(Feature feature) const;
 
   std::vector<Place> places_;
+  SectionList sections_;
+  std::vector<JobField> job_fields_;
 };
 
 // "'a' is not allowed with `on: here`; allowed with `on: there`".

@@ -3,17 +3,86 @@
 #include <gmock/gmock.h>
 
 #include "job/build.h"
+#include "job/field_values.h"
 #include "job/job_fields.h"
+#include "job/plan_json.h"
+#include "job/section.h"
+#include "job/sections.h"
+#include "job/spec_yaml.h"
+#include "job/validate.h"
 
 namespace gangrun::job {
 namespace {
+
+// What only "there" is told.
+struct ThereOptions {
+  std::string queue;
+  std::vector<std::string> colours;
+  std::map<std::string, std::string> sizes;
+  int depth = 1;
+  bool deep = false;
+
+  static const Section& section();
+
+  friend bool operator==(const ThereOptions&, const ThereOptions&) = default;
+};
+
+base::Result<std::string> take_size(std::string_view item, JobSpec& job) {
+  if (item.empty()) return base::invalid_argument("is empty");
+  job.sections.edit<ThereOptions>().sizes[std::string(item)] = "x";
+  return std::string(item);
+}
+
+constexpr FieldRow<JobSpec> sizes_row() {
+  auto row = own_field<JobSpec>(
+      {.key = "sizes", .flag = {.names = "--size", .forms = FlagForms::kItems}},
+      [](const Field& field, JobSpec& job) {
+        return read_texts(field, {}, job.sections.edit<ThereOptions>().sizes);
+      },
+      [](const JobSpec& job, PlanForm /*form*/) {
+        return map_json(job.sections.get<ThereOptions>().sizes);
+      });
+  row.take = take_size;
+  return row;
+}
+
+constexpr FieldRow<JobSpec> kDeepFields[] = {
+    section_field<&ThereOptions::depth>({.key = "depth", .min = 1, .max = 9}),
+};
+constexpr FieldRow<JobSpec> kThereFields[] = {
+    section_field<&ThereOptions::queue>({.key = "queue", .allowed = "a queue"}),
+    section_field<&ThereOptions::colours>(
+        {.key = "colours",
+         .allowed = "colours, a colour",
+         .flag = {.names = "--colour", .forms = FlagForms::kEach, .adds = true}}),
+    section_field<&ThereOptions::deep>(
+        {.key = "deep", .flag = {.names = "--deep", .forms = FlagForms::kSwitch}}),
+    sizes_row(),
+    own_field<JobSpec>(
+        {.key = "pit"},
+        [](const Field& field, JobSpec& job) {
+          return read_fields<JobSpec>(field, kDeepFields, job);
+        },
+        [](const JobSpec& job, PlanForm form) {
+          return json_of_fields<JobSpec>(kDeepFields, job, form);
+        }),
+};
+
+const Section& ThereOptions::section() {
+  static const Section kSection{.key = "there",
+                                .about = "Settings for there",
+                                .fields = kThereFields,
+                                .parts = {{"pit.", kDeepFields}},
+                                .make = make_options<ThereOptions>};
+  return kSection;
+}
 
 Found check_here(const JobSpec& job) {
   if (job.name != "bad") return std::nullopt;
   return Problem{"name", "is bad here"};
 }
 Found check_queue_there(const JobSpec& job) {
-  if (job.yarn.queue != "x") return std::nullopt;
+  if (job.sections.get<ThereOptions>().queue != "x") return std::nullopt;
   return Problem{"there.queue", "is x"};
 }
 
@@ -32,9 +101,9 @@ Places two_places() {
                    Feature::kImages, Feature::kGpus, Feature::kOtherResources, Feature::kPods,
                    Feature::kLabels, Feature::kOnePerNode, Feature::kSpares, Feature::kSmallerGangs,
                    Feature::kHosts, Feature::kOutputs},
-      .options = {{"", yarn_fields()}},
+      .section = &ThereOptions::section(),
       .takes_other_sections = true,
-      .queue = [](JobSpec& job) -> std::string& { return job.yarn.queue; },
+      .queue = [](JobSpec& job) -> std::string& { return job.sections.edit<ThereOptions>().queue; },
       .check_options = check_queue_there};
   return Places({here, there});
 }
@@ -107,11 +176,11 @@ TEST(Place, ARefusalOfItsOwnSaysWhy) {
 
 TEST(Place, ASectionIsCheckedWhereverTheJobRunsAndRefusedWhereItIsNotPassedOver) {
   JobSpec job = job_on("here");
-  job.yarn.queue = "q";
+  job.sections.edit<ThereOptions>().queue = "q";
   EXPECT_EQ(two_places().check(job)->path, "there.queue");
   EXPECT_EQ(two_places().check(job)->text,
             "'q' is not allowed with `on: here`; allowed with `on: there`");
-  job.yarn.queue = "x";
+  job.sections.edit<ThereOptions>().queue = "x";
   EXPECT_EQ(two_places().check(job)->text, "is x");
   job = job_on("here");
   job.name = "bad";
@@ -137,9 +206,40 @@ TEST(Place, BuildGivesItItsOneNameAndItsQueue) {
   EXPECT_EQ(build(std::nullopt, queue, {.places = &places}).error().message,
             "--queue: there.queue: 'q' is not allowed with `on: here`; allowed with `on: there`");
   queue.job_fields["on"] = "there";
-  EXPECT_EQ(build(std::nullopt, queue, {.places = &places})->yarn.queue, "q");
+  EXPECT_EQ(build(std::nullopt, queue, {.places = &places})->sections.get<ThereOptions>().queue,
+            "q");
   EXPECT_FALSE(build(std::nullopt, queue, {}).ok());
   EXPECT_EQ(places.words(&Place::words), "this one, or that one");
+}
+
+TEST(Place, ItsSectionIsReadWrittenAndCheckedByItsRows) {
+  const Places places = two_places();
+  const auto draft =
+      parse_spec("tasks: {w: }\ncommand: x\non: there\nthere: {colours: [red], pit: {depth: 3}}\n",
+                 "job.yaml", places.sections());
+  ASSERT_TRUE(draft.ok()) << draft.error().message;
+  Flags flags;
+  flags.job_lists = {{"there.colours", {"blue, dark", "green"}}, {"there.sizes", {"s,m"}}};
+  flags.job_switches = {{"there.deep", true}};
+  const auto spec = build(*draft, flags, {.places = &places});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const auto& own = spec->sections.get<ThereOptions>();
+  EXPECT_THAT(own.colours, testing::ElementsAre("red", "blue, dark", "green"));
+  EXPECT_THAT(own.sizes, testing::ElementsAre(testing::Pair("m", "x"), testing::Pair("s", "x")));
+  EXPECT_TRUE(own.deep);
+  EXPECT_EQ(
+      base::dump_json(to_json(*spec).at("there")),
+      R"({"colours":["red","blue, dark","green"],"deep":true,"sizes":{"m":"x","s":"x"},"pit":{"depth":3}})");
+
+  JobSpec bad = *spec;
+  bad.sections.edit<ThereOptions>().depth = 10;
+  EXPECT_EQ(find_problem(bad)->path, "there.pit.depth");
+  bad.on = "here";
+  EXPECT_EQ(places.check(bad)->path, "there.pit.depth");
+  flags.job_lists["there.sizes"] = {","};
+  EXPECT_EQ(build(*draft, flags, {.places = &places}).error().message, "--size: '': is empty");
+  flags.job_lists = {{"there.pit", {"a"}}};
+  EXPECT_EQ(build(*draft, flags, {.places = &places}).error().code, base::Code::kInternal);
 }
 
 }  // namespace

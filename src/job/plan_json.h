@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/plan_form.h"
+#include "job/section.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
@@ -12,7 +13,8 @@ namespace gangrun::job {
 // programs: what travels to masters and agents, and is read back without parsing a text of ours.
 base::Json to_json(const JobSpec& spec, PlanForm form = PlanForm::kForPeople);
 
-// The inverse; the result is valid. Shorter forms of a job file are read too.
-base::Result<JobSpec> job_spec_from_json(const base::Json& json);
+// The inverse; the result is valid. Shorter forms of a job file are read too. Of sections those in
+// the list are read; a map under another key is carried as it is, for a program that knows it.
+base::Result<JobSpec> job_spec_from_json(const base::Json& json, const SectionList& sections = {});
 
 }  // namespace gangrun::job

@@ -47,18 +47,15 @@ timeouts: {hold: 90}
 files: ["hdfs://nn:8020/a b#c", x, "y#z/y.py"]
 archives: {env: "a b.tar.gz", _d.1: "hdfs:///x.zip"}
 on: yarn
-yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcores: 2, label: ""}, view_acl: "*", modify_acl: "a,b c", max_attempts: 3, container_runtime: docker, file_systems: ["hdfs://b:8020"], principal: a@R, as: bob}
 )",
     R"(tasks: {worker: {pod: {spec: {nodeName: n, x: [1, "1", 1.5, null, {}]}}, outputs: []}, ps: {outputs: [a/, b c]}}
 command: x
 image: a
 outputs: [model/]
 on: k8s
-kubernetes: {kubeconfig: "a b", context: c, insecure: true, namespace: n, service_account: s, labels: {a: "1"}, annotations: {b: "x: y"}, node_selector: {c: ""}, tolerations: [{operator: Exists}], volumes: [{name: v, emptyDir: {}}], volume_mounts: [{name: v, mountPath: /v, readOnly: false}], image_pull_secrets: [r], image_pull_policy: Never, priority_class: p, queue: q, gang_scheduling: volcano, pod: {}, helper_image: h}
 )",
     "tasks: {worker: {image: a}}\ncommand: x\non: kubernetes\n",
     "tasks: {worker: }\ncommand: x\non: yarn\n",
-    "tasks: {worker: }\ncommand: x\non: yarn\nyarn: {master: {label: a}}\n",
 };
 
 TEST(PlanJson, ReadsBackAsTheSameJobAlsoAsAJobFile) {
@@ -186,6 +183,27 @@ TEST(PlanJson, WhatTravelsHasNumbersWherePeopleGetUnits) {
   EXPECT_EQ(json.at("timeouts").at("job"), 7200);
   EXPECT_EQ(json.at("timeouts").at("stop"), 1.5);
   EXPECT_EQ(json.at("restarts").at("pause"), 2);
+}
+
+// The section of a place that this program does not know.
+TEST(PlanJson, CarriesASectionThatItDoesNotKnow) {
+  const base::Json json = base::Json::parse(
+      R"({"tasks": {"w": {}}, "command": "x", "on": "moon", "moon": {"crater": 1.5, "dust": ["1", 1, null, {}]}})");
+  const auto spec = job_spec_from_json(json);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  for (const PlanForm form : {PlanForm::kForPeople, PlanForm::kForPrograms}) {
+    EXPECT_EQ(to_json(*spec, form).at("moon"), json.at("moon"));
+    EXPECT_EQ(*job_spec_from_json(to_json(*spec, form)), *spec);
+  }
+  base::Json other = json;
+  other["moon"]["crater"] = 2;
+  EXPECT_NE(*job_spec_from_json(other), *spec);
+  // A field is not a section, and in a file of a person's an unknown key is a mistake.
+  other["moon"] = "full";
+  EXPECT_THAT(job_spec_from_json(other).error().message,
+              testing::HasSubstr("'moon' is not a known key"));
+  EXPECT_THAT(parse_spec(base::dump_json(json), "job.json").error().message,
+              testing::HasSubstr("'moon' is not a known key"));
 }
 
 TEST(PlanJson, RefusesAnInvalidJob) {

@@ -62,26 +62,6 @@ std::string_view to_string(Expose expose) {
   return "loopback";
 }
 
-std::string_view to_string(ContainerRuntime runtime) {
-  switch (runtime) {
-    case ContainerRuntime::kAuto: return "auto";
-    case ContainerRuntime::kDocker: return "docker";
-    case ContainerRuntime::kNone: return "none";
-  }
-  return "auto";
-}
-
-std::string_view to_string(GangScheduling scheduling) {
-  switch (scheduling) {
-    case GangScheduling::kAuto: return "auto";
-    case GangScheduling::kKueue: return "kueue";
-    case GangScheduling::kVolcano: return "volcano";
-    case GangScheduling::kWorkload: return "workload";
-    case GangScheduling::kHold: return "hold";
-  }
-  return "";
-}
-
 std::string_view to_string(StopSignal signal) {
   switch (signal) {
     case StopSignal::kTerm: return "TERM";

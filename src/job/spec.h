@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "job/sections.h"
 #include "job/task_id.h"
 
 namespace gangrun::job {
@@ -33,10 +34,6 @@ enum class Hold { kUntilBind, kUntilExec };
 // Who reaches the port that TensorBoard listens on: this machine only, or all who reach its host.
 enum class Expose { kLoopback, kHost };
 
-// What runs the images of tasks on YARN: what Hadoop's configuration says, YARN itself, or our
-// agent by the engine that its node has.
-enum class ContainerRuntime { kAuto, kDocker, kNone };
-
 // By which a task is told to stop.
 enum class StopSignal { kTerm, kInt, kHup, kQuit, kUsr1, kUsr2 };
 
@@ -47,22 +44,16 @@ enum class StopSignalTo { kProcess, kGroup };
 // By which a command learns that its place may take it away.
 enum class NoticeSignal { kUsr1, kUsr2, kTerm, kInt, kNone };
 
-// By what the pods of a job are scheduled all or none: what the cluster has, or one of these, or by
-// being held back until all have a node.
-enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
-
 std::string_view to_string(Policy policy);
 std::string_view to_string(Framework framework);
 std::string_view to_string(RestartScope scope);
 std::string_view to_string(Containment containment);
 std::string_view to_string(Hold hold);
 std::string_view to_string(Expose expose);
-std::string_view to_string(ContainerRuntime runtime);
 // "TERM", "USR1", …
 std::string_view to_string(StopSignal signal);
 std::string_view to_string(StopSignalTo to);
 std::string_view to_string(NoticeSignal signal);
-std::string_view to_string(GangScheduling scheduling);
 
 inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxProcessesPerTask = 256;
@@ -136,7 +127,7 @@ struct TaskSpec {
   // By the folder that a task finds each in, unpacked: the path or URL. Beside the job's.
   std::map<std::string, std::string> archives;
   std::map<std::string, std::string> environment;
-  // A pod, or a part of one, as Kubernetes writes it, over KubernetesOptions::pod. Null: none.
+  // A pod, or a part of one, as Kubernetes writes it, over the job's. Null: none.
   base::Json pod;
   // What is kept of the files of these tasks. Absent: the job's.
   std::optional<std::vector<std::string>> outputs;
@@ -210,62 +201,6 @@ struct Timeouts {
   friend bool operator==(const Timeouts&, const Timeouts&) = default;
 };
 
-// What YARN is told of a job beside its tasks.
-struct YarnOptions {
-  std::string queue;            // empty: "default"
-  std::optional<int> priority;  // a larger number goes first; absent: what the queue says
-  std::vector<std::string> tags;
-  Resources master{.memory_mib = 256};      // without GPUs and others; all at least 1
-  std::optional<std::string> master_label;  // as TaskSpec::label
-  // Who may look at the job and who may end it, as YARN writes it: "user,user group,group", or "*".
-  // Empty: its user, and who the cluster says.
-  std::string view_acl;
-  std::string modify_acl;
-  int max_attempts = 0;  // how often a master is started; 0: as often as the cluster allows
-  ContainerRuntime container_runtime = ContainerRuntime::kAuto;
-  // On a cluster with Kerberos. URLs for which the tasks get tokens too, beside the cluster's own.
-  std::vector<std::string> file_systems;
-  std::string principal;  // as whom the user comes; empty: who the ticket, or the keytab, is of
-  std::string keytab;     // a file on the client's machine; empty: the ticket cache
-  std::string as;         // the user for whom the job is; empty: who submits it
-
-  friend bool operator==(const YarnOptions&, const YarnOptions&) = default;
-};
-
-// What Kubernetes is told of a job beside its tasks.
-struct KubernetesOptions {
-  std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
-  std::string context;     // empty: the current one
-  bool insecure = false;   // whether a kubeconfig may say that the server is not verified
-  std::string name_space;  // empty: that of the context
-  std::string service_account;
-  std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> annotations;
-  std::map<std::string, std::string> node_selector;
-  // As a pod has them.
-  std::vector<base::Json> tolerations;
-  std::vector<base::Json> volumes;
-  std::vector<base::Json> volume_mounts;
-  std::vector<std::string> image_pull_secrets;
-  std::string
-      image_pull_policy;  // "Always", "IfNotPresent", "Never"; empty: what Kubernetes decides
-  std::string priority_class;
-  std::string queue;  // of Kueue or Volcano
-  GangScheduling gang_scheduling = GangScheduling::kAuto;
-  base::Json pod;            // a pod, or a part of one, for all tasks; null: none
-  std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
-
-  friend bool operator==(const KubernetesOptions&, const KubernetesOptions&) = default;
-};
-
-struct SshOptions {
-  std::string config;    // a file of the client's machine; empty: as ssh finds it
-  std::string hostfile;  // a file of the client's machine with the hosts; empty: none
-  std::string folder;    // on the hosts, absolute; empty: the first that can be used
-
-  friend bool operator==(const SshOptions&, const SshOptions&) = default;
-};
-
 // Where a job runs that does not say it.
 inline constexpr std::string_view kDefaultPlace = "local";
 
@@ -285,9 +220,7 @@ struct JobSpec {
   std::vector<Mount> mounts;           // what containers see of the host beside their own folder
   std::optional<ZooKeeper> zookeeper;  // absent: the roll call is not mirrored
   std::string on{kDefaultPlace};
-  YarnOptions yarn;              // of use on YARN only
-  KubernetesOptions kubernetes;  // of use on Kubernetes only
-  SshOptions ssh;                // of use on hosts that ssh reaches only
+  Sections sections;  // what only one place is told
   // Files and folders (with a "/" at the end or not), relative to the working folder, that are
   // brought to the client when a task has ended. Of use where the tasks have other files than it.
   std::vector<std::string> outputs;

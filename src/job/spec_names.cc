@@ -19,36 +19,14 @@ constexpr std::array kContainments = {Containment::kAuto, Containment::kPidNames
                                       Containment::kCgroup, Containment::kSubreaper};
 constexpr std::array kHolds = {Hold::kUntilBind, Hold::kUntilExec};
 constexpr std::array kExposes = {Expose::kLoopback, Expose::kHost};
-constexpr std::array kContainerRuntimes = {ContainerRuntime::kAuto, ContainerRuntime::kDocker,
-                                           ContainerRuntime::kNone};
 constexpr std::array kStopSignals = {StopSignal::kTerm, StopSignal::kInt,  StopSignal::kHup,
                                      StopSignal::kQuit, StopSignal::kUsr1, StopSignal::kUsr2};
 constexpr std::array kStopSignalTos = {StopSignalTo::kProcess, StopSignalTo::kGroup};
 constexpr std::array kNoticeSignals = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
                                        NoticeSignal::kTerm, NoticeSignal::kInt,
                                        NoticeSignal::kNone};
-constexpr std::array kGangSchedulings = {GangScheduling::kAuto, GangScheduling::kKueue,
-                                         GangScheduling::kVolcano, GangScheduling::kWorkload,
-                                         GangScheduling::kHold};
 constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax,
                                     Framework::kHorovod};
-
-template <typename Values>
-std::vector<std::string> names_of(const Values& values) {
-  std::vector<std::string> names;
-  names.reserve(values.size());
-  for (const auto value : values) names.emplace_back(to_string(value));
-  return names;
-}
-
-template <typename Values>
-base::Result<typename Values::value_type> find_by_name(const Values& values, std::string_view text,
-                                                       std::string_view what) {
-  for (const auto value : values) {
-    if (to_string(value) == text) return value;
-  }
-  return not_one_of(text, what, names_of(values));
-}
 
 // "USR1" or "SIGUSR1".
 template <typename Values>
@@ -60,7 +38,7 @@ base::Result<typename Values::value_type> find_signal(const Values& values, std:
     const bool is_long = text.starts_with(kPrefix) && text.substr(kPrefix.size()) == name;
     if (text == name || (is_long && name != "none")) return value;
   }
-  return not_one_of(text, what, names_of(values));
+  return not_one_of(text, what, choice_names(values));
 }
 
 }  // namespace
@@ -73,46 +51,40 @@ base::Error not_one_of(std::string_view text, std::string_view what,
       meant ? base::format("; did you mean '{}'?", *meant) : ";", base::join(allowed, ", ")));
 }
 
-std::vector<std::string> policy_names() { return names_of(kPolicies); }
-std::vector<std::string> restart_scope_names() { return names_of(kScopes); }
-std::vector<std::string> containment_names() { return names_of(kContainments); }
+std::vector<std::string> policy_names() { return choice_names(kPolicies); }
+std::vector<std::string> restart_scope_names() { return choice_names(kScopes); }
+std::vector<std::string> containment_names() { return choice_names(kContainments); }
 
-std::vector<std::string> hold_names() { return names_of(kHolds); }
-std::vector<std::string> expose_names() { return names_of(kExposes); }
-std::vector<std::string> container_runtime_names() { return names_of(kContainerRuntimes); }
-std::vector<std::string> stop_signal_names() { return names_of(kStopSignals); }
-std::vector<std::string> stop_signal_to_names() { return names_of(kStopSignalTos); }
-std::vector<std::string> notice_signal_names() { return names_of(kNoticeSignals); }
-std::vector<std::string> gang_scheduling_names() { return names_of(kGangSchedulings); }
+std::vector<std::string> hold_names() { return choice_names(kHolds); }
+std::vector<std::string> expose_names() { return choice_names(kExposes); }
+std::vector<std::string> stop_signal_names() { return choice_names(kStopSignals); }
+std::vector<std::string> stop_signal_to_names() { return choice_names(kStopSignalTos); }
+std::vector<std::string> notice_signal_names() { return choice_names(kNoticeSignals); }
 
 std::vector<std::string> framework_names() {
-  std::vector<std::string> names = names_of(kFrameworks);
+  std::vector<std::string> names = choice_names(kFrameworks);
   names.emplace_back("none");
   return names;
 }
 
 base::Result<Policy> policy_from(std::string_view text) {
-  return find_by_name(kPolicies, text, "a policy");
+  return find_choice(kPolicies, text, "a policy");
 }
 
 base::Result<RestartScope> restart_scope_from(std::string_view text) {
-  return find_by_name(kScopes, text, "a scope of restarts");
+  return find_choice(kScopes, text, "a scope of restarts");
 }
 
 base::Result<Containment> containment_from(std::string_view text) {
-  return find_by_name(kContainments, text, "a containment");
+  return find_choice(kContainments, text, "a containment");
 }
 
 base::Result<Hold> hold_from(std::string_view text) {
-  return find_by_name(kHolds, text, "a time until which ports are held");
+  return find_choice(kHolds, text, "a time until which ports are held");
 }
 
 base::Result<Expose> expose_from(std::string_view text) {
-  return find_by_name(kExposes, text, "who reaches a port");
-}
-
-base::Result<ContainerRuntime> container_runtime_from(std::string_view text) {
-  return find_by_name(kContainerRuntimes, text, "what runs images");
+  return find_choice(kExposes, text, "who reaches a port");
 }
 
 base::Result<StopSignal> stop_signal_from(std::string_view text) {
@@ -120,7 +92,7 @@ base::Result<StopSignal> stop_signal_from(std::string_view text) {
 }
 
 base::Result<StopSignalTo> stop_signal_to_from(std::string_view text) {
-  return find_by_name(kStopSignalTos, text, "who gets the signal to stop");
+  return find_choice(kStopSignalTos, text, "who gets the signal to stop");
 }
 
 base::Result<NoticeSignal> notice_signal_from(std::string_view text) {
@@ -148,10 +120,6 @@ int number_of(NoticeSignal signal) {
     case NoticeSignal::kInt: return SIGINT;
   }
   return 0;
-}
-
-base::Result<GangScheduling> gang_scheduling_from(std::string_view text) {
-  return find_by_name(kGangSchedulings, text, "what schedules a gang");
 }
 
 base::Result<Framework> framework_from(std::string_view text) {

@@ -1,20 +1,54 @@
 #include "job/spec_yaml.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "job/job_fields.h"
 #include "job/spec_field.h"
 #include "job/yaml_tree.h"
+#include "job/yaml_value.h"
 
 namespace gangrun::job {
 
 namespace {
 
-base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source) {
+// The keys of maps that are not among `known`.
+std::vector<std::string> other_maps(const YamlNode& root, const std::vector<std::string>& known) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < root.keys.size(); ++i) {
+    const std::string& key = root.keys[i].name;
+    if (root.children[i].kind != YamlNode::Kind::kMap) continue;
+    if (std::ranges::find(known, key) == known.end()) keys.push_back(key);
+  }
+  return keys;
+}
+
+base::Result<> read_section(const Field& field, const Section& section, JobSpec& spec) {
+  spec.sections.open(section);
+  return read_fields(field, section.fields, spec);
+}
+
+base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source,
+                                const SectionList& sections, bool carries_others) {
   JobDraft draft;
   const Field field{root, "", source, draft.origins};
   if (root.kind == YamlNode::Kind::kNull) {
     return field.error("is empty; a job file has at least `tasks`");
   }
-  GANGRUN_TRY(read_fields(field, job_fields(), draft.spec));
+  const FieldRows<JobSpec> rows = job_fields();
+  std::vector<std::string> keys = keys_of(rows);
+  for (const Section* section : sections) keys.emplace_back(section->key);
+  if (carries_others) {
+    for (std::string& key : other_maps(root, keys)) keys.push_back(std::move(key));
+  }
+  GANGRUN_TRY(read_keys(field, keys, [&](std::size_t i, const Field& child) -> base::Result<> {
+    if (i < rows.size()) return read_row(child, rows[i], draft.spec);
+    if (const std::size_t at = i - rows.size(); at < sections.size()) {
+      return read_section(child, *sections[at], draft.spec);
+    }
+    draft.spec.sections.carry(keys[i], json_value(child.node));
+    return {};
+  }));
   if (draft.spec.tasks.empty()) {
     return field.error("`tasks` is missing; a job needs at least one task");
   }
@@ -23,14 +57,15 @@ base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source)
 
 }  // namespace
 
-base::Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name) {
+base::Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name,
+                                  const SectionList& sections) {
   GANGRUN_ASSIGN(const YamlNode root, parse_yaml(text, source_name));
-  return read_job(root, source_name);
+  return read_job(root, source_name, sections, false);
 }
 
-base::Result<JobDraft> draft_from_json(const base::Json& json) {
+base::Result<JobDraft> draft_from_json(const base::Json& json, const SectionList& sections) {
   GANGRUN_ASSIGN(const YamlNode root, yaml_from_json(json));
-  return read_job(root, "");
+  return read_job(root, "", sections, true);
 }
 
 }  // namespace gangrun::job

@@ -6,15 +6,18 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/draft.h"
+#include "job/section.h"
 
 namespace gangrun::job {
 
-// A job file (docs/job.md) as a draft. `source_name` is what errors call the text: each is one line
-// "job.yaml:4:12: tasks.worker.memory: '2 GBB' is not …; allowed: …". What concerns several fields
-// at once is left to build().
-base::Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name);
+// A job file (docs/job.md) as a draft, with sections for these places. `source_name` is what errors
+// call the text: each is one line "job.yaml:4:12: tasks.worker.memory: '2 GBB' is not …; allowed:
+// …". What concerns several fields at once is left to build().
+base::Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name,
+                                  const SectionList& sections = {});
 
-// The same of a JSON value in the same shape.
-base::Result<JobDraft> draft_from_json(const base::Json& json);
+// The same of a JSON value in the same shape. A map under a key that is not known is carried: it is
+// the section of a place that this program does not know.
+base::Result<JobDraft> draft_from_json(const base::Json& json, const SectionList& sections = {});
 
 }  // namespace gangrun::job

@@ -9,7 +9,6 @@
 #include "job/label.h"
 #include "job/limits.h"
 #include "job/outputs.h"
-#include "job/spec_kubernetes.h"
 #include "job/units.h"
 
 namespace gangrun::job {

@@ -13,6 +13,7 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "job/field.h"
+#include "job/section.h"
 #include "job/task_fields.h"
 
 // What documents and the Python package say of the rows of a table.
@@ -79,6 +80,11 @@ base::Json properties_of(FieldRows<Owner> rows) {
   base::Json json = base::Json::object();
   for (const auto& row : rows) json[std::string(row.info.key)] = property_of(row);
   return json;
+}
+
+inline base::Json property_of(const Section& section) {
+  return {{"description", base::format("{}.", section.about)},
+          {"oneOf", {{{"$ref", base::format("#/$defs/{}", section.key)}}, {{"type", "null"}}}}};
 }
 
 inline std::string in_one_line(const base::Json& json) {
@@ -155,6 +161,10 @@ std::string reference_table(FieldRows<Owner> rows) {
   return text;
 }
 
+inline std::string reference_row(const Section& section) {
+  return base::format("| `{0}` | with `on: {0}` only: a map (below) | below |\n", section.key);
+}
+
 inline std::string value_of_flag(const FieldInfo& info) {
   if (!info.flag.reference.empty()) return std::string(info.flag.reference);
   std::string value = std::string(info.key);
@@ -162,7 +172,10 @@ inline std::string value_of_flag(const FieldInfo& info) {
   if (info.kind == FieldKind::kMemory) value = "memory";
   if (info.kind == FieldKind::kDuration) value = "time";
   switch (info.flag.forms) {
-    case FlagForms::kOneValue: return "as in the file";
+    case FlagForms::kOneValue:
+    case FlagForms::kItems:
+    case FlagForms::kEach: return "as in the file";
+    case FlagForms::kSwitch: return "none";
     case FlagForms::kTypes: return "`type`";
     case FlagForms::kTypeOnly: return base::format("`type:{}`", value);
     case FlagForms::kGeneralOrType: return base::format("`{0}` or `type:{0}`", value);

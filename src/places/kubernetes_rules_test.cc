@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/build.h"
 #include "job/spec_yaml.h"
 #include "places/places.h"
@@ -10,7 +11,7 @@ namespace gangrun::job {
 namespace {
 
 std::string kubernetes_rules_error(const std::string& yaml) {
-  const auto draft = parse_spec(yaml, "");
+  const auto draft = parse_spec(yaml, "", places::rules().sections());
   if (!draft.ok()) return draft.error().message;
   const auto spec = build(*draft, {}, {"job.yaml", &places::rules()});
   return spec.ok() ? "" : spec.error().message;
@@ -83,9 +84,9 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
 
 TEST(KubernetesRules, AnnotationsHaveALimitTogether) {
   JobSpec job;
-  job.kubernetes.annotations = {{"a", std::string(100'000, 'x')},
-                                {"b", std::string(100'000, 'x')},
-                                {"c", std::string(100'000, 'x')}};
+  cluster::edit_kubernetes(job).annotations = {{"a", std::string(100'000, 'x')},
+                                               {"b", std::string(100'000, 'x')},
+                                               {"c", std::string(100'000, 'x')}};
   const auto found = places::rules().check(job);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->text, "300003 bytes are more than the limit of 262144 for all together");

@@ -48,7 +48,7 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->name, "job");
   EXPECT_THAT(spec->files, testing::Contains("other.csv"));
-  EXPECT_THAT(read_draft(test_.folder() + "/jobs/job.yaml")->spec.files,
+  EXPECT_THAT(read_draft(test_.folder() + "/jobs/job.yaml", places_.rules().sections())->spec.files,
               ElementsAre(test_.folder() + "/jobs/data.csv"));
 }
 

@@ -10,6 +10,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/variable.h"
+#include "cluster/kubernetes/kubernetes_options.h"
+#include "cluster/yarn/yarn_options.h"
 #include "job/job_fields.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
@@ -74,31 +76,39 @@ std::vector<std::string> names_of_places() {
 // Each map of a job file: where the schema has it, what its table is called in the reference, and
 // what is made for both.
 struct Map {
-  const char* pointer;
-  const char* name;
+  std::string pointer;
+  std::string name;
   std::vector<std::string> keys;
   base::Json properties;
   std::string table;
 };
 
 template <typename Owner>
-Map map_of(const char* pointer, const char* name, FieldRows<Owner> rows) {
+Map map_of(const std::string& pointer, const std::string& name, FieldRows<Owner> rows) {
   return {pointer, name, keys_of(rows), properties_of(rows), reference_table(rows)};
 }
 
-// The reference has no table of its own for the last two.
+// The reference has no table of its own for those without a name.
 std::vector<Map> maps() {
-  return {map_of("", "job", job_fields()),
-          map_of("/$defs/task", "task", task_fields()),
-          map_of("/$defs/ports", "ports", ports_fields()),
-          map_of("/$defs/restarts", "restarts", restarts_fields()),
-          map_of("/$defs/timeouts", "timeouts", timeouts_fields()),
-          map_of("/$defs/zookeeper", "zookeeper", zookeeper_fields()),
-          map_of("/$defs/yarn", "yarn", yarn_fields()),
-          map_of("/$defs/kubernetes", "kubernetes", kubernetes_fields()),
-          map_of("/$defs/ssh", "ssh", ssh_fields()),
-          map_of("/$defs/override", "", override_fields()),
-          map_of("/$defs/yarn_master", "", yarn_master_fields())};
+  std::vector<Map> all = {map_of("", "job", job_fields()),
+                          map_of("/$defs/task", "task", task_fields()),
+                          map_of("/$defs/ports", "ports", ports_fields()),
+                          map_of("/$defs/restarts", "restarts", restarts_fields()),
+                          map_of("/$defs/timeouts", "timeouts", timeouts_fields()),
+                          map_of("/$defs/zookeeper", "zookeeper", zookeeper_fields()),
+                          map_of("/$defs/override", "", override_fields())};
+  for (const Section* section : places::rules().sections()) {
+    const std::string key(section->key);
+    all.front().keys.push_back(key);
+    all.front().properties[key] = property_of(*section);
+    all.front().table += reference_row(*section);
+    all.push_back(map_of("/$defs/" + key, key, section->fields));
+    for (const SectionPart& part : section->parts) {
+      const std::string name(part.prefix.substr(0, part.prefix.size() - 1));
+      all.push_back(map_of("/$defs/" + key + "_" + name, "", part.fields));
+    }
+  }
+  return all;
 }
 
 TEST(Schema, HasTheKeysOfTheParserAndNoOthers) {
@@ -126,12 +136,12 @@ TEST(Schema, IsMadeFromTheTables) {
 TEST(Reference, IsMadeFromTheTables) {
   std::string text = read_project_file("docs/job.md");
   for (const Map& map : maps()) {
-    if (*map.name != '\0') text = with_table(text, map.name, map.table);
+    if (!map.name.empty()) text = with_table(text, map.name, map.table);
   }
   constexpr std::string_view kPlaces = "{places}";
   text.replace(text.find(kPlaces), kPlaces.size(), places::rules().words(&Place::reference));
   text = with_table(text, "flags of task types", flags_table(plain_task_fields()));
-  text = with_table(text, "flags of the job", flags_table(plain_job_fields()));
+  text = with_table(text, "flags of the job", flags_table(places::rules().job_fields()));
   expect_made("docs/job.md", text);
 }
 
@@ -150,11 +160,13 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   EXPECT_EQ(choices("/properties/stop_signal_to/enum"), stop_signal_to_names());
   EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"), notice_signal_names());
   EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), expose_names());
-  EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"), container_runtime_names());
+  EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"),
+            cluster::container_runtime_names());
   EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
   EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
   EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
-  EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"), gang_scheduling_names());
+  EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"),
+            cluster::gang_scheduling_names());
   EXPECT_EQ(choices("/properties/on/enum"), names_of_places());
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
@@ -165,14 +177,15 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
   const std::string reference = read_project_file("docs/job.md");
   for (const Map& map : maps()) {
     for (const std::string& key : map.keys) {
-      if (*map.name == '\0') continue;
+      if (map.name.empty()) continue;
       EXPECT_THAT(reference, testing::HasSubstr(base::format("\n| `{}` |", key)));
     }
   }
   for (const auto& names :
        {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
-        container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
-        notice_signal_names(), gang_scheduling_names(), names_of_places(), framework_names()}) {
+        cluster::container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
+        notice_signal_names(), cluster::gang_scheduling_names(), names_of_places(),
+        framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }
@@ -182,7 +195,8 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
 TEST(Reference, ItsExampleIsAJobFile) {
   const std::string reference = read_project_file("docs/job.md");
   const std::size_t begin = reference.find("```yaml\n") + 8;
-  const auto draft = parse_spec(reference.substr(begin, reference.find("```", begin) - begin), "");
+  const auto draft = parse_spec(reference.substr(begin, reference.find("```", begin) - begin), "",
+                                places::rules().sections());
   EXPECT_TRUE(draft.ok()) << draft.error().message;
 }
 

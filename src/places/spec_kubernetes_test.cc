@@ -1,7 +1,7 @@
-#include "job/spec_kubernetes.h"
-
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
+#include "cluster/yarn/yarn_options.h"
 #include "job/build.h"
 #include "job/plan_json.h"
 #include "job/spec_yaml.h"
@@ -11,7 +11,7 @@ namespace gangrun::job {
 namespace {
 
 base::Result<JobSpec> pods_from(const std::string& yaml, const Flags& flags = {}) {
-  GANGRUN_ASSIGN(const JobDraft draft, parse_spec(yaml, "job.yaml"));
+  GANGRUN_ASSIGN(const JobDraft draft, parse_spec(yaml, "job.yaml", places::rules().sections()));
   return build(draft, flags, {"job.yaml", &places::rules()});
 }
 
@@ -52,7 +52,7 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
   const auto spec = pods_from(kWholePods);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->on, "kubernetes");
-  KubernetesOptions expected;
+  cluster::KubernetesOptions expected;
   expected.kubeconfig = "config";
   expected.context = "prod";
   expected.insecure = true;
@@ -71,11 +71,11 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
   expected.image_pull_policy = "IfNotPresent";
   expected.priority_class = "high";
   expected.queue = "team-a";
-  expected.gang_scheduling = GangScheduling::kKueue;
+  expected.gang_scheduling = cluster::GangScheduling::kKueue;
   expected.pod = {{"metadata", {{"annotations", {{"n", "1"}}}}},
                   {"spec", {{"terminationGracePeriodSeconds", 5}}}};
   expected.helper_image = "busybox:1.36";
-  EXPECT_EQ(spec->kubernetes, expected);
+  EXPECT_EQ(cluster::kubernetes_of(*spec), expected);
   EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt"));
   const TaskSpec& worker = *spec->find("worker");
   EXPECT_EQ(worker.pod, (base::Json{{"spec", {{"hostNetwork", true}}}}));
@@ -91,18 +91,18 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   flags.job_fields["kubernetes.namespace"] = "other";
   flags.job_fields["kubernetes.context"] = "test";
   flags.job_fields["kubernetes.kubeconfig"] = "k";
-  flags.insecure = true;
+  flags.job_switches["kubernetes.insecure"] = true;
   flags.job_fields["kubernetes.service_account"] = "s";
-  flags.node_selectors = {"disk=hdd,zone=", "a/b=c"};
-  flags.image_pull_secrets = {"x,y"};
+  flags.job_lists["kubernetes.node_selector"] = {"disk=hdd,zone=", "a/b=c"};
+  flags.job_lists["kubernetes.image_pull_secrets"] = {"x,y"};
   flags.job_fields["kubernetes.priority_class"] = "low";
   flags.job_fields["kubernetes.gang_scheduling"] = "hold";
   const auto spec = pods_from(kWholePods, flags);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
-  const KubernetesOptions& own = spec->kubernetes;
+  const cluster::KubernetesOptions& own = cluster::kubernetes_of(*spec);
   EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt", "more"));
   EXPECT_EQ(own.queue, "b");
-  EXPECT_EQ(spec->yarn, YarnOptions{});
+  EXPECT_EQ(cluster::yarn_of(*spec), cluster::YarnOptions{});
   EXPECT_EQ(own.name_space, "other");
   EXPECT_EQ(own.context, "test");
   EXPECT_EQ(own.kubeconfig, "k");
@@ -111,14 +111,14 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
             (std::map<std::string, std::string>{{"a/b", "c"}, {"disk", "hdd"}, {"zone", ""}}));
   EXPECT_THAT(own.image_pull_secrets, testing::ElementsAre("registry", "x", "y"));
   EXPECT_EQ(own.priority_class, "low");
-  EXPECT_EQ(own.gang_scheduling, GangScheduling::kHold);
+  EXPECT_EQ(own.gang_scheduling, cluster::GangScheduling::kHold);
 }
 
 TEST(Kubernetes, WhatIsNotGivenIsNotWritten) {
   EXPECT_FALSE(to_json(JobSpec{}).contains("kubernetes"));
   JobSpec job;
-  job.kubernetes.name_space = "ml";
-  job.kubernetes.pod = base::Json::object();
+  cluster::edit_kubernetes(job).name_space = "ml";
+  cluster::edit_kubernetes(job).pod = base::Json::object();
   EXPECT_EQ(base::dump_json(to_json(job).at("kubernetes")),
             R"({"namespace":"ml","gang_scheduling":"auto","pod":{}})");
 }
@@ -154,7 +154,7 @@ TEST(BadKubernetes, WrongTypesAndKeys) {
 TEST(BadKubernetes, Flags) {
   const std::string file = "tasks: {w: }\ncommand: x\nimage: a\n";
   const std::pair<Flags, std::string> cases[] = {
-      {{.job_fields = {{"on", "k8s"}}, .node_selectors = {"a"}},
+      {{.job_fields = {{"on", "k8s"}}, .job_lists = {{"kubernetes.node_selector", {"a"}}}},
        "--node-selector: 'a': has no '='; it is written KEY=VALUE"},
       {{.job_fields = {{"on", "k8s"}, {"kubernetes.gang_scheduling", "x"}}},
        "--gang-scheduling: 'x' is not what schedules"},
@@ -162,7 +162,7 @@ TEST(BadKubernetes, Flags) {
        "--namespace: kubernetes.namespace: 'A' is not the name"},
       {{.job_fields = {{"on", "k8s"}}, .outputs = {"../a"}},
        "--output: outputs.0: '../a' is not the path"},
-      {{.job_fields = {{"on", "k8s"}}, .image_pull_secrets = {"a,B"}},
+      {{.job_fields = {{"on", "k8s"}}, .job_lists = {{"kubernetes.image_pull_secrets", {"a,B"}}}},
        "--image-pull-secret: kubernetes.image_pull_secrets.1: 'B' is not the name of a secret"},
       {{.job_fields = {{"on", "k8s"}}, .queue = "Q"},
        "--queue: kubernetes.queue: 'Q' is not the name of a queue"},

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/format.h"
+#include "cluster/yarn/yarn_options.h"
 #include "job/build.h"
 #include "job/limits.h"
 #include "job/spec_yaml.h"
@@ -16,7 +17,7 @@ namespace {
 base::Result<JobSpec> build_place(std::string_view yaml, const Flags& flags) {
   std::optional<JobDraft> draft;
   if (!yaml.empty()) {
-    GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml"));
+    GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml", places::rules().sections()));
   }
   return build(draft, flags, {draft ? "job.yaml" : "", &places::rules()});
 }
@@ -63,7 +64,7 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
   EXPECT_TRUE(spec.find("ps")->one_per_node);
   EXPECT_FALSE(spec.find("ps")->label.has_value());
   EXPECT_EQ(spec.timeouts.hold, std::chrono::seconds(30));
-  YarnOptions expected;
+  cluster::YarnOptions expected;
   expected.queue = "root.research";
   expected.priority = 3;
   expected.tags = {"night", "wine"};
@@ -72,11 +73,11 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
   expected.view_acl = "ann,bob research";
   expected.modify_acl = "*";
   expected.max_attempts = 4;
-  expected.container_runtime = ContainerRuntime::kNone;
+  expected.container_runtime = cluster::ContainerRuntime::kNone;
   expected.file_systems = {"hdfs://other:8020"};
   expected.principal = "ann@R";
   expected.keytab = "ann.keytab";
-  EXPECT_EQ(spec.yarn, expected);
+  EXPECT_EQ(cluster::yarn_of(spec), expected);
 }
 
 TEST(Places, FlagsWinOverTheFile) {
@@ -85,10 +86,10 @@ TEST(Places, FlagsWinOverTheFile) {
                             .job_fields = {{"yarn.priority", "0"},
                                            {"yarn.master.memory", "1g"},
                                            {"yarn.master.vcores", "1"}},
+                            .job_lists = {{"yarn.tags", {"day,red", "sweet"}}},
                             .resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
                             .timeouts = {"hold=5s"},
-                            .queue = "b",
-                            .tags = {"day,red", "sweet"}});
+                            .queue = "b"});
   const TaskSpec& worker = *spec.find("worker");
   using Others = std::map<std::string, std::int64_t>;
   EXPECT_EQ(worker.resources_of(0).others, (Others{{"disk", 9}, {"yarn.io/fpga", 5}}));
@@ -98,11 +99,11 @@ TEST(Places, FlagsWinOverTheFile) {
   EXPECT_EQ(spec.find("ps")->label, "");
   EXPECT_TRUE(worker.one_per_node);
   EXPECT_EQ(spec.timeouts.hold, std::chrono::seconds(5));
-  EXPECT_EQ(spec.yarn.queue, "b");
-  EXPECT_EQ(spec.yarn.priority, 0);
-  EXPECT_THAT(spec.yarn.tags, testing::ElementsAre("day", "red", "sweet"));
-  EXPECT_EQ(spec.yarn.master, (Resources{.memory_mib = 1024, .vcores = 1}));
-  EXPECT_EQ(spec.yarn.master_label, "fast");
+  EXPECT_EQ(cluster::yarn_of(spec).queue, "b");
+  EXPECT_EQ(cluster::yarn_of(spec).priority, 0);
+  EXPECT_THAT(cluster::yarn_of(spec).tags, testing::ElementsAre("day", "red", "sweet"));
+  EXPECT_EQ(cluster::yarn_of(spec).master, (Resources{.memory_mib = 1024, .vcores = 1}));
+  EXPECT_EQ(cluster::yarn_of(spec).master_label, "fast");
 }
 
 TEST(Places, TheMoreSpecificFlagWins) {
@@ -120,8 +121,8 @@ TEST(Places, TheMoreSpecificFlagWins) {
 
 TEST(Places, DefaultsOfACluster) {
   const JobSpec spec = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
-  EXPECT_EQ(spec.yarn, YarnOptions{});
-  EXPECT_EQ(spec.yarn.master, (Resources{.memory_mib = 256, .vcores = 1}));
+  EXPECT_EQ(cluster::yarn_of(spec), cluster::YarnOptions{});
+  EXPECT_EQ(cluster::yarn_of(spec).master, (Resources{.memory_mib = 256, .vcores = 1}));
   EXPECT_EQ(spec.timeouts.hold, std::chrono::minutes(1));
 }
 
@@ -164,7 +165,7 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
        "--one-per-node: tasks.worker.one_per_node: 'true'"},
       {{.queue = "a"}, "--queue: yarn.queue: 'a'"},
       {{.job_fields = {{"yarn.priority", "1"}}}, "--priority: yarn.priority: '1'"},
-      {{.tags = {"a"}}, "--tag: yarn.tags: 'a'"},
+      {{.job_lists = {{"yarn.tags", {"a"}}}}, "--tag: yarn.tags: 'a'"},
       {{.job_fields = {{"yarn.master.memory", "2g"}}},
        "--master-memory: yarn.master.memory: '2 GiB'"},
       {{.job_fields = {{"yarn.master.vcores", "2"}}}, "--master-vcores: yarn.master.vcores: '2'"},
@@ -288,7 +289,7 @@ TEST(Places, ErrorsOfFlagsBeginWithThem) {
        "39 letters, digits, '_' or '-'"},
       {{.job_fields = {{"yarn.priority", "high"}}},
        "--priority: 'high' is not allowed" + number + "0 to 1000000"},
-      {{.tags = {"a,a"}}, "--tag: yarn.tags: 'a' is given twice"},
+      {{.job_lists = {{"yarn.tags", {"a,a"}}}}, "--tag: yarn.tags: 'a' is given twice"},
       {{.job_fields = {{"yarn.master.memory", "x"}}},
        "--master-memory: 'x' is not an amount of memory; allowed: a number with MiB "
        "(or "
@@ -318,32 +319,43 @@ const std::pair<const char*, Change> kBadJobs[] = {
        }
      }},
     {"timeouts.hold", [](JobSpec& job) { job.timeouts.hold = std::chrono::milliseconds(0); }},
-    {"yarn.queue", [](JobSpec& job) { job.yarn.queue = "a\nb"; }},
-    {"yarn.queue", [](JobSpec& job) { job.yarn.queue = "\xff"; }},
-    {"yarn.queue", [](JobSpec& job) { job.yarn.queue = std::string(kMaxQueueBytes + 1, 'a'); }},
-    {"yarn.priority", [](JobSpec& job) { job.yarn.priority = -1; }},
-    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {""}; }},
-    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {"a,b"}; }},
-    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {"\xc3\xbc"}; }},
-    {"yarn.tags", [](JobSpec& job) { job.yarn.tags = {std::string(kMaxTagBytes + 1, 'a')}; }},
+    {"yarn.queue", [](JobSpec& job) { cluster::edit_yarn(job).queue = "a\nb"; }},
+    {"yarn.queue", [](JobSpec& job) { cluster::edit_yarn(job).queue = "\xff"; }},
+    {"yarn.queue",
+     [](JobSpec& job) {
+       cluster::edit_yarn(job).queue = std::string(cluster::kMaxQueueBytes + 1, 'a');
+     }},
+    {"yarn.priority", [](JobSpec& job) { cluster::edit_yarn(job).priority = -1; }},
+    {"yarn.tags", [](JobSpec& job) { cluster::edit_yarn(job).tags = {""}; }},
+    {"yarn.tags", [](JobSpec& job) { cluster::edit_yarn(job).tags = {"a,b"}; }},
+    {"yarn.tags", [](JobSpec& job) { cluster::edit_yarn(job).tags = {"\xc3\xbc"}; }},
     {"yarn.tags",
      [](JobSpec& job) {
-       for (std::size_t i = 0; i <= kMaxTags; ++i) job.yarn.tags.push_back(std::to_string(i));
+       cluster::edit_yarn(job).tags = {std::string(cluster::kMaxTagBytes + 1, 'a')};
      }},
-    {"yarn.master.memory", [](JobSpec& job) { job.yarn.master.memory_mib = kMaxMemoryMib + 1; }},
-    {"yarn.master.vcores", [](JobSpec& job) { job.yarn.master.vcores = 0; }},
-    {"yarn.master", [](JobSpec& job) { job.yarn.master.gpus = 1; }},
-    {"yarn.master", [](JobSpec& job) { job.yarn.master.others["a"] = 1; }},
-    {"yarn.master.label", [](JobSpec& job) { job.yarn.master_label = "a b"; }},
-    {"yarn.view_acl", [](JobSpec& job) { job.yarn.view_acl = "a\tb"; }},
-    {"yarn.modify_acl", [](JobSpec& job) { job.yarn.modify_acl = "\xff"; }},
-    {"yarn.file_systems", [](JobSpec& job) { job.yarn.file_systems = {"preprod"}; }},
-    {"yarn.principal", [](JobSpec& job) { job.yarn.principal = "a b"; }},
-    {"yarn.keytab", [](JobSpec& job) { job.yarn.keytab = std::string(1, '\0'); }},
-    {"yarn.as", [](JobSpec& job) { job.yarn.as = "a\n"; }},
+    {"yarn.tags",
+     [](JobSpec& job) {
+       for (std::size_t i = 0; i <= cluster::kMaxTags; ++i)
+         cluster::edit_yarn(job).tags.push_back(std::to_string(i));
+     }},
+    {"yarn.master.memory",
+     [](JobSpec& job) { cluster::edit_yarn(job).master.memory_mib = kMaxMemoryMib + 1; }},
+    {"yarn.master.vcores", [](JobSpec& job) { cluster::edit_yarn(job).master.vcores = 0; }},
+    {"yarn.master", [](JobSpec& job) { cluster::edit_yarn(job).master.gpus = 1; }},
+    {"yarn.master", [](JobSpec& job) { cluster::edit_yarn(job).master.others["a"] = 1; }},
+    {"yarn.master.label", [](JobSpec& job) { cluster::edit_yarn(job).master_label = "a b"; }},
+    {"yarn.view_acl", [](JobSpec& job) { cluster::edit_yarn(job).view_acl = "a\tb"; }},
+    {"yarn.modify_acl", [](JobSpec& job) { cluster::edit_yarn(job).modify_acl = "\xff"; }},
+    {"yarn.file_systems", [](JobSpec& job) { cluster::edit_yarn(job).file_systems = {"preprod"}; }},
+    {"yarn.principal", [](JobSpec& job) { cluster::edit_yarn(job).principal = "a b"; }},
+    {"yarn.keytab", [](JobSpec& job) { cluster::edit_yarn(job).keytab = std::string(1, '\0'); }},
+    {"yarn.as", [](JobSpec& job) { cluster::edit_yarn(job).as = "a\n"; }},
     // Who the job is for could read the keys of who submits it.
-    {"yarn.as", [](JobSpec& job) { job.yarn.as = "bob", job.yarn.keytab = "k"; }},
-    {"yarn.max_attempts", [](JobSpec& job) { job.yarn.max_attempts = -1; }},
+    {"yarn.as",
+     [](JobSpec& job) {
+       cluster::edit_yarn(job).as = "bob", cluster::edit_yarn(job).keytab = "k";
+     }},
+    {"yarn.max_attempts", [](JobSpec& job) { cluster::edit_yarn(job).max_attempts = -1; }},
 };
 
 // Bytes go where only our own programs pass them on; others take texts.

@@ -143,7 +143,8 @@ class Round:
             earlier = {candidates[name][1] for name in victims[:victims.index("client")]} - {None}
             return ({"lost", "failed"} if earlier else {"lost"}), earlier
         nobody_left = {"supervise", "master"} <= set(victims)
-        dead = {name.split()[1] for name in victims if name.split()[0] in ("agent", "guardian")}
+        # An agent goes with its user's process, once it has told of that.
+        dead = {name.split()[1] for name in victims if name.split()[0] in ("agent", "guardian", "user")}
         if nobody_left and len(dead) == self.tasks:
             # Whether somebody still saw an agent, or a master that was being started, is a matter of moments.
             return {"lost", "failed"}, tasks

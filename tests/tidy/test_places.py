@@ -11,16 +11,15 @@ from house import cpp_files, read, report
 # By place: its rooms, and how code names it. That a header of its rooms is included counts too.
 PLACES = {
     "local": ("cluster/local", r'\b(?:cluster|job)::kLocal\b|"local"|#include "cluster/local/'),
-    "yarn": ("cluster/yarn", r'\bkYarn\b|"yarn"|#include "cluster/yarn/'),
-    "kubernetes": ("cluster/kubernetes", r'\bkKubernetes\b|\bkK8s\b|"(?:kubernetes|k8s)"|#include "cluster/kubernetes/'),
-    "ssh": ("cluster/ssh", r'\bkSsh\b|"ssh"|#include "cluster/ssh/'),
+    "yarn": ("cluster/yarn", r'\bkYarn\b|\bYarnOptions\b|"yarn"|#include "cluster/yarn/'),
+    "kubernetes": ("cluster/kubernetes", r'\bkKubernetes\b|\bkK8s\b|\bKubernetesOptions\b|"(?:kubernetes|k8s)"|#include "cluster/kubernetes/'),
+    "ssh": ("cluster/ssh", r'\bkSsh\b|\bSshOptions\b|"ssh"|#include "cluster/ssh/'),
     "spark": ("cluster/joined", r'\bkSpark\b|"spark"|#include "cluster/joined/'),
 }
 # Who lists them.
 LIST = "src/places/"
 EXCEPTIONS = {
     "src/job/spec.h": "where a job runs that does not say it",
-    "src/job/job_fields.cc": "the keys of the sections that every program reads",
     "src/cluster/ssh/node/host_facts.cc": "on each host a keeper uses the machine as if it were the only place",
     "src/cluster/ssh/node/keeper.cc": "likewise",
     "src/cluster/ssh/node/nvidia_smi.h": "likewise",

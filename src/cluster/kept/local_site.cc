@@ -77,10 +77,10 @@ Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
 
 }  // namespace
 
-Result<job::JobSpec> stored_spec(const JobPaths& paths) {
+Result<job::JobSpec> stored_spec(const JobPaths& paths, const job::SectionList& sections) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxStoredSpecBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxStoredSpecBytes));
-  return job::job_spec_from_json(json);
+  return job::job_spec_from_json(json, sections);
 }
 
 job::JobStatus without_master(job::JobStatus last) {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cluster/kept/job_folder.h"
 #include "cluster/site.h"
+#include "job/section.h"
 
 namespace gangrun::cluster {
 
@@ -56,8 +57,9 @@ class LocalSite final : public Site {
   std::function<bool(const job::JobSpec&)> are_beside_us_;
 };
 
-// What the job was asked to be.
-base::Result<job::JobSpec> stored_spec(const JobPaths& paths);
+// What the job was asked to be, with these sections read.
+base::Result<job::JobSpec> stored_spec(const JobPaths& paths,
+                                       const job::SectionList& sections = {});
 
 // What a job without a master was: its verdict; without one it is lost, and so are its tasks.
 job::JobStatus without_master(job::JobStatus last);

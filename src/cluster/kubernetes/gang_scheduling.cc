@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/names.h"
 #include "job/units.h"
 
@@ -10,14 +11,13 @@ namespace gangrun::cluster {
 namespace {
 
 using base::Json;
-using job::GangScheduling;
 
 constexpr const char* kVolcano = "volcano";
 constexpr const char* kWorkloadVersion = "v1alpha1";
 constexpr const char* kPodGroup = "gang";  // of the Workload
 
 Json volcano_group(const ManifestInput& input, const Owner& owner) {
-  const job::KubernetesOptions& options = input.spec.kubernetes;
+  const KubernetesOptions& options = kubernetes_of(input.spec);
   Json spec = {{"minMember", gang_of(input.spec).size()}};
   if (!options.queue.empty()) spec["queue"] = options.queue;
   if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
@@ -37,7 +37,7 @@ Json workload(const ManifestInput& input, const Owner& owner) {
 }
 
 void join_kueue(const ManifestInput& input, bool is_needed, Json& metadata) {
-  metadata["labels"]["kueue.x-k8s.io/queue-name"] = input.spec.kubernetes.queue;
+  metadata["labels"]["kueue.x-k8s.io/queue-name"] = kubernetes_of(input.spec).queue;
   if (!is_needed) return;
   metadata["labels"]["kueue.x-k8s.io/pod-group-name"] = job_name(input);
   metadata["annotations"]["kueue.x-k8s.io/pod-group-total-count"] =
@@ -45,7 +45,7 @@ void join_kueue(const ManifestInput& input, bool is_needed, Json& metadata) {
 }
 
 void join_volcano(const ManifestInput& input, bool is_needed, Json& pod) {
-  const std::string& queue = input.spec.kubernetes.queue;
+  const std::string& queue = kubernetes_of(input.spec).queue;
   Json& annotations = pod["metadata"]["annotations"];
   if (is_needed) {
     annotations["scheduling.k8s.io/group-name"] = job_name(input);
@@ -67,7 +67,7 @@ std::vector<job::TaskId> gang_of(const job::JobSpec& spec) {
 }
 
 base::Result<> check_gang_scheduling(const ManifestInput& input) {
-  if (input.gang_scheduling == GangScheduling::kKueue && input.spec.kubernetes.queue.empty()) {
+  if (input.gang_scheduling == GangScheduling::kKueue && kubernetes_of(input.spec).queue.empty()) {
     return base::invalid_argument(
         "kubernetes.queue: is empty; Kueue needs the name of a LocalQueue of the namespace");
   }

@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
 
 namespace gangrun::cluster {
 namespace {
 
 using base::Json;
-using job::GangScheduling;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -17,7 +17,7 @@ ManifestInput gang_job(GangScheduling scheduling) {
   input.spec.tasks = {test::tasks_of("chief", 1), test::tasks_of("worker", 3),
                       test::tasks_of("tensorboard", 1)};
   input.spec.tasks[1].min_instances = 2;
-  input.spec.kubernetes.queue = "gpus";
+  edit_kubernetes(input.spec).queue = "gpus";
   input.gang_scheduling = scheduling;
   input.workload_version = "v1alpha1";
   return input;
@@ -78,7 +78,7 @@ TEST(GangScheduling, ByHoldingTellsNobody) {
 TEST(GangScheduling, NeedsAQueueOrAKnownVersion) {
   ManifestInput input = gang_job(GangScheduling::kKueue);
   EXPECT_TRUE(check_gang_scheduling(input).ok());
-  input.spec.kubernetes.queue = "";
+  edit_kubernetes(input.spec).queue = "";
   EXPECT_THAT(check_gang_scheduling(input).error().message, HasSubstr("kubernetes.queue: "));
   input.gang_scheduling = GangScheduling::kWorkload;
   EXPECT_TRUE(check_gang_scheduling(input).ok());

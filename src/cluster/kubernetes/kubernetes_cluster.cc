@@ -10,6 +10,7 @@
 #include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/job_objects.h"
 #include "cluster/kubernetes/job_removal.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/pod_book.h"
 #include "cluster/kubernetes/pod_facts.h"
 #include "cluster/kubernetes/pod_notices.h"
@@ -33,7 +34,7 @@ PodBook::Options book_options(const Manifests& manifests, std::function<double()
     if (!manifests.outputs_of(task).empty()) options.with_outputs.insert(task);
   }
   options.gang = manifests.gang();
-  options.takes_back = input.gang_scheduling == job::GangScheduling::kHold;
+  options.takes_back = input.gang_scheduling == GangScheduling::kHold;
   options.timeouts = input.spec.timeouts;
   options.random = std::move(random);
   return options;

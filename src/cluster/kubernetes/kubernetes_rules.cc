@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/container.h"
 #include "job/job_fields.h"
 #include "job/plan_json.h"
@@ -24,7 +25,6 @@ using job::check_text;
 using Found = job::Found;
 using job::in_quotes;
 using JobSpec = job::JobSpec;
-using KubernetesOptions = job::KubernetesOptions;
 using job::not_one_of;
 using Problem = job::Problem;
 using TaskSpec = job::TaskSpec;
@@ -355,7 +355,7 @@ Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
 }
 
 Found check_options_of_pods(const JobSpec& job) {
-  if (auto found = check_kubernetes_options(job.kubernetes)) return found;
+  if (auto found = check_kubernetes_options(kubernetes_of(job))) return found;
   for (const TaskSpec& task : job.tasks) {
     if (auto found = check_pod_part(task.pod, base::format("tasks.{}.pod", task.type)))
       return found;
@@ -367,7 +367,7 @@ Found check_options_of_pods(const JobSpec& job) {
 Found check_text_on_kubernetes(const JobSpec& job) {
   JobSpec sent = job;
   sent.files.clear();
-  sent.kubernetes.kubeconfig.clear();
+  edit_kubernetes(sent).kubeconfig.clear();
   return job::find_no_text(job::to_json(sent), "", "and Kubernetes takes nothing else");
 }
 
@@ -407,10 +407,10 @@ job::Place kubernetes_place() {
                        {Feature::kSpares, kWholeGang},
                        {Feature::kSmallerGangs, kWholeGang},
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
-          .options = {{"", job::kubernetes_fields()}},
+          .section = &KubernetesOptions::section(),
           .takes_other_sections = true,
           .brings_files = true,
-          .queue = [](JobSpec& job) -> std::string& { return job.kubernetes.queue; },
+          .queue = [](JobSpec& job) -> std::string& { return edit_kubernetes(job).queue; },
           .check_options = check_options_of_pods,
           .check = check_on_kubernetes};
 }

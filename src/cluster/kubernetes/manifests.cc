@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "cluster/kubernetes/gang_scheduling.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/names.h"
 #include "cluster/kubernetes/pod_manifest.h"
 #include "cluster/kubernetes/pod_template.h"
@@ -41,8 +42,9 @@ Result<> check_image(const ManifestInput& input, const job::TaskSpec& task) {
 }
 
 Result<> check_templates(const ManifestInput& input) {
-  GANGRUN_TRY(check_pod_options(input.spec.kubernetes));
-  GANGRUN_TRY(check_pod_template(input.spec.kubernetes.pod, "kubernetes.pod", input.name_space));
+  GANGRUN_TRY(check_pod_options(kubernetes_of(input.spec)));
+  GANGRUN_TRY(
+      check_pod_template(kubernetes_of(input.spec).pod, "kubernetes.pod", input.name_space));
   for (const job::TaskSpec& task : input.spec.tasks) {
     GANGRUN_TRY(
         check_pod_template(task.pod, base::format("tasks.{}.pod", task.type), input.name_space));

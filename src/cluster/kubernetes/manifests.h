@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "cluster/direct.h"
 #include "cluster/kubernetes/carried_files.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/shared_hosts.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
@@ -47,7 +48,7 @@ struct ManifestInput {
   std::string job_id;
   std::string name_space;
   // Decided, not kAuto.
-  job::GangScheduling gang_scheduling = job::GangScheduling::kHold;
+  GangScheduling gang_scheduling = GangScheduling::kHold;
   // Of scheduling.k8s.io, for kWorkload: "v1alpha1"; empty: the cluster was not asked.
   std::string workload_version;
   std::vector<CarriedFile> files;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
 
 namespace gangrun::cluster {
@@ -48,7 +49,7 @@ TEST(Manifests, HaveAllObjectsInTheOrderOfTheirMaking) {
   ManifestInput input = test::wine_job();
   input.spec.environment = {{"HF_TOKEN", "x"}};
   input.files = {{"train.py", "print(1)", false}};
-  input.gang_scheduling = job::GangScheduling::kVolcano;
+  input.gang_scheduling = GangScheduling::kVolcano;
   const Manifests manifests = Manifests::make(input).value();
   const std::vector<Json> objects = manifests.objects(test::wine_owner());
   EXPECT_THAT(kinds_of(objects), ElementsAre("Secret", "ConfigMap", "Service", "PodGroup"));
@@ -118,13 +119,13 @@ TEST(Manifests, RefuseWhatCannotBe) {
   input.job_id = std::string(64, 'w');
   EXPECT_THAT(refusal(input), HasSubstr("name: is too long"));
   input = test::wine_job();
-  input.spec.kubernetes.pod = Json("text");
+  edit_kubernetes(input.spec).pod = Json("text");
   EXPECT_THAT(refusal(input), HasSubstr("kubernetes.pod: is not a pod"));
   input = test::wine_job();
   input.spec.tasks.front().pod = Json{{"kind", "Job"}};
   EXPECT_THAT(refusal(input), HasSubstr("tasks.worker.pod.kind: "));
   input = test::wine_job();
-  input.gang_scheduling = job::GangScheduling::kKueue;
+  input.gang_scheduling = GangScheduling::kKueue;
   EXPECT_THAT(refusal(input), HasSubstr("kubernetes.queue: "));
   input = test::wine_job();
   input.files = {{"..", "", false}};
@@ -135,7 +136,7 @@ TEST(Manifests, NeedAnImageOfTheJobOrThePod) {
   ManifestInput input = test::wine_job();
   input.spec.image = "";
   EXPECT_THAT(refusal(input), HasSubstr("tasks.worker.image: is missing"));
-  input.spec.kubernetes.pod =
+  edit_kubernetes(input.spec).pod =
       Json::parse(R"({"spec": {"containers": [{"name": "tf", "image": "tf:1"}]}})");
   EXPECT_EQ(refusal(input), "");
   const Manifests manifests = Manifests::make(input).value();

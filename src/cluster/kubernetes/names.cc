@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/units.h"
 
 namespace gangrun::cluster {
@@ -148,7 +149,7 @@ job::Address address_of(const ManifestInput& input, const job::TaskId& task) {
 
 Json metadata_of(const ManifestInput& input, const std::string& name, const Owner* owner) {
   Json labels = {{kJobLabel, input.job_id}, {kManagedBy, "gangrun"}};
-  for (const auto& [key, value] : input.spec.kubernetes.labels) {
+  for (const auto& [key, value] : kubernetes_of(input.spec).labels) {
     if (!is_for_pods(key)) labels[key] = value;
   }
   Json metadata = {{"name", name}, {"namespace", input.name_space}, {"labels", std::move(labels)}};
@@ -179,7 +180,7 @@ Result<> check_annotations(const Json& annotations, const std::string& field) {
 }
 
 Result<> check_names(const ManifestInput& input) {
-  const job::KubernetesOptions& options = input.spec.kubernetes;
+  const KubernetesOptions& options = kubernetes_of(input.spec);
   GANGRUN_TRY(check_too_long(owner_name(input), "job"));
   GANGRUN_TRY(check_pod_names(input));
   GANGRUN_TRY(check_ports(input));

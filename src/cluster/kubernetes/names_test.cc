@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
 
 namespace gangrun::cluster {
@@ -82,23 +83,23 @@ TEST(Labels, AreThoseOfKubernetes) {
 
 TEST(Labels, OfTheUserAreCheckedByField) {
   ManifestInput input = test::wine_job();
-  input.spec.kubernetes.labels = {{"team", "data science"}};
+  edit_kubernetes(input.spec).labels = {{"team", "data science"}};
   EXPECT_THAT(message_of(input),
               HasSubstr("kubernetes.labels.team: \"data science\" is not the value of a label"));
-  input.spec.kubernetes.labels = {{"gangrun/job", "mine"}};
+  edit_kubernetes(input.spec).labels = {{"gangrun/job", "mine"}};
   EXPECT_THAT(message_of(input), HasSubstr("gangrun/job is set by gangrun"));
-  input.spec.kubernetes.labels = {};
-  input.spec.kubernetes.annotations = {{"what for", "any text: here"}};
+  edit_kubernetes(input.spec).labels = {};
+  edit_kubernetes(input.spec).annotations = {{"what for", "any text: here"}};
   EXPECT_THAT(message_of(input), HasSubstr("kubernetes.annotations.what for: "));
-  input.spec.kubernetes.annotations = {};
-  input.spec.kubernetes.node_selector = {{"disk", "s s d"}};
+  edit_kubernetes(input.spec).annotations = {};
+  edit_kubernetes(input.spec).node_selector = {{"disk", "s s d"}};
   EXPECT_THAT(message_of(input), HasSubstr("kubernetes.node_selector.disk: "));
 }
 
 TEST(Metadata, HasJobOwnerAndTheUsersLabels) {
   ManifestInput input = test::wine_job();
-  input.spec.kubernetes.labels = {{"training_attempt", "tf-spawner"},
-                                  {"kueue.x-k8s.io/queue-name", "q"}};
+  edit_kubernetes(input.spec).labels = {{"training_attempt", "tf-spawner"},
+                                        {"kueue.x-k8s.io/queue-name", "q"}};
   const Owner owner = test::wine_owner();
   const Json metadata = metadata_of(input, "x", &owner);
   EXPECT_EQ(metadata["labels"], (Json{{"gangrun/job", input.job_id},

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "cluster/kubernetes/gang_scheduling.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/names.h"
 #include "cluster/kubernetes/pod_template.h"
 #include "cluster/kubernetes/secrets.h"
@@ -30,7 +31,7 @@ struct Part {
   const Json& from;       // the merged template
   const Json& container;  // in it, the task's; an empty mapping where there is none
 
-  [[nodiscard]] const job::KubernetesOptions& options() const { return input.spec.kubernetes; }
+  [[nodiscard]] const KubernetesOptions& options() const { return kubernetes_of(input.spec); }
   [[nodiscard]] const std::vector<std::string>& outputs() const {
     return task_spec.outputs ? *task_spec.outputs : input.spec.outputs;
   }
@@ -155,7 +156,7 @@ Json one_per_node(const Part& part) {
 }
 
 void put_access(const Part& part, Json& spec) {
-  const job::KubernetesOptions& options = part.options();
+  const KubernetesOptions& options = part.options();
   for (const std::string& name : options.image_pull_secrets) {
     spec["imagePullSecrets"].push_back({{"name", name}});
   }
@@ -170,7 +171,7 @@ void put_access(const Part& part, Json& spec) {
 }
 
 void put_placement(const Part& part, Json& spec) {
-  const job::KubernetesOptions& options = part.options();
+  const KubernetesOptions& options = part.options();
   if (!options.node_selector.empty()) spec["nodeSelector"] = options.node_selector;
   if (!options.tolerations.empty()) spec["tolerations"] = options.tolerations;
   if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
 
 namespace gangrun::cluster {
@@ -79,7 +80,7 @@ TEST(PodManifest, AsksForResources) {
 
 TEST(PodManifest, LeavesTheTemplatesProcessorsToAJobThatDoesNotAsk) {
   ManifestInput input = test::wine_job();
-  input.spec.kubernetes.pod = Json::parse(
+  edit_kubernetes(input.spec).pod = Json::parse(
       R"({"spec": {"containers": [{"name": "tf", "resources": {"limits": {"cpu": "500m"}}}]}})");
   EXPECT_EQ(container_of(input)["resources"], Json::parse(R"({"limits": {"cpu": "500m"}})"));
   input.spec.tasks.front().resources.vcores = 2;
@@ -90,7 +91,7 @@ TEST(PodManifest, IsWhereAndAsWhatTheJobSays) {
   ManifestInput input = test::wine_job();
   input.spec.tasks.front().one_per_node = true;
   input.spec.timeouts.stop = std::chrono::milliseconds(1500);
-  job::KubernetesOptions& options = input.spec.kubernetes;
+  KubernetesOptions& options = edit_kubernetes(input.spec);
   options.service_account = "trainer";
   options.node_selector = {{"disk", "ssd"}};
   options.tolerations = {Json{{"key", "gpu"}}};
@@ -119,7 +120,8 @@ TEST(PodManifest, IsWhereAndAsWhatTheJobSays) {
 
 TEST(PodManifest, IsTheTemplateWithTheJobOverIt) {
   ManifestInput input = test::wine_job();
-  input.spec.kubernetes.pod = Json::parse(R"({"kind": "Pod", "metadata": {"name": "mine"}, "spec": {
+  edit_kubernetes(input.spec).pod =
+      Json::parse(R"({"kind": "Pod", "metadata": {"name": "mine"}, "spec": {
       "automountServiceAccountToken": true, "restartPolicy": "Never",
       "containers": [{"name": "tf", "image": "other", "args": ["--x"], "tty": true,
                       "env": [{"name": "A", "value": "old"}, {"name": "B", "value": "kept"}]},
@@ -138,8 +140,8 @@ TEST(PodManifest, IsTheTemplateWithTheJobOverIt) {
 TEST(PodManifest, HasVolumesAndFoldersOfTheHost) {
   ManifestInput input = test::wine_job();
   input.spec.mounts = {{.path = "/data", .read_only = true}};
-  input.spec.kubernetes.volumes = {Json{{"name", "models"}, {"emptyDir", Json::object()}}};
-  input.spec.kubernetes.volume_mounts = {Json{{"name", "models"}, {"mountPath", "/models"}}};
+  edit_kubernetes(input.spec).volumes = {Json{{"name", "models"}, {"emptyDir", Json::object()}}};
+  edit_kubernetes(input.spec).volume_mounts = {Json{{"name", "models"}, {"mountPath", "/models"}}};
   const Json spec = pod_of(input)["spec"];
   EXPECT_EQ(spec["volumes"], Json::parse(R"([
       {"name": "gangrun-notice", "emptyDir": {}},
@@ -167,7 +169,7 @@ TEST(PodManifest, HasAWorkingFolderForFilesOfIt) {
 TEST(PodManifest, JoinsLargeFilesBeforeTheTaskWithNoMoreRights) {
   ManifestInput input = test::wine_job();
   input.files = {{"large", std::string(kMaxConfigMapBytes + 1, 'x'), false}};
-  input.spec.kubernetes.pod = Json::parse(R"({"spec": {"initContainers": [{"name": "first"}],
+  edit_kubernetes(input.spec).pod = Json::parse(R"({"spec": {"initContainers": [{"name": "first"}],
       "containers": [{"name": "tf", "securityContext": {"runAsUser": 7}}]}})");
   const Json init = pod_of(input)["spec"]["initContainers"];
   ASSERT_EQ(init.size(), 2U);
@@ -190,7 +192,7 @@ TEST(PodManifest, KeepsOutputsInAContainerOfTheirOwn) {
             Json::array({containers.at(0)["volumeMounts"].at(0)}));
 
   input.spec.timeouts.job = std::chrono::minutes(1);
-  input.spec.kubernetes.helper_image = "busybox";
+  edit_kubernetes(input.spec).helper_image = "busybox";
   const Json helper = pod_of(input)["spec"]["containers"].at(1);
   EXPECT_EQ(helper["image"], "busybox");
   EXPECT_THAT(helper["command"].at(2).get<std::string>(), HasSubstr("sleep 690 "));
@@ -206,17 +208,17 @@ TEST(PodManifest, OfSeveralContainersTheTasksIsShownByDefault) {
   input.spec.outputs = {"model/"};
   EXPECT_EQ(pod_of(input)["metadata"]["annotations"], (Json{{key, "task"}}));
   input.spec.outputs = {};
-  input.spec.kubernetes.pod =
+  edit_kubernetes(input.spec).pod =
       Json::parse(R"({"spec": {"containers": [{"name": "tf"}, {"name": "proxy", "image": "p"}]}})");
-  input.spec.kubernetes.annotations = {{"note", "x"}};
+  edit_kubernetes(input.spec).annotations = {{"note", "x"}};
   EXPECT_EQ(pod_of(input)["metadata"]["annotations"], (Json{{"note", "x"}, {key, "tf"}}));
-  input.spec.kubernetes.annotations = {{key, "proxy"}};
+  edit_kubernetes(input.spec).annotations = {{key, "proxy"}};
   EXPECT_EQ(pod_of(input)["metadata"]["annotations"], (Json{{key, "proxy"}}));
 }
 
 TEST(PodManifest, JoinsItsGang) {
   ManifestInput input = test::wine_job();
-  input.gang_scheduling = job::GangScheduling::kVolcano;
+  input.gang_scheduling = GangScheduling::kVolcano;
   EXPECT_EQ(pod_of(input)["spec"]["schedulerName"], "volcano");
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests.h"
 #include "cluster/kubernetes/names.h"
 #include "job/units.h"
@@ -209,7 +210,7 @@ Result<> check_pod_template(const Json& json, const std::string& field,
   return refused(field + ".spec.containers", "a pod has at least one container, the task's");
 }
 
-Result<> check_pod_options(const job::KubernetesOptions& options) {
+Result<> check_pod_options(const KubernetesOptions& options) {
   const Json lists = {{"volumes", options.volumes},
                       {"volume_mounts", options.volume_mounts},
                       {"tolerations", options.tolerations}};
@@ -246,7 +247,7 @@ Json template_of(const job::JobSpec& spec, const job::TaskSpec& task) {
               {"kind", "Pod"},
               {"metadata", Json::object()},
               {"spec", Json::object()}};
-  put_layer(pod, spec.kubernetes.pod);
+  put_layer(pod, kubernetes_of(spec).pod);
   put_layer(pod, task.pod);
   return pod;
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/spec.h"
 
 // The user's own pods, or parts of them, that the job's are made from.
@@ -21,7 +22,7 @@ base::Result<> check_pod_template(const base::Json& json, const std::string& fie
                                   const std::string& name_space);
 
 // The same for the parts of pods that a job names by themselves: volumes, mounts, tolerations.
-base::Result<> check_pod_options(const job::KubernetesOptions& options);
+base::Result<> check_pod_options(const KubernetesOptions& options);
 
 // `patch` over `base`, as Kubernetes' strategic merge does it: mappings by key, null removes,
 // lists whose items have a name by that name, other lists replaced. Tolerations and required

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
 
 namespace gangrun::cluster {
@@ -74,7 +75,7 @@ TEST(PodTemplate, ThatIsNoneIsRefusedByItsField) {
 }
 
 TEST(PodTemplate, OptionsOfAJobAreChecked) {
-  job::KubernetesOptions options;
+  KubernetesOptions options;
   EXPECT_TRUE(check_pod_options(options).ok());
   options.volume_mounts = {Json{{"name", "data"}}};
   EXPECT_EQ(check_pod_options(options).error().message,
@@ -118,7 +119,8 @@ TEST(PodMerge, RemovesByNullAndMergesMappings) {
 
 TEST(PodTemplate, OfATypeIsOverTheJobs) {
   job::JobSpec spec = test::wine_job().spec;
-  spec.kubernetes.pod = json_of(R"({"kind": "Pod", "metadata": {"name": "n", "labels": {"a": "1"}},
+  edit_kubernetes(spec).pod =
+      json_of(R"({"kind": "Pod", "metadata": {"name": "n", "labels": {"a": "1"}},
                                     "spec": {"containers": [{"name": "tf", "image": "tf:1"}]}})");
   spec.tasks.front().pod =
       json_of(R"({"spec": {"containers": [{"name": "tf", "image": "tf:2"}]}})");

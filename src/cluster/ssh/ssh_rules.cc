@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/format.h"
-#include "job/job_fields.h"
+#include "cluster/ssh/ssh_options.h"
 #include "job/units.h"
 
 namespace gangrun::cluster {
@@ -12,15 +12,16 @@ namespace gangrun::cluster {
 namespace {
 
 job::Found check_on_ssh(const job::JobSpec& job) {
-  const std::string& folder = job.ssh.folder;
+  const auto& own = ssh_of(job);
+  const std::string& folder = own.folder;
   if (!folder.empty() && !folder.starts_with('/')) {
     return job::Problem{"ssh.folder",
                         base::format("{} is not an absolute path", job::in_quotes(folder))};
   }
-  if (!job.hosts.empty() && !job.ssh.hostfile.empty()) {
+  if (!job.hosts.empty() && !own.hostfile.empty()) {
     return job::Problem{"ssh.hostfile",
                         base::format("{} is not allowed beside `hosts`; allowed: one of them",
-                                     job::in_quotes(job.ssh.hostfile))};
+                                     job::in_quotes(own.hostfile))};
   }
   return std::nullopt;
 }
@@ -39,7 +40,7 @@ job::Place ssh_place() {
                        {Feature::kOnePerNode, "allowed: `hosts` with one slot each (NAME:1)"},
                        {Feature::kOutputs,
                         "tasks leave files on their host, or in a folder that all share"}},
-          .options = {{"", job::ssh_fields()}},
+          .section = &SshOptions::section(),
           .takes_other_sections = true,
           .brings_files = true,
           .check = check_on_ssh};

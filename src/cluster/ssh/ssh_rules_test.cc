@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/ssh/ssh_options.h"
+
 namespace gangrun::cluster {
 namespace {
 
@@ -31,7 +33,7 @@ TEST(SshRules, TakeOneSourceOfHosts) {
   job::JobSpec spec = workers(1, 0);
   spec.hosts = {{"gpu1", 8}};
   EXPECT_EQ(place.check(spec), std::nullopt);
-  spec.ssh.hostfile = "hosts";
+  cluster::edit_ssh(spec).hostfile = "hosts";
   const auto found = place.check(spec);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->path, "ssh.hostfile");
@@ -39,7 +41,7 @@ TEST(SshRules, TakeOneSourceOfHosts) {
 
 TEST(SshRules, AFolderOfAHostIsAbsolute) {
   job::JobSpec spec = workers(1, 0);
-  spec.ssh.folder = "scratch";
+  edit_ssh(spec).folder = "scratch";
   const auto found = ssh_place().check(spec);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->path, "ssh.folder");

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/yarn/yarn_options.h"
 
 namespace gangrun::cluster {
 
@@ -22,10 +23,10 @@ bool allows_docker(const hadoop::Configuration& configuration) {
 
 }  // namespace
 
-job::ContainerRuntime container_runtime_of(const job::JobSpec& spec,
-                                           const hadoop::Configuration& configuration) {
-  using Runtime = job::ContainerRuntime;
-  const Runtime wanted = spec.yarn.container_runtime;
+ContainerRuntime container_runtime_of(const job::JobSpec& spec,
+                                      const hadoop::Configuration& configuration) {
+  using Runtime = ContainerRuntime;
+  const Runtime wanted = yarn_of(spec).container_runtime;
   if (wanted != Runtime::kAuto) return wanted;
   return allows_docker(configuration) ? Runtime::kDocker : Runtime::kNone;
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "cluster/yarn/yarn_options.h"
 #include "hadoop/configuration.h"
 #include "job/spec.h"
 
@@ -12,8 +13,8 @@ namespace gangrun::cluster {
 
 // What runs the images of the job: kDocker, YARN itself, or kNone, the agents by their node's
 // engine.
-job::ContainerRuntime container_runtime_of(const job::JobSpec& spec,
-                                           const hadoop::Configuration& configuration);
+ContainerRuntime container_runtime_of(const job::JobSpec& spec,
+                                      const hadoop::Configuration& configuration);
 
 // By which YARN knows that a container is to run in `image`.
 std::map<std::string, std::string> runtime_variables(const job::JobSpec& spec,

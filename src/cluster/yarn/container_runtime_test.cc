@@ -2,10 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/yarn/yarn_options.h"
+
 namespace gangrun::cluster {
 namespace {
 
-using job::ContainerRuntime;
 using testing::ElementsAre;
 using testing::Pair;
 
@@ -20,9 +21,9 @@ TEST(ContainerRuntime, IsWhatHadoopsConfigurationSaysUnlessTheJobDoes) {
   EXPECT_EQ(container_runtime_of(spec, {}), ContainerRuntime::kNone);
   EXPECT_EQ(container_runtime_of(spec, allowing("default,javasandbox")), ContainerRuntime::kNone);
   EXPECT_EQ(container_runtime_of(spec, allowing("default, docker")), ContainerRuntime::kDocker);
-  spec.yarn.container_runtime = ContainerRuntime::kNone;
+  edit_yarn(spec).container_runtime = ContainerRuntime::kNone;
   EXPECT_EQ(container_runtime_of(spec, allowing("docker")), ContainerRuntime::kNone);
-  spec.yarn.container_runtime = ContainerRuntime::kDocker;
+  edit_yarn(spec).container_runtime = ContainerRuntime::kDocker;
   EXPECT_EQ(container_runtime_of(spec, {}), ContainerRuntime::kDocker);
 }
 

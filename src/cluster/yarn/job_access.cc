@@ -1,5 +1,6 @@
 #include "cluster/yarn/job_access.h"
 
+#include "cluster/yarn/yarn_options.h"
 #include "job/plan_json.h"
 
 namespace gangrun::cluster {
@@ -17,7 +18,7 @@ base::Result<JobAccess> job_access_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(access.fingerprint, base::json_member<std::string>(json, "fingerprint"));
   const auto spec = json.find("spec");
   if (spec == json.end()) return base::invalid_argument("\"spec\" is missing");
-  GANGRUN_ASSIGN(access.spec, job::job_spec_from_json(*spec));
+  GANGRUN_ASSIGN(access.spec, job::job_spec_from_json(*spec, {&YarnOptions::section()}));
   return access;
 }
 

@@ -1,5 +1,6 @@
 #include "cluster/yarn/master_config.h"
 
+#include "cluster/yarn/yarn_options.h"
 #include "job/plan_json.h"
 
 namespace gangrun::cluster {
@@ -99,7 +100,7 @@ Result<> read_user(const Json& json, YarnMasterConfig& config) {
 Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
   YarnMasterConfig config;
   GANGRUN_ASSIGN(const Json spec, part(json, "spec", false));
-  GANGRUN_ASSIGN(config.spec, job::job_spec_from_json(spec));
+  GANGRUN_ASSIGN(config.spec, job::job_spec_from_json(spec, {&YarnOptions::section()}));
   GANGRUN_ASSIGN(std::string secret, json_member<std::string>(json, "secret"));
   config.secret = base::Secret(std::move(secret));
   net::JobCertificate& certificate = config.certificate;

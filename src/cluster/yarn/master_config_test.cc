@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/yarn/job_access.h"
+#include "cluster/yarn/yarn_options.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -16,7 +17,7 @@ job::JobSpec spec() {
   spec.tasks.push_back(worker);
   spec.success = "all";
   spec.on = "yarn";
-  spec.yarn.queue = "ml";
+  edit_yarn(spec).queue = "ml";
   return spec;
 }
 

@@ -11,6 +11,7 @@
 #include "cluster/yarn/container_resource.h"
 #include "cluster/yarn/submission_checks.h"
 #include "cluster/yarn/uploads.h"
+#include "cluster/yarn/yarn_options.h"
 #include "hadoop/class_path.h"
 
 namespace gangrun::cluster {
@@ -62,23 +63,24 @@ base::Result<hadoop::Submission> make_submission(const job::JobSpec& spec,
         base::format("the job's spec makes a submission of {} bytes; allowed: up to {}",
                      text.size(), kMaxMasterConfigBytes));
   }
+  const YarnOptions& own = yarn_of(spec);
   hadoop::Submission submission;
   submission.id = id;
   submission.name = spec.name;
-  submission.queue = queue_of(spec.yarn.queue);
-  submission.priority = spec.yarn.priority;
+  submission.queue = queue_of(own.queue);
+  submission.priority = own.priority;
   submission.type = kApplicationType;
-  submission.tags = spec.yarn.tags;
-  submission.master_resource = resource_of(spec.yarn.master);
-  submission.master_node_label = spec.yarn.master_label;
-  submission.max_attempts = spec.yarn.max_attempts > 0 ? spec.yarn.max_attempts : kDefaultAttempts;
+  submission.tags = own.tags;
+  submission.master_resource = resource_of(own.master);
+  submission.master_node_label = own.master_label;
+  submission.max_attempts = own.max_attempts > 0 ? own.max_attempts : kDefaultAttempts;
   submission.attempt_failures_validity_ms = kFailuresValidity.count();
   master.local_resources[kAgentLink] = config.files.at(kAgentLink);
   master.command = {"exec", base::format("./{}", kAgentLink), "master", "1><LOG_DIR>/stdout",
                     "2><LOG_DIR>/stderr"};
   master.credentials.secrets[kMasterConfigSecret] = base::Secret(std::move(text));
-  master.view_acl = spec.yarn.view_acl;
-  master.modify_acl = spec.yarn.modify_acl;
+  master.view_acl = own.view_acl;
+  master.modify_acl = own.modify_acl;
   submission.master = std::move(master);
   return submission;
 }

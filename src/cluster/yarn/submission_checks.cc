@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/yarn/yarn_options.h"
 
 namespace gangrun::cluster {
 
@@ -138,8 +139,8 @@ Result<> check_queue(const ClusterFacts& facts) {
 
 Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec) {
   GANGRUN_TRY(check_queue(facts));
-  GANGRUN_TRY(check_resource(facts, "yarn.master", resource_of(spec.yarn.master)));
-  GANGRUN_TRY(check_label(facts, "yarn.master", spec.yarn.master_label));
+  GANGRUN_TRY(check_resource(facts, "yarn.master", resource_of(yarn_of(spec).master)));
+  GANGRUN_TRY(check_label(facts, "yarn.master", yarn_of(spec).master_label));
   if (facts.runs_images && !spec.mounts.empty()) {
     GANGRUN_TRY(check_what_was_added(facts, "mounts: in YARN's container runtime they need"));
   }

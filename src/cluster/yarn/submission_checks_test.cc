@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/yarn/yarn_options.h"
+
 namespace gangrun::cluster {
 namespace {
 
@@ -51,7 +53,7 @@ TEST(SubmissionChecks, TooMuchIsToldWithBothNumbers) {
   big.tasks[0].resources.gpus = 3;
   EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.io/gpu 3"));
   big = checked_spec();
-  big.yarn.master.memory_mib = 9999;
+  edit_yarn(big).master.memory_mib = 9999;
   EXPECT_THAT(refusal(facts(), big), HasSubstr("yarn.master: memory 9999 MiB"));
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "cluster/yarn/yarn_options.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -56,13 +57,13 @@ TEST(Submission, WhatTheJobLeavesOpenIsDecided) {
 TEST(Submission, WhatTheJobSaysIsTaken) {
   job::JobSpec spec;
   spec.name = "wine";
-  spec.yarn.queue = "root.ml";
-  spec.yarn.priority = 3;
-  spec.yarn.tags = {"team"};
-  spec.yarn.max_attempts = 1;
-  spec.yarn.master_label = "stable";
-  spec.yarn.view_acl = "viewers";
-  spec.yarn.modify_acl = "changers";
+  edit_yarn(spec).queue = "root.ml";
+  edit_yarn(spec).priority = 3;
+  edit_yarn(spec).tags = {"team"};
+  edit_yarn(spec).max_attempts = 1;
+  edit_yarn(spec).master_label = "stable";
+  edit_yarn(spec).view_acl = "viewers";
+  edit_yarn(spec).modify_acl = "changers";
   const hadoop::Submission made = submission_of(spec);
   EXPECT_EQ(made.name, "wine");
   EXPECT_EQ(made.queue, "root.ml");

@@ -9,6 +9,7 @@
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/submission.h"
+#include "cluster/yarn/yarn_options.h"
 #include "hadoop/token_source.h"
 
 namespace gangrun::cluster {
@@ -72,13 +73,13 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   GANGRUN_ASSIGN(facts.resource_types, resource_manager_.resource_types(soon()));
   GANGRUN_ASSIGN(facts.labels, resource_manager_.node_labels(soon()));
   GANGRUN_ASSIGN(facts.own_queues, resource_manager_.own_queues(soon()));
-  const std::string name = queue_of(spec.yarn.queue);
+  const std::string name = queue_of(yarn_of(spec).queue);
   GANGRUN_ASSIGN(facts.queue,
                  existing_queue(resource_manager_.queue(name, soon()), name, facts.own_queues));
   const std::string handler =
       configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
   facts.places_by_constraints = handler != "disabled";
-  facts.runs_images = container_runtime_of(spec, configuration_) == job::ContainerRuntime::kDocker;
+  facts.runs_images = container_runtime_of(spec, configuration_) == ContainerRuntime::kDocker;
   GANGRUN_ASSIGN(nodes_, resource_manager_.running_nodes(soon()));
   return facts;
 }
@@ -89,7 +90,7 @@ Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
   if (account_.identity == nullptr) return {};
   GANGRUN_ASSIGN(master.credentials,
                  hadoop::fetch_tokens(configuration_, account_,
-                                      {.file_systems = job.spec.yarn.file_systems}, soon()));
+                                      {.file_systems = yarn_of(job.spec).file_systems}, soon()));
   GANGRUN_ASSIGN(config.token_service,
                  hadoop::token_service(configuration_, files_.file_system(), hadoop::addresses_of));
   if (job.keytab.empty()) return {};
@@ -111,7 +112,7 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   GANGRUN_ASSIGN(config.files, uploads.put(job.agent_program, job.files, deadline));
   GANGRUN_ASSIGN(config.archives, uploads.put_archives(job.files.archives, deadline));
   config.spec = job.spec;
-  config.spec.yarn.container_runtime = container_runtime_of(job.spec, configuration_);
+  edit_yarn(config.spec).container_runtime = container_runtime_of(job.spec, configuration_);
   config.secret = base::Secret::generate();
   GANGRUN_ASSIGN(config.certificate,
                  net::make_job_certificate(hadoop::to_string(id), kCertificateValidity));

@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/yarn/container_runtime.h"
+#include "cluster/yarn/yarn_options.h"
 #include "hadoop/launch_script.h"
 
 namespace gangrun::cluster {
@@ -38,7 +39,7 @@ hadoop::LaunchContext task_context(const TaskContents& contents, const job::Task
   const std::string name = base::format("{}.{}.{}", contents.job_id, task.type, task.index);
   // Where YARN itself runs the image, the agent is in it.
   const bool yarn_runs_image =
-      contents.spec.yarn.container_runtime == job::ContainerRuntime::kDocker;
+      yarn_of(contents.spec).container_runtime == ContainerRuntime::kDocker;
   const std::vector<std::string>& containers = launch.containers;
   for (const std::string& word : contents.agent_command) {
     context.command.push_back(word == "{name}" ? name : word);
@@ -52,8 +53,8 @@ hadoop::LaunchContext task_context(const TaskContents& contents, const job::Task
   }
   context.credentials = contents.credentials;
   context.credentials.secrets[kAgentConfigSecret] = base::Secret(base::dump_json(config));
-  context.view_acl = contents.spec.yarn.view_acl;
-  context.modify_acl = contents.spec.yarn.modify_acl;
+  context.view_acl = yarn_of(contents.spec).view_acl;
+  context.modify_acl = yarn_of(contents.spec).modify_acl;
   return context;
 }
 

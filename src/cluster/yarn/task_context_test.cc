@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "cluster/yarn/yarn_options.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -20,8 +21,8 @@ TaskContents contents() {
   TaskContents contents;
   contents.spec.tasks.emplace_back().type = "worker";
   contents.spec.tasks.emplace_back().type = "ps";
-  contents.spec.yarn.view_acl = "viewers";
-  contents.spec.yarn.modify_acl = "changers";
+  edit_yarn(contents.spec).view_acl = "viewers";
+  edit_yarn(contents.spec).modify_acl = "changers";
   contents.job_id = "application_1_1";
   contents.host = "master-host";
   contents.agent_command = {"exec", "./agent", "--name", "{name}", "1>out"};
@@ -91,7 +92,7 @@ TEST(TaskContext, AnAgentThatRunsAnImageIsToldTheNamesOfItsContainers) {
 
 TEST(TaskContext, WhereYarnRunsTheImageTheAgentIsInIt) {
   TaskContents all = contents();
-  all.spec.yarn.container_runtime = job::ContainerRuntime::kDocker;
+  edit_yarn(all.spec).container_runtime = ContainerRuntime::kDocker;
   all.spec.tasks.front().image = "registry/image:1";
   Launch launch;
   launch.containers = {"c0"};

@@ -12,6 +12,7 @@
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/submitter.h"
+#include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/yarn_rules.h"
 #include "cluster/yarn/yarn_site.h"
 #include "hadoop/resource_manager.h"
@@ -250,10 +251,11 @@ job::JobSpec trial_spec(const TrialJob& job) {
   spec.environment = job.environment;
   spec.timeouts.allocation = kContainerTimeout;
   spec.timeouts.job = kContainerTimeout + kTrialTimeout;
-  spec.yarn.queue = job.queue;
-  spec.yarn.max_attempts = 1;
+  YarnOptions& own = edit_yarn(spec);
+  own.queue = job.queue;
+  own.max_attempts = 1;
   for (const TrialPlace& place : job.trial.places) {
-    spec.yarn.file_systems.push_back(hadoop::to_string(place.file_system));
+    own.file_systems.push_back(hadoop::to_string(place.file_system));
   }
   job::TaskSpec task;
   task.type = kTaskType;

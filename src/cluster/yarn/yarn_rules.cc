@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "cluster/yarn/yarn_options.h"
 #include "job/job_fields.h"
 #include "job/label.h"
 #include "job/limits.h"
@@ -28,23 +29,23 @@ using Problem = job::Problem;
 bool is_visible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F; }
 
 Found check_queue_name(const std::string& queue) {
-  const bool fits = queue.size() <= job::kMaxQueueBytes && base::is_valid_utf8(queue) &&
+  const bool fits = queue.size() <= kMaxQueueBytes && base::is_valid_utf8(queue) &&
                     std::all_of(queue.begin(), queue.end(), is_visible);
   if (fits) return std::nullopt;
   return Problem{"yarn.queue",
                  base::format("{} is not the name of a queue; allowed: a text without blanks, at "
                               "most {} bytes, for example root.research",
-                              in_quotes(queue), job::kMaxQueueBytes)};
+                              in_quotes(queue), kMaxQueueBytes)};
 }
 
 Found check_tags(const std::vector<std::string>& tags) {
-  if (tags.size() > job::kMaxTags) {
-    return Problem{"yarn.tags", base::format("{} tags are more than the limit of {}", tags.size(),
-                                             job::kMaxTags)};
+  if (tags.size() > kMaxTags) {
+    return Problem{"yarn.tags",
+                   base::format("{} tags are more than the limit of {}", tags.size(), kMaxTags)};
   }
   std::set<std::string> seen;
   for (const std::string& tag : tags) {
-    const bool fits = !tag.empty() && tag.size() <= job::kMaxTagBytes &&
+    const bool fits = !tag.empty() && tag.size() <= kMaxTagBytes &&
                       std::all_of(tag.begin(), tag.end(), [](char c) {
                         return is_visible(c) && static_cast<unsigned char>(c) < 0x7F && c != ',';
                       });
@@ -52,7 +53,7 @@ Found check_tags(const std::vector<std::string>& tags) {
       return Problem{"yarn.tags",
                      base::format("{} is not a tag; allowed: ASCII without blanks and ',', 1 to {} "
                                   "characters",
-                                  in_quotes(tag), job::kMaxTagBytes)};
+                                  in_quotes(tag), kMaxTagBytes)};
     }
     if (!seen.insert(tag).second) {
       return Problem{"yarn.tags", base::format("{} is given twice", in_quotes(tag))};
@@ -72,9 +73,9 @@ Found check_acl(const std::string& acl, const std::string& path) {
 }
 
 Found check_file_systems(const std::vector<std::string>& urls) {
-  if (urls.size() > job::kMaxFileSystems) {
-    return Problem{"yarn.file_systems", base::format("{} are more than the limit of {}",
-                                                     urls.size(), job::kMaxFileSystems)};
+  if (urls.size() > kMaxFileSystems) {
+    return Problem{"yarn.file_systems",
+                   base::format("{} are more than the limit of {}", urls.size(), kMaxFileSystems)};
   }
   for (const std::string& url : urls) {
     const bool fits = url.find("://") != std::string::npos && url.find("://") > 0 &&
@@ -108,7 +109,7 @@ Found check_on_yarn(const JobSpec& job) {
 }
 
 Found check_options_of_yarn(const JobSpec& job) {
-  const job::YarnOptions& yarn = job.yarn;
+  const YarnOptions& yarn = yarn_of(job);
   if (auto found = check_queue_name(yarn.queue)) return found;
   if (auto found = check_tags(yarn.tags)) return found;
   const job::Resources& master = yarn.master;
@@ -142,11 +143,11 @@ job::Place yarn_place() {
                    Feature::kImages, Feature::kGpus, Feature::kOtherResources, Feature::kLabels,
                    Feature::kOnePerNode, Feature::kSpares, Feature::kSmallerGangs},
       .passed_over = {Feature::kPods},
-      .options = {{"master.", job::yarn_master_fields()}, {"", job::yarn_fields()}},
+      .section = &YarnOptions::section(),
       .takes_other_sections = true,
       .brings_files = true,
       .gives_zookeeper_hosts = true,
-      .queue = [](JobSpec& job) -> std::string& { return job.yarn.queue; },
+      .queue = [](JobSpec& job) -> std::string& { return edit_yarn(job).queue; },
       .check_options = check_options_of_yarn,
       .check = check_on_yarn};
 }

@@ -18,6 +18,7 @@
 #include "cluster/kubernetes/detached_status.h"
 #include "cluster/kubernetes/job_objects.h"
 #include "cluster/kubernetes/job_removal.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/pod_facts.h"
 #include "host/ending_signals.h"
 #include "process/signals.h"
@@ -178,7 +179,7 @@ Result<> Submission::make_pods() {
 
 Result<> Submission::record(const Context& context) {
   PodsRecord record;
-  const job::KubernetesOptions& options = plan_.spec.kubernetes;
+  const cluster::KubernetesOptions& options = cluster::kubernetes_of(plan_.spec);
   const kubernetes::Access& access = client_->access();
   record.name_space = access.name_space;
   record.kubeconfig =

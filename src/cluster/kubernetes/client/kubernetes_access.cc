@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/prepare.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/yaml_json.h"
 #include "process/engine.h"
 
@@ -22,7 +23,7 @@ constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 }  // namespace
 
 base::Result<kubernetes::Access> kubernetes_access(const Context& context,
-                                                   const job::KubernetesOptions& options) {
+                                                   const cluster::KubernetesOptions& options) {
   kubernetes::Surroundings surroundings;
   surroundings.environment = context.environment;
   surroundings.read = [](const std::string& path) { return base::read_file(path, kMaxFileBytes); };
@@ -59,7 +60,7 @@ kubernetes::PluginRunner plugin_runner() {
 
 base::Result<std::unique_ptr<kubernetes::Client>> kubernetes_client(
     net::EventLoop& loop, base::Logger& logger, const Context& context,
-    const job::KubernetesOptions& options) {
+    const cluster::KubernetesOptions& options) {
   GANGRUN_ASSIGN(auto access, kubernetes_access(context, options));
   return kubernetes::Client::make(loop, logger, std::move(access), plugin_runner());
 }

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 
 namespace gangrun::client {
 
@@ -29,21 +30,21 @@ bool has_version(const Json& group, std::string_view version) {
   });
 }
 
-base::Error not_there(job::GangScheduling scheduling, std::string_view what) {
+base::Error not_there(cluster::GangScheduling scheduling, std::string_view what) {
   return base::invalid_argument(base::format(
       "kubernetes.gang_scheduling: '{}': the cluster has no {}; allowed here: auto, hold",
-      job::to_string(scheduling), what));
+      cluster::to_string(scheduling), what));
 }
 
-Result<job::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilities& abilities) {
-  const job::GangScheduling wanted = spec.kubernetes.gang_scheduling;
-  if (wanted == job::GangScheduling::kKueue && !abilities.has_kueue) {
+Result<cluster::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilities& abilities) {
+  const cluster::GangScheduling wanted = cluster::kubernetes_of(spec).gang_scheduling;
+  if (wanted == cluster::GangScheduling::kKueue && !abilities.has_kueue) {
     return not_there(wanted, "Kueue");
   }
-  if (wanted == job::GangScheduling::kVolcano && !abilities.has_volcano) {
+  if (wanted == cluster::GangScheduling::kVolcano && !abilities.has_volcano) {
     return not_there(wanted, "Volcano");
   }
-  if (wanted == job::GangScheduling::kWorkload && abilities.workload_version.empty()) {
+  if (wanted == cluster::GangScheduling::kWorkload && abilities.workload_version.empty()) {
     return not_there(wanted, "Workload (scheduling.k8s.io/v1alpha1)");
   }
   return wanted;
@@ -110,25 +111,26 @@ GangAbilities gang_abilities(const Json& groups) {
   return abilities;
 }
 
-Result<job::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
-                                               const GangAbilities& abilities) {
-  if (spec.kubernetes.gang_scheduling != job::GangScheduling::kAuto) {
+Result<cluster::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
+                                                   const GangAbilities& abilities) {
+  const cluster::KubernetesOptions& own = cluster::kubernetes_of(spec);
+  if (own.gang_scheduling != cluster::GangScheduling::kAuto) {
     return chosen(spec, abilities);
   }
-  const bool has_queue = !spec.kubernetes.queue.empty();
-  if (has_queue && abilities.has_kueue) return job::GangScheduling::kKueue;
-  if (has_queue && abilities.has_volcano) return job::GangScheduling::kVolcano;
+  const bool has_queue = !own.queue.empty();
+  if (has_queue && abilities.has_kueue) return cluster::GangScheduling::kKueue;
+  if (has_queue && abilities.has_volcano) return cluster::GangScheduling::kVolcano;
   if (has_queue) {
     return base::invalid_argument(base::format(
         "kubernetes.queue: '{}': the cluster has neither Kueue nor Volcano, which have "
         "queues; allowed here: none",
-        spec.kubernetes.queue));
+        own.queue));
   }
-  return abilities.workload_version.empty() ? job::GangScheduling::kHold
-                                            : job::GangScheduling::kWorkload;
+  return abilities.workload_version.empty() ? cluster::GangScheduling::kHold
+                                            : cluster::GangScheduling::kWorkload;
 }
 
-std::vector<Right> rights_for(const job::JobSpec& spec, job::GangScheduling scheduling) {
+std::vector<Right> rights_for(const job::JobSpec& spec, cluster::GangScheduling scheduling) {
   std::vector<Right> rights = {
       {"create", "batch", "jobs"},  {"get", "batch", "jobs"},   {"patch", "batch", "jobs"},
       {"delete", "batch", "jobs"},  {"create", "", "services"}, {"list", "", "services"},
@@ -145,10 +147,10 @@ std::vector<Right> rights_for(const job::JobSpec& spec, job::GangScheduling sche
   for (const char* verb : {"get", "create"}) {
     if (has_outputs) rights.push_back({verb, "", "pods", "exec"});
   }
-  if (scheduling == job::GangScheduling::kVolcano) {
+  if (scheduling == cluster::GangScheduling::kVolcano) {
     rights.push_back({"create", std::string(kVolcanoGroup), "podgroups"});
   }
-  if (scheduling == job::GangScheduling::kWorkload) {
+  if (scheduling == cluster::GangScheduling::kWorkload) {
     rights.push_back({"create", std::string(kSchedulingGroup), "workloads"});
   }
   return rights;
@@ -176,7 +178,7 @@ Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& c
   const kubernetes::Access& access = client.access();
   // What the scheduling needs besides is known when the groups are; one more right is asked for
   // then by the request that makes the object.
-  const std::vector<Right> rights = rights_for(spec, spec.kubernetes.gang_scheduling);
+  const std::vector<Right> rights = rights_for(spec, cluster::kubernetes_of(spec).gang_scheduling);
   std::vector<kubernetes::Request> requests = {{.path = "/api/v1/namespaces/" + access.name_space},
                                                {.path = "/apis"}};
   for (const Right& right : rights) requests.push_back(review_request(right, access.name_space));

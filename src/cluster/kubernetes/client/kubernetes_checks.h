@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/spec.h"
 #include "kubernetes/client.h"
 #include "net/event_loop.h"
@@ -25,8 +26,8 @@ struct GangAbilities {
 GangAbilities gang_abilities(const base::Json& groups);
 
 // How the job's pods are scheduled all or none: what it asks for, if that is there.
-base::Result<job::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
-                                                     const GangAbilities& abilities);
+base::Result<cluster::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
+                                                         const GangAbilities& abilities);
 
 // One thing that somebody may do to the objects of a namespace.
 struct Right {
@@ -39,14 +40,14 @@ struct Right {
 };
 
 // All that a client needs for the job (docs/kubernetes.md has them as a Role).
-std::vector<Right> rights_for(const job::JobSpec& spec, job::GangScheduling scheduling);
+std::vector<Right> rights_for(const job::JobSpec& spec, cluster::GangScheduling scheduling);
 // "create pods/exec", "patch jobs.batch".
 std::string to_string(const Right& right);
 // The question whether who asks has it, as a SelfSubjectAccessReview.
 base::Json access_review(const Right& right, const std::string& name_space);
 
 struct CheckedCluster {
-  job::GangScheduling gang_scheduling = job::GangScheduling::kHold;
+  cluster::GangScheduling gang_scheduling = cluster::GangScheduling::kHold;
   std::string workload_version;
 };
 

@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "kubernetes/test_idle_client.h"
 
 namespace gangrun::client {
 namespace {
 
-using job::GangScheduling;
+using cluster::GangScheduling;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
@@ -36,7 +37,7 @@ TEST(GangSchedulingOf, TakesWhatIsThere) {
   EXPECT_EQ(*gang_scheduling_of(spec, {.workload_version = "v1alpha1"}), GangScheduling::kWorkload);
   // Without a queue it is not known that the user is one of Kueue's.
   EXPECT_EQ(*gang_scheduling_of(spec, {.has_kueue = true}), GangScheduling::kHold);
-  spec.kubernetes.queue = "team";
+  cluster::edit_kubernetes(spec).queue = "team";
   EXPECT_EQ(*gang_scheduling_of(spec, {.has_kueue = true}), GangScheduling::kKueue);
   EXPECT_EQ(*gang_scheduling_of(spec, {.has_volcano = true}), GangScheduling::kVolcano);
   EXPECT_THAT(gang_scheduling_of(spec, {}).error().message, HasSubstr("kubernetes.queue: 'team'"));
@@ -46,7 +47,7 @@ TEST(GangSchedulingOf, RefusesWhatIsNotThere) {
   job::JobSpec spec;
   for (const auto wanted :
        {GangScheduling::kKueue, GangScheduling::kVolcano, GangScheduling::kWorkload}) {
-    spec.kubernetes.gang_scheduling = wanted;
+    cluster::edit_kubernetes(spec).gang_scheduling = wanted;
     const auto refused = gang_scheduling_of(spec, {});
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().message, HasSubstr("allowed here: auto, hold"));

@@ -6,6 +6,7 @@
 #include "cluster/kubernetes/client/kubernetes_run.h"
 #include "cluster/kubernetes/client/kubernetes_site.h"
 #include "cluster/kubernetes/client/pod_way.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
 
 namespace gangrun::client {
@@ -37,8 +38,8 @@ class KubernetesPlace final : public Place {
   }
   // Tasks that are pods have no agents.
   [[nodiscard]] Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const override {
-    return PodWay::make(input.loop, input.context, input.spec->kubernetes, input.job, input.task,
-                        input.port, input.on_broken);
+    return PodWay::make(input.loop, input.context, cluster::kubernetes_of(*input.spec), input.job,
+                        input.task, input.port, input.on_broken);
   }
 };
 

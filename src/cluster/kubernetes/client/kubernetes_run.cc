@@ -19,6 +19,7 @@
 #include "cluster/kubernetes/client/first_pods.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/pods_backend.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/shipped_files.h"
 #include "job/yaml_json.h"
 
@@ -114,18 +115,18 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const RunOptions& options,
                          const Context& context) {
   PodsPlan pods;
   RunPlan& plan = pods.run;
-  GANGRUN_ASSIGN(auto access, kubernetes_access(context, launch.spec.kubernetes));
+  GANGRUN_ASSIGN(auto access, kubernetes_access(context, cluster::kubernetes_of(launch.spec)));
   cluster::ManifestInput input;
   input.spec = launch.spec;
   input.name_space = access.name_space;
   input.files = std::move(launch.files);
   input.names = std::move(launch.names);
-  input.gang_scheduling = launch.spec.kubernetes.gang_scheduling == job::GangScheduling::kAuto
-                              ? job::GangScheduling::kHold
-                              : launch.spec.kubernetes.gang_scheduling;
+  const cluster::GangScheduling wanted = cluster::kubernetes_of(launch.spec).gang_scheduling;
+  input.gang_scheduling =
+      wanted == cluster::GangScheduling::kAuto ? cluster::GangScheduling::kHold : wanted;
   plan.spec = std::move(launch.spec);
   // For commands that look for the job later, from elsewhere.
-  job::KubernetesOptions& where = plan.spec.kubernetes;
+  cluster::KubernetesOptions& where = cluster::edit_kubernetes(plan.spec);
   where.name_space = access.name_space;
   if (!where.kubeconfig.empty()) where.kubeconfig = in_folder(context.folder, where.kubeconfig);
   add_time_for_pods(plan.spec.timeouts);

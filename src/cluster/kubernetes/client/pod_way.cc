@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/manifests.h"
 
 namespace gangrun::client {
@@ -17,7 +18,7 @@ constexpr base::Duration kFirstLook = base::seconds(5);
 }  // namespace
 
 base::Result<std::unique_ptr<TaskWay>> PodWay::make(
-    net::EventLoop& loop, const Context& context, const job::KubernetesOptions& options,
+    net::EventLoop& loop, const Context& context, const cluster::KubernetesOptions& options,
     const std::string& job, const job::TaskId& task, std::uint16_t port,
     std::function<void(const base::Error&)> on_broken) {
   auto way = std::make_unique<PodWay>(Private{});

@@ -9,6 +9,7 @@
 #include "client/context.h"
 #include "client/task_way.h"
 #include "cluster/kubernetes/client/pod_forwarder.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/pod_facts.h"
 #include "job/spec.h"
 #include "kubernetes/client.h"
@@ -25,7 +26,7 @@ class PodWay final : public TaskWay {
   // Runs the loop until it is known which pod the task has. `port` 0: any. `on_broken` is told why
   // a connection broke.
   static base::Result<std::unique_ptr<TaskWay>> make(
-      net::EventLoop& loop, const Context& context, const job::KubernetesOptions& options,
+      net::EventLoop& loop, const Context& context, const cluster::KubernetesOptions& options,
       const std::string& job, const job::TaskId& task, std::uint16_t port,
       std::function<void(const base::Error&)> on_broken);
 

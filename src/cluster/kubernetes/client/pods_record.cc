@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/kubernetes_options.h"
 #include "job/plan_json.h"
 
 namespace gangrun::client {
@@ -29,7 +30,7 @@ std::string stop_path(const cluster::JobPaths& paths) { return paths.folder + "/
 Result<job::JobSpec> spec_of(const cluster::JobPaths& paths) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxBytes));
-  return job::job_spec_from_json(json);
+  return job::job_spec_from_json(json, {&cluster::KubernetesOptions::section()});
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ Result<std::unique_ptr<PodsWay>> way_to_pods(const Context& context, const clust
   GANGRUN_ASSIGN(input.spec, spec_of(paths));
   input.job_id = std::filesystem::path(paths.folder).filename().string();
   input.name_space = record.name_space;
-  job::KubernetesOptions options = input.spec.kubernetes;
+  cluster::KubernetesOptions options = cluster::kubernetes_of(input.spec);
   options.kubeconfig = record.kubeconfig;
   options.context = record.context;
   options.name_space = record.name_space;

@@ -13,6 +13,7 @@
 #include "base/variable.h"
 #include "client/prepare.h"
 #include "cluster/ssh/ssh_cluster.h"
+#include "cluster/ssh/ssh_options.h"
 #include "cluster/ssh/ssh_rules.h"
 #include "job/shipped_files.h"
 
@@ -107,9 +108,9 @@ Result<std::unique_ptr<cluster::HostLinks>> make_links(net::EventLoop& loop,
                                                        const std::string& agent_program,
                                                        const std::string& working_folder) {
   cluster::LinkOptions options;
-  options.ssh_config = spec.ssh.config;
+  options.ssh_config = cluster::ssh_of(spec).config;
   GANGRUN_ASSIGN(options.agent, cluster::AgentFile::open(agent_program));
-  options.login.folder = spec.ssh.folder;
+  options.login.folder = cluster::ssh_of(spec).folder;
   options.login.working_folder = working_folder;
   options.login.interface = spec.interface;
   options.login.containment = spec.containment;

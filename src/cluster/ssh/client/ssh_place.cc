@@ -16,6 +16,7 @@
 #include "cluster/ssh/client/ssh_doctor.h"
 #include "cluster/ssh/client/ssh_way.h"
 #include "cluster/ssh/host_lists.h"
+#include "cluster/ssh/ssh_options.h"
 #include "cluster/ssh/ssh_rules.h"
 #include "job/hosts.h"
 #include "job/validate.h"
@@ -35,14 +36,15 @@ Result<std::string> find_hosts(job::JobSpec& spec, const Context& context) {
   const auto read = [](const std::string& path) {
     return base::read_file(path, kMaxHostfileBytes);
   };
+  const std::string& hostfile = cluster::ssh_of(spec).hostfile;
   std::string source;
-  if (!spec.ssh.hostfile.empty()) {
-    auto text = read(in_folder(context.folder, spec.ssh.hostfile));
+  if (!hostfile.empty()) {
+    auto text = read(in_folder(context.folder, hostfile));
     if (!text.ok()) return as_bad_input(text.error().context("hostfile"));
     auto hosts = cluster::hosts_of_file(*text);
-    if (!hosts.ok()) return hosts.error().context(base::format("hostfile {}", spec.ssh.hostfile));
+    if (!hosts.ok()) return hosts.error().context(base::format("hostfile {}", hostfile));
     spec.hosts = std::move(*hosts);
-    source = spec.ssh.hostfile;
+    source = hostfile;
   } else {
     auto batch = cluster::hosts_of_batch_system(context.environment, read);
     if (!batch.ok()) return as_bad_input(batch.error());
@@ -86,7 +88,7 @@ class SshPlace final : public Place {
     for (const job::Host& host : spec.hosts) hosts.push_back(host.name);
     // The job's file names it by an absolute path.
     return std::unique_ptr<TaskWay>(std::make_unique<SshWay>(
-        input.loop, std::move(hosts), spec.ssh.config, input.port, input.on_broken));
+        input.loop, std::move(hosts), cluster::ssh_of(spec).config, input.port, input.on_broken));
   }
 
   [[nodiscard]] std::string_view examined() const override { return "these hosts"; }
@@ -99,8 +101,9 @@ class SshPlace final : public Place {
 Result<Examination> SshPlace::examine(const DoctorOptions& options, Context& context) const {
   job::JobSpec spec;
   spec.on = cluster::kSsh;
-  spec.ssh.hostfile = options.hostfile.value_or("");
-  if (options.ssh_config) spec.ssh.config = in_folder(context.folder, *options.ssh_config);
+  cluster::SshOptions& own = cluster::edit_ssh(spec);
+  own.hostfile = options.hostfile.value_or("");
+  if (options.ssh_config) own.config = in_folder(context.folder, *options.ssh_config);
   std::vector<std::string> names;
   for (const std::string& given : options.hosts) {
     for (std::string& name : base::split(given, ',')) names.push_back(std::move(name));
@@ -137,7 +140,8 @@ ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& 
                 ExitStatus::kBadInput);
   }
   // For commands that look for the job later, from elsewhere.
-  if (!spec.ssh.config.empty()) spec.ssh.config = in_folder(context.folder, spec.ssh.config);
+  std::string& config = cluster::edit_ssh(spec).config;
+  if (!config.empty()) config = in_folder(context.folder, config);
   auto plan = hosted_plan(std::move(spec), options, context);
   if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
   // Each task's own host decides.

@@ -16,6 +16,7 @@
 #include "cluster/yarn/container_resource.h"
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/submitter.h"
+#include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/zookeeper_defaults.h"
 #include "job/shipped_files.h"
 #include "job/units.h"
@@ -37,7 +38,7 @@ std::string digest_cache_path(const Context& context) {
 // What YARN is told of the job itself.
 std::vector<std::pair<std::string, std::string>> plan_of_yarn(const job::JobSpec& spec) {
   std::vector<std::pair<std::string, std::string>> lines;
-  const job::YarnOptions& yarn = spec.yarn;
+  const cluster::YarnOptions& yarn = cluster::yarn_of(spec);
   lines.emplace_back("queue", yarn.queue.empty() ? "default" : yarn.queue);
   if (yarn.priority) lines.emplace_back("priority", std::to_string(*yarn.priority));
   if (!yarn.tags.empty()) {
@@ -60,18 +61,19 @@ std::vector<std::pair<std::string, std::string>> plan_of_yarn(const job::JobSpec
 
 Result<> show_yarn_plan(const job::JobSpec& spec, const job::ShippedFiles& files,
                         const HadoopAccess& access, const RunOptions& options, Context& context) {
-  const Plan plan{.spec = spec,
-                  .working_folder = "the container's",
-                  .job_folder = base::format("~/.gangrun/jobs/<application> on {}",
-                                             hadoop::to_string(access.file_system)),
-                  .host = "as YARN calls each node",
-                  .containment = job::Containment::kAuto,
-                  .more = plan_of_yarn(spec),
-                  .no_memory = base::format("the default memory ({})",
-                                            job::memory_text(cluster::kDefaultMemoryMib)),
-                  .image_runner = spec.yarn.container_runtime == job::ContainerRuntime::kDocker
-                                      ? "run by YARN's container runtime"
-                                      : "run by the container engine beside the agent"};
+  const Plan plan{
+      .spec = spec,
+      .working_folder = "the container's",
+      .job_folder = base::format("~/.gangrun/jobs/<application> on {}",
+                                 hadoop::to_string(access.file_system)),
+      .host = "as YARN calls each node",
+      .containment = job::Containment::kAuto,
+      .more = plan_of_yarn(spec),
+      .no_memory =
+          base::format("the default memory ({})", job::memory_text(cluster::kDefaultMemoryMib)),
+      .image_runner = cluster::yarn_of(spec).container_runtime == cluster::ContainerRuntime::kDocker
+                          ? "run by YARN's container runtime"
+                          : "run by the container engine beside the agent"};
   if (options.display.json) {
     GANGRUN_ASSIGN(base::Json json, plan_json(plan));
     base::Json shipped = base::Json::array();
@@ -113,7 +115,7 @@ Result<> show_yarn_plan(const job::JobSpec& spec, const job::ShippedFiles& files
 
 // As hadoop_access() finds it.
 std::string keytab_path(const job::JobSpec& spec, const Context& context) {
-  const std::string& keytab = spec.yarn.keytab;
+  const std::string& keytab = cluster::yarn_of(spec).keytab;
   if (keytab.empty() || keytab.starts_with('/')) return keytab;
   return in_folder(context.folder, keytab);
 }
@@ -124,17 +126,18 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   job::JobSpec spec = asked;
   auto files = job::shipped_files(spec, context.folder, kind_of);
   if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
-  const auto access = hadoop_access(context, {.principal = spec.yarn.principal,
-                                              .keytab = spec.yarn.keytab,
-                                              .as = spec.yarn.as,
-                                              .is_plan = options.dry_run});
+  const cluster::YarnOptions& own = cluster::yarn_of(spec);
+  const auto access = hadoop_access(
+      context,
+      {.principal = own.principal, .keytab = own.keytab, .as = own.as, .is_plan = options.dry_run});
   if (!access.ok()) return fail(context, access.error(), ExitStatus::kBadInput);
   if (spec.zookeeper) {
     auto full = cluster::with_defaults_of(*spec.zookeeper, (*access)->configuration);
     if (!full.ok()) return fail(context, full.error(), ExitStatus::kBadInput);
     spec.zookeeper = *std::move(full);
   }
-  spec.yarn.container_runtime = cluster::container_runtime_of(spec, (*access)->configuration);
+  cluster::edit_yarn(spec).container_runtime =
+      cluster::container_runtime_of(spec, (*access)->configuration);
   if (options.dry_run) {
     const auto shown = show_yarn_plan(spec, *files, **access, options, context);
     return shown.ok() ? ExitStatus::kSuccess : fail(context, shown.error(), ExitStatus::kBadInput);

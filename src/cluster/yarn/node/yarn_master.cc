@@ -30,6 +30,7 @@
 #include "cluster/yarn/result_copy.h"
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
+#include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/zookeeper_defaults.h"
 #include "hadoop/access_list.h"
 #include "hadoop/class_path.h"
@@ -212,7 +213,8 @@ Result<> YarnMaster::make_cluster() {
 
 // Those to whom YARN shows the application: its user, the administrators, and whom the job names.
 std::function<bool(const std::string&)> YarnMaster::viewers() const {
-  return [owner = config_.user, named = hadoop::parse_access_list(config_.spec.yarn.view_acl),
+  return [owner = config_.user,
+          named = hadoop::parse_access_list(cluster::yarn_of(config_.spec).view_acl),
           administrators = hadoop::parse_access_list(hadoop_.get_or("yarn.admin.acl", ""))](
              const std::string& user) {
     if (user.empty()) return false;
@@ -256,7 +258,7 @@ TokenRunner YarnMaster::token_runner() const {
                    .principal = config_.principal,
                    .keytab = cluster::kKeytabLink,
                    .krb5_config = config_.krb5_config,
-                   .file_systems = config_.spec.yarn.file_systems,
+                   .file_systems = cluster::yarn_of(config_.spec).file_systems,
                    .output = kNewTokens};
   runner.errand_file = kTokenErrand;
   return runner;

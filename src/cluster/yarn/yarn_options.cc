@@ -1,16 +1,30 @@
-#include <string_view>
+#include "cluster/yarn/yarn_options.h"
 
-#include "job/job_fields.h"
+#include <array>
+
+#include "cluster/yarn/yarn_rules.h"
 #include "job/limits.h"
 
-namespace gangrun::job {
+namespace gangrun::cluster {
 
 namespace {
+
+using base::Json;
+using job::Field;
+using job::FieldRow;
+using job::FlagForms;
+using job::JobSpec;
+using job::own_field;
+using job::PlanForm;
+using job::section_field;
+
+constexpr std::array kRuntimes = {ContainerRuntime::kAuto, ContainerRuntime::kDocker,
+                                  ContainerRuntime::kNone};
 
 constexpr std::string_view kAclForm = "users and groups, \"user,user group,group\"";
 
 constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
-    field_of<&JobSpec::yarn, &YarnOptions::master, &Resources::memory_mib>({
+    section_field<&YarnOptions::master, &job::Resources::memory_mib>({
         .key = "memory",
         .about = "Memory of the job's master",
         .min = 1,
@@ -23,11 +37,11 @@ constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
                 .reference = "memory",
             },
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::master, &Resources::vcores>({
+    section_field<&YarnOptions::master, &job::Resources::vcores>({
         .key = "vcores",
         .about = "Processor cores of the job's master",
         .min = 1,
-        .max = kMaxVcoresPerTask,
+        .max = job::kMaxVcoresPerTask,
         .is_always_written = true,
         .flag =
             {
@@ -37,7 +51,7 @@ constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
                 .reference = "cores",
             },
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::master_label>({
+    section_field<&YarnOptions::master_label>({
         .key = "label",
         .about = "Node label of the job's master",
         .allowed = "a node label; nodes without one are \"\"",
@@ -46,7 +60,7 @@ constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
 };
 
 constexpr FieldRow<JobSpec> kYarnFields[] = {
-    field_of<&JobSpec::yarn, &YarnOptions::queue>({
+    section_field<&YarnOptions::queue>({
         .key = "queue",
         .about = "Queue",
         .allowed = "the name of a queue",
@@ -54,7 +68,7 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .default_words = "`default`",
         .schema = R"({"maxLength": 1024})",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::priority>({
+    section_field<&YarnOptions::priority>({
         .key = "priority",
         .about = "Priority in the queue; a larger number goes first",
         .max = kMaxPriority,
@@ -69,10 +83,18 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
             "`yarn.cluster.max-application-priority` (0 if not configured) are reduced to it",
         .default_words = "the queue's",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::tags>({
+    section_field<&YarnOptions::tags>({
         .key = "tags",
         .about = "Tags by which the job can be found",
         .allowed = "texts, a tag, a text",
+        .flag =
+            {
+                .names = "--tag",
+                .forms = FlagForms::kItems,
+                .value = "TAG,...",
+                .help = "Tag of the application on YARN",
+                .reference = "`night,wine`; replaces the file's",
+            },
         .reference = "a list of ASCII texts without blanks and commas, at most 100 of at most 100 "
                      "characters; a cluster may allow fewer, and may convert them to lower case",
         .default_words = "none",
@@ -89,12 +111,12 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
             .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn_master"}, {"type": "null"}]})",
         },
         [](const Field& field, JobSpec& job) {
-          return read_fields(field, yarn_master_fields(), job);
+          return job::read_fields<JobSpec>(field, kYarnMasterFields, job);
         },
         [](const JobSpec& job, PlanForm form) {
-          return json_of_fields(yarn_master_fields(), job, form);
+          return job::json_of_fields<JobSpec>(kYarnMasterFields, job, form);
         }),
-    field_of<&JobSpec::yarn, &YarnOptions::view_acl>({
+    section_field<&YarnOptions::view_acl>({
         .key = "view_acl",
         .about = "Who else may see the job: \"user,user group,group\", or *",
         .allowed = kAclForm,
@@ -102,21 +124,21 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
                      "research`), or `*`",
         .default_words = "the cluster's",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::modify_acl>({
+    section_field<&YarnOptions::modify_acl>({
         .key = "modify_acl",
         .about = "Who else may end the job, in the same form",
         .allowed = kAclForm,
         .reference = "who else may end it, in the same form",
         .default_words = "the cluster's",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::max_attempts>({
+    section_field<&YarnOptions::max_attempts>({
         .key = "max_attempts",
         .about = "How often YARN starts a master; 0 means as often as the cluster allows",
         .max = kMaxMasterAttempts,
         .is_always_written = true,
         .reference = "how often YARN starts a master, {range}; 0 is what the cluster allows",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::container_runtime>({
+    section_field<&YarnOptions::container_runtime>({
         .key = "container_runtime",
         .about = "What runs the images of tasks: the choice of Hadoop's configuration, YARN "
                  "itself, or the agent",
@@ -126,36 +148,66 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
                      "`yarn.nodemanager.runtime.linux.allowed-runtimes` lists `docker`, else our "
                      "agent. See [containers](containers.md)",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::file_systems>({
+    section_field<&YarnOptions::file_systems>({
         .key = "file_systems",
         .about = "Other file systems for which the tasks get tokens, on a cluster with Kerberos",
         .allowed = "texts, a URL, hdfs://…",
+        .flag =
+            {
+                .names = "--file-system",
+                .forms = FlagForms::kEach,
+                .value = "URL",
+                .help = "With Kerberos: an additional file system for which the tasks get tokens",
+                .reference = "one URL; once per URL; replaces the file's",
+            },
         .reference = "on a [cluster with Kerberos](secure-clusters.md): URLs of more file systems "
                      "for which the tasks get tokens, at most 100",
         .default_words = "only the cluster's own",
         .schema =
             R"({"type": "array", "maxItems": 100, "items": {"type": "string", "pattern": "^[^:]+://"}})",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::principal>({
+    section_field<&YarnOptions::principal>({
         .key = "principal",
         .about = "Kerberos principal to use: name@REALM",
         .allowed = "a Kerberos principal, name@REALM",
+        .flag =
+            {
+                .names = "--principal",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME@REALM",
+                .help = "Kerberos principal to use (default: the ticket's)",
+            },
         .reference = "the Kerberos principal to use: `name@REALM`",
         .default_words = "that of the ticket or the keytab",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::keytab>({
+    section_field<&YarnOptions::keytab>({
         .key = "keytab",
         .about = "A file with the principal's keys; with it, the job's tokens are replaced before "
                  "they expire",
         .allowed = "a file with keys",
+        .flag =
+            {
+                .names = "--keytab",
+                .forms = FlagForms::kOneValue,
+                .value = "FILE",
+                .help = "Keytab of the principal, instead of a ticket; the job keeps it to replace "
+                        "its tokens before they expire",
+            },
         .reference = "a file with the principal's keys, relative to the folder where `gangrun` is "
                      "called; it goes with the job",
         .default_words = "the ticket cache, which `kinit` fills",
     }),
-    field_of<&JobSpec::yarn, &YarnOptions::as>({
+    section_field<&YarnOptions::as>({
         .key = "as",
         .about = "User to run the job as, if the cluster allows you to act for others",
         .allowed = "the name of a user",
+        .flag =
+            {
+                .names = "--as",
+                .forms = FlagForms::kOneValue,
+                .value = "USER",
+                .help = "Run the job as this user (the cluster must allow you to be a proxy user)",
+            },
         .reference = "the user to run the job as, if the cluster allows you to act for others",
         .default_words = "the user who submits it",
     }),
@@ -163,7 +215,28 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
 
 }  // namespace
 
-FieldRows<JobSpec> yarn_fields() { return kYarnFields; }
-FieldRows<JobSpec> yarn_master_fields() { return kYarnMasterFields; }
+std::string_view to_string(ContainerRuntime runtime) {
+  switch (runtime) {
+    case ContainerRuntime::kAuto: return "auto";
+    case ContainerRuntime::kDocker: return "docker";
+    case ContainerRuntime::kNone: return "none";
+  }
+  return "auto";
+}
 
-}  // namespace gangrun::job
+std::vector<std::string> container_runtime_names() { return job::choice_names(kRuntimes); }
+
+base::Result<ContainerRuntime> container_runtime_from(std::string_view text) {
+  return job::find_choice(kRuntimes, text, "what runs images");
+}
+
+const job::Section& YarnOptions::section() {
+  static const job::Section kSection{.key = kYarn,
+                                     .about = "Settings for YARN",
+                                     .fields = kYarnFields,
+                                     .parts = {{"master.", kYarnMasterFields}},
+                                     .make = job::make_options<YarnOptions>};
+  return kSection;
+}
+
+}  // namespace gangrun::cluster

@@ -1,12 +1,16 @@
-#include "job/job_fields.h"
+#include "cluster/ssh/ssh_options.h"
 
-// What only hosts that ssh reaches are told.
-namespace gangrun::job {
+#include "cluster/ssh/ssh_rules.h"
+
+namespace gangrun::cluster {
 
 namespace {
 
-constexpr FieldRow<JobSpec> kSshFields[] = {
-    field_of<&JobSpec::ssh, &SshOptions::config>({
+using job::FlagForms;
+using job::section_field;
+
+constexpr job::FieldRow<job::JobSpec> kSshFields[] = {
+    section_field<&SshOptions::config>({
         .key = "config",
         .about = "Configuration file of ssh",
         .allowed = "a file",
@@ -21,7 +25,7 @@ constexpr FieldRow<JobSpec> kSshFields[] = {
                      "`gangrun` is called",
         .default_words = "`~/.ssh/config`, then `/etc/ssh/ssh_config`",
     }),
-    field_of<&JobSpec::ssh, &SshOptions::hostfile>({
+    section_field<&SshOptions::hostfile>({
         .key = "hostfile",
         .about = "File with the hosts, a line each: NAME, NAME:SLOTS or NAME slots=SLOTS",
         .allowed = "a file",
@@ -36,7 +40,7 @@ constexpr FieldRow<JobSpec> kSshFields[] = {
                      "is called",
         .default_words = "the hosts that Slurm, PBS or LSF has given to this job",
     }),
-    field_of<&JobSpec::ssh, &SshOptions::folder>({
+    section_field<&SshOptions::folder>({
         .key = "folder",
         .about = "Folder on the hosts for what gangrun has there",
         .allowed = "an absolute path",
@@ -50,6 +54,12 @@ constexpr FieldRow<JobSpec> kSshFields[] = {
 
 }  // namespace
 
-FieldRows<JobSpec> ssh_fields() { return kSshFields; }
+const job::Section& SshOptions::section() {
+  static const job::Section kSection{.key = kSsh,
+                                     .about = "Settings for hosts that ssh reaches",
+                                     .fields = kSshFields,
+                                     .make = job::make_options<SshOptions>};
+  return kSection;
+}
 
-}  // namespace gangrun::job
+}  // namespace gangrun::cluster

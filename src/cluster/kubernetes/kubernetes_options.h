@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/section.h"
+#include "job/spec.h"
+#include "job/spec_names.h"
+
+namespace gangrun::cluster {
+
+// By what the pods of a job are scheduled all or none: what the cluster has, or one of these, or by
+// being held back until all have a node.
+enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
+
+std::string_view to_string(GangScheduling scheduling);
+std::vector<std::string> gang_scheduling_names();
+base::Result<GangScheduling> gang_scheduling_from(std::string_view text);
+
+// What Kubernetes is told of a job beside its tasks.
+struct KubernetesOptions {
+  std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
+  std::string context;     // empty: the current one
+  bool insecure = false;   // whether a kubeconfig may say that the server is not verified
+  std::string name_space;  // empty: that of the context
+  std::string service_account;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
+  std::map<std::string, std::string> node_selector;
+  // As a pod has them.
+  std::vector<base::Json> tolerations;
+  std::vector<base::Json> volumes;
+  std::vector<base::Json> volume_mounts;
+  std::vector<std::string> image_pull_secrets;
+  // "Always", "IfNotPresent", "Never"; empty: what Kubernetes decides.
+  std::string image_pull_policy;
+  std::string priority_class;
+  std::string queue;  // of Kueue or Volcano
+  GangScheduling gang_scheduling = GangScheduling::kAuto;
+  base::Json pod;            // a pod, or a part of one, for all tasks; null: none
+  std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
+
+  static const job::Section& section();
+
+  friend bool operator==(const KubernetesOptions&, const KubernetesOptions&) = default;
+};
+
+inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
+  return job.sections.get<KubernetesOptions>();
+}
+inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
+  return job.sections.edit<KubernetesOptions>();
+}
+
+}  // namespace gangrun::cluster
+
+template <>
+struct gangrun::job::ChoiceOf<gangrun::cluster::GangScheduling>
+    : gangrun::job::Choice<gangrun::cluster::gang_scheduling_names,
+                           gangrun::cluster::gang_scheduling_from> {};
