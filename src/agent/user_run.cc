@@ -9,6 +9,7 @@
 #include "agent/image_run.h"
 #include "base/format.h"
 #include "process/container_report.h"
+#include "process/pipe.h"
 
 namespace gangrun::agent {
 
@@ -21,16 +22,10 @@ constexpr std::chrono::seconds kKillDeadline(5);
 // Descriptors held for those that are awaited; parents come before their children.
 constexpr std::size_t kMaxWatched = 64;
 
-struct Pipe {
-  base::UniqueFd read;
-  base::UniqueFd write;
-};
-
-base::Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
-  Pipe pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-  if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return base::from_errno(errno, "fcntl");
+// Reading does not block.
+base::Result<process::Pipe> make_watched_pipe() {
+  GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
+  if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return base::from_errno(errno, "fcntl");
   return pipe;
 }
 
@@ -84,13 +79,13 @@ base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
 
 base::Result<> UserRun::start_process(process::SpawnOptions options, const std::string& log_prefix,
                                       bool shares_log, const std::string& container_report) {
-  Pipe lifeline;
+  process::Pipe lifeline;
   if (!container_report.empty()) {
-    GANGRUN_ASSIGN(lifeline, make_pipe());
+    GANGRUN_ASSIGN(lifeline, make_watched_pipe());
     options.standard_input = lifeline.read.get();
   }
-  GANGRUN_ASSIGN(Pipe out, make_pipe());
-  GANGRUN_ASSIGN(Pipe err, make_pipe());
+  GANGRUN_ASSIGN(process::Pipe out, make_watched_pipe());
+  GANGRUN_ASSIGN(process::Pipe err, make_watched_pipe());
   options.standard_output = out.write.get();
   options.standard_error = err.write.get();
   containment_.confine(options);

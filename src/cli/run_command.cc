@@ -60,13 +60,12 @@ void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
             "Pause before a restart, doubled each time up to a maximum (1s:1min)");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
            "Time limits: allocation, hold, roll_call, job, stop, shrink, master_lost");
-  add_list(command, "-f,--files", flags.files, "FILE", "A file or folder that the job needs");
+  fields.add_job("files");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
             "Run TensorBoard beside the job, on this folder");
   fields.add("expose");
   fields.add_job("image");
-  add_list(command, "--mount", flags.mounts, "PATH[:ro]",
-           "Host path that containers see under the same path");
+  fields.add_job("mounts");
   add_list(
       command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
       "Publish the tasks' addresses in this ZooKeeper, in the layout of YARN's service registry");
@@ -84,8 +83,7 @@ void add_cluster_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields)
   fields.add("label");
   fields.add("one_per_node");
   add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
-  add_list(command, "--output", flags.outputs, "PATH",
-           "Files and folders of the tasks to keep; gangrun fetch copies them");
+  fields.add_job("outputs");
   fields.add_others();
 }
 

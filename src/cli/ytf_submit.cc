@@ -85,9 +85,10 @@ Result<> add_mount(std::string_view flag, const std::optional<std::string>& path
                                       job::in_quotes(*path)));
   }
   const std::string& writable = *path;
-  const auto same = std::find(flags.mounts.begin(), flags.mounts.end(), writable + ":ro");
-  if (same != flags.mounts.end()) flags.mounts.erase(same);
-  flags.mounts.push_back(read_only ? writable + ":ro" : writable);
+  std::vector<std::string>& mounts = flags.job_lists["mounts"];
+  const auto same = std::find(mounts.begin(), mounts.end(), writable + ":ro");
+  if (same != mounts.end()) mounts.erase(same);
+  mounts.push_back(read_only ? writable + ":ro" : writable);
   return {};
 }
 
@@ -101,7 +102,7 @@ Result<> add_image(const YtfOptions& options, job::Flags& flags) {
     return refused("--docker_image", problem->text);
   }
   flags.job_fields["image"] = options.docker_image;
-  flags.mounts = options.mounts;
+  flags.job_lists["mounts"] = options.mounts;
   GANGRUN_TRY(add_mount("-i", options.input, true, flags));
   return add_mount("-o", options.output, false, flags);
 }
@@ -154,11 +155,12 @@ Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::
   flags.fields["memory"] = is_local ? options.memory : after(kDefaultMemory, options.memory);
   flags.fields["gpus"] = options.gpus;
   flags.fields["label"] = options.labels;
-  flags.files = options.files;
+  std::vector<std::string>& files = flags.job_lists["files"];
+  files = options.files;
   flags.restarts = options.restarts;
   flags.job_fields["name"] = options.name.value_or(std::string(kDefaultName));
   if (options.queue || !is_local) flags.queue = options.queue.value_or(std::string(kDefaultQueue));
-  if (options.script) flags.files.push_back(*options.script);
+  if (options.script) files.push_back(*options.script);
   GANGRUN_TRY(add_tensorboard(options, flags));
   GANGRUN_TRY(add_image(options, flags));
   add_variables(options, is_local, folder, flags);

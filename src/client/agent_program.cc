@@ -1,9 +1,7 @@
 #include "client/agent_program.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,6 +12,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -63,16 +62,13 @@ base::Result<std::string> find_agent_of_this_version(const Context& context) {
 }
 
 base::Result<std::string> agent_version(const std::string& program, base::Instant deadline) {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
-  const base::UniqueFd read_end(ends[0]);
-  base::UniqueFd write_end(ends[1]);
+  GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
   process::SpawnOptions options;
   options.argv = {program, "--version"};
-  options.standard_output = write_end.get();
+  options.standard_output = pipe.write.get();
   options.parent_death_signal = SIGKILL;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
-  write_end.reset();
+  pipe.write.reset();
   const auto exit = child.wait(deadline);
   if (!exit.ok()) {
     // It runs on otherwise: nobody would wait for it.
@@ -83,7 +79,7 @@ base::Result<std::string> agent_version(const std::string& program, base::Instan
     return base::unavailable(base::format("{} {}", program, exit->to_words()));
   }
   std::string text(kMaxVersionBytes, '\0');
-  const ssize_t got = ::read(read_end.get(), text.data(), text.size());
+  const ssize_t got = ::read(pipe.read.get(), text.data(), text.size());
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return std::string(base::trim(text));
 }

@@ -1,6 +1,5 @@
 #include "client/detached.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "client/fail.h"
 #include "client/submitted.h"
 #include "host/processes.h"
+#include "process/pipe.h"
 #include "process/wait_for.h"
 
 namespace gangrun::client {
@@ -72,12 +72,10 @@ Result<> submit(cluster::JobFolder& folder, const RunPlan& plan, const Context& 
   GANGRUN_TRY(base::write_private_file(paths.launch(),
                                        base::dump_json_indented(to_json(plan.launch)) + "\n"));
   GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context.environment)));
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
-  Told told((base::UniqueFd(ends[0])));
-  base::UniqueFd ours(ends[1]);
-  GANGRUN_TRY(host::start_supervisor(context.program, paths, ours.get()));
-  ours.reset();
+  GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
+  Told told(std::move(pipe.read));
+  GANGRUN_TRY(host::start_supervisor(context.program, paths, pipe.write.get()));
+  pipe.write.reset();
   const base::Instant deadline = context.clock.now() + kStartTimeout;
   while (true) {
     GANGRUN_ASSIGN(const std::string line, told.next(deadline));

@@ -184,9 +184,9 @@ TEST(Build, FlagsWinOverTheFile) {
                                                    {"success", "worker"},
                                                    {"on", "local"},
                                                    {"containment", "auto"}},
+                                    .job_lists = {{"files", {"g"}}},
                                     .env = {"A=flag", "ev:C=flag"},
                                     .timeouts = {"job=2h"},
-                                    .files = {"g"},
                                     .framework = "none",
                                     .restarts = "2:gang",
                                     .tensorboard = "out",
@@ -210,9 +210,10 @@ TEST(Build, FlagsWinOverTheFile) {
 }
 
 TEST(Build, AnImageIsTheJobsOrATypesOwn) {
-  const JobSpec spec =
-      built("tasks: {worker: {image: own}, ps: {image: \"\"}, chief: }",
-            {.job_fields = {{"image", "job"}}, .mounts = {"/in:ro", "/out"}, .command = {"x"}});
+  const JobSpec spec = built("tasks: {worker: {image: own}, ps: {image: \"\"}, chief: }",
+                             {.job_fields = {{"image", "job"}},
+                              .job_lists = {{"mounts", {"/in:ro", "/out"}}},
+                              .command = {"x"}});
   EXPECT_EQ(spec.image_of(*spec.find("worker")), "own");
   EXPECT_EQ(spec.image_of(*spec.find("ps")), "");
   EXPECT_EQ(spec.image_of(*spec.find("chief")), "job");
@@ -277,7 +278,7 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
       {{.job_fields = {{"name", "a/b"}}},
        "--name: name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
        "digits, '.', '_' or '-'"},
-      {{.files = {""}}, "-f: files.0: the path is empty"},
+      {{.job_lists = {{"files", {""}}}}, "-f: files.0: the path is empty"},
       {{.command = {""}}, "after --: command: the command is empty"},
       {{.command = {std::string("a\0b", 3)}}, "after --: command: has a NUL character"},
       {{.timeouts = {"stop=0"}},

@@ -42,19 +42,18 @@ constexpr Policies policies_of(Some... some) {
 inline constexpr Policies kAllPolicies = ~0U;
 constexpr bool has(Policies policies, Policy one) { return (policies & policies_of(one)) != 0; }
 
-// What a value of a flag may be for. A flag of kTypes names types, for which the field is then
-// true.
-// Of the job's own: kItems may be given several times, with values at commas; kEach several times,
-// with one value each; kSwitch has none, the field is then true.
+// How a flag is written, and what a value of it is for.
 enum class FlagForms {
+  // Of the job.
   kOneValue,
-  kTypes,
-  kTypeOnly,
-  kGeneralOrType,
-  kGeneralTypeOrTask,
-  kItems,
-  kEach,
-  kSwitch
+  kItems,   // as often as is wanted, each time with one value or several at commas
+  kEach,    // as often as is wanted, each time with one value
+  kSwitch,  // without a value: the field is then true
+  // Of task types, as often as is wanted, with values at commas.
+  kTypes,              // the types for which the field is then true
+  kTypeOnly,           // "type:value"
+  kGeneralOrType,      // "value" too, for all types
+  kGeneralTypeOrTask,  // "type[0]:value" too, for one task
 };
 
 // The flag that gives a field.
@@ -110,8 +109,8 @@ struct FieldRow {
   // kOwn only. What is written as null is left out.
   base::Result<> (*read)(const Field&, Owner&) = nullptr;
   base::Json (*write)(const Owner&, PlanForm) = nullptr;
-  // kOwn with a flag of kItems or kEach: one value of it. Gives the key within the field that it is
-  // of.
+  // kOwn with a flag of kItems or kEach: takes one value of it, and gives the key of that within
+  // the field. The error goes behind the flag and the value.
   base::Result<std::string> (*take)(std::string_view item, Owner&) = nullptr;
 };
 
@@ -259,9 +258,11 @@ constexpr auto field_of(FieldInfo info) {
 // A field that is neither one number nor one text.
 template <typename Owner>
 constexpr FieldRow<Owner> own_field(FieldInfo info, base::Result<> (*read)(const Field&, Owner&),
-                                    base::Json (*write)(const Owner&, PlanForm)) {
+                                    base::Json (*write)(const Owner&, PlanForm),
+                                    base::Result<std::string> (*take)(std::string_view,
+                                                                      Owner&) = nullptr) {
   info.kind = FieldKind::kOwn;
-  return {info, nullptr, nullptr, read, write, nullptr};
+  return {info, nullptr, nullptr, read, write, take};
 }
 
 // A row, and the path of its field within its owner: "memory", "ports.hold".

@@ -34,9 +34,6 @@ struct Flags {
   std::vector<std::string> ports{};            // --ports "2", "worker:http+grpc"
   std::vector<std::string> env{};              // -e "NAME=value", "worker:NAME=value"
   std::vector<std::string> timeouts{};         // --timeout "allocation=10m,job=2h"
-  std::vector<std::string> files{};            // -f, one path each
-  std::vector<std::string> outputs{};          // --output, one path each
-  std::vector<std::string> mounts{};           // --mount, "PATH" or "PATH:ro"
   std::vector<std::string> zookeeper{};        // --zookeeper "h1:2181,h2:2181"
   bool mirrors_in_zookeeper = false;           // the same with the hosts of Hadoop's configuration
   std::optional<std::string> framework{};      // "tensorflow,pytorch"

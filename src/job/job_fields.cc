@@ -235,6 +235,15 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         .key = "files",
         .about = "Files and folders that the tasks need in their working folder",
         .allowed = "paths, a path",
+        .flag =
+            {
+                .names = "-f,--files",
+                .forms = FlagForms::kEach,
+                .adds = true,
+                .value = "FILE",
+                .help = "A file or folder that the job needs",
+                .reference = "one path; once per path; added to the file's",
+            },
         .reference = "a list of files and folders that the tasks need in their folder, at most "
                      "10,000; see [YARN](#yarn) for what a cluster receives",
         .default_words = "none",
@@ -272,6 +281,14 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         {
             .key = "mounts",
             .about = "Paths of the host that a container sees under the same path: PATH or PATH:ro",
+            .flag =
+                {
+                    .names = "--mount",
+                    .forms = FlagForms::kEach,
+                    .value = "PATH[:ro]",
+                    .help = "Host path that containers see under the same path",
+                    .reference = "`PATH` or `PATH:ro`; once per path; added to the file's",
+                },
             .reference = "a list of `PATH` or `PATH:ro`, at most 64: paths of the host that a "
                          "container sees under the same absolute path",
             .default_words = "none",
@@ -279,7 +296,7 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
                 R"({"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^/[^:,]*(:ro)?$"}})",
         },
         [](const Field& field, JobSpec& job) { return read_mounts(field, job); },
-        [](const JobSpec& job, PlanForm /*form*/) { return mounts_json(job); }),
+        [](const JobSpec& job, PlanForm /*form*/) { return mounts_json(job); }, take_mount),
     own_field<JobSpec>(
         {
             .key = "zookeeper",
@@ -311,6 +328,15 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         .key = "outputs",
         .about = "Files and folders to keep when a task has ended, relative to its working folder",
         .allowed = "paths, a path",
+        .flag =
+            {
+                .names = "--output",
+                .forms = FlagForms::kEach,
+                .adds = true,
+                .value = "PATH",
+                .help = "Files and folders of the tasks to keep; gangrun fetch copies them",
+                .reference = "one path; once per path; added to the file's",
+            },
         .reference =
             "a list of files and folders, at most 64, relative to the task's working folder and "
             "without `..`: the files of an ended task to keep, for `gangrun fetch`. On this "

@@ -117,6 +117,11 @@ Json mounts_json(const JobSpec& job) {
   return mounts;
 }
 
+Result<std::string> take_mount(std::string_view text, JobSpec& job) {
+  job.mounts.push_back(mount_from(text));
+  return std::to_string(job.mounts.size() - 1);
+}
+
 Result<> read_readers(const Field& field, ZooKeeper& zookeeper) {
   GANGRUN_ASSIGN(const std::string text, read_text(field, "all, job"));
   const auto readers = readers_from(text);

@@ -19,6 +19,7 @@ base::Result<> read_hosts(const Field& field, JobSpec& job);
 base::Json hosts_json(const JobSpec& job);
 base::Result<> read_mounts(const Field& field, JobSpec& job);
 base::Json mounts_json(const JobSpec& job);
+base::Result<std::string> take_mount(std::string_view text, JobSpec& job);
 base::Result<> read_readers(const Field& field, ZooKeeper& zookeeper);
 base::Json zookeeper_json(const JobSpec& job, PlanForm form);
 

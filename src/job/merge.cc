@@ -324,23 +324,11 @@ Result<> merge_job(const ParsedFlags& parsed, const Flags& flags, const Places& 
   merge_restarts(parsed, draft);
   GANGRUN_TRY(merge_job_lists(parsed, draft));
   GANGRUN_TRY(merge_queue(flags, places, draft));
-  for (const std::string& mount : flags.mounts) {
-    draft.origins[base::format("mounts.{}", draft.spec.mounts.size())] = "--mount: ";
-    draft.spec.mounts.push_back(mount_from(mount));
-  }
   const bool mirrors = parsed.zookeeper_hosts || flags.mirrors_in_zookeeper;
   if (mirrors && !draft.spec.zookeeper) draft.spec.zookeeper.emplace();
   if (parsed.zookeeper_hosts) {
     draft.spec.zookeeper->hosts = *parsed.zookeeper_hosts;
     draft.origins["zookeeper.hosts"] = "--zookeeper: ";
-  }
-  for (const std::string& file : flags.files) {
-    draft.origins[base::format("files.{}", draft.spec.files.size())] = "-f: ";
-    draft.spec.files.push_back(file);
-  }
-  for (const std::string& output : flags.outputs) {
-    draft.origins[base::format("outputs.{}", draft.spec.outputs.size())] = "--output: ";
-    draft.spec.outputs.push_back(output);
   }
   return {};
 }

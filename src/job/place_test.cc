@@ -33,19 +33,6 @@ base::Result<std::string> take_size(std::string_view item, JobSpec& job) {
   return std::string(item);
 }
 
-constexpr FieldRow<JobSpec> sizes_row() {
-  auto row = own_field<JobSpec>(
-      {.key = "sizes", .flag = {.names = "--size", .forms = FlagForms::kItems}},
-      [](const Field& field, JobSpec& job) {
-        return read_texts(field, {}, job.sections.edit<ThereOptions>().sizes);
-      },
-      [](const JobSpec& job, PlanForm /*form*/) {
-        return map_json(job.sections.get<ThereOptions>().sizes);
-      });
-  row.take = take_size;
-  return row;
-}
-
 constexpr FieldRow<JobSpec> kDeepFields[] = {
     section_field<&ThereOptions::depth>({.key = "depth", .min = 1, .max = 9}),
 };
@@ -57,7 +44,15 @@ constexpr FieldRow<JobSpec> kThereFields[] = {
          .flag = {.names = "--colour", .forms = FlagForms::kEach, .adds = true}}),
     section_field<&ThereOptions::deep>(
         {.key = "deep", .flag = {.names = "--deep", .forms = FlagForms::kSwitch}}),
-    sizes_row(),
+    own_field<JobSpec>(
+        {.key = "sizes", .flag = {.names = "--size", .forms = FlagForms::kItems}},
+        [](const Field& field, JobSpec& job) {
+          return read_texts(field, {}, job.sections.edit<ThereOptions>().sizes);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) {
+          return map_json(job.sections.get<ThereOptions>().sizes);
+        },
+        take_size),
     own_field<JobSpec>(
         {.key = "pit"},
         [](const Field& field, JobSpec& job) {

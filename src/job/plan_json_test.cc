@@ -87,7 +87,7 @@ TEST(PlanJson, ReadsBackAsTheSameJobAlsoAsAJobFile) {
 TEST(PlanJson, KeepsBytesThatAreNotUtf8) {
   Flags flags{.command = {"./a\xff", "\xc3("}};
   flags.env = {"A=\xfe"};
-  flags.files = {"/data/\xff"};
+  flags.job_lists["files"] = {"/data/\xff"};
   flags.tensorboard = "logs\xff";
   const auto spec = build({}, flags, {});
   ASSERT_TRUE(spec.ok()) << spec.error().message;

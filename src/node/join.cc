@@ -17,6 +17,7 @@
 #include "base/unique_fd.h"
 #include "net/hosts.h"
 #include "process/foreign_process.h"
+#include "process/pipe.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
@@ -169,10 +170,7 @@ Result<> start_agent(const JoinInput& input, const std::string& lives_with,
   const base::UniqueFd log(
       ::open(log_path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!log.valid()) return base::from_errno(errno, log_path);
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
-  const base::UniqueFd told(ends[0]);
-  base::UniqueFd telling(ends[1]);
+  GANGRUN_ASSIGN(process::Pipe told, process::make_pipe());
   process::SpawnOptions options;
   GANGRUN_ASSIGN(std::string program, own_program());
   options.argv = {std::move(program),
@@ -195,11 +193,11 @@ Result<> start_agent(const JoinInput& input, const std::string& lives_with,
   }
   options.working_folder = "/";
   options.standard_error = log.get();
-  options.inherited = {{config_file.get(), kConfigFd}, {telling.get(), kToldFd}};
+  options.inherited = {{config_file.get(), kConfigFd}, {told.write.get(), kToldFd}};
   options.new_group = process::NewGroup::kSession;
   GANGRUN_TRY(process::spawn(options));
-  telling.reset();
-  return wait_until_up(told.get(), log.get());
+  told.write.reset();
+  return wait_until_up(told.read.get(), log.get());
 }
 
 Result<registry::JoinAnswer> join(const JoinInput& input) {

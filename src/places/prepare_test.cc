@@ -43,7 +43,7 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
   write("jobs/job.yaml", kJob);
   RunOptions options;
   options.spec_path = "jobs/job.yaml";
-  options.flags.files = {"other.csv"};
+  options.flags.job_lists["files"] = {"other.csv"};
   const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->name, "job");

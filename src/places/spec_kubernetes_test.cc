@@ -86,7 +86,7 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
 
 TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   Flags flags;
-  flags.outputs = {"more"};
+  flags.job_lists["outputs"] = {"more"};
   flags.queue = "b";
   flags.job_fields["kubernetes.namespace"] = "other";
   flags.job_fields["kubernetes.context"] = "test";
@@ -160,7 +160,7 @@ TEST(BadKubernetes, Flags) {
        "--gang-scheduling: 'x' is not what schedules"},
       {{.job_fields = {{"on", "k8s"}, {"kubernetes.namespace", "A"}}},
        "--namespace: kubernetes.namespace: 'A' is not the name"},
-      {{.job_fields = {{"on", "k8s"}}, .outputs = {"../a"}},
+      {{.job_fields = {{"on", "k8s"}}, .job_lists = {{"outputs", {"../a"}}}},
        "--output: outputs.0: '../a' is not the path"},
       {{.job_fields = {{"on", "k8s"}}, .job_lists = {{"kubernetes.image_pull_secrets", {"a,B"}}}},
        "--image-pull-secret: kubernetes.image_pull_secrets.1: 'B' is not the name of a secret"},

@@ -169,7 +169,7 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
       {{.job_fields = {{"yarn.master.memory", "2g"}}},
        "--master-memory: yarn.master.memory: '2 GiB'"},
       {{.job_fields = {{"yarn.master.vcores", "2"}}}, "--master-vcores: yarn.master.vcores: '2'"},
-      {{.files = {"webhdfs://a/b"}}, "-f: files.0: 'webhdfs://a/b'"},
+      {{.job_lists = {{"files", {"webhdfs://a/b"}}}}, "-f: files.0: 'webhdfs://a/b'"},
   };
   for (const auto& [given, message] : flags) {
     EXPECT_EQ(places_error("tasks: {worker: }\ncommand: x\n", given), message + refused);

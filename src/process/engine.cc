@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -114,22 +115,19 @@ base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant dea
 base::Result<Answer> ask(const Question& question, base::Instant deadline,
                          const std::function<bool()>& is_over) {
   const std::vector<std::string>& argv = question.argv;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe");
-  const base::UniqueFd read_end(ends[0]);
-  base::UniqueFd write_end(ends[1]);
+  GANGRUN_ASSIGN(Pipe pipe, make_pipe());
   SpawnOptions options;
   options.argv = argv;
   options.environment = question.environment;  // of a repeated name a program finds the first
   for (std::string& variable : inherited_environment()) {
     options.environment.push_back(std::move(variable));
   }
-  options.standard_output = write_end.get();
-  options.standard_error = question.shows_errors ? STDERR_FILENO : write_end.get();
+  options.standard_output = pipe.write.get();
+  options.standard_error = question.shows_errors ? STDERR_FILENO : pipe.write.get();
   GANGRUN_ASSIGN(Child child, spawn(options));
-  write_end.reset();
+  pipe.write.reset();
   Answer answer;
-  answer.output = read_output(read_end.get(), deadline, is_over);
+  answer.output = read_output(pipe.read.get(), deadline, is_over);
   const bool is_unwanted = is_over && is_over();
   auto ended = child.wait(is_unwanted ? std::chrono::steady_clock::now() : deadline);
   if (!ended.ok()) {

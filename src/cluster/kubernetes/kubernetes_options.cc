@@ -47,8 +47,10 @@ Json list_json(const std::vector<Json>& maps) {
   return list;
 }
 
+using Taker = Result<std::string> (*)(std::string_view, JobSpec&);
+
 template <auto kMember>
-constexpr FieldRow<JobSpec> texts_field(FieldInfo info) {
+constexpr FieldRow<JobSpec> texts_field(FieldInfo info, Taker take = nullptr) {
   return own_field<JobSpec>(
       info,
       [](const Field& field, JobSpec& job) {
@@ -56,7 +58,8 @@ constexpr FieldRow<JobSpec> texts_field(FieldInfo info) {
       },
       [](const JobSpec& job, PlanForm /*form*/) {
         return job::map_json(kubernetes_of(job).*kMember);
-      });
+      },
+      take);
 }
 
 template <auto kMember>
@@ -78,12 +81,6 @@ Result<std::string> take_node_label(std::string_view item, JobSpec& job) {
   std::string key(item.substr(0, equals));
   edit_kubernetes(job).node_selector[key] = item.substr(equals + 1);
   return key;
-}
-
-constexpr FieldRow<JobSpec> with_taker(FieldRow<JobSpec> row,
-                                       Result<std::string> (*take)(std::string_view, JobSpec&)) {
-  row.take = take;
-  return row;
 }
 
 constexpr FieldRow<JobSpec> kKubernetesFields[] = {
@@ -176,22 +173,23 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .schema =
             R"({"oneOf": [{"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, {"type": "null"}]})",
     }),
-    with_taker(texts_field<&KubernetesOptions::node_selector>({
-                   .key = "node_selector",
-                   .about = "Labels of the nodes that the pods may run on",
-                   .flag =
-                       {
-                           .names = "--node-selector",
-                           .forms = FlagForms::kItems,
-                           .value = "KEY=VALUE,...",
-                           .help = "Labels that a node must have for the pods to run on it",
-                           .reference = "`disk=ssd,zone=a`; added to the file's",
-                       },
-                   .reference = "a map: labels of the nodes that the pods may run on",
-                   .default_words = "none",
-                   .schema = R"({"$ref": "#/$defs/labels"})",
-               }),
-               take_node_label),
+    texts_field<&KubernetesOptions::node_selector>(
+        {
+            .key = "node_selector",
+            .about = "Labels of the nodes that the pods may run on",
+            .flag =
+                {
+                    .names = "--node-selector",
+                    .forms = FlagForms::kItems,
+                    .value = "KEY=VALUE,...",
+                    .help = "Labels that a node must have for the pods to run on it",
+                    .reference = "`disk=ssd,zone=a`; added to the file's",
+                },
+            .reference = "a map: labels of the nodes that the pods may run on",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/labels"})",
+        },
+        take_node_label),
     maps_field<&KubernetesOptions::tolerations>({
         .key = "tolerations",
         .about = "Node taints that the pods tolerate, as in a pod",
