@@ -345,7 +345,8 @@ void Gang::expired_ending(Task& task) {
   }
   warn(EndNotConfirmed{task.id, task.host});
   const Failure failure = failure_of(task, {.reason = job::Reason::kStopTimeout}, now_);
-  leave(task, Outcome::kLost);
+  // What its run has come to is known.
+  leave(task, task.outcome == Outcome::kNone ? Outcome::kLost : task.outcome);
   if (!is_wanted(task)) return;
   // Another one beside it would be two of the same: the job goes on without it, or not at all.
   task.dropped = true;

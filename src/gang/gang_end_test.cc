@@ -42,6 +42,17 @@ TEST(GangEndTest, SucceedsWhenAllTrackedTasksHave) {
   EXPECT_EQ(state_of(*driver.gang().find(job::kChief)), job::TaskState::kSucceeded);
 }
 
+// Of its agent nobody knows whether it is gone, but of its run everybody knows.
+TEST(GangEndTest, ATaskThatSucceededStaysSoWhenTheEndOfItsAgentIsNotConfirmed) {
+  Driver driver = running(job_of({task_type("worker")}));
+  EXPECT_EQ(driver.exited(job::kWorker0, 0), "end-at-once w0");
+  EXPECT_EQ(driver.expire(), "kill w0");
+  EXPECT_EQ(driver.expire(), "warn; finish succeeded");
+  EXPECT_EQ(driver.warning(),
+            "could not confirm that worker:0 ended; look for leftover processes on host-worker");
+  EXPECT_EQ(state_of(*driver.gang().find(job::kWorker0)), job::TaskState::kSucceeded);
+}
+
 TEST(GangEndTest, SuccessOfOneTypeStopsTheOthers) {
   job::JobSpec spec = job_of({task_type("chief"), task_type("worker", 2)});
   spec.success = "chief";

@@ -68,10 +68,9 @@ MasterTurns::Failure MasterTurns::on_failed(base::Code code, base::Instant now) 
   return is_over && !std::exchange(told_silent_, true) ? Failure::kGivenUp : Failure::kSilent;
 }
 
-bool MasterTurns::finish() {
+void MasterTurns::finish() {
   finishing_ = true;
   call_at_.reset();
-  return registered_ && !unwanted_;
 }
 
 }  // namespace gangrun::cluster

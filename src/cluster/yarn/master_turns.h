@@ -47,8 +47,10 @@ class MasterTurns {
   void on_allocated(bool has_new, bool has_more, base::Instant now);
   Failure on_failed(base::Code code, base::Instant now);
 
-  // No more calls. False where YARN does not wait for a last word of this master.
-  bool finish();
+  // No more calls.
+  void finish();
+  // Whether YARN waits for a last word of this master. While a call is under way that may change.
+  [[nodiscard]] bool is_awaited() const { return registered_ && !unwanted_; }
 
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] bool is_unwanted() const { return unwanted_; }

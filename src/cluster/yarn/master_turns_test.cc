@@ -121,7 +121,7 @@ TEST(MasterTurns, AReplacedMasterIsSilentForGood) {
   EXPECT_TRUE(turns.is_unwanted());
   turns.hurry(kStart);
   EXPECT_EQ(turns.next_call_at(), std::nullopt);
-  EXPECT_FALSE(turns.finish());  // the other one has the last word
+  EXPECT_FALSE(turns.is_awaited());  // the other one has the last word
 }
 
 TEST(MasterTurns, ARefusalLeavesTimeToEnd) {
@@ -169,7 +169,8 @@ TEST(MasterTurns, ASilentOneIsCalledAtOnceWhereThereIsSomethingToSay) {
 
 TEST(MasterTurns, AfterTheEndNothingIsCalled) {
   MasterTurns turns = registered();
-  EXPECT_TRUE(turns.finish());
+  turns.finish();
+  EXPECT_TRUE(turns.is_awaited());
   turns.hurry(kStart);
   EXPECT_EQ(turns.take_call(kStart + seconds(9)), std::nullopt);
 }
@@ -177,16 +178,36 @@ TEST(MasterTurns, AfterTheEndNothingIsCalled) {
 TEST(MasterTurns, AnEndDuringACallIsTheLast) {
   MasterTurns turns = registered();
   ASSERT_TRUE(turns.take_call(kStart));
-  EXPECT_TRUE(turns.finish());
+  turns.finish();
   EXPECT_TRUE(turns.is_busy());
   (void)turns.on_failed(base::Code::kUnavailable, kStart);
   EXPECT_EQ(turns.next_call_at(), std::nullopt);
+  EXPECT_TRUE(turns.is_awaited());
+}
+
+TEST(MasterTurns, AnEndDuringTheRegistrationWaitsForWhatComesOfIt) {
+  for (const bool succeeds : {false, true}) {
+    MasterTurns turns;
+    turns.begin(kStart);
+    ASSERT_EQ(turns.take_call(kStart), Call::kRegister);
+    turns.finish();
+    EXPECT_TRUE(turns.is_busy());
+    if (succeeds) {
+      turns.on_registered(kStart);
+    } else {
+      (void)turns.on_failed(base::Code::kUnavailable, kStart);
+    }
+    EXPECT_EQ(turns.is_awaited(), succeeds);
+    EXPECT_EQ(turns.next_call_at(), std::nullopt);
+  }
 }
 
 TEST(MasterTurns, WhoWasNeverRegisteredHasNoLastWord) {
   MasterTurns turns;
   turns.begin(kStart);
-  EXPECT_FALSE(turns.finish());
+  turns.finish();
+  EXPECT_FALSE(turns.is_awaited());
+  EXPECT_FALSE(turns.is_busy());
   EXPECT_EQ(turns.take_call(kStart), std::nullopt);
 }
 

@@ -74,11 +74,7 @@ void YarnCluster::carry_out() {
   for (const ContainerAction& action : book_.take_actions()) {
     std::visit(base::Overloaded{[this](const Event& event) { emit(event); },
                                 [this](const StartContainer& start) { launch(start); },
-                                [this](const StopContainer& stop) {
-                                  const auto& node = nodes_.at(stop.node);
-                                  node->stops.push_back(stop.id);
-                                  work_on(node);
-                                }},
+                                [this](const StopContainer& stop) { end(stop); }},
                action);
   }
 }
@@ -125,7 +121,10 @@ void YarnCluster::call() {
 }
 
 void YarnCluster::on_answer(Answer answer) {
-  if (after_call_) return std::exchange(after_call_, nullptr)();
+  if (after_call_) {
+    if (answer.registered && answer.registered->ok()) turns_.on_registered(loop_.now());
+    return std::exchange(after_call_, nullptr)();
+  }
   if (answer.registered) {
     if (!answer.registered->ok()) return on_failed(answer.registered->error());
     const hadoop::Registered& registered = **answer.registered;
@@ -192,6 +191,15 @@ void YarnCluster::launch(const StartContainer& start) {
   work_on(node);
 }
 
+void YarnCluster::end(const StopContainer& stop) {
+  const auto& node = nodes_.at(stop.node);
+  // The node was not told of it yet.
+  const auto is_it = [&stop](const auto& start) { return start.id == stop.id; };
+  if (std::erase_if(node->starts, is_it) > 0) return;
+  node->stops.push_back(stop.id);
+  work_on(node);
+}
+
 // One call after another: what has come together meanwhile goes together.
 void YarnCluster::work_on(const std::shared_ptr<Node>& node) {
   if (node->busy || (node->starts.empty() && node->stops.empty())) return;
@@ -240,10 +248,10 @@ void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>
 
 void YarnCluster::finish(hadoop::FinalStatus status, std::string diagnostics,
                          std::function<void(base::Result<>)> done) {
-  const bool is_awaited = turns_.finish();
+  turns_.finish();
   wait_for_turn();
-  if (!is_awaited) return done({});
   const auto tell = [this, status, diagnostics = std::move(diagnostics), done = std::move(done)] {
+    if (!turns_.is_awaited()) return done({});
     const auto submitted = resource_manager_worker_.run(
         [client = resource_manager_, status, diagnostics, url = options_.logs_url] {
           // Our page ends with us. Without an address YARN tells users "N/A".

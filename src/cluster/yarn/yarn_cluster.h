@@ -88,6 +88,7 @@ class YarnCluster final : public Cluster {
 
   void use_tokens(const std::vector<hadoop::NodeToken>& tokens);
   void launch(const StartContainer& start);
+  void end(const StopContainer& stop);
   void work_on(const std::shared_ptr<Node>& node);
   void on_started(const hadoop::ContainerId& id, const base::Result<>& result);
 
