@@ -15,6 +15,7 @@
 
 #include "base/format.h"
 #include "process/cgroup.h"
+#include "process/process_handle.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {

@@ -61,8 +61,9 @@ def spark_home_of(release, folder):
 
 
 def scratch_of(folder):
-    """The folders of nodes below one for files of executors."""
-    return [str(path) for path in pathlib.Path(folder).rglob("gangrun-*") if path.is_dir()]
+    """The folders of nodes below one for files of executors; what goes meanwhile is passed over."""
+    return [os.path.join(parent, name) for parent, names, _ in os.walk(folder) for name in names
+            if name.startswith("gangrun-")]
 
 
 class Spark(RunningCluster):
