@@ -12,7 +12,6 @@
 #include "client/text.h"
 #include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
-#include "cluster/yarn/yarn_options.h"
 #include "job/build.h"
 #include "job/units.h"
 #include "job/validate.h"

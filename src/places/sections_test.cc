@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
-#include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/ssh/ssh_options.h"
-#include "cluster/yarn/yarn_options.h"
 #include "job/build.h"
 #include "job/plan_json.h"
 #include "job/spec_yaml.h"
