@@ -65,8 +65,8 @@ class EndPoller {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      if (thread_.joinable()) thread_.join();
-      thread_ = std::thread([this] { run(); });
+      // Nobody is there to join it: the poller is never destroyed.
+      std::thread([this] { run(); }).detach();
       runs_ = true;
     } catch (const std::system_error& failure) {
       errno = failure.code().value();
@@ -105,7 +105,6 @@ class EndPoller {
   // An eventfd. Its thread waits by poll(), as the C library of such a system has no condition
   // variables with a steady clock for C++.
   const base::UniqueFd added_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::thread thread_;
   bool runs_ = false;
   std::vector<Awaited> awaited_;
 };

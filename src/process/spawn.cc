@@ -258,6 +258,15 @@ base::Error failure_of(const SpawnOptions& options, const Prepared& prepared) {
   return exec_error(options, prepared);
 }
 
+#ifdef __SANITIZE_THREAD__
+// The sanitizer's own clone() takes the child for a fork: what it notes of the child's thread it
+// would note of ours, whose memory it is. The C library has it by this name too.
+extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept;
+constexpr auto* kClone = &__clone;
+#else
+constexpr auto* kClone = &::clone;
+#endif
+
 // Starts the child on a stack of its own in our memory and returns when it has called exec or
 // ended.
 pid_t clone_child(Plan& plan, int& pidfd) {
@@ -271,7 +280,7 @@ pid_t clone_child(Plan& plan, int& pidfd) {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const int flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (has_pidfds() ? CLONE_PIDFD : 0);
-  const pid_t pid = ::clone(spawn_child::run, top, flags, &plan, &pidfd, nullptr, nullptr);
+  const pid_t pid = kClone(spawn_child::run, top, flags, &plan, &pidfd, nullptr, nullptr);
   const int error_number = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error_number;
