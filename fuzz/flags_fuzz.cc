@@ -40,10 +40,10 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 'G': flags.fields["grace"].push_back(std::move(value)); break;
     case 'x': flags.fields["expose"].push_back(std::move(value)); break;
     case 'I': flags.job_fields["image"] = std::move(value); break;
-    case 'u': flags.mounts.push_back(std::move(value)); break;
+    case 'u': flags.job_lists["mounts"].push_back(std::move(value)); break;
     case 'z': flags.zookeeper.push_back(std::move(value)); break;
     case 't': flags.timeouts.push_back(std::move(value)); break;
-    case 'f': flags.files.push_back(std::move(value)); break;
+    case 'f': flags.job_lists["files"].push_back(std::move(value)); break;
     case 'n': flags.job_fields["name"] = std::move(value); break;
     case 'F': flags.framework = std::move(value); break;
     case 's': flags.job_fields["success"] = std::move(value); break;
@@ -51,13 +51,13 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
     case 'o': flags.job_fields["on"] = std::move(value); break;
     case 'q': flags.queue = std::move(value); break;
     case 'Q': flags.job_fields["yarn.priority"] = std::move(value); break;
-    case 'N': flags.tags.push_back(std::move(value)); break;
+    case 'N': flags.job_lists["yarn.tags"].push_back(std::move(value)); break;
     case 'M': flags.job_fields["yarn.master.memory"] = std::move(value); break;
     case 'V': flags.job_fields["yarn.master.vcores"] = std::move(value); break;
-    case 'O': flags.outputs.push_back(std::move(value)); break;
+    case 'O': flags.job_lists["outputs"].push_back(std::move(value)); break;
     case 'k': flags.job_fields["kubernetes.namespace"] = std::move(value); break;
-    case 'K': flags.node_selectors.push_back(std::move(value)); break;
-    case 'w': flags.image_pull_secrets.push_back(std::move(value)); break;
+    case 'K': flags.job_lists["kubernetes.node_selector"].push_back(std::move(value)); break;
+    case 'w': flags.job_lists["kubernetes.image_pull_secrets"].push_back(std::move(value)); break;
     case 'W': flags.job_fields["kubernetes.gang_scheduling"] = std::move(value); break;
     case 'v': flags.job_fields["kubernetes.priority_class"] = std::move(value); break;
     case 'H': flags.hosts.push_back(std::move(value)); break;
@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::optional<job::JobDraft> draft;
   if (with_file) {
-    auto parsed = job::parse_spec(kFile, "job.yaml");
+    auto parsed = job::parse_spec(kFile, "job.yaml", rules_of_places().sections());
     GANGRUN_CHECK(parsed.ok(), kFile);
     draft = std::move(*parsed);
   }
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const gangrun::base::Json json = job::to_json(*spec);
-  const auto back = job::job_spec_from_json(json);
+  const auto back = job::job_spec_from_json(json, rules_of_places().sections());
   GANGRUN_CHECK(back.ok() && *back == *spec, gangrun::base::dump_json(json));
   return 0;
 }

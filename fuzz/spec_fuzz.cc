@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   namespace base = gangrun::base;
   namespace job = gangrun::job;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto draft = job::parse_spec(text, "job.yaml");
+  const auto draft = job::parse_spec(text, "job.yaml", rules_of_places().sections());
   if (!draft.ok()) {
     const std::string& message = draft.error().message;
     GANGRUN_CHECK(message.starts_with("job.yaml:"), message);
@@ -30,11 +30,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const base::Json json = job::to_json(*spec);
-  const auto back = job::job_spec_from_json(json);
+  const auto back = job::job_spec_from_json(json, rules_of_places().sections());
   GANGRUN_CHECK(back.ok() && *back == *spec, base::dump_json(json));
   const std::string dumped = base::dump_json(json);
   if (dumped.size() > job::kMaxSpecBytes) return 0;
-  const auto reread = job::parse_spec(dumped, "plan.json");
+  const auto reread = job::parse_spec(dumped, "plan.json", rules_of_places().sections());
   GANGRUN_CHECK(reread.ok(), dumped, reread.error().message);
   const auto rebuilt = job::build(*reread, {}, {.places = &rules_of_places()});
   GANGRUN_CHECK(rebuilt.ok() && *rebuilt == *spec, dumped);

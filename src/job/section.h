@@ -19,11 +19,11 @@ struct SectionPart {
 };
 
 struct Section {
-  std::string_view key{};  // the name of the place
-  std::string_view about{};
+  std::string_view key{};    // the name of the place
+  std::string_view about{};  // as of a field
   FieldRows<JobSpec> fields;
-  std::vector<SectionPart> parts{};
-  std::unique_ptr<Options> (*make)() = nullptr;
+  std::vector<SectionPart> parts{};              // those of its fields that are maps
+  std::unique_ptr<Options> (*make)() = nullptr;  // make_options<T>
 };
 
 // Those that a program knows.

@@ -17,9 +17,10 @@ namespace gangrun::job {
 struct JobSpec;
 struct Section;
 
-// What only one place is told of a job: a struct of that place's room, which others keep without
-// knowing it. Such a struct can be compared, and has a function that says where its fields stand:
+// What only one place is told of a job is a struct T of that place's room. It can be compared, and
+// says where its fields stand:
 //   static const Section& section();
+// This is one of them, for those that keep it without knowing its type.
 class Options {
  public:
   virtual ~Options() = default;

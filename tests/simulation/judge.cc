@@ -217,6 +217,17 @@ void World::judge_process_gone(const Agent& agent) {
 
 void World::judge_exit(const Agent& agent, bool success) { last_exit_ok_[agent.index] = success; }
 
+void World::judge_warning(const gang::Warning& warning) {
+  restarted_ |= gang::tells_of_restart(warning);
+  std::visit(base::Overloaded{
+                 [this](const gang::EndNotConfirmed& w) { unconfirmed_.insert(w.task); },
+                 [](const base::OneOf<gang::TaskFailed, gang::Replaced, gang::Resized,
+                                      gang::CameBackElsewhere, gang::HostAvoided,
+                                      gang::NoProgress> auto&) {},
+             },
+             warning);
+}
+
 // P1. The master may have died before the verdict was recorded: then the next one says the same.
 void World::judge_finish(const gang::Finish& finish) {
   if (over_) violated("P1: ended twice");
@@ -242,7 +253,8 @@ void World::judge_finish(const gang::Finish& finish) {
     }
     const auto agent = find(task.id, task.allocated_attempt);
     const bool alive = agent && agents_[*agent].life == Agent::Life::kAlive;
-    if (alive && agents_[*agent].known && task.outcome != gang::Outcome::kLost) {
+    const bool is_told = task.outcome == gang::Outcome::kLost || unconfirmed_.contains(task.id);
+    if (alive && agents_[*agent].known && !is_told) {
       violated(format("P2: {} is alive after the end", job::to_string(task.id)));
     }
   }

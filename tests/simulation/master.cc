@@ -93,9 +93,7 @@ void Master::carry_out(const gang::Decision& decision) {
             world_.stop_agent(ended.task, ended.attempt, ended.grace.count());
           },
           [this](const gang::Kill& killed) { world_.stop_agent(killed.task, killed.attempt, 0); },
-          [this](const gang::Warn& warning) {
-            world_.restarted_ |= gang::tells_of_restart(warning.warning);
-          },
+          [this](const gang::Warn& warning) { world_.judge_warning(warning.warning); },
           [this](const gang::Finish& finished) { end(finished); },
       },
       decision);

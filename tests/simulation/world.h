@@ -100,6 +100,7 @@ class World {
   void judge_process(const Agent& agent, const job::ClusterSpec& spec);
   void judge_process_gone(const Agent& agent);
   void judge_exit(const Agent& agent, bool success);
+  void judge_warning(const gang::Warning& warning);
   void judge_finish(const gang::Finish& finish);
 
  private:
@@ -175,6 +176,7 @@ class World {
   job::ClusterSpec running_spec_;
   int running_ = 0;
   bool restarted_ = false;
+  std::set<job::TaskId> unconfirmed_;  // of whose end nobody could be sure, as was told
   bool stop_requested_ = false;
   std::optional<base::Instant> verdict_at_;
   int published_ = 0;
