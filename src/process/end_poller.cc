@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -57,6 +58,12 @@ class EndPoller {
     return true;
   }
 
+  // Of a process that exits: a thread that still waits goes with it.
+  void join_if_done() {
+    const std::lock_guard lock(mutex_);
+    if (!runs_ && thread_.joinable()) thread_.join();
+  }
+
  private:
   bool start() {
     // Signals are for the threads that expect them.
@@ -65,8 +72,8 @@ class EndPoller {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      // Nobody is there to join it: the poller is never destroyed.
-      std::thread([this] { run(); }).detach();
+      if (thread_.joinable()) thread_.join();
+      thread_ = std::thread([this] { run(); });
       runs_ = true;
     } catch (const std::system_error& failure) {
       errno = failure.code().value();
@@ -105,19 +112,27 @@ class EndPoller {
   // An eventfd. Its thread waits by poll(), as the C library of such a system has no condition
   // variables with a steady clock for C++.
   const base::UniqueFd added_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::thread thread_;
   bool runs_ = false;
   std::vector<Awaited> awaited_;
 };
 
 // This process's own: a fork has no threads but the one that forked. Never destroyed, for its
 // thread may outlive main().
+std::atomic<EndPoller*> current_poller = nullptr;
+
+void leave_poller() {
+  EndPoller* const found = current_poller.load();
+  if (found != nullptr && found->owner() == ::getpid()) found->join_if_done();
+}
+
 EndPoller& poller() {
-  static std::atomic<EndPoller*> current = nullptr;
-  EndPoller* found = current.load();
+  EndPoller* found = current_poller.load();
   if (found != nullptr && found->owner() == ::getpid()) return *found;
   auto fresh = std::make_unique<EndPoller>();
-  if (current.compare_exchange_strong(found, fresh.get())) return *fresh.release();
-  return *found;
+  if (!current_poller.compare_exchange_strong(found, fresh.get())) return *found;
+  (void)std::atexit(leave_poller);
+  return *fresh.release();
 }
 
 }  // namespace
