@@ -31,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string warning = cluster::latest_warning(*json);
   GANGRUN_CHECK(!cluster::pending_words(facts, warning).empty(), text);
   (void)cluster::start_trouble(facts);
-  (void)cluster::loss_words(facts);
+  const auto lost = cluster::loss_of(facts);
+  GANGRUN_CHECK(!lost || !job::to_words(*lost).empty(), text);
   check(cluster::exit_report(facts));
   return 0;
 }
