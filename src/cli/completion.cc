@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/format.h"
-#include "job/spec_names.h"
+#include "job/choice.h"
 
 namespace gangrun::cli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "job/spec_names.h"
+#include "job/choice.h"
 
 namespace gangrun::cli {
 

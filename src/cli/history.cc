@@ -61,7 +61,7 @@ base::Result<HistoryFilter> history_filter(const std::optional<std::string>& sin
     filter.since = base::to_iso8601(now - *ago);
   }
   if (state) {
-    const auto known = job::job_state_from(*state);
+    const auto known = job::choice_from<job::JobState>(*state);
     if (!known.ok() || !job::is_final(*known)) {
       return base::invalid_argument(
           base::format("--state: {} is not a final state; allowed: succeeded, failed, killed, lost",

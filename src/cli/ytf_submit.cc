@@ -8,9 +8,9 @@
 #include "client/prepare.h"
 #include "cluster/local/local_rules.h"
 #include "cluster/yarn/yarn_rules.h"
+#include "job/choice.h"
 #include "job/container.h"
 #include "job/shipped_files.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::cli {

@@ -1,5 +1,6 @@
 #include "host/local_launch.h"
 
+#include "job/choice.h"
 #include "job/spec_names.h"
 
 namespace gangrun::host {
@@ -24,7 +25,7 @@ base::Result<LocalLaunch> local_launch_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(launch.gpus,
                  job::gpus_from_json(json.value("gpus", base::Json())).context("\"gpus\""));
   GANGRUN_ASSIGN(const auto containment, base::json_member<std::string>(json, "containment"));
-  GANGRUN_ASSIGN(launch.containment, job::containment_from(containment));
+  GANGRUN_ASSIGN(launch.containment, job::choice_from<job::Containment>(containment));
   GANGRUN_ASSIGN(launch.serve_tls, base::json_member<bool>(json, "serve_tls"));
   GANGRUN_ASSIGN(launch.verbose, base::json_member<bool>(json, "verbose"));
   return launch;

@@ -14,11 +14,11 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/choice.h"
 #include "job/plan_form.h"
 #include "job/problem.h"
 #include "job/spec.h"
 #include "job/spec_field.h"
-#include "job/spec_names.h"
 
 // One row says all about a field of a job: job files, flags, checks, plans, the JSON Schema, the
 // reference, help and the Python package are made of the rows. A new field is a member, its row,
@@ -194,11 +194,11 @@ struct Type<T> {
   static constexpr FieldKind kKind = FieldKind::kChoice;
   static FieldValue value(T value) { return std::string(to_string(value)); }
   static T from(const FieldValue& value) {
-    return *ChoiceOf<T>::from(*std::get_if<std::string>(&value));
+    return *choice_from<T>(*std::get_if<std::string>(&value));
   }
-  static constexpr FieldChoice kChoice = {ChoiceOf<T>::names,
+  static constexpr FieldChoice kChoice = {choice_names<T>,
                                           [](std::string_view text) -> base::Result<std::string> {
-                                            GANGRUN_ASSIGN(const T chosen, ChoiceOf<T>::from(text));
+                                            GANGRUN_ASSIGN(const T chosen, choice_from<T>(text));
                                             return std::string(to_string(chosen));
                                           }};
 };

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/choice.h"
 #include "job/hosts.h"
 #include "job/job_fields.h"
 #include "job/limits.h"
@@ -217,7 +218,7 @@ Result<Restarts> parse_restarts(std::string_view text) {
   }
   restarts.max = *max;
   if (colon != std::string_view::npos) {
-    auto scope = restart_scope_from(text.substr(colon + 1));
+    auto scope = choice_from<RestartScope>(text.substr(colon + 1));
     if (!scope.ok()) return std::move(scope).error().context("--restarts");
     restarts.scope = *scope;
   }

@@ -5,6 +5,7 @@
 #include "job/limits.h"
 #include "job/ports.h"
 #include "job/section.h"
+#include "job/spec_names.h"
 
 namespace gangrun::job {
 

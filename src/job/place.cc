@@ -4,8 +4,8 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/choice.h"
 #include "job/plan_json.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::job {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "job/spec_names.h"
+#include "job/choice.h"
 
 namespace gangrun::job {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "job/spec_names.h"
+#include "job/choice.h"
 #include "job/units.h"
 
 namespace gangrun::job {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "job/choice.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
@@ -12,80 +14,73 @@ namespace gangrun::job {
 // What commands take for the newest job, so that no job has this name.
 inline constexpr std::string_view kNewestJob = "last";
 
-// "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, …"
-base::Error not_one_of(std::string_view text, std::string_view what,
-                       const std::vector<std::string>& allowed);
-
-// Of a list of all values of such a choice.
-template <typename Values>
-std::vector<std::string> choice_names(const Values& values) {
-  std::vector<std::string> names;
-  names.reserve(values.size());
-  for (const auto value : values) names.emplace_back(to_string(value));
-  return names;
-}
-template <typename Values>
-base::Result<typename Values::value_type> find_choice(const Values& values, std::string_view text,
-                                                      std::string_view what) {
-  for (const auto value : values) {
-    if (to_string(value) == text) return value;
-  }
-  return not_one_of(text, what, choice_names(values));
-}
-
-// Every name that a field of a fixed choice may have, in the order in which errors list them.
-std::vector<std::string> policy_names();
-std::vector<std::string> restart_scope_names();
-std::vector<std::string> containment_names();
-std::vector<std::string> hold_names();
-std::vector<std::string> expose_names();
-std::vector<std::string> stop_signal_names();
-std::vector<std::string> stop_signal_to_names();
-std::vector<std::string> notice_signal_names();
-// All of them, and "none".
-std::vector<std::string> framework_names();
-
-// The inverse of to_string(). The error gives the text, what is allowed, and a near name.
-base::Result<Policy> policy_from(std::string_view text);
-base::Result<RestartScope> restart_scope_from(std::string_view text);
-base::Result<Containment> containment_from(std::string_view text);
-base::Result<Hold> hold_from(std::string_view text);
-base::Result<Expose> expose_from(std::string_view text);
-// A signal may also be written "SIGUSR1".
-base::Result<StopSignal> stop_signal_from(std::string_view text);
-base::Result<StopSignalTo> stop_signal_to_from(std::string_view text);
-base::Result<NoticeSignal> notice_signal_from(std::string_view text);
-base::Result<Framework> framework_from(std::string_view text);
-
-// The same by type, for code that is written once for all of them.
-template <auto kNames, auto kFrom>
-struct Choice {
-  static constexpr auto names = kNames;
-  static constexpr auto from = kFrom;
+template <>
+struct ChoiceOf<Policy> {
+  static constexpr std::string_view kWhat = "a policy";
+  static constexpr std::array kValues = {Policy::kTracked, Policy::kService, Policy::kObserver,
+                                         Policy::kSidecar};
 };
-template <typename T>
-struct ChoiceOf;
+
 template <>
-struct ChoiceOf<Policy> : Choice<policy_names, policy_from> {};
+struct ChoiceOf<RestartScope> {
+  static constexpr std::string_view kWhat = "a scope of restarts";
+  static constexpr std::array kValues = {RestartScope::kTask, RestartScope::kGang,
+                                         RestartScope::kNone};
+};
+
 template <>
-struct ChoiceOf<RestartScope> : Choice<restart_scope_names, restart_scope_from> {};
+struct ChoiceOf<Containment> {
+  static constexpr std::string_view kWhat = "a containment";
+  static constexpr std::array kValues = {Containment::kAuto, Containment::kPidNamespace,
+                                         Containment::kCgroup, Containment::kSubreaper};
+};
+
 template <>
-struct ChoiceOf<Containment> : Choice<containment_names, containment_from> {};
+struct ChoiceOf<Hold> {
+  static constexpr std::string_view kWhat = "a time until which ports are held";
+  static constexpr std::array kValues = {Hold::kUntilBind, Hold::kUntilExec};
+};
+
 template <>
-struct ChoiceOf<Hold> : Choice<hold_names, hold_from> {};
+struct ChoiceOf<Expose> {
+  static constexpr std::string_view kWhat = "who reaches a port";
+  static constexpr std::array kValues = {Expose::kLoopback, Expose::kHost};
+};
+
 template <>
-struct ChoiceOf<Expose> : Choice<expose_names, expose_from> {};
+struct ChoiceOf<StopSignal> {
+  static constexpr std::string_view kWhat = "a signal to stop by";
+  static constexpr std::array kValues = {StopSignal::kTerm, StopSignal::kInt,  StopSignal::kHup,
+                                         StopSignal::kQuit, StopSignal::kUsr1, StopSignal::kUsr2};
+};
+
 template <>
-struct ChoiceOf<StopSignal> : Choice<stop_signal_names, stop_signal_from> {};
+struct ChoiceOf<StopSignalTo> {
+  static constexpr std::string_view kWhat = "who gets the signal to stop";
+  static constexpr std::array kValues = {StopSignalTo::kProcess, StopSignalTo::kGroup};
+};
+
 template <>
-struct ChoiceOf<StopSignalTo> : Choice<stop_signal_to_names, stop_signal_to_from> {};
+struct ChoiceOf<NoticeSignal> {
+  static constexpr std::string_view kWhat = "a signal for notices";
+  static constexpr std::array kValues = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
+                                         NoticeSignal::kTerm, NoticeSignal::kInt,
+                                         NoticeSignal::kNone};
+};
+
+// A signal may also be written "SIGUSR1".
 template <>
-struct ChoiceOf<NoticeSignal> : Choice<notice_signal_names, notice_signal_from> {};
+base::Result<StopSignal> choice_from(std::string_view text);
+template <>
+base::Result<NoticeSignal> choice_from(std::string_view text);
 
 // As <csignal> has it; 0 for none.
 int number_of(StopSignal signal);
 int number_of(NoticeSignal signal);
 
+// All of them, and "none".
+std::vector<std::string> framework_names();
+base::Result<Framework> framework_from(std::string_view text);
 // All of them; {"none"} is the empty list, and "none" beside another an error, as is a double.
 base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names);
 

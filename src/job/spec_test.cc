@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "job/choice.h"
 #include "job/spec_names.h"
 
 namespace gangrun::job {
@@ -58,11 +59,11 @@ TEST(Policy, ObserversAreTrackedWhereNothingElseIs) {
 }
 
 TEST(SpecNames, SignalsHaveTheNumbersOfTheirNames) {
-  EXPECT_EQ(number_of(*stop_signal_from("SIGHUP")), SIGHUP);
-  EXPECT_EQ(number_of(*stop_signal_from("QUIT")), SIGQUIT);
-  EXPECT_EQ(number_of(*notice_signal_from("SIGUSR1")), SIGUSR1);
-  EXPECT_EQ(number_of(*notice_signal_from("INT")), SIGINT);
-  EXPECT_EQ(number_of(*notice_signal_from("none")), 0);
+  EXPECT_EQ(number_of(*choice_from<StopSignal>("SIGHUP")), SIGHUP);
+  EXPECT_EQ(number_of(*choice_from<StopSignal>("QUIT")), SIGQUIT);
+  EXPECT_EQ(number_of(*choice_from<NoticeSignal>("SIGUSR1")), SIGUSR1);
+  EXPECT_EQ(number_of(*choice_from<NoticeSignal>("INT")), SIGINT);
+  EXPECT_EQ(number_of(*choice_from<NoticeSignal>("none")), 0);
 }
 
 }  // namespace

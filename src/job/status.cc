@@ -1,11 +1,11 @@
 #include "job/status.h"
 
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/choice.h"
 #include "job/json_text.h"
 #include "job/spec_names.h"
 
@@ -15,25 +15,6 @@ namespace {
 
 // Names, addresses, paths and moments: what is longer is none of ours.
 constexpr std::size_t kMaxFieldBytes = 4096;
-
-constexpr std::array kJobStates = {JobState::kAllocating, JobState::kRollCall, JobState::kRunning,
-                                   JobState::kRestarting, JobState::kStopping, JobState::kSucceeded,
-                                   JobState::kFailed,     JobState::kKilled,   JobState::kLost};
-constexpr std::array kTaskStates = {
-    TaskState::kWaiting,  TaskState::kAllocated, TaskState::kRegistered, TaskState::kSpare,
-    TaskState::kStarting, TaskState::kRunning,   TaskState::kStopping,   TaskState::kSucceeded,
-    TaskState::kFailed,   TaskState::kStopped,   TaskState::kLost};
-
-template <typename Values>
-base::Result<typename Values::value_type> state_from(const Values& values, std::string_view text,
-                                                     std::string_view what) {
-  std::vector<std::string> names;
-  for (const auto value : values) {
-    if (to_string(value) == text) return value;
-    names.emplace_back(to_string(value));
-  }
-  return not_one_of(text, what, names);
-}
 
 base::Json ports_json(const std::vector<TaskPort>& ports) {
   base::Json list = base::Json::array();
@@ -74,9 +55,9 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
   GANGRUN_ASSIGN(status.task, parse_task_id(task));
   GANGRUN_ASSIGN(const auto policy, base::json_member<std::string>(json, "policy"));
-  GANGRUN_ASSIGN(status.policy, policy_from(policy));
+  GANGRUN_ASSIGN(status.policy, choice_from<Policy>(policy));
   GANGRUN_ASSIGN(const auto state, base::json_member<std::string>(json, "state"));
-  GANGRUN_ASSIGN(status.state, task_state_from(state));
+  GANGRUN_ASSIGN(status.state, choice_from<TaskState>(state));
   GANGRUN_ASSIGN(status.attempt, base::json_member<int>(json, "attempt"));
   GANGRUN_ASSIGN(status.address, text_member(json, "address", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.address_reason, text_member(json, "address_reason", kMaxSentenceBytes));
@@ -151,14 +132,6 @@ std::string_view to_string(TaskState state) {
   return "lost";
 }
 
-base::Result<JobState> job_state_from(std::string_view text) {
-  return state_from(kJobStates, text, "a state of a job");
-}
-
-base::Result<TaskState> task_state_from(std::string_view text) {
-  return state_from(kTaskStates, text, "a state of a task");
-}
-
 bool is_final(JobState state) {
   return state == JobState::kSucceeded || state == JobState::kFailed ||
          state == JobState::kKilled || state == JobState::kLost;
@@ -219,7 +192,7 @@ base::Result<JobStatus> job_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.id, text_member(json, "id", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.name, text_member(json, "name", kMaxFieldBytes));
   GANGRUN_ASSIGN(const auto state, base::json_member<std::string>(json, "state"));
-  GANGRUN_ASSIGN(status.state, job_state_from(state));
+  GANGRUN_ASSIGN(status.state, choice_from<JobState>(state));
   GANGRUN_TRY(read_numbers(json, status));
   GANGRUN_ASSIGN(status.submitted, text_member(json, "submitted", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.ended, text_member(json, "ended", kMaxFieldBytes));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "job/cause.h"
+#include "job/choice.h"
 #include "job/figures.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -44,10 +46,26 @@ enum class TaskState {
 
 std::string_view to_string(JobState state);
 std::string_view to_string(TaskState state);
-base::Result<JobState> job_state_from(std::string_view text);
-base::Result<TaskState> task_state_from(std::string_view text);
 [[nodiscard]] bool is_final(JobState state);
 [[nodiscard]] bool is_final(TaskState state);
+
+template <>
+struct ChoiceOf<JobState> {
+  static constexpr std::string_view kWhat = "a state of a job";
+  static constexpr std::array kValues = {
+      JobState::kAllocating, JobState::kRollCall, JobState::kRunning,
+      JobState::kRestarting, JobState::kStopping, JobState::kSucceeded,
+      JobState::kFailed,     JobState::kKilled,   JobState::kLost};
+};
+
+template <>
+struct ChoiceOf<TaskState> {
+  static constexpr std::string_view kWhat = "a state of a task";
+  static constexpr std::array kValues = {
+      TaskState::kWaiting,  TaskState::kAllocated, TaskState::kRegistered, TaskState::kSpare,
+      TaskState::kStarting, TaskState::kRunning,   TaskState::kStopping,   TaskState::kSucceeded,
+      TaskState::kFailed,   TaskState::kStopped,   TaskState::kLost};
+};
 
 struct TaskPort {
   std::string name;  // empty: it has none

@@ -130,14 +130,14 @@ TEST(States, NamesReadBackAndFinalOnesAreKnown) {
   int final_states = 0;
   for (int i = 0; i <= static_cast<int>(JobState::kLost); ++i) {
     const auto state = static_cast<JobState>(i);
-    EXPECT_EQ(job_state_from(to_string(state)).value_or(JobState::kAllocating), state);
+    EXPECT_EQ(choice_from<JobState>(to_string(state)).value_or(JobState::kAllocating), state);
     final_states += is_final(state) ? 1 : 0;
   }
   EXPECT_EQ(final_states, 4);
   final_states = 0;
   for (int i = 0; i <= static_cast<int>(TaskState::kLost); ++i) {
     const auto state = static_cast<TaskState>(i);
-    EXPECT_EQ(task_state_from(to_string(state)).value_or(TaskState::kWaiting), state);
+    EXPECT_EQ(choice_from<TaskState>(to_string(state)).value_or(TaskState::kWaiting), state);
     final_states += is_final(state) ? 1 : 0;
   }
   EXPECT_EQ(final_states, 4);

@@ -9,6 +9,7 @@
 #include "job/label.h"
 #include "job/limits.h"
 #include "job/outputs.h"
+#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::job {

@@ -8,6 +8,7 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "job/archives.h"
+#include "job/choice.h"
 #include "job/container.h"
 #include "job/job_fields.h"
 #include "job/limits.h"

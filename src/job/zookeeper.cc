@@ -7,8 +7,8 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "job/choice.h"
 #include "job/limits.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::job {

@@ -27,6 +27,7 @@
 #include "cluster/yarn/node/container.h"
 #include "cluster/yarn/node/container_trial.h"
 #include "cluster/yarn/node/yarn_master.h"
+#include "job/choice.h"
 #include "job/spec_names.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
@@ -268,8 +269,8 @@ int run_master() {
 
 int run_inside(int argc, char** argv) {
   constexpr int kProgram = 6;
-  const auto signal = job::stop_signal_from(argv[4]);
-  const auto to = job::stop_signal_to_from(argv[5]);
+  const auto signal = job::choice_from<job::StopSignal>(argv[4]);
+  const auto to = job::choice_from<job::StopSignalTo>(argv[5]);
   if (!signal.ok() || !to.ok()) return 2;
   const process::FirstProcess options{
       .environment_file = argv[2],

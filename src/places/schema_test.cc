@@ -12,6 +12,7 @@
 #include "base/variable.h"
 #include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/yarn/yarn_options.h"
+#include "job/choice.h"
 #include "job/job_fields.h"
 #include "job/spec_names.h"
 #include "job/spec_yaml.h"
@@ -155,18 +156,18 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   const auto choices = [&](const char* pointer) {
     return schema->at(base::Json::json_pointer(pointer)).get<std::vector<std::string>>();
   };
-  EXPECT_EQ(choices("/properties/containment/enum"), containment_names());
-  EXPECT_EQ(choices("/properties/stop_signal/anyOf/0/enum"), stop_signal_names());
-  EXPECT_EQ(choices("/properties/stop_signal_to/enum"), stop_signal_to_names());
-  EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"), notice_signal_names());
-  EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), expose_names());
+  EXPECT_EQ(choices("/properties/containment/enum"), choice_names<Containment>());
+  EXPECT_EQ(choices("/properties/stop_signal/anyOf/0/enum"), choice_names<StopSignal>());
+  EXPECT_EQ(choices("/properties/stop_signal_to/enum"), choice_names<StopSignalTo>());
+  EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"), choice_names<NoticeSignal>());
+  EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), choice_names<Expose>());
   EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"),
-            cluster::container_runtime_names());
-  EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), policy_names());
-  EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), restart_scope_names());
-  EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), hold_names());
+            choice_names<cluster::ContainerRuntime>());
+  EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), choice_names<Policy>());
+  EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), choice_names<RestartScope>());
+  EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), choice_names<Hold>());
   EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"),
-            cluster::gang_scheduling_names());
+            choice_names<cluster::GangScheduling>());
   EXPECT_EQ(choices("/properties/on/enum"), names_of_places());
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
@@ -182,10 +183,10 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
     }
   }
   for (const auto& names :
-       {policy_names(), restart_scope_names(), containment_names(), hold_names(), expose_names(),
-        cluster::container_runtime_names(), stop_signal_names(), stop_signal_to_names(),
-        notice_signal_names(), cluster::gang_scheduling_names(), names_of_places(),
-        framework_names()}) {
+       {choice_names<Policy>(), choice_names<RestartScope>(), choice_names<Containment>(),
+        choice_names<Hold>(), choice_names<Expose>(), choice_names<cluster::ContainerRuntime>(),
+        choice_names<StopSignal>(), choice_names<StopSignalTo>(), choice_names<NoticeSignal>(),
+        choice_names<cluster::GangScheduling>(), names_of_places(), framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }

@@ -13,6 +13,7 @@
 #include "process/guardian.h"
 #include "process/kill_processes.h"
 #include "process/pid_namespace.h"
+#include "process/pipe.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -90,10 +91,7 @@ base::Result<> prepare_agent(Level level, int guardian_pipe) {
 
 base::Result<Containment> contain(const ContainOptions& options) {
   const pid_t parent = ::getppid();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::from_errno(errno, "pipe2");
-  base::UniqueFd agents_end(ends[0]);
-  base::UniqueFd guardians_end(ends[1]);
+  GANGRUN_ASSIGN(Pipe guardian, make_pipe());
   // Ignored, children would vanish without a status.
   ::signal(SIGCHLD, SIG_DFL);
   const sigset_t blocked = guardian_signals();
@@ -119,18 +117,18 @@ base::Result<Containment> contain(const ContainOptions& options) {
     return base::from_errno(error_number, "fork");
   }
   if (agent > 0) {
-    agents_end.reset();
+    guardian.read.reset();
     state->agent = agent;
-    state->alive = std::move(guardians_end);
+    state->alive = std::move(guardian.write);
     state->lasting_fds = options.lasting_fds;
     state->removed_at_end = options.removed_at_end;
     state->remover = std::move(*remover);
     run_guardian(*std::move(state));
   }
-  guardians_end.reset();
+  guardian.write.reset();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   for (const int fd : options.lasting_fds) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  Containment containment(options.level, std::move(agents_end), std::move(state->cgroup),
+  Containment containment(options.level, std::move(guardian.read), std::move(state->cgroup),
                           options.containers, std::move(remover->order));
   GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
   return containment;

@@ -1,6 +1,5 @@
 #include "process/engine.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,11 +56,9 @@ std::string read_output(int fd, base::Instant deadline, const std::function<bool
 }
 
 void wait_a_little() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return;
-  const base::UniqueFd silent(ends[0]);
-  const base::UniqueFd other(ends[1]);
-  (void)wait_readable(silent.get(), std::chrono::steady_clock::now() + kLookAgain);
+  const base::Result<Pipe> silent = make_pipe();
+  if (!silent.ok()) return;
+  (void)wait_readable(silent->read.get(), std::chrono::steady_clock::now() + kLookAgain);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "process/cgroup.h"
 #include "process/pid_namespace.h"
+#include "process/pipe.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -25,20 +26,19 @@ constexpr base::seconds kMaxProbe(5);
 // where it did not return in time.
 template <typename Attempt>
 std::optional<pid_namespace::Failure> try_in_child(const Attempt& attempt) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  const base::UniqueFd answer(ends[0]);
-  base::UniqueFd write_end(ends[1]);
+  base::Result<Pipe> answer = make_pipe();
+  if (!answer.ok()) return std::nullopt;
   const pid_t child = ::fork();
   if (child == 0) {
     const pid_namespace::Failure failure = attempt();
-    ::_exit(::write(write_end.get(), &failure, sizeof failure) == sizeof failure ? 0 : 1);
+    ::_exit(::write(answer->write.get(), &failure, sizeof failure) == sizeof failure ? 0 : 1);
   }
-  write_end.reset();
+  answer->write.reset();
   if (child < 0) return std::nullopt;
   pid_namespace::Failure failure;
-  const bool answered = wait_readable(answer.get(), std::chrono::steady_clock::now() + kMaxProbe) &&
-                        ::read(answer.get(), &failure, sizeof failure) == ssize_t{sizeof failure};
+  const bool answered =
+      wait_readable(answer->read.get(), std::chrono::steady_clock::now() + kMaxProbe) &&
+      ::read(answer->read.get(), &failure, sizeof failure) == ssize_t{sizeof failure};
   if (!answered) ::kill(child, SIGKILL);
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }

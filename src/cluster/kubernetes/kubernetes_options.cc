@@ -1,7 +1,5 @@
 #include "cluster/kubernetes/kubernetes_options.h"
 
-#include <array>
-
 #include "base/format.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
 #include "job/field_values.h"
@@ -21,10 +19,6 @@ using job::JobSpec;
 using job::own_field;
 using job::PlanForm;
 using job::section_field;
-
-constexpr std::array kSchedulings = {GangScheduling::kAuto, GangScheduling::kKueue,
-                                     GangScheduling::kVolcano, GangScheduling::kWorkload,
-                                     GangScheduling::kHold};
 
 constexpr job::TextsForm kKeysToTexts = {.allowed = "a map of keys to texts"};
 
@@ -311,12 +305,6 @@ std::string_view to_string(GangScheduling scheduling) {
     case GangScheduling::kHold: return "hold";
   }
   return "";
-}
-
-std::vector<std::string> gang_scheduling_names() { return job::choice_names(kSchedulings); }
-
-base::Result<GangScheduling> gang_scheduling_from(std::string_view text) {
-  return job::find_choice(kSchedulings, text, "what schedules a gang");
 }
 
 const job::Section& KubernetesOptions::section() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -7,9 +8,9 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/choice.h"
 #include "job/section.h"
 #include "job/spec.h"
-#include "job/spec_names.h"
 
 namespace gangrun::cluster {
 
@@ -18,8 +19,6 @@ namespace gangrun::cluster {
 enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
 
 std::string_view to_string(GangScheduling scheduling);
-std::vector<std::string> gang_scheduling_names();
-base::Result<GangScheduling> gang_scheduling_from(std::string_view text);
 
 // What Kubernetes is told of a job beside its tasks.
 struct KubernetesOptions {
@@ -59,6 +58,10 @@ inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
 }  // namespace gangrun::cluster
 
 template <>
-struct gangrun::job::ChoiceOf<gangrun::cluster::GangScheduling>
-    : gangrun::job::Choice<gangrun::cluster::gang_scheduling_names,
-                           gangrun::cluster::gang_scheduling_from> {};
+struct gangrun::job::ChoiceOf<gangrun::cluster::GangScheduling> {
+  static constexpr std::string_view kWhat = "what schedules a gang";
+  static constexpr std::array kValues = {
+      gangrun::cluster::GangScheduling::kAuto, gangrun::cluster::GangScheduling::kKueue,
+      gangrun::cluster::GangScheduling::kVolcano, gangrun::cluster::GangScheduling::kWorkload,
+      gangrun::cluster::GangScheduling::kHold};
+};

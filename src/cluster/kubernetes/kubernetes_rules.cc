@@ -8,11 +8,11 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "job/choice.h"
 #include "job/container.h"
 #include "job/job_fields.h"
 #include "job/plan_json.h"
 #include "job/shipped_files.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::cluster {

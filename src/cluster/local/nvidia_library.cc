@@ -1,7 +1,6 @@
 #include "cluster/local/nvidia_library.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "base/unique_fd.h"
+#include "process/pipe.h"
 #include "process/wait_for.h"
 
 namespace gangrun::cluster {
@@ -106,19 +105,17 @@ std::optional<std::string> read_all(int fd, base::Instant deadline) {
 std::optional<std::vector<NvidiaGpu>> gpus_of_nvidia_library(std::chrono::milliseconds limit) {
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::nullopt;
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-  base::UniqueFd reading(ends[0]);
-  base::UniqueFd writing(ends[1]);
+  base::Result<process::Pipe> answers = process::make_pipe();
+  if (!answers.ok()) return std::nullopt;
   const base::Instant deadline = base::SystemClock().now() + limit;
   const pid_t child = ::fork();
   if (child == 0) {
-    (void)base::write_all(writing.get(), answer_of(Nvml(library)), "the GPUs");
+    (void)base::write_all(answers->write.get(), answer_of(Nvml(library)), "the GPUs");
     ::_exit(0);
   }
-  writing.reset();
+  answers->write.reset();
   if (child < 0) return std::nullopt;
-  const auto answer = read_all(reading.get(), deadline);
+  const auto answer = read_all(answers->read.get(), deadline);
   (void)::kill(child, SIGKILL);
   // A driver that holds it keeps it after that as well: then it is left to init at our end.
   while (::waitpid(child, nullptr, answer ? 0 : WNOHANG) < 0 && errno == EINTR) {

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/choice.h"
 #include "job/spec_names.h"
 
 namespace gangrun::cluster {
@@ -153,7 +154,7 @@ Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_ASSIGN(const Json gpus, reader.part("gpus"));
   GANGRUN_ASSIGN(hello.gpus, job::gpus_from_json(gpus));
   GANGRUN_ASSIGN(const auto containment, reader.get<std::string>("containment"));
-  GANGRUN_ASSIGN(hello.containment, job::containment_from(containment));
+  GANGRUN_ASSIGN(hello.containment, job::choice_from<job::Containment>(containment));
   GANGRUN_ASSIGN(hello.containment_lack, reader.get<std::string>("containment_lack"));
   GANGRUN_ASSIGN(hello.system, reader.get<std::string>("system"));
   GANGRUN_ASSIGN(hello.folder, reader.get<std::string>("folder"));

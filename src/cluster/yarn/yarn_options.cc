@@ -1,7 +1,5 @@
 #include "cluster/yarn/yarn_options.h"
 
-#include <array>
-
 #include "cluster/yarn/yarn_rules.h"
 #include "job/limits.h"
 
@@ -17,9 +15,6 @@ using job::JobSpec;
 using job::own_field;
 using job::PlanForm;
 using job::section_field;
-
-constexpr std::array kRuntimes = {ContainerRuntime::kAuto, ContainerRuntime::kDocker,
-                                  ContainerRuntime::kNone};
 
 constexpr std::string_view kAclForm = "users and groups, \"user,user group,group\"";
 
@@ -222,12 +217,6 @@ std::string_view to_string(ContainerRuntime runtime) {
     case ContainerRuntime::kNone: return "none";
   }
   return "auto";
-}
-
-std::vector<std::string> container_runtime_names() { return job::choice_names(kRuntimes); }
-
-base::Result<ContainerRuntime> container_runtime_from(std::string_view text) {
-  return job::find_choice(kRuntimes, text, "what runs images");
 }
 
 const job::Section& YarnOptions::section() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -7,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "job/choice.h"
 #include "job/section.h"
 #include "job/spec.h"
-#include "job/spec_names.h"
 
 namespace gangrun::cluster {
 
@@ -25,8 +26,6 @@ inline constexpr std::size_t kMaxFileSystems = 100;
 enum class ContainerRuntime { kAuto, kDocker, kNone };
 
 std::string_view to_string(ContainerRuntime runtime);
-std::vector<std::string> container_runtime_names();
-base::Result<ContainerRuntime> container_runtime_from(std::string_view text);
 
 // What YARN is told of a job beside its tasks.
 struct YarnOptions {
@@ -60,6 +59,9 @@ inline YarnOptions& edit_yarn(job::JobSpec& job) { return job.sections.edit<Yarn
 }  // namespace gangrun::cluster
 
 template <>
-struct gangrun::job::ChoiceOf<gangrun::cluster::ContainerRuntime>
-    : gangrun::job::Choice<gangrun::cluster::container_runtime_names,
-                           gangrun::cluster::container_runtime_from> {};
+struct gangrun::job::ChoiceOf<gangrun::cluster::ContainerRuntime> {
+  static constexpr std::string_view kWhat = "what runs images";
+  static constexpr std::array kValues = {gangrun::cluster::ContainerRuntime::kAuto,
+                                         gangrun::cluster::ContainerRuntime::kDocker,
+                                         gangrun::cluster::ContainerRuntime::kNone};
+};

@@ -10,7 +10,6 @@
 #include "client/text.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "host/ending_signals.h"
-#include "job/spec_names.h"
 #include "net/event_loop.h"
 
 namespace gangrun::client {

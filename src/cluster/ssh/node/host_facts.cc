@@ -18,6 +18,7 @@
 #include "cluster/local/machine_gpus.h"
 #include "cluster/ssh/node/nvidia_smi.h"
 #include "cluster/ssh/ssh_command.h"
+#include "job/choice.h"
 #include "job/spec_names.h"
 #include "net/interfaces.h"
 #include "process/levels.h"
@@ -89,7 +90,7 @@ Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
   cluster::GpuSources sources;
   sources.nvidia_library = gpus_of_nvidia_smi;
   hello.gpus = cluster::usable_gpus(sources, own_environment());
-  GANGRUN_ASSIGN(const auto wanted, job::containment_from(options.containment));
+  GANGRUN_ASSIGN(const auto wanted, job::choice_from<job::Containment>(options.containment));
   GANGRUN_ASSIGN(hello.containment, cluster::choose_containment(wanted));
   const bool is_best = hello.containment == job::Containment::kPidNamespace;
   if (wanted == job::Containment::kAuto && !is_best) {

@@ -1,6 +1,5 @@
 #include "cluster/ssh/node/nvidia_smi.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +8,7 @@
 #include <string>
 
 #include "base/strings.h"
-#include "base/unique_fd.h"
+#include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -47,22 +46,20 @@ std::vector<cluster::NvidiaGpu> gpus_in_list(std::string_view text) {
 std::optional<std::vector<cluster::NvidiaGpu>> gpus_of_nvidia_smi() {
   // Its driver makes this; without it there is nothing to ask for.
   if (::access("/proc/driver/nvidia/version", F_OK) != 0) return std::nullopt;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  const base::UniqueFd output(ends[0]);
-  base::UniqueFd theirs(ends[1]);
+  base::Result<process::Pipe> output = process::make_pipe();
+  if (!output.ok()) return std::nullopt;
   process::SpawnOptions options;
   options.argv = {"nvidia-smi", "-L"};
   options.environment = process::inherited_environment();
-  options.standard_output = theirs.get();
+  options.standard_output = output->write.get();
   auto child = process::spawn(options);
-  theirs.reset();
+  output->write.reset();
   if (!child.ok()) return std::nullopt;
   const base::Instant deadline = std::chrono::steady_clock::now() + kSmiLimit;
   std::string text;
-  while (text.size() < kMaxListBytes && process::wait_readable(output.get(), deadline)) {
+  while (text.size() < kMaxListBytes && process::wait_readable(output->read.get(), deadline)) {
     char buffer[4096];
-    const ssize_t got = ::read(output.get(), buffer, sizeof buffer);
+    const ssize_t got = ::read(output->read.get(), buffer, sizeof buffer);
     if (got == 0 || (got < 0 && errno != EINTR)) break;
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
   }
