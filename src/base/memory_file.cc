@@ -1,19 +1,19 @@
 #include "base/memory_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/format.h"
 
 namespace gangrun::base {
 
 bool has_memory_files() {
-  static const bool has = UniqueFd(::memfd_create("probe", MFD_CLOEXEC)).valid();
-  return has;
+  static const bool kHas = UniqueFd(::memfd_create("probe", MFD_CLOEXEC)).valid();
+  return kHas;
 }
 
 Result<UniqueFd> memory_file(const std::string& name) {

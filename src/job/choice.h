@@ -21,6 +21,7 @@ struct ChoiceOf;
 template <typename T>
 std::vector<std::string> choice_names() {
   std::vector<std::string> names;
+  names.reserve(ChoiceOf<T>::kValues.size());
   for (const T value : ChoiceOf<T>::kValues) names.emplace_back(to_string(value));
   return names;
 }

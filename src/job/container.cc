@@ -1,7 +1,6 @@
 #include "job/container.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/format.h"
 #include "base/letters.h"
@@ -104,6 +103,14 @@ Found check_image(const std::string& image, const std::string& path) {
                                     "[HOST[:PORT]/]NAME[:TAG][@DIGEST], the NAME of small letters, "
                                     "digits and '.', '_', '-', '/' between them, at most {} bytes",
                                     in_quotes(image), kMaxImageBytes)};
+}
+
+std::set<std::string> images_of(const JobSpec& job) {
+  std::set<std::string> images;
+  for (const TaskSpec& task : job.tasks) {
+    if (const std::string& image = job.image_of(task); !image.empty()) images.insert(image);
+  }
+  return images;
 }
 
 Found check_mounts(const std::vector<Mount>& mounts) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ std::string to_string(const Mount& mount);
 // A name as Docker's engine takes it (its reference grammar): "[HOST[:PORT]/]NAME[:TAG][@DIGEST]".
 // Empty is none.
 Found check_image(const std::string& image, const std::string& path);
+
+// Those that the tasks of the job run in.
+std::set<std::string> images_of(const JobSpec& job);
 
 Found check_mounts(const std::vector<Mount>& mounts);
 

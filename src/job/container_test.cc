@@ -58,5 +58,14 @@ TEST(Mounts, AreAbsoluteAndDifferent) {
   EXPECT_EQ(text_of(many), "mounts: 65 mounts are more than the limit of 64");
 }
 
+TEST(ImagesOf, AreThoseOfAllTasks) {
+  JobSpec job;
+  job.image = "tf:2";
+  job.tasks.resize(3);
+  job.tasks[1].image = "";
+  job.tasks[2].image = "small";
+  EXPECT_THAT(images_of(job), testing::ElementsAre("small", "tf:2"));
+}
+
 }  // namespace
 }  // namespace gangrun::job

@@ -9,6 +9,7 @@
 #include "job/container.h"
 #include "job/hosts.h"
 #include "job/job_fields.h"
+#include "job/spec_names.h"
 #include "job/task_fields.h"
 #include "job/task_id.h"
 #include "job/units.h"

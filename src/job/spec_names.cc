@@ -64,6 +64,7 @@ int number_of(NoticeSignal signal) {
 
 std::vector<std::string> framework_names() {
   std::vector<std::string> names;
+  names.reserve(kFrameworks.size() + 1);
   for (const Framework framework : kFrameworks) names.emplace_back(to_string(framework));
   names.emplace_back("none");
   return names;

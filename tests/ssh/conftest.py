@@ -2,6 +2,7 @@ import contextlib
 
 import pytest
 
+from ssh_job import Job
 from sshds import Sshds
 
 
@@ -34,3 +35,18 @@ def run_on_ssh(run_gangrun, tmp_path):
         return run_gangrun("run", "--on", "ssh", "--ssh-config", sshds.config, "--hosts", hosts, *words, **options)
 
     return run
+
+
+@pytest.fixture
+def start(gangrun, home, tmp_path):
+    """start(sshds, slots, *words): `gangrun run` in the background; see Job."""
+    jobs = []
+
+    def begin(sshds, slots, *words, **options):
+        jobs.append(Job(gangrun, home, tmp_path, sshds, slots, *words, **options))
+        return jobs[-1]
+
+    yield begin
+    for job in jobs:
+        job.process.kill()
+        job.wait()

@@ -23,14 +23,18 @@ def make_key(path):
 
 
 class Sshds:
-    """One for each of `hosts`. `config` is the file for `ssh -F`, `folder` one of this machine."""
+    """One for each of `hosts`. `config` is the file for `ssh -F`, `folder` one of this machine.
 
-    def __init__(self, hosts, folder, private=False, before="", sshd_options=""):
+    `environment` is what logins have beside their own.
+    """
+
+    def __init__(self, hosts, folder, private=False, before="", sshd_options="", environment=None):
         self.hosts = hosts
         self.folder = folder
         # With a mount namespace that hides /tmp, what sshd reads has to be read before.
         self.before = (PRIVATE if private else "") + before
         self.sshd_options = sshd_options
+        self.environment = environment or {}
         self.config = folder / "ssh_config"
         self.known = folder / "known_hosts"
         self.processes = {}
@@ -62,9 +66,10 @@ class Sshds:
     def start_one(self, name):
         self.cache(name).mkdir(mode=0o700, exist_ok=True)
         config = self.keys / f"sshd-{name}"
+        variables = " ".join(f"{key}={value}" for key, value in ({"XDG_CACHE_HOME": self.cache(name)} | self.environment).items())
         config.write_text(f"Port 22\nListenAddress {self.hosts.address(name)}\nHostKey {self.keys}/host\n"
                           f"AuthorizedKeysFile {self.keys}/authorized\nPidFile none\nUsePAM no\nStrictModes no\n"
-                          f"PermitRootLogin prohibit-password\nSetEnv XDG_CACHE_HOME={self.cache(name)}\n{self.sshd_options}")
+                          f"PermitRootLogin prohibit-password\nSetEnv {variables}\n{self.sshd_options}")
         script = f"{self.before.format(cache=self.cache(name))}exec {SSHD} -D -e -f {config}"
         log = open(self.folder / f"sshd-{name}.log", "a")
         self.processes[name] = subprocess.Popen(

@@ -4,20 +4,13 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/container.h"
 
 namespace gangrun::cluster {
 
-std::set<std::string> images_of(const job::JobSpec& spec) {
-  std::set<std::string> images;
-  for (const job::TaskSpec& task : spec.tasks) {
-    if (const std::string& image = spec.image_of(task); !image.empty()) images.insert(image);
-  }
-  return images;
-}
-
 base::Result<> check_images(const job::JobSpec& spec, const base::Result<std::string>& engine,
                             base::Instant deadline) {
-  for (const std::string& image : images_of(spec)) {
+  for (const std::string& image : job::images_of(spec)) {
     const std::string field = base::format("image: '{}'", image);
     if (!engine.ok())
       return base::invalid_argument(base::format("{}: {}", field, engine.error().message));

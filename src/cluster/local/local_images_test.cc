@@ -14,7 +14,6 @@ namespace gangrun::cluster {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class LocalImages : public testing::Test {
@@ -38,10 +37,6 @@ class LocalImages : public testing::Test {
   job::JobSpec spec_;
   std::string engine_ = base::format("{}/engine.{}", testing::TempDir(), ::getpid());
 };
-
-TEST_F(LocalImages, AreThoseOfAllTasks) {
-  EXPECT_THAT(images_of(spec_), ElementsAre("small", "tf:2"));
-}
 
 TEST_F(LocalImages, MustBeHere) {
   EXPECT_EQ(error_with("exit 0"), "");

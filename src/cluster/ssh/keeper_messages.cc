@@ -64,6 +64,8 @@ Json json_of(const HelloMessage& each) {
           {"gpus", job::to_json(each.gpus)},
           {"containment", job::to_string(each.containment)},
           {"containment_lack", each.containment_lack},
+          {"engine", each.engine},
+          {"engine_lack", each.engine_lack},
           {"system", each.system},
           {"folder", each.folder},
           {"free_bytes", each.free_bytes}};
@@ -142,8 +144,8 @@ Json json_of(const RefusedMessage& each) { return {{"op", "refused"}, {"detail",
 
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({"version", "boot_id", "address", "address_reason", "own_address",
-                           "shares_folder", "gpus", "containment", "containment_lack", "system",
-                           "folder", "free_bytes"}));
+                           "shares_folder", "gpus", "containment", "containment_lack", "engine",
+                           "engine_lack", "system", "folder", "free_bytes"}));
   HelloMessage hello;
   GANGRUN_ASSIGN(hello.version, reader.get<std::string>("version"));
   GANGRUN_ASSIGN(hello.boot_id, reader.get<std::string>("boot_id"));
@@ -156,6 +158,8 @@ Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_ASSIGN(const auto containment, reader.get<std::string>("containment"));
   GANGRUN_ASSIGN(hello.containment, job::choice_from<job::Containment>(containment));
   GANGRUN_ASSIGN(hello.containment_lack, reader.get<std::string>("containment_lack"));
+  GANGRUN_ASSIGN(hello.engine, reader.get<std::string>("engine"));
+  GANGRUN_ASSIGN(hello.engine_lack, reader.get<std::string>("engine_lack"));
   GANGRUN_ASSIGN(hello.system, reader.get<std::string>("system"));
   GANGRUN_ASSIGN(hello.folder, reader.get<std::string>("folder"));
   GANGRUN_ASSIGN(hello.free_bytes, reader.get<std::int64_t>("free_bytes"));

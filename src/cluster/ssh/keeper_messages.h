@@ -32,6 +32,8 @@ struct HelloMessage {
   job::Gpus gpus;              // that may be used
   job::Containment containment = job::Containment::kSubreaper;  // that its tasks get
   std::string containment_lack;  // why no better one, where the best was wanted; else empty
+  std::string engine;            // the client of its container engine; empty: it has none
+  std::string engine_lack;       // why it has none; else empty
   // For who only wants to know the host: "Linux 6.1.0 x86_64", and where gangrun keeps what it has
   // there, with the room that is left.
   std::string system;

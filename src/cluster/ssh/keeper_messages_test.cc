@@ -19,6 +19,8 @@ std::vector<KeeperMessage> one_of_each() {
   hello.gpus = {job::GpuMaker::kNvidia, {{"GPU-1", "GPU-1", "", ""}}};
   hello.containment = job::Containment::kCgroup;
   hello.containment_lack = "user namespaces are forbidden";
+  hello.engine = "/usr/bin/podman";
+  hello.engine_lack = "none";
   hello.system = "Linux 6.1.0 x86_64";
   hello.folder = "/home/ann/.cache/gangrun";
   hello.free_bytes = std::int64_t{5} << 30U;

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "cluster/ssh/ssh_options.h"
+#include "job/container.h"
 #include "job/units.h"
 
 namespace gangrun::cluster {
@@ -34,8 +35,8 @@ job::Place ssh_place() {
   return {.name = std::string(kSsh),
           .words = "hosts that ssh reaches (--hosts)",
           .reference = "[`ssh`](#ssh)",
-          .features = {Feature::kRestarts, Feature::kFiles, Feature::kGpus, Feature::kSpares,
-                       Feature::kSmallerGangs, Feature::kHosts},
+          .features = {Feature::kRestarts, Feature::kFiles, Feature::kImages, Feature::kGpus,
+                       Feature::kSpares, Feature::kSmallerGangs, Feature::kHosts},
           .refusals = {{Feature::kLabels, kPlacedByHosts},
                        {Feature::kOnePerNode, "allowed: `hosts` with one slot each (NAME:1)"},
                        {Feature::kOutputs,
@@ -64,6 +65,14 @@ base::Result<> check_gpus(const job::JobSpec& spec, const std::vector<int>& gpus
   if (asked <= all) return {};
   return base::invalid_argument(base::format("the job asks for {} GPUs; the {} hosts have {}",
                                              asked, gpus_of_hosts.size(), all));
+}
+
+base::Result<> check_engine(const job::JobSpec& spec, const std::string& host,
+                            const HelloMessage& hello) {
+  const auto images = job::images_of(spec);
+  if (images.empty() || !hello.engine.empty()) return {};
+  return base::invalid_argument(base::format(
+      "image: {}: host {}: {}", job::in_quotes(*images.begin()), host, hello.engine_lack));
 }
 
 }  // namespace gangrun::cluster

@@ -20,4 +20,8 @@ job::Place ssh_place();
 // Whether the hosts have the GPUs that the job asks for: `hosts` with what each has said of itself.
 base::Result<> check_gpus(const job::JobSpec& spec, const std::vector<int>& gpus_of_hosts);
 
+// Whether a host can run the tasks that have an image: any host may get them.
+base::Result<> check_engine(const job::JobSpec& spec, const std::string& host,
+                            const HelloMessage& hello);
+
 }  // namespace gangrun::cluster

@@ -28,6 +28,19 @@ TEST(GpusOfHosts, MustBeEnoughForAllAndForEach) {
   EXPECT_EQ(one.error().message, "worker:0 asks for 9 GPUs; the host with the most has 8");
 }
 
+TEST(EngineOfAHost, IsNeededByImagesOnly) {
+  job::JobSpec spec = workers(2, 0);
+  HelloMessage hello;
+  hello.engine_lack = "there is no container engine";
+  EXPECT_TRUE(check_engine(spec, "gpu1", hello).ok());
+  spec.tasks.front().image = "wine:1";
+  const auto lacking = check_engine(spec, "gpu1", hello);
+  ASSERT_FALSE(lacking.ok());
+  EXPECT_EQ(lacking.error().message, "image: 'wine:1': host gpu1: there is no container engine");
+  hello.engine = "/usr/bin/docker";
+  EXPECT_TRUE(check_engine(spec, "gpu1", hello).ok());
+}
+
 TEST(SshRules, TakeOneSourceOfHosts) {
   const job::Place place = ssh_place();
   job::JobSpec spec = workers(1, 0);

@@ -13,6 +13,7 @@
 #include "cluster/local/host_network.h"
 #include "cluster/local/machine_gpus.h"
 #include "cluster/local/this_machine.h"
+#include "job/container.h"
 #include "job/units.h"
 #include "net/hosts.h"
 #include "process/engine.h"
@@ -89,7 +90,7 @@ Result<> check_on_this_machine(const job::JobSpec& spec, const cluster::Machine&
 Result<> check_images_of(const job::JobSpec& spec,
                          const std::map<std::string, std::string>& environment,
                          const std::vector<std::string>& folders, base::Instant deadline) {
-  if (cluster::images_of(spec).empty()) return {};
+  if (job::images_of(spec).empty()) return {};
   for (const std::string& folder : folders) {
     if (base::is_valid_utf8(folder)) continue;
     return base::invalid_argument(

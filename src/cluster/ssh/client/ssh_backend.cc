@@ -135,7 +135,9 @@ Result<> SshBackend::reach(net::EventLoop& loop, const base::Clock& clock, const
   GANGRUN_TRY(troubles_of(*links_));
   std::vector<int> gpus;
   for (std::size_t i = 0; i < links_->size(); ++i) {
-    gpus.push_back(static_cast<int>(links_->at(i).hello().gpus.list.size()));
+    const cluster::HostLink& link = links_->at(i);
+    GANGRUN_TRY(cluster::check_engine(spec, link.host(), link.hello()));
+    gpus.push_back(static_cast<int>(link.hello().gpus.list.size()));
   }
   return cluster::check_gpus(spec, gpus);
 }

@@ -36,11 +36,16 @@ Check check_of_host(const std::string& host, const cluster::HelloMessage& hello)
   const std::string lack =
       hello.containment_lack.empty() ? "" : base::format(" ({})", hello.containment_lack);
   const auto gpus = static_cast<std::int64_t>(hello.gpus.list.size());
+  const std::string engine =
+      hello.engine.empty()
+          ? "no container engine"
+          : base::format("container engine {}",
+                         std::string_view(hello.engine).substr(hello.engine.rfind('/') + 1));
   // What differs most from host to host comes first: a narrow terminal cuts the rest.
   Check check{host, Verdict::kOk,
-              base::format("{}; containment {}{}; {} free in {}; {}; its address is {}{}",
+              base::format("{}; containment {}{}; {}; {} free in {}; {}; its address is {}{}",
                            gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),
-                           job::to_string(hello.containment), lack,
+                           job::to_string(hello.containment), lack, engine,
                            hello.free_bytes == 0 ? "0 B" : bytes_text(hello.free_bytes),
                            hello.folder, hello.system, hello.address,
                            hello.shares_folder ? "; it shares this folder" : "")};

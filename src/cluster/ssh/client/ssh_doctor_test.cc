@@ -26,7 +26,8 @@ TEST(SshDoctorTest, AHostIsToldInOneLine) {
   EXPECT_EQ(check.name, "gpu1");
   EXPECT_EQ(check.verdict, Verdict::kOk);
   EXPECT_EQ(check.found,
-            "8 GPUs; containment pid_namespace; 12.0 GiB free in /home/ann/.cache/gangrun; "
+            "8 GPUs; containment pid_namespace; no container engine; 12.0 GiB free in "
+            "/home/ann/.cache/gangrun; "
             "Linux 6.1.0 x86_64; its address is 10.0.0.2; it shares this folder");
 }
 
@@ -41,6 +42,13 @@ TEST(SshDoctorTest, OnlyTheWeakestContainmentIsWarnedOf) {
   EXPECT_EQ(check.verdict, Verdict::kWarning);
   EXPECT_THAT(check.found, testing::HasSubstr(
                                "no GPU; containment subreaper (user namespaces are forbidden); "));
+}
+
+TEST(SshDoctorTest, AContainerEngineIsToldByItsName) {
+  cluster::HelloMessage hello = some_hello();
+  hello.engine = "/usr/bin/podman";
+  EXPECT_THAT(check_of_host("gpu1", hello).found,
+              testing::HasSubstr("; container engine podman; "));
 }
 
 TEST(SshDoctorTest, LittleRoomIsWarnedOf) {

@@ -21,6 +21,7 @@
 #include "job/choice.h"
 #include "job/spec_names.h"
 #include "net/interfaces.h"
+#include "process/engine.h"
 #include "process/levels.h"
 
 namespace gangrun::node {
@@ -95,6 +96,13 @@ Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
   const bool is_best = hello.containment == job::Containment::kPidNamespace;
   if (wanted == job::Containment::kAuto && !is_best) {
     hello.containment_lack = process::probe_level(process::Level::kPidNamespace).reason;
+  }
+  const auto engine =
+      process::find_engine(base::variable(process::kEngineVariable), base::variable("PATH"));
+  if (engine.ok()) {
+    hello.engine = *engine;
+  } else {
+    hello.engine_lack = engine.error().message;
   }
   hello.system = system_words();
   hello.folder = options.folder;
