@@ -48,9 +48,9 @@ std::string text_at(const Json& object, const char* key) {
 }
 
 const Json& at(const Json& object, const char* key) {
-  static const Json none;
+  static const Json kNone;
   const auto found = object.is_object() ? object.find(key) : object.end();
-  return !object.is_object() || found == object.end() ? none : *found;
+  return !object.is_object() || found == object.end() ? kNone : *found;
 }
 
 RunObject object_of(const Json& json, const Collection& collection, const std::string& path) {

@@ -15,6 +15,7 @@ using base::Result;
 
 job::Places rules_of(const std::vector<std::unique_ptr<Place>>& places) {
   std::vector<job::Place> rules;
+  rules.reserve(places.size());
   for (const auto& place : places) rules.push_back(place->rules());
   return job::Places(std::move(rules));
 }

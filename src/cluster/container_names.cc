@@ -12,6 +12,7 @@ std::vector<std::string> containers(const job::JobSpec& spec, std::string_view j
       base::format("gangrun-{}-{}-{}-{}", job_id, task.type, task.index, attempt);
   if (task_spec->processes == 1) return {name};
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(task_spec->processes));
   for (int process = 0; process < task_spec->processes; ++process) {
     names.push_back(base::format("{}-{}", name, process));
   }

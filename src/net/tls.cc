@@ -59,9 +59,9 @@ void free_kept_session(void*, void* kept, CRYPTO_EX_DATA*, int, long, void*) {
 }
 
 int kept_session_index() {
-  static const int index =
+  static const int kIndex =
       SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_kept_session);
-  return index;
+  return kIndex;
 }
 
 KeptSession* kept_session_of(SSL* tls) {

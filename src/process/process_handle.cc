@@ -22,8 +22,8 @@ base::UniqueFd open_pidfd(pid_t pid) {
 // The youngest of the three calls, so whoever has it has all: pidfd_send_signal() is of 5.1,
 // CLONE_PIDFD of 5.2. Some containers refuse what they do not know with EPERM.
 bool has_pidfds() {
-  static const bool has = open_pidfd(::getpid()).valid();
-  return has;
+  static const bool kHas = open_pidfd(::getpid()).valid();
+  return kHas;
 }
 
 ProcessHandle ProcessHandle::open(pid_t pid) {

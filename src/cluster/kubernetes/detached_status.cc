@@ -204,8 +204,7 @@ job::JobStatus after_stop(job::JobStatus last, const std::string& by, const Mani
     status.ended.clear();
     status.waiting_for.clear();
     status.notes.clear();
-    for (std::size_t i = 0; i < status.tasks.size(); ++i) {
-      job::TaskStatus& task = status.tasks[i];
+    for (job::TaskStatus& task : status.tasks) {
       if (!pods.contains(task.task)) {
         task.state = TaskState::kStopped;
         task.exit.reset();

@@ -32,7 +32,7 @@ JobObjects::JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::C
 
 void JobObjects::begin() {
   make(manifests_.owner(lease_), loop_.now() + kMakingLimit,
-       [this](base::Json job, bool is_new) { on_owner(std::move(job), is_new); });
+       [this](const base::Json& job, bool is_new) { on_owner(job, is_new); });
 }
 
 void JobObjects::end() {
@@ -111,7 +111,7 @@ void JobObjects::find(base::Json object, Then then) {
   });
 }
 
-void JobObjects::on_owner(base::Json job, bool is_new) {
+void JobObjects::on_owner(const base::Json& job, bool is_new) {
   const base::Json metadata = metadata_of(job);
   const auto uid = base::json_member<std::string>(metadata, "uid");
   owner_ = {name_of(job), uid.ok() ? *uid : ""};

@@ -42,7 +42,7 @@ class JobObjects {
   void make(base::Json object, base::Instant limit, Then then);
   void on_answer(base::Json object, base::Instant limit, kubernetes::Answer answer, Then then);
   void find(base::Json object, Then then);
-  void on_owner(base::Json job, bool is_new);
+  void on_owner(const base::Json& job, bool is_new);
   void make_rest();
   void renew();
   void on_renewed(kubernetes::Answer answer);

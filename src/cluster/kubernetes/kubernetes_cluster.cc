@@ -51,7 +51,7 @@ base::Result<> result_of(const kubernetes::Answer& answer) {
 class KubernetesCluster::Impl {
  public:
   Impl(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client, Manifests manifests,
-       Options options);
+       const Options& options);
 
   void begin();
   void clear(std::function<void(base::Result<>)> done);
@@ -113,7 +113,8 @@ class KubernetesCluster::Impl {
 };
 
 KubernetesCluster::Impl::Impl(net::EventLoop& loop, base::Logger& logger,
-                              kubernetes::Client& client, Manifests manifests, Options options)
+                              kubernetes::Client& client, Manifests manifests,
+                              const Options& options)
     : loop_(loop),
       logger_(logger),
       client_(client),
@@ -359,9 +360,8 @@ void KubernetesCluster::Impl::clear(std::function<void(base::Result<>)> done) {
 
 KubernetesCluster::KubernetesCluster(net::EventLoop& loop, base::Logger& logger,
                                      kubernetes::Client& client, Manifests manifests,
-                                     Options options)
-    : impl_(
-          std::make_unique<Impl>(loop, logger, client, std::move(manifests), std::move(options))) {}
+                                     const Options& options)
+    : impl_(std::make_unique<Impl>(loop, logger, client, std::move(manifests), options)) {}
 
 KubernetesCluster::~KubernetesCluster() = default;
 

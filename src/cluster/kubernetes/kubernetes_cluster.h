@@ -32,7 +32,7 @@ class KubernetesCluster final : public Direct {
   };
 
   KubernetesCluster(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
-                    Manifests manifests, Options options);
+                    Manifests manifests, const Options& options);
   ~KubernetesCluster() override;
 
   // Makes the owner and all but the pods, or finds those of an earlier client (same job id, for

@@ -176,7 +176,7 @@ class PodBook {
 
   // What follows from it (pod_book_settle.cc), in this order.
   void settle(PodEntry& entry);
-  void claim(PodEntry& entry);
+  void claim(PodEntry& entry) const;
   void note_start(PodEntry& entry);
   void note_end(PodEntry& entry);
   void note_limits(PodEntry& entry);

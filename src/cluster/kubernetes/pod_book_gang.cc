@@ -121,7 +121,7 @@ std::string PodBook::reasons() const {
     if (same != groups.end()) {
       same->second.push_back(job::to_string(task));
     } else {
-      groups.push_back({std::move(reason), {job::to_string(task)}});
+      groups.emplace_back(std::move(reason), std::vector{job::to_string(task)});
     }
   }
   std::vector<std::string> sentences;

@@ -43,7 +43,7 @@ void PodBook::settle(PodEntry& entry) {
   leave(entry);
 }
 
-void PodBook::claim(PodEntry& entry) {
+void PodBook::claim(PodEntry& entry) const {
   if (!entry.run || !entry.pod || !entry.run->uid.empty() || entry.run->end) return;
   const PodFacts& pod = *entry.pod;
   const bool is_ours = pod.attempt == entry.run->attempt && pod.job == options_.job_id;

@@ -17,7 +17,7 @@ using base::Json;
 
 constexpr std::size_t kMaxTextBytes = 600;
 constexpr std::size_t kMaxContainers = 64;
-constexpr std::int64_t kMaxGraceSeconds = 24 * 3600;
+constexpr std::int64_t kMaxGraceSeconds = std::int64_t{24} * 3600;
 
 // Nothing where a step of the path is not there.
 const Json* find(const Json& object, std::initializer_list<const char*> path) {

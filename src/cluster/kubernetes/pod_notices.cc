@@ -119,7 +119,7 @@ std::string names_of(const std::vector<job::TaskId>& tasks) {
     if (names.size() == kNamedTasks) break;
     names.push_back(job::to_string(task));
   }
-  const std::string text = base::format("{}", base::join(names, ", "));
+  std::string text = base::format("{}", base::join(names, ", "));
   if (tasks.size() == names.size()) return text;
   return base::format("{} and {} more tasks", text, tasks.size() - names.size());
 }

@@ -142,6 +142,18 @@ Json json_of(const EndedMessage& each) {
 
 Json json_of(const RefusedMessage& each) { return {{"op", "refused"}, {"detail", each.detail}}; }
 
+// What the host can give to tasks.
+Result<> read_abilities(const KeeperReader& reader, HelloMessage& hello) {
+  GANGRUN_ASSIGN(const Json gpus, reader.part("gpus"));
+  GANGRUN_ASSIGN(hello.gpus, job::gpus_from_json(gpus));
+  GANGRUN_ASSIGN(const auto containment, reader.get<std::string>("containment"));
+  GANGRUN_ASSIGN(hello.containment, job::choice_from<job::Containment>(containment));
+  GANGRUN_ASSIGN(hello.containment_lack, reader.get<std::string>("containment_lack"));
+  GANGRUN_ASSIGN(hello.engine, reader.get<std::string>("engine"));
+  GANGRUN_ASSIGN(hello.engine_lack, reader.get<std::string>("engine_lack"));
+  return {};
+}
+
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({"version", "boot_id", "address", "address_reason", "own_address",
                            "shares_folder", "gpus", "containment", "containment_lack", "engine",
@@ -153,13 +165,7 @@ Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_ASSIGN(hello.address_reason, reader.get<std::string>("address_reason"));
   GANGRUN_ASSIGN(hello.own_address, reader.get<std::string>("own_address"));
   GANGRUN_ASSIGN(hello.shares_folder, reader.get<bool>("shares_folder"));
-  GANGRUN_ASSIGN(const Json gpus, reader.part("gpus"));
-  GANGRUN_ASSIGN(hello.gpus, job::gpus_from_json(gpus));
-  GANGRUN_ASSIGN(const auto containment, reader.get<std::string>("containment"));
-  GANGRUN_ASSIGN(hello.containment, job::choice_from<job::Containment>(containment));
-  GANGRUN_ASSIGN(hello.containment_lack, reader.get<std::string>("containment_lack"));
-  GANGRUN_ASSIGN(hello.engine, reader.get<std::string>("engine"));
-  GANGRUN_ASSIGN(hello.engine_lack, reader.get<std::string>("engine_lack"));
+  GANGRUN_TRY(read_abilities(reader, hello));
   GANGRUN_ASSIGN(hello.system, reader.get<std::string>("system"));
   GANGRUN_ASSIGN(hello.folder, reader.get<std::string>("folder"));
   GANGRUN_ASSIGN(hello.free_bytes, reader.get<std::int64_t>("free_bytes"));

@@ -54,7 +54,7 @@ Reason reason_of_failure(const std::string& diagnostics) {
 
 std::string diagnostics_of(const job::JobStatus& status) {
   if (!status.cause) return {};
-  const std::string words = job::to_words(*status.cause);
+  std::string words = job::to_words(*status.cause);
   const Reason reason = status.cause->why.reason;
   if (reason == Reason::kUnknown) return words;
   return base::format("{}{}{}]", words, kReasonMark, job::to_string(reason));

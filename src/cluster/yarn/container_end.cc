@@ -13,6 +13,7 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr std::size_t kMaxDiagnostics = 400;
+constexpr std::size_t kMaxTimeBytes = 40;
 // What a NodeManager says that came back and found a container gone
 // (ContainerExecutor.ExitCode.LOST).
 constexpr std::int32_t kExitLost = 154;
@@ -21,8 +22,8 @@ constexpr std::int32_t kExitLost = 154;
 // line.
 std::string first_words(std::string_view diagnostics) {
   if (diagnostics.starts_with('[')) {
-    const std::size_t end = diagnostics.find(']');
-    if (end != std::string_view::npos && end < 40) diagnostics.remove_prefix(end + 1);
+    const std::size_t end = diagnostics.substr(0, kMaxTimeBytes).find(']');
+    if (end != std::string_view::npos) diagnostics.remove_prefix(end + 1);
   }
   std::string line;
   for (const char c : diagnostics) {

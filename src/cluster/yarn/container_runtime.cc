@@ -1,5 +1,6 @@
 #include "cluster/yarn/container_runtime.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/format.h"
@@ -14,11 +15,8 @@ constexpr const char* kAllowedRuntimes = "yarn.nodemanager.runtime.linux.allowed
 constexpr std::string_view kDocker = "docker";
 
 bool allows_docker(const hadoop::Configuration& configuration) {
-  for (const std::string& name :
-       base::split(configuration.get_or(kAllowedRuntimes, "default"), ',')) {
-    if (base::trim(name) == kDocker) return true;
-  }
-  return false;
+  const auto names = base::split(configuration.get_or(kAllowedRuntimes, "default"), ',');
+  return std::ranges::any_of(names, [](const auto& name) { return base::trim(name) == kDocker; });
 }
 
 }  // namespace

@@ -95,12 +95,8 @@ Result<> read_user(const Json& json, YarnMasterConfig& config) {
   return {};
 }
 
-}  // namespace
-
-Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
-  YarnMasterConfig config;
-  GANGRUN_ASSIGN(const Json spec, part(json, "spec", false));
-  GANGRUN_ASSIGN(config.spec, job::job_spec_from_json(spec, {&YarnOptions::section()}));
+// What only members of the job know.
+Result<> read_secrets(const Json& json, YarnMasterConfig& config) {
   GANGRUN_ASSIGN(std::string secret, json_member<std::string>(json, "secret"));
   config.secret = base::Secret(std::move(secret));
   net::JobCertificate& certificate = config.certificate;
@@ -108,6 +104,31 @@ Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
   GANGRUN_ASSIGN(std::string key, json_member<std::string>(json, "key"));
   certificate.key_pem = base::Secret(std::move(key));
   GANGRUN_ASSIGN(certificate.fingerprint, net::fingerprint_of(certificate.certificate_pem));
+  return {};
+}
+
+// What tasks get, and from where.
+Result<> read_files(const Json& json, YarnMasterConfig& config) {
+  GANGRUN_ASSIGN(const Json files, part(json, "files", false));
+  for (const auto& [link, file] : files.items()) {
+    GANGRUN_ASSIGN(config.files[link], file_from(file));
+  }
+  GANGRUN_ASSIGN(const Json archives, part(json, "archives", false));
+  for (const auto& [type, of_type] : archives.items()) {
+    for (const auto& [link, archive] : of_type.items()) {
+      GANGRUN_ASSIGN(config.archives[type][link], file_from(archive));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
+  YarnMasterConfig config;
+  GANGRUN_ASSIGN(const Json spec, part(json, "spec", false));
+  GANGRUN_ASSIGN(config.spec, job::job_spec_from_json(spec, {&YarnOptions::section()}));
+  GANGRUN_TRY(read_secrets(json, config));
   GANGRUN_ASSIGN(const std::string submitted, json_member<std::string>(json, "submitted"));
   GANGRUN_ASSIGN(config.submitted, base::parse_iso8601(submitted));
   GANGRUN_ASSIGN(const Json hadoop, part(json, "hadoop", false));
@@ -120,16 +141,7 @@ Result<YarnMasterConfig> yarn_master_config_from_json(const Json& json) {
     GANGRUN_ASSIGN(hadoop::NodeReport report, node_from(node));
     config.nodes.push_back(std::move(report));
   }
-  GANGRUN_ASSIGN(const Json files, part(json, "files", false));
-  for (const auto& [link, file] : files.items()) {
-    GANGRUN_ASSIGN(config.files[link], file_from(file));
-  }
-  GANGRUN_ASSIGN(const Json archives, part(json, "archives", false));
-  for (const auto& [type, of_type] : archives.items()) {
-    for (const auto& [link, archive] : of_type.items()) {
-      GANGRUN_ASSIGN(config.archives[type][link], file_from(archive));
-    }
-  }
+  GANGRUN_TRY(read_files(json, config));
   return config;
 }
 

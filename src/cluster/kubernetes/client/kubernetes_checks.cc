@@ -57,6 +57,7 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
   std::vector<std::optional<Result<Json>>> answers(requests.size());
   std::size_t missing = requests.size();
   std::vector<kubernetes::ActivityHandle> asked;
+  asked.reserve(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     asked.push_back(client.request(std::move(requests[i]), deadline, [&, i](kubernetes::Answer a) {
       answers[i] = std::move(a.object);
@@ -65,6 +66,7 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
   }
   (void)loop.run_until([&] { return missing == 0 || is_cancelled(); }, deadline + base::seconds(1));
   std::vector<Result<Json>> given;
+  given.reserve(answers.size());
   for (auto& answer : answers) {
     given.push_back(answer ? *std::move(answer)
                            : Result<Json>(base::deadline_exceeded("the API server's answer")));

@@ -278,7 +278,7 @@ Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::str
   const bool had_ended = job::is_final(found->record.last_seen.state);
   // Before anything ends: whoever looks then knows why.
   if (!had_ended) GANGRUN_TRY(write_stop(found->paths, by));
-  const Result<> deleted = delete_all(*way, at_once);
+  Result<> deleted = delete_all(*way, at_once);
   if (!deleted.ok() && !had_ended && found->record.stopped_by.empty()) forget_stop(found->paths);
   return deleted;
 }

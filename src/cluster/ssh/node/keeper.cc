@@ -281,10 +281,10 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
   GANGRUN_ASSIGN(folder_, RunFolder::open(options_.folder, message.job_id, options_.host,
                                           message.run_folder, clock_.now() + kTakeOverLimit));
   for (const char* name : {"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_ORIGINAL_COMMAND"}) {
-    (void)::unsetenv(name);
+    (void)::unsetenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread
   }
   for (const auto& [name, value] : message.environment) {
-    (void)::setenv(name.c_str(), value.c_str(), 1);
+    (void)::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): likewise
   }
   GANGRUN_TRY(make_cluster(message));
   relay_ = std::make_unique<cluster::Relay>(loop_, [this](const cluster::Frame& frame) {
