@@ -3,13 +3,11 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/format.h"
 
 // Allocation, roll call, start and restart. Smaller gangs and spares are in gang_elastic.cc; how a
 // job ends is in gang_end.cc.
 namespace gangrun::gang {
 
-using base::format;
 using job::Policy;
 
 Gang::Gang(const job::JobSpec& spec, Limits limits)

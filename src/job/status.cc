@@ -50,6 +50,14 @@ base::Result<std::optional<Why>> exit_from(const base::Json& json) {
   return std::optional(Why{.reason = reason_or_unknown(reason), .told = std::move(told)});
 }
 
+// Its first process, and what all of it use.
+base::Result<> read_use(const base::Json& json, TaskStatus& status) {
+  GANGRUN_ASSIGN(status.pid, base::json_member<std::int64_t>(json, "pid"));
+  GANGRUN_ASSIGN(status.memory_bytes, base::json_member<std::int64_t>(json, "memory_bytes"));
+  GANGRUN_ASSIGN(status.cpu_seconds, base::json_member<double>(json, "cpu_seconds"));
+  return {};
+}
+
 base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   TaskStatus status;
   GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(json, "task"));
@@ -62,9 +70,7 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.address, text_member(json, "address", kMaxFieldBytes));
   GANGRUN_ASSIGN(status.address_reason, text_member(json, "address_reason", kMaxSentenceBytes));
   GANGRUN_ASSIGN(status.ports, ports_from(json));
-  GANGRUN_ASSIGN(status.pid, base::json_member<std::int64_t>(json, "pid"));
-  GANGRUN_ASSIGN(status.memory_bytes, base::json_member<std::int64_t>(json, "memory_bytes"));
-  GANGRUN_ASSIGN(status.cpu_seconds, base::json_member<double>(json, "cpu_seconds"));
+  GANGRUN_TRY(read_use(json, status));
   GANGRUN_ASSIGN(status.exit, exit_from(json));
   GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
   GANGRUN_ASSIGN(status.log_path, path_member(json, "log_path", kMaxFieldBytes));

@@ -68,6 +68,7 @@ base::Result<Section> find_section(const Kubeconfig& config,
   const auto found = sections.find(name);
   if (found != sections.end()) return found->second;
   std::vector<std::string> names;
+  names.reserve(sections.size());
   for (const auto& [other, section] : sections) names.push_back(shown(other));
   const std::string known =
       base::shorten(base::format("{}", base::join(names, ", ")), kMaxNamesBytes);

@@ -124,7 +124,7 @@ base::Result<> LoginSource::take_credentials(const Credentials& credentials) {
     net::RemoteOptions options = access_.remote;
     options.certificate_pem = credentials.certificate_pem;
     options.key_pem = credentials.key_pem;
-    auto made = net::Remote::make(std::move(options));
+    auto made = net::Remote::make(options);
     if (!made.ok()) return std::move(made).error().context("what the plugin gave");
     remote = std::move(*made);
   }

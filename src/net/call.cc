@@ -322,7 +322,7 @@ Call stream(EventLoop& loop, std::shared_ptr<const Remote> remote, CallRequest r
                            std::move(callbacks));
 }
 
-Call open_channel(EventLoop& loop, std::shared_ptr<const Remote> remote, CallRequest request,
+Call open_channel(EventLoop& loop, const std::shared_ptr<const Remote>& remote, CallRequest request,
                   std::vector<std::string> subprotocols, base::Instant deadline,
                   std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done,
                   ChannelOptions options) {

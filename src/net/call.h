@@ -36,7 +36,7 @@ class Remote {
   struct State;
 
   // kInvalidArgument, with the field's name: a URL, certificate or key that cannot be used.
-  static base::Result<std::shared_ptr<const Remote>> make(RemoteOptions options);
+  static base::Result<std::shared_ptr<const Remote>> make(const RemoteOptions& options);
 
   explicit Remote(std::unique_ptr<const State> state);
   ~Remote();
@@ -109,7 +109,7 @@ struct StreamCallbacks {
 
 // Opens a WebSocket (binary messages) with the first of the subprotocols that the server takes. A
 // refusal is an error by code_of_status(), with the answer's whole body as its message.
-[[nodiscard]] Call open_channel(EventLoop& loop, std::shared_ptr<const Remote> remote,
+[[nodiscard]] Call open_channel(EventLoop& loop, const std::shared_ptr<const Remote>& remote,
                                 CallRequest request, std::vector<std::string> subprotocols,
                                 base::Instant deadline,
                                 std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done,

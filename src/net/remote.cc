@@ -74,7 +74,7 @@ base::Result<Proxy> parse_proxy(const std::string& text) {
   return proxy;
 }
 
-base::Result<std::shared_ptr<const Remote>> Remote::make(RemoteOptions options) {
+base::Result<std::shared_ptr<const Remote>> Remote::make(const RemoteOptions& options) {
   auto state = std::make_unique<State>();
   auto url = parse_url(options.url);
   if (!url.ok()) return std::move(url).error().context("url");

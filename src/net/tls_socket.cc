@@ -110,7 +110,7 @@ void TlsSocket::read_some(asio::mutable_buffer target, Owner owner, IoHandler do
 void TlsSocket::write_some(const WritePieces& pieces, Owner owner, IoHandler done) {
   const auto step = [pieces](SSL* tls, std::size_t* bytes) {
     if (pieces.count == 0) return 1;
-    std::array<char, kGathered> gathered;
+    std::array<char, kGathered> gathered;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     const asio::const_buffer record = next_record(pieces, gathered);
     return SSL_write_ex(tls, record.data(), record.size(), bytes);
   };
@@ -137,7 +137,7 @@ ErrorCode TlsSocket::reason(int ssl_error) const {
 // Unlike OpenSSL's own for sockets a write to a closed connection is an error and no signal, and a
 // descriptor that has been closed is not asked any more.
 BIO_METHOD* TlsSocket::bio_method() {
-  static BIO_METHOD* const method = [] {
+  static BIO_METHOD* const kMethod = [] {
     BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
     GANGRUN_CHECK(made != nullptr, "no memory");
     BIO_meth_set_read(made, &TlsSocket::read_socket);
@@ -145,7 +145,7 @@ BIO_METHOD* TlsSocket::bio_method() {
     BIO_meth_set_ctrl(made, &TlsSocket::control_socket);
     return made;
   }();
-  return method;
+  return kMethod;
 }
 
 int TlsSocket::read_socket(BIO* bio, char* target, int size) {

@@ -45,6 +45,26 @@ base::Result<> read_master(const base::Json& json, AgentConfig& config) {
   return {};
 }
 
+// What is left out where it is not so.
+base::Result<> read_optional(const base::Json& json, AgentConfig& config) {
+  if (json.contains("wanted_port")) {
+    GANGRUN_ASSIGN(config.wanted_port, base::json_member<std::uint16_t>(json, "wanted_port"));
+  }
+  if (json.contains("place_tells_end")) {
+    GANGRUN_ASSIGN(config.place_tells_end, base::json_member<bool>(json, "place_tells_end"));
+  }
+  if (json.contains("serves_tunnels")) {
+    GANGRUN_ASSIGN(config.serves_tunnels, base::json_member<bool>(json, "serves_tunnels"));
+  }
+  if (json.contains("is_fed")) {
+    GANGRUN_ASSIGN(config.is_fed, base::json_member<bool>(json, "is_fed"));
+  }
+  if (json.contains("gpus")) {
+    GANGRUN_ASSIGN(config.gpus, job::gpus_from_json(json["gpus"]).context("\"gpus\""));
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
@@ -68,21 +88,7 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(config.working_folder, json_member<std::string>(json, "working_folder"));
   GANGRUN_ASSIGN(config.log_prefix, json_member<std::string>(json, "log_prefix"));
   GANGRUN_TRY(read_master(json, config));
-  if (json.contains("wanted_port")) {
-    GANGRUN_ASSIGN(config.wanted_port, json_member<std::uint16_t>(json, "wanted_port"));
-  }
-  if (json.contains("place_tells_end")) {
-    GANGRUN_ASSIGN(config.place_tells_end, json_member<bool>(json, "place_tells_end"));
-  }
-  if (json.contains("serves_tunnels")) {
-    GANGRUN_ASSIGN(config.serves_tunnels, json_member<bool>(json, "serves_tunnels"));
-  }
-  if (json.contains("is_fed")) {
-    GANGRUN_ASSIGN(config.is_fed, json_member<bool>(json, "is_fed"));
-  }
-  if (json.contains("gpus")) {
-    GANGRUN_ASSIGN(config.gpus, job::gpus_from_json(json["gpus"]).context("\"gpus\""));
-  }
+  GANGRUN_TRY(read_optional(json, config));
   return config;
 }
 

@@ -152,7 +152,7 @@ std::vector<Node> zookeeper_tree(const ZooKeeperPlace& place, const job::Cluster
                            ? base::format("{}-{}", task.task.type, task.task.index)
                            : registry_container(task.container);
     std::string data = component_record(task, name);
-    own(path + "/" + name, std::move(data), Kind::kEphemeral);
+    own(base::format("{}/{}", path, name), std::move(data), Kind::kEphemeral);
   }
   return nodes;
 }
