@@ -1,4 +1,5 @@
 import contextlib
+import os
 
 import pytest
 
@@ -50,3 +51,16 @@ def start(gangrun, home, tmp_path):
     for job in jobs:
         job.process.kill()
         job.wait()
+
+
+@pytest.fixture
+def fake_ssh(monkeypatch, tmp_path_factory):
+    """fake_ssh(script): a program for all that gangrun says to a host by ssh, in place of OpenSSH's."""
+    folder = tmp_path_factory.mktemp("bin")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def make(script):
+        (folder / "ssh").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "ssh").chmod(0o755)
+
+    return make

@@ -15,23 +15,51 @@ constexpr std::size_t kMaxNoise = 500;
 // A login that says more on one line is not waited for.
 constexpr std::size_t kMaxLine = std::size_t{64} << 10U;
 
-// `$1` is a folder. It is made, is ours alone, and programs in it can be executed; or `why` says
-// what is wrong. `id -u` and `-O` keep others from putting a folder of theirs there first.
+// `enter` goes into the folder $1 and looks at where we are then: what its name means to others,
+// and whom it will lead to next, does not matter any more. All that follows is relative. Who made
+// it is asked of "." (`-O` follows links), and that its name was no link, of the path that the
+// kernel has for it. Nobody else can change a folder of ours with mode 0700. Otherwise `why` says
+// what is wrong.
 constexpr std::string_view kFolderLines = R"sh(
+enter() {
+  name=${1##*/}
+  cd -P "${1%/*}/" 2>/dev/null || { why="$why; $1 cannot be made"; return 1; }
+  beside=$(pwd -P)
+  if ! cd -P "./$name" 2>/dev/null; then
+    if [ -d "./$name" ]; then why="$why; $1 cannot be entered"; return 1; fi
+    why="$why; $1 cannot be made"; return 1
+  fi
+  here=$(pwd -P)
+  if ! [ -O . ]; then why="$why; $1 is another user's"; return 1; fi
+  if [ "$here" != "${beside%/}/$name" ]; then why="$why; $1 is a symbolic link"; return 1; fi
+  if [ -z "$name" ] || [ -k . ]; then why="$why; $1 is a folder of all users"; return 1; fi
+  chmod 700 . || { why="$why; $1 does not take mode 700"; return 1; }
+}
+has_agent() {
+  enter "$1" && [ -O agents ] && ! [ -L agents ] && [ -O "agents/$hash" ] &&
+    ! [ -L "agents/$hash" ] && [ -x "agents/$hash" ]
+}
 usable() {
-  mkdir -p "$1/agents" "$1/jobs" 2>/dev/null || { why="$why; $1 cannot be made"; return 1; }
-  if [ -L "$1" ] || ! [ -O "$1" ]; then why="$why; $1 is another user's"; return 1; fi
-  chmod 700 "$1" || return 1
-  rm -f "$1/agents/try.$$"
-  if ! printf '#!/bin/sh\n' >"$1/agents/try.$$" 2>/dev/null; then
-    why="$why; $1 cannot be written"; rm -f "$1/agents/try.$$"; return 1
+  mkdir -p "${1%/*}/" 2>/dev/null
+  mkdir "$1" 2>/dev/null
+  enter "$1" || return 1
+  for part in agents jobs; do
+    mkdir "$part" 2>/dev/null
+    if [ -L "$part" ] || ! [ -O "$part" ]; then
+      why="$why; $part in $1 is no folder of yours"; return 1
+    fi
+  done
+  chmod 700 agents jobs || return 1
+  rm -f "agents/try.$$"
+  if ! printf '#!/bin/sh\n' >"agents/try.$$" 2>/dev/null; then
+    why="$why; $1 cannot be written"; rm -f "agents/try.$$"; return 1
   fi
-  chmod 700 "$1/agents/try.$$"
-  if ! [ -x "$1/agents/try.$$" ]; then
-    why="$why; $1 is mounted noexec"; rm -f "$1/agents/try.$$"; return 1
+  chmod 700 "agents/try.$$"
+  if ! [ -x "agents/try.$$" ]; then
+    why="$why; $1 is mounted noexec"; rm -f "agents/try.$$"; return 1
   fi
-  rm -f "$1/agents/try.$$"
-  free=$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')
+  rm -f "agents/try.$$"
+  free=$(df -Pk . 2>/dev/null | awk 'NR == 2 { print $4 }')
   if [ -n "$free" ] && [ "$free" -lt "$need" ]; then
     why="$why; $1 has $free KiB free, and $need are needed"; return 1
   fi
@@ -44,25 +72,27 @@ usable() {
 constexpr std::string_view kMainLines = R"sh(
 main() {
   umask 077
-  why=
   machine=$(uname -s -m)
   if [ "$machine" != "$wanted" ]; then say machine "$machine"; return 1; fi
   if [ -z "$given" ]; then
     uid=$(id -u)
-    set -- "${XDG_CACHE_HOME:-$HOME/.cache}/gangrun" "/var/tmp/gangrun-$uid" "/tmp/gangrun-$uid"
+    case ${XDG_CACHE_HOME-} in
+      /*) set -- "$XDG_CACHE_HOME/gangrun" ;;
+      *) set -- "$HOME/.cache/gangrun" ;;
+    esac
+    set -- "$1" "/var/tmp/gangrun-$uid" "/tmp/gangrun-$uid"
   else
     set -- "$given"
   fi
   for folder in "$@"; do
-    if [ -O "$folder" ] && [ -O "$folder/agents/$hash" ] && [ -x "$folder/agents/$hash" ]; then
-      become_keeper
-    fi
+    if has_agent "$folder"; then become_keeper; fi
   done
+  why=
   for folder in "$@"; do
     if usable "$folder"; then
-      taken="$folder/agents/$hash.$$"
+      taken="agents/$hash.$$"
       say send
-      if head -c "$size" >"$taken" && chmod 700 "$taken" && mv -f "$taken" "$folder/agents/$hash"
+      if head -c "$size" >"$taken" && chmod 700 "$taken" && mv -f "$taken" "agents/$hash"
       then become_keeper
       fi
       rm -f "$taken"
@@ -76,6 +106,12 @@ main() {
 main
 exit
 )sh";
+
+// Its name is then what follows the last slash.
+std::string without_last_slashes(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
 
 std::vector<std::string> ssh_with_options(const std::string& config) {
   std::vector<std::string> argv = {"ssh", "-T", "-x"};
@@ -121,13 +157,13 @@ std::string login_script(const LoginInput& input) {
   const auto quote = [](std::string_view text) { return base::shell_quote(text); };
   std::string script;
   script += base::format("say() {{ printf '%s %s\\n' {} \"$*\"; }}\n", quote(input.marker));
-  script += base::format("given={}\nhash={}\nsize={}\nneed={}\nwanted={}\n", quote(input.folder),
-                         quote(input.agent_hash), input.agent_bytes, input.agent_bytes / 1024 + 64,
-                         quote("Linux x86_64"));
+  script += base::format("given={}\nhash={}\nsize={}\nneed={}\nwanted={}\n",
+                         quote(without_last_slashes(input.folder)), quote(input.agent_hash),
+                         input.agent_bytes, input.agent_bytes / 1024 + 64, quote("Linux x86_64"));
   script += base::format(
       "become_keeper() {{\n"
       "  say agent\n"
-      "  exec \"$folder/agents/$hash\" host --folder \"$folder\" --name {} --containment {} "
+      "  exec \"./agents/$hash\" host --folder \"$here\" --name {} --containment {} "
       "--working-folder {} --mark {} --interface {}\n}}\n",
       quote(input.host), quote(job::to_string(input.containment)), quote(input.working_folder),
       quote(input.folder_mark), quote(input.interface));

@@ -1,9 +1,18 @@
 #include "cluster/ssh/ssh_command.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/test_deadline.h"
+#include "base/unique_fd.h"
+#include "process/spawn.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -42,6 +51,112 @@ TEST(LoginScript, QuotesWhatTheUserNamed) {
   EXPECT_THAT(script, HasSubstr("size=2048"));
   // The shell has read all of it before anything else of ours comes.
   EXPECT_TRUE(script.ends_with("main\nexit\n"));
+}
+
+// The script in a shell of this machine, and what the hosts of this machine have of it.
+class LoginScriptTest : public testing::Test {
+ protected:
+  LoginScriptTest() {
+    std::string text = "/tmp/gangrun-login-XXXXXX";
+    base_ = std::filesystem::canonical(::mkdtemp(text.data()));
+  }
+  ~LoginScriptTest() override { std::filesystem::remove_all(base_); }
+
+  // What the script says where it is to use the folder. The agent that it finds says "runs", with
+  // where it is; one that it takes is empty.
+  std::string says(const std::string& folder) {
+    LoginInput input;
+    input.marker = "m";
+    input.host = "gpu1";
+    input.folder = folder;
+    input.agent_hash = "abc";
+    input.agent_bytes = 100;
+    std::ofstream(base_ / "script") << login_script(input);
+    const base::UniqueFd in(::open((base_ / "script").c_str(), O_RDONLY | O_CLOEXEC));
+    const base::UniqueFd out(
+        ::open((base_ / "said").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    process::SpawnOptions options;
+    options.argv = {"/bin/sh"};
+    options.environment = process::inherited_environment();
+    options.standard_input = in.get();
+    options.standard_output = out.get();
+    options.standard_error = out.get();
+    auto shell = process::spawn(options);
+    EXPECT_TRUE(shell.ok() && shell->wait(base::soon()).ok());
+    std::ostringstream said;
+    said << std::ifstream(base_ / "said").rdbuf();
+    return said.str();
+  }
+  // One that has an agent.
+  std::string make_folder(const std::string& name) {
+    const std::filesystem::path folder = base_ / name;
+    std::filesystem::create_directories(folder / "agents");
+    std::ofstream(folder / "agents/abc") << "#!/bin/sh\necho runs \"$0 $*\"\n";
+    EXPECT_EQ(::chmod((folder / "agents/abc").c_str(), 0700), 0);
+    return folder;
+  }
+  static mode_t mode_of(const std::string& path) {
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0 ? info.st_mode & 07777U : 0;
+  }
+
+  std::filesystem::path base_;
+};
+
+TEST_F(LoginScriptTest, MakesAFolderThatIsOursAlone) {
+  const std::string folder = base_ / "deep/er/here";
+  EXPECT_EQ(says(folder + "//"), "m send\nm agent\n");
+  for (const char* part : {"", "/agents", "/jobs"}) EXPECT_EQ(mode_of(folder + part), 0700U);
+}
+
+TEST_F(LoginScriptTest, RunsTheAgentFromWhereItIs) {
+  const std::string folder = make_folder("it's here");
+  EXPECT_EQ(::chmod(folder.c_str(), 0777), 0);
+  EXPECT_THAT(says(folder), testing::StartsWith("m agent\nruns ./agents/abc host --folder " +
+                                                folder + " --name gpu1 "));
+  EXPECT_EQ(mode_of(folder), 0700U);
+}
+
+TEST_F(LoginScriptTest, UsesNoLinkEvenToAFolderOfTheUser) {
+  const std::string folder = make_folder("mine");
+  const std::string link = base_ / "link";
+  std::filesystem::create_symlink(folder, link);
+  EXPECT_EQ(says(link), "m folders " + link + " is a symbolic link\n");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/jobs"));
+  EXPECT_EQ(says(link + "/new"), "m send\nm agent\n") << "above it is the user's own business";
+  std::filesystem::create_symlink("nowhere", base_ / "dangling");
+  EXPECT_THAT(says(base_ / "dangling"), HasSubstr("dangling cannot be made"));
+}
+
+TEST_F(LoginScriptTest, RunsNoAgentThatALinkLeadsTo) {
+  const std::string other = make_folder("other");
+  const std::string folder = base_ / "mine";
+  std::filesystem::create_directory(folder);
+  std::filesystem::create_symlink(other + "/agents", folder + "/agents");
+  EXPECT_EQ(says(folder), "m folders agents in " + folder + " is no folder of yours\n");
+  std::filesystem::remove(folder + "/agents");
+  std::filesystem::create_directory(folder + "/agents");
+  std::filesystem::create_symlink(other + "/agents/abc", folder + "/agents/abc");
+  EXPECT_EQ(says(folder), "m send\nm agent\n");
+  EXPECT_TRUE(
+      std::filesystem::is_regular_file(std::filesystem::symlink_status(folder + "/agents/abc")));
+  EXPECT_NE(std::filesystem::file_size(other + "/agents/abc"), 0U);
+}
+
+TEST_F(LoginScriptTest, ChangesNoFolderOfAllUsers) {
+  const std::string folder = make_folder("shared");
+  EXPECT_EQ(::chmod(folder.c_str(), 01777), 0);
+  EXPECT_EQ(says(folder), "m folders " + folder + " is a folder of all users\n");
+  EXPECT_EQ(mode_of(folder), 01777U);
+}
+
+TEST_F(LoginScriptTest, UsesNoFolderOfAnotherUser) {
+  std::string folder = "/usr";
+  if (::geteuid() == 0) {
+    folder = make_folder("theirs");
+    ASSERT_EQ(::chown(folder.c_str(), 65534, 65534), 0);
+  }
+  EXPECT_EQ(says(folder), "m folders " + folder + " is another user's\n");
 }
 
 template <typename T>
