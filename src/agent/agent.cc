@@ -176,7 +176,7 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
                                    config_.spec.timeouts.stop, std::move(callbacks));
   phases_.started();
   notice_.begin_run(loop_.now());
-  port_loss_.begin_run(loop_.now());
+  run_started_at_ = loop_.now();
   progress_.begin_run();
   figures_.begin_run();
   (void)::unlink(result_path_.c_str());
@@ -240,31 +240,24 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
 }
 
 void Agent::on_line(bool is_error, std::string_view line) {
-  port_loss_.on_line(is_error, line, loop_.now());
   // Where the place tells the end, nobody hears what the command says of it; its file has that.
   if (!session_) return;
   session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
 }
 
-bool Agent::ended_for_its_port(const job::ExitReport& report) const {
-  return !phases_.is_ending() && port_loss_.explains(report, loop_.now());
-}
-
-// Who has one of the ports, or what else it may be.
-std::string Agent::port_sentence() const {
-  for (const std::uint16_t port : ports_->numbers()) {
-    const auto foreign = process::foreign_listener(port, {});
-    if (!foreign.ok() || !foreign->has_value()) continue;
-    return base::format("port {} is in use by {}", port, process::listener_words(**foreign));
-  }
-  std::string sentence = "it found an address in use";
-  if (task_spec_.ports.hold == job::Hold::kUntilBind) {
-    sentence += base::format(
-        ", and port {} was held for it (a program that binds with neither SO_REUSEADDR nor "
-        "SO_REUSEPORT needs `ports: {{hold: until-exec}}`)",
-        base::join(ports_->numbers(), ", "));
-  }
-  return sentence;
+PortEnd Agent::port_end(const job::ExitReport& report) const {
+  if (phases_.is_ending()) return {};
+  const auto listener_of = [this](std::uint16_t port) {
+    const auto foreign = process::foreign_listener(port, ports_->fds());
+    if (!foreign.ok()) logger_.warning("who listens on port {}: {}", port, foreign.error().message);
+    if (!foreign.ok() || !foreign->has_value()) return std::string();
+    return process::listener_words(**foreign);
+  };
+  const RunPorts ports{.held = ports_->numbers(),
+                       .hold = task_spec_.ports.hold,
+                       .told = ports_told(config_.spec.environment, task_spec_.environment,
+                                          config_.spec.command_of(task_spec_).argv())};
+  return judge_ports(report, loop_.now() - run_started_at_, ports, listener_of);
 }
 
 void Agent::take_other_ports() {
@@ -306,17 +299,19 @@ void Agent::on_run_ended(job::ExitReport report) {
   run_.reset();
   rendezvous_.reset();
   if (runs_image()) remove_environments(config_);
+  const PortEnd ports = port_end(report);
   const RunCircumstances known{.has_notice = notice_.is_pending(loop_.now()),
                                .agent_ends_for = end_reason_,
-                               .lost_port = ended_for_its_port(report)};
+                               .lost_port = ports.lost};
   switch (judge(report, known)) {
     case PortsNext::kNothing: break;
     case PortsNext::kHoldAgain:
+      if (!ports.words.empty()) report.why.detail = ports.words;
       // An end of its own counts as what it is; the others learn of the port when it starts again.
       if (!hold_ports_again()) report.port_lost = phases_.is_stop_asked();
       break;
     case PortsNext::kTakeOthers:
-      report.why.detail = port_sentence();
+      report.why.detail = ports.words;
       take_other_ports();
       break;
   }

@@ -78,8 +78,7 @@ class Agent {
   void tell_figures();
   void tell_in_log(const std::string& line);
   void on_line(bool is_error, std::string_view line);
-  [[nodiscard]] bool ended_for_its_port(const job::ExitReport& report) const;
-  [[nodiscard]] std::string port_sentence() const;
+  [[nodiscard]] PortEnd port_end(const job::ExitReport& report) const;
   void take_other_ports();
   bool hold_ports_again();
   [[nodiscard]] job::Address address() const;
@@ -114,7 +113,7 @@ class Agent {
   net::Timer upload_limit_;
   std::optional<base::Instant> upload_by_;  // the end of the grace, once there is one
   TaskPhases phases_;
-  PortLoss port_loss_;
+  base::Instant run_started_at_;
   Progress progress_;
   std::string end_reason_;  // that the master cannot know
   std::string gave_up_because_;

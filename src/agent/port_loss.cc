@@ -1,28 +1,105 @@
 #include "agent/port_loss.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 
+#include "base/format.h"
+#include "base/letters.h"
+#include "base/strings.h"
 #include "process/address_in_use.h"
 
 namespace gangrun::agent {
 
-void PortLoss::begin_run(base::Instant now) {
-  started_at_ = now;
-  said_so_ = false;
+namespace {
+
+constexpr std::size_t kMaxWordsBytes = 300;
+// Each is a look at all sockets of the host.
+constexpr std::size_t kMaxLooks = 16;
+
+using Ports = std::vector<std::uint16_t>;
+
+void add(Ports& all, const Ports& more) {
+  for (const std::uint16_t port : more) {
+    if (std::find(all.begin(), all.end(), port) == all.end()) all.push_back(port);
+  }
 }
 
-bool PortLoss::is_early(base::Instant now) const { return now - started_at_ <= kPortLossWindow; }
-
-void PortLoss::on_line(bool is_error, std::string_view line, base::Instant now) {
-  if (is_error && !said_so_ && is_early(now)) said_so_ = process::says_address_in_use(line);
-}
-
-bool PortLoss::explains(const job::ExitReport& report, base::Instant now) const {
+// A program that gives up may call abort().
+bool ended_by_itself(const job::ExitReport& report) {
   if (report.success) return false;
-  const bool by_itself =
-      report.why.reason == job::Reason::kExitStatus ||
-      (report.why.reason == job::Reason::kSignal && report.why.signal == SIGABRT);
-  return by_itself && said_so_ && is_early(now);
+  return report.why.reason == job::Reason::kExitStatus ||
+         (report.why.reason == job::Reason::kSignal && report.why.signal == SIGABRT);
+}
+
+// "port 5000 is in use by process 4711 (python) of user 1000", of the first that somebody has.
+std::string in_use(const Ports& ports, const ListenerOf& listener_of) {
+  for (std::size_t i = 0; i < std::min(ports.size(), kMaxLooks); ++i) {
+    const std::string listener = listener_of(ports[i]);
+    if (!listener.empty()) return base::format("port {} is in use by {}", ports[i], listener);
+  }
+  return "";
+}
+
+// The last line that says so.
+std::optional<std::string> complaint_in(const std::vector<std::string>& lines) {
+  const auto found = std::find_if(lines.rbegin(), lines.rend(), process::says_address_in_use);
+  if (found == lines.rend()) return std::nullopt;
+  return *found;
+}
+
+// Nobody listens on what the program may have wanted. It may be the hold itself.
+std::string hint(const RunPorts& ports) {
+  return base::format(
+      "if that was port {}, it was held for the task, and a program that binds it with neither "
+      "SO_REUSEADDR nor SO_REUSEPORT needs `ports: {{hold: until-exec}}`",
+      base::join(ports.held, ", "));
+}
+
+}  // namespace
+
+std::vector<std::uint16_t> ports_told(const Variables& of_job, const Variables& of_task,
+                                      const std::vector<std::string>& command) {
+  Ports told;
+  for (const Variables* variables : {&of_task, &of_job}) {
+    for (const auto& [name, value] : *variables) {
+      if (base::in_small_letters(name).ends_with("port")) {
+        add(told, process::named_ports("port " + value));
+      }
+    }
+  }
+  const std::string words = base::format("{}", base::join(command, " "));
+  add(told, process::named_ports(words));
+  add(told, process::ports_in_code(words));
+  return told;
+}
+
+PortEnd judge_ports(const job::ExitReport& report, base::Duration ran, const RunPorts& ports,
+                    const ListenerOf& listener_of) {
+  if (!ended_by_itself(report)) return {};
+  if (ran <= kPortLossWindow) {
+    if (std::string lost = in_use(ports.held, listener_of); !lost.empty()) return {true, lost};
+  }
+  const auto complaint = complaint_in(report.last_lines);
+  if (!complaint) return {};
+  const Ports named = process::named_ports(*complaint);
+  Ports meant = named;
+  if (named.empty()) {
+    add(meant, process::ports_in_code(base::format("{}", base::join(report.last_lines, "\n"))));
+    add(meant, ports.told);
+    add(meant, ports.held);
+  }
+  std::string more = in_use(meant, listener_of);
+  const bool may_be_held =
+      named.empty() || std::any_of(named.begin(), named.end(), [&](std::uint16_t port) {
+        return std::find(ports.held.begin(), ports.held.end(), port) != ports.held.end();
+      });
+  if (more.empty() && may_be_held && ports.hold == job::Hold::kUntilBind) more = hint(ports);
+  if (more.empty()) return {};
+  const std::string said = base::shorten(base::trim(*complaint), kMaxWordsBytes);
+  return {false, base::format("{}; {}", said, more)};
 }
 
 }  // namespace gangrun::agent

@@ -46,5 +46,38 @@ TEST(SaysAddressInUse, WhateverTheLineHolds) {
   EXPECT_TRUE(says_address_in_use(line + "EADDRINUSE"));
 }
 
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(NamedPorts, AreThoseAfterAHostOrTheWord) {
+  for (const std::string_view text :
+       {"listen tcp :8080: bind", "listen EADDRINUSE: address already in use :::8080",
+        "on [::]:8080 (errno: 98", "on 127.0.0.1:8080", "at localhost:8080.",
+        "port: 8080, code: -98", "bind to port 8080, it", "--master_port=8080", "Port 8080 is",
+        "\"port\": \"8080\"", "listen(8080) port='8080'", "at 12:30:59 port 8080"}) {
+    EXPECT_THAT(named_ports(text), ElementsAre(8080)) << text;
+  }
+  EXPECT_THAT(named_ports("ports :80 and port 443 and :80"), ElementsAre(80, 443));
+}
+
+TEST(NamedPorts, OtherNumbersAreNone) {
+  for (const std::string_view text :
+       {"", ":", "port", "port ", "8080", "[Errno 98] Address already in use", "step 8080 of 9000",
+        "12:30:59.123", "port 0", "port 65536", "port 123456789012", "port 8080.5",
+        "10.0.0.1:x8080", "support8080", "port -1", "http://a:8080x"}) {
+    EXPECT_THAT(named_ports(text), IsEmpty()) << text;
+  }
+}
+
+TEST(PortsInCode, AreTheNumbersOfLinesThatBindOrListen) {
+  EXPECT_THAT(ports_in_code("  File \"a.py\", line 1033, in serve\n"
+                            "    server.bind((\"127.0.0.1\", 5000))\n"
+                            "    train(steps=7000)\n"
+                            "HTTPServer((\"\", 8000), Handler).listen(128)\n"
+                            "app.run(port=81)\n"),
+              ElementsAre(5000, 8000, 81));
+  EXPECT_THAT(ports_in_code("OSError: [Errno 98] Address already in use"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace gangrun::process

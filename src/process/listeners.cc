@@ -1,6 +1,7 @@
 #include "process/listeners.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -119,13 +120,12 @@ base::Result<std::vector<Listener>> listeners_on(std::uint16_t port) {
 }
 
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
-                                                       const std::vector<pid_t>& own_processes) {
+                                                       const std::vector<int>& own_sockets) {
   GANGRUN_ASSIGN(std::vector<Listener> listeners, listeners_on(port));
-  for (const pid_t pid : own_processes) {
-    if (listeners.empty()) break;
-    for (const std::uint64_t inode : socket_inodes(pid)) {
-      std::erase_if(listeners, [&](const Listener& one) { return one.inode == inode; });
-    }
+  for (const int fd : own_sockets) {
+    struct stat own {};
+    if (::fstat(fd, &own) != 0) return base::from_errno(errno, "fstat");
+    std::erase_if(listeners, [&](const Listener& one) { return one.inode == own.st_ino; });
   }
   if (listeners.empty()) return std::optional<Listener>();
   return std::optional(listeners.front());

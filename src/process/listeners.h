@@ -37,9 +37,10 @@ struct Listener {
 // many connections: for each change of state and now and then, not for a tight loop.
 base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 
-// A listener on `port` that none of `own_processes` has open: the port is lost to somebody else.
+// A listener on `port` that is none of `own_sockets`: somebody else listens there. A socket of ours
+// that a task inherited and listened on stays a listener when the task is dead.
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
-                                                       const std::vector<pid_t>& own_processes);
+                                                       const std::vector<int>& own_sockets);
 
 // "process 4711 (redis-server) of user 1000", or as much of it as we may see. Looks through all
 // processes: for the one message that tells a person, not for a loop.

@@ -1,7 +1,6 @@
 #include "process/listeners.h"
 
 #include <gmock/gmock.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 
 #include "base/format.h"
 #include "process/port_hold.h"
+#include "process/test_bind.h"
 
 namespace gangrun::process {
 namespace {
@@ -73,42 +73,67 @@ TEST(Listeners, AHeldPortIsNotListenedOn) {
   EXPECT_THAT(*listeners, IsEmpty());
 }
 
-TEST(Listeners, TellsOwnListenersFromForeignOnes) {
+// One that listens on a port that is held here, until it is told to end.
+class Taker {
+ public:
+  explicit Taker(std::uint16_t port) {
+    int ready[2];
+    EXPECT_EQ(::pipe(ready), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const base::UniqueFd server = bind_beside(port, {.reuse_address = true});
+      const bool listens = server.valid() && ::listen(server.get(), 8) == 0;
+      if (!listens || ::write(ready[1], "x", 1) != 1) ::_exit(1);
+      while (true) ::pause();
+    }
+    ::close(ready[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    ::close(ready[0]);
+  }
+  ~Taker() { end(); }
+  Taker(const Taker&) = delete;
+  Taker& operator=(const Taker&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void end() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST(Listeners, WhoListensOnAHeldPortIsFoundAndDescribed) {
   const auto hold = PortHold::any("0.0.0.0");
   ASSERT_TRUE(hold.ok());
-  int ready[2];
-  ASSERT_EQ(::pipe(ready), 0);
-  const pid_t taker = ::fork();
-  if (taker == 0) {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    const int one = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(hold->port());
-    const bool listens =
-        ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-        ::listen(socket, 8) == 0;
-    if (!listens || ::write(ready[1], "x", 1) != 1) ::_exit(1);
-    while (true) ::pause();
-  }
-  ::close(ready[1]);
-  char byte = 0;
-  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  ::close(ready[0]);
-  const auto foreign = foreign_listener(hold->port(), {::getpid()});
+  Taker taker(hold->port());
+  const auto foreign = foreign_listener(hold->port(), {hold->fd()});
   ASSERT_TRUE(foreign.ok());
   ASSERT_TRUE(foreign->has_value());
   EXPECT_EQ((*foreign)->user, ::getuid());
-  EXPECT_THAT(listener_words(**foreign), HasSubstr(fmt::format("process {}", taker)));
-  const auto own = foreign_listener(hold->port(), {::getpid(), taker});
-  ASSERT_TRUE(own.ok());
-  EXPECT_FALSE(own->has_value());
-  ::kill(taker, SIGKILL);
-  ::waitpid(taker, nullptr, 0);
-  const auto after = foreign_listener(hold->port(), {});
+  EXPECT_THAT(listener_words(**foreign), HasSubstr(fmt::format("process {}", taker.pid())));
+  taker.end();
+  const auto after = foreign_listener(hold->port(), {hold->fd()});
   ASSERT_TRUE(after.ok());
   EXPECT_FALSE(after->has_value());
+}
+
+// A task that listened on the socket it inherited was taken for somebody else once it was dead.
+TEST(Listeners, AHeldSocketThatATaskListenedOnIsNotForeign) {
+  const auto hold = PortHold::any("0.0.0.0");
+  ASSERT_TRUE(hold.ok());
+  ASSERT_EQ(::listen(hold->fd(), 8), 0);
+  const auto own = foreign_listener(hold->port(), {hold->fd()});
+  ASSERT_TRUE(own.ok());
+  EXPECT_FALSE(own->has_value());
+  const auto without = foreign_listener(hold->port(), {});
+  ASSERT_TRUE(without.ok());
+  EXPECT_TRUE(without->has_value());
+  EXPECT_FALSE(foreign_listener(hold->port(), {-1}).ok());
 }
 
 TEST(Listeners, AnUnseenListenerIsStillDescribed) {
