@@ -60,9 +60,14 @@ struct Gone {
   job::Reason reason = job::Reason::kClusterGone;
 };
 
+// What the user is to know of the job at this place, beside its tasks: it goes on.
+struct Remark {
+  std::string sentence;
+};
+
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive.
-using Event = std::variant<Waiting, Allocated, PreemptionNotice, job::AgentEnded, Gone>;
+using Event = std::variant<Waiting, Allocated, PreemptionNotice, job::AgentEnded, Gone, Remark>;
 
 // A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on
 // it too, never from inside a call.
@@ -80,6 +85,12 @@ class Cluster {
   // Ends the agent with all that it started. To end by itself it gets `grace` at most: what the
   // place cannot give, it does not. For an attempt that is not there it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
+  // The job has ended, and nothing of it runs: brings what its tasks have written to a folder that
+  // goes with the job, and calls `done`, here or later from the loop. No second time.
+  virtual void settle(std::function<void()> done) { done(); }
+  // Nobody waits for settle() any longer: what was not brought stays where it is, and `done` is
+  // called.
+  virtual void cut_short() {}
   // The number under which this machine knows a process that a task's agent calls `pid`; 0 where
   // that makes no sense, as for a task on another host.
   [[nodiscard]] virtual std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const = 0;

@@ -170,6 +170,7 @@ void Master::Impl::arm_timer() {
 
 void Master::Impl::on_time() {
   if (!finished_at_) return handle(gang::TimePassed{});
+  if (is_settling_) return;
   conclude();
   arm_timer();
 }
@@ -242,7 +243,13 @@ void Master::Impl::obey(const gang::Finish& decision) {
   ended_ = base::to_iso8601(clock_.wall_now());
   logger_.info("the job has {}", job::to_string(decision.state));
   if (zookeeper_) zookeeper_->end();
-  conclude();
+  // The verdict is the last that is known of a job: whoever waits for it finds its files too.
+  is_settling_ = true;
+  cluster_.settle([this] {
+    is_settling_ = false;
+    conclude();
+    arm_timer();
+  });
 }
 
 // The job has ended when that is recorded, or no room is waited for any more.
@@ -281,16 +288,17 @@ job::JobStatus Master::Impl::status() const {
   status.id = settings_.job_id;
   status.name = settings_.spec.name;
   // Final together with its cause, not while the end waits to be known elsewhere.
-  const bool has_ended = finished_at_ || !job::is_final(gang_.state());
+  const bool has_ended = (finished_at_ && !is_settling_) || !job::is_final(gang_.state());
   status.state = has_ended ? gang_.state() : job::JobState::kStopping;
   status.generation = gang_.cluster_spec().generation;
   status.restarts_used = gang_.restarts_used();
   status.restarts_max = settings_.spec.restarts.max;
   status.submitted = submitted_;
-  status.ended = ended_;
+  if (!is_settling_) status.ended = ended_;
   status.elapsed_ms = to_milliseconds(now - settings_.commanded_at);
   status.all_started_ms = all_started_ms_;
-  status.waiting_for = recorded_.waiting_for(now);
+  status.waiting_for =
+      is_settling_ ? "the files that its tasks have written" : recorded_.waiting_for(now);
   // What a run waits for is known better where it runs.
   const std::string place = settings_.direct == nullptr ? "" : settings_.direct->waiting_for();
   if (!place.empty()) status.waiting_for = place;
@@ -303,9 +311,14 @@ job::JobStatus Master::Impl::status() const {
   status.folder = settings_.folder;
   // Who waits on Spark is told as soon as it is known: others may take long to stop.
   const bool tells_early = settings_.joining != nullptr && !cause_;
-  status.cause = tells_early ? gang_.first_cause() : cause_;
+  if (tells_early) {
+    status.cause = gang_.first_cause();
+  } else if (!is_settling_) {
+    status.cause = cause_;
+  }
   if (zookeeper_ && !zookeeper_->trouble().empty()) status.notes = {zookeeper_->trouble()};
   if (!trouble_.empty() && !cause_) status.notes.push_back(trouble_);
+  status.notes.insert(status.notes.end(), remarks_.begin(), remarks_.end());
   for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));
   return status;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,9 @@
 
 namespace gangrun::master {
 
+// Of the place, that a status shows; later ones are only in the log.
+inline constexpr std::size_t kMaxRemarks = 8;
+
 // What a master tells the process that it lives in. Called on the loop's thread.
 class Listener {
  public:
@@ -37,6 +41,8 @@ class Listener {
   virtual void on_incomplete_log(const job::TaskId& task, std::string_view what) = 0;
   // Worth telling the user: a restart, a sidecar that failed.
   virtual void on_warning(std::string_view sentence) = 0;
+  // What the user is to know, and nothing is wrong with: where the tasks work, what was brought.
+  virtual void on_remark(std::string_view sentence) = 0;
   // The job has ended and nothing of it is alive; called once, the last call.
   virtual void on_finished() = 0;
 };

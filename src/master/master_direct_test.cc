@@ -153,6 +153,7 @@ class MasterDirectTest : public testing::Test, private Listener {
   void on_changed() override {}
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
+  void on_remark(std::string_view /*sentence*/) override {}
   void on_finished() override { finished_ = true; }
 
   const job::TaskId kFirst{"worker", 0};

@@ -35,6 +35,12 @@ void Master::Impl::on(const cluster::Gone& event) {
   handle(gang::ClusterGone{event.detail, event.reason});
 }
 
+void Master::Impl::on(const cluster::Remark& event) {
+  logger_.info("{}", event.sentence);
+  if (remarks_.size() < kMaxRemarks) remarks_.push_back(event.sentence);
+  listener_.on_remark(event.sentence);
+}
+
 // Nothing is decided yet: who is told may save its work. Without a session it is told later.
 void Master::Impl::tell_notice(const job::TaskId& task) {
   const auto left = time_to_preemption(facts_[task], clock_.now());

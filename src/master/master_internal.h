@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gang/gang.h"
 #include "journal/recorded_gang.h"
@@ -60,6 +61,7 @@ class Master::Impl {
   void set_tokens(base::Secret file) { server_.set_tokens(std::move(file)); }
   void set_trouble(std::string sentence) { trouble_ = std::move(sentence); }
   void request_stop(std::string by, bool at_once) {
+    if (is_settling_) return cluster_.cut_short();
     handle(gang::StopRequested{std::move(by), at_once});
   }
   int give_notice(const std::string& by);
@@ -86,6 +88,7 @@ class Master::Impl {
   void on(const cluster::PreemptionNotice& event);
   void on(const job::AgentEnded& event);
   void on(const cluster::Gone& event);
+  void on(const cluster::Remark& event);
   void on_direct(const cluster::DirectEvent& event);
   void on_run(const cluster::RunStarted& event);
   void on_run(const cluster::RunLine& event);
@@ -141,6 +144,7 @@ class Master::Impl {
   std::optional<base::Instant> finished_at_;
   std::optional<job::Cause> cause_;
   std::string trouble_;
+  std::vector<std::string> remarks_;  // of the place
   std::int64_t all_started_ms_ = -1;
   std::uint16_t tls_port_ = 0;
   bool journal_failed_ = false;
@@ -150,6 +154,7 @@ class Master::Impl {
   std::shared_ptr<const job::ClusterSpec>
       direct_cluster_;  // what the runs of this generation are told
   bool handling_ = false;
+  bool is_settling_ = false;  // the place brings what the tasks have written
   net::Timer timer_;
   registry::Server server_;
   CallBack call_back_;

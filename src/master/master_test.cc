@@ -132,7 +132,16 @@ class FakeCluster final : public cluster::Cluster {
         loop_.now()});
   }
 
-  bool agents_are_slow = false;  // they do not come to report
+  void settle(std::function<void()> done) override {
+    settled = std::move(done);
+    if (settles_at_once) std::exchange(settled, nullptr)();
+  }
+  void cut_short() override { std::exchange(settled, nullptr)(); }
+  void remark(std::string sentence) { listener_(cluster::Remark{std::move(sentence)}); }
+
+  bool settles_at_once = true;
+  std::function<void()> settled;  // is awaited
+  bool agents_are_slow = false;   // they do not come to report
   std::map<job::TaskId, base::Json> adopted;
   std::vector<job::TaskId> stopped;
 
@@ -206,6 +215,7 @@ class MasterTest : public testing::Test, private Listener {
     incomplete_logs_.push_back(base::format("{}: {}", job::to_string(task), what));
   }
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
+  void on_remark(std::string_view sentence) override { remarks_.emplace_back(sentence); }
   void on_finished() override { finished_ = true; }
 
   TestFolder folder_;
@@ -215,6 +225,7 @@ class MasterTest : public testing::Test, private Listener {
   const net::JobCertificate certificate_ =
       *net::make_job_certificate("test", std::chrono::hours(1));
   std::vector<std::string> warnings_;
+  std::vector<std::string> remarks_;
   std::vector<std::string> incomplete_logs_;
   bool finished_ = false;
   Agents agents_;
@@ -254,6 +265,34 @@ TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
   EXPECT_EQ(master_->status().restarts_used, 0);
   EXPECT_THAT(cluster_.stopped, IsEmpty());
   EXPECT_THAT(warnings_, IsEmpty());
+}
+
+// Who started a detached job reads it in its status.
+TEST_F(MasterTest, TellsWhatThePlaceRemarksAndHasItInItsStatus) {
+  start_master("127.0.0.1");
+  const std::string sentence = "tasks work in a folder of the job";
+  cluster_.remark(sentence);
+  EXPECT_THAT(remarks_, ElementsAre(sentence));
+  EXPECT_THAT(master_->status().notes, ElementsAre(sentence));
+  for (std::size_t i = 0; i < 2 * kMaxRemarks; ++i) cluster_.remark("another");
+  EXPECT_EQ(master_->status().notes.size(), kMaxRemarks);
+}
+
+// Whoever waits for the end of a job finds its files.
+TEST_F(MasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
+  cluster_.settles_at_once = false;
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  for (const auto& [task, agent] : agents_) agent->succeed();
+  wait("the end of all", [this] { return cluster_.settled != nullptr; });
+  EXPECT_EQ(master_->status().state, job::JobState::kStopping);
+  EXPECT_EQ(master_->status().waiting_for, "the files that its tasks have written");
+  EXPECT_EQ(master_->status().ended, "");
+  EXPECT_FALSE(past_of(folder_.path(), seconds(60), clock_)->replayed->verdict.has_value());
+  // Nobody waits any longer.
+  master_->request_stop("SIGINT", false);
+  wait("the end of the job", [this] { return finished_; });
+  EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
 }
 
 // Where they are was not known yet, and they know only the old one: they could not meet.

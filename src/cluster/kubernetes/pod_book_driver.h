@@ -30,7 +30,9 @@ inline std::string words_of(const Event& event) {
           [](const Gone& gone) {
             return base::format("gone ({}): {}", job::to_string(gone.reason), gone.detail);
           },
-          [](const base::OneOf<Waiting, PreemptionNotice> auto&) { return std::string("other"); },
+          [](const base::OneOf<Waiting, PreemptionNotice, Remark> auto&) {
+            return std::string("other");
+          },
       },
       event);
 }

@@ -401,6 +401,7 @@ void Keeper::on_event(const cluster::Event& event) {
           // This machine takes nothing away.
           [](const cluster::PreemptionNotice& /*each*/) {},
           [](const cluster::Gone& /*each*/) {},
+          [](const cluster::Remark& /*each*/) {},
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
