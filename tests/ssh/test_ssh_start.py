@@ -56,6 +56,33 @@ def test_hosts_without_the_folder_get_the_files(make_sshds, run_on_ssh, tmp_path
     nothing_left(sshds)
 
 
+def test_a_folder_in_which_others_make_files_is_shared_by_all(sshds, run_on_ssh, tmp_path):
+    """Its inode and time of change were compared, at different moments: tasks of one host worked in a copy, and what they
+    wrote was gone."""
+    busy = subprocess.Popen(["sh", "-c", "while :; do : > x; rm x; done"], cwd=tmp_path)
+    try:
+        for _ in range(3):
+            done = run_on_ssh(sshds, 1, "-r", "worker:3", "--", "sh", "-c", 'echo kept > "model.$GANGRUN_TASK_INDEX"')
+            assert done.status == 0 and "tasks work" not in done.stderr, done
+            assert sorted(path.name for path in tmp_path.glob("model.*")) == ["model.0", "model.1", "model.2"]
+            for path in tmp_path.glob("model.*"):
+                path.unlink()
+    finally:
+        busy.kill()
+        busy.wait()
+    assert not list(tmp_path.glob(".gangrun-mark-*"))
+
+
+def test_hosts_that_do_not_share_the_folder_are_named(make_sshds, run_on_ssh, run_gangrun, tmp_path):
+    sshds = make_sshds(3, before="case {cache} in *c) mount -t tmpfs none " + f"{tmp_path};; esac && ")
+    done = run_on_ssh(sshds, 1, "-r", "worker:3", "--", "sh", "-c", TELL)
+    assert done.status == 0, done
+    sentence = f"tasks work in {tmp_path}, but on {sshds.hosts.names[2]} in a folder that is copied there"
+    assert sentence in done.stderr, done
+    (note,) = json.loads(run_gangrun("status", "last", "--json").stdout)["notes"]
+    assert sentence in note
+
+
 def refused(run_gangrun, sshds, tmp_path, host, config=None, *words):
     done = run_gangrun("run", "--on", "ssh", "--ssh-config", config or sshds.config, "--hosts", host, *words, "--", "true",
                        cwd=tmp_path)

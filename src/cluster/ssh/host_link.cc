@@ -70,7 +70,7 @@ HostLink::~HostLink() {
   (void)ssh_->wait(loop_.now() + kEndLimit);
 }
 
-void HostLink::open() {
+void HostLink::open(const std::string& folder_mark) {
   said_.clear();
   failure_.clear();
   out_.clear();
@@ -88,7 +88,7 @@ void HostLink::open() {
   LoginInput login = options_.login;
   login.marker = script_->marker();
   login.host = host_;
-  login.folder_mark = folder_mark(login.working_folder);
+  login.folder_mark = folder_mark;
   login.agent_hash = options_.agent->hash();
   login.agent_bytes = options_.agent->content().size();
   queue(login_script(login));

@@ -58,8 +58,9 @@ class HostLink {
 
   void set_callbacks(Callbacks callbacks) { callbacks_ = std::move(callbacks); }
   [[nodiscard]] const std::string& host() const { return host_; }
-  // Callbacks come from the loop, and may destroy no link.
-  void open();
+  // Callbacks come from the loop, and may destroy no link. `folder_mark` is the name of the file
+  // that marks the working folder until the link is up or down.
+  void open(const std::string& folder_mark);
   [[nodiscard]] bool is_up() const { return state_ == State::kUp; }
   // What the keeper said last; of use while the link is up.
   [[nodiscard]] const HelloMessage& hello() const { return hello_; }

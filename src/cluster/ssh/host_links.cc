@@ -43,8 +43,18 @@ void HostLinks::open_next() {
     queue_.pop_front();
     ++opening_;
     entries_[index].is_opening = true;
-    entries_[index].link->open();
+    entries_[index].link->open(mark());
   }
+  if (opening_ == 0) mark_.reset();
+}
+
+std::string HostLinks::mark() {
+  if (mark_ == nullptr) {
+    auto made = FolderMark::make(working_folder());
+    no_mark_ = made.ok() ? std::string() : made.error().message;
+    if (made.ok()) mark_ = std::move(*made);
+  }
+  return mark_ == nullptr ? std::string() : mark_->name();
 }
 
 void HostLinks::opened(std::size_t index) {

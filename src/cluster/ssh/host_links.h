@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "cluster/ssh/folder_mark.h"
 #include "cluster/ssh/host_link.h"
 #include "net/event_loop.h"
 
@@ -42,6 +43,9 @@ class HostLinks {
   [[nodiscard]] const std::optional<base::Error>& trouble(std::size_t index) const {
     return entries_[index].trouble;
   }
+  [[nodiscard]] const std::string& working_folder() const { return options_.login.working_folder; }
+  // Why no host can be known to have the working folder; empty: it can.
+  [[nodiscard]] const std::string& no_mark() const { return no_mark_; }
 
  private:
   struct Entry {
@@ -56,6 +60,7 @@ class HostLinks {
   };
 
   void open_next();
+  std::string mark();
   void opened(std::size_t index);
   void settle(std::size_t index, std::optional<base::Error> trouble);
 
@@ -66,6 +71,9 @@ class HostLinks {
   std::size_t opening_ = 0;
   std::size_t settled_ = 0;
   std::function<void()> on_settled_;
+  // While links are being opened.
+  std::unique_ptr<FolderMark> mark_;
+  std::string no_mark_;
 };
 
 }  // namespace gangrun::cluster

@@ -82,6 +82,7 @@ class SshCluster final : public Cluster {
   void on_up(Host& host);
   void ping();
   void begin(Host& host);
+  void say_where_tasks_work();
   void on_down(Host& host, const base::Error& why, bool can_pass);
   void give_up(Host& host);
   void on_frame(Host& host, const Frame& frame);
@@ -108,6 +109,7 @@ class SshCluster final : public Cluster {
   std::map<Key, std::unique_ptr<Agent>> agents_;
   std::uint32_t next_agent_ = 1;
   net::Timer ping_timer_;
+  bool has_said_where_ = false;
   bool released_;                      // what is not adopted by now, need not go on
   std::string waits_for_;              // what was last told
   std::set<std::string> broken_logs_;  // that could not be written

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
+#include "cluster/ssh/where_tasks_work.h"
 #include "net/hosts.h"
 
 // What the links and the keepers of the hosts tell.
@@ -63,6 +64,7 @@ void SshCluster::ping() {
 void SshCluster::begin(Host& host) {
   const auto [address, reason] = address_of(host);
   if (!host.works_here) host.works_here = host.link->hello().shares_folder;
+  say_where_tasks_work();
   const bool works_here = *host.works_here;
   host.link->send(MessageFrame{to_json(BeginMessage{
       .job_id = options_.job_id,
@@ -72,6 +74,18 @@ void SshCluster::begin(Host& host) {
       .works_here = works_here,
       .outlives_us = options_.agents_outlive_us,
       .environment = works_here ? options_.environment : std::map<std::string, std::string>()})});
+}
+
+// Once it is known of all: some may have the client's folder, and others not.
+void SshCluster::say_where_tasks_work() {
+  std::vector<HostFolder> folders;
+  for (const auto& host : hosts_) {
+    if (!host->works_here) return;
+    folders.push_back({host->name(), *host->works_here});
+  }
+  if (std::exchange(has_said_where_, true)) return;
+  const auto sentence = where_tasks_work(links_->working_folder(), links_->no_mark(), folders);
+  if (sentence) emit(Remark{*sentence});
 }
 
 // Hosts that are reached by a loopback address are this machine. Among others they have the address

@@ -1,7 +1,5 @@
 #include "cluster/ssh/ssh_command.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include "base/format.h"
@@ -170,12 +168,6 @@ std::string login_script(const LoginInput& input) {
   script += kFolderLines;
   script += kMainLines;
   return script;
-}
-
-std::string folder_mark(const std::string& folder) {
-  struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) return {};
-  return base::format("{}:{}.{:09}", info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
 std::optional<ScriptLine> ScriptReader::next() {

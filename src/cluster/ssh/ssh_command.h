@@ -22,8 +22,8 @@ struct LoginInput {
   std::string folder;      // the one for what is kept there; empty: the first that can be used
   std::string agent_hash;  // SHA-256 of the agent's program, in hexadecimal digits
   std::size_t agent_bytes = 0;
-  std::string working_folder;  // of the client, and what tells it from all others now
-  std::string folder_mark;     // (folder_mark())
+  std::string working_folder;  // of the client, and the name of a file that marks it now
+  std::string folder_mark;     // (folder_mark.h); empty: it has none
   std::string interface;       // of which the host's address is to be; empty: as ssh reached it
   job::Containment containment = job::Containment::kAuto;
 };
@@ -44,10 +44,6 @@ std::vector<std::string> ssh_command_to(const std::string& host, const std::stri
 // For a POSIX shell: finds the agent or takes it, and becomes the keeper (node/keeper.h). It uses
 // no more than what every Linux has. What it says are the lines below.
 std::string login_script(const LoginInput& input);
-
-// Tells a folder from all others of all machines, but is the same wherever it is shared: its inode
-// and when it was changed last. Empty where it cannot be looked at.
-std::string folder_mark(const std::string& folder);
 
 // What the script says.
 struct NeedsAgent {};  // its bytes are to follow now

@@ -195,12 +195,5 @@ TEST(ScriptReader, KeepsLittleOfAnEndlessLine) {
   EXPECT_LT(reader.take_rest().size(), 1U << 10U);
 }
 
-TEST(FolderMark, IsThatOfTheFolderAndOfNoOther) {
-  const auto here = std::filesystem::temp_directory_path().string();
-  EXPECT_EQ(folder_mark(here), folder_mark(here + "/."));
-  EXPECT_NE(folder_mark(here), folder_mark("/"));
-  EXPECT_EQ(folder_mark("/no/such/folder"), "");
-}
-
 }  // namespace
 }  // namespace gangrun::cluster

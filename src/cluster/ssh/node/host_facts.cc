@@ -16,8 +16,8 @@
 #include "base/variable.h"
 #include "cluster/local/containment_choice.h"
 #include "cluster/local/machine_gpus.h"
+#include "cluster/ssh/folder_mark.h"
 #include "cluster/ssh/node/nvidia_smi.h"
-#include "cluster/ssh/ssh_command.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
 #include "net/interfaces.h"
@@ -86,8 +86,7 @@ Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
     hello.address_reason = std::move(chosen.reason);
   }
   hello.own_address = first_own_address();
-  hello.shares_folder = !options.folder_mark.empty() &&
-                        cluster::folder_mark(options.working_folder) == options.folder_mark;
+  hello.shares_folder = cluster::has_mark(options.working_folder, options.folder_mark);
   cluster::GpuSources sources;
   sources.nvidia_library = gpus_of_nvidia_smi;
   hello.gpus = cluster::usable_gpus(sources, own_environment());

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cluster/ssh/ssh_command.h"
+#include "cluster/ssh/folder_mark.h"
 
 namespace gangrun::node {
 namespace {
@@ -56,9 +56,11 @@ TEST_F(HostFactsTest, AnInterfaceIsTaken) {
   EXPECT_FALSE(hello_of(options_).ok());
 }
 
-TEST_F(HostFactsTest, AFolderIsSharedThatHasTheSameMark) {
+TEST_F(HostFactsTest, AFolderIsSharedThatHasTheMark) {
   EXPECT_FALSE(hello_of(options_)->shares_folder);
-  options_.folder_mark = cluster::folder_mark(options_.working_folder);
+  const auto mark = cluster::FolderMark::make(options_.working_folder);
+  ASSERT_TRUE(mark.ok()) << mark.error().message;
+  options_.folder_mark = (*mark)->name();
   EXPECT_TRUE(hello_of(options_)->shares_folder);
   options_.working_folder = "/";
   EXPECT_FALSE(hello_of(options_)->shares_folder);

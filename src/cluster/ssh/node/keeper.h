@@ -15,7 +15,7 @@ struct KeeperOptions {
   std::string host;            // as the user calls it
   std::string containment;     // as in a job file
   std::string working_folder;  // of the client
-  std::string folder_mark;     // that tells it from all others (cluster::folder_mark())
+  std::string folder_mark;     // the file that marks it there now (cluster/ssh/folder_mark.h)
   std::string interface;       // of which the host's address is to be; empty: as ssh reached it
 };
 

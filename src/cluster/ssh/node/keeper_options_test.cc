@@ -14,15 +14,15 @@ base::Result<KeeperOptions> options_from(std::vector<std::string> words) {
 }
 
 TEST(KeeperOptions, AreReadFromFlags) {
-  const auto options =
-      options_from({"--folder", "/base", "--name", "gpu1", "--containment", "cgroup",
-                    "--working-folder", "/home/me", "--mark", "1:2.3", "--interface", "eth0"});
+  const auto options = options_from({"--folder", "/base", "--name", "gpu1", "--containment",
+                                     "cgroup", "--working-folder", "/home/me", "--mark",
+                                     ".gangrun-mark-1", "--interface", "eth0"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   EXPECT_EQ(options->folder, "/base");
   EXPECT_EQ(options->host, "gpu1");
   EXPECT_EQ(options->containment, "cgroup");
   EXPECT_EQ(options->working_folder, "/home/me");
-  EXPECT_EQ(options->folder_mark, "1:2.3");
+  EXPECT_EQ(options->folder_mark, ".gangrun-mark-1");
   EXPECT_EQ(options->interface, "eth0");
   EXPECT_TRUE(options->program.starts_with('/'));
 }

@@ -1,0 +1,40 @@
+#include "cluster/ssh/where_tasks_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+using testing::Optional;
+
+TEST(WhereTasksWork, IsNotSaidOfTheCallersOwnFolder) {
+  EXPECT_EQ(where_tasks_work("/home/ann", "", {{"gpu1", true}, {"gpu2", true}}), std::nullopt);
+}
+
+TEST(WhereTasksWork, IsSaidOfCopies) {
+  EXPECT_THAT(where_tasks_work("/home/ann", "", {{"gpu1", false}, {"gpu2", false}}),
+              Optional(std::string("tasks work on each host in a folder that is copied there and "
+                                   "removed at the end: none of them shares /home/ann")));
+}
+
+// Their checkpoints went with the copy, with status 0.
+TEST(WhereTasksWork, HostsThatDifferAreNamed) {
+  EXPECT_THAT(
+      where_tasks_work("/home/ann", "", {{"gpu1", true}, {"gpu2", false}}),
+      Optional(std::string("tasks work in /home/ann, but on gpu2 in a folder that is copied "
+                           "there and removed at the end: it does not share it")));
+  std::vector<HostFolder> hosts = {{"gpu0", true}};
+  for (const char* name : {"gpu1", "gpu2", "gpu3", "gpu4"}) hosts.push_back({name, false});
+  EXPECT_THAT(*where_tasks_work("/home/ann", "", hosts),
+              testing::HasSubstr("but on gpu1, gpu2, gpu3 and 1 more in a folder"));
+}
+
+TEST(WhereTasksWork, AFolderThatCannotBeMarkedIsSharedByNobody) {
+  EXPECT_THAT(*where_tasks_work("/", "make a file in /: Permission denied", {{"gpu1", false}}),
+              testing::EndsWith("whether it shares / cannot be found out: make a file in /: "
+                                "Permission denied"));
+}
+
+}  // namespace
+}  // namespace gangrun::cluster
