@@ -1,5 +1,7 @@
 #include "job/build.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <utility>
 
@@ -57,12 +59,45 @@ std::string stem_of(const std::string& path) {
   return as_name(file.substr(0, file.rfind('.')));
 }
 
+// Roughly as a shell reads it: good enough for a name.
+void add_words_of_line(std::string_view line, std::vector<std::string>& words) {
+  constexpr std::string_view kBetween = " \t\r\n;&|()<>'\"`";
+  while (!line.empty()) {
+    const std::size_t begin = std::min(line.find_first_not_of(kBetween), line.size());
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find_first_of(kBetween), line.size());
+    if (end > 0) words.emplace_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+// Of `bash -lc '…'` the last one, wherever the shell stands before it.
+bool is_shell_line(const std::vector<std::string>& words, std::size_t index) {
+  if (index < 2 || !words[index - 1].starts_with('-') || !words[index - 1].ends_with('c')) {
+    return false;
+  }
+  return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(index - 1),
+                     [](const std::string& word) { return word.ends_with("sh"); });
+}
+
+std::vector<std::string> words_of(const Command& command) {
+  std::vector<std::string> words;
+  add_words_of_line(command.shell_line, words);
+  for (std::size_t i = 0; i < command.words.size(); ++i) {
+    if (is_shell_line(command.words, i)) {
+      add_words_of_line(command.words[i], words);
+    } else {
+      words.push_back(command.words[i]);
+    }
+  }
+  return words;
+}
+
 // "job.yaml" → "job"; "python train.py --out x" → "train"; "/bin/true" → "true".
 std::string name_by_file(const JobSpec& spec, const Defaults& defaults) {
   std::string name = stem_of(defaults.spec_path);
   if (!name.empty()) return name;
-  std::vector<std::string> words = spec.command.words;
-  if (words.empty()) words = base::split(spec.command.shell_line, ' ');
+  const std::vector<std::string> words = words_of(spec.command);
   for (const std::string& word : words) {
     if (word.ends_with(".py") || word.ends_with(".sh")) name = stem_of(word);
     if (!name.empty()) return name;

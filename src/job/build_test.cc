@@ -64,6 +64,11 @@ TEST(Build, TheNameComesFromTheFileOrTheCommand) {
       {{"python", "-u", "a/my train.v2.py"}, "my-train.v2"},
       {{"/bin/true"}, "true"},
       {{"bash", "./run.sh"}, "run"},
+      // A whole line was taken for the path of a script.
+      {{"bash", "-c", "export NCCL_DEBUG=INFO OMP_NUM_THREADS=4; python3 train.py"}, "train"},
+      {{"/usr/bin/env", "sh", "-ec", "cd x&&exec python3 'a/fit.py'>log"}, "fit"},
+      {{"bash", "-lc", "python -m fit"}, "bash"},
+      {{"python", "-c", "import a; a.fit()"}, "python"},
       {{"../../"}, "job"},
       {{"ü"}, "job"},
       {{std::string(200, 'x')}, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}};
@@ -72,6 +77,9 @@ TEST(Build, TheNameComesFromTheFileOrTheCommand) {
       build_from("tasks: {w: {}}\ncommand: python t.py\n", {}, {"/x/wine 1.yaml", {}});
   ASSERT_TRUE(spec.ok());
   EXPECT_EQ(spec->name, "wine-1");
+  const auto line = build_from("tasks: {w: {}}\ncommand: 'A=1; python t.py;'\n", {}, {"", {}});
+  ASSERT_TRUE(line.ok());
+  EXPECT_EQ(line->name, "t");
 }
 
 TEST(Build, RolesReplaceInstancesAndAddTypes) {

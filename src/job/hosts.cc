@@ -1,14 +1,81 @@
 #include "job/hosts.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
+#include "base/strings.h"
 #include "job/units.h"
 
 namespace gangrun::job {
 
+namespace {
+
+constexpr std::string_view kForm =
+    "a host is written NAME or NAME:SLOTS, an IPv6 address with slots [ADDRESS]:SLOTS";
+constexpr std::size_t kMaxHostNameBytes = 253;  // of DNS
+constexpr std::size_t kMaxPartBytes = 63;       // between two dots
+
+base::Error wrong(const std::string& text, std::string_view what) {
+  return base::invalid_argument(base::format("{} {}; {}", in_quotes(text), what, kForm));
+}
+
+// `text` without the slots at its end, which are what follows ":" in `slots`.
+base::Result<std::string> take_name(const std::string& text, std::string_view& slots) {
+  if (text.starts_with('[')) {
+    const std::size_t close = text.find(']');
+    if (close == std::string::npos) return wrong(text, "has no \"]\"");
+    const std::string address = text.substr(1, close - 1);
+    if (!is_ipv6_address(address)) return wrong(text, "has no IPv6 address in its brackets");
+    slots.remove_prefix(close + 1);
+    if (slots.empty() || slots.starts_with(':')) return address;
+    return wrong(text, "goes on behind its brackets");
+  }
+  const std::size_t colon = text.find(':');
+  if (colon == 0 && text.find(':', 1) == std::string::npos) return wrong(text, "has no name");
+  if (colon != text.rfind(':')) {
+    if (!is_ipv6_address(text)) return wrong(text, "is no IPv6 address");
+    slots = {};
+    return text;
+  }
+  slots.remove_prefix(std::min(colon, slots.size()));
+  return text.substr(0, colon);
+}
+
+}  // namespace
+
+bool is_ipv6_address(const std::string& text) {
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, text.c_str(), &address) == 1 && text.find('\0') == std::string::npos;
+}
+
+base::Result<> check_host_name(const std::string& name) {
+  if (is_ipv6_address(name)) return {};
+  const auto parts = base::split(name, '.');
+  const bool fits =
+      !name.empty() && name.size() <= kMaxHostNameBytes && base::is_letter_or_digit(name.front()) &&
+      std::ranges::all_of(parts, [](const auto& part) { return part.size() <= kMaxPartBytes; }) &&
+      std::ranges::all_of(name, [](char c) {
+        return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+      });
+  if (fits) return {};
+  return base::invalid_argument(base::format(
+      "{} is not the name of a host; allowed: a letter or digit, then letters, digits, '_', '-' or "
+      "'.', at most {} in all and {} between two dots, or an IPv6 address",
+      in_quotes(name), kMaxHostNameBytes, kMaxPartBytes));
+}
+
 std::string to_string(const Host& host) {
-  return host.slots ? base::format("{}:{}", host.name, *host.slots) : host.name;
+  if (!host.slots) return host.name;
+  const bool is_ipv6 = host.name.find(':') != std::string::npos;
+  return is_ipv6 ? base::format("[{}]:{}", host.name, *host.slots)
+                 : base::format("{}:{}", host.name, *host.slots);
 }
 
 base::Result<std::vector<Host>> hosts_from(const std::vector<std::string>& texts) {
@@ -18,19 +85,16 @@ base::Result<std::vector<Host>> hosts_from(const std::vector<std::string>& texts
   std::vector<Host> hosts;
   for (const std::string& text : texts) {
     Host host;
-    const std::size_t colon = text.find(':');
-    host.name = text.substr(0, colon);
-    if (host.name.empty()) {
-      return base::invalid_argument(
-          base::format("{} has no name; a host is written NAME or NAME:SLOTS", in_quotes(text)));
-    }
-    if (colon != std::string::npos) {
-      const auto slots = parse_count(std::string_view(text).substr(colon + 1), 1, kMaxTasks);
-      if (!slots.ok()) {
+    std::string_view slots = text;
+    GANGRUN_ASSIGN(host.name, take_name(text, slots));
+    if (host.name.empty()) return wrong(text, "has no name");
+    if (!slots.empty()) {
+      const auto count = parse_count(slots.substr(1), 1, kMaxTasks);
+      if (!count.ok()) {
         return base::invalid_argument(
-            base::format("{}: slots: {}", in_quotes(text), slots.error().message));
+            base::format("{}: slots: {}", in_quotes(text), count.error().message));
       }
-      host.slots = *slots;
+      host.slots = *count;
     }
     hosts.push_back(std::move(host));
   }

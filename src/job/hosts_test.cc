@@ -36,6 +36,40 @@ TEST(Hosts, AreReadFromFlagsAndWrittenAsTheyWere) {
   EXPECT_EQ(*again, *spec);
 }
 
+// The end of an IPv6 address was taken for slots.
+TEST(Hosts, MayBeIpv6Addresses) {
+  const auto spec =
+      build(std::nullopt, flags_with("[fd00::5]:8,fd00::6,::1, [fd00::7]"), Defaults{});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(spec->hosts, ElementsAre(Host{"fd00::5", 8}, Host{"fd00::6", std::nullopt},
+                                       Host{"::1", std::nullopt}, Host{"fd00::7", std::nullopt}));
+  EXPECT_EQ(to_json(*spec).at("hosts"), (base::Json{"[fd00::5]:8", "fd00::6", "::1", "fd00::7"}));
+  const auto again = job_spec_from_json(to_json(*spec));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, *spec);
+  const std::string form =
+      "; a host is written NAME or NAME:SLOTS, an IPv6 address with slots [ADDRESS]:SLOTS";
+  EXPECT_EQ(hosts_error("fd00::zz"), "--hosts: 'fd00::zz' is no IPv6 address" + form);
+  EXPECT_EQ(hosts_error("a:1:2"), "--hosts: 'a:1:2' is no IPv6 address" + form);
+  EXPECT_EQ(hosts_error("[fd00::5"), "--hosts: '[fd00::5' has no \"]\"" + form);
+  EXPECT_EQ(hosts_error("[h1]:8"), "--hosts: '[h1]:8' has no IPv6 address in its brackets" + form);
+  EXPECT_EQ(hosts_error("[::1]8"), "--hosts: '[::1]8' goes on behind its brackets" + form);
+  EXPECT_THAT(hosts_error("[::1]:0"), HasSubstr("--hosts: '[::1]:0': slots: '0' is not"));
+  EXPECT_THAT(hosts_error("fe80::1%eth0"), HasSubstr("is no IPv6 address"));
+}
+
+// Only the first part of a full name was allowed as much as all of it.
+TEST(Hosts, HaveNamesOfDns) {
+  const std::string part(63, 'p');
+  const std::string longest = part + "." + part + "." + part + "." + std::string(61, 'p');
+  EXPECT_EQ(hosts_error(longest), "");
+  EXPECT_EQ(hosts_error(longest + ":8"), "");
+  EXPECT_THAT(hosts_error(longest + "p"), HasSubstr("at most 253 in all and 63 between two dots"));
+  EXPECT_THAT(hosts_error(part + "p"), HasSubstr("is not the name of a host"));
+  EXPECT_THAT(hosts_error("a." + part + "p"), HasSubstr("is not the name of a host"));
+  EXPECT_EQ(hosts_error("node_1.cluster-2.example."), "");
+}
+
 TEST(Hosts, AreReadFromAFileAndFlagsWin) {
   const auto draft =
       parse_spec("tasks: {worker: {instances: 2}}\ncommand: x\nhosts: [h1:1, h2:1]\n", "job.yaml");
@@ -67,7 +101,7 @@ TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
   EXPECT_THAT(hosts_error("h1:0"), HasSubstr("--hosts: 'h1:0': slots: '0' is not"));
   EXPECT_THAT(hosts_error("h1:two"), HasSubstr("--hosts: 'h1:two': slots: 'two' is not"));
   EXPECT_THAT(hosts_error(":2"), HasSubstr("--hosts: ':2' has no name; a host is written NAME"));
-  EXPECT_THAT(hosts_error("../h"), HasSubstr("--hosts: hosts: '../h' is not a name; allowed"));
+  EXPECT_THAT(hosts_error("../h"), HasSubstr("--hosts: hosts: '../h' is not the name of a host; "));
   EXPECT_THAT(hosts_error("h1:2,h1:2"), HasSubstr("--hosts: hosts: 'h1' is named twice"));
   EXPECT_THAT(hosts_error("h1:2,h2:1"),
               HasSubstr("--hosts: hosts: 3 slots are fewer than the 4 tasks; allowed: at least"));

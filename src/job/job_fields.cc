@@ -351,13 +351,15 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
             .about = "Hosts that run the tasks: NAME or NAME:SLOTS; with `on: local` these are "
                      "network namespaces of this machine",
             .reference =
-                "a list of `NAME` or `NAME:SLOTS`: the hosts that run the tasks, and the most "
-                "tasks on each (1 to 10,000; no limit without a number). At most 1,000 hosts, each "
-                "named once. There must be a slot for every task and spare; a job of one type "
+                "a list of `NAME` or `NAME:SLOTS`, for an IPv6 address `[fd00::5]:8`: the hosts "
+                "that "
+                "run the tasks, and the most tasks on each (1 to 10,000; no limit without a "
+                "number). At most 1,000 hosts, each named once. There must be a slot for every "
+                "task and spare; a job of one type "
                 "needs slots only for its `min_instances` or `instances`. See [hosts](#hosts)",
             .default_words = "none",
             .schema =
-                R"({"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}(:[0-9]{1,5})?$"}})",
+                R"({"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*|\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?)$"}})",
         },
         [](const Field& field, JobSpec& job) { return read_hosts(field, job); },
         [](const JobSpec& job, PlanForm /*form*/) { return hosts_json(job); }),

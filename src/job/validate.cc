@@ -10,6 +10,7 @@
 #include "job/archives.h"
 #include "job/choice.h"
 #include "job/container.h"
+#include "job/hosts.h"
 #include "job/job_fields.h"
 #include "job/limits.h"
 #include "job/outputs.h"
@@ -262,7 +263,9 @@ Found check_hosts(const JobSpec& job) {
   std::int64_t slots = 0;
   bool unlimited = false;
   for (const Host& host : job.hosts) {
-    if (auto found = check_name(host.name, "hosts")) return found;
+    if (const auto name = check_host_name(host.name); !name.ok()) {
+      return Problem{"hosts", name.error().message};
+    }
     if (!names.insert(host.name).second) {
       return Problem{"hosts", base::format("{} is named twice", in_quotes(host.name))};
     }

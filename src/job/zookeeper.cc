@@ -63,8 +63,11 @@ Found check_zookeeper(const ZooKeeper& zookeeper) {
   std::set<std::string> seen;
   for (const std::string& host : zookeeper.hosts) {
     if (!is_host(host)) {
-      return Problem{"zookeeper.hosts",
-                     base::format("{} is not a host; allowed: HOST or HOST:PORT", in_quotes(host))};
+      return Problem{
+          "zookeeper.hosts",
+          base::format("{} is not a host; allowed: HOST or HOST:PORT, an IPv6 address in "
+                       "brackets",
+                       in_quotes(host))};
     }
     if (!seen.insert(host).second) {
       return Problem{"zookeeper.hosts", base::format("{} is named twice", in_quotes(host))};

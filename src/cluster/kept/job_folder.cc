@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -36,6 +37,7 @@ constexpr std::size_t kMaxCertificateBytes = 65536;
 // How often a lock that another process holds is tried again: its release tells nobody.
 constexpr base::milliseconds kLockInterval(5);
 constexpr std::size_t kTimeAndDigits = sizeof("-20260131-120000-3fa1") - 1;
+constexpr std::size_t kMaxNameInId = kMaxJobIdBytes - kTimeAndDigits;
 
 std::string jobs_folder(const std::string& home) { return home + "/jobs"; }
 
@@ -53,6 +55,14 @@ bool is_job_id(std::string_view id) {
     if (dash ? end[i] != '-' : kDigits.find(end[i]) == std::string_view::npos) return false;
   }
   return true;
+}
+
+// What an id has of the job's name.
+std::string_view name_in_id(std::string_view name) {
+  if (name.size() <= kMaxNameInId) return name;
+  name = name.substr(0, kMaxNameInId);
+  const std::size_t last = name.find_last_not_of("-._");
+  return last == std::string_view::npos ? name : name.substr(0, last + 1);
 }
 
 base::UniqueFd lock_file(const std::string& path) {
@@ -102,11 +112,18 @@ void remove_old_jobs(const std::string& home) {
 
 // The error as a user who started a job should read it.
 base::Error in_words(const base::Error& error, const std::string& home) {
-  std::string advice;
-  if (error.code == base::Code::kResourceExhausted) {
-    advice = "; free some space there or set GANGRUN_HOME to a folder with space";
-  } else {
-    advice = "; set GANGRUN_HOME to a folder that you can write";
+  std::string_view advice;
+  switch (error.code) {
+    case base::Code::kResourceExhausted:
+      advice = "; free some space there or set GANGRUN_HOME to a folder with space";
+      break;
+    case base::Code::kPermissionDenied:
+    case base::Code::kNotFound:
+    case base::Code::kAlreadyExists:
+    case base::Code::kInvalidArgument:  // a file where a folder should be, or a path that is none
+      advice = "; set GANGRUN_HOME to a folder that you can write";
+      break;
+    default: break;  // no other folder would help
   }
   return {error.code, base::format("the job's folder under {} cannot be created: {}{}", home,
                                    error.message, advice)};
@@ -125,14 +142,6 @@ Result<std::string> make_unique_folder(const std::string& home, const std::strin
   return base::internal(base::format("{} names for the job's folder are taken", kMaxIdTries));
 }
 
-Result<net::JobCertificate> make_certificate(const JobPaths& paths, const std::string& id) {
-  GANGRUN_ASSIGN(net::JobCertificate certificate,
-                 net::make_job_certificate(id, kCertificateValidity));
-  GANGRUN_TRY(base::write_private_file(paths.certificate(), certificate.certificate_pem));
-  GANGRUN_TRY(base::write_private_file(paths.key(), certificate.key_pem.reveal()));
-  return certificate;
-}
-
 Result<net::JobCertificate> read_certificate(const JobPaths& paths) {
   net::JobCertificate certificate;
   GANGRUN_ASSIGN(certificate.certificate_pem,
@@ -143,12 +152,15 @@ Result<net::JobCertificate> read_certificate(const JobPaths& paths) {
   return certificate;
 }
 
-Result<> fill(const JobPaths& paths, const base::Secret& secret, const job::JobSpec& spec) {
+Result<> fill(const JobPaths& paths, const base::Secret& secret,
+              const net::JobCertificate& certificate, const job::JobSpec& spec) {
   for (const std::string& folder : {paths.journal(), paths.logs()}) {
     GANGRUN_TRY(base::make_folders(folder, 0700));
   }
   GANGRUN_TRY(probe(paths.logs()));
   GANGRUN_TRY(base::write_private_file(paths.secret(), secret.reveal()));
+  GANGRUN_TRY(base::write_private_file(paths.certificate(), certificate.certificate_pem));
+  GANGRUN_TRY(base::write_private_file(paths.key(), certificate.key_pem.reveal()));
   const std::string text = base::dump_json_indented(job::to_json(spec)) + "\n";
   return base::write_file_atomically(paths.spec(), text, 0600);
 }
@@ -181,9 +193,9 @@ std::string make_job_id(std::string_view name, base::WallTime now, unsigned rand
   ::gmtime_r(&seconds, &parts);
   const auto since_epoch =
       std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
-  return base::format("{}-{:04}{:02}{:02}-{:02}{:02}{:02}-{:03x}{:x}", name, parts.tm_year + 1900,
-                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                      since_epoch.count() % 1000, random & 0xFU);
+  return base::format("{}-{:04}{:02}{:02}-{:02}{:02}{:02}-{:03x}{:x}", name_in_id(name),
+                      parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+                      parts.tm_min, parts.tm_sec, since_epoch.count() % 1000, random & 0xFU);
 }
 
 JobPaths paths_of(const std::string& home, std::string_view id) {
@@ -228,9 +240,19 @@ Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
   if (newest_first.empty()) return base::not_found("there is no job yet");
   if (text == "last") return newest_first.front();
   std::vector<std::string> fitting;
+  std::string_view how = "is the beginning of";
   for (const std::string& id : newest_first) {
     if (id == text) return id;
     if (!text.empty() && id.starts_with(text)) fitting.push_back(id);
+  }
+  if (fitting.empty() && text.size() > kMaxNameInId) {
+    // An id has only the beginning of such a name.
+    how = "is the name of";
+    std::copy_if(newest_first.begin(), newest_first.end(), std::back_inserter(fitting),
+                 [&](std::string_view id) {
+                   return is_job_id(id) &&
+                          id.substr(0, id.size() - kTimeAndDigits) == name_in_id(text);
+                 });
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) {
@@ -241,7 +263,7 @@ Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
   const std::size_t shown = std::min(fitting.size(), kShown);
   const std::vector<std::string> first(fitting.begin(),
                                        fitting.begin() + static_cast<std::ptrdiff_t>(shown));
-  return base::not_found(base::format("{} is the beginning of {} jobs: {}{}", job::in_quotes(text),
+  return base::not_found(base::format("{} {} {} jobs: {}{}", job::in_quotes(text), how,
                                       fitting.size(), base::join(first, ", "),
                                       shown < fitting.size() ? ", …" : ""));
 }
@@ -255,19 +277,17 @@ Result<JobFolder> JobFolder::create(const std::string& home, const job::JobSpec&
   folder.id_ = std::move(*id);
   folder.paths_ = paths_of(home, folder.id_);
   folder.secret_ = base::Secret::generate();
+  auto certificate = net::make_job_certificate(folder.id_, kCertificateValidity);
+  if (!certificate.ok()) {
+    folder.remove();
+    return certificate.error();
+  }
+  folder.certificate_ = *std::move(certificate);
   folder.lock_ = lock_file(folder.paths_.lock());
   const int lock_errno = errno;
-  Result<> filled = folder.lock_.valid()
-                        ? fill(folder.paths_, folder.secret_, spec)
-                        : Result<>(base::from_errno(lock_errno, folder.paths_.lock()));
-  if (filled.ok()) {
-    auto certificate = make_certificate(folder.paths_, folder.id_);
-    if (certificate.ok()) {
-      folder.certificate_ = std::move(*certificate);
-    } else {
-      filled = certificate.error();
-    }
-  }
+  const Result<> filled = folder.lock_.valid()
+                              ? fill(folder.paths_, folder.secret_, folder.certificate_, spec)
+                              : Result<>(base::from_errno(lock_errno, folder.paths_.lock()));
   if (!filled.ok()) {
     folder.remove();
     return in_words(filled.error(), home);

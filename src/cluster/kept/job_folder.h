@@ -86,14 +86,19 @@ class JobFolder {
   base::UniqueFd lock_;
 };
 
+// What a certificate, a label of Kubernetes and a name of DNS can have: an id is a part of all.
+inline constexpr std::size_t kMaxJobIdBytes = 63;
+
 // "wine-20260131-120000-3fa1": name, time (UTC; after the last dash milliseconds in
-// three hexadecimal digits) and a random digit. Later jobs sort after earlier ones.
+// three hexadecimal digits) and a random digit. Later jobs sort after earlier ones. Of a long name
+// it has the beginning, so that an id is never longer than kMaxJobIdBytes.
 std::string make_job_id(std::string_view name, base::WallTime now, unsigned random);
 
 // The ids of all jobs under `home`, the newest first.
 base::Result<std::vector<std::string>> job_ids(const std::string& home);
 
-// The one id that `text` means: an id, the beginning of only one, or "last".
+// The one id that `text` means: an id, the beginning of only one, a name of which only one has the
+// beginning, or "last".
 base::Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
                                       std::string_view text);
 

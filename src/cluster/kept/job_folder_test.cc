@@ -72,6 +72,19 @@ TEST_F(JobFolderTest, KeepsTheCertificatePrivate) {
             folder->certificate().fingerprint);
 }
 
+// A name of 44 to 63 characters was refused, for its certificate's sake, with a hint about folders.
+TEST_F(JobFolderTest, IsMadeForANameOfAnyLength) {
+  for (const std::size_t length : {1U, 42U, 43U, 44U, 63U}) {
+    job::JobSpec spec = hello();
+    spec.name = std::string(length, 'n');
+    const auto folder = JobFolder::create(home_, spec, kNoon);
+    ASSERT_TRUE(folder.ok()) << length << ": " << folder.error().message;
+    EXPECT_EQ(folder->id().size(), std::min<std::size_t>(length + 21, kMaxJobIdBytes));
+    EXPECT_EQ(*resolve_job(*job_ids(home_), spec.name), folder->id());
+    folder->remove();
+  }
+}
+
 TEST_F(JobFolderTest, IsOpenedByTheNextMasterWhenTheLastHasGone) {
   std::optional<JobFolder> first = *JobFolder::create(home_, hello(), kNoon);
   const std::string path = first->paths().folder;
@@ -159,6 +172,24 @@ TEST(JobIds, AreFoundNewestFirst) {
   }
   EXPECT_THAT(*job_ids(home), ElementsAre(newer, older));
   std::filesystem::remove_all(home);
+}
+
+TEST(JobIds, HaveTheBeginningOfALongName) {
+  const std::string long_name = std::string(40, 'w') + "_-.and-more";
+  EXPECT_EQ(make_job_id(long_name, kNoon, 1), make_job_id(std::string(40, 'w'), kNoon, 1));
+  EXPECT_EQ(make_job_id(std::string(63, '-'), kNoon, 1).size(), kMaxJobIdBytes);
+}
+
+TEST(ResolveJob, TakesALongNameWhoseBeginningIsInTheId) {
+  const std::string beginning(42, 'w');
+  const std::vector<std::string> ids = {make_job_id(beginning + "x", kNoon, 2),
+                                        make_job_id(beginning.substr(1), kNoon, 3)};
+  EXPECT_EQ(*resolve_job(ids, beginning + "x"), ids[0]);
+  EXPECT_FALSE(resolve_job(ids, "v" + beginning).ok());
+  const auto several =
+      resolve_job({ids[0], make_job_id(beginning + "y", kNoon, 4)}, beginning + "x");
+  ASSERT_FALSE(several.ok());
+  EXPECT_THAT(several.error().message, HasSubstr("is the name of 2 jobs"));
 }
 
 TEST(ResolveJob, TakesIdsPrefixesAndLast) {

@@ -116,8 +116,8 @@ TEST(Manifests, TellOfEachTask) {
 
 TEST(Manifests, RefuseWhatCannotBe) {
   ManifestInput input = test::wine_job();
-  input.job_id = std::string(64, 'w');
-  EXPECT_THAT(refusal(input), HasSubstr("name: is too long"));
+  input.spec.tasks = {test::tasks_of(std::string(40, 't'), 1)};
+  EXPECT_THAT(refusal(input), HasSubstr("t: is too long for Kubernetes"));
   input = test::wine_job();
   edit_kubernetes(input.spec).pod = Json("text");
   EXPECT_THAT(refusal(input), HasSubstr("kubernetes.pod: is not a pod"));

@@ -18,6 +18,10 @@ using base::Result;
 
 constexpr std::size_t kMaxLabelBytes = 63;  // of DNS, and of Kubernetes' own
 constexpr std::size_t kMaxDomainBytes = 253;
+// Time and digits of an id, with the dash before them.
+constexpr std::size_t kDistinctBytes = sizeof("-20260131-120000-3fa1") - 1;
+// Of objects that are not pods.
+constexpr std::string_view kLongestEndOfObjects = "-files-9999";
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 
 bool is_of(std::string_view text, std::string_view between) {
@@ -32,6 +36,18 @@ std::string as_dns(std::string_view text) {
   std::ranges::replace_if(
       out, [](char c) { return !base::is_small_letter_or_digit(c); }, '-');
   return out;
+}
+
+// What follows the job's name in the longest of all names.
+std::size_t longest_end(const ManifestInput& input) {
+  std::size_t longest = kLongestEndOfObjects.size();
+  for (const job::TaskSpec& task : input.spec.tasks) {
+    const job::TaskId last{task.type, task.slots() - 1};
+    if (!input.names.pods.contains(last)) {
+      longest = std::max(longest, 1 + host_name(last).size());
+    }
+  }
+  return longest;
 }
 
 bool is_ours(std::string_view key) { return key.starts_with("gangrun/") || key == kManagedBy; }
@@ -57,19 +73,21 @@ Result<> check_key(const std::string& key, const std::string& field) {
                               job::in_quotes(key), kMaxLabelBytes));
 }
 
-Result<> check_too_long(const std::string& name, const char* kind) {
+// Where the job's name is cut as far as it goes, it is the type that is too long.
+Result<> check_too_long(const std::string& name, const char* kind, const std::string& field) {
   if (name.size() <= kMaxLabelBytes) return {};
   return invalid(
-      "name", base::format("is too long for Kubernetes by {}: the {} {} would have {} "
-                           "characters, at most {} are allowed",
-                           name.size() - kMaxLabelBytes, kind, name, name.size(), kMaxLabelBytes));
+      field, base::format("is too long for Kubernetes by {}: the {} {} would have {} "
+                          "characters, at most {} are allowed",
+                          name.size() - kMaxLabelBytes, kind, name, name.size(), kMaxLabelBytes));
 }
 
 Result<> check_pod_names(const ManifestInput& input) {
   std::map<std::string, job::TaskId> taken;
   for (const job::TaskId& task : input.spec.task_ids()) {
     const std::string name = pod_name(input, task);
-    GANGRUN_TRY(check_too_long(name, "pod"));
+    GANGRUN_TRY(check_too_long(name, "pod",
+                               input.names.pods.contains(task) ? "name" : "tasks." + task.type));
     if (!is_dns_label(name)) {
       return invalid("name", base::format("{} cannot be the name of a pod; allowed: small letters, "
                                           "digits and '-'",
@@ -113,10 +131,17 @@ bool is_label_key(std::string_view text) {
 
 bool is_label_value(std::string_view text) { return text.empty() || is_of(text, "-_."); }
 
+// Of a long one the beginning goes as far as it must: the end of an id tells jobs apart.
 std::string job_name(const ManifestInput& input) {
   std::string name = as_dns(input.job_id);
   // A service's name begins with a letter.
-  return name.empty() || !base::is_small_letter(name.front()) ? "job-" + name : name;
+  if (name.empty() || !base::is_small_letter(name.front())) name = "job-" + name;
+  const std::size_t room = kMaxLabelBytes - std::min(kMaxLabelBytes, longest_end(input));
+  if (name.size() <= room) return name;
+  const std::string end = name.substr(name.size() - std::min(name.size(), kDistinctBytes));
+  name.resize(std::max<std::size_t>(room, end.size() + 1) - end.size());
+  while (name.size() > 1 && name.back() == '-') name.pop_back();
+  return name + end;
 }
 
 std::string owner_name(const ManifestInput& input) {
@@ -181,7 +206,6 @@ Result<> check_annotations(const Json& annotations, const std::string& field) {
 
 Result<> check_names(const ManifestInput& input) {
   const KubernetesOptions& options = kubernetes_of(input.spec);
-  GANGRUN_TRY(check_too_long(owner_name(input), "job"));
   GANGRUN_TRY(check_pod_names(input));
   GANGRUN_TRY(check_ports(input));
   GANGRUN_TRY(check_labels(options.labels, "kubernetes.labels"));

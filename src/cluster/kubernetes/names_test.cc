@@ -46,13 +46,36 @@ TEST(Names, MayBeOthers) {
   EXPECT_EQ(message_of(input), "tasks: worker:0 and worker:1 would have pods of one name, worker0");
 }
 
+// Jobs that gangrun itself had named after a long command could not run there.
+TEST(Names, HaveOfALongIdWhatTellsJobsApart) {
+  ManifestInput input = test::wine_job();
+  for (const std::size_t length : {30U, 31U, 32U, 42U}) {
+    input.job_id = std::string(length, 'w') + "-20260131-120000-3fa1";
+    EXPECT_EQ(message_of(input), "") << length;
+    const std::string name = job_name(input);
+    EXPECT_LE(name.size(), 52U) << length;
+    EXPECT_TRUE(name.starts_with("wwwww")) << name;
+    EXPECT_TRUE(name.ends_with("w-20260131-120000-3fa1")) << name;
+    EXPECT_TRUE(is_dns_label(config_map_name(input, 9999)));
+  }
+  input.job_id = "a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-20260131-120000-3fa1";
+  EXPECT_TRUE(is_dns_label(job_name(input))) << job_name(input);
+  // The pods' names stay what they are where they fit.
+  input.job_id = std::string(10, 'w') + "-20260131-120000-3fa1";
+  EXPECT_EQ(pod_name(input, {"worker", 1}), input.job_id + "-worker-1");
+}
+
 TEST(Names, ThatAreTooLongAreToldByHowMuch) {
   ManifestInput input = test::wine_job();
-  input.job_id = std::string(55, 'w');
-  EXPECT_EQ(message_of(input), "name: is too long for Kubernetes by 1: the pod " + input.job_id +
-                                   "-worker-0 would have 64 characters, at most 63 are allowed");
-  input.job_id = std::string(58, 'w');
-  EXPECT_THAT(message_of(input), HasSubstr("by 1: the job"));
+  input.spec.tasks = {test::tasks_of(std::string(40, 't'), 1)};
+  EXPECT_THAT(message_of(input),
+              HasSubstr("tasks." + std::string(40, 't') +
+                        ": is too long for Kubernetes by 2: the pod w-20260131"));
+  input.spec.tasks = {test::tasks_of(std::string(38, 't'), 1)};
+  EXPECT_EQ(message_of(input), "");
+  const job::TaskId own{std::string(38, 't'), 0};
+  input.names.pods = {{own, std::string(64, 'p')}};
+  EXPECT_THAT(message_of(input), HasSubstr("name: is too long for Kubernetes by 1: the pod ppp"));
 }
 
 TEST(Names, OfTwoTypesMayNotBeTheSame) {

@@ -22,6 +22,8 @@ std::string texts(const Hosts& hosts) {
 TEST(Hostfile, IsTakenInTheFormsOfOthers) {
   EXPECT_EQ(texts(hosts_of_file("# ours\ngpu1\ngpu2:4\n\n  gpu3\tslots=8  # DeepSpeed's\r\n")),
             "gpu1 gpu2:4 gpu3:8");
+  EXPECT_EQ(texts(hosts_of_file("fd00::5 slots=8\n[fd00::6]:4\n::1\n")),
+            "[fd00::5]:8 [fd00::6]:4 ::1");
 }
 
 TEST(Hostfile, AHostThatIsNamedAgainHasMoreSlots) {

@@ -35,6 +35,9 @@ constexpr std::chrono::milliseconds kLookAgain(20);
 constexpr auto kKept = std::chrono::hours(24);
 constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
 constexpr std::size_t kMaxHolderBytes = 1024;
+// Of a host's name in an agent's, which is a part of a cgroup's name.
+constexpr std::size_t kMaxHostInName = 64;
+constexpr std::size_t kHashDigits = 16;
 // Where the folder itself is too deep.
 constexpr const char* kSocketFolder = "/tmp/gangrun-XXXXXX";
 
@@ -97,8 +100,15 @@ base::Result<> name_holder(int fd, const std::string& host) {
 }  // namespace
 
 std::string job_id_on_host(const std::string& job_id, const std::string& host) {
+  std::string name = host;
+  if (name.size() > kMaxHostInName) {
+    net::Sha256Stream hash;
+    hash.put(host);
+    name = base::format("{}-{}", host.substr(0, kMaxHostInName - kHashDigits - 1),
+                        net::to_hex(hash.finish()).substr(0, kHashDigits));
+  }
   // No name has an "@", so that none is the beginning of another.
-  return base::format("{}@{}@", job_id, host);
+  return base::format("{}@{}@", job_id, name);
 }
 
 base::Result<RunFolder> RunFolder::open(const std::string& base, const std::string& job_id,

@@ -194,5 +194,13 @@ TEST(JobIdOnHost, IsTheBeginningOfNoOther) {
   EXPECT_FALSE(job_id_on_host("j", "gpu1.lan").starts_with(job_id_on_host("j", "gpu1")));
 }
 
+// What an agent is called is a part of its cgroup's name, which has a limit.
+TEST(JobIdOnHost, IsShortAndItsOwnForALongHost) {
+  const std::string host(252, 'h');
+  EXPECT_EQ(job_id_on_host("j", std::string(64, 'h')), "j@" + std::string(64, 'h') + "@");
+  EXPECT_EQ(job_id_on_host("j", host).size(), 67U);
+  EXPECT_NE(job_id_on_host("j", host + "1"), job_id_on_host("j", host + "2"));
+}
+
 }  // namespace
 }  // namespace gangrun::node
