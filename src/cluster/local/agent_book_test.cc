@@ -36,7 +36,8 @@ std::string words(const Event& event) {
                                              words(AgentKey{ended.task, ended.attempt}),
                                              to_words(ended.why));
                        },
-                       [](const Gone&) { return std::string("gone"); }},
+                       [](const Gone&) { return std::string("gone"); },
+                       [](const Remark&) { return std::string("remark"); }},
       event);
 }
 

@@ -56,7 +56,8 @@ std::string words(const ContainerAction& action) {
         return base::format("ended {} {}: {}", name(ended.task, ended.attempt),
                             job::to_string(ended.why.reason), to_words(ended.why));
       },
-      [](const Gone&) { return std::string("gone"); }};
+      [](const Gone&) { return std::string("gone"); },
+      [](const Remark&) { return std::string("remark"); }};
   return std::visit(
       base::Overloaded{[](const StartContainer& start) {
                          return base::format("start {} in {}", job::to_string(start.task),
