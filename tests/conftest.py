@@ -126,6 +126,15 @@ class Hosts:
         ip(*where, "address", "add", address + rest[0], "dev", device, *rest[1:])
 
     @staticmethod
+    def add_bridge(name, address):
+        """As a container engine has it on each host: an interface that leads nowhere else."""
+        ip("-n", name, "link", "add", "docker0", "type", "veth", "peer", "name", "inside")
+        ip("-n", name, "address", "add", f"{address}/16", "dev", "docker0")
+        for device in ("docker0", "inside"):
+            ip("-n", name, "link", "set", device, "up")
+        wait_until(lambda: Hosts.has_link(name, "docker0"), f"the link of docker0 in {name}")
+
+    @staticmethod
     def has_link(name, device):
         (shown,) = json.loads(ip("-j", "-n", name, "link", "show", "dev", device))
         return "LOWER_UP" in shown["flags"] and shown["operstate"] == "UP"

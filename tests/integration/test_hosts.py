@@ -353,6 +353,17 @@ def test_bad_hosts_are_refused_before_anything_starts(run_gangrun, hosts, home, 
     assert not (home / "jobs").exists()
 
 
+def test_one_address_on_two_hosts_is_refused(run_gangrun, hosts, home, tmp_path):
+    """A bridge for containers has the same one everywhere, and no task reached another."""
+    for name in hosts.names:
+        hosts.add_bridge(name, "172.17.0.1")
+    done = run_gangrun("run", "--hosts", ",".join(hosts.names), "--interface", "docker0", "-r", "worker:2", "--", "true", cwd=tmp_path)
+    assert done.status == 2 and done.stderr.count("\n") == 1, done
+    assert f"hosts {hosts.names[0]} and {hosts.names[1]} have one address, 172.17.0.1 (of host " in done.stderr
+    assert "--interface" in done.stderr
+    assert not (home / "jobs").exists()
+
+
 def test_a_host_whose_link_is_down_is_refused(run_gangrun, hosts, tmp_path):
     hosts.cut(hosts.names[1])
     done = run_gangrun("run", "--hosts", ",".join(hosts.names), "-r", "worker:1", "--", "true", cwd=tmp_path)

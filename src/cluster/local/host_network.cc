@@ -1,6 +1,9 @@
 #include "cluster/local/host_network.h"
 
+#include <sys/stat.h>
+
 #include <functional>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -60,6 +63,11 @@ Result<std::string> find_master_address(int name_space) {
   return base::unavailable("it has no address that this machine can reach");
 }
 
+ino_t inode_of(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 ? info.st_ino : 0;
+}
+
 }  // namespace
 
 Result<HostNetwork> look_at_host(const std::string& name, const std::string& master_address,
@@ -81,10 +89,20 @@ Result<HostNetwork> look_at_host(const std::string& name, const std::string& mas
 
 Result<> check_hosts(const std::vector<job::Host>& hosts, const std::string& master_address,
                      const std::string& interface) {
+  std::map<std::string, std::pair<std::string, ino_t>> named;
   for (const job::Host& host : hosts) {
     const auto network = look_at_host(host.name, master_address, interface);
-    if (network.ok()) continue;
-    return network.error().context(base::format("host {} cannot be used", host.name));
+    if (!network.ok()) {
+      return network.error().context(base::format("host {} cannot be used", host.name));
+    }
+    const ino_t inode = inode_of(network->name_space.get());
+    const auto [other, is_new] = named.try_emplace(network->address, host.name, inode);
+    // One namespace may have two names.
+    if (is_new || other->second.second == inode) continue;
+    return base::invalid_argument(base::format(
+        "hosts {} and {} have one address, {} ({}), so that neither reaches the other; allowed: an "
+        "interface or network (--interface) in which each host has an address of its own",
+        other->second.first, host.name, network->address, network->address_reason));
   }
   return {};
 }

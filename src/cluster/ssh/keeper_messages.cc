@@ -9,6 +9,8 @@
 #include "base/strings.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
+#include "job/units.h"
+#include "net/hosts.h"
 
 namespace gangrun::cluster {
 
@@ -56,10 +58,10 @@ Json agent_json(std::string_view op, std::uint32_t agent) { return {{"op", op}, 
 Json json_of(const HelloMessage& each) {
   return {{"op", "hello"},
           {"version", each.version},
-          {"boot_id", each.boot_id},
+          {"network", each.network},
           {"address", each.address},
           {"address_reason", each.address_reason},
-          {"own_address", each.own_address},
+          {"own_addresses", each.own_addresses},
           {"shares_folder", each.shares_folder},
           {"gpus", job::to_json(each.gpus)},
           {"containment", job::to_string(each.containment)},
@@ -154,16 +156,36 @@ Result<> read_abilities(const KeeperReader& reader, HelloMessage& hello) {
   return {};
 }
 
+// All jobs of the host's neighbours are told them.
+Result<> check_address(const std::string& address) {
+  if (net::is_numeric_address(address)) return {};
+  return base::invalid_argument(
+      base::format("hello: {} is not an address", job::in_quotes(address)));
+}
+
+Result<> read_addresses(const KeeperReader& reader, HelloMessage& hello) {
+  GANGRUN_ASSIGN(hello.address, reader.get<std::string>("address"));
+  GANGRUN_TRY(check_address(hello.address));
+  GANGRUN_ASSIGN(hello.address_reason, reader.get<std::string>("address_reason"));
+  GANGRUN_ASSIGN(hello.own_addresses, reader.get<std::vector<std::string>>("own_addresses"));
+  if (hello.own_addresses.size() > kMaxOwnAddresses) {
+    return base::invalid_argument(base::format("hello: {} addresses; allowed: at most {}",
+                                               hello.own_addresses.size(), kMaxOwnAddresses));
+  }
+  for (const std::string& address : hello.own_addresses) {
+    GANGRUN_TRY(check_address(address));
+  }
+  return {};
+}
+
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"version", "boot_id", "address", "address_reason", "own_address",
+  GANGRUN_TRY(reader.only({"version", "network", "address", "address_reason", "own_addresses",
                            "shares_folder", "gpus", "containment", "containment_lack", "engine",
                            "engine_lack", "system", "folder", "free_bytes"}));
   HelloMessage hello;
   GANGRUN_ASSIGN(hello.version, reader.get<std::string>("version"));
-  GANGRUN_ASSIGN(hello.boot_id, reader.get<std::string>("boot_id"));
-  GANGRUN_ASSIGN(hello.address, reader.get<std::string>("address"));
-  GANGRUN_ASSIGN(hello.address_reason, reader.get<std::string>("address_reason"));
-  GANGRUN_ASSIGN(hello.own_address, reader.get<std::string>("own_address"));
+  GANGRUN_ASSIGN(hello.network, reader.get<std::string>("network"));
+  GANGRUN_TRY(read_addresses(reader, hello));
   GANGRUN_ASSIGN(hello.shares_folder, reader.get<bool>("shares_folder"));
   GANGRUN_TRY(read_abilities(reader, hello));
   GANGRUN_ASSIGN(hello.system, reader.get<std::string>("system"));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,18 +19,21 @@
 // The messages between gangrun and a host's keeper, as JSON objects with a member "op".
 namespace gangrun::cluster {
 
+// More are of no use to choose from.
+inline constexpr std::size_t kMaxOwnAddresses = 64;
+
 // Of the keeper, first of all: what the host is.
 struct HelloMessage {
   std::string version;  // of the program
-  std::string
-      boot_id;  // tells machines apart, and one machine before and after it has started anew
+  // What hosts with one network stack have in common, on one machine since it has started; empty:
+  // not known.
+  std::string network;
   // By which the host is known where the connection came from, and why.
   std::string address;
   std::string address_reason;
-  // Another one of its own, where that is a loopback address; empty: it has none.
-  std::string own_address;
-  bool shares_folder = false;  // whether the working folder of the client is there too
-  job::Gpus gpus;              // that may be used
+  std::vector<std::string> own_addresses;  // all but loopback, at most kMaxOwnAddresses
+  bool shares_folder = false;              // whether the working folder of the client is there too
+  job::Gpus gpus;                          // that may be used
   job::Containment containment = job::Containment::kSubreaper;  // that its tasks get
   std::string containment_lack;  // why no better one, where the best was wanted; else empty
   std::string engine;            // the client of its container engine; empty: it has none

@@ -11,10 +11,10 @@ std::vector<KeeperMessage> one_of_each() {
   const job::TaskId task{"worker", 3};
   HelloMessage hello;
   hello.version = "0.1.0";
-  hello.boot_id = "b";
+  hello.network = "b:1";
   hello.address = "10.0.0.2";
   hello.address_reason = "as ssh reached it";
-  hello.own_address = "192.168.0.2";
+  hello.own_addresses = {"192.168.0.2", "fd00::2"};
   hello.shares_folder = true;
   hello.gpus = {job::GpuMaker::kNvidia, {{"GPU-1", "GPU-1", "", ""}}};
   hello.containment = job::Containment::kCgroup;

@@ -120,7 +120,7 @@ std::string SshCluster::place(Agent& agent) {
   std::string wanted;
   if (agent.launch.wanted) {
     for (const auto& host : hosts_) {
-      if (address_of(*host).first == agent.launch.wanted->host) wanted = host->name();
+      if (address_of(*host).address == agent.launch.wanted->host) wanted = host->name();
     }
   }
   const std::set<std::string> unusable = unusable_hosts();
@@ -220,13 +220,15 @@ void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& h
   (*host)->run_folder = *folder;
   (*host)->works_here = *works_here;
   (*host)->has_files = true;
+  if (auto address = base::json_member_or<std::string>(handle, "address", ""); address.ok()) {
+    // Told by a master of this version.
+    if (!address->empty()) (*host)->address = {*std::move(address), "as it was before"};
+  }
 }
 
 void SshCluster::release_others() {
   released_ = true;
-  for (const auto& host : hosts_) {
-    if (host->state == Host::State::kBeginning && host->link->is_up()) begin(*host);
-  }
+  begin_known();
 }
 
 void SshCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {

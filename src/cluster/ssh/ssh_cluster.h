@@ -17,6 +17,7 @@
 #include "cluster/ssh/host_slots.h"
 #include "cluster/ssh/keeper_messages.h"
 #include "net/event_loop.h"
+#include "net/interfaces.h"
 
 namespace gangrun::cluster {
 
@@ -49,6 +50,7 @@ class SshCluster final : public Cluster {
     // For hosts that have the working folder; others get the files.
     std::map<std::string, std::string> environment;
     std::vector<HostFile> files;
+    std::string interface;  // of the hosts' addresses; empty: the job asks for none
   };
 
   // Links that are not up are opened.
@@ -81,6 +83,9 @@ class SshCluster final : public Cluster {
 
   void on_up(Host& host);
   void ping();
+  void begin_known();
+  base::Result<> choose_addresses_of_all();
+  void choose_address_of(Host& host);
   void begin(Host& host);
   void say_where_tasks_work();
   void on_down(Host& host, const base::Error& why, bool can_pass);
@@ -95,7 +100,7 @@ class SshCluster final : public Cluster {
   void on(Host& host, const RefusedMessage& message);
   void send_files(Host& host);
   void ready(Host& host);
-  [[nodiscard]] std::pair<std::string, std::string> address_of(const Host& host) const;
+  [[nodiscard]] static net::ChosenAddress address_of(const Host& host);
   [[nodiscard]] std::string log_path(const job::TaskId& task, bool is_error) const;
   Agent* find(std::uint32_t number);
 
@@ -110,6 +115,7 @@ class SshCluster final : public Cluster {
   std::uint32_t next_agent_ = 1;
   net::Timer ping_timer_;
   bool has_said_where_ = false;
+  bool has_addresses_ = false;
   bool released_;                      // what is not adopted by now, need not go on
   std::string waits_for_;              // what was last told
   std::set<std::string> broken_logs_;  // that could not be written

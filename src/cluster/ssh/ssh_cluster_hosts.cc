@@ -46,14 +46,67 @@ base::Result<> append(const std::string& path, std::string_view bytes) {
 }  // namespace
 
 void SshCluster::on_up(Host& host) {
-  logger_.info("host {} is up, at {} ({})", host.name(), address_of(host).first,
-               address_of(host).second);
+  const net::ChosenAddress address = address_of(host);
+  logger_.info("host {} is up, at {} ({})", host.name(), address.address, address.reason);
   host.state = Host::State::kBeginning;
   host.was_up = true;
+  host.has_begun = false;
   host.trouble.clear();
   host.pause = kFirstPause;
   host.lease.reset();
-  if (released_) begin(host);
+  begin_known();
+}
+
+// None before all were reached for the first time: which addresses they have for each other depends
+// on all of them.
+void SshCluster::begin_known() {
+  if (!released_) return;
+  if (options_.is_first_master) {
+    for (const auto& host : hosts_) {
+      if (!host->was_up) return;
+    }
+    if (const auto chosen = choose_addresses_of_all(); !chosen.ok()) {
+      return emit(Gone{chosen.error().message});
+    }
+  }
+  for (const auto& host : hosts_) {
+    if (host->state != Host::State::kBeginning || host->has_begun) continue;
+    choose_address_of(*host);
+    begin(*host);
+  }
+}
+
+base::Result<> SshCluster::choose_addresses_of_all() {
+  if (has_addresses_) return {};
+  std::vector<SeenHost> seen;
+  for (const auto& host : hosts_) seen.push_back(seen_host(host->name(), host->link->hello()));
+  GANGRUN_ASSIGN(const HostAddresses chosen, choose_addresses(seen, options_.interface));
+  has_addresses_ = true;
+  for (const auto& host : hosts_) host->address = chosen.of_hosts[host->index];
+  for (const std::string& remark : chosen.remarks) emit(Remark{remark});
+  return {};
+}
+
+// For a later master, which does not wait for hosts that may be gone: one with tasks keeps what it
+// had, another gets what all others can reach.
+void SshCluster::choose_address_of(Host& host) {
+  if (host.address) return;
+  std::vector<SeenHost> seen = {seen_host(host.name(), host.link->hello())};
+  bool is_one_unknown = false;
+  for (const auto& other : hosts_) {
+    if (other.get() == &host) continue;
+    if (other->was_up) {
+      seen.push_back(seen_host(other->name(), other->link->hello()));
+    } else if (!std::exchange(is_one_unknown, true)) {
+      seen.push_back({.name = other->name(), .address = {}, .own_addresses = {}, .network = {}});
+    }
+  }
+  const auto chosen = choose_addresses(seen, options_.interface);
+  if (chosen.ok()) {
+    host.address = chosen->of_hosts.front();
+  } else {
+    logger_.warning("{}", chosen.error().message);
+  }
 }
 
 void SshCluster::ping() {
@@ -62,15 +115,16 @@ void SshCluster::ping() {
 }
 
 void SshCluster::begin(Host& host) {
-  const auto [address, reason] = address_of(host);
+  host.has_begun = true;
+  const net::ChosenAddress address = address_of(host);
   if (!host.works_here) host.works_here = host.link->hello().shares_folder;
   say_where_tasks_work();
   const bool works_here = *host.works_here;
   host.link->send(MessageFrame{to_json(BeginMessage{
       .job_id = options_.job_id,
       .run_folder = host.run_folder,
-      .address = address,
-      .address_reason = reason,
+      .address = address.address,
+      .address_reason = address.reason,
       .works_here = works_here,
       .outlives_us = options_.agents_outlive_us,
       .environment = works_here ? options_.environment : std::map<std::string, std::string>()})});
@@ -88,17 +142,12 @@ void SshCluster::say_where_tasks_work() {
   if (sentence) emit(Remark{*sentence});
 }
 
-// Hosts that are reached by a loopback address are this machine. Among others they have the address
-// by which those reach it.
-std::pair<std::string, std::string> SshCluster::address_of(const Host& host) const {
+// What was chosen stands for a loopback address only: any other may have changed.
+net::ChosenAddress SshCluster::address_of(const Host& host) {
   const HelloMessage& hello = host.link->hello();
-  if (!net::is_loopback_address(hello.address)) return {hello.address, hello.address_reason};
-  const bool is_alone = std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& other) {
-    const std::string& boot_id = other->link->hello().boot_id;
-    return boot_id.empty() || boot_id == hello.boot_id;
-  });
-  if (is_alone || hello.own_address.empty()) return {hello.address, hello.address_reason};
-  return {hello.own_address, "its own, as ssh reached it by a loopback address"};
+  const bool is_known = !hello.address.empty() && !net::is_loopback_address(hello.address);
+  if (!is_known && host.address) return *host.address;
+  return {hello.address, hello.address_reason};
 }
 
 void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
@@ -271,6 +320,7 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
                  {{"host", host.name()},
                   {"run_folder", host.run_folder},
                   {"works_here", host.works_here.value_or(false)},
+                  {"address", address_of(host).address},
                   {"out_base", agent->out_base},
                   {"error_base", agent->error_base},
                   {"keeper", agent->handle}}});

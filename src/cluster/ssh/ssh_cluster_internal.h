@@ -9,6 +9,7 @@
 #include "base/unique_fd.h"
 #include "cluster/ssh/relay.h"
 #include "cluster/ssh/ssh_cluster.h"
+#include "net/interfaces.h"
 
 namespace gangrun::cluster {
 
@@ -40,6 +41,8 @@ struct SshCluster::Host {
   State state = State::kDown;
   std::unique_ptr<Relay> relay;
   std::string run_folder;  // empty: none was made there yet
+  // By which the others know it, where ssh reached it by a loopback address.
+  std::optional<net::ChosenAddress> address;
   // Whether its tasks work in the client's folder: as it was when the first of them was to start.
   std::optional<bool> works_here;
   bool has_files = false;  // all of them, in that folder
@@ -48,8 +51,9 @@ struct SshCluster::Host {
   std::uint64_t file_left = 0;
   std::uint64_t agent_log_seen = 0;
   std::string waits_for;
-  std::string trouble;  // why it is down
-  bool was_up = false;  // ever
+  std::string trouble;     // why it is down
+  bool was_up = false;     // ever
+  bool has_begun = false;  // was told the job, on this connection
   int tries = 0;
   std::chrono::milliseconds pause = kFirstPause;
   net::Timer again;

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/variable.h"
 #include "client/prepare.h"
+#include "cluster/ssh/host_addresses.h"
 #include "cluster/ssh/ssh_cluster.h"
 #include "cluster/ssh/ssh_options.h"
 #include "cluster/ssh/ssh_rules.h"
@@ -134,11 +135,14 @@ Result<> SshBackend::reach(net::EventLoop& loop, const base::Clock& clock, const
   }
   GANGRUN_TRY(troubles_of(*links_));
   std::vector<int> gpus;
+  std::vector<cluster::SeenHost> seen;
   for (std::size_t i = 0; i < links_->size(); ++i) {
     const cluster::HostLink& link = links_->at(i);
     GANGRUN_TRY(cluster::check_engine(spec, link.host(), link.hello()));
     gpus.push_back(static_cast<int>(link.hello().gpus.list.size()));
+    seen.push_back(cluster::seen_host(link.host(), link.hello()));
   }
+  GANGRUN_TRY(cluster::choose_addresses(seen, spec.interface));
   return cluster::check_gpus(spec, gpus);
 }
 
@@ -169,6 +173,7 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   options.agents_outlive_us = input.tasks_outlive_us;
   options.is_first_master = !settings.past.has_value();
   options.environment = shared_environment();
+  options.interface = input.spec.interface;
   GANGRUN_ASSIGN(options.files, files_of(input.spec, input.launch.working_folder));
   return std::unique_ptr<cluster::Cluster>(std::make_unique<cluster::SshCluster>(
       input.loop, input.logger, std::move(links_), std::move(options)));

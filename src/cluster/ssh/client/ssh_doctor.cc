@@ -3,12 +3,15 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "client/agent_program.h"
 #include "client/text.h"
 #include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/host_addresses.h"
 #include "host/ending_signals.h"
 #include "net/event_loop.h"
 
@@ -27,6 +30,24 @@ constexpr std::chrono::seconds kLeaveLimit(5);
 void let_go(cluster::HostLinks& links, base::Instant deadline) {
   for (std::size_t i = 0; i < links.size(); ++i) links.at(i).finish(deadline);
   for (std::size_t i = 0; i < links.size(); ++i) (void)links.at(i).wait_for_end(deadline);
+}
+
+// By which the hosts would know each other, where there is something to say of it.
+void add_addresses(cluster::HostLinks& links, Examination& examination) {
+  std::vector<cluster::SeenHost> seen;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const cluster::HostLink& link = links.at(i);
+    if (!link.is_up()) return;
+    seen.push_back(cluster::seen_host(link.host(), link.hello()));
+  }
+  const auto chosen = cluster::choose_addresses(seen, "");
+  if (!chosen.ok()) {
+    examination.checks.push_back({"addresses", Verdict::kFailed, chosen.error().message});
+    return;
+  }
+  for (const std::string& remark : chosen->remarks) {
+    examination.checks.push_back({"addresses", Verdict::kWarning, remark});
+  }
 }
 
 }  // namespace
@@ -85,6 +106,7 @@ base::Result<Examination> look_at_hosts(const job::JobSpec& spec, Context& conte
                                                                 base::to_words(kLoginLimit))});
     }
   }
+  add_addresses(*links, examination);
   examination.is_whole = !is_cancelled;
   let_go(*links, context.clock.now() + kLeaveLimit);
   return examination;

@@ -1,14 +1,17 @@
 #include "cluster/ssh/node/host_facts.h"
 
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -20,6 +23,7 @@
 #include "cluster/ssh/node/nvidia_smi.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
+#include "net/hosts.h"
 #include "net/interfaces.h"
 #include "process/engine.h"
 #include "process/levels.h"
@@ -32,15 +36,22 @@ using base::Result;
 
 constexpr std::size_t kMaxBootIdBytes = 64;
 
-std::string boot_id() {
-  auto id = base::read_file("/proc/sys/kernel/random/boot_id", kMaxBootIdBytes);
-  return id.ok() ? std::string(base::trim(*id)) : std::string();
+// The machine since it has started, and the network namespace in which we are.
+std::string own_network() {
+  const auto id = base::read_file("/proc/sys/kernel/random/boot_id", kMaxBootIdBytes);
+  struct stat info {};
+  if (!id.ok() || ::stat("/proc/self/ns/net", &info) != 0) return {};
+  return base::format("{}:{}", base::trim(*id), info.st_ino);
 }
 
-// As ssh reached this host: the third word of "CLIENT PORT SERVER PORT".
-std::string address_of_connection() {
+// As ssh reached this host: the third word of "CLIENT PORT SERVER PORT". That may be no address, as
+// behind a program that is ssh's connection, or one that means nothing without its interface.
+net::ChosenAddress address_of_connection() {
   const auto words = base::split(base::variable("SSH_CONNECTION"), ' ');
-  return words.size() == 4 ? words[2] : std::string("127.0.0.1");
+  if (words.size() == 4 && net::is_numeric_address(words[2])) {
+    return {words[2], "as ssh reached it"};
+  }
+  return {"127.0.0.1", "as ssh tells no address by which it reached it"};
 }
 
 std::string system_words() {
@@ -56,9 +67,10 @@ std::int64_t free_bytes_of(const std::string& folder) {
   return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
 }
 
-std::string first_own_address() {
-  const auto addresses = net::local_addresses();
-  return addresses.empty() ? std::string() : addresses.front();
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> addresses = net::local_addresses();
+  addresses.resize(std::min(addresses.size(), cluster::kMaxOwnAddresses));
+  return addresses;
 }
 
 std::map<std::string, std::string> own_environment() {
@@ -77,15 +89,14 @@ std::map<std::string, std::string> own_environment() {
 Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
   cluster::HelloMessage hello;
   hello.version = GANGRUN_VERSION;
-  hello.boot_id = boot_id();
-  hello.address = address_of_connection();
-  hello.address_reason = "as ssh reached it";
+  hello.network = own_network();
+  net::ChosenAddress chosen = address_of_connection();
   if (!options.interface.empty()) {
-    GANGRUN_ASSIGN(auto chosen, net::choose_address(net::interface_addresses(), options.interface));
-    hello.address = std::move(chosen.address);
-    hello.address_reason = std::move(chosen.reason);
+    GANGRUN_ASSIGN(chosen, net::choose_address(net::interface_addresses(), options.interface));
   }
-  hello.own_address = first_own_address();
+  hello.address = std::move(chosen.address);
+  hello.address_reason = std::move(chosen.reason);
+  hello.own_addresses = own_addresses();
   hello.shares_folder = cluster::has_mark(options.working_folder, options.folder_mark);
   cluster::GpuSources sources;
   sources.nvidia_library = gpus_of_nvidia_smi;

@@ -31,7 +31,19 @@ TEST_F(HostFactsTest, TheAddressIsTheOneThatSshReached) {
   EXPECT_EQ(hello->address, "10.0.0.2");
   EXPECT_EQ(hello->address_reason, "as ssh reached it");
   EXPECT_EQ(hello->containment, job::Containment::kSubreaper);
-  EXPECT_EQ(hello->boot_id.size(), 36U);
+  EXPECT_THAT(hello->network, testing::MatchesRegex("[-0-9a-f]+:[0-9]+"));
+  EXPECT_EQ(hello->network, hello_of(options_)->network);
+}
+
+TEST_F(HostFactsTest, WhatIsNoAddressOfAConnectionIsNotTaken) {
+  for (const char* connection :
+       {"UNKNOWN 65535 UNKNOWN 65535", "fe80::1%eth0 1 fe80::2%eth0 22", ""}) {
+    ::setenv("SSH_CONNECTION", connection, 1);
+    const auto hello = hello_of(options_);
+    ASSERT_TRUE(hello.ok()) << hello.error().message;
+    EXPECT_EQ(hello->address, "127.0.0.1") << connection;
+    EXPECT_EQ(hello->address_reason, "as ssh tells no address by which it reached it");
+  }
 }
 
 TEST_F(HostFactsTest, TheSystemAndItsRoomAreTold) {
