@@ -251,7 +251,7 @@ PortEnd Agent::port_end(const job::ExitReport& report) const {
     const auto foreign = process::foreign_listener(port, ports_->fds());
     if (!foreign.ok()) logger_.warning("who listens on port {}: {}", port, foreign.error().message);
     if (!foreign.ok() || !foreign->has_value()) return std::string();
-    return process::listener_words(**foreign);
+    return process::listener_words(**foreign, containment_.outer_proc_fd());
   };
   const RunPorts ports{.held = ports_->numbers(),
                        .hold = task_spec_.ports.hold,

@@ -130,6 +130,9 @@ base::Result<Containment> contain(const ContainOptions& options) {
   for (const int fd : options.lasting_fds) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   Containment containment(options.level, std::move(guardian.read), std::move(state->cgroup),
                           options.containers, std::move(remover->order));
+  if (options.level == Level::kPidNamespace) {
+    containment.outer_proc_.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
   GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
   return containment;
 }

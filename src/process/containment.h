@@ -86,6 +86,9 @@ class Containment {
 
   [[nodiscard]] const EngineContainers& containers() const { return containers_; }
 
+  // The /proc of the namespace outside, where the task is in one of its own; else -1.
+  [[nodiscard]] int outer_proc_fd() const { return outer_proc_.get(); }
+
   // Kills all processes of the task with SIGKILL, removes its containers, and returns when none is
   // alive; zombies among
   // `own_children` are left to the caller. The agent's other children die too. kDeadlineExceeded
@@ -109,6 +112,7 @@ class Containment {
   EngineContainers containers_;
   // Whose other end waits for both of us to be gone.
   base::UniqueFd remover_;
+  base::UniqueFd outer_proc_;
 };
 
 // Splits this process in two. To be called first in main, with one thread and no child. The caller

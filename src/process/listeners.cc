@@ -131,12 +131,15 @@ base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
   return std::optional(listeners.front());
 }
 
-std::string listener_words(const Listener& listener) {
-  for (const pid_t pid : all_processes()) {
-    const auto inodes = socket_inodes(pid);
-    if (std::find(inodes.begin(), inodes.end(), listener.inode) == inodes.end()) continue;
-    const auto stat = read_stat(pid);
-    return fmt::format("process {} ({}) of user {}", pid, stat ? stat->name : "?", listener.user);
+std::string listener_words(const Listener& listener, int outer_proc) {
+  std::vector<std::string> folders = {"/proc"};
+  if (outer_proc >= 0) folders.push_back(fmt::format("/proc/self/fd/{}", outer_proc));
+  for (const std::string& proc : folders) {
+    for (const pid_t pid : all_processes(proc)) {
+      const auto inodes = socket_inodes(pid, proc);
+      if (std::find(inodes.begin(), inodes.end(), listener.inode) == inodes.end()) continue;
+      return fmt::format("process {} ({}) of user {}", pid, process_name(pid, proc), listener.user);
+    }
   }
   return fmt::format("a process of user {}", listener.user);
 }

@@ -42,8 +42,9 @@ base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
                                                        const std::vector<int>& own_sockets);
 
-// "process 4711 (redis-server) of user 1000", or as much of it as we may see. Looks through all
-// processes: for the one message that tells a person, not for a loop.
-std::string listener_words(const Listener& listener);
+// "process 4711 (redis-server) of user 1000", or as much of it as we may see. `outer_proc` is an
+// open /proc that shows more than ours, of the namespace outside; -1: there is none. Looks through
+// all processes: for the one message that tells a person, not for a loop.
+std::string listener_words(const Listener& listener, int outer_proc = -1);
 
 }  // namespace gangrun::process

@@ -1,12 +1,16 @@
 #include "process/listeners.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "process/port_hold.h"
 #include "process/test_bind.h"
@@ -134,6 +138,20 @@ TEST(Listeners, AHeldSocketThatATaskListenedOnIsNotForeign) {
   ASSERT_TRUE(without.ok());
   EXPECT_TRUE(without->has_value());
   EXPECT_FALSE(foreign_listener(hold->port(), {-1}).ok());
+}
+
+// In a PID namespace nobody knew whose process has the port.
+TEST(Listeners, WhoIsSeenOutsideOnlyIsFoundThere) {
+  std::string folder = "/tmp/gangrun-proc-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::filesystem::create_directories(folder + "/4711/fd");
+  std::filesystem::create_symlink("socket:[1]", folder + "/4711/fd/3");
+  ASSERT_TRUE(base::write_private_file(folder + "/4711/comm", "redis-server\n").ok());
+  const base::UniqueFd outer(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(listener_words({.inode = 1, .user = 42}, outer.get()),
+            "process 4711 (redis-server) of user 42");
+  EXPECT_EQ(listener_words({.inode = 2, .user = 42}, outer.get()), "a process of user 42");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Listeners, AnUnseenListenerIsStillDescribed) {

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/folder.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "base/unique_fd.h"
 
 namespace gangrun::process {
@@ -146,7 +147,7 @@ std::optional<ProcessStat> read_stat(pid_t pid) {
   return parse_stat({text.data(), static_cast<std::size_t>(got)}, ::sysconf(_SC_CLK_TCK));
 }
 
-std::vector<pid_t> all_processes() { return numbered_entries("/proc"); }
+std::vector<pid_t> all_processes(const std::string& proc) { return numbered_entries(proc); }
 
 std::vector<pid_t> children_of(pid_t pid) {
   if (auto listed = listed_children(pid)) return *std::move(listed);
@@ -205,12 +206,12 @@ bool is_descendant(pid_t pid, pid_t ancestor) {
 
 std::vector<int> open_descriptors() { return numbered_entries("/proc/self/fd"); }
 
-std::vector<std::uint64_t> socket_inodes(pid_t pid) {
+std::vector<std::uint64_t> socket_inodes(pid_t pid, const std::string& proc) {
   std::vector<std::uint64_t> found;
   constexpr std::string_view kSocketPrefix = "socket:[";
-  for (const pid_t fd : numbered_entries(fmt::format("/proc/{}/fd", pid))) {
+  for (const pid_t fd : numbered_entries(fmt::format("{}/{}/fd", proc, pid))) {
     std::array<char, 64> target{};
-    const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
+    const std::string path = fmt::format("{}/{}/fd/{}", proc, pid, fd);
     const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
     if (length <= 0) continue;
     const std::string_view text(target.data(), static_cast<std::size_t>(length));
@@ -220,6 +221,12 @@ std::vector<std::uint64_t> socket_inodes(pid_t pid) {
     if (inode) found.push_back(*inode);
   }
   return found;
+}
+
+std::string process_name(pid_t pid, const std::string& proc) {
+  constexpr std::size_t kMaxNameBytes = 64;
+  const auto name = base::read_file(fmt::format("{}/{}/comm", proc, pid), kMaxNameBytes);
+  return name.ok() ? std::string(base::trim(*name)) : "?";
 }
 
 }  // namespace gangrun::process

@@ -42,8 +42,8 @@ std::vector<pid_t> parse_pids(std::string_view text);
 // None where there is no such process (any more) or it is hidden from us.
 std::optional<ProcessStat> read_stat(pid_t pid);
 
-// Every process that /proc shows.
-std::vector<pid_t> all_processes();
+// Every process that /proc shows, or another folder of its kind.
+std::vector<pid_t> all_processes(const std::string& proc = "/proc");
 
 // The children of all threads of `pid`; zombies too. Where the kernel does not list children, the
 // parents of all processes are read instead.
@@ -64,6 +64,9 @@ bool is_descendant(pid_t pid, pid_t ancestor);
 std::vector<int> open_descriptors();
 
 // The open sockets of a process, by inode; empty where its descriptors are hidden from us.
-std::vector<std::uint64_t> socket_inodes(pid_t pid);
+std::vector<std::uint64_t> socket_inodes(pid_t pid, const std::string& proc = "/proc");
+
+// The name of a process, at most 15 bytes; "?" where there is no such process (any more).
+std::string process_name(pid_t pid, const std::string& proc = "/proc");
 
 }  // namespace gangrun::process
