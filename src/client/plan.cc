@@ -1,5 +1,7 @@
 #include "client/plan.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include "job/plan_json.h"
 #include "job/task_fields.h"
 #include "job/units.h"
+#include "process/levels.h"
 
 namespace gangrun::client {
 
@@ -155,6 +158,14 @@ std::string uncovered_by(job::Containment level) {
   return others;
 }
 
+std::string noticed_at(job::Containment level) {
+  const auto known = process::level_from_string(job::to_string(level));
+  const bool has_user_namespace = ::geteuid() != 0;
+  const auto words =
+      known ? process::what_programs_notice(*known, has_user_namespace) : std::string_view();
+  return words.empty() ? "nothing" : std::string(words);
+}
+
 base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
                                                       const job::TaskSpec& task) {
   const job::ClusterSpec cluster = imagined_cluster(spec);
@@ -191,7 +202,8 @@ base::Result<Json> plan_json(const Plan& plan) {
               {"job_folder", plan.job_folder},
               {"containment",
                {{"level", job::to_string(plan.containment)},
-                {"not_covered", uncovered_by(plan.containment)}}},
+                {"not_covered", uncovered_by(plan.containment)},
+                {"noticed", noticed_at(plan.containment)}}},
               {"tasks", std::move(tasks)}};
 }
 
@@ -210,6 +222,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   if (!spec.interface.empty()) add_field(lines, "interface", spec.interface);
   add_field(lines, "contained by", std::string(job::to_string(plan.containment)));
   add_field(lines, "not covered", uncovered_by(plan.containment));
+  add_field(lines, "noticed", noticed_at(plan.containment));
   add_field(lines, "success", spec.success);
   add_field(lines, "restarts",
             base::format("{} of scope {}", spec.restarts.max, job::to_string(spec.restarts.scope)));

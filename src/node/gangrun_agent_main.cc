@@ -42,6 +42,7 @@
 #include "process/open_files.h"
 #include "process/signals.h"
 #include "process/spawn.h"
+#include "process/starter.h"
 #include "process/wait_for.h"
 #include "registry/agent_config.h"
 
@@ -53,6 +54,7 @@ constexpr std::string_view kUsage =
     "                     [--outlive] [--network-fd N] [--lock-fds N,...] [--containers NAME,...]\n"
     "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
     "                     [--words-fd N]\n"
+    "       gangrun-agent starter FD PATH ROOM\n"
     "       gangrun-agent host --folder PATH --name NAME [--containment LEVEL]\n"
     "                     [--working-folder PATH] [--mark MARK] [--interface NAME]\n"
     "       gangrun-agent join\n"
@@ -62,18 +64,17 @@ constexpr std::string_view kUsage =
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
-    "Started by gangrun: one for each task of a job, on YARN one as its master; on a host that "
-    "ssh\n"
-    "reaches what starts its tasks there; on an executor of Spark what brings its task to the job\n"
-    "that standard input names; for a task in an\n"
-    "image one that removes its container, and in that one as its first process; for gangrun "
-    "doctor\n"
-    "what a container of its job runs.\n";
+    "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
+    "PID namespace of its own, the first process of that, which starts its agents; on a host that\n"
+    "ssh reaches what starts its tasks there; on an executor of Spark what brings its task to the\n"
+    "job that standard input names; for a task in an image one that removes its container, and in\n"
+    "that one as its first process; for gangrun doctor what a container of its job runs.\n";
 
 struct Arguments {
   process::Level level = process::Level::kSubreaper;
   std::string name;
   int config_fd = -1;
+  bool in_starter = false;    // forked by a starter, which stands in for a guardian
   bool in_container = false;  // of YARN, whose credentials hold the configuration
   bool outlive = false;  // goes on without the process that started it, for as long as its lease
   int network_fd = -1;   // of the network namespace to be in; -1: the one it is started in
@@ -140,16 +141,17 @@ bool read_flag(std::string_view flag, std::string_view value, Arguments& argumen
   return true;
 }
 
-std::optional<Arguments> parse(int argc, char** argv) {
-  if (argc < 2 || std::string_view(argv[1]) != "task") return std::nullopt;
+// The arguments after the program's name.
+std::optional<Arguments> parse(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "task") return std::nullopt;
   Arguments arguments;
-  for (int i = 2; i < argc; ++i) {
-    const std::string_view flag = argv[i];
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view flag = words[i];
     if (flag == "--outlive") {
       arguments.outlive = true;
     } else if (flag == "--container") {
       arguments.in_container = true;
-    } else if (++i == argc || !read_flag(flag, argv[i], arguments)) {
+    } else if (++i == words.size() || !read_flag(flag, words[i], arguments)) {
       return std::nullopt;
     }
   }
@@ -208,19 +210,24 @@ base::Result<std::optional<process::ForeignProcess>> companion_of(const Argument
   return {std::move(process)};
 }
 
+base::Result<process::Containment> contain(const Arguments& arguments) {
+  if (arguments.in_starter) return process::contain_in_starter();
+  std::vector<int> lasting_fds = arguments.lock_fds;
+  if (arguments.words_fd >= 0) lasting_fds.push_back(arguments.words_fd);
+  return process::contain({.level = arguments.level,
+                           .name = arguments.name,
+                           .die_with_parent = !arguments.outlive,
+                           .lasting_fds = std::move(lasting_fds),
+                           .containers = containers_of(arguments),
+                           .removed_at_end = arguments.scratch});
+}
+
 // The status of the program; an error is why the agent ended without its master's knowledge.
 base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_TRY(enter_network(arguments.network_fd));
   GANGRUN_ASSIGN(const auto companion, companion_of(arguments));
-  std::vector<int> lasting_fds = arguments.lock_fds;
-  if (arguments.words_fd >= 0) lasting_fds.push_back(arguments.words_fd);
   // The guardian splits off before anything is read, so that it never holds the job's secret.
-  GANGRUN_ASSIGN(const auto containment, process::contain({.level = arguments.level,
-                                                           .name = arguments.name,
-                                                           .die_with_parent = !arguments.outlive,
-                                                           .lasting_fds = std::move(lasting_fds),
-                                                           .containers = containers_of(arguments),
-                                                           .removed_at_end = arguments.scratch}));
+  GANGRUN_ASSIGN(const auto containment, contain(arguments));
   GANGRUN_ASSIGN(auto config, read_config(arguments, logger));
   net::use_static_name_service();
   net::EventLoop loop;
@@ -294,6 +301,25 @@ int run_host(int argc, char** argv) {
   return 2;
 }
 
+int run_starter(int argc, char** argv) {
+  process::raise_open_file_limit();
+  const auto logger = base::stderr_logger("gangrun-agent starter", base::LogLevel::kInfo);
+  int fd = -1;
+  if (argc != 5 || !read_fd(argv[2], fd)) return 2;
+  // In each agent.
+  const auto agent = [](const std::vector<std::string>& words) {
+    auto arguments = parse(words);
+    if (!arguments) return 2;
+    arguments->in_starter = true;
+    return run(*arguments,
+               *base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo));
+  };
+  const auto ended = process::run_starter({.socket = fd, .path = argv[3]}, agent);
+  if (ended.ok()) return 0;
+  logger->error("{}", ended.error().message);
+  return 1;
+}
+
 // In a child of its own, so that whoever started this is not its ancestor.
 int run_remover(int argc, char** argv) {
   const pid_t child = ::fork();
@@ -322,7 +348,8 @@ int start(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "try") return node::run_container_trial(argv[2]);
   if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
   if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);
-  const auto arguments = parse(argc, argv);
+  if (argc > 2 && std::string_view(argv[1]) == "starter") return run_starter(argc, argv);
+  const auto arguments = parse({argv + 1, argv + argc});
   if (!arguments) {
     std::fputs(kUsage.data(), stderr);
     return 2;

@@ -1,6 +1,7 @@
 #include "process/containment.h"
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -135,6 +136,14 @@ base::Result<Containment> contain(const ContainOptions& options) {
   }
   GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
   return containment;
+}
+
+base::Result<Containment> contain_in_starter() {
+  GANGRUN_TRY(become_subreaper());
+  // Never readable: the starter's end is the end of everything in its namespace.
+  base::UniqueFd never(::eventfd(0, EFD_CLOEXEC));
+  if (!never.valid()) return base::from_errno(errno, "eventfd");
+  return Containment(Level::kSubreaper, std::move(never), std::nullopt, {}, {});
 }
 
 Containment::~Containment() {

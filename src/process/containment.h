@@ -21,7 +21,8 @@ namespace gangrun::process {
 // Every task has two processes of ours: the *guardian*, which the master started and which does
 // nothing but wait, and below it the *agent*, which starts the user's processes. When either
 // ends, however it ends, everything of the task is killed, also what forked twice, called setsid
-// and ignores SIGTERM.
+// and ignores SIGTERM. Where a *starter* (starter.h) is the first process of the job's PID
+// namespace on a host, it stands in for the guardians of all its agents.
 //
 // What each level covers:
 //   pid_namespace  The agent is the first process of a PID namespace, and the kernel kills the
@@ -98,6 +99,7 @@ class Containment {
 
  private:
   friend base::Result<Containment> contain(const ContainOptions& options);
+  friend base::Result<Containment> contain_in_starter();
   Containment(Level level, base::UniqueFd guardian, std::optional<TaskCgroup> cgroup,
               EngineContainers containers, base::UniqueFd remover)
       : level_(level),
@@ -123,5 +125,8 @@ class Containment {
 // As the first process of a PID namespace the agent is spared signals that it has no handler for.
 // After an error there may be one process or two; either way the caller tells the error and ends.
 base::Result<Containment> contain(const ContainOptions& options);
+
+// In an agent that a starter (starter.h) has forked: that one takes the guardian's place.
+base::Result<Containment> contain_in_starter();
 
 }  // namespace gangrun::process

@@ -38,6 +38,24 @@ std::optional<pid_t> ended_child() {
   return info.si_pid;
 }
 
+// Of the process that kills.
+struct Own {
+  pid_t group = 0;
+  pid_t session = 0;
+};
+
+// The process group to kill with a victim, so that one that forks and ends all the time does not
+// stay a step ahead: the kernel holds back a fork while a signal to its group is pending. 0 where
+// others may be in it. A session that is not ours was made by one of the task, and so was a group
+// whose leader is one, or has ended.
+pid_t group_of_victim(pid_t pid, const Victims& victims, const Own& own) {
+  const auto stat = read_stat(pid);
+  if (!stat || stat->group <= 1 || stat->group == own.group) return 0;
+  if (stat->session != own.session || stat->group == pid) return stat->group;
+  const auto leader = read_stat(stat->group);
+  return !leader || !leader->alive() || victims.is_victim(stat->group) ? stat->group : 0;
+}
+
 base::Error survivors_error(const std::vector<pid_t>& survivors) {
   std::vector<std::string> named;
   for (const pid_t pid : survivors) {
@@ -78,6 +96,22 @@ void reap_orphans(const std::vector<pid_t>& own_children) {
   }
 }
 
+std::vector<ProcessHandle> kill_once(const Victims& victims, const std::vector<pid_t>& alive) {
+  if (victims.kill_whole) victims.kill_whole();
+  const Own own{::getpgrp(), ::getsid(0)};
+  std::vector<ProcessHandle> killed;
+  for (const pid_t pid : alive) {
+    ProcessHandle handle = ProcessHandle::open(pid);
+    // From here on it cannot mean another process; whether it is one of ours is asked again.
+    if (!handle.valid() || !victims.is_victim(pid)) continue;
+    const pid_t group = group_of_victim(pid, victims, own);
+    // It was alive until now, so that the group was its own.
+    if (handle.signal(SIGKILL) && group != 0) (void)::kill(-group, SIGKILL);
+    if (killed.size() < kMaxAwaited) killed.push_back(std::move(handle));
+  }
+  return killed;
+}
+
 base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& own_children,
                               base::Instant deadline) {
   while (true) {
@@ -90,18 +124,7 @@ base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& 
     }
     const base::Instant now = std::chrono::steady_clock::now();
     if (now >= deadline) return survivors_error(alive);
-    std::vector<ProcessHandle> awaited;
-    for (const pid_t pid : alive) {
-      ProcessHandle handle = ProcessHandle::open(pid);
-      // From here on it cannot mean another process; whether it is one of ours is asked again.
-      if (!handle.valid() || !victims.is_victim(pid)) continue;
-      if (!victims.kill_whole) (void)handle.signal(SIGKILL);
-      if (awaited.size() < kMaxAwaited) awaited.push_back(std::move(handle));
-    }
-    if (victims.kill_whole) {
-      victims.kill_whole();
-      for (const ProcessHandle& handle : awaited) (void)handle.signal(SIGKILL);
-    }
+    const std::vector<ProcessHandle> awaited = kill_once(victims, alive);
     const base::Instant round_end = std::min(deadline, now + kMaxRound);
     for (const ProcessHandle& handle : awaited) {
       if (!wait_readable(handle.end_fd(), round_end)) break;

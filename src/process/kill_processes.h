@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "process/process_handle.h"
 
 namespace gangrun::process {
 
@@ -27,6 +28,10 @@ std::vector<pid_t> living(const std::vector<pid_t>& pids);
 // Reaps those of our children that have ended, except `own_children`, whose exits somebody else
 // wants. For processes that were given to us as orphans.
 void reap_orphans(const std::vector<pid_t>& own_children);
+
+// Kills those of `alive` that are victims once, with their process groups, and gives handles of the
+// first few hundred of them. What they forked meanwhile may live.
+std::vector<ProcessHandle> kill_once(const Victims& victims, const std::vector<pid_t>& alive);
 
 // Kills until list() has nobody alive, again and again, as they may fork meanwhile.
 // kDeadlineExceeded names the survivors (processes stuck in the kernel, or those of another user).

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "base/format.h"
 #include "process/cgroup.h"
@@ -46,8 +47,7 @@ std::optional<pid_namespace::Failure> try_in_child(const Attempt& attempt) {
   return failure;
 }
 
-Ability probe_pid_namespace() {
-  const pid_namespace::IdMaps maps = pid_namespace::own_id_maps();
+Ability probe_pid_namespace_with(const pid_namespace::IdMaps& maps) {
   const auto attempt = [&maps]() -> pid_namespace::Failure {
     const pid_namespace::Failure unshared = pid_namespace::unshare_children(maps);
     if (unshared.happened()) return unshared;
@@ -70,6 +70,17 @@ Ability probe_pid_namespace() {
     return {.possible = false, .reason = "the attempt to make a PID namespace did not end in time"};
   if (failure->happened()) return {.possible = false, .reason = pid_namespace::words(*failure)};
   return {.possible = true, .reason = ""};
+}
+
+Ability probe_pid_namespace() {
+  pid_namespace::IdMaps maps = pid_namespace::own_id_maps();
+  const bool may_use_user_namespace = std::exchange(maps.may_use_user_namespace, false);
+  Ability ability = probe_pid_namespace_with(maps);
+  if (ability.possible || !may_use_user_namespace) return ability;
+  maps.may_use_user_namespace = true;
+  ability = probe_pid_namespace_with(maps);
+  ability.needs_user_namespace = ability.possible;
+  return ability;
 }
 
 Ability probe_cgroup() {
@@ -151,9 +162,18 @@ Choice choose_level(std::optional<Level> wanted, const std::function<Ability(Lev
   Choice choice;
   for (const Level level : kLevels) {
     choice = {.level = level, .ability = probe(level)};
-    if (choice.ability.possible) break;
+    if (choice.ability.possible && !choice.ability.needs_user_namespace) break;
   }
   return choice;
+}
+
+std::string_view what_programs_notice(Level level, bool has_user_namespace) {
+  if (level != Level::kPidNamespace) return "";
+  if (has_user_namespace) {
+    return "programs see the processes of their job only, setuid programs do not rise, and files "
+           "of other users are nobody's";
+  }
+  return "programs see the processes of their job only";
 }
 
 Level best(const Abilities& abilities) {

@@ -21,7 +21,10 @@ std::optional<Level> level_from_string(std::string_view name);
 // Whether this host permits a level to this user, and if not, why, in words for `doctor`.
 struct Ability {
   bool possible = false;
-  std::string reason;  // empty where possible
+  std::string reason{};  // empty where possible
+  // Possible, but only in a user namespace, which programs notice: setuid programs do not rise, and
+  // other users' files are nobody's. Chosen only by name.
+  bool needs_user_namespace = false;
 };
 
 struct Abilities {
@@ -44,10 +47,14 @@ struct Choice {
   Ability ability;
 };
 
-// The wanted level, or else the best that is possible, for which no lesser one is tried. kSubreaper
-// where none is possible: it is the least that can be tried.
+// The wanted level, or else the best that is possible without a user namespace, for which no lesser
+// one is tried. kSubreaper where none is: it is the least that can be tried.
 Choice choose_level(std::optional<Level> wanted,
                     const std::function<Ability(Level)>& probe = probe_level);
+
+// What programs at a level see otherwise than without gangrun, for people: "" where nothing. More
+// is in docs/job.md.
+std::string_view what_programs_notice(Level level, bool has_user_namespace);
 
 // The best of those that have been tried.
 Level best(const Abilities& abilities);

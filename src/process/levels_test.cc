@@ -61,6 +61,22 @@ TEST(Levels, NoneIsTriedAfterTheFirstThatIsPossible) {
   }
 }
 
+TEST(Levels, AUserNamespaceIsMadeOnlyForWhoAsksForItByName) {
+  const auto probe = [](Level level) {
+    return Ability{.possible = true, .needs_user_namespace = level == Level::kPidNamespace};
+  };
+  EXPECT_EQ(choose_level(std::nullopt, probe).level, Level::kCgroup);
+  EXPECT_EQ(choose_level(Level::kPidNamespace, probe).level, Level::kPidNamespace);
+  EXPECT_TRUE(choose_level(Level::kPidNamespace, probe).ability.possible);
+}
+
+TEST(Levels, OnlyAPidNamespaceIsNoticed) {
+  EXPECT_EQ(what_programs_notice(Level::kCgroup, false), "");
+  EXPECT_EQ(what_programs_notice(Level::kSubreaper, false), "");
+  EXPECT_THAT(what_programs_notice(Level::kPidNamespace, false), Not(HasSubstr("setuid")));
+  EXPECT_THAT(what_programs_notice(Level::kPidNamespace, true), HasSubstr("setuid"));
+}
+
 TEST(Levels, AreTriedOneByOneAsTheyAreTogether) {
   const Abilities abilities = probe_levels();
   for (const Level level : kLevels) {

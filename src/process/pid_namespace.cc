@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::process::pid_namespace {
 
@@ -58,6 +59,24 @@ Failure become_init() {
     return failed(Step::kProc);
   }
   return {};
+}
+
+base::UniqueFd open_outer_proc() {
+  return base::UniqueFd(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+void number_from_outside(const base::UniqueFd& outer_proc) {
+  // A link to the reader's own number, as that /proc counts.
+  std::array<char, 16> own{};
+  if (::readlinkat(outer_proc.get(), "self", own.data(), own.size() - 1) <= 0) return;
+  const base::UniqueFd last(::open("/proc/sys/kernel/ns_last_pid", O_RDWR | O_CLOEXEC));
+  std::array<char, 16> inside{};
+  if (!last.valid() || ::pread(last.get(), inside.data(), inside.size() - 1, 0) <= 0) return;
+  const auto outer = base::parse_integer(own.data());
+  const auto highest = base::parse_integer(base::trim(inside.data()));
+  if (!outer || !highest || *highest >= *outer) return;
+  // Where it may not be written, numbers stay as the kernel gives them.
+  (void)!::pwrite(last.get(), own.data(), std::strlen(own.data()), 0);
 }
 
 std::string words(const Failure& failure) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "base/unique_fd.h"
+
 namespace gangrun::process::pid_namespace {
 
 // The steps into a PID namespace. They are made of system calls alone, so that they may also be
@@ -32,6 +34,15 @@ Failure unshare_children(const IdMaps& maps);
 
 // In that child: mounts of its own that follow the host's, with a /proc that shows the namespace.
 Failure become_init();
+
+// The numbers of processes inside go on from those outside, so that two namespaces of one host
+// rarely use the same: files that are named by host and process number stay apart.
+//
+// The /proc of the namespace outside, to be opened before become_init() hides it.
+base::UniqueFd open_outer_proc();
+// In a process of the namespace: the next process inside gets a number above this one's outside,
+// where the kernel lets numbers be chosen (CONFIG_CHECKPOINT_RESTORE); else nothing happens.
+void number_from_outside(const base::UniqueFd& outer_proc);
 
 // "cannot mount a /proc of its own: Operation not permitted"
 std::string words(const Failure& failure);

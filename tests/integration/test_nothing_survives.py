@@ -52,8 +52,9 @@ def start_job(gangrun, home, tmp_path, marker, level, tasks=2, command=STUBBORN)
     return process
 
 
-def agents(processes: dict[int, list[str]]) -> list[int]:
-    return sorted(pid for pid, words in processes.items() if words[0].endswith("gangrun-agent"))
+def ours(processes: dict[int, list[str]], role: str) -> list[int]:
+    """Processes of gangrun-agent: "task" for agents (and their guardians), "starter" for one (and its guardian)."""
+    return sorted(pid for pid, words in processes.items() if words[0].endswith("gangrun-agent") and words[1] == role)
 
 
 def user_processes(processes: dict[int, list[str]]) -> list[int]:
@@ -69,32 +70,37 @@ def assert_nothing_left(marker):
     wait_until(lambda: not processes_of(marker), f"the end of {processes_of(marker)}", 20)
 
 
-VICTIMS = ["client", "guardian", "agent", "user process", "agent and guardian of a task", "all"]
+VICTIMS = ["client", "guardian", "starter", "agent", "user process", "agent and guardian of a task", "all"]
 # Each victim at the level that a machine mostly has, and each level with those whose death it has to answer.
 IN_THE_GATE = {("pid_namespace", victim) for victim in VICTIMS} | {
     (level, victim) for level in ("cgroup", "subreaper") for victim in ("guardian", "agent")}
+# Only a PID namespace has a starter.
+CASES = [(level, victim) for level in LEVELS for victim in VICTIMS if level == "pid_namespace" or victim != "starter"]
 
 
 def cases(all_of_them, in_the_gate):
     return [pytest.param(*case, marks=() if case in in_the_gate else pytest.mark.programs) for case in all_of_them]
 
 
-@pytest.mark.parametrize("level, victim", cases([(level, victim) for level in LEVELS for victim in VICTIMS], IN_THE_GATE))
+@pytest.mark.parametrize("level, victim", cases(CASES, IN_THE_GATE))
 def test_sigkill(gangrun, home, tmp_path, marker, level, victim):
     process = start_job(gangrun, home, tmp_path, marker, level)
     alive = processes_of(marker)
-    # Two tasks, each with a guardian, an agent, and three stubborn processes.
-    assert len(agents(alive)) == 4, alive
+    # Two tasks, each with an agent and three stubborn processes; and a guardian for each agent, or for their starter.
     guards = guardians(alive, process.pid)
-    assert len(guards) == 2
-    inner = [pid for pid in agents(alive) if pid not in guards]
+    assert len(guards) == (1 if level == "pid_namespace" else 2), alive
+    inner = [pid for pid in ours(alive, "task") if pid not in guards]
+    assert len(inner) == 2, alive
+    starters = [pid for pid in ours(alive, "starter") if pid not in guards]
+    assert len(starters) == (1 if level == "pid_namespace" else 0), alive
     victims = {
         "client": [process.pid],
         "guardian": guards[:1],
+        "starter": starters,
         "agent": inner[:1],
         "user process": user_processes(alive)[:1],
         "agent and guardian of a task": [guards[0], inner[0]],
-        "all": [process.pid, *guards, *inner],
+        "all": [process.pid, *guards, *starters, *inner],
     }[victim]
     if level == "subreaper" and len(victims) > 1:
         # What this level does not promise (process/containment.h): nobody is left who could kill. The

@@ -186,7 +186,7 @@ def test_hosts_behind_a_jump_host_are_reached(sshds, run_on_ssh):
 
 
 def test_where_a_folder_is_noexec_or_full_the_next_one_is_taken(make_sshds, run_on_ssh):
-    sshds = make_sshds(1, before="mkdir -p {cache}/gangrun && mount -t tmpfs -o noexec none {cache}/gangrun && ")
+    sshds = make_sshds(1, before="mkdir -p {cache}/gangrun && mount -t tmpfs -o noexec,mode=700 none {cache}/gangrun && ")
     done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", "echo here")
     assert done.status == 0 and "here" in done.stdout, done
     assert sshds.run(sshds.hosts.names[0], "ls /var/tmp/gangrun-0/agents").strip()
@@ -194,8 +194,8 @@ def test_where_a_folder_is_noexec_or_full_the_next_one_is_taken(make_sshds, run_
 
 
 def test_a_host_with_no_folder_for_the_program_is_refused(make_sshds, run_gangrun, tmp_path):
-    sshds = make_sshds(1, before="mkdir -p {cache}/small {cache}/noexec && mount -t tmpfs -o size=1m none {cache}/small && "
-                                 "mount -t tmpfs -o noexec none {cache}/noexec && ")
+    sshds = make_sshds(1, before="mkdir -p {cache}/small {cache}/noexec && mount -t tmpfs -o size=1m,mode=700 none {cache}/small && "
+                                 "mount -t tmpfs -o noexec,mode=700 none {cache}/noexec && ")
     (name,) = sshds.hosts.names
     for folder, why in ("small", "KiB free, and"), ("noexec", "is mounted noexec"):
         job = {"name": "j", "tasks": {"worker": {}}, "command": "true", "on": "ssh", "hosts": [name],

@@ -37,6 +37,8 @@ struct JobPaths {
   // Where agents on other hosts find the job's master, whichever it is.
   [[nodiscard]] std::string tls_port() const { return folder + "/tls.port"; }
   [[nodiscard]] std::string socket() const { return folder + "/master.sock"; }
+  // Where the starter of the agents waits for the next master (process/starter.h).
+  [[nodiscard]] std::string starter_socket() const { return folder + "/agents.sock"; }
   [[nodiscard]] std::string lock() const { return folder + "/master.lock"; }
   // A detached job has these three until it has ended: how it is started, with which environment,
   // and the lock of the supervisor that starts its masters.

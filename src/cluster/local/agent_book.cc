@@ -9,14 +9,18 @@ namespace gangrun::cluster {
 namespace {
 
 base::Json handle_of(const AgentMark& mark, const std::string& host) {
-  return {{"pid", mark.pid}, {"start_ticks", mark.start_ticks}, {"host", host}};
+  base::Json handle = {{"pid", mark.pid}, {"start_ticks", mark.start_ticks}, {"host", host}};
+  if (mark.in_starter) handle["in_starter"] = true;
+  return handle;
 }
 
 std::optional<AgentMark> mark_of(const base::Json& handle) {
   const auto pid = base::json_member<pid_t>(handle, "pid");
   const auto start_ticks = base::json_member<std::uint64_t>(handle, "start_ticks");
-  if (!pid.ok() || !start_ticks.ok()) return std::nullopt;
-  return AgentMark{*pid, *start_ticks};
+  // A master of 0.1.0 had no starters.
+  const auto in_starter = base::json_member_or<bool>(handle, "in_starter", false);
+  if (!pid.ok() || !start_ticks.ok() || !in_starter.ok()) return std::nullopt;
+  return AgentMark{*pid, *start_ticks, *in_starter};
 }
 
 }  // namespace
@@ -69,8 +73,7 @@ std::string AgentBook::try_start(const AgentKey& key, base::Instant now) {
   entry.host = *std::move(host);
   if (started.ok()) {
     entry.waiting.reset();
-    output_.tell(Allocated{key.first, key.second, entry.host.empty() ? options_.host : entry.host,
-                           handle_of(*started, entry.host)});
+    if (*started) on_started(key, **started);
     return {};
   }
   forget(key);
@@ -80,6 +83,14 @@ std::string AgentBook::try_start(const AgentKey& key, base::Instant now) {
                       {.reason = job::Reason::kCouldNotStart, .detail = started.error().message},
                       now});
   return {};
+}
+
+void AgentBook::on_started(const AgentKey& key, const AgentMark& mark) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  const std::string& host = found->second.host;
+  output_.tell(
+      Allocated{key.first, key.second, host.empty() ? options_.host : host, handle_of(mark, host)});
 }
 
 // All that are wanted, or none.

@@ -31,6 +31,7 @@ using AgentKey = std::pair<job::TaskId, int>;
 struct AgentMark {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
+  bool in_starter = false;  // forked by a starter (process/starter.h), which tells its end
 
   friend bool operator==(const AgentMark&, const AgentMark&) = default;
 };
@@ -46,9 +47,9 @@ class AgentBookOutput {
   virtual base::Result<std::string> look_at(const std::string& host) = 0;
   // Likewise: false where another job has the GPU.
   virtual bool hold(const job::Gpu& gpu) = 0;
-  // Starts an agent with what was looked at and is held.
-  virtual base::Result<AgentMark> spawn(const AgentKey& key, const Launch& launch,
-                                        const std::vector<job::Gpu>& gpus) = 0;
+  // Starts an agent with what was looked at and is held. None: on_started() tells.
+  virtual base::Result<std::optional<AgentMark>> spawn(const AgentKey& key, const Launch& launch,
+                                                       const std::vector<job::Gpu>& gpus) = 0;
   // The agent has what it needs, or is not started now.
   virtual void let_go() = 0;
   // False where that process has ended.
@@ -78,6 +79,7 @@ class AgentBook {
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace,
             base::Instant now);
 
+  void on_started(const AgentKey& key, const AgentMark& mark);
   // Of an agent that was started or taken over. Harmless for another one.
   void on_ended(job::AgentEnded ended);
 

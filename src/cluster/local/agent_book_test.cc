@@ -13,8 +13,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Optional;
 
 constexpr base::Instant kStart{seconds(1000)};
@@ -59,15 +61,17 @@ class FakeMachine final : public AgentBookOutput {
     held.push_back(gpu.name);
     return true;
   }
-  base::Result<AgentMark> spawn(const AgentKey& key, const Launch&,
-                                const std::vector<job::Gpu>& gpus) override {
+  base::Result<std::optional<AgentMark>> spawn(const AgentKey& key, const Launch&,
+                                               const std::vector<job::Gpu>& gpus) override {
     std::vector<std::string> names;
     for (const job::Gpu& gpu : gpus) names.push_back(gpu.name);
     EXPECT_EQ(names, held);
     if (cannot_spawn) return base::not_found("no such program");
     done.push_back(
         base::format("spawn {} on '{}' with '{}'", words(key), looked_at, base::join(names, ",")));
-    return AgentMark{++last_pid, 77};
+    ++last_pid;
+    if (tells_starts_later) return {std::nullopt};
+    return {AgentMark{last_pid, 77}};
   }
   void let_go() override {
     looked_at.clear();
@@ -89,6 +93,7 @@ class FakeMachine final : public AgentBookOutput {
   std::set<std::string> taken;
   bool cannot_spawn = false;
   AgentMark alive{5, 50};
+  bool tells_starts_later = false;
   std::vector<base::Json> handles;
 
  private:
@@ -127,6 +132,24 @@ TEST_F(AgentBookTest, StartsAtOnceWhatNeedsNothing) {
   EXPECT_THAT(machine.handles,
               ElementsAre(base::Json({{"pid", 101}, {"start_ticks", 77}, {"host", ""}})));
   EXPECT_EQ(book.next_deadline(), std::nullopt);
+}
+
+TEST_F(AgentBookTest, AnAgentOfAStarterIsToldOnceItIsKnown) {
+  AgentBook book = book_of({{"a", 1}});
+  machine.tells_starts_later = true;
+  book.start(worker(0), 1, {}, kStart);
+  EXPECT_THAT(machine.take(), ElementsAre("spawn worker:0/1 on 'a' with ''"));
+  book.on_started({worker(0), 1}, {7, 70, true});
+  EXPECT_THAT(machine.take(), ElementsAre("allocated worker:0/1 a"));
+  EXPECT_THAT(machine.handles,
+              ElementsAre(base::Json(
+                  {{"pid", 7}, {"start_ticks", 70}, {"host", "a"}, {"in_starter", true}})));
+  // It is stopped before it is known, too, and what is not waited for is not told.
+  book.start(worker(1), 1, {}, kStart);
+  book.stop(worker(0), 1, seconds(0), kStart);
+  book.on_ended(ended(0));
+  book.on_started({worker(0), 1}, {7, 70, true});
+  EXPECT_THAT(machine.take(), Not(Contains("allocated worker:0/1 a")));
 }
 
 TEST_F(AgentBookTest, ATaskOnAHostIsToldByItsName) {

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -14,8 +16,10 @@
 #include "cluster/local/gpu_locks.h"
 #include "process/child.h"
 #include "process/foreign_process.h"
+#include "process/pipe.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
+#include "process/starter.h"
 #include "process/wait_for.h"
 
 namespace gangrun::cluster {
@@ -42,17 +46,42 @@ job::Why why_ended(const process::Exit& exit, const base::UniqueFd& words) {
   return why;
 }
 
+bool is_in_starter(pid_t agent) {
+  const auto stat = process::read_stat(agent);
+  const auto parent = stat ? process::read_stat(stat->parent) : std::nullopt;
+  return parent && parent->name == process::kStarterName;
+}
+
+// As a starter knows an agent.
+std::string starter_key(const AgentKey& key) {
+  return base::format("{}/{}", job::to_string(key.first), key.second);
+}
+
 }  // namespace
 
 struct LocalCluster::Agent {
-  // One of them: a child of ours, or of an earlier master.
+  // One of them: a child of ours, or of an earlier master, or who has started it.
   std::unique_ptr<process::Child> guardian;
   std::unique_ptr<process::ForeignProcess> adopted;
+  StarterLink* starter = nullptr;
+  pid_t in_starter = 0;  // the agent itself, once it is known
   base::UniqueFd words;  // a file in memory: why the agent has ended, by itself
+  // Readable once guardian and agent have both ended: the one that is left kills what the other
+  // one cannot. Not of an adopted one, whose agent itself is held instead, where it is known.
+  base::UniqueFd lives;
+  std::unique_ptr<process::ForeignProcess> adopted_agent;
   net::Watch exit_watch;
 
-  [[nodiscard]] pid_t pid() const { return guardian ? guardian->pid() : adopted->pid(); }
+  // The guardian or what stands for it; 0 where it is not known yet.
+  [[nodiscard]] pid_t pid() const {
+    if (starter != nullptr) return in_starter;
+    return guardian ? guardian->pid() : adopted->pid();
+  }
   [[nodiscard]] int end_fd() const { return guardian ? guardian->end_fd() : adopted->end_fd(); }
+  [[nodiscard]] int last_end_fd() const {
+    if (lives.valid()) return lives.get();
+    return adopted_agent ? adopted_agent->end_fd() : -1;
+  }
   void signal(int number) const {
     // What has ended is told by its descriptor.
     (void)(guardian ? guardian->signal(number) : adopted->signal(number));
@@ -65,10 +94,15 @@ LocalCluster::LocalCluster(net::EventLoop& loop, Options options)
       book_({options_.host, options_.hosts, options_.gpus.list}, *this) {}
 
 LocalCluster::~LocalCluster() {
-  for (auto& [key, agent] : agents_) agent->signal(SIGKILL);
+  for (auto& [key, agent] : agents_) {
+    if (agent->starter == nullptr) agent->signal(SIGKILL);
+  }
+  starters_.clear();
   const base::Instant deadline = loop_.now() + kKillWait;
   for (auto& [key, agent] : agents_) {
+    if (agent->starter != nullptr) continue;
     (void)process::wait_readable(agent->end_fd(), deadline);
+    if (agent->last_end_fd() >= 0) (void)process::wait_readable(agent->last_end_fd(), deadline);
     if (agent->guardian) (void)agent->guardian->reap();
   }
 }
@@ -122,35 +156,68 @@ void LocalCluster::let_go() {
   network_.reset();
 }
 
-base::Result<AgentMark> LocalCluster::spawn(const AgentKey& key, const Launch& launch,
-                                            const std::vector<job::Gpu>& gpus) {
+AgentCommand LocalCluster::command_for(const AgentKey& key, const Launch& launch) const {
+  return {.program = options_.agent_program,
+          .name = agent_name(options_.job_id, key.first),
+          .containment = options_.containment,
+          .containers = launch.containers,
+          .outlives_us = options_.agents_outlive_us,
+          .has_network = network_.has_value(),
+          .locks = gpu_locks_.size()};
+}
+
+base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
+                                                           const Launch& launch,
+                                                           const std::vector<job::Gpu>& gpus) {
   const base::Json config =
       agent_config(launch, options_.gpus, gpus, network_ ? &*network_ : nullptr);
   GANGRUN_ASSIGN(const base::UniqueFd config_file,
                  base::memory_file("gangrun-agent-config", base::dump_json(config)));
-  base::UniqueFd log(
+  const base::UniqueFd log(
       ::open(options_.agent_log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  GANGRUN_ASSIGN(base::UniqueFd words, base::memory_file("gangrun-agent-words", ""));
+  std::vector<process::InheritedFd> fds{{config_file.get(), kConfigFd}, {words.get(), kWordsFd}};
+  if (network_) fds.push_back({network_->name_space.get(), kNetworkFd});
+  int lock_fd = kFirstLockFd;
+  for (const base::UniqueFd& lock : gpu_locks_) fds.push_back({lock.get(), lock_fd++});
+  const AgentCommand command = command_for(key, launch);
+  const bool has_starter =
+      options_.containment == job::Containment::kPidNamespace && launch.containers.empty();
+  if (!has_starter) {
+    GANGRUN_ASSIGN(const AgentMark mark, spawn_with_guardian(key, command, fds, log.get()));
+    agents_[key]->words = std::move(words);
+    return {mark};
+  }
+  GANGRUN_ASSIGN(StarterLink* const link, starter(log.get()));
+  auto arguments = agent_arguments(command);
+  arguments.erase(arguments.begin());
+  GANGRUN_TRY(link->start_agent(starter_key(key), arguments, fds));
   auto agent = std::make_unique<Agent>();
-  GANGRUN_ASSIGN(agent->words, base::memory_file("gangrun-agent-words", ""));
+  agent->starter = link;
+  agent->words = std::move(words);
+  starter_keys_[starter_key(key)] = key;
+  agents_[key] = std::move(agent);
+  return {std::nullopt};
+}
+
+base::Result<AgentMark> LocalCluster::spawn_with_guardian(
+    const AgentKey& key, const AgentCommand& command, const std::vector<process::InheritedFd>& fds,
+    int log_fd) {
+  GANGRUN_ASSIGN(process::Pipe lives, process::make_pipe());
   process::SpawnOptions options;
-  options.argv = agent_arguments({.program = options_.agent_program,
-                                  .name = agent_name(options_.job_id, key.first),
-                                  .containment = options_.containment,
-                                  .containers = launch.containers,
-                                  .outlives_us = options_.agents_outlive_us,
-                                  .has_network = network_.has_value(),
-                                  .locks = gpu_locks_.size()});
+  AgentCommand with_pipe = command;
+  const int lives_fd = kFirstLockFd + static_cast<int>(with_pipe.locks++);
+  options.argv = agent_arguments(with_pipe);
   if (!options_.agents_outlive_us) options.parent_death_signal = SIGTERM;
   options.environment = process::inherited_environment();
-  options.standard_error = log.get();
-  options.inherited = {{config_file.get(), kConfigFd}, {agent->words.get(), kWordsFd}};
-  if (network_) options.inherited.push_back({network_->name_space.get(), kNetworkFd});
-  int lock_fd = kFirstLockFd;
-  for (const base::UniqueFd& lock : gpu_locks_)
-    options.inherited.push_back({lock.get(), lock_fd++});
+  options.standard_error = log_fd;
+  options.inherited = fds;
+  options.inherited.push_back({lives.write.get(), lives_fd});
   options.new_group = process::NewGroup::kSession;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
+  auto agent = std::make_unique<Agent>();
   agent->guardian = std::make_unique<process::Child>(std::move(child));
+  agent->lives = std::move(lives.read);
   watch(key, *agent);
   const auto stat = process::read_stat(agent->pid());
   const AgentMark mark{agent->pid(), stat ? stat->start_ticks : 0};
@@ -158,11 +225,90 @@ base::Result<AgentMark> LocalCluster::spawn(const AgentKey& key, const Launch& l
   return mark;
 }
 
+// The one of an earlier master, if it lives, so that the job has one namespace here.
+base::Result<StarterLink*> LocalCluster::starter(int log_fd) {
+  if (!starters_.empty() && starters_.back()->is_open()) return starters_.back().get();
+  const std::string path = options_.agents_outlive_us ? options_.starter_socket : std::string();
+  auto link = StarterLink::find(loop_, path, callbacks_of_starter());
+  if (!link.ok()) {
+    link = StarterLink::start(
+        loop_, {.agent_program = options_.agent_program, .path = path, .log_fd = log_fd},
+        callbacks_of_starter());
+  }
+  if (!link.ok()) return link.error();
+  starters_.push_back(std::move(*link));
+  return starters_.back().get();
+}
+
+StarterLink::Callbacks LocalCluster::callbacks_of_starter() {
+  return {.on_started = [this](const std::string& key, pid_t pid) { on_started(key, pid); },
+          .on_ended = [this](const std::string& key, const std::optional<process::Exit>& exit,
+                             const std::string& words) { on_ended(key, exit, words); },
+          .on_over =
+              [this] {
+                loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
+                  if (alive.expired()) return;
+                  starters_.remove_if([](const auto& link) { return link->is_over(); });
+                });
+              }};
+}
+
+void LocalCluster::on_started(const std::string& key, pid_t pid) {
+  const auto found = starter_keys_.find(key);
+  if (found == starter_keys_.end()) return;
+  Agent& agent = *agents_.at(found->second);
+  // Of one that was taken over it is known.
+  if (std::exchange(agent.in_starter, pid) != 0) return;
+  const auto stat = process::read_stat(pid);
+  book_.on_started(found->second, {pid, stat ? stat->start_ticks : 0, true});
+}
+
+void LocalCluster::on_ended(const std::string& key, const std::optional<process::Exit>& exit,
+                            const std::string& words) {
+  const auto found = starter_keys_.find(key);
+  if (found == starter_keys_.end()) return;
+  const AgentKey agent = found->second;
+  job::AgentEnded ended{.task = agent.first, .attempt = agent.second, .ended_at = loop_.now()};
+  if (exit) {
+    ended.why = why_ended(*exit, agents_.at(agent)->words);
+  } else {
+    ended.why.reason = job::Reason::kAgentEnded;
+  }
+  if (!words.empty()) ended.why.detail = words;
+  starter_keys_.erase(found);
+  agents_.erase(agent);
+  book_.on_ended(std::move(ended));
+  wait_for_time();
+}
+
 bool LocalCluster::take_over(const AgentKey& key, const AgentMark& mark) {
+  if (mark.in_starter) {
+    if (starters_.empty()) {
+      auto link = StarterLink::find(loop_, options_.starter_socket, callbacks_of_starter());
+      // Nothing outlives its starter.
+      if (!link.ok()) return false;
+      starters_.push_back(std::move(*link));
+    }
+    auto agent = std::make_unique<Agent>();
+    agent->starter = starters_.back().get();
+    agent->in_starter = mark.pid;
+    starter_keys_[starter_key(key)] = key;
+    agents_[key] = std::move(agent);
+    starters_.back()->watch_agent(starter_key(key));
+    return true;
+  }
   auto found = process::ForeignProcess::open(mark.pid, mark.start_ticks);
   if (!found.ok()) return false;
   auto agent = std::make_unique<Agent>();
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
+  for (const pid_t child : process::children_of(mark.pid)) {
+    const auto stat = process::read_stat(child);
+    if (!stat) continue;
+    auto below = process::ForeignProcess::open(child, stat->start_ticks);
+    if (below.ok()) {
+      agent->adopted_agent = std::make_unique<process::ForeignProcess>(std::move(*below));
+    }
+  }
   watch(key, *agent);
   agents_[key] = std::move(agent);
   return true;
@@ -189,6 +335,12 @@ void LocalCluster::reap(const AgentKey& key) {
   const auto exit = is_child ? found->second->guardian->reap()
                              : base::Result<std::optional<process::Exit>>(std::nullopt);
   if (is_child && exit.ok() && !*exit) return;
+  // Where the guardian was killed, its agent may still be ending the task.
+  const int last_end = found->second->last_end_fd();
+  if (last_end >= 0 && !process::wait_readable(last_end, loop_.now())) {
+    found->second->exit_watch = loop_.watch_readable(last_end, [this, key] { reap(key); });
+    return;
+  }
   if (!is_child) {
     // Only its parent, an earlier master, could have learned how.
   } else if (exit.ok()) {
@@ -201,21 +353,37 @@ void LocalCluster::reap(const AgentKey& key) {
   wait_for_time();
 }
 
-void LocalCluster::ask_to_end(const AgentKey& key) { agents_.at(key)->signal(SIGTERM); }
+void LocalCluster::ask_to_end(const AgentKey& key) {
+  const Agent& agent = *agents_.at(key);
+  if (agent.starter != nullptr) return agent.starter->ask_to_end(starter_key(key));
+  agent.signal(SIGTERM);
+}
 
 // The agent and not its guardian: that is the one who then kills what is left, and whose end says
 // so.
 void LocalCluster::end_at_once(const AgentKey& key) {
-  for (const pid_t pid : process::children_of(agents_.at(key)->pid())) (void)::kill(pid, SIGKILL);
+  const Agent& agent = *agents_.at(key);
+  if (agent.starter != nullptr) return agent.starter->kill(starter_key(key));
+  for (const pid_t pid : process::children_of(agent.pid())) (void)::kill(pid, SIGKILL);
 }
 
-void LocalCluster::kill(const AgentKey& key) { agents_.at(key)->signal(SIGKILL); }
+void LocalCluster::kill(const AgentKey& key) {
+  const Agent& agent = *agents_.at(key);
+  if (agent.starter != nullptr) return agent.starter->give_up(starter_key(key));
+  agent.signal(SIGKILL);
+  if (!agent.guardian || !agent.guardian->reaped()) return;
+  // Its guardian was killed, and it does not end by itself: it is frozen.
+  for (const AgentProcesses& each : agent_processes(options_.job_id)) {
+    if (each.guardian == 0 && !is_in_starter(each.agent)) (void)::kill(each.agent, SIGKILL);
+  }
+}
 
 // In a PID namespace the agent sees other numbers than we do: proc(5), NSpid, outermost first.
 std::int64_t LocalCluster::pid_here(const job::TaskId& task, std::int64_t pid) const {
   if (options_.containment != job::Containment::kPidNamespace) return pid;
   for (const auto& [key, agent] : agents_) {
     if (key.first != task) continue;
+    if (agent->pid() == 0) continue;
     for (const pid_t candidate : process::descendants_of(agent->pid())) {
       const auto status =
           base::read_file(base::format("/proc/{}/status", candidate), kMaxStatusBytes);

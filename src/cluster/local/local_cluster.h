@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,15 +15,20 @@
 #include "base/unique_fd.h"
 #include "cluster/cluster.h"
 #include "cluster/local/agent_book.h"
+#include "cluster/local/agent_start.h"
 #include "cluster/local/host_network.h"
+#include "cluster/local/starter_link.h"
 #include "job/gpus.h"
 #include "net/deadline_timer.h"
 #include "net/event_loop.h"
+#include "process/spawn.h"
 
 namespace gangrun::cluster {
 
-// Tasks as processes on this machine: each gets a guardian and an agent (process/containment.h), as
-// the book decides. Destroying it kills what is left, and waits for it.
+// Tasks as processes on this machine, as the book decides. Where the job has a PID namespace here,
+// its first process starts the agents (process/starter.h); else, and for tasks in images, which
+// are in none of it, each agent gets a guardian (process/containment.h). Destroying it kills what
+// is left, and waits for it.
 class LocalCluster final : public Cluster, private AgentBookOutput {
  public:
   struct Options {
@@ -32,6 +38,8 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
     // Where other jobs on this machine see which GPUs are taken: one lock file for each.
     std::string gpu_lock_folder;
     std::string agent_log;  // what agents say of themselves is appended here
+    // Where a later cluster of the job finds its starter; used if agents_outlive_us.
+    std::string starter_socket;
     std::string job_id;
     job::Containment containment = job::Containment::kSubreaper;
     // Whether the agents die with the calling process, however that ends; else their lease decides.
@@ -58,13 +66,23 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
   void tell(Event event) override;
   base::Result<std::string> look_at(const std::string& host) override;
   bool hold(const job::Gpu& gpu) override;
-  base::Result<AgentMark> spawn(const AgentKey& key, const Launch& launch,
-                                const std::vector<job::Gpu>& gpus) override;
+  base::Result<std::optional<AgentMark>> spawn(const AgentKey& key, const Launch& launch,
+                                               const std::vector<job::Gpu>& gpus) override;
   void let_go() override;
   bool take_over(const AgentKey& key, const AgentMark& mark) override;
   void ask_to_end(const AgentKey& key) override;
   void end_at_once(const AgentKey& key) override;
   void kill(const AgentKey& key) override;
+
+  [[nodiscard]] AgentCommand command_for(const AgentKey& key, const Launch& launch) const;
+  base::Result<AgentMark> spawn_with_guardian(const AgentKey& key, const AgentCommand& command,
+                                              const std::vector<process::InheritedFd>& fds,
+                                              int log_fd);
+  base::Result<StarterLink*> starter(int log_fd);
+  StarterLink::Callbacks callbacks_of_starter();
+  void on_started(const std::string& key, pid_t pid);
+  void on_ended(const std::string& key, const std::optional<process::Exit>& exit,
+                const std::string& words);
 
   void reap(const AgentKey& key);
   void watch(const AgentKey& key, Agent& agent);
@@ -75,6 +93,9 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
   std::function<void(Event)> listener_;
   AgentBook book_;
   std::map<AgentKey, std::unique_ptr<Agent>> agents_;
+  std::map<std::string, AgentKey> starter_keys_;  // of those that a starter has
+  // The last one takes new agents, if it is open; what is before it is ending.
+  std::list<std::unique_ptr<StarterLink>> starters_;
   // Of the agent that is started next.
   std::optional<HostNetwork> network_;
   std::vector<base::UniqueFd> gpu_locks_;

@@ -50,7 +50,15 @@ void add_levels(std::vector<Check>& checks) {
     any = any || ability.possible;
     const std::string name = base::format("containment {}", process::to_string(level));
     if (ability.possible) {
-      checks.push_back({name, Verdict::kOk, level == best ? "possible; jobs use it" : "possible"});
+      std::string words = "possible";
+      if (level == best) words += "; jobs use it";
+      if (ability.needs_user_namespace) {
+        words += base::format(" in a user namespace; a job asks for it by `containment: {}`",
+                              process::to_string(level));
+      }
+      const auto noticed = process::what_programs_notice(level, ability.needs_user_namespace);
+      if (!noticed.empty()) words += base::format("; {}", noticed);
+      checks.push_back({name, Verdict::kOk, std::move(words)});
     } else {
       checks.push_back({name, Verdict::kWarning, ability.reason});
     }

@@ -29,6 +29,7 @@ Result<cluster::LocalCluster::Options> cluster_options(const host::BackendInput&
   result.job_id = input.folder.id();
   result.containment = input.launch.containment;
   result.agents_outlive_us = input.tasks_outlive_us;
+  result.starter_socket = input.folder.paths().starter_socket();
   result.hosts = input.spec.hosts;
   result.interface = input.spec.interface;
   const std::string& host = input.launch.host;

@@ -19,7 +19,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/overloaded.h"
-#include "base/strings.h"
 #include "base/unique_fd.h"
 #include "cluster/local/gpu_locks.h"
 #include "cluster/local/local_cluster.h"
@@ -310,6 +309,7 @@ Result<> Keeper::make_cluster(const cluster::BeginMessage& message) {
   options.job_id = job_id_on_host(message.job_id, options_.host);
   options.containment = hello_->containment;
   options.agents_outlive_us = true;
+  options.starter_socket = folder_->starter_socket();
   cluster_ = std::make_unique<cluster::LocalCluster>(loop_, std::move(options));
   cluster_->on_event([this](const cluster::Event& event) { on_event(event); });
   return {};

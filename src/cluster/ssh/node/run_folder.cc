@@ -183,6 +183,11 @@ base::Result<> RunFolder::find_socket() {
   return {};
 }
 
+// As long as the other.
+std::string RunFolder::starter_socket() const {
+  return fs::path(socket_).replace_filename("agents.sock").string();
+}
+
 std::string RunFolder::log_prefix(const job::TaskId& task, int attempt) const {
   return base::format("{}/logs/{}-{}.{}", path_, task.type, task.index, attempt);
 }

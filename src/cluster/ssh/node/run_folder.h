@@ -25,6 +25,8 @@ class RunFolder {
   [[nodiscard]] const std::string& name() const { return name_; }
   // Where the agents find their master: a path that is short enough for a socket.
   [[nodiscard]] const std::string& socket() const { return socket_; }
+  // Likewise, where the starter of the agents waits for the next keeper.
+  [[nodiscard]] std::string starter_socket() const;
   [[nodiscard]] std::string work() const { return path_ + "/work"; }
   [[nodiscard]] std::string agent_log() const { return path_ + "/agent.log"; }
   [[nodiscard]] std::string log_prefix(const job::TaskId& task, int attempt) const;

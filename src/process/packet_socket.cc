@@ -1,0 +1,137 @@
+#include "process/packet_socket.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/format.h"
+
+namespace gangrun::process {
+
+namespace {
+
+constexpr std::size_t kControlBytes =
+    CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(kMaxPacketFds * sizeof(int));
+
+// What goes beside the text: who the message is about, and descriptors.
+class Control {
+ public:
+  explicit Control(msghdr& message) {
+    message.msg_control = bytes_;
+    message.msg_controllen = sizeof bytes_;
+  }
+  void add(msghdr& message, int type, const void* data, std::size_t size) {
+    cmsghdr* const header = reinterpret_cast<cmsghdr*>(bytes_ + used_);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = type;
+    header->cmsg_len = CMSG_LEN(size);
+    std::memcpy(CMSG_DATA(header), data, size);
+    used_ += CMSG_SPACE(size);
+    message.msg_controllen = used_;
+  }
+
+ private:
+  alignas(cmsghdr) char bytes_[kControlBytes] = {};
+  std::size_t used_ = 0;
+};
+
+bool try_send(int fd, const Packet& packet) {
+  iovec text{const_cast<char*>(packet.text.data()), packet.text.size()};  // NOLINT: it is only read
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  Control control(message);
+  const ucred about{
+      .pid = packet.pid != 0 ? packet.pid : ::getpid(), .uid = ::getuid(), .gid = ::getgid()};
+  control.add(message, SCM_CREDENTIALS, &about, sizeof about);
+  std::vector<int> numbers;
+  for (const base::UniqueFd& each : packet.fds) numbers.push_back(each.get());
+  if (!numbers.empty()) {
+    control.add(message, SCM_RIGHTS, numbers.data(), numbers.size() * sizeof(int));
+  }
+  ssize_t sent = -1;
+  do {
+    sent = ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  // Too many descriptors are on their way: some arrive.
+  return sent >= 0 || (errno != EAGAIN && errno != ETOOMANYREFS);
+}
+
+// Owns the descriptors as soon as they are here.
+void read_control(msghdr& message, Packet& packet) {
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET) continue;
+    if (header->cmsg_type == SCM_CREDENTIALS) {
+      ucred about{};
+      std::memcpy(&about, CMSG_DATA(header), sizeof about);
+      packet.pid = about.pid;
+    } else if (header->cmsg_type == SCM_RIGHTS) {
+      const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+        packet.fds.emplace_back(fd);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+PacketSocket::PacketSocket(base::UniqueFd fd) : fd_(std::move(fd)) {
+  const int wanted = 1;
+  // Without it no packet names a process, and who reads them says so.
+  (void)::setsockopt(fd_.get(), SOL_SOCKET, SO_PASSCRED, &wanted, sizeof wanted);
+}
+
+base::Result<std::pair<base::UniqueFd, base::UniqueFd>> PacketSocket::pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+    return base::from_errno(errno, "socketpair");
+  }
+  return std::pair(base::UniqueFd(ends[0]), base::UniqueFd(ends[1]));
+}
+
+base::Result<> PacketSocket::send(Packet packet) {
+  if (packet.text.empty() || packet.text.size() > kMaxPacketBytes ||
+      packet.fds.size() > kMaxPacketFds) {
+    return base::invalid_argument(
+        fmt::format("a message of {} bytes and {} descriptors; allowed: 1 to {} and 0 to {}",
+                    packet.text.size(), packet.fds.size(), kMaxPacketBytes, kMaxPacketFds));
+  }
+  waiting_.push_back(std::move(packet));
+  flush();
+  return {};
+}
+
+void PacketSocket::flush() {
+  while (!waiting_.empty() && try_send(fd_.get(), waiting_.front())) waiting_.pop_front();
+}
+
+base::Result<std::optional<Packet>> PacketSocket::receive() {
+  Packet packet;
+  packet.text.resize(kMaxPacketBytes);
+  iovec text{packet.text.data(), packet.text.size()};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  const Control control(message);
+  ssize_t got = -1;
+  do {
+    got = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return std::optional<Packet>();
+  if (got <= 0) return base::unavailable("the other end of the connection is gone");
+  read_control(message, packet);
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return base::unavailable("a message was longer than the limit");
+  }
+  packet.text.resize(static_cast<std::size_t>(got));
+  return std::optional(std::move(packet));
+}
+
+}  // namespace gangrun::process

@@ -1,0 +1,95 @@
+#include "process/packet_socket.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/test_deadline.h"
+#include "process/pipe.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+namespace {
+
+struct PacketSocketTest : testing::Test {
+  PacketSocketTest() {
+    auto ends = PacketSocket::pair();
+    EXPECT_TRUE(ends.ok());
+    one.emplace(std::move(ends->first));
+    other.emplace(std::move(ends->second));
+  }
+  std::optional<PacketSocket> one;
+  std::optional<PacketSocket> other;
+};
+
+TEST_F(PacketSocketTest, APacketComesWholeWithItsDescriptors) {
+  auto pipe = make_pipe();
+  ASSERT_TRUE(pipe.ok());
+  Packet packet{"text", {}, 0};
+  packet.fds.push_back(std::move(pipe->write));
+  ASSERT_TRUE(one->send(std::move(packet)).ok());
+  ASSERT_TRUE(one->send({"more", {}, 0}).ok());
+  const auto got = other->receive();
+  ASSERT_TRUE(got.ok() && *got);
+  EXPECT_EQ((*got)->text, "text");
+  ASSERT_EQ((*got)->fds.size(), 1U);
+  EXPECT_EQ(::write((*got)->fds[0].get(), "x", 1), 1);
+  EXPECT_NE(::fcntl((*got)->fds[0].get(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_TRUE(wait_readable(pipe->read.get(), base::soon()));
+  EXPECT_EQ((*other->receive())->text, "more");
+  EXPECT_FALSE(other->receive()->has_value());
+}
+
+TEST_F(PacketSocketTest, NamesAProcess) {
+  ASSERT_TRUE(one->send({"of me", {}, 0}).ok());
+  EXPECT_EQ((*other->receive())->pid, ::getpid());
+  // Only root names another process.
+  if (::geteuid() != 0) return;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_TRUE(one->send({"of a child that has ended", {}, child}).ok());
+  EXPECT_EQ((*other->receive())->pid, child);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(PacketSocketTest, WhatDoesNotFitWaitsInOrder) {
+  constexpr int kMany = 2000;
+  for (int i = 0; i < kMany; ++i) {
+    ASSERT_TRUE(one->send({std::to_string(i) + std::string(500, ' '), {}, 0}).ok());
+  }
+  EXPECT_TRUE(one->has_waiting());
+  for (int i = 0; i < kMany; ++i) {
+    auto got = other->receive();
+    ASSERT_TRUE(got.ok());
+    if (!*got) {
+      one->flush();
+      got = other->receive();
+      ASSERT_TRUE(got.ok() && *got) << i;
+    }
+    EXPECT_EQ(std::stoi((*got)->text), i);
+  }
+  EXPECT_FALSE(one->has_waiting());
+}
+
+TEST_F(PacketSocketTest, TellsThatThePeerIsGoneAfterItsLastPacket) {
+  ASSERT_TRUE(one->send({"last", {}, 0}).ok());
+  one.reset();
+  EXPECT_EQ((*other->receive())->text, "last");
+  const auto got = other->receive();
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().code, base::Code::kUnavailable);
+  EXPECT_TRUE(other->send({"nobody hears it", {}, 0}).ok());
+  EXPECT_FALSE(other->has_waiting());
+}
+
+TEST_F(PacketSocketTest, RefusesWhatIsOverALimit) {
+  EXPECT_FALSE(one->send({std::string(kMaxPacketBytes + 1, 'x'), {}, 0}).ok());
+  EXPECT_FALSE(one->send({"", {}, 0}).ok());
+  EXPECT_TRUE(one->send({std::string(kMaxPacketBytes, 'x'), {}, 0}).ok());
+  EXPECT_EQ((*other->receive())->text.size(), kMaxPacketBytes);
+}
+
+}  // namespace
+}  // namespace gangrun::process

@@ -1,0 +1,417 @@
+#include "process/starter.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "process/guardian.h"
+#include "process/kill_processes.h"
+#include "process/packet_socket.h"
+#include "process/pid_namespace.h"
+#include "process/pipe.h"
+#include "process/proc_fs.h"
+#include "process/signals.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// How long what an ended agent left is killed before its survivors are told.
+constexpr base::seconds kMaxKilling(60);
+// The same where the cluster does not want to wait.
+constexpr base::seconds kGivingUp(1);
+// Between two looks at what was killed.
+constexpr base::milliseconds kLookAgain(10);
+constexpr int kMaxConnections = 4;
+constexpr const char* kScore = "/proc/self/oom_score_adj";
+// The last choice of the kernel's OOM killer.
+constexpr std::string_view kLastChoice = "-1000";
+
+struct Ended {
+  std::string key;
+  int status = 0;
+  base::Instant give_up_at;
+};
+
+// How soon the kernel's OOM killer chooses this process.
+bool set_score(std::string_view score) {
+  const base::UniqueFd fd(::open(kScore, O_WRONLY | O_CLOEXEC));
+  return fd.valid() && ::write(fd.get(), score.data(), score.size()) >= 0;
+}
+
+// Where the kernel keeps the command line, from the second argument on.
+struct CommandLine {
+  char* start = nullptr;
+  std::size_t size = 0;
+};
+
+// The arguments of a program stand one behind the other, as the kernel has put them there.
+CommandLine own_command_line() {
+  const auto text = base::read_file("/proc/self/cmdline", std::size_t{64} << 10U);
+  if (!text.ok() || program_invocation_name == nullptr) return {};
+  const std::size_t first = text->find('\0') + 1;
+  return {program_invocation_name + first, text->size() - first};
+}
+
+// So that people and gangrun see an agent of a task as one.
+void show_arguments(const CommandLine& line, const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) text += argument + '\0';
+  if (line.size == 0 || text.size() > line.size) return;
+  std::memset(line.start, 0, line.size);
+  std::memcpy(line.start, text.data(), text.size());
+}
+
+// In an agent: each descriptor gets its number, and nothing else above standard error stays open.
+bool keep_only(const std::vector<base::UniqueFd>& fds, const std::vector<int>& numbers) {
+  std::vector<std::pair<int, int>> moves;
+  const int highest = *std::max_element(numbers.begin(), numbers.end());
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    // None takes the place of one that is still to move.
+    const int above = ::fcntl(fds[i].get(), F_DUPFD_CLOEXEC, highest + 1);
+    if (above < 0) return false;
+    moves.emplace_back(above, numbers[i]);
+  }
+  std::set<int> kept;
+  for (const auto& [from, to] : moves) {
+    if (::dup3(from, to, O_CLOEXEC) < 0) return false;
+    kept.insert(to);
+  }
+  for (const int fd : open_descriptors()) {
+    if (fd > STDERR_FILENO && !kept.contains(fd)) ::close(fd);
+  }
+  return true;
+}
+
+sigset_t awaited_signals() { return guardian_signals(); }
+
+class Starter {
+ public:
+  Starter(const StarterOptions& options, const AgentMain& agent, base::UniqueFd outer_proc,
+          sigset_t mask_of_agents)
+      : options_(options),
+        agent_(agent),
+        outer_proc_(std::move(outer_proc)),
+        mask_of_agents_(mask_of_agents),
+        line_(own_command_line()) {}
+
+  base::Result<> prepare();
+  int run();
+
+ private:
+  base::Result<> listen();
+  void wait();
+  void accept();
+  void hear();
+  void on(Packet packet);
+  void on(const std::string& what, const std::string& key);
+  void start(const std::string& key, const base::Json& order, Packet packet);
+  [[noreturn]] void become_agent(const std::vector<std::string>& arguments, const Packet& packet,
+                                 const std::vector<int>& numbers);
+  void on_signals();
+  void reap();
+  [[nodiscard]] std::vector<pid_t> orphans() const;
+  void sweep();
+  void tell(const char* what, const std::string& key, pid_t about, base::Json more = {});
+  [[nodiscard]] bool is_over() const;
+
+  const StarterOptions& options_;
+  const AgentMain& agent_;
+  const base::UniqueFd outer_proc_;
+  const sigset_t mask_of_agents_;
+  const CommandLine line_;
+  std::string score_of_agents_;
+  base::UniqueFd signals_;
+  base::UniqueFd listener_;
+  std::optional<PacketSocket> cluster_;
+  std::map<pid_t, std::string> agents_;
+  std::vector<Ended> ended_;  // of whose tasks something may be left
+};
+
+base::Result<> Starter::prepare() {
+  ::prctl(PR_SET_NAME, kStarterName, 0L, 0L, 0L);
+  // Only root may; others are chosen as before.
+  const auto score = base::read_file(kScore, 64);
+  if (score.ok() && set_score(kLastChoice)) score_of_agents_ = *score;
+  const sigset_t awaited = awaited_signals();
+  signals_.reset(::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_.valid()) return base::from_errno(errno, "signalfd");
+  cluster_.emplace(base::UniqueFd(options_.socket));
+  return listen();
+}
+
+base::Result<> Starter::listen() {
+  if (options_.path.empty()) return {};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (options_.path.size() >= sizeof address.sun_path) {
+    return base::invalid_argument(
+        fmt::format("the path of a socket is too long: {}", options_.path));
+  }
+  options_.path.copy(address.sun_path, options_.path.size());
+  (void)::unlink(options_.path.c_str());
+  listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // Its folder lets only our user in.
+  if (!listener_.valid() ||
+      ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(options_.path.c_str(), 0600) != 0 ||
+      ::listen(listener_.get(), kMaxConnections) != 0) {
+    return base::from_errno(errno, options_.path);
+  }
+  return {};
+}
+
+bool Starter::is_over() const {
+  if (cluster_) return false;
+  return !listener_.valid() || (agents_.empty() && ended_.empty());
+}
+
+int Starter::run() {
+  while (true) {
+    if (is_over()) {
+      // Who has come meanwhile is served; who comes later finds nobody.
+      if (!listener_.valid()) return 0;
+      accept();
+      if (!cluster_) {
+        (void)::unlink(options_.path.c_str());
+        return 0;
+      }
+    }
+    wait();
+    on_signals();
+    if (listener_.valid()) accept();
+    hear();
+    sweep();
+  }
+}
+
+// The one wait without a time limit while nothing is to be killed.
+void Starter::wait() {
+  std::vector<pollfd> waited{{signals_.get(), POLLIN, 0}};
+  if (listener_.valid()) waited.push_back({listener_.get(), POLLIN, 0});
+  if (cluster_) {
+    const bool has_waiting = cluster_->has_waiting();
+    waited.push_back(
+        {cluster_->fd(), static_cast<short>(has_waiting ? POLLIN | POLLOUT : POLLIN), 0});
+  }
+  const int limit = ended_.empty() ? -1 : static_cast<int>(kLookAgain.count());
+  (void)::poll(waited.data(), waited.size(), limit);
+}
+
+// The newest cluster has the job: an older one is dead, or about to be.
+void Starter::accept() {
+  while (true) {
+    base::UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd.valid()) return;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+        peer.uid == ::geteuid()) {
+      cluster_.emplace(std::move(fd));
+    }
+  }
+}
+
+void Starter::hear() {
+  while (cluster_) {
+    cluster_->flush();
+    auto packet = cluster_->receive();
+    if (!packet.ok()) return cluster_.reset();
+    if (!*packet) return;
+    on(std::move(**packet));
+  }
+}
+
+void Starter::on(Packet packet) {
+  const auto order = base::parse_json(packet.text, kMaxPacketBytes);
+  const auto what = order.ok() ? base::json_member<std::string>(*order, "what")
+                               : base::Result<std::string>(order.error());
+  const auto key = order.ok() ? base::json_member<std::string>(*order, "key")
+                              : base::Result<std::string>(order.error());
+  // Who speaks something else is no cluster of this version.
+  if (!what.ok() || !key.ok()) return cluster_.reset();
+  if (*what == starter::kStart) return start(*key, *order, std::move(packet));
+  on(*what, *key);
+}
+
+void Starter::on(const std::string& what, const std::string& key) {
+  const base::Instant now = std::chrono::steady_clock::now();
+  for (const auto& [pid, agent] : agents_) {
+    if (agent != key) continue;
+    if (what == starter::kEnd) (void)::kill(pid, SIGTERM);
+    if (what == starter::kKill || what == starter::kGiveUp) (void)::kill(pid, SIGKILL);
+    if (what == starter::kWatch) tell(starter::kStarted, key, pid);
+    return;
+  }
+  for (Ended& each : ended_) {
+    if (each.key != key) continue;
+    if (what == starter::kGiveUp) each.give_up_at = std::min(each.give_up_at, now + kGivingUp);
+    return;
+  }
+  // An end that is told already is not told again.
+  if (what == starter::kWatch) tell(starter::kUnknown, key, 0);
+}
+
+void Starter::tell(const char* what, const std::string& key, pid_t about, base::Json more) {
+  if (!cluster_) return;
+  base::Json message = std::move(more);
+  message["what"] = what;
+  message["key"] = key;
+  if (!cluster_->send({base::dump_json(message), {}, about}).ok()) cluster_.reset();
+}
+
+void Starter::start(const std::string& key, const base::Json& order, Packet packet) {
+  const auto arguments = base::json_member<std::vector<std::string>>(order, "arguments");
+  const auto numbers = base::json_member<std::vector<int>>(order, "fds");
+  const bool fits =
+      arguments.ok() && numbers.ok() && !numbers->empty() && numbers->size() == packet.fds.size() &&
+      std::all_of(numbers->begin(), numbers->end(),
+                  [](int number) { return number > STDERR_FILENO && number <= kMaxInheritedFd; });
+  if (!fits) return cluster_.reset();
+  const pid_t pid = ::fork();
+  if (pid == 0) become_agent(*arguments, packet, *numbers);
+  if (pid < 0) {
+    const auto error = base::from_errno(errno, "cannot start an agent");
+    return tell(starter::kEnded, key, 0, {{"error", error.message}});
+  }
+  agents_[pid] = key;
+  tell(starter::kStarted, key, pid);
+}
+
+void Starter::become_agent(const std::vector<std::string>& arguments, const Packet& packet,
+                           const std::vector<int>& numbers) {
+  constexpr int kCannotStart = 127;
+  ::setsid();
+  ::prctl(PR_SET_NAME, "gangrun-agent", 0L, 0L, 0L);
+  show_arguments(line_, arguments);
+  if (!score_of_agents_.empty()) (void)set_score(score_of_agents_);
+  pid_namespace::number_from_outside(outer_proc_);
+  if (!keep_only(packet.fds, numbers)) ::_exit(kCannotStart);
+  ::pthread_sigmask(SIG_SETMASK, &mask_of_agents_, nullptr);
+  std::exit(
+      agent_(arguments));  // NOLINT(concurrency-mt-unsafe): the threads of an agent have ended
+}
+
+void Starter::on_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == ssize_t{sizeof info}) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) continue;
+    for (const auto& [pid, key] : agents_) (void)::kill(pid, number);
+  }
+  reap();
+}
+
+// Agents, and orphans of those that have ended.
+void Starter::reap() {
+  int status = 0;
+  while (true) {
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid <= 0) return;
+    const auto found = agents_.find(pid);
+    if (found == agents_.end()) continue;
+    ended_.push_back(
+        {std::move(found->second), status, std::chrono::steady_clock::now() + kMaxKilling});
+    agents_.erase(found);
+  }
+}
+
+// Orphans of a living agent are its own children: agents are subreapers.
+std::vector<pid_t> Starter::orphans() const {
+  std::vector<pid_t> found;
+  for (const pid_t child : children_of(::getpid())) {
+    if (agents_.contains(child)) continue;
+    found.push_back(child);
+    const auto below = descendants_of(child);
+    found.insert(found.end(), below.begin(), below.end());
+  }
+  return living(found);
+}
+
+// Kills what the ended agents left, and tells of those whose tasks are gone.
+void Starter::sweep() {
+  if (ended_.empty()) return;
+  const std::vector<pid_t> left = orphans();
+  const Victims victims{.list = {}, .kill_whole = {}, .is_victim = [this](pid_t pid) {
+                          const auto now_left = orphans();
+                          return std::find(now_left.begin(), now_left.end(), pid) != now_left.end();
+                        }};
+  (void)kill_once(victims, left);
+  reap();
+  const base::Instant now = std::chrono::steady_clock::now();
+  std::vector<Ended> later;
+  for (Ended& each : ended_) {
+    if (!left.empty() && now < each.give_up_at) {
+      later.push_back(std::move(each));
+      continue;
+    }
+    tell(starter::kEnded, each.key, 0, {{"status", each.status}, {"survivors", left.size()}});
+  }
+  ended_ = std::move(later);
+}
+
+// Of the old process, which stays outside of the namespace.
+[[noreturn]] void guard(pid_t starter, base::UniqueFd alive) {
+  ::prctl(PR_SET_NAME, "gangrun-guard", 0L, 0L, 0L);
+  GuardianState state;
+  state.level = Level::kPidNamespace;
+  state.agent = starter;
+  state.alive = std::move(alive);
+  run_guardian(std::move(state));
+}
+
+}  // namespace
+
+base::Result<> run_starter(const StarterOptions& options, const AgentMain& agent) {
+  ::signal(SIGCHLD, SIG_DFL);
+  const sigset_t blocked = awaited_signals();
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  GANGRUN_ASSIGN(Pipe guardian, make_pipe());
+  base::UniqueFd outer_proc = pid_namespace::open_outer_proc();
+  const auto unshared = pid_namespace::unshare_children(pid_namespace::own_id_maps());
+  if (unshared.happened()) return base::unavailable(pid_namespace::words(unshared));
+  const pid_t starter = ::fork();
+  if (starter < 0) return base::from_errno(errno, "fork");
+  if (starter > 0) {
+    guardian.read.reset();
+    guard(starter, std::move(guardian.write));
+  }
+  guardian.write.reset();
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L) != 0) return base::from_errno(errno, "prctl");
+  if (wait_readable(guardian.read.get(), std::chrono::steady_clock::now())) {
+    return base::Error{base::Code::kCancelled, "the guardian has ended already"};
+  }
+  const auto entered = pid_namespace::become_init();
+  if (entered.happened()) return base::unavailable(pid_namespace::words(entered));
+  pid_namespace::number_from_outside(outer_proc);
+  Starter run(options, agent, std::move(outer_proc), before);
+  GANGRUN_TRY(run.prepare());
+  ::_exit(run.run());
+}
+
+}  // namespace gangrun::process

@@ -1,0 +1,79 @@
+"""P9: what a program sees and may do is what it would without gangrun, but for what docs/job.md lists.
+
+A table: each level, as root and as an ordinary user, beside the same two programs started by a shell.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+SEEN = pathlib.Path(__file__).with_name("seen.py")
+USER, GROUP, OTHER_GROUP = 65534, 65534, 100
+
+# What differs from a program that a shell in a terminal has started, and why: docs/job.md, "What programs notice".
+ALWAYS = {"terminal"}
+PID_NAMESPACE = {"process 1"}
+USER_NAMESPACE = {"user namespace", "owner of root's files", "user of a setuid program", "user and groups", "capabilities"}
+NOTICED = {
+    ("root", "pid_namespace"): PID_NAMESPACE,
+    ("root", "cgroup"): {"cgroup"},
+    ("root", "subreaper"): set(),
+    ("user", "pid_namespace"): PID_NAMESPACE | USER_NAMESPACE,
+    ("user", "subreaper"): set(),
+    ("user", "auto"): set(),
+}
+IS_ROOT = os.geteuid() == 0
+
+
+@pytest.fixture
+def folder():
+    """Open to all users, and with a setuid program, which pytest's own folders are not for."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix="gangrun-seen-"))
+    made.chmod(0o777)
+    shutil.copy("/usr/bin/id", made / "setuid-id")
+    (made / "setuid-id").chmod(0o4755)
+    shutil.copy(SEEN, made / "seen.py")
+    for name in ("sibling", "over"):
+        os.mkfifo(made / name)
+        (made / name).chmod(0o666)
+    yield made
+    shutil.rmtree(made)
+
+
+def as_user(user, command):
+    if user == "root" or not IS_ROOT:
+        return command
+    return ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", f"--groups={GROUP},{OTHER_GROUP}", "--", *command]
+
+
+def in_a_terminal(command, folder, environment):
+    """Runs it as its user would: in a terminal, with settings that are not everybody's."""
+    script = " ".join(f"'{word}'" for word in command)
+    (folder / "seen.json").unlink(missing_ok=True)
+    done = subprocess.run(["script", "-qec", f"umask 027; ulimit -n 333; ulimit -c 0; exec nice -n 3 taskset -c 0 {script}", "/dev/null"],
+                          cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert (folder / "seen.json").exists(), done.stdout
+    return json.loads((folder / "seen.json").read_text())
+
+
+@pytest.mark.parametrize("user, level", [case for case in NOTICED if IS_ROOT or case[0] == "user"])
+def test_programs_see_what_they_would_without_gangrun(gangrun, folder, user, level):
+    environment = os.environ | {"GANGRUN_HOME": str(folder / "home"), "HOME": str(folder)}
+    # Not the Python of the tests, which other users may not run.
+    program = f"/usr/bin/python3 {folder}/seen.py"
+    by_shell = as_user(user, ["sh", "-c", f"{program} 1 {folder} & {program} 0 {folder}; wait"])
+    bare = in_a_terminal(by_shell, folder, environment)
+    seen = in_a_terminal(
+        as_user(user, [str(gangrun), "run", "--containment", level, "-r", "worker:2", "--", "sh", "-c",
+                       f"exec {program} $GANGRUN_TASK_INDEX {folder}"]), folder, environment)
+    assert seen.keys() == bare.keys()
+    different = {name for name in seen if seen[name] != bare[name]}
+    assert different <= NOTICED[user, level] | ALWAYS, {name: (bare[name], seen[name]) for name in different}
+    # What the table lists is so: a line that is no longer true goes.
+    assert PID_NAMESPACE & NOTICED[user, level] <= different
+    assert seen["number of the sibling is another"] is True
