@@ -360,9 +360,9 @@ void Agent::lose_result(std::string_view why) {
 // Among the task's own lines, for who reads its log and for who follows the job.
 void Agent::tell_in_log(const std::string& line) {
   const std::string path = config_.log_prefix + ".err";
-  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  const auto written = file.valid() ? base::write_all(file.get(), line + "\n", path)
-                                    : base::Result<>(base::from_errno(errno, path));
+  const auto file = base::open_file(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+  const auto written =
+      file.ok() ? base::write_all(file->get(), line + "\n", path) : base::Result<>(file.error());
   if (!written.ok()) logger_.warning("{}: {}", line, written.error().message);
   session_->log(registry::Stream::kErr, line);
 }

@@ -13,24 +13,60 @@
 
 namespace gangrun::base {
 
-Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return from_errno(errno, format("cannot read {}", path));
+namespace {
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes) {
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return from_errno(errno, format("cannot read {}", path));
+  if (::fstat(fd, &info) != 0) return from_errno(errno, format("cannot read {}", path));
   const Error too_large{Code::kResourceExhausted,
                         format("{} is larger than the limit of {} bytes", path, max_bytes)};
   if (S_ISREG(info.st_mode) && static_cast<std::size_t>(info.st_size) > max_bytes) return too_large;
   std::string content;
   std::array<char, 65536> buffer{};
   while (true) {
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return from_errno(errno, format("cannot read {}", path));
     if (got == 0) return content;
     content.append(buffer.data(), static_cast<std::size_t>(got));
     if (content.size() > max_bytes) return too_large;
   }
+}
+
+}  // namespace
+
+Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
+  const std::string what =
+      format("cannot {} {}", (flags & O_ACCMODE) == O_RDONLY ? "read" : "write", path);
+  // Without waiting for who has the other end of a FIFO; a regular file knows no difference.
+  UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
+  const int error = errno;
+  struct stat info {};
+  const int asked = fd.valid() ? ::fstat(fd.get(), &info) : ::stat(path.c_str(), &info);
+  if (asked == 0 && !S_ISREG(info.st_mode)) {
+    return Error{Code::kFailedPrecondition,
+                 format("{}: it is {} and not a file", what, kind_of(info.st_mode))};
+  }
+  if (!fd.valid()) return from_errno(error, what);
+  return fd;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  GANGRUN_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));
+  return read_all(fd.get(), path, max_bytes);
+}
+
+Result<std::string> read_input(const std::string& path, std::size_t max_bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return from_errno(errno, format("cannot read {}", path));
+  return read_all(fd.get(), path, max_bytes);
 }
 
 Result<> write_all(int fd, std::string_view content, std::string_view what) {
@@ -49,8 +85,7 @@ Result<> write_and_take(int fd, std::string_view& content, std::string_view what
 
 Result<> write_file_atomically(const std::string& path, std::string_view content, mode_t mode) {
   const std::string temporary = format("{}.{}.tmp", path, ::getpid());
-  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-  if (!fd.valid()) return from_errno(errno, format("cannot write {}", path));
+  GANGRUN_ASSIGN(UniqueFd fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode));
   Result<> outcome = write_all(fd.get(), content, path);
   if (outcome.ok() && ::fchmod(fd.get(), mode) != 0) {
     outcome = from_errno(errno, format("cannot write {}", path));

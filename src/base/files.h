@@ -11,9 +11,16 @@
 
 namespace gangrun::base {
 
-// The whole of a file of at most `max_bytes`; a larger one is kResourceExhausted and is not read.
-// Reads pipes and /proc too. The error names the path.
+// A regular file, opened as open(2) does it and for no program that we start. Anything else that
+// has its name (a FIFO, a device, a socket, a folder) is kFailedPrecondition: nobody waits for it.
+// Errors name the path.
+Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0);
+
+// The whole of a regular file of at most `max_bytes`, in /proc too; a larger one is
+// kResourceExhausted and is not read. Anything else is refused as by open_file().
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
+// The same of what a user names as an input: a pipe is read to its end, and waited for.
+Result<std::string> read_input(const std::string& path, std::size_t max_bytes);
 
 // Writes a file so that a reader sees either the old content or the new, never a part: a temporary
 // name in the same folder, then rename. On failure the old file is untouched.

@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
+#include <map>
+#include <string>
 
 namespace gangrun::base {
 namespace {
@@ -60,7 +64,46 @@ TEST_F(Files, RefusesALargerFileByItsLimit) {
   EXPECT_EQ(large.error().code, Code::kResourceExhausted);
   EXPECT_EQ(large.error().message, path("a") + " is larger than the limit of 4 bytes");
   // A device says that it is empty and never ends.
-  EXPECT_EQ(read_file("/dev/zero", 100'000).error().code, Code::kResourceExhausted);
+  EXPECT_EQ(read_input("/dev/zero", 100'000).error().code, Code::kResourceExhausted);
+}
+
+TEST_F(Files, WhatIsNoFileIsRefusedAndNobodyWaitsForIt) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path("socket").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(::symlink("/dev/zero", path("link").c_str()), 0);
+  for (const auto& [file, words] : std::map<std::string, std::string>{{path("fifo"), "a FIFO"},
+                                                                      {path("socket"), "a socket"},
+                                                                      {path("link"), "a device"},
+                                                                      {folder_, "a folder"}}) {
+    const auto read = read_file(file, kFileLimit);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, Code::kFailedPrecondition);
+    EXPECT_EQ(read.error().message, format("cannot read {}: it is {} and not a file", file, words));
+    const auto written = open_file(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ASSERT_FALSE(written.ok());
+    EXPECT_EQ(written.error().message,
+              format("cannot write {}: it is {} and not a file", file, words));
+  }
+  ASSERT_EQ(::symlink("fifo", path("to-fifo").c_str()), 0);
+  EXPECT_FALSE(read_file(path("to-fifo"), kFileLimit).ok());
+  ASSERT_EQ(::symlink("loop", path("loop").c_str()), 0);
+  EXPECT_FALSE(read_file(path("loop"), kFileLimit).ok());
+  EXPECT_TRUE(read_file("/proc/self/status", kFileLimit).ok());
+}
+
+TEST_F(Files, AnInputMayBeAPipe) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  ASSERT_TRUE(write_all(writer.get(), "from a pipe", "the pipe").ok());
+  writer.reset();
+  const auto text = read_input(format("/proc/self/fd/{}", reader.get()), kFileLimit);
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(*text, "from a pipe");
 }
 
 TEST_F(Files, ErrorsNameThePath) {

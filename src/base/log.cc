@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "base/unique_fd.h"
+#include "base/files.h"
 
 namespace gangrun::base {
 
@@ -61,8 +61,7 @@ class StderrLogger final : public Logger {
 
 Result<std::unique_ptr<Logger>> file_logger(const std::string& path, LogLevel minimum) {
   // Created here first, so that the mode is ours and a failure is a value.
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!fd.valid()) return from_errno(errno, format("cannot write the log {}", path));
+  GANGRUN_TRY(open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600).context("the log"));
   try {
     return std::unique_ptr<Logger>(std::make_unique<FileLogger>(path, minimum));
   } catch (const spdlog::spdlog_ex& error) {

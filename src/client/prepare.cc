@@ -69,7 +69,7 @@ std::string in_folder(const std::string& folder, const std::string& path) {
 }
 
 Result<job::JobDraft> read_draft(const std::string& spec_path, const job::SectionList& sections) {
-  auto text = base::read_file(spec_path, job::kMaxSpecBytes);
+  auto text = base::read_input(spec_path, job::kMaxSpecBytes);
   if (!text.ok()) return as_bad_input(text.error());
   GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path, sections));
   const std::string folder = std::filesystem::path(spec_path).parent_path().string();

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 
 namespace gangrun::journal {
@@ -21,8 +22,7 @@ LineReader::LineReader(std::string path, base::UniqueFd fd, std::size_t max_line
     : path_(std::move(path)), fd_(std::move(fd)), max_line_bytes_(max_line_bytes) {}
 
 base::Result<LineReader> LineReader::open(const std::string& path, std::size_t max_line_bytes) {
-  base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return base::from_errno(errno, base::format("cannot read {}", path));
+  GANGRUN_ASSIGN(base::UniqueFd fd, base::open_file(path, O_RDONLY));
   return LineReader(path, std::move(fd), max_line_bytes);
 }
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/read_at.h"
 #include "base/unique_fd.h"
@@ -142,9 +143,9 @@ class BackwardLines {
 };
 
 Result<std::optional<job::JobStatus>> last_status_in(const std::string& path) {
-  base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  GANGRUN_ASSIGN(base::UniqueFd fd, base::open_file(path, O_RDONLY));
   struct stat info {};
-  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+  if (::fstat(fd.get(), &info) != 0) {
     return base::from_errno(errno, format("cannot read {}", path));
   }
   BackwardLines lines(path, std::move(fd), info.st_size);

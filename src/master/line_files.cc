@@ -29,11 +29,16 @@ void LineFiles::add(const std::string& prefix, bool is_error, std::string_view l
 
 void LineFiles::write(File& file, const std::string& path, const std::string& text) {
   const bool was_open = file.fd.valid();
+  base::Result<> written;
   if (!was_open) {
-    file.fd.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+    auto opened = base::open_file(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+    if (opened.ok()) {
+      file.fd = *std::move(opened);
+    } else {
+      written = opened.error();
+    }
   }
-  const auto written = file.fd.valid() ? base::write_all(file.fd.get(), text, path)
-                                       : base::Result<>(base::from_errno(errno, path));
+  if (file.fd.valid()) written = base::write_all(file.fd.get(), text, path);
   if (!written.ok()) ++lost_lines_;
   if (!written.ok() && !std::exchange(file.failed, true)) {
     logger_.warning("output is missing: {}", written.error().message);

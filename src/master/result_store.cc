@@ -53,11 +53,8 @@ base::Result<> ResultStore::write(const registry::ResultPart& part) {
   if (part.offset == 0) {
     GANGRUN_TRY(base::make_folders(folder_, kOwnFolder));
     const std::string path = path_of(part.task) + std::string(kUnfinished);
-    growing = {
-        part.attempt,
-        base::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOwnFile)),
-        0};
-    if (!growing.file.valid()) return base::from_errno(errno, base::format("create {}", path));
+    growing = {part.attempt, {}, 0};
+    GANGRUN_ASSIGN(growing.file, base::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, kOwnFile));
   }
   if (part.attempt != growing.attempt || part.offset != growing.size) {
     return base::Error{

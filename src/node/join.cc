@@ -278,7 +278,7 @@ Result<registry::AgentConfig> agent_config_of(const JoinInput& input, const Json
 
 int run_join() {
   net::use_static_name_service();
-  const auto text = base::read_file("/proc/self/fd/0", kMaxJoinInputBytes);
+  const auto text = base::read_input("/proc/self/fd/0", kMaxJoinInputBytes);
   if (!text.ok()) return tell_end("refused", text.error().message);
   const auto input = join_input_from(*text);
   if (!input.ok()) return tell_end("refused", base::format("the input: {}", input.error().message));

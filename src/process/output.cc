@@ -128,8 +128,7 @@ void OutputPump::write_log(std::string_view text) {
 // Takes from `text` what is in the log.
 base::Result<> OutputPump::append_to_log(std::string_view& text) {
   if (!log_.valid()) {
-    log_.reset(::open(log_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    if (!log_.valid()) return base::from_errno(errno, fmt::format("cannot write {}", log_path_));
+    GANGRUN_ASSIGN(log_, base::open_file(log_path_, O_WRONLY | O_CREAT | O_APPEND, 0600));
   }
   if (lost_here_ > 0) {
     const std::string words =

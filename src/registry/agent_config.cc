@@ -93,7 +93,7 @@ base::Result<AgentConfig> agent_config_from_json(const base::Json& json) {
 }
 
 base::Result<AgentConfig> read_agent_config(const std::string& path) {
-  GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxAgentConfigBytes));
+  GANGRUN_ASSIGN(const std::string text, base::read_input(path, kMaxAgentConfigBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxAgentConfigBytes));
   return agent_config_from_json(json).context("in the agent's configuration");
 }

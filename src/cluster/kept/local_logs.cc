@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/read_at.h"
 #include "process/wait_for.h"
@@ -50,10 +51,11 @@ std::string name_of(const std::string& path) {
 }  // namespace
 
 Result<std::int64_t> offset_of_tail(const std::string& path, std::int64_t lines) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid() && errno == ENOENT) return std::int64_t{0};
+  const auto file = base::open_file(path, O_RDONLY);
+  if (!file.ok() && file.error().code == base::Code::kNotFound) return std::int64_t{0};
+  if (!file.ok()) return file.error();
   struct stat info {};
-  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+  if (::fstat(file->get(), &info) != 0) {
     return base::from_errno(errno, base::format("cannot read {}", path));
   }
   std::int64_t end = info.st_size;
@@ -63,7 +65,7 @@ Result<std::int64_t> offset_of_tail(const std::string& path, std::int64_t lines)
     const std::int64_t start =
         std::max<std::int64_t>(0, end - static_cast<std::int64_t>(kLogBlock));
     GANGRUN_ASSIGN(const std::string block,
-                   base::read_at(fd.get(), start, static_cast<std::size_t>(end - start),
+                   base::read_at(file->get(), start, static_cast<std::size_t>(end - start),
                                  base::format("cannot read {}", path)));
     for (std::size_t i = block.size(); i > 0; --i) {
       const std::int64_t at = start + static_cast<std::int64_t>(i) - 1;
@@ -159,15 +161,16 @@ void LocalLogs::give_piece(Source& source, std::size_t bytes, std::vector<LogLin
 // Whether there may be more to read.
 Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
                                    std::size_t& bytes) {
-  const base::UniqueFd fd(::open(source.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid() && errno == ENOENT) return false;
+  const auto file = base::open_file(source.path, O_RDONLY);
+  if (!file.ok() && file.error().code == base::Code::kNotFound) return false;
+  if (!file.ok()) return file.error();
   struct stat info {};
-  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+  if (::fstat(file->get(), &info) != 0) {
     return base::from_errno(errno, base::format("cannot read {}", source.path));
   }
   if (info.st_size < source.offset) source.offset = 0;
   GANGRUN_ASSIGN(const std::string block,
-                 base::read_at(fd.get(), source.offset, kLogBlock,
+                 base::read_at(file->get(), source.offset, kLogBlock,
                                base::format("cannot read {}", source.path)));
   source.offset += static_cast<std::int64_t>(block.size());
   bytes += block.size();

@@ -173,8 +173,8 @@ base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
       agent_config(launch, options_.gpus, gpus, network_ ? &*network_ : nullptr);
   GANGRUN_ASSIGN(const base::UniqueFd config_file,
                  base::memory_file("gangrun-agent-config", base::dump_json(config)));
-  const base::UniqueFd log(
-      ::open(options_.agent_log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  const auto log = base::open_file(options_.agent_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const int log_fd = log.ok() ? log->get() : -1;
   GANGRUN_ASSIGN(base::UniqueFd words, base::memory_file("gangrun-agent-words", ""));
   std::vector<process::InheritedFd> fds{{config_file.get(), kConfigFd}, {words.get(), kWordsFd}};
   if (network_) fds.push_back({network_->name_space.get(), kNetworkFd});
@@ -184,11 +184,11 @@ base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
   const bool has_starter =
       options_.containment == job::Containment::kPidNamespace && launch.containers.empty();
   if (!has_starter) {
-    GANGRUN_ASSIGN(const AgentMark mark, spawn_with_guardian(key, command, fds, log.get()));
+    GANGRUN_ASSIGN(const AgentMark mark, spawn_with_guardian(key, command, fds, log_fd));
     agents_[key]->words = std::move(words);
     return {mark};
   }
-  GANGRUN_ASSIGN(StarterLink* const link, starter(log.get()));
+  GANGRUN_ASSIGN(StarterLink* const link, starter(log_fd));
   auto arguments = agent_arguments(command);
   arguments.erase(arguments.begin());
   GANGRUN_TRY(link->start_agent(starter_key(key), arguments, fds));

@@ -23,8 +23,7 @@ constexpr std::chrono::seconds kLeaseAllowance(5);
 constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
 
 base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string_view bytes) {
-  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(path, O_WRONLY | O_CREAT, 0600));
   while (!bytes.empty()) {
     const ssize_t put =
         ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -38,8 +37,8 @@ base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string
 
 // Behind what is there.
 base::Result<> append(const std::string& path, std::string_view bytes) {
-  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(const base::UniqueFd file,
+                 base::open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600));
   return base::write_all(file.get(), bytes, path);
 }
 

@@ -26,8 +26,7 @@ using base::Result;
 std::string part_name(int segment, int part) { return base::format("{:06}.{:05}", segment, part); }
 
 Result<std::string> read_part(const std::string& path, std::uint64_t from, std::uint64_t to) {
-  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(path, O_RDONLY));
   GANGRUN_ASSIGN(std::string bytes, base::read_at(file.get(), static_cast<std::int64_t>(from),
                                                   to - from, base::format("read {}", path)));
   if (bytes.size() < to - from) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "cluster/yarn/job_access.h"
@@ -19,8 +20,7 @@ constexpr std::chrono::seconds kRemoveTimeout(20);
 base::Result<> put(hadoop::WebHdfs& files, const std::string& from, const std::string& folder,
                    const std::string& name) {
   const base::Instant deadline = std::chrono::steady_clock::now() + kResultCopyTimeout;
-  const base::UniqueFd file(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return base::from_errno(errno, base::format("open {}", from));
+  GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(from, O_RDONLY));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return base::from_errno(errno, "fstat");
   GANGRUN_TRY(files.make_folders(folder, kOwnFolder, deadline));

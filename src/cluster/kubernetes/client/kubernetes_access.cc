@@ -26,7 +26,7 @@ base::Result<kubernetes::Access> kubernetes_access(const Context& context,
                                                    const cluster::KubernetesOptions& options) {
   kubernetes::Surroundings surroundings;
   surroundings.environment = context.environment;
-  surroundings.read = [](const std::string& path) { return base::read_file(path, kMaxFileBytes); };
+  surroundings.read = [](const std::string& path) { return base::read_input(path, kMaxFileBytes); };
   surroundings.parse_yaml = job::yaml_to_json;
   const kubernetes::AccessOptions wanted{
       .kubeconfig = options.kubeconfig.empty() ? "" : in_folder(context.folder, options.kubeconfig),

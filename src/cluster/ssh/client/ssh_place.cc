@@ -34,7 +34,7 @@ constexpr std::size_t kMaxHostfileBytes = std::size_t{1} << 20U;
 Result<std::string> find_hosts(job::JobSpec& spec, const Context& context) {
   if (!spec.hosts.empty()) return std::string();
   const auto read = [](const std::string& path) {
-    return base::read_file(path, kMaxHostfileBytes);
+    return base::read_input(path, kMaxHostfileBytes);
   };
   const std::string& hostfile = cluster::ssh_of(spec).hostfile;
   std::string source;

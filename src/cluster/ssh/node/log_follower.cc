@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/unique_fd.h"
+#include "base/files.h"
 
 namespace gangrun::node {
 
@@ -29,11 +29,11 @@ std::uint64_t LogFollower::unread(const File& file) {
 }
 
 std::size_t LogFollower::tell_some(File& file, std::size_t most) {
-  const base::UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return 0;
+  const auto fd = base::open_file(file.path, O_RDONLY);
+  if (!fd.ok()) return 0;
   std::string bytes(most, '\0');
   const ssize_t got =
-      ::pread(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(file.offset));
+      ::pread(fd->get(), bytes.data(), bytes.size(), static_cast<off_t>(file.offset));
   if (got <= 0) return 0;
   bytes.resize(static_cast<std::size_t>(got));
   sink_({file.agent, file.is_error, file.offset, bytes});
