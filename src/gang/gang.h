@@ -107,6 +107,8 @@ class Gang {
   [[nodiscard]] const Task* find(const job::TaskId& id) const;
   [[nodiscard]] const job::ClusterSpec& cluster_spec() const { return spec_published_; }
   [[nodiscard]] int restarts_used() const { return restarts_used_; }
+  // Once it is decided, though tasks may still be ending.
+  [[nodiscard]] std::optional<job::JobState> verdict() const;
   // Of a verdict that is decided and not success; an earlier one may still come to be known until
   // the job has finished.
   [[nodiscard]] std::optional<job::Cause> first_cause() const;

@@ -200,9 +200,13 @@ void Gang::finish_if_gone() {
   decide(Finish{verdict_, first_cause()});
 }
 
-std::optional<job::Cause> Gang::first_cause() const {
+std::optional<job::JobState> Gang::verdict() const {
   const bool is_decided = stage_ == Stage::kStopping || stage_ == Stage::kFinished;
-  if (!is_decided || verdict_ == job::JobState::kSucceeded || failures_.empty()) {
+  return is_decided ? std::optional(verdict_) : std::nullopt;
+}
+
+std::optional<job::Cause> Gang::first_cause() const {
+  if (!verdict() || verdict_ == job::JobState::kSucceeded || failures_.empty()) {
     return std::nullopt;
   }
   // Who asked for the end is the cause of it, whatever else went wrong on the way.

@@ -52,6 +52,7 @@ Replayer::Replayer(const job::JobSpec& spec, gang::Gang::Limits limits)
                 .last_segment = 0,
                 .submitted = {},
                 .all_started = {},
+                .last_event = {},
                 .places = {},
                 .verdict = {}} {}
 
@@ -88,6 +89,7 @@ std::vector<gang::Decision> Replayer::record(const Record& record, base::Instant
 
 std::vector<gang::Decision> Replayer::handle(const EventRecord& record, base::Instant now) {
   last_ = std::min(std::max(origin_ + record.offset, last_), now);
+  replayed_.last_event = last_;
   // Its instants count from the beginning of its segment; the gang's are of this process's clock.
   const gang::Event event = gang::moved_by(origin_.time_since_epoch(), record.event);
   std::vector<gang::Decision> decisions = replayed_.gang.step(event, last_);

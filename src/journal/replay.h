@@ -30,6 +30,7 @@ struct Replayed {
   int last_segment = 0;
   base::WallTime submitted;                  // when the first master began
   std::optional<base::Instant> all_started;  // when every task ran for the first time
+  std::optional<base::Instant> last_event;   // when the gang handled it
   // How the cluster finds the agents again, by task and the attempt for which each was started.
   std::map<std::pair<job::TaskId, int>, base::Json> places;
   // Once it is there, nothing is left to do.

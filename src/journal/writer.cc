@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "journal/segments.h"
@@ -17,14 +20,18 @@ using base::format;
 
 namespace {
 
-// Kept free behind the end of a journal, where the file system can: a disk that others fill, the
-// job's own logs first, must not take its verdict's place.
+// Kept free behind the end of a journal, however long it has become: a disk that others fill, the
+// job's own logs first, must not take its verdict's place. On a small disk it is a quarter of what
+// is free there, on a tiny one a half.
 constexpr off_t kReservedBytes = off_t{1} << 20U;
+constexpr off_t kTinyReserve = off_t{64} << 10U;
+constexpr off_t kLeastReserve = off_t{4} << 10U;
 
 class DiskFile final : public File {
  public:
-  DiskFile(std::string path, base::UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {
-    (void)::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, 0, kReservedBytes);
+  DiskFile(std::string path, base::UniqueFd fd)
+      : path_(std::move(path)), spare_path_(path_ + ".spare"), fd_(std::move(fd)) {
+    reserve();
   }
   DiskFile(const DiskFile&) = delete;
   DiskFile& operator=(const DiskFile&) = delete;
@@ -32,18 +39,26 @@ class DiskFile final : public File {
   ~DiskFile() override {
     struct stat info {};
     if (::fstat(fd_.get(), &info) == 0) (void)::ftruncate(fd_.get(), info.st_size);
+    (void)give_spare();
   }
 
   base::Result<std::size_t> append(std::string_view bytes) override {
-    ssize_t written = -1;
-    do {
-      written = ::write(fd_.get(), bytes.data(), bytes.size());
-    } while (written < 0 && errno == EINTR);
-    if (written < 0) return failed();
-    return static_cast<std::size_t>(written);
+    base::Result<std::size_t> written = append_once(bytes);
+    const bool lacks_room = written.ok() ? *written < bytes.size()
+                                         : written.error().code == base::Code::kResourceExhausted;
+    if (lacks_room && give_spare()) {
+      const std::size_t before = written.ok() ? *written : 0;
+      const auto rest = append_once(bytes.substr(before));
+      if (rest.ok()) written = before + *rest;
+    }
+    if (written.ok()) end_ += static_cast<off_t>(*written);
+    reserve();
+    return written;
   }
   base::Result<> truncate(std::int64_t bytes) override {
     if (::ftruncate(fd_.get(), bytes) != 0) return failed();
+    end_ = reserved_ = bytes;
+    reserve();
     return {};
   }
   base::Result<> sync() override {
@@ -56,8 +71,51 @@ class DiskFile final : public File {
     return base::from_errno(errno, format("cannot write {}", path_));
   }
 
+  base::Result<std::size_t> append_once(std::string_view bytes) {
+    ssize_t written = -1;
+    do {
+      written = ::write(fd_.get(), bytes.data(), bytes.size());
+    } while (written < 0 && errno == EINTR);
+    if (written < 0) return failed();
+    return static_cast<std::size_t>(written);
+  }
+
+  void reserve() {
+    const off_t ahead = std::max<off_t>(reserved_ - end_, 0);
+    if (!can_reserve_ || ahead > kReservedBytes / 2) return;
+    struct statvfs disk {};
+    if (::fstatvfs(fd_.get(), &disk) != 0) return;
+    const off_t free = static_cast<off_t>(disk.f_bavail * disk.f_frsize) + ahead;
+    off_t wanted = std::min(std::clamp(free / 4, kTinyReserve, kReservedBytes), free / 2);
+    if (ahead > wanted / 2) return;
+    while (::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, end_, wanted) != 0) {
+      if (errno != ENOSPC && errno != EDQUOT) {
+        can_reserve_ = false;
+        return make_spare();
+      }
+      wanted /= 2;
+      if (wanted < std::max(ahead, kLeastReserve)) return;
+    }
+    reserved_ = end_ + wanted;
+  }
+
+  // A file to be removed when there is no room, where the file system reserves none.
+  void make_spare() {
+    const std::string content(static_cast<std::size_t>(kTinyReserve), '\n');
+    has_spare_ = base::write_private_file(spare_path_, content).ok();
+    if (!has_spare_) (void)::unlink(spare_path_.c_str());
+  }
+  bool give_spare() {
+    return std::exchange(has_spare_, false) && ::unlink(spare_path_.c_str()) == 0;
+  }
+
   std::string path_;
+  std::string spare_path_;
   base::UniqueFd fd_;
+  off_t end_ = 0;
+  off_t reserved_ = 0;  // up to there nothing but we can fill the disk
+  bool can_reserve_ = true;
+  bool has_spare_ = false;
 };
 
 // What the header's text leaves out of a time: offsets count from what the header says.

@@ -96,6 +96,33 @@ TEST(WriterTest, ADiskThatOthersFillHasRoomForTheJournal) {
   EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
 }
 
+// However small it is, and however long the journal has become.
+TEST(WriterTest, AJournalHasRoomAheadOnASmallDisk) {
+  for (const std::string size : {"size=128k,mode=0700", "size=1m,mode=0700", "size=8m,mode=0700"}) {
+    const TestFolder folder;
+    if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, size.c_str()) != 0) return;
+    {
+      const auto writer = Writer::create(folder.path(), opening());
+      ASSERT_TRUE(writer.ok());
+      const Record status = StatusRecord{sample_status(job::JobState::kRunning)};
+      if (size.starts_with("size=8m")) {
+        for (int i = 0; i < 4'000; ++i) ASSERT_TRUE((*writer)->append(status).ok());
+        EXPECT_GT(std::filesystem::file_size(segment_path(folder.path(), 1)), 2U << 20U);
+      }
+      const std::string others(std::size_t{16} << 20U, 'x');
+      const base::UniqueFd fill(
+          ::open((folder.path() + "/fill").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+      EXPECT_FALSE(base::write_all(fill.get(), others, "fill").ok());
+      struct stat info {};
+      ASSERT_EQ(::fstat(fill.get(), &info), 0);
+      EXPECT_GT(info.st_size, 48 << 10) << size << ": others have their share";
+      for (const Record& record : sample_records()) EXPECT_TRUE((*writer)->append(record).ok());
+      for (int i = 0; i < 5; ++i) EXPECT_TRUE((*writer)->append(status).ok()) << size;
+    }
+    EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
+  }
+}
+
 TEST(WriterTest, InstantsCountFromTheOrigin) {
   const TestFolder folder;
   const auto writer = Writer::create(folder.path(), opening());

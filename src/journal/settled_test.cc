@@ -1,0 +1,112 @@
+#include "journal/settled.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "journal/sample_records.h"
+#include "journal/segments.h"
+#include "journal/test_folder.h"
+#include "journal/writer.h"
+
+namespace gangrun::journal {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const job::TaskId kSettledFirst{"worker", 0};
+const job::TaskId kSettledSecond{"worker", 1};
+
+class SettledTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Opening opening;
+    opening.job_id = "wine-1";
+    opening.origin = now_;
+    opening.started = wall_;
+    writer_ = *Writer::create(folder_.path(), opening);
+    ASSERT_TRUE(writer_->spec(sample_spec()).ok());
+    step(gang::Begin{});
+    for (const job::TaskId& task : {kSettledFirst, kSettledSecond}) {
+      step(gang::Allocated{task, 1, "host1"});
+      step(gang::Reported{task, 1, {"host1", static_cast<std::uint16_t>(40'000 + task.index)}});
+    }
+    for (const job::TaskId& task : {kSettledFirst, kSettledSecond}) step(gang::Started{task, 1});
+  }
+  void step(const gang::Event& event) {
+    now_ += seconds(1);
+    wall_ += seconds(1);
+    ASSERT_TRUE(writer_->event(event, now_).ok());
+  }
+  void exits(const job::TaskId& task, int code) {
+    job::ExitReport report;
+    report.success = code == 0;
+    report.why = {.reason = code == 0 ? job::Reason::kUnknown : job::Reason::kExitStatus,
+                  .code = code};
+    if (code != 0) report.last_lines = {"ValueError: no"};
+    step(job::Exited{task, 1, report, now_ + seconds(1)});
+  }
+  base::Result<job::JobStatus> settled_status() {
+    job::JobStatus last = sample_status(job::JobState::kRunning);
+    for (job::TaskStatus& task : last.tasks) task.pid = 4711;
+    return settled(folder_.path(), std::move(last), now_ + seconds(3600), wall_ + seconds(3600));
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<Writer> writer_;
+  base::Instant now_{seconds(7'000)};
+  base::WallTime wall_{seconds(1'769'860'800)};
+};
+
+TEST_F(SettledTest, AFailureThatIsRecordedIsTheEndOfAJobThatWasKilledWhole) {
+  exits(kSettledSecond, 3);
+  const auto status = settled_status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kFailed);
+  ASSERT_TRUE(status->cause);
+  EXPECT_EQ(status->cause->task, kSettledSecond);
+  EXPECT_EQ(status->cause->why.code, 3);
+  EXPECT_THAT(status->cause->last_lines, ElementsAre("ValueError: no"));
+  EXPECT_EQ(status->tasks[1].state, job::TaskState::kFailed);
+  EXPECT_EQ(status->tasks[0].state, job::TaskState::kLost) << "it was still being stopped";
+  EXPECT_EQ(status->tasks[0].pid, 0);
+  EXPECT_EQ(status->ended, "2026-01-31T12:00:08.000Z");
+  EXPECT_EQ(status->elapsed_ms, 8'000);
+  EXPECT_THAT(status->notes, ElementsAre(HasSubstr("before it recorded")));
+}
+
+TEST_F(SettledTest, ASuccessForWhoseVerdictThereWasNoRoomIsASuccess) {
+  exits(kSettledFirst, 0);
+  exits(kSettledSecond, 0);
+  const auto status = settled_status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kSucceeded);
+  EXPECT_FALSE(status->cause);
+}
+
+TEST_F(SettledTest, WhoAskedForTheEndIsItsCause) {
+  step(gang::StopRequested{"Ctrl-C", false});
+  exits(kSettledFirst, 1);
+  const auto status = settled_status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kKilled);
+  EXPECT_EQ(status->cause->why.detail, "Ctrl-C");
+}
+
+TEST_F(SettledTest, WhatIsNotDecidedStaysAsItWas) {
+  exits(kSettledFirst, 0);
+  auto status = settled_status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kRunning);
+  EXPECT_TRUE(status->notes.empty());
+  const TestFolder empty;
+  status = settled(empty.path(), sample_status(job::JobState::kRollCall), now_, wall_);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kRollCall);
+  write_content(segment_path(empty.path(), 1), "no journal\n");
+  EXPECT_FALSE(settled(empty.path(), sample_status(job::JobState::kRollCall), now_, wall_).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::journal
