@@ -203,7 +203,7 @@ void AgentSide::started(std::int64_t user_pid) {
 void AgentSide::exited(job::ExitReport report, base::Instant ended_at, base::Instant now) {
   GANGRUN_CHECK(state_ == AgentState::kStarting || state_ == AgentState::kRunning,
                 to_string(state_));
-  flush_log(now);
+  flush_log(now, Flush::kAll);
   state_ = AgentState::kExited;
   user_pid_ = 0;
   exit_ = std::move(report);
@@ -243,15 +243,18 @@ void AgentSide::queue(Line line, base::Instant now) {
   lines_.push_back(std::move(line));
   line_bytes_ += lines_.back().text.size();
   while (lines_.size() > kMaxQueuedLogLines || line_bytes_ > kMaxQueuedLogBytes) {
-    ++dropped_[static_cast<std::size_t>(lines_.front().stream)];
-    line_bytes_ -= lines_.front().text.size();
-    lines_.pop_front();
+    // Few, and nobody else tells it.
+    const auto oldest = std::ranges::find(lines_, false, &Line::is_of_log);
+    if (oldest == lines_.end()) break;
+    ++dropped_[static_cast<std::size_t>(oldest->stream)];
+    line_bytes_ -= oldest->text.size();
+    lines_.erase(oldest);
   }
   if (attached_ && !flush_at_) flush_at_ = now + kLogDelay;
 }
 
 void AgentSide::finish(base::Instant now) {
-  if (!over_) flush_log(now);
+  if (!over_) flush_log(now, Flush::kAll);
   over_ = true;
   connect_at_ = welcome_by_ = heartbeat_at_ = lease_end_ = flush_at_ = std::nullopt;
 }
@@ -347,10 +350,10 @@ void AgentSide::give_up(const std::string& reason,
   callback(reason);
 }
 
-void AgentSide::flush_log(base::Instant now) {
+void AgentSide::flush_log(base::Instant now, Flush what) {
   if (!attached_) return;
   while (!lines_.empty()) {
-    if (output_.unsent_bytes() > kMaxUnsentBytes) {
+    if (what == Flush::kAsFarAsRoom && output_.unsent_bytes() > kMaxUnsentBytes) {
       flush_at_ = now + kLogDelay;
       return;
     }

@@ -162,7 +162,9 @@ class AgentSide {
   [[nodiscard]] bool has_lease() const { return !welcomed_ || master_lost_.count() > 0; }
   void disconnect();
   void give_up(const std::string& reason, const std::function<void(const std::string&)>& callback);
-  void flush_log(base::Instant now);
+  // A run's end comes after its lines, which the queue bounds, however slow the connection is.
+  enum class Flush { kAsFarAsRoom, kAll };
+  void flush_log(base::Instant now, Flush what = Flush::kAsFarAsRoom);
   void queue(Line line, base::Instant now);
   [[nodiscard]] LogMessage next_log_message();
   [[nodiscard]] const job::Address& held_address() const { return moved_ ? *moved_ : address_; }

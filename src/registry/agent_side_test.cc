@@ -325,6 +325,34 @@ TEST_F(AgentSideTest, WhatALogLacksIsToldInItsPlace) {
   EXPECT_THAT(shown, ElementsAre("before", "incomplete: no space left on device", "after"));
 }
 
+// A flood of lines, or a master that takes nothing for a moment, and nobody knew that lines are
+// missing.
+TEST_F(AgentSideTest, WhatALogLacksIsToldBeforeTheEndWhateverElseIsDropped) {
+  attach();
+  start(1, 1, kHeld);
+  side_.started(99);
+  sent_.clear();
+  unsent_ = kMaxUnsentBytes + 1;
+  side_.incomplete_log("no space left on device", now_);
+  for (std::size_t i = 0; i < kMaxQueuedLogLines + 5; ++i) side_.log(Stream::kOut, "line", now_);
+  side_.incomplete_log("7 lines could not be kept", now_);
+  side_.exited({}, now_, now_);
+  std::vector<std::string> missing;
+  std::size_t lines = 0;
+  std::int64_t dropped = 0;
+  const auto messages = sent();
+  for (const AgentMessage& message : messages) {
+    const auto* log = std::get_if<LogMessage>(&message);
+    if (log == nullptr) continue;
+    lines += log->lines.size();
+    dropped += log->dropped;
+    if (!log->incomplete.empty()) missing.push_back(log->incomplete);
+  }
+  EXPECT_THAT(missing, ElementsAre("no space left on device", "7 lines could not be kept"));
+  EXPECT_EQ(lines + static_cast<std::size_t>(dropped), kMaxQueuedLogLines + 5);
+  EXPECT_TRUE(std::holds_alternative<ExitedMessage>(messages.back()));
+}
+
 TEST_F(AgentSideTest, ANoticeIsPassedOn) {
   attach();
   hear(NoticeMessage{seconds(14)});
