@@ -1,6 +1,8 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/format.h"
@@ -9,6 +11,7 @@
 #include "cli/display_flags.h"
 #include "client/job_display.h"
 #include "client/place.h"
+#include "client/report.h"
 #include "cluster/kept/job_folder.h"
 #include "host/ending_signals.h"
 #include "job/limits.h"
@@ -35,6 +38,7 @@ class Attached {
 
  private:
   job::JobStatus look();
+  void warn_of_missing_lines();
   void on_signal(int number);
 
   cluster::Site& site_;
@@ -44,6 +48,7 @@ class Attached {
   net::Watch signals_;
   job::JobStatus status_;  // the last one that was known
   bool told_silent_ = false;
+  std::set<std::string> missing_;  // what was said of missing lines
   bool left_ = false;
   std::unique_ptr<client::JobDisplay> display_;
 };
@@ -58,7 +63,14 @@ base::Result<> Attached::start() {
       loop_, context_, client::view_options(options_.display, tasks), [this] { return look(); });
   GANGRUN_TRY(display_->open_logs(cluster::JobPaths{status_.folder}.logs(), status_.tasks));
   display_->start(status_);
+  warn_of_missing_lines();
   return {};
+}
+
+void Attached::warn_of_missing_lines() {
+  for (const std::string& sentence : client::missing_lines(status_, {})) {
+    if (missing_.insert(sentence).second) display_->warning(sentence);
+  }
 }
 
 // A master that cannot be asked for a moment changes nothing: it may be coming back.
@@ -67,6 +79,7 @@ job::JobStatus Attached::look() {
   if (status.ok()) {
     status_ = std::move(*status);
     told_silent_ = false;
+    warn_of_missing_lines();
   } else if (!std::exchange(told_silent_, true)) {
     display_->warning(status.error().message);
   }

@@ -6,6 +6,7 @@
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/log_lines.h"
+#include "client/report.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -74,6 +75,10 @@ base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
     }
   }
   printer.print(reader->rest());
+  printer.make_way();
+  for (const std::string& sentence : client::missing_lines(status, request.task)) {
+    context.console.err(base::format("gangrun: warning: {}\n", sentence));
+  }
   return {};
 }
 

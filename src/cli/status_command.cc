@@ -34,6 +34,9 @@ client::ExitStatus status(const StatusOptions& options, client::Context& context
   const auto size = context.console.size();
   const client::Lines tasks = client::render_tasks(*found, size ? size->columns : 0);
   lines.insert(lines.end(), tasks.begin(), tasks.end());
+  for (const std::string& sentence : client::missing_lines(*found, {})) {
+    lines.emplace_back(sentence);
+  }
   if (job::is_final(found->state)) {
     const client::Lines end = client::end_report(*found);
     lines.emplace_back("");

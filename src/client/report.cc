@@ -13,6 +13,9 @@ namespace gangrun::client {
 
 namespace {
 
+// More tasks than that are counted and not named.
+constexpr std::size_t kMaxMissing = 8;
+
 std::string time_words(std::int64_t ms) { return base::to_words(std::chrono::milliseconds(ms)); }
 
 // Whether the last lines show the traceback already: it is their end, as Python writes it.
@@ -42,6 +45,26 @@ std::string verdict_sentence(const job::JobStatus& status) {
   if (status.state == job::JobState::kLost) verb = "was lost";
   if (!job::is_final(status.state)) verb = "is still " + verb;
   return base::format("{} {} after {}", harmless(status.id), verb, time_words(status.elapsed_ms));
+}
+
+std::vector<std::string> missing_lines(const job::JobStatus& status,
+                                       const std::optional<job::TaskId>& task) {
+  std::vector<std::string> sentences;
+  std::size_t more = 0;
+  for (const job::TaskStatus& each : status.tasks) {
+    if (each.incomplete_log.empty() || (task && each.task != *task)) continue;
+    if (sentences.size() == kMaxMissing) {
+      ++more;
+      continue;
+    }
+    sentences.push_back(base::format("the log of {} is incomplete: {}", job::to_string(each.task),
+                                     harmless(each.incomplete_log)));
+  }
+  if (more > 0) {
+    sentences.push_back(base::format("the logs of {} are incomplete, too",
+                                     count_text(static_cast<std::int64_t>(more), "more task")));
+  }
+  return sentences;
 }
 
 Lines evidence_lines(const job::Cause& cause) {

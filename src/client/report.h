@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "client/style.h"
 #include "job/status.h"
@@ -20,6 +22,11 @@ Lines cause_lines(const job::Cause& cause);
 
 // The last lines and the traceback of the task that failed first, indented; empty without them.
 Lines evidence_lines(const job::Cause& cause);
+
+// A sentence for each task whose lines are not all in its log, for one task or all; beyond a few
+// they are counted.
+std::vector<std::string> missing_lines(const job::JobStatus& status,
+                                       const std::optional<job::TaskId>& task);
 
 // "wine-… failed after 41 s" without the cause.
 std::string verdict_sentence(const job::JobStatus& status);

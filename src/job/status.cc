@@ -74,6 +74,9 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(status.exit, exit_from(json));
   GANGRUN_ASSIGN(status.last_line, text_member(json, "last_line", kMaxLineBytes));
   GANGRUN_ASSIGN(status.log_path, path_member(json, "log_path", kMaxFieldBytes));
+  if (json.contains("incomplete_log")) {
+    GANGRUN_ASSIGN(status.incomplete_log, text_member(json, "incomplete_log", kMaxSentenceBytes));
+  }
   if (json.contains("figures")) {
     GANGRUN_ASSIGN(status.figures, figures_from_json(json.at("figures")));
   }
@@ -167,6 +170,9 @@ base::Json to_json(const TaskStatus& status) {
     const Reason reason = status.exit->reason;
     if (reason != Reason::kUnknown) json["exit_reason"] = to_string(reason);
     json["exit_why"] = to_json(*status.exit);
+  }
+  if (!status.incomplete_log.empty()) {
+    json["incomplete_log"] = json_text(status.incomplete_log, kMaxSentenceBytes);
   }
   if (!status.figures.empty()) json["figures"] = to_json(status.figures);
   return json;

@@ -88,7 +88,9 @@ struct TaskStatus {
   std::optional<Why> exit;  // how its last run ended; none while it runs
   std::string last_line;    // of its output
   std::string log_path;     // without the ending: ".out" and ".err" stand beside
-  Figures figures{};        // what the task itself tells
+  // How many of its lines are not there, and why; empty: all are.
+  std::string incomplete_log{};
+  Figures figures{};  // what the task itself tells
 
   friend bool operator==(const TaskStatus&, const TaskStatus&) = default;
 };

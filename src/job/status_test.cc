@@ -40,6 +40,7 @@ JobStatus full_status() {
   task.exit = Why{.reason = Reason::kExitStatus, .code = 3};
   task.last_line = "step 7: ü";
   task.log_path = "/logs/worker-5";
+  task.incomplete_log = "7 lines could not be kept: No space left on device";
   status.tasks = {task, TaskStatus{}};
   status.tasks[1].task = {"ps", 0};
   return status;

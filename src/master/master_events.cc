@@ -124,6 +124,7 @@ void Master::Impl::on(registry::LogLines& event) {
     tell_line(event.task, is_error,
               base::format("gangrun: the log is incomplete: {}", event.incomplete));
     listener_.on_incomplete_log(event.task, event.incomplete);
+    facts_[event.task].incomplete_log = event.incomplete;
   }
   for (const std::string& line : event.lines) tell_line(event.task, is_error, line);
   if (!event.lines.empty()) {

@@ -38,6 +38,7 @@ job::TaskStatus status_of(const gang::Task& task, const TaskFacts* facts,
   status.memory_bytes = facts->memory_bytes;
   status.cpu_seconds = facts->cpu_seconds;
   status.last_line = facts->last_line;
+  status.incomplete_log = facts->incomplete_log;
   status.address_reason = facts->address_reason;
   status.figures = facts->figures;
   if (task.address.port != 0) {

@@ -17,6 +17,7 @@ struct TaskFacts {
   std::int64_t memory_bytes = 0;
   double cpu_seconds = 0;
   std::string last_line;
+  std::string incomplete_log;             // as job::TaskStatus has it
   std::vector<std::uint16_t> more_ports;  // beside that of its address
   std::string address_reason;
   job::Figures figures;
