@@ -1,11 +1,13 @@
 #include "cli/history.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "base/letters.h"
 #include "client/render.h"
 #include "client/text.h"
+#include "job/json_text.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -29,7 +31,22 @@ bool is_moment(std::string_view text) {
   return true;
 }
 
-std::vector<client::Span> row_of(const job::JobStatus& status) {
+constexpr std::string_view kUnreadable = "unreadable";
+
+std::string moment_of(const job::JobStatus& status) {
+  return client::harmless(status.submitted).substr(0, kMomentForm.size());
+}
+
+std::vector<client::Span> row_of(const cluster::ListedJob& job) {
+  const job::JobStatus& status = job.status;
+  if (!job.unreadable.empty()) {
+    return {{client::harmless(status.id)},
+            {std::string(kUnreadable), client::Paint::kRed},
+            {"-"},
+            {moment_of(status)},
+            {"-"},
+            {client::harmless(job.unreadable)}};
+  }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
                                 ? client::harmless(job::to_words(*status.cause))
                                 : std::string();
@@ -37,7 +54,7 @@ std::vector<client::Span> row_of(const job::JobStatus& status) {
           {client::state_words(status.state), client::paint_of(status.state)},
           // A cluster's list of its ended jobs does not say.
           {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},
-          {client::harmless(status.submitted).substr(0, sizeof("2026-01-31T12:00:00") - 1)},
+          {moment_of(status)},
           {base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
           {cause}};
 }
@@ -72,22 +89,39 @@ base::Result<HistoryFilter> history_filter(const std::optional<std::string>& sin
   return filter;
 }
 
-std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
-                                       const HistoryFilter& filter) {
-  std::erase_if(jobs, [&](const job::JobStatus& status) {
-    return !job::is_final(status.state) || status.submitted < filter.since ||
-           (filter.state && status.state != *filter.state);
+bool has_ended(const cluster::ListedJob& job) {
+  return !job.unreadable.empty() || job::is_final(job.status.state);
+}
+
+std::vector<cluster::ListedJob> history_of(std::vector<cluster::ListedJob> jobs,
+                                           const HistoryFilter& filter) {
+  std::erase_if(jobs, [&](const cluster::ListedJob& job) {
+    const bool has_state = job.unreadable.empty() && job.status.state == filter.state;
+    return !has_ended(job) || job.status.submitted < filter.since || (filter.state && !has_state);
   });
   return jobs;
 }
 
-client::Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width) {
+client::Lines job_table(const std::vector<cluster::ListedJob>& jobs, std::size_t width) {
   std::vector<std::vector<client::Span>> rows;
   rows.reserve(jobs.size());
-  for (const job::JobStatus& status : jobs) rows.push_back(row_of(status));
+  for (const cluster::ListedJob& job : jobs) rows.push_back(row_of(job));
   return client::table(
       {{"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}}, rows,
       width);
+}
+
+base::Json to_json(const std::vector<cluster::ListedJob>& jobs) {
+  base::Json list = base::Json::array();
+  for (const cluster::ListedJob& job : jobs) {
+    base::Json json = job::to_json(job.status);
+    if (!job.unreadable.empty()) {
+      json["state"] = kUnreadable;
+      json["error"] = job::json_text(job.unreadable);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
 }
 
 }  // namespace gangrun::cli

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "client/style.h"
+#include "cluster/site.h"
 #include "job/status.h"
 
 namespace gangrun::cli {
@@ -23,11 +25,18 @@ base::Result<HistoryFilter> history_filter(const std::optional<std::string>& sin
                                            const std::optional<std::string>& state,
                                            base::WallTime now);
 
-// Those of `jobs` that have ended and are wanted, in their order.
-std::vector<job::JobStatus> history_of(std::vector<job::JobStatus> jobs,
-                                       const HistoryFilter& filter);
+// Those of `jobs` that have ended and are wanted, in their order. How a job has ended whose records
+// cannot be read is not known: it is among them where no state is named.
+std::vector<cluster::ListedJob> history_of(std::vector<cluster::ListedJob> jobs,
+                                           const HistoryFilter& filter);
+
+// Whether the job has ended, as far as anybody knows.
+[[nodiscard]] bool has_ended(const cluster::ListedJob& job);
 
 // A table, or nothing but its head.
-client::Lines job_table(const std::vector<job::JobStatus>& jobs, std::size_t width);
+client::Lines job_table(const std::vector<cluster::ListedJob>& jobs, std::size_t width);
+
+// As --json prints them.
+base::Json to_json(const std::vector<cluster::ListedJob>& jobs);
 
 }  // namespace gangrun::cli

@@ -26,9 +26,7 @@ client::ExitStatus history(const HistoryOptions& options, client::Context& conte
   if (!jobs.ok()) return fail(context, jobs.error());
   const auto wanted = history_of(std::move(*jobs), *filter);
   if (options.json) {
-    base::Json list = base::Json::array();
-    for (const job::JobStatus& status : wanted) list.push_back(job::to_json(status));
-    context.console.out(base::dump_json(list) + "\n");
+    context.console.out(base::dump_json(to_json(wanted)) + "\n");
     return client::ExitStatus::kSuccess;
   }
   const auto size = context.console.size();

@@ -12,17 +12,17 @@ using testing::HasSubstr;
 // 2026-01-31T12:00:00Z
 const base::WallTime kNow{std::chrono::seconds(1769860800)};
 
-job::JobStatus job_at(const std::string& submitted, job::JobState state) {
+cluster::ListedJob job_at(const std::string& submitted, job::JobState state) {
   job::JobStatus status;
   status.id = submitted;
   status.submitted = submitted;
   status.state = state;
-  return status;
+  return {status};
 }
 
-std::vector<std::string> ids(const std::vector<job::JobStatus>& jobs) {
+std::vector<std::string> ids(const std::vector<cluster::ListedJob>& jobs) {
   std::vector<std::string> result;
-  for (const job::JobStatus& status : jobs) result.push_back(status.id);
+  for (const cluster::ListedJob& job : jobs) result.push_back(job.status.id);
   return result;
 }
 
@@ -34,8 +34,8 @@ TEST(History, HasEndedJobsOnly) {
 }
 
 TEST(History, TasksThatAreNotKnownAreNotCounted) {
-  job::JobStatus known = job_at("2026-01-31T11:00:00.000Z", job::JobState::kSucceeded);
-  known.tasks.resize(2);
+  cluster::ListedJob known = job_at("2026-01-31T11:00:00.000Z", job::JobState::kSucceeded);
+  known.status.tasks.resize(2);
   const client::Lines lines =
       job_table({known, job_at("2026-01-31T10:00:00.000Z", job::JobState::kSucceeded)}, 0);
   ASSERT_EQ(lines.size(), 3U);
@@ -44,7 +44,7 @@ TEST(History, TasksThatAreNotKnownAreNotCounted) {
 }
 
 TEST(History, SinceIsATimeAgoOrAMoment) {
-  const std::vector<job::JobStatus> jobs = {
+  const std::vector<cluster::ListedJob> jobs = {
       job_at("2026-01-31T11:30:00.000Z", job::JobState::kSucceeded),
       job_at("2026-01-30T11:30:00.000Z", job::JobState::kSucceeded)};
   for (const std::string since : {"1h", "2026-01-31", "2026-01-31T11:30", "2026-01-30T11:30:01"}) {
@@ -79,11 +79,32 @@ TEST(History, BadInputIsNamed) {
   }
 }
 
+TEST(History, AJobThatCannotBeReadIsNamed) {
+  cluster::ListedJob damaged = job_at("2026-01-31T11:00:00.000Z", job::JobState::kAllocating);
+  damaged.unreadable = "000001.jsonl, line 1: this is not a journal of gangrun";
+  const std::vector<cluster::ListedJob> jobs = {
+      damaged, job_at("2026-01-31T10:00:00.000Z", job::JobState::kFailed)};
+  EXPECT_EQ(history_of(jobs, {}).size(), 2U);
+  EXPECT_EQ(history_of(jobs, {.since = "2026-01-31T10:30", .state = {}}).size(), 1U);
+  EXPECT_EQ(history_of(jobs, {.since = {}, .state = job::JobState::kFailed}).size(), 1U)
+      << "how it ended is not known";
+  const client::Lines lines = job_table(jobs, 0);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[1].text(),
+              testing::MatchesRegex(
+                  ".*unreadable +- +2026-01-31T11:00:00 +- +000001.jsonl, line 1: this is not .*"));
+  const base::Json json = to_json(jobs);
+  EXPECT_EQ(json[0]["state"], "unreadable");
+  EXPECT_EQ(json[0]["error"], damaged.unreadable);
+  EXPECT_EQ(json[1]["state"], "failed");
+  EXPECT_FALSE(json[1].contains("error"));
+}
+
 TEST(History, TheTableHasTheCause) {
-  job::JobStatus status = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed);
+  job::JobStatus status = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed).status;
   status.cause = job::Cause{.task = job::TaskId{"worker", 0},
                             .why = {.reason = job::Reason::kExitStatus, .code = 3}};
-  const client::Lines lines = job_table({status}, 0);
+  const client::Lines lines = job_table({{status}}, 0);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[1].text(), HasSubstr("worker:0 exited with status 3"));
 }

@@ -26,13 +26,11 @@ client::ExitStatus ps(const PsOptions& options, client::Context& context) {
   auto jobs = (*site)->list();
   if (!jobs.ok()) return fail(context, jobs.error());
   std::size_t ended = 0;
-  std::erase_if(*jobs, [&](const job::JobStatus& status) {
-    return !options.all && job::is_final(status.state) && ++ended > kShownEnded;
+  std::erase_if(*jobs, [&](const cluster::ListedJob& job) {
+    return !options.all && has_ended(job) && ++ended > kShownEnded;
   });
   if (options.json) {
-    base::Json list = base::Json::array();
-    for (const job::JobStatus& status : *jobs) list.push_back(job::to_json(status));
-    context.console.out(base::dump_json(list) + "\n");
+    context.console.out(base::dump_json(to_json(*jobs)) + "\n");
     return client::ExitStatus::kSuccess;
   }
   const auto size = context.console.size();

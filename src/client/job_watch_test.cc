@@ -20,7 +20,9 @@ class ScriptedSite final : public cluster::Site {
   explicit ScriptedSite(std::vector<Result<job::JobStatus>> answers, Result<> stopped = {})
       : answers_(std::move(answers)), stopped_(std::move(stopped)) {}
 
-  Result<std::vector<job::JobStatus>> list() override { return std::vector<job::JobStatus>(); }
+  Result<std::vector<cluster::ListedJob>> list() override {
+    return std::vector<cluster::ListedJob>();
+  }
   Result<job::JobStatus> status(std::string_view) override {
     const std::size_t at = asked_++;
     return answers_[std::min(at, answers_.size() - 1)];

@@ -81,6 +81,13 @@ struct TunnelAgent {
   base::Secret secret{};
 };
 
+// A job in a list. Of one whose records cannot be read only its id and folder are known, and when
+// it was submitted.
+struct ListedJob {
+  job::JobStatus status;
+  std::string unreadable{};  // why; empty: it is not
+};
+
 using ResultSink = std::function<base::Result<>(std::string_view piece)>;
 
 // A place that runs tasks, as the commands see it. `job` is an id, the unambiguous beginning of
@@ -90,7 +97,7 @@ class Site {
  public:
   virtual ~Site() = default;
   // All jobs that are known here, the newest first; the tasks of ended ones may be left out.
-  virtual base::Result<std::vector<job::JobStatus>> list() = 0;
+  virtual base::Result<std::vector<ListedJob>> list() = 0;
   virtual base::Result<job::JobStatus> status(std::string_view job) = 0;
   virtual base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
                                                         const LogRequest& request) = 0;

@@ -65,24 +65,28 @@ std::string_view name_in_id(std::string_view name) {
   return last == std::string_view::npos ? name : name.substr(0, last + 1);
 }
 
-base::UniqueFd lock_file(const std::string& path) {
-  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+// kUnavailable where another process has it.
+Result<base::UniqueFd> lock_file(const std::string& path) {
+  GANGRUN_ASSIGN(base::UniqueFd fd, base::open_file(path, O_RDWR | O_CREAT, 0600));
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   // Belongs to the open file and not to the process, so that closing another descriptor of the same
   // file does not give it up.
-  if (fd.valid() && ::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) fd.reset();
-  return fd;
+  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return fd;
+  if (errno == EAGAIN || errno == EACCES) {
+    return base::unavailable(base::format("{} is held by another process", path));
+  }
+  return base::from_errno(errno, base::format("cannot lock {}", path));
 }
 
 // Only asks: a lock that was taken to find out would be in its next holder's way.
 bool is_locked(const std::string& path) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const auto fd = base::open_file(path, O_RDWR);
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return fd.ok() && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 // A full disk and a missing right show here, before anything is started.
@@ -198,6 +202,26 @@ std::string make_job_id(std::string_view name, base::WallTime now, unsigned rand
                       parts.tm_min, parts.tm_sec, since_epoch.count() % 1000, random & 0xFU);
 }
 
+std::string submitted_of(std::string_view id) {
+  const std::string_view time = time_of(id);
+  if (!is_job_id(id)) return {};
+  const auto part = [time](std::size_t at, std::size_t length) { return time.substr(at, length); };
+  const int milliseconds = std::stoi(std::string(part(17, 3)), nullptr, 16);
+  return base::format("{}-{}-{}T{}:{}:{}.{:03}Z", part(1, 4), part(5, 2), part(7, 2), part(10, 2),
+                      part(12, 2), part(14, 2), milliseconds % 1000);
+}
+
+base::Error as_damage(base::Error error) {
+  switch (error.code) {
+    case base::Code::kInvalidArgument:
+    case base::Code::kNotFound:
+    case base::Code::kDeadlineExceeded:
+    case base::Code::kCancelled: error.code = base::Code::kDataLoss; break;
+    default: break;
+  }
+  return error;
+}
+
 JobPaths paths_of(const std::string& home, std::string_view id) {
   return {base::format("{}/{}", jobs_folder(home), id)};
 }
@@ -207,14 +231,15 @@ bool has_master(const JobPaths& paths) { return is_locked(paths.lock()); }
 bool has_supervisor(const JobPaths& paths) { return is_locked(paths.supervisor_lock()); }
 
 Result<base::UniqueFd> lock_as_supervisor(const JobPaths& paths) {
-  base::UniqueFd lock = lock_file(paths.supervisor_lock());
-  if (lock.valid()) return lock;
+  auto lock = lock_file(paths.supervisor_lock());
+  if (lock.ok() || lock.error().code != base::Code::kUnavailable) return lock;
   return base::unavailable(base::format("{} has a supervisor already", paths.folder));
 }
 
 Result<base::Secret> read_secret(const JobPaths& paths) {
-  GANGRUN_ASSIGN(std::string text, base::read_file(paths.secret(), kMaxSecretBytes));
-  return base::Secret(std::move(text));
+  auto text = base::read_file(paths.secret(), kMaxSecretBytes);
+  if (!text.ok()) return as_damage(std::move(text).error());
+  return base::Secret(*std::move(text));
 }
 
 Result<std::vector<std::string>> job_ids(const std::string& home) {
@@ -283,11 +308,10 @@ Result<JobFolder> JobFolder::create(const std::string& home, const job::JobSpec&
     return certificate.error();
   }
   folder.certificate_ = *std::move(certificate);
-  folder.lock_ = lock_file(folder.paths_.lock());
-  const int lock_errno = errno;
-  const Result<> filled = folder.lock_.valid()
-                              ? fill(folder.paths_, folder.secret_, folder.certificate_, spec)
-                              : Result<>(base::from_errno(lock_errno, folder.paths_.lock()));
+  auto lock = lock_file(folder.paths_.lock());
+  const Result<> filled = lock.ok() ? fill(folder.paths_, folder.secret_, folder.certificate_, spec)
+                                    : Result<>(lock.error());
+  if (lock.ok()) folder.lock_ = *std::move(lock);
   if (!filled.ok()) {
     folder.remove();
     return in_words(filled.error(), home);
@@ -300,9 +324,12 @@ Result<JobFolder> JobFolder::open(const std::string& folder, base::Instant deadl
   opened.paths_ = {folder};
   opened.id_ = std::filesystem::path(folder).filename().string();
   while (true) {
-    opened.lock_ = lock_file(opened.paths_.lock());
-    if (opened.lock_.valid()) break;
-    if (errno != EAGAIN && errno != EACCES) return base::from_errno(errno, opened.paths_.lock());
+    auto lock = lock_file(opened.paths_.lock());
+    if (lock.ok()) {
+      opened.lock_ = *std::move(lock);
+      break;
+    }
+    if (lock.error().code != base::Code::kUnavailable) return lock.error();
     const base::Instant now = std::chrono::steady_clock::now();
     if (now >= deadline) {
       return base::unavailable(base::format("{} has a master already", opened.id_));

@@ -96,6 +96,13 @@ inline constexpr std::size_t kMaxJobIdBytes = 63;
 // it has the beginning, so that an id is never longer than kMaxJobIdBytes.
 std::string make_job_id(std::string_view name, base::WallTime now, unsigned random);
 
+// When the job with this id was submitted: ISO 8601, UTC.
+std::string submitted_of(std::string_view id);
+
+// An error about what a job's folder holds, for whoever asks for the job: the input is not bad, the
+// job is known, and nobody has waited or given up.
+base::Error as_damage(base::Error error);
+
 // The ids of all jobs under `home`, the newest first.
 base::Result<std::vector<std::string>> job_ids(const std::string& home);
 
@@ -111,6 +118,7 @@ bool has_master(const JobPaths& paths);
 bool has_supervisor(const JobPaths& paths);
 // The lock by which has_supervisor() knows; kUnavailable if another has it.
 base::Result<base::UniqueFd> lock_as_supervisor(const JobPaths& paths);
+// Errors of as_damage().
 base::Result<base::Secret> read_secret(const JobPaths& paths);
 
 }  // namespace gangrun::cluster

@@ -109,6 +109,24 @@ TEST_F(JobFolderTest, IsLockedAsLongAsItsMasterLives) {
   EXPECT_FALSE(has_master(paths));
 }
 
+TEST_F(JobFolderTest, AnIdSaysWhenItsJobWasSubmitted) {
+  const auto at = kNoon + std::chrono::milliseconds(250);
+  EXPECT_EQ(submitted_of(make_job_id("a-job", at, 7)), base::to_iso8601(at));
+  EXPECT_EQ(submitted_of("wine"), "");
+}
+
+TEST_F(JobFolderTest, WhatAFolderLacksIsNoBadInput) {
+  using base::Code;
+  for (const Code code :
+       {Code::kInvalidArgument, Code::kNotFound, Code::kDeadlineExceeded, Code::kCancelled}) {
+    EXPECT_EQ(as_damage({code, "x"}).code, Code::kDataLoss);
+  }
+  EXPECT_EQ(as_damage({Code::kPermissionDenied, "x"}).code, Code::kPermissionDenied);
+  const auto folder = JobFolder::create(home_, hello(), kNoon);
+  std::filesystem::remove(folder->paths().secret());
+  EXPECT_EQ(read_secret(folder->paths()).error().code, Code::kDataLoss);
+}
+
 TEST_F(JobFolderTest, IsGoneAfterRemove) {
   auto folder = JobFolder::create(home_, hello(), kNoon);
   ASSERT_TRUE(folder.ok());

@@ -21,6 +21,7 @@
 #include "cluster/result_names.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
+#include "journal/settled.h"
 #include "net/client.h"
 #include "process/wait_for.h"
 #include "registry/rest_client.h"
@@ -53,6 +54,22 @@ void remove_leftovers(const JobPaths& paths) {
   for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
+// Of a job of which not even that can be read.
+ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
+  ListedJob job;
+  job.status.id = id_of(paths);
+  job.status.submitted = submitted_of(job.status.id);
+  job.status.folder = paths.folder;
+  job.unreadable = error.message;
+  return job;
+}
+
+// A folder that another process is just making, or has just removed.
+bool is_being_made(const JobPaths& paths) {
+  if (::access(paths.spec().c_str(), F_OK) == 0) return false;
+  return ::access(paths.lock().c_str(), F_OK) != 0 || has_master(paths);
+}
+
 // What is known of a job before its master has written a status: its spec.
 Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
   GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
@@ -78,9 +95,13 @@ Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
 }  // namespace
 
 Result<job::JobSpec> stored_spec(const JobPaths& paths, const job::SectionList& sections) {
-  GANGRUN_ASSIGN(const std::string text, base::read_file(paths.spec(), kMaxStoredSpecBytes));
-  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxStoredSpecBytes));
-  return job::job_spec_from_json(json, sections);
+  const auto text = base::read_file(paths.spec(), kMaxStoredSpecBytes);
+  if (!text.ok()) return as_damage(text.error());
+  const auto json = base::parse_json(*text, kMaxStoredSpecBytes);
+  if (!json.ok()) return as_damage(json.error().context(paths.spec()));
+  auto spec = job::job_spec_from_json(*json, sections);
+  if (!spec.ok()) return as_damage(spec.error().context(paths.spec()));
+  return spec;
 }
 
 job::JobStatus without_master(job::JobStatus last) {
@@ -101,7 +122,7 @@ Result<job::JobStatus> stored_status(const JobPaths& paths) {
   auto last = journal::last_status(paths.journal());
   // A master that was killed at once has left no journal.
   if (!last.ok() && last.error().code == base::Code::kNotFound) return status;
-  if (!last.ok()) return last.error();
+  if (!last.ok()) return as_damage(last.error());
   return *last ? **last : status;
 }
 
@@ -147,16 +168,30 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   }
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
   remove_leftovers(paths);
-  return without_master(std::move(last));
+  if (job::is_final(last.state)) return last;
+  auto settled =
+      journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());
+  if (!settled.ok()) return as_damage(settled.error());
+  return without_master(*std::move(settled));
 }
 
-Result<std::vector<job::JobStatus>> LocalSite::list() {
+Result<std::vector<ListedJob>> LocalSite::list() {
   GANGRUN_ASSIGN(const auto ids, job_ids(home_));
-  std::vector<job::JobStatus> jobs;
+  std::vector<ListedJob> jobs;
   for (const std::string& id : ids) {
-    auto status = status_of(paths_of(home_, id));
-    // One damaged or just vanishing folder does not hide the others.
-    if (status.ok()) jobs.push_back(std::move(*status));
+    const JobPaths paths = paths_of(home_, id);
+    auto status = status_of(paths);
+    if (!status.ok() && status.error().code == base::Code::kUnavailable) {
+      // What its master has recorded is true of it, too.
+      const std::string trouble = status.error().message;
+      status = stored_status(paths);
+      if (status.ok()) status->notes.push_back(trouble);
+    }
+    if (status.ok()) {
+      jobs.push_back({*std::move(status)});
+    } else if (!is_being_made(paths)) {
+      jobs.push_back(unreadable_job(paths, status.error()));
+    }
   }
   return jobs;
 }
@@ -240,12 +275,12 @@ Result<> LocalSite::read_result(std::string_view job, const job::TaskId& task,
                                 const ResultSink& sink) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   const std::string path = base::format("{}/{}", paths.results(), result_name(task));
-  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid() && errno == ENOENT) return no_result(task);
-  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  const auto file = base::open_file(path, O_RDONLY);
+  if (!file.ok() && file.error().code == base::Code::kNotFound) return no_result(task);
+  if (!file.ok()) return file.error();
   std::string piece(kPieceBytes, '\0');
   while (true) {
-    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
+    const ssize_t count = ::read(file->get(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return base::from_errno(errno, base::format("read {}", path));
     if (count == 0) return {};

@@ -32,7 +32,7 @@ class LocalSite final : public Site {
         revive_(std::move(revive)),
         are_beside_us_(std::move(are_beside_us)) {}
 
-  base::Result<std::vector<job::JobStatus>> list() override;
+  base::Result<std::vector<ListedJob>> list() override;
   base::Result<job::JobStatus> status(std::string_view job) override;
   base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
                                                 const LogRequest& request) override;

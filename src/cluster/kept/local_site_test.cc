@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "base/files.h"
+#include "journal/segments.h"
 #include "journal/writer.h"
 
 namespace gangrun::cluster {
@@ -90,7 +93,7 @@ TEST_F(LocalSiteTest, AVerdictStands) {
   const auto jobs = site.list();
   ASSERT_TRUE(jobs.ok());
   ASSERT_EQ(jobs->size(), 1U);
-  EXPECT_EQ(jobs->front().state, job::JobState::kSucceeded);
+  EXPECT_EQ(jobs->front().status.state, job::JobState::kSucceeded);
 }
 
 TEST_F(LocalSiteTest, ADamagedFolderDoesNotHideTheOthers) {
@@ -99,6 +102,92 @@ TEST_F(LocalSiteTest, ADamagedFolderDoesNotHideTheOthers) {
   LocalSite site(home_, clock_, never_, beside_us_);
   EXPECT_EQ(site.list()->size(), 1U);
   EXPECT_FALSE(site.status("broken").ok());
+}
+
+TEST_F(LocalSiteTest, AJobThatCannotBeReadIsNamedAndNobodyWaitsForIt) {
+  write_journal(job::JobState::kSucceeded, true);
+  const JobPaths paths = folder_->paths();
+  const std::string id = folder_->id();
+  folder_.reset();
+  LocalSite site(home_, clock_, never_, beside_us_);
+  const std::string segment = journal::segment_path(paths.journal(), 1);
+  const std::string newer = R"({"n":0,"kind":"header","format":"gangrun","version":99,"job":"x"})"
+                            "\n";
+  const auto fifo = [](const std::string& path) { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); };
+  const auto folder = [](const std::string& path) { std::filesystem::create_directory(path); };
+  const auto device = [](const std::string& path) {
+    std::filesystem::create_symlink("/dev/zero", path);
+  };
+  const auto text = [](const std::string& content) {
+    return [content](const std::string& path) {
+      ASSERT_TRUE(base::write_private_file(path, content).ok());
+    };
+  };
+  struct Case {
+    std::string path;
+    std::function<void(const std::string&)> make;
+    std::string words;
+  };
+  for (const Case& each : std::initializer_list<Case>{
+           {segment, text("nothing of ours\n"), "line 1: this is not a journal"},
+           {segment, text(newer), "written by a newer gangrun"},
+           {segment, fifo, "it is a FIFO and not a file"},
+           {segment, folder, "it is a folder and not a file"},
+           {segment, device, "it is a device and not a file"},
+           {paths.journal(), fifo, "journal"},
+           {paths.spec(), text("{"), "job.json"},
+           {paths.spec(), fifo, "it is a FIFO and not a file"}}) {
+    const std::string kept = each.path + ".kept";
+    std::filesystem::rename(each.path, kept);
+    each.make(each.path);
+    const auto jobs = site.list();
+    ASSERT_TRUE(jobs.ok()) << jobs.error().message;
+    ASSERT_EQ(jobs->size(), 1U) << each.words;
+    EXPECT_EQ(jobs->front().status.id, id);
+    EXPECT_EQ(jobs->front().status.submitted, submitted_of(id));
+    EXPECT_THAT(jobs->front().unreadable, HasSubstr(each.words));
+    const auto status = site.status(id);
+    ASSERT_FALSE(status.ok()) << each.words;
+    EXPECT_THAT(status.error().message, HasSubstr(each.words));
+    EXPECT_THAT(status.error().code,
+                testing::AnyOf(base::Code::kDataLoss, base::Code::kFailedPrecondition))
+        << each.words;
+    std::filesystem::remove_all(each.path);
+    std::filesystem::rename(kept, each.path);
+  }
+  EXPECT_TRUE(site.list()->front().unreadable.empty());
+}
+
+TEST_F(LocalSiteTest, AJobThatIsBeingMadeIsNotListedYet) {
+  std::filesystem::remove(folder_->paths().spec());
+  LocalSite site(home_, clock_, never_, beside_us_);
+  EXPECT_TRUE(site.list()->empty());
+  folder_.reset();
+  EXPECT_EQ(site.list()->size(), 1U) << "nobody makes it any more";
+}
+
+TEST_F(LocalSiteTest, ALockOrALogThatIsAFifoMakesNobodyWait) {
+  write_journal(job::JobState::kRunning, false);
+  const JobPaths paths = folder_->paths();
+  folder_.reset();
+  for (const std::string& path : {paths.lock(), paths.supervisor_lock(),
+                                  paths.logs() + "/worker-0.out", paths.results() + "/worker-0"}) {
+    std::filesystem::remove(path);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0) << path;
+  }
+  LocalSite site(home_, clock_, never_, beside_us_);
+  EXPECT_EQ(site.status("last")->state, job::JobState::kLost);
+  for (const std::optional<std::int64_t> tail : {std::optional<std::int64_t>(), {3}}) {
+    auto logs = site.logs("last", {.tail = tail});
+    const auto lines =
+        logs.ok() ? (*logs)->next(clock_.now()) : base::Result<std::vector<LogLine>>(logs.error());
+    ASSERT_FALSE(lines.ok());
+    EXPECT_THAT(lines.error().message, HasSubstr("worker-0.out: it is a FIFO and not a file"));
+  }
+  const auto result =
+      site.read_result("last", {"worker", 0}, [](std::string_view) { return base::Result<>(); });
+  EXPECT_THAT(result.error().message, HasSubstr("it is a FIFO and not a file"));
 }
 
 TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {

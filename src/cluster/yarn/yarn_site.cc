@@ -131,15 +131,15 @@ Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationReport& repor
   return &access_[id];
 }
 
-Result<std::vector<job::JobStatus>> YarnSite::list() {
+Result<std::vector<ListedJob>> YarnSite::list() {
   hadoop::ResourceManagerClient::Filter filter;
   filter.types = {kApplicationType};
   GANGRUN_ASSIGN(auto applications, resource_manager_.applications(filter, soon()));
   std::sort(applications.begin(), applications.end(),
             [](const auto& one, const auto& other) { return one.id > other.id; });
-  std::vector<job::JobStatus> jobs;
+  std::vector<ListedJob> jobs;
   jobs.reserve(applications.size());
-  for (const auto& report : applications) jobs.push_back(status_from(report, clock_.wall_now()));
+  for (const auto& report : applications) jobs.push_back({status_from(report, clock_.wall_now())});
   return jobs;
 }
 

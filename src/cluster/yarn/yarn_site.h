@@ -31,7 +31,7 @@ class YarnSite final : public Site {
   YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
            hadoop::Account account, const base::Clock& clock);
 
-  base::Result<std::vector<job::JobStatus>> list() override;
+  base::Result<std::vector<ListedJob>> list() override;
   base::Result<job::JobStatus> status(std::string_view job) override;
   base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
                                                 const LogRequest& request) override;

@@ -183,9 +183,10 @@ Result<std::optional<KubernetesSite::Found>> KubernetesSite::find(std::string_vi
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home_));
   GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, job));
   const cluster::JobPaths paths = cluster::paths_of(home_, id);
-  GANGRUN_ASSIGN(auto record, read_pods_record(paths));
-  if (!record) return std::optional<Found>();
-  return std::optional(Found{paths, *std::move(record)});
+  auto record = read_pods_record(paths);
+  if (!record.ok()) return cluster::as_damage(std::move(record).error());
+  if (!*record) return std::optional<Found>();
+  return std::optional(Found{paths, **std::move(record)});
 }
 
 Result<PodsWay*> KubernetesSite::way_to(const Found& found) {
@@ -224,12 +225,14 @@ job::JobStatus KubernetesSite::as_of_last(const Found& found, const std::string&
   return status;
 }
 
-Result<std::vector<job::JobStatus>> KubernetesSite::list() {
+Result<std::vector<cluster::ListedJob>> KubernetesSite::list() {
   GANGRUN_ASSIGN(auto jobs, others_->list());
   std::set<std::string> silent;  // servers
-  for (job::JobStatus& status : jobs) {
+  for (cluster::ListedJob& listed : jobs) {
+    job::JobStatus& status = listed.status;
     auto found = find(status.id);
-    if (!found.ok() || !*found) continue;
+    if (!found.ok() && listed.unreadable.empty()) listed.unreadable = found.error().message;
+    if (!found.ok() || !*found || !listed.unreadable.empty()) continue;
     const std::string server = (*found)->record.server;
     auto looked = silent.contains(server)
                       ? Result<job::JobStatus>(base::unavailable(server + " does not answer"))

@@ -20,7 +20,7 @@ class KubernetesSite final : public cluster::Site {
   KubernetesSite(std::string home, const Context& context, std::unique_ptr<cluster::Site> others)
       : home_(std::move(home)), context_(context), others_(std::move(others)) {}
 
-  base::Result<std::vector<job::JobStatus>> list() override;
+  base::Result<std::vector<cluster::ListedJob>> list() override;
   base::Result<job::JobStatus> status(std::string_view job) override;
   base::Result<std::unique_ptr<cluster::LogReader>> logs(
       std::string_view job, const cluster::LogRequest& request) override;
