@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/files.h"
@@ -10,9 +13,11 @@
 #include "base/json.h"
 #include "client/fail.h"
 #include "client/submitted.h"
+#include "host/ending_signals.h"
 #include "host/processes.h"
+#include "net/event_loop.h"
 #include "process/pipe.h"
-#include "process/wait_for.h"
+#include "process/signals.h"
 
 namespace gangrun::client {
 
@@ -34,73 +39,118 @@ std::string joined(const std::map<std::string, std::string>& environment) {
   return text;
 }
 
-// The lines that the supervisor and its master write to a pipe.
-class Told {
+// A job on its way to its supervisor. Whoever interrupts it finds the job either not there or in
+// the hands of a master, which ends it: never a folder that looks like a lost job.
+class Submission {
  public:
-  explicit Told(base::UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit Submission(const Context& context) : context_(context) {}
 
-  // The next line without its end; kUnavailable where none can come any more.
-  Result<std::string> next(base::Instant deadline) {
-    while (true) {
-      const std::size_t end = text_.find('\n');
-      if (end != std::string::npos) {
-        std::string line = text_.substr(0, end);
-        text_.erase(0, end + 1);
-        return line;
-      }
-      if (!process::wait_readable(fd_.get(), deadline)) {
-        return base::deadline_exceeded(base::format("the job's master has not started within {}",
-                                                    base::to_words(kStartTimeout)));
-      }
-      char buffer[1024];
-      const ssize_t got = ::read(fd_.get(), buffer, sizeof(buffer));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0 || text_.size() > kMaxToldBytes) {
-        return base::unavailable("the job's master ended before it started the job");
-      }
-      text_.append(buffer, static_cast<std::size_t>(got));
-    }
-  }
+  // The folder of the job; on an error nothing of it is left. kCancelled: somebody interrupted it.
+  Result<cluster::JobPaths> submit(const RunPlan& plan);
+  // The signal that came too late to keep the job from its start; empty: none. The job is stopped.
+  [[nodiscard]] const std::string& stopped_by() const { return interrupted_by_; }
 
  private:
-  base::UniqueFd fd_;
-  std::string text_;
+  Result<> hand_over(const RunPlan& plan);
+  void on_signal(int number);
+  void on_told();
+  void on_line(const std::string& line);
+
+  const Context& context_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  std::optional<cluster::JobFolder> folder_;
+  process::Pipe pipe_;
+  net::Watch told_;
+  std::string text_;  // that was told, without its whole lines
+  std::optional<Result<>> outcome_;
+  pid_t supervisor_ = 0;
+  std::string interrupted_by_;
 };
 
-Result<> submit(cluster::JobFolder& folder, const RunPlan& plan, const Context& context) {
-  const cluster::JobPaths& paths = folder.paths();
+Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::job_signals(),
+                                               [this](int number) { on_signal(number); }));
+  GANGRUN_ASSIGN(folder_,
+                 cluster::JobFolder::create(plan.home, plan.spec, context_.clock.wall_now()));
+  Result<> submitted = hand_over(plan);
+  if (submitted.ok()) return folder_->paths();
+  // One that is only late finds its folder gone and ends; so do its tasks.
+  folder_->remove();
+  if (interrupted_by_.empty()) return submitted.error();
+  return base::Error{base::Code::kCancelled,
+                     base::format("{}: the job is not started", interrupted_by_)};
+}
+
+Result<> Submission::hand_over(const RunPlan& plan) {
+  const cluster::JobPaths& paths = folder_->paths();
   GANGRUN_TRY(base::write_private_file(paths.launch(),
                                        base::dump_json_indented(to_json(plan.launch)) + "\n"));
-  GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context.environment)));
-  GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
-  Told told(std::move(pipe.read));
-  GANGRUN_TRY(host::start_supervisor(context.program, paths, pipe.write.get()));
-  pipe.write.reset();
-  const base::Instant deadline = context.clock.now() + kStartTimeout;
-  while (true) {
-    GANGRUN_ASSIGN(const std::string line, told.next(deadline));
-    // From here on the supervisor's lock says that the job is somebody's.
-    if (line == host::kSupervised) folder.release();
-    if (line == host::kStarted) return {};
-    if (line.starts_with(host::kRefused)) {
-      return base::Error{base::Code::kFailedPrecondition, line.substr(host::kRefused.size())};
-    }
+  GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context_.environment)));
+  GANGRUN_ASSIGN(pipe_, process::make_pipe());
+  // What has come until now.
+  (void)loop_.run_until([] { return false; }, loop_.now());
+  if (!interrupted_by_.empty()) return base::Error{base::Code::kCancelled, interrupted_by_};
+  GANGRUN_ASSIGN(supervisor_, host::start_supervisor(context_.program, paths, pipe_.write.get()));
+  pipe_.write.reset();
+  told_ = loop_.watch_readable(pipe_.read.get(), [this] { on_told(); });
+  if (loop_.run_until([this] { return outcome_.has_value(); }, loop_.now() + kStartTimeout)) {
+    return *std::exchange(outcome_, std::nullopt);
+  }
+  return base::deadline_exceeded(
+      base::format("the job's master has not started within {}", base::to_words(kStartTimeout)));
+}
+
+// The supervisor passes it on to the master, and starts none after it.
+void Submission::on_signal(int number) {
+  // There is no task yet that a notice could be for.
+  if (process::is_notice(number)) return;
+  interrupted_by_ = host::name_of_signal(number);
+  if (supervisor_ > 0) (void)::kill(supervisor_, SIGTERM);
+}
+
+void Submission::on_told() {
+  char buffer[1024];
+  const ssize_t got = ::read(pipe_.read.get(), buffer, sizeof(buffer));
+  if (got < 0 && errno == EINTR) return;
+  if (got <= 0 || text_.size() > kMaxToldBytes) {
+    told_.reset();
+    outcome_ = base::unavailable("the job's master ended before it started the job");
+    return;
+  }
+  text_.append(buffer, static_cast<std::size_t>(got));
+  for (std::size_t end = 0; !outcome_ && (end = text_.find('\n')) != std::string::npos;) {
+    on_line(text_.substr(0, end));
+    text_.erase(0, end + 1);
+  }
+}
+
+void Submission::on_line(const std::string& line) {
+  // From here on the supervisor's lock says that the job is somebody's.
+  if (line == host::kSupervised) folder_->release();
+  if (line == host::kStarted) outcome_ = Result<>();
+  if (line.starts_with(host::kRefused)) {
+    outcome_ = base::Error{base::Code::kFailedPrecondition, line.substr(host::kRefused.size())};
   }
 }
 
 }  // namespace
 
 ExitStatus run_detached(const RunPlan& plan, const RunOptions& options, Context& context) {
-  auto folder = cluster::JobFolder::create(plan.home, plan.spec, context.clock.wall_now());
-  if (!folder.ok()) return fail(context, folder.error(), ExitStatus::kCouldNotStart);
-  const Result<> submitted = submit(*folder, plan, context);
-  if (!submitted.ok()) {
-    // One that is only late finds its folder gone and ends; so do its tasks.
-    folder->remove();
-    return fail(context, submitted.error(), ExitStatus::kCouldNotStart);
+  Submission submission(context);
+  const auto paths = submission.submit(plan);
+  if (!paths.ok()) {
+    const bool interrupted = paths.error().code == base::Code::kCancelled;
+    return fail(context, paths.error(),
+                interrupted ? ExitStatus::kInterrupted : ExitStatus::kCouldNotStart);
   }
-  return leave_submitted(folder->id(), {{"job", folder->id()}, {"folder", folder->paths().folder}},
-                         plan.spec, options, context);
+  const std::string id = paths->folder.substr(paths->folder.rfind('/') + 1);
+  if (!submission.stopped_by().empty()) {
+    const std::string sentence =
+        base::format("{}: {} had started and is being stopped", submission.stopped_by(), id);
+    return fail(context, base::Error{base::Code::kCancelled, sentence});
+  }
+  return leave_submitted(id, {{"job", id}, {"folder", paths->folder}}, plan.spec, options, context);
 }
 
 }  // namespace gangrun::client

@@ -12,6 +12,7 @@
 #include "host/processes.h"
 #include "job/limits.h"
 #include "job/plan_json.h"
+#include "journal/segments.h"
 #include "net/event_loop.h"
 #include "process/signals.h"
 
@@ -50,6 +51,7 @@ class MasterProcess final : public master::Listener {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<LocalMaster> master_;
   int signals_seen_ = 0;
+  std::string early_signal_;  // that came before there was a master to stop
   bool finished_ = false;
 };
 
@@ -76,14 +78,23 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("on: {} has no master of its own", spec.on)};
   }
-  GANGRUN_TRY(backend_->reach(loop_, clock_, spec, [this] { return signals_seen_ > 0; }));
+  // A job that an earlier master has begun has an end, which is recorded.
+  const auto segments = journal::segment_numbers(folder_->paths().journal());
+  const bool is_first = segments.ok() && segments->empty();
+  const auto is_cancelled = [this, is_first] { return is_first && signals_seen_ > 0; };
+  GANGRUN_TRY(backend_->reach(loop_, clock_, spec, is_cancelled));
+  if (is_cancelled()) {
+    return base::Error{base::Code::kCancelled, "nothing of the job has been started"};
+  }
   GANGRUN_ASSIGN(master_,
                  LocalMaster::create(loop_, clock_, *folder_, spec, options, *backend_, *this));
   if (master_->has_verdict()) {
     finished_ = true;
     return {};
   }
-  return master_->start();
+  GANGRUN_TRY(master_->start());
+  if (signals_seen_ > 0) master_->request_stop(early_signal_, signals_seen_ > 1);
+  return {};
 }
 
 void MasterProcess::on_signal(int number) {
@@ -92,7 +103,8 @@ void MasterProcess::on_signal(int number) {
     return;
   }
   ++signals_seen_;
-  if (master_) master_->request_stop(name_of_signal(number), signals_seen_ > 1);
+  early_signal_ = name_of_signal(number);
+  if (master_) master_->request_stop(early_signal_, signals_seen_ > 1);
 }
 
 void MasterProcess::wait() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,10 +18,10 @@
 // whenever that dies before the job has ended.
 namespace gangrun::host {
 
-// Starts a supervisor of the job that is in this folder. What it and its master reach is written to
-// `told_fd`, a line each; -1: nobody is told.
-base::Result<> start_supervisor(const std::string& program, const cluster::JobPaths& paths,
-                                int told_fd);
+// Starts a supervisor of the job that is in this folder, and gives its process, which is not waited
+// for. What it and its master reach is written to `told_fd`, a line each; -1: nobody is told.
+base::Result<pid_t> start_supervisor(const std::string& program, const cluster::JobPaths& paths,
+                                     int told_fd);
 
 // For a detached job that has lost its master and its supervisor while tasks of it live: starts a
 // supervisor. Returns when the next master answers, at most at `deadline`.

@@ -21,11 +21,12 @@ constexpr int kSupervisorToldFd = 3;
 
 }  // namespace
 
-Result<> start_supervisor(const std::string& program, const cluster::JobPaths& paths, int told_fd) {
+Result<pid_t> start_supervisor(const std::string& program, const cluster::JobPaths& paths,
+                               int told_fd) {
   GANGRUN_ASSIGN(const std::string environment,
                  base::read_file(paths.environment(), kMaxEnvironmentBytes));
-  const base::UniqueFd log(
-      ::open(paths.master_log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  // Without a log (a full disk) it does its work all the same.
+  const auto log = base::open_file(paths.master_log(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   process::SpawnOptions options;
   options.argv = {program, "supervise", paths.folder,
                   std::to_string(told_fd < 0 ? -1 : kSupervisorToldFd)};
@@ -35,13 +36,12 @@ Result<> start_supervisor(const std::string& program, const cluster::JobPaths& p
     options.environment.push_back(environment.substr(at, end - at));
     at = end == std::string::npos ? environment.size() : end + 1;
   }
-  options.standard_error = log.get();
+  options.standard_error = log.ok() ? log->get() : -1;
   options.working_folder = paths.folder;
   options.new_group = process::NewGroup::kSession;
   // It is not waited for: when we end, it is somebody else's child.
   GANGRUN_ASSIGN(const process::Child supervisor, process::spawn(options));
-  (void)supervisor;
-  return {};
+  return supervisor.pid();
 }
 
 Result<> revive(const std::string& program, const cluster::JobPaths& paths,

@@ -6,8 +6,9 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -17,7 +18,10 @@
 #include "cluster/kept/local_site.h"
 #include "host/ending_signals.h"
 #include "host/processes.h"
+#include "journal/line_reader.h"
+#include "journal/record.h"
 #include "journal/segments.h"
+#include "process/signals.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 
@@ -30,6 +34,8 @@ namespace {
 constexpr int kMaxFailures = 3;
 constexpr std::chrono::seconds kPause(1);
 constexpr int kMaxMasters = 5000;
+// How often a new master's lock is looked for: taking it tells nobody.
+constexpr std::chrono::milliseconds kLookInterval(5);
 // Where a master finds its descriptors.
 constexpr int kToldFd = 3;
 constexpr int kLockFd = 4;
@@ -38,9 +44,14 @@ constexpr int kLockFd = 4;
 bool has_taken_over(const cluster::JobPaths& paths) {
   const auto numbers = journal::segment_numbers(paths.journal());
   if (!numbers.ok() || numbers->empty()) return false;
-  std::ifstream segment(journal::segment_path(paths.journal(), numbers->back()));
-  std::string line;
-  return std::getline(segment, line) && std::getline(segment, line);
+  auto lines = journal::LineReader::open(journal::segment_path(paths.journal(), numbers->back()),
+                                         journal::kMaxLineBytes);
+  if (!lines.ok()) return false;
+  for (int i = 0; i < 2; ++i) {
+    const auto line = lines->next();
+    if (!line.ok() || !*line) return false;
+  }
+  return true;
 }
 
 bool has_ended(const cluster::JobPaths& paths) {
@@ -69,20 +80,45 @@ sigset_t passed_on() {
   return signals;
 }
 
-// Waits for the master's end, which its job's own limits bound, and meanwhile for every orphan that
-// it left to us. What somebody tells us is for the master, which knows what to do.
-bool wait_for_master(pid_t master, int& status) {
-  const sigset_t signals = passed_on();
-  while (true) {
-    pid_t ended = 0;
-    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
-      if (ended == master) return true;
+// What somebody tells us is for the master, which knows what to do. It would kill one that has only
+// just begun: it waits until the master has the job's lock, as that is when the master listens.
+class PassedOn {
+ public:
+  explicit PassedOn(cluster::JobPaths paths) : paths_(std::move(paths)) {}
+
+  // Waits for the master's end, which its job's own limits bound, and meanwhile for every orphan
+  // that it left to us.
+  bool wait_for(pid_t master, int& status) {
+    while (true) {
+      pid_t ended = 0;
+      while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+        if (ended == master) return true;
+      }
+      if (ended < 0 && errno != EINTR) return false;
+      if (!waiting_.empty() && cluster::has_master(paths_)) {
+        for (const int number : waiting_) ::kill(master, number);
+        waiting_.clear();
+      }
+      take_next();
     }
-    if (ended < 0 && errno != EINTR) return false;
-    const int number = ::sigwaitinfo(&signals, nullptr);
-    if (number > 0 && number != SIGCHLD) ::kill(master, number);
   }
-}
+  [[nodiscard]] bool has_end() const { return has_end_; }
+
+ private:
+  void take_next() {
+    const sigset_t signals = passed_on();
+    const timespec soon{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(kLookInterval).count()};
+    const int number = waiting_.empty() ? ::sigwaitinfo(&signals, nullptr)
+                                        : ::sigtimedwait(&signals, nullptr, &soon);
+    if (number <= 0 || number == SIGCHLD) return;
+    has_end_ = has_end_ || !process::is_notice(number);
+    waiting_.insert(number);
+  }
+
+  cluster::JobPaths paths_;
+  std::set<int> waiting_;  // told, and not passed on yet
+  bool has_end_ = false;   // somebody has asked for the job's end
+};
 
 }  // namespace
 
@@ -92,7 +128,15 @@ Supervised run_supervisor(const std::string& program, const base::Clock& clock,
   const cluster::JobPaths paths{folder};
   const auto lock = cluster::lock_as_supervisor(paths);
   // Another command was faster.
-  if (!lock.ok()) return Supervised::kEnded;
+  if (!lock.ok() && lock.error().code == base::Code::kUnavailable) return Supervised::kEnded;
+  if (!lock.ok()) {
+    logger->error("{}", lock.error().message);
+    if (told_fd >= 0) {
+      (void)base::write_all(told_fd, base::format("{}{}\n", kRefused, lock.error().message),
+                            "the client");
+    }
+    return Supervised::kFailed;
+  }
   if (told_fd >= 0) (void)base::write_all(told_fd, std::string(kSupervised) + "\n", "the client");
   // So that agents which a dead master leaves can be reaped.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) != 0) {
@@ -100,11 +144,12 @@ Supervised run_supervisor(const std::string& program, const base::Clock& clock,
   }
   const sigset_t signals = passed_on();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  PassedOn signals_for_master(paths);
   int failures = 0;
   for (int masters = 0; masters < kMaxMasters; ++masters) {
     const auto master = start_master(program, folder, told_fd, lock->get());
     int status = 0;
-    if (!master.ok() || !wait_for_master(master->pid(), status)) {
+    if (!master.ok() || !signals_for_master.wait_for(master->pid(), status)) {
       logger->error("{}", master.ok() ? "the master cannot be waited for" : master.error().message);
       return Supervised::kFailed;
     }
@@ -112,11 +157,14 @@ Supervised run_supervisor(const std::string& program, const base::Clock& clock,
       return Supervised::kEnded;
     }
     failures = has_taken_over(paths) ? 0 : failures + 1;
+    const bool has_begun =
+        !journal::segment_numbers(paths.journal()).value_or(std::vector<int>()).empty();
+    // The first one could not start the job, and has said why, or was not to start it.
+    if (!has_begun && (!WIFSIGNALED(status) || signals_for_master.has_end())) {
+      return Supervised::kCouldNotStart;
+    }
     if (WIFSIGNALED(status)) {
       logger->warning("the master was killed by signal {}; a new one takes over", WTERMSIG(status));
-    } else if (journal::segment_numbers(paths.journal()).value_or(std::vector<int>()).empty()) {
-      // The first one could not start the job, and has said why.
-      return Supervised::kCouldNotStart;
     } else {
       logger->warning("the master failed; a new one takes over");
     }

@@ -130,7 +130,7 @@ def test_lines_that_no_disk_takes_are_counted_and_the_end_is_known(gangrun, tmp_
     """On a small tmpfs in a mount namespace of our own, where we may mount."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    script = ('mount -t tmpfs -o size=1500k tmpfs "$1" || exit 77; export GANGRUN_HOME="$1"; shift\n'
+    script = ('mount -t tmpfs -o size=900k tmpfs "$1" || exit 77; export GANGRUN_HOME="$1"; shift\n'
               '"$@" > lines 2> told; echo $?; "$1" why last; "$1" status last')
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", disk, gangrun, "run", "--",
                            sys.executable, "-c", FILLS], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,

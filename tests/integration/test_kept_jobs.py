@@ -1,0 +1,177 @@
+"""What is told of a job whose records are all that is left of it, or are damaged, or had no room on their disk."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from living import processes_with
+from waiting import wait_until
+
+LIMIT_S = 60
+LINES = 6_000
+# More than the disk has room for.
+FILLS = f"for i in range({LINES}): print('a line of some length', 'x' * {{}}, i)"
+
+
+# With GANGRUN_HOME on a tmpfs in a mount namespace of our own. What is told goes elsewhere.
+ON_A_SMALL_DISK = """
+mount -t tmpfs -o size=$SIZE tmpfs "$DISK" || exit 77
+export GANGRUN_HOME="$DISK"
+"$@" > said 2> told
+"$GANGRUN" wait last; echo $? > status
+"$GANGRUN" logs last > lines 2> logged
+"$GANGRUN" status --json last > shown
+"$GANGRUN" why last > why
+"""
+
+
+@pytest.mark.parametrize("way", ["attached", "detached"])
+@pytest.mark.parametrize("size, filling", [("1m", 200), ("8m", 1500)])
+def test_a_job_that_succeeded_on_a_tiny_disk_is_told_so(gangrun, tmp_path, size, filling, way):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh", gangrun, "run",
+                           *(["--detach"] if way == "detached" else []), "--", sys.executable, "-c", FILLS.format(filling)],
+                          env=os.environ | {"SIZE": size, "DISK": str(disk), "GANGRUN": str(gangrun)}, cwd=tmp_path,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        assert "permi" in done.stderr, "only where nothing may be mounted"
+        return
+    told, status, lines, logged, shown, why = ((tmp_path / name).read_text() for name in
+                                               ("told", "status", "lines", "logged", "shown", "why"))
+    shown = json.loads(shown)
+    assert (status, shown["state"]) == ("0\n", "succeeded"), (told, shown)
+    kept = len(re.findall(r"^worker:0 \| a line of some length x* \d+$", lines, re.MULTILINE))
+    missing = re.fullmatch(r"gangrun: warning: (the log of worker:0 is incomplete: (\d+) lines could not be kept: .*)\n", logged)
+    # But for lines of which a part was kept.
+    assert missing and abs(kept + int(missing[2]) - LINES) <= 10, logged
+    assert shown["tasks"][0]["incomplete_log"] in missing[1] and missing[1] in why
+    assert way == "detached" or missing[1] in told
+
+
+STUBBORN = """
+if [ "$GANGRUN_TASK_INDEX" = 0 ]; then echo "no more wine" >&2; exit 3; fi
+trap "" TERM; while :; do sleep 1; done
+"""
+
+
+def test_a_job_that_is_killed_with_all_its_processes_has_the_failure_that_is_recorded(gangrun, run_gangrun, home, tmp_path):
+    with subprocess.Popen([gangrun, "run", "-q", "-r", "worker:2", "--", "sh", "-c", STUBBORN], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, env=os.environ | {"GANGRUN_HOME": str(home)}):
+        wait_until(lambda: list(home.glob("jobs/*/journal/*.jsonl")), "the journal")
+        (journal,) = home.glob("jobs/*/journal/*.jsonl")
+        wait_until(lambda: '"state":"stopping"' in journal.read_text(), "the failure to be recorded")
+
+        def end():
+            left = processes_with(f"GANGRUN_HOME={home}")
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            return not left
+
+        wait_until(end, "the end of all its processes")
+    status = json.loads(run_gangrun("status", "--json", "last").stdout)
+    assert status["state"] == "failed", status
+    assert status["cause"]["task"] == "worker:0" and status["cause"]["last_lines"] == ["no more wine"]
+    # Its end is recorded where it was killed before its master.
+    assert [task["state"] for task in status["tasks"]] in (["failed", "lost"], ["failed", "stopped"])
+    assert status["ended"] and "before it recorded" in status["notes"][0]
+    assert run_gangrun("wait", "last").status == 1
+    (listed,) = json.loads(run_gangrun("history", "--state", "failed", "--json").stdout)
+    assert listed["id"] == status["id"]
+
+
+def a_fifo(path):
+    os.mkfifo(path)
+
+
+def a_socket(path):
+    with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
+        made.bind(path.name)
+
+
+def a_folder(path):
+    path.mkdir()
+
+
+def a_device(path):
+    path.symlink_to("/dev/zero")
+
+
+def a_newer_journal(path):
+    path.write_text('{"n":0,"kind":"header","format":"gangrun","version":99}\n')
+
+
+def damage(path):
+    path.write_text("damaged\n")
+
+
+# Where it is in the job's folder, and whether the job can be told of without it.
+READ_FILES = {"journal/000001.jsonl": False, "job.json": False, "journal": False, "secret": True, "master.lock": True,
+              "supervisor.lock": True, "launch.json": True, "logs/worker-0.out": True, "results/worker-0": True}
+
+
+@pytest.mark.parametrize("make", [a_fifo, a_socket, a_folder, a_device, damage, a_newer_journal], ids=lambda make: make.__name__)
+def test_a_job_that_cannot_be_read_is_named_and_nobody_waits_for_it(run_gangrun, home, tmp_path, make):
+    assert run_gangrun("run", "--name", "good", "--", "echo", "well done", cwd=tmp_path).status == 0
+    assert run_gangrun("run", "--name", "bad", "--", "true", cwd=tmp_path).status == 0
+    (bad,) = home.glob("jobs/bad-*")
+    for name, is_known in READ_FILES.items():
+        path = bad / name
+        if name == "journal" and make is a_folder or make is a_newer_journal and name != "journal/000001.jsonl":
+            continue
+        kept = tmp_path / "kept"
+        path.parent.mkdir(exist_ok=True)
+        if there := path.exists():
+            path.rename(kept)
+        make(path)
+        for command in ("ps",), ("history",):
+            listed = json.loads(run_gangrun(*command, "--json").stdout)
+            assert [job["state"] for job in listed] == ["succeeded" if is_known else "unreadable", "succeeded"], (name, listed)
+            shown = run_gangrun(*command)
+            assert (shown.status, "unreadable" in shown.stdout) == (0, not is_known), (name, shown)
+        for command in "status", "why":
+            done = run_gangrun(command, bad.name)
+            assert done.status == (0 if is_known else 7), (name, done)
+            assert is_known or done.stderr.count("\n") == 1 and str(path) in done.stderr, (name, done)
+        for words in ("logs", bad.name), ("wait", bad.name), ("result", bad.name), ("kill", bad.name), ("attach", bad.name):
+            assert run_gangrun(*words).status in (0, 7), (name, words)
+        assert "well done" in run_gangrun("logs", "good").stdout
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        if there:
+            kept.rename(path)
+    assert [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)] == ["succeeded", "succeeded"]
+
+
+# What is there when the signal comes: the later, the further has the submission come.
+STEPS = ["master.lock", "job.json", "key.pem", "launch.json", "environment", "supervisor.lock", "journal/000001.jsonl", "master.sock"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_client_that_is_ended_while_it_submits_leaves_no_lost_job(gangrun, run_gangrun, home, tmp_path, step, number):
+    with subprocess.Popen([gangrun, "run", "--detach", "--", "sh", "-c", "while :; do sleep 1; done"], cwd=tmp_path, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=os.environ | {"GANGRUN_HOME": str(home)}) as client:
+        wait_until(lambda: list(home.glob(f"jobs/*/{step}")) or client.poll() is not None, step, pause_s=0)
+        client.send_signal(number)
+        out, err = client.communicate(timeout=LIMIT_S)
+    if client.returncode == 0:
+        # It had done its work.
+        assert out.strip() in {job.name for job in home.glob("jobs/*")}
+        assert run_gangrun("kill", "--now", "last").status == 0
+    else:
+        assert client.returncode == 130 and err.count("\n") == 1, (client.returncode, err)
+        assert "the job is not started" in err or "is being stopped" in err, err
+    wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), "the end of all processes")
+    states = [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)]
+    assert states in ([], ["killed"]), (states, err)
+    assert states or not list(home.glob("jobs/*")), "a folder without a job"
