@@ -9,10 +9,18 @@
 #include <cstdio>
 
 #include "base/files.h"
+#include "base/strings.h"
 
 namespace gangrun::base {
 
 namespace {
+
+// A message may have words of a peer in it, and each is one line that is not too long.
+constexpr std::size_t kMaxMessageBytes = std::size_t{16} * 1024;
+
+std::string line_of(std::string_view message) {
+  return shorten(printable(message), kMaxMessageBytes);
+}
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -35,7 +43,8 @@ class FileLogger final : public Logger {
     logger_.set_error_handler([](const std::string&) {});
   }
   void write(LogLevel level, std::string_view message) override {
-    logger_.log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));
+    const std::string line = line_of(message);
+    logger_.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
   }
 
  private:

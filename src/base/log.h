@@ -37,7 +37,8 @@ class Logger {
 };
 
 // Messages of `minimum` and above to a file that is appended to ("2026-01-31T12:00:00.123Z info
-// …"), created 0600. Thread-safe. Each message is in the file when write() returns.
+// …"), created 0600, each as one line that is printable whoever's words are in it. Thread-safe.
+// Each message is in the file when write() returns.
 Result<std::unique_ptr<Logger>> file_logger(const std::string& path, LogLevel minimum);
 
 // The same to standard error, as "gangrun: …" without time: what a command tells its user.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -35,6 +36,21 @@ TEST_F(LogTest, MessagesAreInThePrivateFileAtOnceWithTimeAndLevel) {
   struct stat info {};
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0600U);
+}
+
+TEST_F(LogTest, AMessageIsOneShortLineWhateverAPeerHasPutIntoIt) {
+  const std::string path = folder_ + "/x.log";
+  const auto logger = file_logger(path, LogLevel::kInfo);
+  ASSERT_TRUE(logger.ok());
+  (*logger)->info("{}: given notice",
+                  "ana\n2026-01-31T12:00:00.123Z info the job has succeeded\x1b[2J");
+  (*logger)->info("{}", std::string(1U << 20U, 'x'));
+  const auto text = read_file(path, 1U << 20U);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(std::count(text->begin(), text->end(), '\n'), 2);
+  EXPECT_NE(text->find("ana\\n2026-01-31T12:00:00.123Z info the job"), std::string::npos) << *text;
+  EXPECT_EQ(text->find('\x1b'), std::string::npos);
+  EXPECT_LT(text->size(), 20'000U);
 }
 
 TEST_F(LogTest, AnImpossibleFileIsAnErrorThatNamesIt) {

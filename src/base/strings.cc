@@ -4,6 +4,8 @@
 #include <charconv>
 #include <numeric>
 
+#include "base/format.h"
+
 namespace gangrun::base {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -57,6 +59,17 @@ std::size_t sequence_length(std::string_view text) {
     if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
   }
   return length;
+}
+
+// A sequence of UTF-8 that does something else than show itself: C1 controls, separators of lines,
+// and what changes the direction of writing.
+bool is_control(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (sequence.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (sequence.size() > 3 || byte(0) != 0xE2) return false;
+  if (byte(1) == 0x80) return byte(2) >= 0xA8 && byte(2) <= 0xAE;  // U+2028 to U+202E
+  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;    // U+2066 to U+2069
 }
 
 }  // namespace
@@ -115,6 +128,26 @@ std::string shell_quote(std::string_view word) {
     }
   }
   return quoted + "'";
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
+    text.remove_prefix(sequence.size());
+    if (length > 0 && !is_control(sequence)) {
+      result += sequence;
+    } else if (sequence == "\n") {
+      result += "\\n";
+    } else if (sequence == "\t") {
+      result += "\\t";
+    } else {
+      for (const char c : sequence) result += format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return result;
 }
 
 std::string shorten(std::string_view text, std::size_t max_bytes) {

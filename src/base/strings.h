@@ -28,6 +28,10 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 // `word` quoted so that a POSIX shell reads it as one word again; unquoted where that is enough.
 std::string shell_quote(std::string_view word);
 
+// `text` as one line that does nothing but show itself: control characters, those that change the
+// direction of writing, and bytes that are not UTF-8 are written as \n, \t or \xNN.
+std::string printable(std::string_view text);
+
 // At most `max_bytes` of `text`, cut between code points, with "…" where something was cut.
 std::string shorten(std::string_view text, std::size_t max_bytes);
 

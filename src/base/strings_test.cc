@@ -92,5 +92,17 @@ TEST(FirstAndMore, WhatIsNotShownIsNotNamed) {
   EXPECT_EQ(named, 1);
 }
 
+TEST(Printable, WhatIsShownIsOneLineThatDoesNothingElse) {
+  EXPECT_EQ(printable("Grüße, 東京 🎉 a\\b"), "Grüße, 東京 🎉 a\\b");
+  EXPECT_EQ(printable("ana\nthe job has succeeded\r\n"), "ana\\nthe job has succeeded\\x0d\\n");
+  EXPECT_EQ(printable("\x1b]52;c;aGk=\a\x1b[2J\t\x7f"), "\\x1b]52;c;aGk=\\x07\\x1b[2J\\t\\x7f");
+  // C1 controls, a separator of lines, an override of direction, and half a character.
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "a\u2028\u202e\u2066\xff\xe2\x80"),
+            "\\xc2\\x9b"
+            "a\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xff\\xe2\\x80");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+}
+
 }  // namespace
 }  // namespace gangrun::base
