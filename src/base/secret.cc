@@ -1,7 +1,11 @@
 #include "base/secret.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "base/check.h"
@@ -17,11 +21,28 @@ void wipe(std::string& value) {
   value.clear();
 }
 
+// Its pages stay so when they are used for something else, which does no harm. A text so short that
+// it is in the object is no secret of ours.
+void keep_out_of_core_files(const std::string& value) {
+  const auto size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(value.data());
+  const auto object = reinterpret_cast<std::uintptr_t>(&value);
+  if (value.empty() || (first >= object && first < object + sizeof value)) return;
+  const std::uintptr_t page = first / size * size;
+  // Where the kernel cannot, the process as a whole leaves no core file.
+  (void)::madvise(reinterpret_cast<void*>(page), first + value.size() - page, MADV_DONTDUMP);
+}
+
 }  // namespace
+
+Secret::Secret(std::string value) : value_(std::move(value)) { keep_out_of_core_files(value_); }
+
+Secret::Secret(const Secret& other) : value_(other.value_) { keep_out_of_core_files(value_); }
 
 // Copied and wiped: a moved-from short string keeps its bytes.
 Secret::Secret(Secret&& other) noexcept
     : value_(other.value_) {  // NOLINT(performance-move-constructor-init)
+  keep_out_of_core_files(value_);
   wipe(other.value_);
 }
 
@@ -29,6 +50,7 @@ Secret& Secret::operator=(const Secret& other) {
   if (this == &other) return *this;
   wipe(value_);
   value_ = other.value_;
+  keep_out_of_core_files(value_);
   return *this;
 }
 
@@ -36,6 +58,7 @@ Secret& Secret::operator=(Secret&& other) noexcept {
   if (this == &other) return *this;
   wipe(value_);
   value_ = other.value_;
+  keep_out_of_core_files(value_);
   wipe(other.value_);
   return *this;
 }

@@ -6,12 +6,13 @@
 
 namespace gangrun::base {
 
-// A secret or token. It does not print, is compared in constant time and is wiped when it goes.
+// A secret or token. It does not print, is compared in constant time and is wiped when it goes. The
+// memory in which it is kept is left out of core files.
 class Secret {
  public:
   Secret() = default;
-  explicit Secret(std::string value) : value_(std::move(value)) {}
-  Secret(const Secret&) = default;
+  explicit Secret(std::string value);
+  Secret(const Secret& other);
   Secret(Secret&& other) noexcept;
   Secret& operator=(const Secret& other);
   Secret& operator=(Secret&& other) noexcept;

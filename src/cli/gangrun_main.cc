@@ -22,6 +22,7 @@
 #include "cluster/yarn/token_errand.h"
 #include "job/units.h"
 #include "places/places.h"
+#include "process/core_files.h"
 #include "process/open_files.h"
 #include "process/signals.h"
 
@@ -72,6 +73,8 @@ base::Result<> end_with_parent(std::map<std::string, std::string>& environment,
 int start(int argc, char** argv) {
   const base::SystemClock clock;
   const base::Instant commanded_at = clock.now();
+  // Most commands hold the secret of a job, or get it.
+  process::leave_no_core_file();
   process::survive_lost_output();
   process::raise_open_file_limit();
   auto environment = environment_variables();

@@ -24,6 +24,9 @@ constexpr std::array kSystemAuthorities{
     "/etc/ssl/cert.pem",
 };
 
+constexpr std::size_t kSecureHeapBytes = std::size_t{64} * 1024;
+constexpr std::size_t kSmallestSecureBytes = 32;
+
 base::Result<std::shared_ptr<asio::ssl::context>> tls_context(int oldest) {
   initialise_openssl();
   std::shared_ptr<asio::ssl::context> context;
@@ -79,7 +82,13 @@ int on_session(SSL* tls, SSL_SESSION* session) {
 
 }  // namespace
 
-void initialise_openssl() { OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr); }
+void initialise_openssl() {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  static std::once_flag keys;
+  // Where private keys are then: locked, and in no core file. Without it they are where all else
+  // is.
+  std::call_once(keys, [] { CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestSecureBytes); });
+}
 
 std::string take_openssl_error() {
   const unsigned long error = ERR_get_error();

@@ -34,6 +34,7 @@
 #include "node/join.h"
 #include "process/container_remover.h"
 #include "process/containment.h"
+#include "process/core_files.h"
 #include "process/engine.h"
 #include "process/first_process.h"
 #include "process/foreign_process.h"
@@ -228,6 +229,7 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_ASSIGN(const auto companion, companion_of(arguments));
   // The guardian splits off before anything is read, so that it never holds the job's secret.
   GANGRUN_ASSIGN(const auto containment, contain(arguments));
+  process::leave_no_core_file();
   GANGRUN_ASSIGN(auto config, read_config(arguments, logger));
   net::use_static_name_service();
   net::EventLoop loop;
@@ -265,6 +267,7 @@ int run(const Arguments& arguments, base::Logger& logger) {
 }
 
 int run_master() {
+  process::leave_no_core_file();
   process::raise_open_file_limit();
   const base::SystemClock clock;
   const auto logger = base::stderr_logger("gangrun-agent master", base::LogLevel::kInfo);
@@ -292,6 +295,7 @@ int run_inside(int argc, char** argv) {
 }
 
 int run_host(int argc, char** argv) {
+  process::leave_no_core_file();
   process::raise_open_file_limit();
   const base::SystemClock clock;
   const auto logger = base::stderr_logger("gangrun-agent host", base::LogLevel::kInfo);

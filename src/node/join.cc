@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "net/hosts.h"
+#include "process/core_files.h"
 #include "process/foreign_process.h"
 #include "process/pipe.h"
 #include "process/proc_fs.h"
@@ -277,6 +278,7 @@ Result<registry::AgentConfig> agent_config_of(const JoinInput& input, const Json
 }
 
 int run_join() {
+  process::leave_no_core_file();
   net::use_static_name_service();
   const auto text = base::read_input("/proc/self/fd/0", kMaxJoinInputBytes);
   if (!text.ok()) return tell_end("refused", text.error().message);

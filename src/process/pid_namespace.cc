@@ -11,6 +11,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "process/core_files.h"
 
 namespace gangrun::process::pid_namespace {
 
@@ -42,6 +43,7 @@ Failure unshare_children(const IdMaps& maps) {
   if (::unshare(CLONE_NEWPID) == 0) return {};
   if (errno != EPERM || !maps.may_use_user_namespace) return failed(Step::kUnshare);
   if (::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return failed(Step::kUnshare);
+  const OwnFilesInProc writable;
   // The kernel wants the first before an unprivileged group map.
   if (!write_file("/proc/self/setgroups", "deny") ||
       !write_file("/proc/self/uid_map", maps.user.data()) ||

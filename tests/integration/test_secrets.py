@@ -1,10 +1,16 @@
 """The job's secret and its private key are in 0600 files and nowhere else that anybody could look."""
 
+import contextlib
 import os
 import re
+import resource
+import signal
 import stat
 import subprocess
 from pathlib import Path
+
+from living import processes_with
+from waiting import wait_until
 
 
 def test_secret_is_nowhere_but_in_its_file(gangrun, home, tmp_path):
@@ -58,15 +64,39 @@ def test_secret_is_nowhere_but_in_its_file(gangrun, home, tmp_path):
     assert not re.search(r"[0-9a-f]{64}", plan.stdout)
 
 
-def test_no_core_of_the_master_is_written(gangrun, home, tmp_path):
+def leave_cores():
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    most = resource.RLIM_INFINITY if os.geteuid() == 0 else most
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+
+def kill_holders(programs, home, master):
+    """As a crash would, the master last."""
+    holders = [pid for pid in processes_with(f"GANGRUN_HOME={home}") if os.path.realpath(f"/proc/{pid}/exe") in programs]
+    assert master in holders and len(holders) >= 2
+    for pid in sorted(holders, key=lambda pid: pid == master):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSEGV)
+
+
+def test_what_holds_the_secret_leaves_no_core_file(gangrun, agent, home, tmp_path):
+    """Neither the agents nor the master, in a folder where other crashes leave one."""
     go = tmp_path / "go"
     os.mkfifo(go)
-    environment = os.environ | {"GANGRUN_HOME": str(home), "GO": str(go)}
-    process = subprocess.Popen([gangrun, "run", "--", "sh", "-c", 'read -r _ < "$GO"'],
-                               env=environment, stdout=subprocess.DEVNULL)
-    with open(go, "w") as gate:
-        limits = Path(f"/proc/{process.pid}/limits").read_text()
-        core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
-        assert core.split()[4] == "0"
-        gate.write("\n")
-    assert process.wait(timeout=60) == 0
+    process = subprocess.Popen(
+        [gangrun, "run", "--containment", "subreaper", "--", "sh", "-c", 'read -r _ < "$GO"'],
+        env=os.environ | {"GANGRUN_HOME": str(home), "GO": str(go)}, cwd=tmp_path, preexec_fn=leave_cores,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(go, "w"):
+        (folder,) = (home / "jobs").iterdir()
+        secret = (folder / "secret").read_bytes().strip()
+        key = (folder / "key.pem").read_bytes().splitlines()[1]
+        assert len(secret) == len(key) == 64
+        kill_holders({str(agent.resolve()), str(gangrun.resolve())}, home, process.pid)
+        _, status = os.waitpid(process.pid, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSEGV and not os.WCOREDUMP(status)
+    wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), "the end of the job's processes")
+    # A guardian may leave one, as it has never held a secret.
+    for path in tmp_path.glob("core*"):
+        content = path.read_bytes()
+        assert secret not in content and key not in content
