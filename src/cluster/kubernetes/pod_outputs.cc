@@ -31,14 +31,15 @@ std::string folder_name(const job::TaskId& task) {
 }
 
 // On a worker thread.
-base::Result<> unpack_into(const Unpack& unpack, const std::string& archive, bool is_empty,
-                           const std::string& folder) {
+base::Result<std::string> unpack_into(const Unpack& unpack, const std::string& archive,
+                                      bool is_empty, const std::string& folder) {
   std::error_code failed;
   std::filesystem::remove_all(folder, failed);
-  base::Result<> done = base::make_folders(folder, 0755);
-  if (done.ok() && !is_empty) done = unpack(archive, folder);
+  GANGRUN_TRY(base::make_folders(folder, 0755));
+  base::Result<std::string> left_out = std::string();
+  if (!is_empty) left_out = unpack(archive, folder);
   std::filesystem::remove(archive, failed);
-  return done;
+  return left_out;
 }
 
 }  // namespace
@@ -124,11 +125,19 @@ void PodOutputs::on_ended(const job::TaskId& task, const base::Result<int>& stat
                                                base::shorten(errors.others, kMaxErrors))});
   }
   const std::string folder = base::format("{}/{}", folder_, folder_name(task));
-  const base::Result<> begun =
-      workers_.run([unpack = unpack_, archive = fetch.archive, is_empty = fetch.bytes == 0,
-                    folder] { return unpack_into(unpack, archive, is_empty, folder); },
-                   [this, task](base::Result<> unpacked) { done(task, std::move(unpacked)); });
+  const base::Result<> begun = workers_.run(
+      [unpack = unpack_, archive = fetch.archive, is_empty = fetch.bytes == 0, folder] {
+        return unpack_into(unpack, archive, is_empty, folder);
+      },
+      [this, task](const base::Result<std::string>& unpacked) { on_unpacked(task, unpacked); });
   if (!begun.ok()) done(task, begun.error());
+}
+
+void PodOutputs::on_unpacked(const job::TaskId& task, const base::Result<std::string>& unpacked) {
+  if (unpacked.ok() && !unpacked->empty()) {
+    callbacks_.on_warning(base::format("the outputs of {}: {}", job::to_string(task), *unpacked));
+  }
+  done(task, unpacked.ok() ? base::Result<>() : unpacked.error());
 }
 
 void PodOutputs::done(const job::TaskId& task, base::Result<> fetched) {

@@ -18,9 +18,10 @@
 
 namespace gangrun::cluster {
 
-// Unpacks a tar file into a folder that is there and empty; nothing outside it is touched. Blocks:
-// called on a worker thread.
-using Unpack = std::function<base::Result<>(const std::string& archive, const std::string& folder)>;
+// Unpacks a tar file into a folder that is there and empty; nothing outside it is touched. Says in
+// words what of it was left out; empty: nothing. Blocks: called on a worker thread.
+using Unpack =
+    std::function<base::Result<std::string>(const std::string& archive, const std::string& folder)>;
 
 // The command that writes a tar file of those of `paths` that are there to its output, and the
 // others, each in a line after kMissingMark, to its errors. Needs sh and tar.
@@ -62,6 +63,7 @@ class PodOutputs {
 
   void on_output(Fetch& fetch, std::string_view piece);
   void on_ended(const job::TaskId& task, const base::Result<int>& status);
+  void on_unpacked(const job::TaskId& task, const base::Result<std::string>& unpacked);
   void done(const job::TaskId& task, base::Result<> fetched);
 
   net::EventLoop& loop_;

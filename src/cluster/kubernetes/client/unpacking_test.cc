@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -33,6 +36,11 @@ class Unpacking : public testing::Test {
   }
   [[nodiscard]] std::string archive() const { return (top_ / "outputs.tar").string(); }
 
+  [[nodiscard]] mode_t mode_of(const std::string& name) const {
+    struct stat info {};
+    return ::lstat((top_ / name).c_str(), &info) == 0 ? info.st_mode & 07777U : 0;
+  }
+
   const fs::path top_ =
       fs::path(testing::TempDir()) /
       ("unpacking-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
@@ -50,6 +58,48 @@ TEST_F(Unpacking, LeavesTheFolderForNothing) {
   (void)unpack_tar(archive(), (top_ / "to").string());
   EXPECT_FALSE(fs::exists(top_ / "escaped"));
   EXPECT_FALSE(fs::exists(top_.parent_path() / "escaped"));
+}
+
+TEST_F(Unpacking, GivesNoRightsThatOnlyItsOwnMachineCouldGive) {
+  const fs::path from = top_ / "from" / "model";
+  fs::permissions(from / "weights", fs::perms::all | fs::perms::set_uid | fs::perms::set_gid);
+  fs::permissions(from, fs::perms::all | fs::perms::set_gid | fs::perms::sticky_bit);
+  std::ofstream(from / "closed") << "1";
+  fs::permissions(from / "closed", fs::perms::none);
+  pack({"--numeric-owner", "--owner=1234", "--group=1234", "model"});
+  const auto done = unpack_tar(archive(), (top_ / "to").string());
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(*done, "");
+  EXPECT_EQ(mode_of("to"), 0755U);
+  EXPECT_EQ(mode_of("to/model"), 0755U);
+  EXPECT_EQ(mode_of("to/model/weights"), 0755U);
+  EXPECT_EQ(mode_of("to/model/closed"), 0600U);
+  struct stat info {};
+  ASSERT_EQ(::lstat((top_ / "to" / "model" / "weights").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, ::geteuid());
+}
+
+TEST_F(Unpacking, LeavesOutWhatIsNoFileAndLinksThatLeadOut) {
+  const fs::path from = top_ / "from" / "model";
+  ASSERT_EQ(::mkfifo((from / "pipe").c_str(), 0600), 0);
+  // Only root makes one; and only root's own tar makes it anew.
+  const bool has_device = ::mknod((from / "null").c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0;
+  fs::create_symlink("/etc/passwd", from / "away");
+  fs::create_symlink("../..", from / "up");
+  fs::create_symlink(".", from / "here");
+  fs::create_symlink("here/../..", from / "round");
+  fs::create_symlink("loop", from / "loop");
+  fs::create_symlink("weights", from / "latest");
+  fs::create_hard_link(from / "weights", from / "again");
+  pack({"model"});
+  const auto done = unpack_tar(archive(), (top_ / "to").string());
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_THAT(*done, testing::HasSubstr(has_device ? "and 3 more" : "and 2 more"));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(top_ / "to" / "model")) {
+    names.push_back(entry.path().filename().string());
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("weights", "again", "latest", "here"));
 }
 
 TEST_F(Unpacking, WhatIsNoArchiveIsToldWithTheProgramsWords) {
