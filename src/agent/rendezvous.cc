@@ -40,6 +40,7 @@ Rendezvous::Rendezvous(net::EventLoop& loop, base::Logger& logger, Send send)
       send_(std::move(send)),
       relay_(*this),
       server_(loop, options()) {
+  server_.on_admission([this](const net::HttpRequest& request) { return refusal_of(request); });
   server_.on_request([this](net::HttpRequest request, net::Responder responder) {
     on_request(std::move(request), std::move(responder));
   });
@@ -51,12 +52,6 @@ base::Result<std::uint16_t> Rendezvous::listen() {
 }
 
 void Rendezvous::on_request(net::HttpRequest request, net::Responder responder) {
-  if (const std::string objection = objection_to(request.peer); !objection.empty()) {
-    if (!std::exchange(told_refusal_, true)) {
-      logger_.warning("rendezvous: refused {}: {}", request.peer.address, objection);
-    }
-    return responder.answer(response(403, objection + "\n"));
-  }
   const registry::RendezvousTicket ticket = next_ticket_++;
   responder.on_gone([this, ticket] {
     waiting_.erase(ticket);
@@ -66,6 +61,15 @@ void Rendezvous::on_request(net::HttpRequest request, net::Responder responder) 
   waiting_.emplace(ticket, std::move(responder));
   relay_.request(ticket, request.method, request.path, std::move(request.body), loop_.now());
   wait_for_time();
+}
+
+std::optional<net::HttpResponse> Rendezvous::refusal_of(const net::HttpRequest& request) {
+  const std::string objection = objection_to(request.peer);
+  if (objection.empty()) return std::nullopt;
+  if (!std::exchange(told_refusal_, true)) {
+    logger_.warning("rendezvous: refused {}: {}", request.peer.address, objection);
+  }
+  return response(403, objection + "\n");
 }
 
 std::string Rendezvous::objection_to(const net::Peer& peer) const {

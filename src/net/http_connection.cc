@@ -40,11 +40,13 @@ base::Result<HttpRequest> convert(const http::request<http::string_body>& messag
 
 }  // namespace
 
-HttpConnection::HttpConnection(Server::Core& core, Stream stream, std::shared_ptr<void> guard)
+HttpConnection::HttpConnection(Server::Core& core, Stream stream, std::shared_ptr<void> guard,
+                               Strangers::Id id)
     : core_(core.weak_from_this()),
       loop_(core.loop),
       options_(core.options),
       guard_(std::move(guard)),
+      id_(id),
       stream_(std::move(stream)),
       peer_(stream_.describe_peer()) {}
 
@@ -126,17 +128,44 @@ void HttpConnection::parse() {
                   base::format("the request is not accepted: {}", error.message()));
   }
   if (parser_->is_header_done() && !header_seen_) on_header();
+  if (state_ != State::kReading) return;
   if (parser_->is_done()) return dispatch();
   read();
 }
 
 void HttpConnection::on_header() {
   header_seen_ = true;
+  const auto core = core_.lock();
+  if (core == nullptr) return finish();
+  if (!admit(*core)) return;
   limit(options_.body_timeout);
   const auto expected = parser_->get().find(http::field::expect);
   if (expected != parser_->get().end() && !parser_->is_done()) {
     write("HTTP/1.1 100 Continue\r\n\r\n");
   }
+}
+
+bool HttpConnection::admit(Server::Core& core) {
+  if (core.on_admission) {
+    const auto request = convert(parser_->get(), peer_);
+    if (!request.ok()) {
+      refuse(400, request.error().message);
+      return false;
+    }
+    const std::optional<HttpResponse> refusal = core.on_admission(*request);
+    if (state_ == State::kClosed) return false;  // by the callback
+    if (refusal) {
+      head_ = parser_->get().method() == http::verb::head;
+      last_ = true;
+      state_ = State::kAwaiting;
+      parser_.reset();
+      read();
+      answer(*refusal);
+      return false;
+    }
+  }
+  core.strangers.leave(id_);
+  return true;
 }
 
 void HttpConnection::dispatch() {
@@ -250,7 +279,10 @@ void HttpConnection::finish() {
 void HttpConnection::leave() {
   limit_.reset();
   guard_.reset();
-  if (const auto core = core_.lock()) core->connections.erase(shared_from_this());
+  const auto core = core_.lock();
+  if (core == nullptr) return;
+  core->strangers.leave(id_);
+  core->connections.erase(shared_from_this());
 }
 
 Responder::Responder(std::weak_ptr<HttpConnection> connection)

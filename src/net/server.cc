@@ -3,10 +3,12 @@
 #include "net/asio_internal.h"
 //
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/format.h"
@@ -23,6 +25,18 @@ constexpr int kMaxWaitingClients = 4096;
 constexpr int kMaxAcceptsAtOnce = 64;
 // Without a free descriptor nothing can be accepted, and the socket stays readable.
 constexpr base::Duration kAcceptPause = base::milliseconds(100);
+
+// Strangers never get more than this part of the descriptors.
+constexpr rlim_t kDescriptorsForOneStranger = 4;
+
+std::size_t most_strangers(const ServerOptions& options) {
+  std::size_t most = std::min(options.max_strangers, options.max_connections / 2);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    most = std::min<std::size_t>(most, limit.rlim_cur / kDescriptorsForOneStranger);
+  }
+  return std::max<std::size_t>(most, 1);
+}
 
 constexpr std::string_view kBusy =
     "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 21\r\n\r\n"
@@ -110,19 +124,52 @@ void Server::Core::listen(Listener& listener) {
 
 void Server::Core::accept(Listener& listener) {
   for (int i = 0; i < kMaxAcceptsAtOnce; ++i) {
-    base::UniqueFd fd(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    base::UniqueFd fd;
+    if (!must_wait(listener)) {
+      fd.reset(::accept4(listener.fd.get(), reinterpret_cast<sockaddr*>(&from), &size,
+                         SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!fd.valid() && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)) return;
+    }
     if (!fd.valid()) {
-      if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
       listener.watch.reset();
       listener.retry = loop.after(kAcceptPause, [this, &listener] { listen(listener); });
       return;
     }
-    welcome(std::move(fd), listener);
+    welcome(std::move(fd), listener, source_of(from));
   }
 }
 
-void Server::Core::welcome(base::UniqueFd fd, const Listener& listener) {
-  if (*open_connections >= options.max_connections) {
+// The kernel keeps those that wait, so a crowd of agents that all come at once is only slowed down.
+bool Server::Core::must_wait(const Listener& listener) {
+  if (!listener.unix_path.empty()) return false;
+  strangers.limit(most_strangers(options));
+  return strangers.full(loop.now());
+}
+
+bool Server::Core::take_in(Strangers::Id id, const std::string& source) {
+  const Strangers::Verdict verdict = strangers.come(id, source, loop.now());
+  if (verdict.gives_way) drop_stranger(*verdict.gives_way);
+  if (verdict.crowded() && on_crowd) {
+    const auto tell = std::exchange(on_crowd, nullptr);
+    tell(strangers.size(), strangers.of(source), source);
+  }
+  return verdict.welcome;
+}
+
+void Server::Core::drop_stranger(Strangers::Id id) {
+  const auto found = std::find_if(connections.begin(), connections.end(),
+                                  [id](const auto& each) { return each->id() == id; });
+  if (found == connections.end()) return;
+  const auto kept = *found;
+  kept->drop();
+}
+
+void Server::Core::welcome(base::UniqueFd fd, const Listener& listener, const std::string& source) {
+  const Strangers::Id id = next_id_++;
+  const bool is_stranger = listener.unix_path.empty();
+  if (*open_connections >= options.max_connections || (is_stranger && !take_in(id, source))) {
     // A TLS client would not understand it; it sees the end of the connection.
     if (listener.tls == nullptr) {
       (void)::send(fd.get(), kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -133,14 +180,16 @@ void Server::Core::welcome(base::UniqueFd fd, const Listener& listener) {
   socklen_t size = sizeof own;
   ErrorCode error;
   Stream::Socket socket(context_of(loop));
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0) return;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0) {
+    return strangers.leave(id);
+  }
   socket.assign(asio::generic::stream_protocol(own.ss_family, 0), fd.get(), error);
-  if (error) return;
+  if (error) return strangers.leave(id);
   (void)fd.release();
   ++*open_connections;
   const std::shared_ptr<void> guard(nullptr, [count = open_connections](void*) { --*count; });
   const auto connection =
-      std::make_shared<HttpConnection>(*this, Stream(std::move(socket), listener.tls), guard);
+      std::make_shared<HttpConnection>(*this, Stream(std::move(socket), listener.tls), guard, id);
   connections.insert(connection);
   connection->start();
 }
@@ -164,6 +213,14 @@ base::Result<std::uint16_t> Server::listen_loopback(std::uint16_t port) {
 
 base::Result<std::uint16_t> Server::listen_plain(const std::string& address, std::uint16_t port) {
   return core_->listen_ip(address, port, nullptr);
+}
+
+void Server::on_admission(std::function<std::optional<HttpResponse>(const HttpRequest&)> callback) {
+  core_->on_admission = std::move(callback);
+}
+
+void Server::on_crowd(std::function<void(std::size_t, std::size_t, const std::string&)> callback) {
+  core_->on_crowd = std::move(callback);
 }
 
 void Server::on_request(std::function<void(HttpRequest, Responder)> callback) {

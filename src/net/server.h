@@ -39,6 +39,9 @@ class Responder {
 
 struct ServerOptions {
   std::size_t max_connections = 20'000;  // requests and channels together; more are turned away
+  // Of those, the ones by IP that have not been admitted yet: at most so many, half of the
+  // connections, and a quarter of this process's descriptors; half of these from one source.
+  std::size_t max_strangers = 1024;
   std::size_t max_header_bytes = std::size_t{32} * 1024;
   std::size_t max_body_bytes = std::size_t{8} * 1024 * 1024;
   base::Duration header_timeout = base::seconds(20);  // TLS handshake and header
@@ -73,6 +76,14 @@ class Server {
   // Without encryption, on a numeric address: for what everybody who comes may see, or by whom.
   base::Result<std::uint16_t> listen_plain(const std::string& address, std::uint16_t port);
 
+  // Asked as soon as the head of a request is there: an answer refuses it and ends the connection,
+  // whose body is not kept; none admits it. Without one, every head admits its connection.
+  void on_admission(std::function<std::optional<HttpResponse>(const HttpRequest&)> callback);
+  // Told once, when connections that have not been admitted are turned away or closed because there
+  // are too many: how many there are, how many of one source, and that.
+  void on_crowd(
+      std::function<void(std::size_t all, std::size_t of_source, const std::string& source)>
+          callback);
   // Without one, every request is a 404.
   void on_request(std::function<void(HttpRequest, Responder)> callback);
   // Asked when a client wants a channel: an answer refuses it, none accepts. Without one, and with

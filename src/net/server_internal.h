@@ -14,6 +14,7 @@
 
 #include "base/unique_fd.h"
 #include "net/server.h"
+#include "net/strangers.h"
 #include "net/stream_internal.h"
 
 namespace gangrun::net {
@@ -35,10 +36,13 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
 
   EventLoop& loop;
   const ServerOptions options;
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> on_admission;
+  std::function<void(std::size_t, std::size_t, const std::string&)> on_crowd;
   std::function<void(HttpRequest, Responder)> on_request;
   std::function<std::optional<HttpResponse>(const HttpRequest&)> on_channel_request;
   std::function<void(HttpRequest, std::unique_ptr<Channel>)> on_channel;
   std::unordered_set<std::shared_ptr<HttpConnection>> connections;
+  Strangers strangers;  // some of them
   // Of requests and channels together; channels may outlive the server.
   const std::shared_ptr<std::size_t> open_connections = std::make_shared<std::size_t>(0);
 
@@ -55,22 +59,28 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
 
   void listen(Listener& listener);
   void accept(Listener& listener);
-  void welcome(base::UniqueFd fd, const Listener& listener);
+  void welcome(base::UniqueFd fd, const Listener& listener, const std::string& source);
+  [[nodiscard]] bool must_wait(const Listener& listener);
+  // Whether a new one has found a place among the strangers.
+  [[nodiscard]] bool take_in(Strangers::Id id, const std::string& source);
+  void drop_stranger(Strangers::Id id);
 
   std::list<Listener> listeners_;
+  Strangers::Id next_id_ = 1;
 };
 
 // One connection while it speaks HTTP: requests one after the other, until one of them makes it a
 // channel. There is always a read under way, so that a client that goes is noticed.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(Server::Core& core, Stream stream, std::shared_ptr<void> guard);
+  HttpConnection(Server::Core& core, Stream stream, std::shared_ptr<void> guard, Strangers::Id id);
 
   void start();
   // Ends it without a word.
   void drop();
 
   void answer(const HttpResponse& response);
+  [[nodiscard]] Strangers::Id id() const { return id_; }
   [[nodiscard]] bool waits_for_answer() const { return state_ == State::kAwaiting; }
   void on_gone(std::function<void()> callback) { on_gone_ = std::move(callback); }
 
@@ -82,6 +92,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void on_read(const ErrorCode& error, std::size_t size);
   void parse();
   void on_header();
+  [[nodiscard]] bool admit(Server::Core& core);
   void dispatch();
   void upgrade(Server::Core& core, HttpRequest request);
   void refuse(int status, std::string message);
@@ -97,6 +108,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   EventLoop& loop_;
   const ServerOptions options_;
   std::shared_ptr<void> guard_;
+  const Strangers::Id id_;
   Stream stream_;
   const Peer peer_;
   State state_ = State::kHandshake;

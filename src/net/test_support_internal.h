@@ -59,6 +59,13 @@ class RawClient {
     EXPECT_EQ(::connect(fd_.get(), address.get(), address.size), 0);
   }
 
+  // From an address of this machine.
+  RawClient(const SocketAddress& address, const SocketAddress& own)
+      : fd_(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    EXPECT_EQ(::bind(fd_.get(), own.get(), own.size), 0);
+    EXPECT_EQ(::connect(fd_.get(), address.get(), address.size), 0);
+  }
+
   void write(std::string_view text) const {
     EXPECT_EQ(::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));

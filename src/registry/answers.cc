@@ -42,6 +42,19 @@ bool Gatekeeper::admits(const net::HttpRequest& request) {
   return false;
 }
 
+void Gatekeeper::guard(net::Server& server) {
+  server.on_admission([this](const net::HttpRequest& request) -> std::optional<HttpResponse> {
+    if (admits(request)) return std::nullopt;
+    return unauthorized();
+  });
+  server.on_crowd([this](std::size_t all, std::size_t of_source, const std::string& source) {
+    logger_.warning(
+        "{}: too many connections that have not shown the job's secret ({}, {} of them from {}): "
+        "more are turned away, so that there is room for others",
+        name_, all, of_source, source);
+  });
+}
+
 HttpResponse json_response(int status, std::string body) {
   HttpResponse response;
   response.status = status;

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "net/http.h"
+#include "net/server.h"
 
 // What the HTTP servers of this room have in common: whom they let in, and how they answer.
 namespace gangrun::registry {
@@ -22,6 +23,8 @@ class Gatekeeper {
   Gatekeeper(base::Secret secret, std::string name, base::Logger& logger);
 
   [[nodiscard]] bool admits(const net::HttpRequest& request);
+  // Lets nobody else into `server`, which does not outlive this.
+  void guard(net::Server& server);
 
  private:
   const base::Secret secret_;

@@ -28,7 +28,8 @@ constexpr std::size_t kMaxCalls = 64;
 
 net::ServerOptions control_options() {
   net::ServerOptions options;
-  options.max_connections = kMaxCalls + kMaxTunnels;
+  // Those whose request has not come yet have at most half of them.
+  options.max_connections = 2 * (kMaxCalls + kMaxTunnels);
   options.channel = tunnel_channel_options();
   options.max_body_bytes = kMaxRequestBytes;
   options.header_timeout = base::seconds(10);
@@ -73,6 +74,7 @@ ControlServer::ControlServer(net::EventLoop& loop, base::Secret secret,
       on_master_(std::move(on_master)),
       logger_(logger),
       server_(loop, control_options()) {
+  gatekeeper_.guard(server_);
   server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));
   });
@@ -95,7 +97,6 @@ base::Result<ControlAddress> ControlServer::listen(const std::string& host) {
 }
 
 void ControlServer::on_request(const HttpRequest& request, net::Responder responder) {
-  if (!gatekeeper_.admits(request)) return responder.answer(unauthorized());
   if (is_tunnel(request.path)) {
     return responder.answer(
         error_answer(426, "upgrade_required", "a tunnel is a WebSocket at this path"));
@@ -108,7 +109,6 @@ void ControlServer::on_request(const HttpRequest& request, net::Responder respon
 }
 
 std::optional<HttpResponse> ControlServer::refusal_of(const HttpRequest& request) {
-  if (!gatekeeper_.admits(request)) return unauthorized();
   if (!is_tunnel(request.path)) return error_answer(404, "not_found", "no such path");
   if (const auto port = port_of(request); !port.ok()) return error_answer(port.error());
   if (tunnels_.size() >= kMaxTunnels) {

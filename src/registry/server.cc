@@ -58,8 +58,11 @@ std::optional<std::string> farewell_of(const net::Channel& channel) {
 
 base::Result<std::string> read_by(const Json& json) {
   GANGRUN_ASSIGN(std::string by, base::json_member_or<std::string>(json, "by", "a request"));
-  if (!by.empty() && by.size() <= kMaxByBytes) return by;
-  return base::invalid_argument(base::format("\"by\" must have from 1 to {} bytes", kMaxByBytes));
+  if (by.empty() || by.size() > kMaxByBytes) {
+    return base::invalid_argument(base::format("\"by\" must have from 1 to {} bytes", kMaxByBytes));
+  }
+  // It is shown to people: in logs, in sentences about the job's end, in the notices of pods.
+  return base::printable(by);
 }
 
 }  // namespace
@@ -71,11 +74,11 @@ Server::Server(net::EventLoop& loop, base::Secret secret, DeskOptions options,
       gatekeeper_(std::move(secret), "registry", logger),
       desk_(options, *this, logger),
       server_(loop, server_options()) {
+  gatekeeper_.guard(server_);
   server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));
   });
-  server_.on_channel_request([this](const HttpRequest& request) -> std::optional<HttpResponse> {
-    if (!gatekeeper_.admits(request)) return unauthorized();
+  server_.on_channel_request([](const HttpRequest& request) -> std::optional<HttpResponse> {
     if (request.path != kAgentPath) return error_answer(404, "not_found", "no such path");
     return std::nullopt;
   });
@@ -169,7 +172,6 @@ void Server::wait_for_time() {
 }
 
 void Server::on_request(const HttpRequest& request, net::Responder responder) {
-  if (!gatekeeper_.admits(request)) return responder.answer(unauthorized());
   if (request.path.starts_with(kRendezvousPath)) return responder.answer(on_rendezvous(request));
   if (request.body.size() > kMaxRequestBytes) {
     return responder.answer(error_answer(

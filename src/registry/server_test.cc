@@ -268,7 +268,12 @@ TEST_F(ServerTest, ANoticeIsHandedOn) {
   EXPECT_EQ(ask("POST", "/v1/notice", "{}").status, 202);
   EXPECT_EQ(ask("POST", "/v1/notice", R"({"by":""})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/notice", R"({"now":true})").status, 400);
-  EXPECT_THAT(notices, ElementsAre("SIGUSR1", "a request"));
+  EXPECT_EQ(
+      ask("POST", "/v1/notice", R"({"by":"ana\n2026 info the job has succeeded\u001b[2J"})").status,
+      202);
+  // Whoever asks has no line of his own in the log.
+  EXPECT_THAT(notices,
+              ElementsAre("SIGUSR1", "a request", "ana\\n2026 info the job has succeeded\\x1b[2J"));
   EXPECT_THAT(stops, IsEmpty());
 }
 
