@@ -5,9 +5,9 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "client/prepare.h"
 #include "client/report.h"
 #include "client/text.h"
+#include "host/local_launch.h"
 
 namespace gangrun::cli {
 
@@ -45,7 +45,7 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
   for (const job::TaskStatus& task : status.tasks) {
     const std::size_t colon = task.address.rfind(':');
     if (colon == std::string::npos || task.address_reason.empty()) continue;
-    if (task.address_reason == client::kDefaultAddressReason) continue;
+    if (task.address_reason == host::kDefaultAddressReason) continue;
     by_address[base::format("{}, {}", task.address.substr(0, colon), task.address_reason)]
         .push_back(&task);
   }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/prepare.h"
+#include "host/local_launch.h"
 
 namespace gangrun::cli {
 
@@ -63,7 +63,7 @@ TEST(Why, TheAddressesHaveTheirReasonsAlsoAfterTheEnd) {
 TEST(Why, TheLoopbackOfThisMachineIsNotMentionedUnlessChosen) {
   job::JobStatus status = running(1);
   status.tasks[0].address = "127.0.0.1:4000";
-  status.tasks[0].address_reason = std::string(client::kDefaultAddressReason);
+  status.tasks[0].address_reason = std::string(host::kDefaultAddressReason);
   EXPECT_THAT(why(status), Not(Contains(HasSubstr("127.0.0.1"))));
   status.tasks[0].address_reason = "of lo, in 127.0.0.0/8";
   EXPECT_EQ(why(status).back(),

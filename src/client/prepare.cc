@@ -15,6 +15,7 @@
 #include "client/misplaced_roles.h"
 #include "client/text.h"
 #include "frameworks/environment.h"
+#include "host/local_launch.h"
 #include "job/build.h"
 #include "job/shipped_files.h"
 #include "job/spec_yaml.h"
@@ -148,7 +149,7 @@ Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
     return chosen;
   }
   if (!wanted) {
-    return net::ChosenAddress{std::string(kOwnAddress), std::string(kDefaultAddressReason)};
+    return net::ChosenAddress{std::string(kOwnAddress), std::string(host::kDefaultAddressReason)};
   }
   const auto addresses = net::resolve(*wanted, deadline);
   if (!addresses.ok()) {

@@ -40,10 +40,6 @@ base::Error as_bad_input(const base::Error& error);
 // are not looked for. `are_brought`: under names of their own, which an entry may have behind "#".
 base::Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool are_brought);
 
-// Why tasks of this machine have the address that they have where nobody chose one.
-inline constexpr std::string_view kDefaultAddressReason =
-    "as all tasks are on this machine; --interface chooses another";
-
 // The name or address by which the tasks of the job know this machine, and why: `wanted`, if it is
 // one of this machine's, or one of the job's interface.
 base::Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,

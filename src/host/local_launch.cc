@@ -2,8 +2,15 @@
 
 #include "job/choice.h"
 #include "job/spec_names.h"
+#include "net/hosts.h"
 
 namespace gangrun::host {
+
+std::string listen_address_of(const LocalLaunch& launch, bool other_hosts) {
+  if (launch.serve_tls && launch.host_reason == kDefaultAddressReason) return {};
+  if (other_hosts && net::is_loopback_address(launch.host)) return {};
+  return net::is_numeric_address(launch.host) ? launch.host : std::string();
+}
 
 base::Json to_json(const LocalLaunch& launch) {
   return {{"agent_program", launch.agent_program},

@@ -34,6 +34,24 @@ TEST(LocalLaunch, WhatIsMissingIsNamed) {
   }
 }
 
+TEST(LocalLaunch, TheRegistryIsServedAtTheAddressThatWasNamed) {
+  LocalLaunch launch = sample();
+  launch.host = "127.0.0.1";
+  EXPECT_EQ(listen_address_of(launch, false), "127.0.0.1");
+  EXPECT_EQ(listen_address_of(launch, true), "");
+  launch.host = "fd00::1";
+  EXPECT_EQ(listen_address_of(launch, false), "fd00::1");
+  EXPECT_EQ(listen_address_of(launch, true), "fd00::1");
+  launch.host = "node1";  // which may lead elsewhere on another host
+  EXPECT_EQ(listen_address_of(launch, false), "");
+  // Nobody has named one, and --serve-tls is for other hosts.
+  launch.host = "127.0.0.1";
+  launch.host_reason = kDefaultAddressReason;
+  EXPECT_EQ(listen_address_of(launch, false), "");
+  launch.serve_tls = false;
+  EXPECT_EQ(listen_address_of(launch, false), "127.0.0.1");
+}
+
 }  // namespace
 
 }  // namespace gangrun::host

@@ -32,6 +32,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
       spec.timeouts.master_lost.value_or(backend.master_lost(spec, options.tasks_outlive_us));
   settings.can_be_followed = options.tasks_outlive_us;
   backend.settle(spec, settings);
+  const bool other_hosts = !spec.hosts.empty();
   const bool serves_tls = options.launch.serve_tls || settings.agents_come_by_tls;
   settings.spec = std::move(spec);
   settings.job_id = folder.id();
@@ -47,6 +48,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.containment = options.launch.containment;
   settings.commanded_at = options.commanded_at;
   if (serves_tls) {
+    settings.listen_address = listen_address_of(options.launch, other_hosts);
     settings.certificate = std::make_unique<net::JobCertificate>(folder.certificate());
     GANGRUN_ASSIGN(settings.tls_port, known_port(paths));
     if (settings.tls_port == 0) settings.tls_port = options.ports.first;

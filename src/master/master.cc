@@ -74,7 +74,10 @@ base::Result<> Master::Impl::start() {
 base::Result<std::uint16_t> Master::Impl::listen_tls() {
   std::uint16_t port = settings_.tls_port;
   while (true) {
-    auto listening = server_.listen_tls_everywhere(port, *settings_.certificate);
+    auto listening =
+        settings_.listen_address.empty()
+            ? server_.listen_tls_everywhere(port, *settings_.certificate)
+            : server_.listen_tls(settings_.listen_address, port, *settings_.certificate);
     if (listening.ok() || port >= settings_.last_tls_port) return listening;
     ++port;
   }

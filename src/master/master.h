@@ -75,6 +75,7 @@ struct Settings {
   registry::Joining* joining = nullptr;
   // Where no agents are beside the tasks: the same place as the cluster. Outlives the master.
   cluster::Direct* direct = nullptr;
+  std::string listen_address;       // where TLS is served; empty: at all addresses
   std::uint16_t tls_port = 0;       // where the agents know their master to be; 0: any
   std::uint16_t last_tls_port = 0;  // more than the one before: the first free one up to here
   std::string tls_port_file;  // the port is written here before any agent is told of it; empty: not
