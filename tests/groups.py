@@ -25,6 +25,7 @@ GROUPS = {
     "kubernetes": "pods, their faults, detached jobs, tf-spawner",
     "docs": "the documentation site, built and looked at in a browser",
     "servers": "the scripts that start the servers of the tests",
+    "attacks": "what strangers, other users, tasks, job files and hosts may try, over the places that run here",
     "soak": "hundreds of rounds with processes killed at random",
 }
 
@@ -41,6 +42,7 @@ FOLDERS = {
     "tests/kubernetes": "kubernetes",
     "tests/ssh": "ssh",
     "tests/clusters": "servers",
+    "tests/attacks": "attacks",
     "tests/docs": "docs",
 }
 

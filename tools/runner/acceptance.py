@@ -100,6 +100,11 @@ def soak(tally):
             tally.passed += 1
 
 
+def storm(tally):
+    if build(tally, "release", "src/all"):
+        counted(tally, PYTHON, "tests/attacks/storm.py")
+
+
 def tests_of(tally, group):
     """The tests of one group, wherever they lie; tests/ and python/tests have a conftest each, and so a run each."""
     if build(tally, "release", "src/all", "tests/all"):
@@ -132,6 +137,7 @@ WITHOUT_PYTEST = {
     "coverage": ("The lines of gang, journal and registry that their tests and the simulation run.", coverage),
     "fuzz": ("Every parser of outside bytes, half a minute each.", fuzz),
     "lint": ("clang-tidy over all sources.", lint),
+    "storm": ("Random kills and freezes here and over ssh, 300 runs or an hour; STORM_SEED and STORM_RUNS choose them.", storm),
     "bench": ("Every claim of speed, beside its peer.", bench),
 }
 
