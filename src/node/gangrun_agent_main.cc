@@ -22,6 +22,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/unique_fd.h"
 #include "base/variable.h"
 #include "cluster/ssh/node/keeper.h"
 #include "cluster/yarn/node/container.h"
@@ -76,6 +77,7 @@ struct Arguments {
   std::string name;
   int config_fd = -1;
   bool in_starter = false;    // forked by a starter, which stands in for a guardian
+  int outer_proc_fd = -1;     // from there, of the namespace outside; the containment's own
   bool in_container = false;  // of YARN, whose credentials hold the configuration
   bool outlive = false;  // goes on without the process that started it, for as long as its lease
   int network_fd = -1;   // of the network namespace to be in; -1: the one it is started in
@@ -212,7 +214,9 @@ base::Result<std::optional<process::ForeignProcess>> companion_of(const Argument
 }
 
 base::Result<process::Containment> contain(const Arguments& arguments) {
-  if (arguments.in_starter) return process::contain_in_starter();
+  if (arguments.in_starter) {
+    return process::contain_in_starter(base::UniqueFd(arguments.outer_proc_fd));
+  }
   std::vector<int> lasting_fds = arguments.lock_fds;
   if (arguments.words_fd >= 0) lasting_fds.push_back(arguments.words_fd);
   return process::contain({.level = arguments.level,
@@ -311,10 +315,11 @@ int run_starter(int argc, char** argv) {
   int fd = -1;
   if (argc != 5 || !read_fd(argv[2], fd)) return 2;
   // In each agent.
-  const auto agent = [](const std::vector<std::string>& words) {
+  const auto agent = [](const std::vector<std::string>& words, base::UniqueFd outer_proc) {
     auto arguments = parse(words);
     if (!arguments) return 2;
     arguments->in_starter = true;
+    arguments->outer_proc_fd = outer_proc.release();
     return run(*arguments,
                *base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo));
   };

@@ -138,12 +138,14 @@ base::Result<Containment> contain(const ContainOptions& options) {
   return containment;
 }
 
-base::Result<Containment> contain_in_starter() {
+base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc) {
   GANGRUN_TRY(become_subreaper());
   // Never readable: the starter's end is the end of everything in its namespace.
   base::UniqueFd never(::eventfd(0, EFD_CLOEXEC));
   if (!never.valid()) return base::from_errno(errno, "eventfd");
-  return Containment(Level::kSubreaper, std::move(never), std::nullopt, {}, {});
+  Containment containment(Level::kSubreaper, std::move(never), std::nullopt, {}, {});
+  containment.outer_proc_ = std::move(outer_proc);
+  return containment;
 }
 
 Containment::~Containment() {

@@ -99,7 +99,7 @@ class Containment {
 
  private:
   friend base::Result<Containment> contain(const ContainOptions& options);
-  friend base::Result<Containment> contain_in_starter();
+  friend base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc);
   Containment(Level level, base::UniqueFd guardian, std::optional<TaskCgroup> cgroup,
               EngineContainers containers, base::UniqueFd remover)
       : level_(level),
@@ -127,6 +127,6 @@ class Containment {
 base::Result<Containment> contain(const ContainOptions& options);
 
 // In an agent that a starter (starter.h) has forked: that one takes the guardian's place.
-base::Result<Containment> contain_in_starter();
+base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc);
 
 }  // namespace gangrun::process

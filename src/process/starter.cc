@@ -85,8 +85,10 @@ void show_arguments(const CommandLine& line, const std::vector<std::string>& arg
   std::memcpy(line.start, text.data(), text.size());
 }
 
-// In an agent: each descriptor gets its number, and nothing else above standard error stays open.
-bool keep_only(const std::vector<base::UniqueFd>& fds, const std::vector<int>& numbers) {
+// In an agent: each descriptor gets its number, and nothing above standard error stays open but
+// these and `another`, whose number is above theirs.
+bool keep_only(const std::vector<base::UniqueFd>& fds, const std::vector<int>& numbers,
+               int another) {
   std::vector<std::pair<int, int>> moves;
   const int highest = *std::max_element(numbers.begin(), numbers.end());
   for (std::size_t i = 0; i < fds.size(); ++i) {
@@ -95,7 +97,7 @@ bool keep_only(const std::vector<base::UniqueFd>& fds, const std::vector<int>& n
     if (above < 0) return false;
     moves.emplace_back(above, numbers[i]);
   }
-  std::set<int> kept;
+  std::set<int> kept = {another};
   for (const auto& [from, to] : moves) {
     if (::dup3(from, to, O_CLOEXEC) < 0) return false;
     kept.insert(to);
@@ -309,10 +311,12 @@ void Starter::become_agent(const std::vector<std::string>& arguments, const Pack
   show_arguments(line_, arguments);
   if (!score_of_agents_.empty()) (void)set_score(score_of_agents_);
   pid_namespace::number_from_outside(outer_proc_);
-  if (!keep_only(packet.fds, numbers)) ::_exit(kCannotStart);
+  const int above = *std::max_element(numbers.begin(), numbers.end()) + 1;
+  base::UniqueFd outer_proc(::fcntl(outer_proc_.get(), F_DUPFD_CLOEXEC, above));
+  if (!keep_only(packet.fds, numbers, outer_proc.get())) ::_exit(kCannotStart);
   ::pthread_sigmask(SIG_SETMASK, &mask_of_agents_, nullptr);
-  std::exit(
-      agent_(arguments));  // NOLINT(concurrency-mt-unsafe): the threads of an agent have ended
+  const int status = agent_(arguments, std::move(outer_proc));
+  std::exit(status);  // NOLINT(concurrency-mt-unsafe): the threads of an agent have ended
 }
 
 void Starter::on_signals() {

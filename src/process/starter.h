@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace gangrun::process {
 
@@ -24,8 +25,10 @@ struct StarterOptions {
   std::string path;  // of a socket for the next one; empty: there will be none
 };
 
-// What an agent does, with the arguments that its start came with; its exit status.
-using AgentMain = std::function<int(const std::vector<std::string>& arguments)>;
+// What an agent does, with the arguments that its start came with, and the /proc of the namespace
+// outside; its exit status.
+using AgentMain =
+    std::function<int(const std::vector<std::string>& arguments, base::UniqueFd outer_proc)>;
 
 // To be called first in main, with one thread and no child. Every agent is a copy of this process,
 // which returns from here only after an error; what is prepared before is there in each of them.

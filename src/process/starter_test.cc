@@ -32,12 +32,15 @@ using testing::HasSubstr;
 constexpr int kOutput = 5;
 
 // An agent of these tests runs the script that it gets, whose descriptor 3 is the agent's 5.
-int script_agent(const std::vector<std::string>& arguments) {
-  const auto contained = contain_in_starter();
+// OUTER is its number in the /proc of the namespace outside.
+int script_agent(const std::vector<std::string>& arguments, base::UniqueFd outer_proc) {
+  const auto contained = contain_in_starter(std::move(outer_proc));
   if (!contained.ok()) ::_exit(kAgentCannotContain);
   SpawnOptions user;
   user.argv = {"/bin/sh", "-c", arguments.at(1)};
-  user.environment = {"PATH=/usr/bin:/bin"};
+  char own[16] = {};
+  (void)!::readlinkat(contained->outer_proc_fd(), "self", own, sizeof own - 1);
+  user.environment = {"PATH=/usr/bin:/bin", base::format("OUTER={}", own)};
   user.inherited = {{.fd = kOutput, .as = 3}};
   contained->confine(user);
   auto child = spawn(user);
@@ -173,6 +176,13 @@ TEST_F(StarterTest, WhatItTellsOfAnAgentNamesItsProcessOutside) {
   order("end", "a");
   EXPECT_EQ(next(), "ended a");
   EXPECT_EQ(WTERMSIG(told["status"].get<int>()), SIGTERM);
+}
+
+TEST_F(StarterTest, AnAgentHasTheProcOfTheNamespaceOutside) {
+  if (!start_starter()) return;
+  start_agent("a", "echo $OUTER >&3");
+  ASSERT_EQ(next(), "started a");
+  EXPECT_EQ(line(), std::to_string(about));
 }
 
 TEST_F(StarterTest, TheEndOfAKilledAgentIsToldWhenAllOfItsTaskIsDead) {

@@ -10,8 +10,8 @@ import pytest
 
 LIMIT_S = 60
 
-# This process, where the agent may see it.
-OWN = rf"(process {os.getpid()} \(\S+\)|a process) of user {os.getuid()}"
+# This process, which is outside of the job's PID namespace.
+OWN = rf"process {os.getpid()} \(\S+\) of user {os.getuid()}"
 
 # As a program does that knows of no socket option.
 PLAIN = """
