@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "net/hosts.h"
 
 namespace gangrun::cluster {
 
@@ -11,6 +12,10 @@ namespace {
 
 job::Why agent_ended(std::string detail) {
   return {.reason = job::Reason::kAgentEnded, .detail = std::move(detail)};
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || net::is_loopback_address(host);
 }
 
 }  // namespace
@@ -91,11 +96,29 @@ registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
                  request.host,
                  {{"executor", request.executor}, {"attempt", request.attempt}}});
   tell_waiting();
+  remark_on_loopback();
   base::Json config = std::exchange(member.agent_config, base::Json());
   config["master_host"] = master_host_;
   config["host"] = request.host;
   config["host_reason"] = request.host_reason;
   return {JoinState::kJoined, std::move(config), {}};
+}
+
+// The place gives them their addresses, and whether two of them are one machine is not known here.
+void JoinedCluster::remark_on_loopback() {
+  const registry::JoinRequest* near = nullptr;
+  const registry::JoinRequest* far = nullptr;
+  for (const auto& [task, member] : members_) {
+    if (member.who.host.empty()) continue;
+    (is_loopback(member.who.host) ? near : far) = &member.who;
+  }
+  if (near == nullptr || far == nullptr || std::exchange(has_remarked_, true)) return;
+  emit(
+      Remark{base::format("{} is known to the others by the loopback address {}{}, which {} on {} "
+                          "cannot reach from another machine",
+                          job::to_string(near->task), near->host,
+                          near->host_reason.empty() ? "" : ", " + near->host_reason,
+                          job::to_string(far->task), far->host)});
 }
 
 void JoinedCluster::on_session_open(const job::TaskId& task) {

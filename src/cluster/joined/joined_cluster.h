@@ -68,6 +68,7 @@ class JoinedCluster final : public Cluster, public registry::Joining {
 
   void emit(Event event);
   void tell_waiting();
+  void remark_on_loopback();
   [[nodiscard]] std::string waiting_words() const;
   void end(const job::TaskId& task, std::string detail, base::Instant at);
 
@@ -76,6 +77,7 @@ class JoinedCluster final : public Cluster, public registry::Joining {
   std::function<void(Event)> listener_;
   std::map<job::TaskId, Member> members_;
   net::Timer waiting_timer_;
+  bool has_remarked_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 

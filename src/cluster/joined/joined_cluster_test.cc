@@ -79,6 +79,22 @@ TEST_F(JoinedClusterTest, TheFirstToComeIsTheOneWhoeverComesLater) {
   EXPECT_EQ(join({"ps", 0}).state, JoinState::kUnknownTask);
 }
 
+TEST_F(JoinedClusterTest, ALoopbackAddressBesideAnotherIsRemarkedOn) {
+  const job::TaskId third{"worker", 2};
+  for (const job::TaskId& task : {first_, second_, third}) start(task);
+  cluster_.join({first_, 0, "executor 4", "127.0.0.1", "as SPARK_LOCAL_IP says"});
+  wait_for<Allocated>();
+  EXPECT_EQ(count<Remark>(), 0);
+  join(second_);
+  EXPECT_EQ(wait_for<Remark>().sentence,
+            "worker:0 is known to the others by the loopback address 127.0.0.1, as SPARK_LOCAL_IP "
+            "says, which worker:1 on 10.0.0.7 cannot reach from another machine");
+  join(third);
+  loop_.run_until([this] { return count<Allocated>() == 3; },
+                  loop_.now() + std::chrono::seconds(60));
+  EXPECT_EQ(count<Remark>(), 1);
+}
+
 TEST_F(JoinedClusterTest, AFarewellIsTheEnd) {
   start(first_);
   join(first_);
