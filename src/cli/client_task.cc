@@ -125,7 +125,7 @@ class ClientSession {
   void on_child_end();
   void end_child();
   void on_signal(int number);
-  void tell(const std::string& sentence) { context_.console.err("gangrun: " + sentence + "\n"); }
+  void tell(const std::string& sentence) { context_.console.error(sentence); }
   [[nodiscard]] bool is_over() const;
 
   const ClientTask& task_;

@@ -48,7 +48,7 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
             {client::harmless(job.unreadable)}};
   }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? client::harmless(job::to_words(*status.cause))
+                                ? client::harmless_sentence(job::to_words(*status.cause))
                                 : std::string();
   return {{client::harmless(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},

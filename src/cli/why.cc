@@ -66,12 +66,12 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   std::vector<std::string> sentences = {client::verdict_sentence(status) + "."};
   if (job::is_final(status.state)) {
     if (status.cause)
-      sentences.push_back(as_sentence(client::harmless(job::to_words(*status.cause))));
+      sentences.push_back(as_sentence(client::harmless_sentence(job::to_words(*status.cause))));
     return sentences;
   }
   if (!status.waiting_for.empty()) {
-    sentences.push_back(
-        as_sentence(base::format("It waits for {}", client::harmless(status.waiting_for))));
+    sentences.push_back(as_sentence(
+        base::format("It waits for {}", client::harmless_sentence(status.waiting_for))));
   }
   const auto lost = tasks_in(status, job::TaskState::kLost, false);
   if (!lost.empty()) {
@@ -93,7 +93,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
 std::vector<std::string> remarks(const job::JobStatus& status) {
   std::vector<std::string> sentences;
   for (const std::string& note : status.notes)
-    sentences.push_back(as_sentence(client::harmless(note)));
+    sentences.push_back(as_sentence(client::harmless_sentence(note)));
   for (std::string& sentence : client::missing_lines(status, {}))
     sentences.push_back(as_sentence(std::move(sentence)));
   add_addresses(status, sentences);

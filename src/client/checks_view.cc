@@ -31,19 +31,19 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
   for (const Check& check : checks) {
     rows.push_back({{check.name},
                     {std::string(to_string(check.verdict)), paint_of_verdict(check.verdict)},
-                    {harmless(check.found)}});
+                    {harmless_sentence(check.found)}});
   }
   Lines lines = table({{"WHAT"}, {"IS"}, {"BECAUSE"}}, rows, width);
   // Whole, as the table may have cut it.
   for (std::size_t row = 0; row < checks.size(); ++row) {
     const Check& check = checks[row];
-    const bool is_cut = !lines[row + 1].text().ends_with(harmless(check.found));
+    const bool is_cut = !lines[row + 1].text().ends_with(harmless_sentence(check.found));
     if (check.to_do.empty() && !(is_cut && check.verdict == Verdict::kFailed)) continue;
     lines.emplace_back("");
-    lines.emplace_back(base::format("{}: {}", check.name, harmless(check.found)),
+    lines.emplace_back(base::format("{}: {}", check.name, harmless_sentence(check.found)),
                        paint_of_verdict(check.verdict));
     if (check.to_do.empty()) continue;
-    lines.emplace_back(base::format("  to do: {}", harmless(check.to_do)));
+    lines.emplace_back(base::format("  to do: {}", harmless_sentence(check.to_do)));
   }
   if (lines.size() > checks.size() + 1) lines.emplace_back("");
   if (cluster::any_failed(checks)) {

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 
 #include "base/format.h"
+#include "base/terminal_text.h"
 
 namespace gangrun::client {
 
@@ -31,7 +32,9 @@ void Console::write(Output& output, std::string_view text) {
 
 void Console::out(const Lines& lines) { out(to_text(lines, colour_on_out())); }
 void Console::err(const Lines& lines) { err(to_text(lines, colour_on_err())); }
-void Console::error(std::string_view sentence) { err(base::format("gangrun: {}\n", sentence)); }
+void Console::error(std::string_view sentence) {
+  err(base::format("gangrun: {}\n", base::harmless_sentence(sentence)));
+}
 
 void Console::flush() {
   out_.flush();

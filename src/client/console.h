@@ -35,7 +35,7 @@ class Console {
   void err(std::string_view text) { write(err_, text); }
   void out(const Lines& lines);
   void err(const Lines& lines);
-  // "gangrun: …" to standard error.
+  // "gangrun: …" to standard error, as one line that is harmless whatever others have said in it.
   void error(std::string_view sentence);
 
   // From here on nothing waits for a slow reader: what it does not take is queued, and `on_blocked`

@@ -56,7 +56,7 @@ void LiveView::lines(const std::vector<cluster::LogLine>& lines) {
 }
 
 void LiveView::warning(const std::string& sentence) {
-  draw({Line("warning: ", Paint::kYellow).add(harmless(sentence))});
+  draw({Line("warning: ", Paint::kYellow).add(harmless_sentence(sentence))});
 }
 
 void LiveView::notice(const std::string& sentence) {

@@ -23,7 +23,7 @@ std::string job_sentence(const job::JobStatus& status) {
                         base::to_words(std::chrono::milliseconds(status.all_started_ms)));
   }
   if (!status.waiting_for.empty()) {
-    sentence += base::format(", waiting for {}", harmless(status.waiting_for));
+    sentence += base::format(", waiting for {}", harmless_sentence(status.waiting_for));
   }
   return sentence;
 }
@@ -32,7 +32,7 @@ std::string task_sentence(const job::TaskStatus& task) {
   std::string sentence =
       base::format("{} {}", job::to_string(task.task), job::to_string(task.state));
   if (task.attempt > 1) sentence += base::format(" (run {})", task.attempt);
-  if (task.exit) sentence += base::format(": {}", harmless(job::to_words(*task.exit)));
+  if (task.exit) sentence += base::format(": {}", harmless_sentence(job::to_words(*task.exit)));
   return sentence;
 }
 
@@ -103,7 +103,7 @@ void PlainView::changed(const job::JobStatus& status) {
 void PlainView::lines(const std::vector<cluster::LogLine>& lines) { printer_.print(lines); }
 
 void PlainView::warning(const std::string& sentence) {
-  say(base::format("gangrun: warning: {}\n", harmless(sentence)));
+  say(base::format("gangrun: warning: {}\n", harmless_sentence(sentence)));
 }
 
 void PlainView::notice(const std::string& sentence) {

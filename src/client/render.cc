@@ -165,7 +165,8 @@ Lines render_header(const job::JobStatus& status) {
     lines.push_back(progress_line(status));
   }
   if (!status.waiting_for.empty()) {
-    lines.emplace_back(base::format("waiting for {}", harmless(status.waiting_for)), Paint::kDim);
+    lines.emplace_back(base::format("waiting for {}", harmless_sentence(status.waiting_for)),
+                       Paint::kDim);
   }
   return lines;
 }

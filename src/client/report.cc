@@ -83,7 +83,7 @@ Lines evidence_lines(const job::Cause& cause) {
 }
 
 Lines cause_lines(const job::Cause& cause) {
-  Lines lines = {Line(harmless(job::to_words(cause)))};
+  Lines lines = {Line(harmless_sentence(job::to_words(cause)))};
   const Lines evidence = evidence_lines(cause);
   lines.insert(lines.end(), evidence.begin(), evidence.end());
   return lines;

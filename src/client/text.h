@@ -6,25 +6,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/terminal_text.h"
+
 // Text on its way to a terminal.
 namespace gangrun::client {
 
-// `text` (of a user's process) as one line that does nothing to a terminal but show itself: colours
-// and other escape sequences are gone, what a carriage return would have overwritten is gone, tabs
-// are spaces; other control characters, characters that change the direction of writing and bytes
-// that are not UTF-8 are U+FFFD.
-std::string harmless(std::string_view text);
+using base::cut;
+using base::display_width;
+using base::harmless;
+using base::harmless_sentence;
 
 // A path as an error shows it: whole, so that it can be copied.
 std::string path_in_quotes(std::string_view path);
 
-// Columns that `text` (harmless) takes on a terminal: two for East Asian wide characters and
-// pictures, none for combining marks.
-std::size_t display_width(std::string_view text);
-
-// `text` cut to `width` columns, with "…" where something was cut.
-std::string cut(std::string_view text, std::size_t width);
-// The same, and filled with spaces to `width`.
+// cut(), and filled with spaces to `width`.
 std::string fit(std::string_view text, std::size_t width);
 
 // "812 MiB", "1.5 GiB"; "-" for 0.

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/terminal_text.h"
 #include "job/json_text.h"
 
 namespace gangrun::job {
@@ -86,12 +87,13 @@ Why why_of(const base::ProcessEnd& end) {
 Why not_begun() { return {.reason = Reason::kStopped, .detail = "it had not begun"}; }
 
 std::string to_words(const Why& why) {
-  if (!why.told.empty()) return why.told;
+  if (!why.told.empty()) return base::harmless_sentence(why.told);
   std::string words = what_happened(why);
   const bool names_node = why.reason == Reason::kLostNode;
   if (!why.host.empty()) words += format("{}{}", names_node ? " " : " on ", why.host);
   if (!why.detail.empty()) words += format(": {}", why.detail);
-  return words;
+  // Hosts, clusters and programs have a word in it.
+  return base::harmless_sentence(words);
 }
 
 base::Json to_json(const Why& why) {
