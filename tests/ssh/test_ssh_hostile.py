@@ -1,8 +1,10 @@
 """Hosts and users of hosts that mean no good. What ssh gives to gangrun comes from a program of the test."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -77,3 +79,111 @@ def test_no_user_of_the_host_gets_his_program_run_by_flipping_a_link(run_gangrun
         os.kill(attack, signal.SIGKILL)
         os.waitpid(attack, 0)
     assert not (open_folder / "taken").exists() and not (own / "jobs").exists()
+
+
+ROGUE = pathlib.Path(__file__).parent / "rogue.py"
+
+
+@pytest.fixture
+def run_beside_rogue(run_gangrun, fake_ssh, tmp_path):
+    """run_beside_rogue(what, *words): a job with a task on this machine and one on a rogue host."""
+
+    def run(what, *words):
+        fake_ssh(f'case "$*" in *rogue*) exec {sys.executable} {ROGUE} "{what}" ;; *) exec /bin/sh ;; esac')
+        (tmp_path / "home").mkdir(exist_ok=True)
+        return run_gangrun("run", "--on", "ssh", "--hosts", "good:1,rogue:1", "-r", "worker:2", *words, "--", "sh", "-c",
+                           "echo honest", cwd=tmp_path, env={"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": ""})
+
+    return run
+
+
+@pytest.mark.parametrize("what, why", [
+    ("repeats its marker", "host rogue asks twice for gangrun-agent"),
+    ("has a wrong address", "is not an address"),
+    ("goes on after its hello", "host rogue sends "),
+    ("greets twice", 'host rogue sends "hello", which is not its to send now'),
+    ("says nothing known", 'host rogue is not understood: no message is called "dance"'),
+])
+def test_a_host_that_is_none_is_refused(run_beside_rogue, what, why):
+    done = run_beside_rogue(what)
+    assert done.status == 3 and why in done.stderr, done
+
+
+@pytest.mark.parametrize("what, why", [
+    ("begins twice", 'sends "begun", which is not its to send now'),
+    ("waits without end", 'sends "waiting", which is not its to send now'),
+    ("sends a file", "sends a file, which nobody asked for"),
+    ("leaves out a part", "leaves out a part of a log"),
+    ("ends others", ""),
+    ("writes logs of others", ""),
+    ("opens without end", ""),
+    ("opens one again", ""),
+])
+def test_a_rogue_host_harms_no_other(run_beside_rogue, home, what, why):
+    done = run_beside_rogue(what, "--timeout", "allocation=3s,stop=1s", "--restarts", "0")
+    assert done.status == 3, done
+    # It never gives a place to its task, which is all that is wrong with the job.
+    sentence = f"worker:1 got no place within 3.0 s (timeouts.allocation){f': host rogue {why}' if why else ''}"
+    assert sentence in done.stderr and "worker:0 " not in done.stderr, done.stderr
+    log = "".join(path.read_text() for path in home.glob("jobs/*/master.log"))
+    assert f"host rogue {why}" in log, log
+    assert not list(home.glob("jobs/*/logs/worker-0.out")) and "of a rogue" not in log
+
+
+def test_what_a_host_says_does_nothing_to_the_terminal(run_beside_rogue):
+    done = run_beside_rogue("refuses")
+    assert done.status == 3 and len(done.stderr) < 1000, done.stderr[:4000]
+    (line,) = [each for each in done.stderr.splitlines() if "refuses" in each]
+    # One line, which says whose words they are.
+    assert line.startswith('gangrun: host rogue refuses: "worker:0 succeeded gangrun: rogue-1 succeeded xxx'), line
+    assert not any(ord(char) < 32 for char in done.stderr.replace("\n", "")), done.stderr
+
+
+@pytest.mark.parametrize("login, why", [
+    # It prints what it reads, which has the marker.
+    ("while read -r line; do echo \"$line\"; done", "host odd has a login that reads what is for its shell"),
+    ("while :; do echo y; done", "host odd has a login that prints without end; it said \"y y y"),
+    ("printf 'This account is not available.\\r\\n'; exit 1",
+     "host odd ended the connection: its login shell ended it (ssh exited with status 1); it said \"This account is not available.\""),
+    ("printf '\\033[2JNo.\\a\\n' >&2; exit 255", "host odd ended the connection: ssh exited with status 255; it said \"No.\uFFFD\""),
+])
+def test_an_odd_login_is_told_as_what_it_is(run_gangrun, fake_ssh, tmp_path, login, why):
+    fake_ssh(login)
+    done = run_gangrun("run", "--on", "ssh", "--hosts", "odd", "--", "true", cwd=tmp_path)
+    assert done.status == 3 and why in done.stderr, done
+    assert len(done.stderr.splitlines()) < 3, done
+
+
+@pytest.fixture
+def run_here(run_gangrun, fake_ssh, tmp_path):
+    """run_here(login): a job on this machine, whose login is a script before the shell."""
+
+    def run(login, *words):
+        fake_ssh(f"{login}\nexec /bin/sh")
+        return run_gangrun("run", "--on", "ssh", "--hosts", "here", *words, "--", "sh", "-c", "echo done", cwd=tmp_path,
+                           env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+
+    return run
+
+
+def test_a_login_that_asks_for_a_line_gets_an_empty_one(run_here):
+    done = run_here('read -r answer; echo "environment [$answer]"; read -r more')
+    assert done.status == 0 and "done" in done.stdout, done
+
+
+def test_an_ssh_that_does_not_know_our_options_is_called_without_them(run_here):
+    refuse = ('case "$*" in *{0}=*) echo "command-line: line 0: Bad configuration option: {1}" >&2; exit 255 ;; esac')
+    older = "\n".join(refuse.format(name, name.lower()) for name in ("StdinNull", "SessionType", "ForkAfterAuthentication"))
+    done = run_here(older)
+    assert done.status == 0 and "done" in done.stdout, done
+
+
+@pytest.mark.parametrize("killed", ["ssh", "the shell beside it", "the keeper"])
+def test_who_is_killed_at_once_is_tried_again(run_here, tmp_path, killed):
+    """In the first moment nothing has begun that could be lost."""
+    once = f"mkdir {tmp_path}/tried 2>/dev/null && "
+    kill = {"ssh": f"{once} kill -9 $$", "the shell beside it": f"{once} kill -9 $PPID",
+            # As sshd tells that it was killed.
+            "the keeper": f"{once} {{ sed -n '/^exit$/q'; exit 255; }}"}
+    done = run_here(kill[killed])
+    assert done.status == 0 and "done" in done.stdout, done

@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "cluster/ssh/ssh_failure.h"
 #include "net/digests.h"
 #include "process/pipe.h"
@@ -27,6 +28,15 @@ namespace {
 constexpr std::size_t kMaxAgentBytes = std::size_t{256} << 20U;
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxSaid = 4096;
+// What a login may print.
+constexpr std::size_t kMaxLoginBytes = std::size_t{4} << 20U;
+// Of what the script says.
+constexpr std::size_t kMaxWhat = 80;
+constexpr std::size_t kMaxWhy = 1000;
+// Of a shell, beyond which it tells the signal that ended a process; and ssh's for its own
+// failures.
+constexpr int kSignalStatus = 128;
+constexpr int kSshStatus = 255;
 // From the start of ssh to the first word of the host, and from there to the keeper's hello, while
 // nothing is copied.
 constexpr std::chrono::seconds kShellLimit(kConnectSeconds + 15);
@@ -62,7 +72,7 @@ base::Result<std::shared_ptr<AgentFile>> AgentFile::open(const std::string& path
 }
 
 HostLink::HostLink(net::EventLoop& loop, std::string host, const LinkOptions& options)
-    : loop_(loop), host_(std::move(host)), options_(options) {}
+    : loop_(loop), host_(std::move(host)), options_(options), ssh_call_(options.ssh) {}
 
 HostLink::~HostLink() {
   if (!ssh_ || ssh_->reaped()) return;
@@ -71,6 +81,7 @@ HostLink::~HostLink() {
 }
 
 void HostLink::open(const std::string& folder_mark) {
+  folder_mark_ = folder_mark;
   said_.clear();
   failure_.clear();
   out_.clear();
@@ -94,9 +105,9 @@ void HostLink::open(const std::string& folder_mark) {
   queue(login_script(login));
   limit_ = loop_.after(kShellLimit, [this] {
     fail(script_->noise().empty()
-             ? "its login shell does not answer"
-             : base::format("its login shell does not come to its commands; it said: {}",
-                            base::shorten(base::trim(script_->noise()), kMaxSaid / 16)));
+             ? "has a login shell that does not answer: it may wait for an input"
+             : base::format("has a login shell that does not come to its commands; it said {}",
+                            base::their_words(script_->noise())));
   });
 }
 
@@ -106,9 +117,10 @@ base::Result<> HostLink::start_ssh() {
   GANGRUN_ASSIGN(process::Pipe err, process::make_pipe());
   process::SpawnOptions options;
   // The shell keeps the reading end of its output, so that a keeper whose input ends while somebody
-  // still reads its output knows that we have died, and that the link has not.
+  // still reads its output knows that we have died, and that the link has not. Where the shell is
+  // killed, ssh goes too (on_process_end).
   options.argv = {"/bin/sh", "-c", "\"$@\"; exit $?", "sh"};
-  for (std::string& word : ssh_command(host_, options_.ssh_config)) {
+  for (std::string& word : ssh_command(host_, ssh_call_)) {
     options.argv.push_back(std::move(word));
   }
   options.inherited = {{out.read.get(), kKeptFd}};
@@ -136,6 +148,9 @@ void HostLink::send(const Frame& frame) {
 
 void HostLink::queue(std::string_view bytes) {
   if (!input_.valid()) return;
+  if (unsent_bytes() + bytes.size() > kMaxUnsentBytes + options_.agent->content().size()) {
+    return fail("takes nothing of what is sent to it");
+  }
   out_.append(bytes);
   if (!writable_.active()) writable_ = loop_.watch_writable(input_.get(), [this] { write(); });
 }
@@ -173,12 +188,16 @@ void HostLink::on_output() {
   }
   if (state_ == State::kShell) {
     script_->add(got);
-    while (state_ == State::kShell) {
+    while (state_ == State::kShell && failure_.empty()) {
       const auto line = script_->next();
-      if (!line) return;
+      if (!line) break;
       on_script(*line);
     }
     if (state_ == State::kHello) frames_.add(script_->take_rest());
+    if (state_ == State::kShell && script_->skipped_bytes() > kMaxLoginBytes) {
+      return fail(base::format("has a login that prints without end; it said {}",
+                               base::their_words(script_->noise())));
+    }
   } else {
     frames_.add(got);
   }
@@ -191,35 +210,43 @@ void HostLink::await_copy() {
 }
 
 void HostLink::on_script(const ScriptLine& line) {
-  std::visit(
-      base::Overloaded{[this](const NeedsAgent&) {
-                         is_copying_ = true;
-                         await_copy();
-                         queue(options_.agent->content());
-                       },
-                       [this](const HasAgent&) {
-                         state_ = State::kHello;
-                         is_copying_ = false;
-                         limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
-                       },
-                       [this](const OtherMachine& other) {
-                         fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
-                                           other.what));
-                       },
-                       [this](const NoFolder& none) {
-                         fail(base::format(
-                             "has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a "
-                             "job file names another",
-                             none.why));
-                       },
-                       [this](const AgentNotKept& lost) {
-                         fail(base::format("could not keep gangrun-agent: {}", lost.why));
-                       }},
-      line);
+  std::visit(base::Overloaded{
+                 [this](const NeedsAgent&) {
+                   if (is_copying_) return fail("asks twice for gangrun-agent");
+                   is_copying_ = true;
+                   await_copy();
+                   queue(options_.agent->content());
+                 },
+                 [this](const HasAgent&) {
+                   state_ = State::kHello;
+                   is_copying_ = false;
+                   limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
+                 },
+                 [this](const OtherMachine& other) {
+                   fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
+                                     base::shorten(base::harmless_sentence(other.what), kMaxWhat)));
+                 },
+                 [this](const NoFolder& none) {
+                   fail(base::format(
+                       "has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a "
+                       "job file names another",
+                       base::shorten(base::harmless_sentence(none.why), kMaxWhy)));
+                 },
+                 [this](const AgentNotKept& lost) {
+                   fail(base::format("could not keep gangrun-agent: {}",
+                                     base::shorten(base::harmless_sentence(lost.why), kMaxWhy)));
+                 },
+                 [this](const OtherWord& /*other*/) {
+                   fail(
+                       "has a login that reads what is for its shell: a file such as "
+                       "~/.bashrc reads standard input, which it must not without a "
+                       "terminal");
+                 }},
+             line);
 }
 
 void HostLink::read_frames() {
-  while (state_ == State::kHello || state_ == State::kUp) {
+  while ((state_ == State::kHello || state_ == State::kUp) && failure_.empty()) {
     const auto frame = frames_.next();
     if (!frame.ok()) return fail(base::format("is not understood: {}", frame.error().message));
     if (!*frame) return;
@@ -248,7 +275,9 @@ void HostLink::on_first_message(const base::Json& json) {
   }
   std::visit(
       base::Overloaded{
-          [this](const RefusedMessage& refused) { fail(refused.detail); },
+          [this](const RefusedMessage& refused) {
+            fail(base::format("refuses: {}", base::their_words(refused.detail)));
+          },
           [this](HelloMessage& hello) {
             hello_ = std::move(hello);
             state_ = State::kUp;
@@ -278,6 +307,9 @@ void HostLink::fail(std::string sentence) {
 }
 
 void HostLink::on_process_end() {
+  // Where only the shell was killed, ssh lives. The keeper is to see a link that is cut, by which
+  // tasks go on, and not the end of its input alone. The group has its number until we reap.
+  (void)ssh_->signal_group(SIGKILL);
   const auto exit = ssh_->reap();
   if (exit.ok() && !*exit) return;
   // What it said last, and what its host did.
@@ -285,8 +317,28 @@ void HostLink::on_process_end() {
     on_errors();
   ended_.reset();
   if (!failure_.empty()) return down(base::format("host {} {}", host_, failure_), false);
-  const std::string how = exit.ok() ? (*exit)->to_words() : exit.error().message;
-  down(failure_sentence(host_, said_, base::format("ssh {}", how)), may_pass(said_));
+  const std::string unknown = unknown_option(said_);
+  // An older ssh. It has not gone anywhere yet.
+  if (state_ == State::kShell && !unknown.empty() && ssh_call_.unknown.insert(unknown).second) {
+    return open(std::string(folder_mark_));
+  }
+  // What came as far as to be a keeper was killed, or its link cut; so was an ssh that ended by a
+  // signal, which the shell beside it tells as a status.
+  const bool was_killed = !exit.ok() || (*exit)->shell_status() > kSignalStatus;
+  const bool is_ssh_own = exit.ok() && (*exit)->code == kSshStatus && !base::trim(said_).empty();
+  const bool can_pass = state_ == State::kHello || state_ == State::kUp ||
+                        (is_ssh_own ? may_pass(said_) : was_killed);
+  down(end_sentence(exit), can_pass);
+}
+
+// What the host's shell has said is told where ssh itself has nothing to say.
+std::string HostLink::end_sentence(const base::Result<std::optional<process::Exit>>& exit) {
+  const std::string how =
+      base::format("ssh {}", exit.ok() ? (*exit)->to_words() : exit.error().message);
+  const bool is_of_shell = state_ == State::kShell && exit.ok() && (*exit)->code != kSshStatus;
+  if (!is_of_shell) return failure_sentence(host_, said_, how);
+  const std::string said = script_->noise() + script_->take_rest() + said_;
+  return failure_sentence(host_, said, base::format("its login shell ended it ({})", how));
 }
 
 void HostLink::down(std::string sentence, bool can_pass) {

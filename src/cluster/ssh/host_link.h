@@ -17,6 +17,9 @@
 
 namespace gangrun::cluster {
 
+// What may wait for a host to take it, beside the agent's program.
+inline constexpr std::size_t kMaxUnsentBytes = std::size_t{64} << 20U;
+
 // The program that travels, read when the first host asks for it.
 class AgentFile {
  public:
@@ -33,7 +36,7 @@ class AgentFile {
 
 // What is the same for all hosts of a job.
 struct LinkOptions {
-  std::string ssh_config;
+  SshCall ssh;
   LoginInput login;  // without marker, host, agent and folder_mark
   std::shared_ptr<const AgentFile> agent;
 };
@@ -65,8 +68,10 @@ class HostLink {
   // What the keeper said last; of use while the link is up.
   [[nodiscard]] const HelloMessage& hello() const { return hello_; }
 
-  // Nothing happens where the link is not up.
+  // Nothing happens where the link is not up. A host that lets kMaxUnsentBytes wait is given up.
   void send(const Frame& frame);
+  // Ends a link that is up, as the host does what no host of ours does: "sends …".
+  void give_up(std::string sentence) { fail(std::move(sentence)); }
   [[nodiscard]] std::size_t unsent_bytes() const { return out_.size() - out_begin_; }
 
   // Without the loop: sends what waits and ends the keeper's input, and then waits for ssh to end.
@@ -87,12 +92,15 @@ class HostLink {
   void on_hello(const Frame& frame);
   void on_first_message(const base::Json& json);
   void on_process_end();
+  [[nodiscard]] std::string end_sentence(const base::Result<std::optional<process::Exit>>& exit);
   void down(std::string sentence, bool can_pass);
   void fail(std::string sentence);
 
   net::EventLoop& loop_;
   const std::string host_;
   const LinkOptions& options_;
+  SshCall ssh_call_;
+  std::string folder_mark_;
   Callbacks callbacks_;
   State state_ = State::kDown;
   bool is_copying_ = false;  // the agent, to the host

@@ -1,5 +1,6 @@
 #include "cluster/ssh/host_links.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gangrun::cluster {
@@ -33,6 +34,9 @@ HostLinks::HostLinks(net::EventLoop& loop, const std::vector<std::string>& hosts
 }
 
 void HostLinks::open(std::size_t index) {
+  Entry& entry = entries_[index];
+  entry.again.reset();
+  if (entry.is_opening || std::find(queue_.begin(), queue_.end(), index) != queue_.end()) return;
   queue_.push_back(index);
   open_next();
 }
@@ -67,13 +71,16 @@ void HostLinks::open_all(std::function<void()> on_settled) {
   on_settled_ = std::move(on_settled);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     set_callbacks(i, {.on_up = [this, i] { settle(i, std::nullopt); },
-                      .on_frame = [](const Frame&) {},
+                      .on_frame =
+                          [this, i](const Frame&) {
+                            at(i).give_up("sends something before it was asked for anything");
+                          },
                       .on_down =
                           [this, i](const base::Error& why, bool can_pass) {
                             Entry& own = entries_[i];
-                            if (own.is_settled || !can_pass || ++own.tries == kMaxTries) {
-                              return settle(i, why);
-                            }
+                            // One that came up and went is to come up again.
+                            if (std::exchange(own.is_settled, false)) --settled_;
+                            if (!can_pass || ++own.tries == kMaxTries) return settle(i, why);
                             own.again =
                                 loop_.after(kPauseOfTries * own.tries, [this, i] { open(i); });
                           },
@@ -86,7 +93,7 @@ void HostLinks::settle(std::size_t index, std::optional<base::Error> trouble) {
   Entry& entry = entries_[index];
   entry.trouble = std::move(trouble);
   if (std::exchange(entry.is_settled, true)) return;
-  if (++settled_ == entries_.size()) on_settled_();
+  if (++settled_ == entries_.size() && on_settled_) std::exchange(on_settled_, nullptr)();
 }
 
 }  // namespace gangrun::cluster

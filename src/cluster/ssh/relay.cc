@@ -79,7 +79,7 @@ base::Result<> Relay::listen(const std::string& path) {
 
 void Relay::accept() {
   base::UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) return;
+  if (!socket.valid() || streams_.size() == kMaxStreams) return;
   const std::uint32_t id = next_++;
   send_(OpenFrame{id});
   add(id, std::move(socket));
@@ -93,6 +93,8 @@ void Relay::add(std::uint32_t id, base::UniqueFd socket) {
 }
 
 void Relay::on_frame(const OpenFrame& frame) {
+  if (streams_.contains(frame.stream)) return break_off(frame.stream);
+  if (streams_.size() == kMaxStreams) return send_(StreamFrame{frame.stream, {}});
   auto socket = connect_to_socket(target_);
   // Who connected tries again.
   if (!socket.ok()) return send_(StreamFrame{frame.stream, {}});

@@ -14,6 +14,10 @@
 
 namespace gangrun::cluster {
 
+// That one host may have at a time: of each agent there is one, and a few more while somebody looks
+// at its tasks.
+inline constexpr std::size_t kMaxStreams = 2048;
+
 // Connections of a host's agents to their master, carried as frames. The keeper has one with a
 // socket at which agents connect, the client one that connects to the master's.
 class Relay {

@@ -50,7 +50,7 @@ SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_p
     if (host->link->is_up()) {
       on_up(*host);
     } else if (links_->trouble(host->index)) {
-      on_down(*host, *links_->trouble(host->index), true);
+      on_down(*host, *links_->trouble(host->index), false);
     } else {
       host->trouble = base::format("host {} is being reached", host->name());
       links_->open(host->index);
@@ -85,9 +85,9 @@ std::string SshCluster::log_path(const job::TaskId& task, bool is_error) const {
                       is_error ? "err" : "out");
 }
 
-SshCluster::Agent* SshCluster::find(std::uint32_t number) {
+SshCluster::Agent* SshCluster::find(const Host& host, std::uint32_t number) {
   const auto found = std::find_if(agents_.begin(), agents_.end(), [&](const auto& entry) {
-    return entry.second->number == number;
+    return entry.second->number == number && entry.second->host == &host;
   });
   return found == agents_.end() ? nullptr : found->second.get();
 }
@@ -176,13 +176,14 @@ void SshCluster::send_adopt(Agent& agent) {
     const std::uint64_t size = size_of(log_path(agent.task, is_error));
     return size > base ? size - base : 0;
   };
-  agent.host->link->send(
-      MessageFrame{to_json(AdoptMessage{.agent = agent.number,
-                                        .task = agent.task,
-                                        .attempt = agent.attempt,
-                                        .handle = agent.handle,
-                                        .out_offset = told(false, agent.out_base),
-                                        .error_offset = told(true, agent.error_base)})});
+  agent.out_told = told(false, agent.out_base);
+  agent.error_told = told(true, agent.error_base);
+  agent.host->link->send(MessageFrame{to_json(AdoptMessage{.agent = agent.number,
+                                                           .task = agent.task,
+                                                           .attempt = agent.attempt,
+                                                           .handle = agent.handle,
+                                                           .out_offset = agent.out_told,
+                                                           .error_offset = agent.error_told})});
   if (agent.stop_grace) {
     agent.host->link->send(
         MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = *agent.stop_grace})});

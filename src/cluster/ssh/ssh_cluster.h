@@ -96,13 +96,15 @@ class SshCluster final : public Cluster {
   void on(Host& host, const BegunMessage& message);
   void on(Host& host, const WaitingMessage& message);
   void on(Host& host, const AllocatedMessage& message);
-  void on(const EndedMessage& message);
+  void on(Host& host, const EndedMessage& message);
   void on(Host& host, const RefusedMessage& message);
   void send_files(Host& host);
   void ready(Host& host);
   [[nodiscard]] static net::ChosenAddress address_of(const Host& host);
   [[nodiscard]] std::string log_path(const job::TaskId& task, bool is_error) const;
-  Agent* find(std::uint32_t number);
+  void refuse_message(Host& host, std::string_view op);
+  // None: the host has no such agent, whoever else has.
+  Agent* find(const Host& host, std::uint32_t number);
 
   net::EventLoop& loop_;
   base::Logger& logger_;

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "base/terminal_text.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
 #include "cluster/ssh/where_tasks_work.h"
 #include "net/hosts.h"
@@ -19,6 +20,12 @@ namespace {
 
 // Beyond the lease of its agents a host has so long to end them, and our clocks to differ.
 constexpr std::chrono::seconds kLeaseAllowance(5);
+// What is kept of what a host's agents say of themselves.
+constexpr std::uint64_t kMaxAgentLog = std::uint64_t{16} << 20U;
+// How often a host may say, on one connection, what it waits for.
+constexpr int kMaxWaits = 1000;
+// What comes back to a keeper with adopt, and is journalled.
+constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 // While so much waits to be sent, no more of a file is read.
 constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
 
@@ -48,6 +55,7 @@ void SshCluster::on_up(Host& host) {
   const net::ChosenAddress address = address_of(host);
   logger_.info("host {} is up, at {} ({})", host.name(), address.address, address.reason);
   host.state = Host::State::kBeginning;
+  host.waits_told = 0;
   host.was_up = true;
   host.has_begun = false;
   host.trouble.clear();
@@ -153,12 +161,13 @@ void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
   logger_.warning("host {} is not reached: {}", host.name(), why.message);
   const bool is_lost = std::exchange(host.state, Host::State::kDown) != Host::State::kDown;
   host.trouble = why.message;
-  host.waits_for.clear();
+  host.waits_for = why.message;
   host.file.reset();
   host.relay->break_all();
   // Nobody has waited for it yet, as nothing of the job has begun.
   const bool is_hopeless = !can_pass || ++host.tries == kMaxTries;
-  if (options_.is_first_master && !host.was_up && is_hopeless) return emit(Gone{why.message});
+  if (options_.is_first_master && host.run_folder.empty() && is_hopeless)
+    return emit(Gone{why.message});
   host.again = loop_.after(host.pause, [this, &host] { links_->open(host.index); });
   host.pause = std::min(host.pause * 2, kLongestPause);
   // What was not sent there goes elsewhere; what runs there is over with its lease.
@@ -191,7 +200,7 @@ void SshCluster::on_frame(Host& host, const Frame& frame) {
                  [&](const StreamFrame& stream) { host.relay->on_frame(stream); },
                  [&](const LogFrame& log) { on_log(host, log); },
                  [&](const FileFrame& /*file*/) {
-                   logger_.error("host {} sent a file, which nobody asked for", host.name());
+                   host.link->give_up("sends a file, which nobody asked for");
                  },
              },
              frame);
@@ -200,25 +209,30 @@ void SshCluster::on_frame(Host& host, const Frame& frame) {
 void SshCluster::on_message(Host& host, const base::Json& json) {
   const auto message = keeper_message_from_json(json);
   if (!message.ok()) {
-    return logger_.error("host {} is not understood: {}", host.name(), message.error().message);
+    return host.link->give_up(base::format("is not understood: {}", message.error().message));
   }
   std::visit(
       base::Overloaded{
           [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage, AdoptMessage,
                                 ReleaseOthersMessage, StopMessage, PingMessage, EndMessage> auto&) {
-            logger_.error("host {} sent \"{}\", which is not its to send now", host.name(),
-                          json.at("op").get<std::string>());
+            refuse_message(host, json.at("op").get<std::string>());
           },
           [&](const BegunMessage& begun) { on(host, begun); },
           [&](const WaitingMessage& waiting) { on(host, waiting); },
           [&](const AllocatedMessage& allocated) { on(host, allocated); },
-          [&](const EndedMessage& end) { on(end); },
+          [&](const EndedMessage& end) { on(host, end); },
           [&](const RefusedMessage& refused) { on(host, refused); },
       },
       *message);
 }
 
+// Each message counts once, where it belongs: a host that goes on with one would keep us at work.
+void SshCluster::refuse_message(Host& host, std::string_view op) {
+  host.link->give_up(base::format("sends \"{}\", which is not its to send now", op));
+}
+
 void SshCluster::on(Host& host, const BegunMessage& message) {
+  if (host.state != Host::State::kBeginning) return refuse_message(host, "begun");
   // What another folder had is gone.
   if (message.run_folder != host.run_folder) host.has_files = false;
   host.run_folder = message.run_folder;
@@ -265,6 +279,7 @@ void SshCluster::send_files(Host& host) {
 // waited with.
 void SshCluster::ready(Host& host) {
   host.state = Host::State::kReady;
+  host.waits_for.clear();
   for (const auto& [key, agent] : agents_) {
     if (agent->host == &host && agent->state == Agent::State::kRuns) send_adopt(*agent);
   }
@@ -286,14 +301,21 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
   base::Result<> kept;
   std::string path = options_.master_log;
   if (frame.agent == 0) {
-    if (frame.offset < host.agent_log_seen) return;
-    host.agent_log_seen = frame.offset + frame.content.size();
-    kept = append(path, frame.content);
+    const std::uint64_t end = std::min(frame.offset, kMaxAgentLog) + frame.content.size();
+    if (end <= host.agent_log_seen || end > kMaxAgentLog) return;
+    // Another keeper begins anew.
+    const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
+    host.agent_log_seen = end;
+    kept = append(path, frame.content.substr(known));
   } else {
-    const Agent* agent = find(frame.agent);
+    Agent* agent = find(host, frame.agent);
     if (agent == nullptr) return;
     path = log_path(agent->task, frame.is_error);
     const std::uint64_t base = frame.is_error ? agent->error_base : agent->out_base;
+    std::uint64_t& told = frame.is_error ? agent->error_told : agent->out_told;
+    // Or else a few bytes would make a file of any size.
+    if (frame.offset > told) return host.link->give_up("leaves out a part of a log");
+    told = std::max(told, frame.offset + frame.content.size());
     kept = put_at(path, base + frame.offset, frame.content);
   }
   if (!kept.ok() && broken_logs_.insert(path).second) {
@@ -303,13 +325,15 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
 }
 
 void SshCluster::on(Host& host, const WaitingMessage& message) {
-  host.waits_for = base::format("host {}: {}", host.name(), message.reason);
+  if (++host.waits_told > kMaxWaits) return refuse_message(host, "waiting");
+  host.waits_for = base::format("host {}: {}", host.name(), base::their_words(message.reason));
   look_for_places();
 }
 
 void SshCluster::on(Host& host, const AllocatedMessage& message) {
-  Agent* agent = find(message.agent);
-  if (agent == nullptr) return;
+  Agent* agent = find(host, message.agent);
+  if (agent == nullptr || agent->state != Agent::State::kStarting) return;
+  if (base::dump_json(message.handle).size() > kMaxHandle) return refuse_message(host, "allocated");
   agent->state = Agent::State::kRuns;
   agent->handle = message.handle;
   host.waits_for.clear();
@@ -325,15 +349,16 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
                   {"keeper", agent->handle}}});
 }
 
-void SshCluster::on(const EndedMessage& message) {
-  const Agent* agent = find(message.agent);
+void SshCluster::on(Host& host, const EndedMessage& message) {
+  const Agent* agent = find(host, message.agent);
   if (agent == nullptr) return;
   ended({agent->task, agent->attempt}, message.why);
 }
 
 // It ends by itself then. A host that has no room for the job will have none the next time.
 void SshCluster::on(Host& host, const RefusedMessage& message) {
-  emit(Gone{base::format("host {}: {}", host.name(), message.detail)});
+  if (std::exchange(host.has_refused, true)) return refuse_message(host, "refused");
+  emit(Gone{base::format("host {} refuses: {}", host.name(), base::their_words(message.detail))});
 }
 
 }  // namespace gangrun::cluster

@@ -30,6 +30,9 @@ struct SshCluster::Agent {
   // Where its logs begin in ours: of the task's earlier agents there is something before.
   std::uint64_t out_base = 0;
   std::uint64_t error_base = 0;
+  // How much of them has come.
+  std::uint64_t out_told = 0;
+  std::uint64_t error_told = 0;
   std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
 };
 
@@ -51,6 +54,8 @@ struct SshCluster::Host {
   std::uint64_t file_left = 0;
   std::uint64_t agent_log_seen = 0;
   std::string waits_for;
+  int waits_told = 0;  // on this connection
+  bool has_refused = false;
   std::string trouble;     // why it is down
   bool was_up = false;     // ever
   bool has_begun = false;  // was told the job, on this connection

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 
 namespace gangrun::cluster {
 
 namespace {
 
+// Of what a login prints the end is kept.
 constexpr std::size_t kMaxNoise = 500;
 // A login that says more on one line is not waited for.
 constexpr std::size_t kMaxLine = std::size_t{64} << 10U;
@@ -67,6 +69,7 @@ usable() {
 
 // The agent is found in the first folder that has it, or taken from standard input into the first
 // that can be used.
+constexpr std::size_t kEmptyLines = 16;
 constexpr std::string_view kMainLines = R"sh(
 main() {
   umask 077
@@ -111,9 +114,14 @@ std::string without_last_slashes(std::string folder) {
   return folder;
 }
 
-std::vector<std::string> ssh_with_options(const std::string& config) {
+void add_option(std::vector<std::string>& argv, const std::string& option, const SshCall& call) {
+  const std::string name = base::in_small_letters(option.substr(0, option.find('=')));
+  if (!call.unknown.contains(name)) argv.insert(argv.end(), {"-o", option});
+}
+
+std::vector<std::string> ssh_with_options(const SshCall& call) {
   std::vector<std::string> argv = {"ssh", "-T", "-x"};
-  if (!config.empty()) argv.insert(argv.end(), {"-F", config});
+  if (!call.config.empty()) argv.insert(argv.end(), {"-F", call.config});
   const std::vector<std::string> options = {
       // Nobody sits before it.
       "BatchMode=yes",
@@ -123,11 +131,12 @@ std::vector<std::string> ssh_with_options(const std::string& config) {
       // Those of the user's configuration are for his own sessions.
       "ClearAllForwardings=yes",
       "EscapeChar=none",
-      "IgnoreUnknown=RemoteCommand",
       "RemoteCommand=none",
       "PermitLocalCommand=no",
+      "StdinNull=no",
+      "ForkAfterAuthentication=no",
   };
-  for (const std::string& option : options) argv.insert(argv.end(), {"-o", option});
+  for (const std::string& option : options) add_option(argv, option, call);
   return argv;
 }
 
@@ -137,23 +146,25 @@ std::string first_word(std::string_view line) {
 
 }  // namespace
 
-std::vector<std::string> ssh_command(const std::string& host, const std::string& config) {
-  std::vector<std::string> argv = ssh_with_options(config);
+std::vector<std::string> ssh_command(const std::string& host, const SshCall& call) {
+  std::vector<std::string> argv = ssh_with_options(call);
+  add_option(argv, "SessionType=default", call);
   // Any shell that a login may have understands this.
   argv.insert(argv.end(), {"--", host, "exec /bin/sh"});
   return argv;
 }
 
-std::vector<std::string> ssh_command_to(const std::string& host, const std::string& config,
+std::vector<std::string> ssh_command_to(const std::string& host, const SshCall& call,
                                         const std::string& address) {
-  std::vector<std::string> argv = ssh_with_options(config);
+  std::vector<std::string> argv = ssh_with_options(call);
   argv.insert(argv.end(), {"-W", address, "--", host});
   return argv;
 }
 
 std::string login_script(const LoginInput& input) {
   const auto quote = [](std::string_view text) { return base::shell_quote(text); };
-  std::string script;
+  // A login that asks for a line, or a few, gets empty ones.
+  std::string script(kEmptyLines, '\n');
   script += base::format("say() {{ printf '%s %s\\n' {} \"$*\"; }}\n", quote(input.marker));
   script += base::format("given={}\nhash={}\nsize={}\nneed={}\nwanted={}\n",
                          quote(without_last_slashes(input.folder)), quote(input.agent_hash),
@@ -174,14 +185,18 @@ std::optional<ScriptLine> ScriptReader::next() {
   while (true) {
     const std::size_t end = text_.find('\n');
     if (end == std::string::npos) {
-      if (text_.size() > kMaxLine) text_.erase(0, text_.size() - kMaxNoise);
+      if (text_.size() > kMaxLine) {
+        skipped_ += text_.size() - kMaxNoise;
+        text_.erase(0, text_.size() - kMaxNoise);
+      }
       return std::nullopt;
     }
-    const std::string line = text_.substr(0, end);
+    std::string line = text_.substr(0, end);
     text_.erase(0, end + 1);
     // A login may leave a line without its end before ours.
     const std::size_t mark = line.find(marker_ + " ");
     if (mark == std::string::npos) {
+      skipped_ += line.size() + 1;
       noise_ += line + "\n";
       if (noise_.size() > kMaxNoise) noise_.erase(0, noise_.size() - kMaxNoise);
       continue;
@@ -193,7 +208,8 @@ std::optional<ScriptLine> ScriptReader::next() {
     if (word == "agent") return HasAgent{};
     if (word == "machine") return OtherMachine{std::move(rest)};
     if (word == "folders") return NoFolder{std::move(rest)};
-    return AgentNotKept{std::move(rest)};
+    if (word == "lost") return AgentNotKept{std::move(rest)};
+    return OtherWord{std::move(line)};
   }
 }
 

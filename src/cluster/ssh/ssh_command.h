@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,12 +34,18 @@ inline constexpr int kConnectSeconds = 15;
 inline constexpr int kAliveSeconds = 5;
 inline constexpr int kAliveCount = 3;
 
+// How ssh is called. An older one does not know all options that we give it; it names one of them
+// (unknown_option()) and is called again without.
+struct SshCall {
+  std::string config;                  // a file for -F; empty: the user's own
+  std::set<std::string> unknown = {};  // in small letters, as ssh names them
+};
+
 // OpenSSH's client, which asks the user nothing and runs a shell that reads its standard input.
-// `config`: a file for -F; empty: the user's own.
-std::vector<std::string> ssh_command(const std::string& host, const std::string& config);
+std::vector<std::string> ssh_command(const std::string& host, const SshCall& call);
 
 // The same, which carries a connection to "host:port", as the host reaches it, instead.
-std::vector<std::string> ssh_command_to(const std::string& host, const std::string& config,
+std::vector<std::string> ssh_command_to(const std::string& host, const SshCall& call,
                                         const std::string& address);
 
 // For a POSIX shell: finds the agent or takes it, and becomes the keeper (node/keeper.h). It uses
@@ -57,7 +64,12 @@ struct NoFolder {
 struct AgentNotKept {
   std::string why;
 };
-using ScriptLine = std::variant<NeedsAgent, HasAgent, OtherMachine, NoFolder, AgentNotKept>;
+// The marker is in it, and nothing that the script says: something else has read the script.
+struct OtherWord {
+  std::string line;
+};
+using ScriptLine =
+    std::variant<NeedsAgent, HasAgent, OtherMachine, NoFolder, AgentNotKept, OtherWord>;
 
 // Finds the script's lines among what a login says beside them.
 class ScriptReader {
@@ -70,13 +82,15 @@ class ScriptReader {
   std::optional<ScriptLine> next();
   // What came behind the last line that next() gave.
   std::string take_rest() { return std::exchange(text_, {}); }
-  // What nobody asked for, its end.
+  // What nobody asked for: its end, and how much it was.
   [[nodiscard]] const std::string& noise() const { return noise_; }
+  [[nodiscard]] std::size_t skipped_bytes() const { return skipped_; }
 
  private:
   std::string marker_;
   std::string text_;
   std::string noise_;
+  std::size_t skipped_ = 0;
 };
 
 }  // namespace gangrun::cluster

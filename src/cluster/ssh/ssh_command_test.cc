@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(SshCommand, NeverAsksAndTakesNoHostForAFlag) {
-  const auto argv = ssh_command("gpu1", "");
+  const auto argv = ssh_command("gpu1", {});
   EXPECT_EQ(argv.front(), "ssh");
   EXPECT_THAT(argv, testing::IsSupersetOf({"BatchMode=yes", "ClearAllForwardings=yes"}));
   EXPECT_THAT(argv, testing::Not(testing::Contains("-F")));
@@ -30,8 +30,22 @@ TEST(SshCommand, NeverAsksAndTakesNoHostForAFlag) {
   EXPECT_EQ(argv.back(), "exec /bin/sh");
 }
 
+TEST(SshCommand, OverridesWhatAUserHasForHisOwnSessions) {
+  const auto shell = ssh_command("gpu1", {});
+  EXPECT_THAT(shell, testing::IsSupersetOf({"RemoteCommand=none", "StdinNull=no",
+                                            "ForkAfterAuthentication=no", "SessionType=default"}));
+  const auto way = ssh_command_to("gpu1", {}, "10.0.0.2:4711");
+  EXPECT_THAT(way, testing::IsSupersetOf({"StdinNull=no", "ForkAfterAuthentication=no"}));
+  // What an older ssh does not know, and has named, is left out; what the user has it ignore stays.
+  const auto older = ssh_command("gpu1", {.config = {}, .unknown = {"stdinnull", "sessiontype"}});
+  EXPECT_THAT(older, testing::Not(testing::Contains("StdinNull=no")));
+  EXPECT_THAT(older, testing::Not(testing::Contains("SessionType=default")));
+  EXPECT_THAT(older, testing::Contains("ForkAfterAuthentication=no"));
+  EXPECT_THAT(shell, testing::Not(testing::Contains(testing::HasSubstr("IgnoreUnknown"))));
+}
+
 TEST(SshCommand, TakesTheUsersOtherConfiguration) {
-  const auto argv = ssh_command("gpu1", "/home/me/ssh_config");
+  const auto argv = ssh_command("gpu1", {.config = "/home/me/ssh_config"});
   const auto flag = std::find(argv.begin(), argv.end(), "-F");
   ASSERT_NE(flag, argv.end());
   EXPECT_EQ(*(flag + 1), "/home/me/ssh_config");
@@ -107,6 +121,12 @@ TEST_F(LoginScriptTest, MakesAFolderThatIsOursAlone) {
   const std::string folder = base_ / "deep/er/here";
   EXPECT_EQ(says(folder + "//"), "m send\nm agent\n");
   for (const char* part : {"", "/agents", "/jobs"}) EXPECT_EQ(mode_of(folder + part), 0700U);
+}
+
+TEST_F(LoginScriptTest, LeavesALoginThatAsksForALineSomethingToRead) {
+  LoginInput input;
+  input.marker = "m";
+  EXPECT_TRUE(login_script(input).starts_with("\n\n\n"));
 }
 
 TEST_F(LoginScriptTest, RunsTheAgentFromWhereItIs) {
@@ -186,6 +206,26 @@ TEST(ScriptReader, TellsWhyAHostIsNone) {
   ASSERT_TRUE(is<NoFolder>(line));
   EXPECT_EQ(std::get<NoFolder>(*line).why, "/a cannot be made; /b is mounted noexec");
   EXPECT_TRUE(is<AgentNotKept>(reader.next()));
+}
+
+TEST(ScriptReader, KnowsItsScriptFromWhatItSays) {
+  ScriptReader reader("m");
+  // What a login reads and prints again.
+  reader.add("say() { printf '%s %s\\n' m \"$*\"; }\nm send\n");
+  EXPECT_TRUE(is<OtherWord>(reader.next()));
+  EXPECT_TRUE(is<NeedsAgent>(reader.next()));
+}
+
+TEST(ScriptReader, CountsWhatItSkips) {
+  ScriptReader reader("m");
+  for (int i = 0; i < 1000; ++i) {
+    reader.add("y\ny\n");
+    EXPECT_EQ(reader.next(), std::nullopt);
+  }
+  EXPECT_EQ(reader.skipped_bytes(), 4000U);
+  reader.add(std::string(1 << 20, 'x'));
+  EXPECT_EQ(reader.next(), std::nullopt);
+  EXPECT_GT(reader.skipped_bytes(), 1U << 19U);
 }
 
 TEST(ScriptReader, KeepsLittleOfAnEndlessLine) {

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 
 namespace gangrun::cluster {
 
@@ -19,6 +20,13 @@ struct Failure {
   std::string_view sentence;
   bool may_pass = false;
 };
+
+constexpr std::string_view kNoSshd =
+    "what listens at the port of host {0} is no sshd; try `ssh {0}`";
+// Of sshd's and of others' connections the end is the same.
+constexpr std::string_view kClosedAtOnce =
+    "host {0} closes connections before they begin: its sshd takes no more logins now "
+    "(MaxStartups), or something else listens at its port";
 
 // In this order: the first that was said counts. Of a jump host ssh says its own failure first.
 constexpr Failure kFailures[] = {
@@ -46,10 +54,14 @@ constexpr Failure kFailures[] = {
     {"Connection timed out", "host {0} does not answer", true},
     {"Operation timed out", "host {0} does not answer", true},
     {"not responding", "host {0} has not answered for a while", true},
-    {"kex_exchange_identification", "host {0} takes no more logins now (MaxStartups of its sshd)",
-     true},
-    {"ssh_exchange_identification", "host {0} takes no more logins now (MaxStartups of its sshd)",
-     true},
+    {"banner line contains invalid characters", kNoSshd},
+    {"banner line too long", kNoSshd},
+    {"No SSH version received", kNoSshd},
+    {"invalid protocol identifier", kNoSshd},
+    {"Protocol major versions differ", kNoSshd},
+    {"Bad remote protocol version", kNoSshd},
+    {"Bad packet length", kNoSshd},
+    {"exchange_identification", kClosedAtOnce, true},
     {"Connection reset", "the connection to host {0} was reset", true},
     {"Broken pipe", "the connection to host {0} broke", true},
     {"Connection closed by", "host {0} closed the connection", true},
@@ -83,7 +95,7 @@ std::string line_of(std::string_view said, std::string_view part) {
     last = trimmed;
     if (!part.empty() && line.find(part) != std::string::npos) break;
   }
-  return base::shorten(last, kMaxLastLine);
+  return base::shorten(base::harmless_sentence(last), kMaxLastLine);
 }
 
 }  // namespace
@@ -99,7 +111,16 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
   }
   const std::string last = line_of(standard_error, "");
   if (last.empty()) return base::format("host {} ended the connection: {}", host, how);
-  return base::format("host {} ended the connection: {}: {}", host, how, last);
+  return base::format("host {} ended the connection: {}; it said {}", host, how,
+                      base::their_words(last));
+}
+
+std::string unknown_option(std::string_view standard_error) {
+  constexpr std::string_view kSaid = "Bad configuration option: ";
+  const std::string line = line_of(standard_error, kSaid);
+  const std::size_t at = line.find(kSaid);
+  if (at == std::string::npos || !line.starts_with("command-line")) return {};
+  return std::string(base::trim(std::string_view(line).substr(at + kSaid.size())));
 }
 
 bool may_pass(std::string_view standard_error) {

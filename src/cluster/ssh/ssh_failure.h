@@ -11,6 +11,10 @@ namespace gangrun::cluster {
 std::string failure_sentence(const std::string& host, std::string_view standard_error,
                              std::string_view how);
 
+// Of a message like "command-line: line 0: Bad configuration option: stdinnull": the option that
+// was given to this ssh, and that it does not know. Empty: it has nothing to say about that.
+std::string unknown_option(std::string_view standard_error);
+
 // Whether the same command may succeed a little later: the host or the network is busy, or down
 // for now.
 [[nodiscard]] bool may_pass(std::string_view standard_error);

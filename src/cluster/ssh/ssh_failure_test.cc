@@ -45,6 +45,35 @@ TEST(SshFailure, SaysWhatIsWrongWithAJumpHost) {
                "kex_exchange_identification: Connection closed by remote host\n"));
 }
 
+TEST(SshFailure, AnotherProgramAtThePortIsNoBusySshd) {
+  for (const char* said :
+       {"kex_exchange_identification: banner line contains invalid characters\r\n",
+        "kex_exchange_identification: banner line too long\r\n",
+        "kex_exchange_identification: No SSH version received in first 1024 lines "
+        "from server\r\n",
+        "Protocol major versions differ: 2 vs. 1\r\n"}) {
+    EXPECT_THAT(sentence(said), HasSubstr("what listens at the port of host gpu1 is no sshd"));
+    EXPECT_FALSE(may_pass(said));
+  }
+  EXPECT_THAT(sentence("kex_exchange_identification: Connection closed by remote host\r\n"),
+              HasSubstr("(MaxStartups), or something else listens at its port"));
+}
+
+TEST(SshFailure, NothingThatIsSaidDoesMoreThanShowItself) {
+  EXPECT_EQ(sentence("\x1b]52;c;cm0=\x07\x1b[2Jno\rgangrun: x succeeded\x1b(B"),
+            "host gpu1 ended the connection: ssh exited with status 255; it said \"no gangrun: x "
+            "succeeded\"");
+  EXPECT_LT(sentence(std::string(8 << 20, 'x')).size(), 500U);
+}
+
+TEST(SshFailure, FindsTheOptionThatAnOlderSshDoesNotKnow) {
+  EXPECT_EQ(unknown_option("command-line: line 0: Bad configuration option: stdinnull\r\n"),
+            "stdinnull");
+  EXPECT_EQ(unknown_option("/home/me/.ssh/config: line 3: Bad configuration option: usekeychain\n"),
+            "");
+  EXPECT_EQ(unknown_option("Permission denied (publickey)."), "");
+}
+
 TEST(SshFailure, KnowsWhatMayPass) {
   EXPECT_TRUE(may_pass("kex_exchange_identification: Connection closed by remote host\n"));
   EXPECT_TRUE(may_pass("ssh: connect to host 10.0.0.2 port 22: Connection refused\n"));
@@ -56,7 +85,8 @@ TEST(SshFailure, KnowsWhatMayPass) {
 
 TEST(SshFailure, WhatIsNotKnownIsToldAsSshDoes) {
   EXPECT_EQ(sentence("something new\r\n\n"),
-            "host gpu1 ended the connection: ssh exited with status 255: something new");
+            "host gpu1 ended the connection: ssh exited with status 255; it said \"something "
+            "new\"");
   EXPECT_EQ(sentence(""), "host gpu1 ended the connection: ssh exited with status 255");
 }
 

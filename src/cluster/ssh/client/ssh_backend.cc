@@ -109,7 +109,7 @@ Result<std::unique_ptr<cluster::HostLinks>> make_links(net::EventLoop& loop,
                                                        const std::string& agent_program,
                                                        const std::string& working_folder) {
   cluster::LinkOptions options;
-  options.ssh_config = cluster::ssh_of(spec).config;
+  options.ssh.config = cluster::ssh_of(spec).config;
   GANGRUN_ASSIGN(options.agent, cluster::AgentFile::open(agent_program));
   options.login.folder = cluster::ssh_of(spec).folder;
   options.login.working_folder = working_folder;

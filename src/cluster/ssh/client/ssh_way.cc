@@ -28,7 +28,7 @@ SshWay::SshWay(net::EventLoop& loop, std::vector<std::string> hosts, std::string
                std::uint16_t port, std::function<void(const base::Error&)> on_broken)
     : loop_(loop),
       hosts_(std::move(hosts)),
-      ssh_config_(std::move(ssh_config)),
+      call_({.config = std::move(ssh_config)}),
       on_broken_(on_broken),
       entrance_(loop, [this](base::UniqueFd connection) { carry(std::move(connection)); }),
       way_(loop, port, std::move(on_broken)) {}
@@ -57,7 +57,7 @@ void SshWay::carry(base::UniqueFd connection) {
   make_blocking(connection.get());
   process::SpawnOptions options;
   options.argv =
-      cluster::ssh_command_to(hosts_[host_], ssh_config_, net::host_port(agent_host_, agent_port_));
+      cluster::ssh_command_to(hosts_[host_], call_, net::host_port(agent_host_, agent_port_));
   options.environment = process::inherited_environment();
   options.standard_input = connection.get();
   options.standard_output = connection.get();
@@ -67,7 +67,7 @@ void SshWay::carry(base::UniqueFd connection) {
   if (!ssh.ok()) return on_broken_(ssh.error());
   const std::uint64_t id = next_++;
   Carrier& carrier =
-      carriers_.emplace(id, Carrier{std::move(*ssh), std::move(errors), net::Watch()})
+      carriers_.emplace(id, Carrier{std::move(*ssh), std::move(errors), std::move(connection), {}})
           .first->second;
   carrier.ended = loop_.watch_readable(carrier.ssh.end_fd(), [this, id] { on_ended(id); });
 }
@@ -79,7 +79,11 @@ void SshWay::on_ended(std::uint64_t id) {
   std::string said(kMaxSaid, '\0');
   const ssize_t got = ::read(found->second.errors.get(), said.data(), said.size());
   said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  base::UniqueFd connection = std::move(found->second.connection);
   carriers_.erase(found);
+  const std::string unknown = cluster::unknown_option(said);
+  // An older ssh, which has not gone anywhere yet.
+  if (!unknown.empty() && call_.unknown.insert(unknown).second) return carry(std::move(connection));
   if (exit.ok() && (*exit)->succeeded()) return;
   const std::string how = exit.ok() ? (*exit)->to_words() : exit.error().message;
   const std::string& host = hosts_[host_];

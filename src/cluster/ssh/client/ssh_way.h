@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "client/agent_way.h"
 #include "client/task_way.h"
+#include "cluster/ssh/ssh_command.h"
 #include "net/event_loop.h"
 #include "net/loopback_listener.h"
 #include "process/child.h"
@@ -36,6 +37,7 @@ class SshWay final : public TaskWay {
   struct Carrier {
     process::Child ssh;
     base::UniqueFd errors;
+    base::UniqueFd connection;  // until we know that ssh took it
     net::Watch ended;
   };
 
@@ -44,7 +46,7 @@ class SshWay final : public TaskWay {
 
   net::EventLoop& loop_;
   const std::vector<std::string> hosts_;
-  const std::string ssh_config_;
+  cluster::SshCall call_;
   const std::function<void(const base::Error&)> on_broken_;
   std::size_t host_ = 0;
   std::string agent_host_;
