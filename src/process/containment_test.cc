@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "base/format.h"
 #include "process/proc_fs.h"
@@ -222,25 +224,56 @@ TEST_P(ContainmentAtLevel, TheEndOfAThreadOfTheParentIsNotItsEnd) {
   EXPECT_EQ(WTERMSIG(family.guardian_status()), SIGKILL) << "the agent had ended before";
 }
 
+// Keeps all processors busy.
+class Load {
+ public:
+  Load() {
+    const auto processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+    for (long i = 0; i < processors; ++i) {
+      loops_.push_back(::fork());
+      if (loops_.back() != 0) continue;
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L);
+      while (true) asm volatile("");
+    }
+  }
+  Load(const Load&) = delete;
+  ~Load() {
+    for (const pid_t loop : loops_) {
+      ::kill(loop, SIGKILL);
+      ::waitpid(loop, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> loops_;
+};
+
+// On a busy machine one that kills process by process is always a step behind such a chain.
 TEST_P(ContainmentAtLevel, CatchesAProcessThatForksAndEndsAllTheTime) {
   if (!possible()) return;
-  Setting setting = stubborn();
-  setting.agent_body = [](const Containment& contained) {
-    SpawnOptions confined;
-    contained.confine(confined);
-    const pid_t first = ::fork();
-    if (first == 0) {
-      ::setsid();
-      if (confined.cgroup_procs_fd >= 0 && ::write(confined.cgroup_procs_fd, "0", 1) != 1) return 1;
-      while (true) {
-        if (::fork() > 0) ::_exit(0);
+  const Load load;
+  for (const bool in_new_sessions : {false, true}) {
+    Setting setting = stubborn();
+    setting.agent_body = [in_new_sessions](const Containment& contained) {
+      SpawnOptions confined;
+      contained.confine(confined);
+      const pid_t first = ::fork();
+      if (first == 0) {
+        ::setsid();
+        if (confined.cgroup_procs_fd >= 0 && ::write(confined.cgroup_procs_fd, "0", 1) != 1) {
+          return 1;
+        }
+        while (true) {
+          if (::fork() > 0) ::_exit(0);
+          if (in_new_sessions) ::setsid();
+        }
       }
-    }
-    ::waitpid(first, nullptr, 0);
-    return contained.kill_all(family_deadline(), {}).ok() ? 0 : kAgentCannotKill;
-  };
-  Family family(setting);
-  EXPECT_EQ(family.guardian_status(), 0);
+      ::waitpid(first, nullptr, 0);
+      return contained.kill_all(family_deadline(), {}).ok() ? 0 : kAgentCannotKill;
+    };
+    Family family(setting);
+    EXPECT_EQ(family.guardian_status(), 0);
+  }
 }
 
 TEST_P(ContainmentAtLevel, TellsItsProcessesAndKillsNobodyElse) {

@@ -1,5 +1,6 @@
 #include "cluster/local/local_cluster.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +121,26 @@ TEST_F(LocalClusterTest, AStopWithoutGraceEndsWhatTheGuardianHasStarted) {
     return !events.empty() && std::holds_alternative<job::AgentEnded>(events.back());
   }));
   EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("the child has ended"));
+}
+
+// The guardian was told as the end of its task while the agent was still killing it.
+TEST_F(LocalClusterTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
+  LocalCluster cluster(loop, options());
+  listen(cluster);
+  cluster.start(
+      worker, 1,
+      launch(base::format("mkfifo {0}/go; (: >{0}/ready; read line <{0}/go; : >{0}/agent-ends) & "
+                          "wait",
+                          folder)));
+  const auto guardian = base::json_member<pid_t>(next<Allocated>().handle, "pid");
+  ASSERT_TRUE(guardian.ok());
+  ASSERT_TRUE(until([&] { return std::filesystem::exists(folder + "/ready"); }));
+  ::kill(*guardian, SIGKILL);
+  ASSERT_TRUE(until([&] { return ::kill(*guardian, 0) != 0; }));
+  const base::UniqueFd go(::open((folder + "/go").c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_EQ(::write(go.get(), "\n", 1), 1);
+  next<job::AgentEnded>();
+  EXPECT_TRUE(std::filesystem::exists(folder + "/agent-ends"));
 }
 
 TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
