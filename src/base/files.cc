@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -22,6 +22,10 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
+// Most files are small (those of /proc above all), and a large buffer costs a page fault a page.
+constexpr std::size_t kFirstPart = 4096;
+constexpr std::size_t kLargestPart = std::size_t{1} << 20U;
+
 Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return from_errno(errno, format("cannot read {}", path));
@@ -29,14 +33,17 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t max_by
                         format("{} is larger than the limit of {} bytes", path, max_bytes)};
   if (S_ISREG(info.st_mode) && static_cast<std::size_t>(info.st_size) > max_bytes) return too_large;
   std::string content;
-  std::array<char, 65536> buffer{};
+  std::size_t part = kFirstPart;
   while (true) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    const std::size_t size = content.size();
+    content.resize(size + part);
+    const ssize_t got = ::read(fd, content.data() + size, part);
+    content.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return from_errno(errno, format("cannot read {}", path));
     if (got == 0) return content;
-    content.append(buffer.data(), static_cast<std::size_t>(got));
     if (content.size() > max_bytes) return too_large;
+    part = std::min(2 * part, kLargestPart);
   }
 }
 
