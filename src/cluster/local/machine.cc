@@ -4,6 +4,14 @@
 
 namespace gangrun::cluster {
 
+namespace {
+
+std::string limit_words(const std::string& cgroup) {
+  return cgroup.empty() ? "" : base::format(", the limit of the cgroup {}", cgroup);
+}
+
+}  // namespace
+
 base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
   std::int64_t memory_mib = 0;
   int gpus = 0;
@@ -13,9 +21,10 @@ base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
       memory_mib += asked.memory_mib;
       gpus += asked.gpus;
       if (asked.vcores > machine.vcores) {
-        return base::invalid_argument(base::format("{} asks for {} vcores; this machine has {}",
+        return base::invalid_argument(base::format("{} asks for {} vcores; this machine has {}{}",
                                                    job::to_string(job::TaskId{task.type, index}),
-                                                   asked.vcores, machine.vcores));
+                                                   asked.vcores, machine.vcores,
+                                                   limit_words(machine.vcores_limited_by)));
       }
     }
   }
@@ -25,8 +34,8 @@ base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
   }
   if (memory_mib > machine.memory_mib) {
     return base::invalid_argument(
-        base::format("the job asks for {} MiB of memory; this machine has {} MiB", memory_mib,
-                     machine.memory_mib));
+        base::format("the job asks for {} MiB of memory; this machine has {} MiB{}", memory_mib,
+                     machine.memory_mib, limit_words(machine.memory_limited_by)));
   }
   return {};
 }

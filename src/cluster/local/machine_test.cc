@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Machine kMachine{.memory_mib = 1000, .vcores = 4, .gpus = 2};
+const Machine kMachine{.memory_mib = 1000, .vcores = 4, .gpus = 2};
 
 job::JobSpec spec_of(int instances, job::Resources resources) {
   job::JobSpec spec;
@@ -33,6 +33,20 @@ TEST(Machine, CoresAreShared) {
   const auto refused = check_fits(spec_of(2, {.vcores = 5}), kMachine);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("worker:0 asks for 5 vcores"));
+}
+
+TEST(Machine, ACgroupIsNamedWhereItIsTheLimit) {
+  const Machine limited{.memory_mib = 300,
+                        .vcores = 1,
+                        .gpus = 0,
+                        .memory_limited_by = "/sys/fs/cgroup/memory/job",
+                        .vcores_limited_by = "/sys/fs/cgroup/cpu/job"};
+  EXPECT_EQ(
+      check_fits(spec_of(2, {.memory_mib = 1024}), limited).error().message,
+      "the job asks for 2048 MiB of memory; this machine has 300 MiB, the limit of the cgroup "
+      "/sys/fs/cgroup/memory/job");
+  EXPECT_THAT(check_fits(spec_of(1, {.vcores = 2}), limited).error().message,
+              HasSubstr("has 1, the limit of the cgroup /sys/fs/cgroup/cpu/job"));
 }
 
 TEST(Machine, SparesCountToo) {

@@ -135,11 +135,15 @@ Check examine_descriptors() {
 
 Check examine_machine(const Context& context) {
   const cluster::Machine machine = this_machine(gpus_of_this_machine(context));
+  const auto limit = [](const std::string& cgroup) {
+    return cgroup.empty() ? std::string() : base::format(" (the limit of {})", cgroup);
+  };
   return {"machine", machine.memory_mib > 0 ? Verdict::kOk : Verdict::kWarning,
-          base::format("{}, {} of memory, {}", count_text(machine.vcores, "core"),
+          base::format("{}{}, {} of memory{}, {}", count_text(machine.vcores, "core"),
+                       limit(machine.vcores_limited_by),
                        machine.memory_mib > 0 ? bytes_text(machine.memory_mib << 20U)
                                               : std::string("an unknown amount"),
-                       count_text(machine.gpus, "GPU"))};
+                       limit(machine.memory_limited_by), count_text(machine.gpus, "GPU"))};
 }
 
 // Only tasks with an `image` need one.

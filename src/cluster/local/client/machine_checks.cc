@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -133,9 +134,13 @@ job::Gpus gpus_of_this_machine(const Context& context) {
 }
 
 cluster::Machine this_machine(const job::Gpus& gpus) {
-  return {.memory_mib = cluster::usable_memory_mib({}),
-          .vcores = cluster::usable_cores(),
-          .gpus = static_cast<int>(gpus.list.size())};
+  cluster::Usable memory = cluster::usable_memory_mib({});
+  cluster::Usable cores = cluster::usable_cores({});
+  return {.memory_mib = memory.amount,
+          .vcores = static_cast<int>(cores.amount),
+          .gpus = static_cast<int>(gpus.list.size()),
+          .memory_limited_by = std::move(memory.limited_by),
+          .vcores_limited_by = std::move(cores.limited_by)};
 }
 
 bool asks_for_memory_or_cores(const job::JobSpec& spec) {
