@@ -26,6 +26,8 @@ using base::Result;
 // Where the kernel does not tell of changes, the files are looked at so often.
 constexpr base::milliseconds kUnwatchedInterval(200);
 
+constexpr std::uint32_t kRemoval = IN_DELETE | IN_MOVED_FROM;
+
 // All but a last character of several bytes, which may not be whole.
 std::size_t whole_characters(std::string_view text) {
   constexpr std::size_t kMaxFollowing = 3;
@@ -98,8 +100,8 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
   }
   // Users have only so many of these; without one the logs are looked at now and then.
   logs->notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  if (logs->notify_.valid() &&
-      ::inotify_add_watch(logs->notify_.get(), folder.c_str(), IN_CREATE | IN_MODIFY) < 0) {
+  if (logs->notify_.valid() && ::inotify_add_watch(logs->notify_.get(), folder.c_str(),
+                                                   IN_CREATE | IN_MODIFY | kRemoval) < 0) {
     logs->notify_.reset();
   }
   // After the watch began, so that nothing comes unnoticed between the two.
@@ -143,7 +145,11 @@ void LocalLogs::read_notifications() {
         for (std::size_t i = 0; i < sources_.size(); ++i) queue(i);
       } else if (event.len > 0) {
         const auto found = by_name_.find(buffer.data() + at + sizeof(event));
-        if (found != by_name_.end()) queue(found->second);
+        if (found != by_name_.end()) {
+          Source& source = sources_[found->second];
+          source.removed = source.removed || (event.mask & kRemoval) != 0;
+          queue(found->second);
+        }
       }
       at += sizeof(event) + event.len;
     }
@@ -162,7 +168,14 @@ void LocalLogs::give_piece(Source& source, std::size_t bytes, std::vector<LogLin
 Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
                                    std::size_t& bytes) {
   const auto file = base::open_file(source.path, O_RDONLY);
-  if (!file.ok() && file.error().code == base::Code::kNotFound) return false;
+  // It appears with its first byte, and does not go again.
+  const bool is_missing = !file.ok() && file.error().code == base::Code::kNotFound;
+  if (is_missing && source.offset == 0 && !source.removed) return false;
+  if (is_missing) {
+    return base::Error{base::Code::kDataLoss,
+                       base::format("{} has been removed; what {} writes is not shown any more",
+                                    source.path, job::to_string(source.task))};
+  }
   if (!file.ok()) return file.error();
   struct stat info {};
   if (::fstat(file->get(), &info) != 0) {

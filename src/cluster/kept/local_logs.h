@@ -49,6 +49,7 @@ class LocalLogs final : public LogReader {
     // The partial line is drawn anew: when it is to be given as it is then.
     std::optional<base::Instant> redraw_at{};
     bool queued = false;
+    bool removed = false;  // somebody has taken the file away
   };
 
   LocalLogs() = default;

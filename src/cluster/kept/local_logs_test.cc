@@ -68,6 +68,18 @@ TEST_F(LocalLogsTest, ReadsWhatIsThereInTheOrderOfTheTasks) {
   EXPECT_THAT(texts((*logs)->rest()), ElementsAre("worker:0 z"));
 }
 
+// The task's agent goes on writing to what has no name any more.
+TEST_F(LocalLogsTest, ALogThatIsRemovedIsAnErrorAndNotTheEndOfItsLines) {
+  append("worker-0.out", "a\n");
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 a"));
+  append("worker-1.out", "b\n");
+  std::filesystem::remove(folder_ + "/worker-1.out");
+  EXPECT_THAT(next(**logs), ElementsAre(folder_ + "/worker-1.out has been removed; what worker:1 "
+                                                  "writes is not shown any more"));
+}
+
 TEST_F(LocalLogsTest, ReadsOnlyWhatIsAskedFor) {
   append("worker-0.out", "a\n");
   append("worker-1.out", "b\n");
