@@ -1,6 +1,8 @@
 #include "process/packet_socket.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -80,7 +82,60 @@ void read_control(msghdr& message, Packet& packet) {
   }
 }
 
+// Of a path, whose folder stays open while it is used: one that is too long for the kernel leads
+// through that.
+struct PathAddress {
+  base::UniqueFd folder;
+  sockaddr_un address{};
+
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+base::Result<PathAddress> address_of(const std::string& path) {
+  PathAddress made;
+  made.address.sun_family = AF_UNIX;
+  std::string text = path;
+  if (path.size() >= sizeof made.address.sun_path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return base::invalid_argument("the name is too long: " + path);
+    made.folder.reset(::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!made.folder.valid()) return base::from_errno(errno, path);
+    text = fmt::format("/proc/self/fd/{}{}", made.folder.get(), path.substr(slash));
+    if (text.size() >= sizeof made.address.sun_path) {
+      return base::invalid_argument("the name is too long: " + path);
+    }
+  }
+  text.copy(made.address.sun_path, text.size());
+  return made;
+}
+
+base::UniqueFd make_socket() {
+  return base::UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
 }  // namespace
+
+base::Result<base::UniqueFd> PacketSocket::listen(const std::string& path, int most_waiting) {
+  GANGRUN_ASSIGN(const PathAddress place, address_of(path));
+  (void)::unlink(path.c_str());
+  base::UniqueFd fd = make_socket();
+  // The mode of the descriptor becomes that of the file.
+  if (!fd.valid() || ::fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0 ||
+      ::bind(fd.get(), place.get(), sizeof place.address) != 0 ||
+      ::listen(fd.get(), most_waiting) != 0) {
+    return base::from_errno(errno, path);
+  }
+  return fd;
+}
+
+base::Result<base::UniqueFd> PacketSocket::connect(const std::string& path) {
+  GANGRUN_ASSIGN(const PathAddress place, address_of(path));
+  base::UniqueFd fd = make_socket();
+  if (!fd.valid() || ::connect(fd.get(), place.get(), sizeof place.address) != 0) {
+    return base::from_errno(errno, fmt::format("connect to {}", path));
+  }
+  return fd;
+}
 
 PacketSocket::PacketSocket(base::UniqueFd fd) : fd_(std::move(fd)) {
   const int wanted = 1;

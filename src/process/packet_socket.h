@@ -34,6 +34,12 @@ class PacketSocket {
   // The two ends of a connection.
   static base::Result<std::pair<base::UniqueFd, base::UniqueFd>> pair();
 
+  // A socket that listens at `path`, of any length; what was there is gone. Only this user may
+  // connect.
+  static base::Result<base::UniqueFd> listen(const std::string& path, int most_waiting);
+  // A connection to what listens at `path`.
+  static base::Result<base::UniqueFd> connect(const std::string& path);
+
   [[nodiscard]] int fd() const { return fd_.get(); }
   // Whether packets wait until fd() is writable: then call flush().
   [[nodiscard]] bool has_waiting() const { return !waiting_.empty(); }

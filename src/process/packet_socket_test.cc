@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <filesystem>
+#include <string>
 
 #include "base/test_deadline.h"
 #include "process/pipe.h"
@@ -23,6 +27,23 @@ struct PacketSocketTest : testing::Test {
   std::optional<PacketSocket> one;
   std::optional<PacketSocket> other;
 };
+
+TEST_F(PacketSocketTest, ItsPathMayBeLongAndIsForItsUserOnly) {
+  const std::string top = testing::TempDir() + "packet-socket-" + std::to_string(::getpid());
+  for (const std::string& folder : {top, top + "/" + std::string(200, 'd')}) {
+    std::filesystem::create_directories(folder);
+    const std::string path = folder + "/agents.sock";
+    const auto listener = PacketSocket::listen(path, 1);
+    ASSERT_TRUE(listener.ok()) << listener.error().message;
+    struct stat info {};
+    ASSERT_EQ(::lstat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0600U);
+    EXPECT_TRUE(PacketSocket::connect(path).ok());
+    EXPECT_TRUE(PacketSocket::listen(path, 1).ok());  // what is there goes
+    EXPECT_FALSE(PacketSocket::connect(folder + "/none").ok());
+  }
+  std::filesystem::remove_all(top);
+}
 
 TEST_F(PacketSocketTest, APacketComesWholeWithItsDescriptors) {
   auto pipe = make_pipe();

@@ -5,8 +5,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,22 +165,7 @@ base::Result<> Starter::prepare() {
 
 base::Result<> Starter::listen() {
   if (options_.path.empty()) return {};
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (options_.path.size() >= sizeof address.sun_path) {
-    return base::invalid_argument(
-        fmt::format("the path of a socket is too long: {}", options_.path));
-  }
-  options_.path.copy(address.sun_path, options_.path.size());
-  (void)::unlink(options_.path.c_str());
-  listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Its folder lets only our user in.
-  if (!listener_.valid() ||
-      ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(options_.path.c_str(), 0600) != 0 ||
-      ::listen(listener_.get(), kMaxConnections) != 0) {
-    return base::from_errno(errno, options_.path);
-  }
+  GANGRUN_ASSIGN(listener_, PacketSocket::listen(options_.path, kMaxConnections));
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,6 +48,7 @@ base::Result<std::unique_ptr<StarterLink>> StarterLink::start(net::EventLoop& lo
   options.new_group = process::NewGroup::kSession;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   auto link = std::make_unique<StarterLink>(loop, std::move(ends.first), std::move(callbacks));
+  link->path_ = start.path;
   link->guardian_ = std::make_unique<process::Child>(std::move(child));
   link->end_ =
       loop.watch_readable(link->guardian_->end_fd(), [raw = link.get()] { raw->on_end(); });
@@ -58,25 +58,19 @@ base::Result<std::unique_ptr<StarterLink>> StarterLink::start(net::EventLoop& lo
 base::Result<std::unique_ptr<StarterLink>> StarterLink::find(net::EventLoop& loop,
                                                              const std::string& path,
                                                              Callbacks callbacks) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return base::unavailable("there is no starter");
-  }
-  path.copy(address.sun_path, path.size());
-  base::UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (path.empty()) return base::unavailable("there is no starter");
+  auto socket = process::PacketSocket::connect(path);
+  if (!socket.ok()) return base::unavailable(socket.error().message);
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (!socket.valid() ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
-    return base::unavailable(
-        base::format("{}: {}", path, base::from_errno(errno, "connect").message));
+  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return base::unavailable(base::from_errno(errno, path).message);
   }
   const auto stat = process::read_stat(peer.pid);
   if (!stat) return base::unavailable("the starter has ended");
   GANGRUN_ASSIGN(auto found, process::ForeignProcess::open(peer.pid, stat->start_ticks));
-  auto link = std::make_unique<StarterLink>(loop, std::move(socket), std::move(callbacks));
+  auto link = std::make_unique<StarterLink>(loop, *std::move(socket), std::move(callbacks));
+  link->path_ = path;
   link->starter_ = std::make_unique<process::ForeignProcess>(std::move(found));
   link->end_ = loop.watch_readable(link->starter_->end_fd(), [raw = link.get()] { raw->on_end(); });
   return link;
@@ -94,6 +88,8 @@ StarterLink::~StarterLink() {
     kill_starter();
   }
   if (guardian_) (void)guardian_->reap();
+  // A starter that was killed has left it.
+  if (!path_.empty()) (void)::unlink(path_.c_str());
 }
 
 // Not its guardian, which waits until everything in the namespace has ended.

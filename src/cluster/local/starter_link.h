@@ -83,6 +83,7 @@ class StarterLink {
   // One of them: its guardian, a child of ours, or itself.
   std::unique_ptr<process::Child> guardian_;
   std::unique_ptr<process::ForeignProcess> starter_;
+  std::string path_;            // of the starter's socket; empty: it has none
   std::set<std::string> keys_;  // of agents whose ends are to be told
   net::Watch readable_;
   net::Watch writable_;

@@ -106,6 +106,13 @@ struct StarterLinkTest : testing::Test {
   std::vector<std::string> told;
 };
 
+TEST_F(StarterLinkTest, NeitherTheStarterNorItsSocketIsLeft) {
+  ASSERT_TRUE(std::filesystem::exists(path));
+  link.reset();
+  EXPECT_EQ(::waitpid(starter, nullptr, 0), starter);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(StarterLinkTest, TellsWhatTheStarterTells) {
   start("a");
   wait_for(1);
