@@ -50,6 +50,7 @@ while [ ! -e "{out}/done" ]; do read -t 0.05 nothing <> "{out}/fifo"; done
 exit 0
 """
 EXITS = {"succeeded": 0, "failed": 1, "lost": 6}
+COULD_NOT_START = 3
 
 
 class Hung(Exception):
@@ -258,9 +259,10 @@ class Run:
         told = f"{json.dumps(cause)}; wait said {ended.returncode} {ended.stderr[-300:]}; the client {client}: {self.said()}"
         if state not in states:
             raise Wrong(f"{state}, and {' or '.join(map(str, states))} is right: {told}")
-        if ended.returncode != EXITS[state]:
+        right = {EXITS[state]} | ({COULD_NOT_START} if self.early and state == "failed" else set())
+        if ended.returncode not in right:
             raise Wrong(f"{state}, but wait ended with {ended.returncode}: {told}")
-        if not self.detached and client >= 0 and client != EXITS[state]:
+        if not self.detached and client >= 0 and client != ended.returncode:
             raise Wrong(f"{state}, but the client ended with {client}: {told}")
         indexes = {index for what, role, index in self.done_to if what == "kill" and role == "task"}
         only_tasks = {role for what, role, _ in self.done_to if what == "kill"} <= {"task", "other"}
