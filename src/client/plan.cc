@@ -160,9 +160,8 @@ std::string uncovered_by(job::Containment level) {
 
 std::string noticed_at(job::Containment level) {
   const auto known = process::level_from_string(job::to_string(level));
-  const bool has_user_namespace = ::geteuid() != 0;
-  const auto words =
-      known ? process::what_programs_notice(*known, has_user_namespace) : std::string_view();
+  if (!known) return "what the level of each host changes (docs/job.md, What programs notice)";
+  const std::string_view words = process::what_programs_notice(*known, ::geteuid() != 0);
   return words.empty() ? "nothing" : std::string(words);
 }
 

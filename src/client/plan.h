@@ -29,7 +29,7 @@ std::string resources_words(const job::Resources& resources, const std::string& 
 
 // What the level does not cover, in one sentence.
 std::string uncovered_by(job::Containment level);
-// What programs at the level, run by this user, notice of it; "nothing".
+// What programs at the level, run by this user, notice of it, or "nothing".
 std::string noticed_at(job::Containment level);
 
 // The names of the variables that a task of this type gets besides its own, in their order.

@@ -45,6 +45,7 @@ TEST(PlanJson, HasEveryTaskWithItsOwn) {
   EXPECT_EQ(tasks[0]["env"], (base::Json{{"A", "task"}, {"B", "job"}}));
   EXPECT_EQ(tasks[2]["command"], (base::Json{"/bin/sh", "-c", "exec tensorboard"}));
   EXPECT_EQ(tasks[2]["policy"], "sidecar");
+  EXPECT_EQ((*json)["containment"]["noticed"], "nothing");
   EXPECT_EQ((*json)["containment"]["level"], "subreaper");
   EXPECT_EQ((*json)["job"]["name"], "wine");
 }
@@ -80,6 +81,12 @@ TEST(UncoveredBy, SaysLessForBetterLevels) {
             uncovered_by(job::Containment::kCgroup).size());
   EXPECT_LT(uncovered_by(job::Containment::kCgroup).size(),
             uncovered_by(job::Containment::kSubreaper).size());
+}
+
+TEST(NoticedAt, SaysWhatProgramsSeeOtherwiseAtEachLevel) {
+  EXPECT_EQ(noticed_at(job::Containment::kCgroup), "nothing");
+  EXPECT_THAT(noticed_at(job::Containment::kPidNamespace), HasSubstr("of their job only"));
+  EXPECT_THAT(noticed_at(job::Containment::kAuto), HasSubstr("of each host"));
 }
 
 }  // namespace

@@ -194,7 +194,7 @@ def test_a_plan_starts_and_creates_nothing(run_gangrun, home, job_file, tmp_path
     assert (done.status, done.stderr) == (0, "")
     assert list(home.iterdir()) == [] and sorted(path.name for path in tmp_path.iterdir()) == before
     for part in ("wine: 4 tasks", "nothing is started", "worker:1", "64 MiB", "OMP_NUM_THREADS=1", "A='b c'", "TF_CONFIG",
-                 "python train.py", "train.py", "not covered"):
+                 "python train.py", "train.py", "not covered", "noticed"):
         assert part in done.stdout
 
 

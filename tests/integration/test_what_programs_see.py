@@ -77,3 +77,25 @@ def test_programs_see_what_they_would_without_gangrun(gangrun, folder, user, lev
     # What the table lists is so: a line that is no longer true goes.
     assert PID_NAMESPACE & NOTICED[user, level] <= different
     assert seen["number of the sibling is another"] is True
+
+
+def numbers_in(folder):
+    return [line for path in folder.glob("numbers.*") for line in path.read_text().split()]
+
+
+def test_process_numbers_are_those_of_one_task_only(gangrun, home, tmp_path):
+    """Files that are named by host and process number: of ranks, of their second runs, of the jobs of a sweep."""
+    environment = os.environ | {"GANGRUN_HOME": str(home)}
+    # None ends before all have written theirs: the first that fails ends the others.
+    script = f"""echo $$ > {tmp_path}/numbers.$GANGRUN_GENERATION.$GANGRUN_TASK_INDEX
+        until test -e {tmp_path}/numbers.$GANGRUN_GENERATION.0 -a -e {tmp_path}/numbers.$GANGRUN_GENERATION.1; do :; done
+        test $GANGRUN_GENERATION = 2"""
+    done = subprocess.run([gangrun, "run", "-r", "worker:2", "--restarts", "1:gang", "--", "sh", "-c", script],
+                          env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    sweep = [subprocess.Popen([gangrun, "run", "-r", "worker:1", "--", "sh", "-c", f"echo $$ > {tmp_path}/numbers.$GANGRUN_JOB_ID"],
+                              env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(6)]
+    assert [job.wait(timeout=60) for job in sweep] == [0] * 6
+    numbers = numbers_in(tmp_path)
+    assert len(numbers) == 2 * 2 + 6
+    assert len(set(numbers)) == len(numbers), numbers

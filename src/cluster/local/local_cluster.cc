@@ -269,10 +269,12 @@ void LocalCluster::on_ended(const std::string& key, const std::optional<process:
   if (found == starter_keys_.end()) return;
   const AgentKey agent = found->second;
   job::AgentEnded ended{.task = agent.first, .attempt = agent.second, .ended_at = loop_.now()};
+  const Agent& known = *agents_.at(agent);
   if (exit) {
-    ended.why = why_ended(*exit, agents_.at(agent)->words);
+    ended.why = why_ended(*exit, known.words);
   } else {
-    ended.why.reason = job::Reason::kAgentEnded;
+    ended.why.reason =
+        known.in_starter == 0 ? job::Reason::kCouldNotStart : job::Reason::kAgentEnded;
   }
   if (!words.empty()) ended.why.detail = words;
   starter_keys_.erase(found);

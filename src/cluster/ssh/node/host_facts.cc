@@ -105,7 +105,10 @@ Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
   GANGRUN_ASSIGN(hello.containment, cluster::choose_containment(wanted));
   const bool is_best = hello.containment == job::Containment::kPidNamespace;
   if (wanted == job::Containment::kAuto && !is_best) {
-    hello.containment_lack = process::probe_level(process::Level::kPidNamespace).reason;
+    const auto best = process::probe_level(process::Level::kPidNamespace);
+    hello.containment_lack =
+        best.possible ? "a PID namespace would need a user namespace, which programs notice"
+                      : best.reason;
   }
   const auto engine =
       process::find_engine(base::variable(process::kEngineVariable), base::variable("PATH"));
