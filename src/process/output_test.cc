@@ -202,13 +202,13 @@ TEST_F(Output, AProgressBarIsSeenBeforeItsLineEnds) {
   EXPECT_EQ(logged(), "\r10%\r20%\r100%\n");
 }
 
-TEST_F(Output, AFullDiskIsToldOnceAndThePipeIsReadOn) {
+TEST_F(Output, ALogThatIsNoFileIsToldOnceAndThePipeIsReadOn) {
   const auto target = pump("/dev/full");
   feed(*target, "one\n");
   feed(*target, "two\n");
   EXPECT_THAT(lines, ElementsAre("one", "two"));
   ASSERT_THAT(errors, SizeIs(1));
-  EXPECT_EQ(errors[0].code, base::Code::kResourceExhausted);
+  EXPECT_EQ(errors[0].code, base::Code::kFailedPrecondition);
   EXPECT_THAT(errors[0].message, HasSubstr("/dev/full"));
   ASSERT_TRUE(target->log_error());
   EXPECT_EQ(target->log_error()->message, errors[0].message);
