@@ -107,7 +107,8 @@ def role_of(process):
         return "ssh", None
     if "host" in process.words[1:2] and "--folder" in process.words:
         return "keeper", None
-    if "--containment" in process.words or program.startswith("gangrun"):
+    # On a host that ssh reaches its name is a hash.
+    if "--containment" in process.words or process.words[1:2] == ["starter"] or program.startswith("gangrun"):
         return "agent", None
     if program == "bash" and index is not None:
         return "task", index
