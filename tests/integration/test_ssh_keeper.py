@@ -194,7 +194,11 @@ def test_a_job_from_its_begin_to_its_end(keep, start_agent, agents, base):
     (keeper.folder / "logs/worker-1.1.out").write_bytes(text)
     keeper.send("stop", agent=1, grace_ms=0)
     ended = keeper.told("ended")
-    # Its last lines came before.
+    # Its lines come as the client takes them, and nothing waits behind them.
+    assert (ended["out_size"], ended["error_size"]) == (len(text), 0)
+    keeper.send("logs_taken", bytes=len(text))
+    while sum(len(each) for _, each in keeper.logs[1, False]) < len(text):
+        keeper.keep(*keeper.next())
     told = keeper.logs[1, False]
     assert b"".join(each for _, each in told) == text
     assert [offset for offset, _ in told] == [sum(len(each) for _, each in told[:i]) for i in range(len(told))]
@@ -208,7 +212,7 @@ def test_files_come_with_their_folders_and_can_be_executed_at_once(keep):
     keeper = keep().begin()
     script = b"#!/bin/sh\necho I run\n" + b"#" * 200_000
     for name, content, is_executable in ("conf/deep/run.sh", script, True), ("empty", b"", False):
-        keeper.send("file", name=name, size=len(content), is_executable=is_executable)
+        keeper.send("file", name=name, size=len(content), is_executable=is_executable, is_folder=False)
         for at in range(0, len(content), 1 << 16):
             keeper.process.stdin.write(frame("F", content[at:at + (1 << 16)]))
     work = keeper.folder / "work"
@@ -220,7 +224,7 @@ def test_files_come_with_their_folders_and_can_be_executed_at_once(keep):
 
 @pytest.mark.parametrize("sent, why", [
     (frame("M", b'{"op":"dance"}'), 'no message is called "dance"'),
-    (frame("M", b'{"op":"file","name":"../x","size":1,"is_executable":false}'), "'../x' is no file of a working folder"),
+    (frame("M", b'{"op":"file","name":"../x","size":1,"is_executable":false,"is_folder":false}'), "'../x' is no file of a working folder"),
     (frame("F", b"x"), "bytes of a file came that nobody announced"),
     (frame("?", b""), "no frame has the kind 63"),
 ], ids=["message", "file", "bytes", "frame"])
@@ -332,6 +336,37 @@ def test_the_folder_stays_for_the_agents_of_the_newer_keeper(keep, start_agent, 
     kill(agents, 2)
     assert newer.wait() == 0
     assert run_folders(base) == []
+
+
+def test_lines_that_were_not_told_wait_for_a_client_that_comes_again(keep, start_agent, agents):
+    """The link is cut while they come: the agent has ended, and its folder stays for a while."""
+    older = keep().begin()
+    handle = start_agent(older, 1)
+    text = b"a line\n" * 1_000_000
+    (older.folder / "logs/worker-1.1.out").write_bytes(text)
+    older.send("stop", agent=1, grace_ms=0)
+    assert older.told("ended")["out_size"] == len(text)
+    older.cut()
+    wait_until(lambda: not holds_lock(older.folder), "the lock that the keeper gives up")
+    newer = keep().begin(older.run_folder)
+    assert newer.run_folder == older.run_folder
+    newer.adopt(1, handle, 7)
+    newer.told("ended")
+    assert newer.logs[1, False][0][0] == 7
+    newer.send("end")
+    assert newer.wait() == 0
+
+
+def test_a_keeper_that_is_told_to_end_tells_its_client(keep, start_agent, agents):
+    """Or else the link would stay whole as long as its agents live, and nothing would come by it."""
+    older = keep().begin()
+    handle = start_agent(older, 1)
+    older.process.terminate()
+    older.told("leaving")
+    newer = keep().begin(older.run_folder)
+    newer.adopt(1, handle)
+    newer.wait_for_stream()
+    assert agents(1)
 
 
 def test_an_agent_that_waits_for_gpus_is_not_started_without_its_client(keep, spec, base):

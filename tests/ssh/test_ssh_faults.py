@@ -167,6 +167,19 @@ def test_a_slow_link_brings_all_lines(sshds, start):
     wait_for_nothing(sshds)
 
 
+def test_lines_come_as_long_as_bytes_come_after_the_end_of_a_task(sshds, start):
+    """Longer than an end is waited for otherwise: its last line was missing, and leftovers were looked for."""
+    name = sshds.hosts.names[0]
+    subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "1mbit", "burst", "32kbit",
+                    "latency", "400ms"], check=True, timeout=30)
+    job = start(sshds, 1, "-r", "worker:1", command="seq 700000")
+    assert job.wait() == 0, job.said()[-2000:]
+    (log,) = job.home.glob("jobs/*/logs/worker-0.out")
+    assert log.read_text() == "".join(f"{number}\n" for number in range(1, 700_001))
+    assert "could not confirm" not in (job.folder / "err").read_text()
+    wait_for_nothing(sshds)
+
+
 def test_a_long_log_comes_whole(sshds, start):
     job = start(sshds, 1, "-r", "worker:3", command="seq 1000000")
     assert job.wait() == 0, job.said()[-2000:]

@@ -92,7 +92,8 @@ Json json_of(const FileMessage& each) {
   return {{"op", "file"},
           {"name", each.name},
           {"size", each.size},
-          {"is_executable", each.is_executable}};
+          {"is_executable", each.is_executable},
+          {"is_folder", each.is_folder}};
 }
 
 Json json_of(const StartMessage& each) {
@@ -139,8 +140,14 @@ Json json_of(const AllocatedMessage& each) {
 Json json_of(const EndedMessage& each) {
   Json json = agent_json("ended", each.agent);
   json["why"] = job::to_json(each.why);
+  json["out_size"] = each.out_size;
+  json["error_size"] = each.error_size;
   return json;
 }
+
+Json json_of(const LogsTakenMessage& each) { return {{"op", "logs_taken"}, {"bytes", each.bytes}}; }
+
+Json json_of(const LeavingMessage& /*each*/) { return {{"op", "leaving"}}; }
 
 Json json_of(const RefusedMessage& each) { return {{"op", "refused"}, {"detail", each.detail}}; }
 
@@ -213,11 +220,12 @@ Result<KeeperMessage> read_begin(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_file_message(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"name", "size", "is_executable"}));
+  GANGRUN_TRY(reader.only({"name", "size", "is_executable", "is_folder"}));
   FileMessage file;
   GANGRUN_ASSIGN(file.name, reader.get<std::string>("name"));
   GANGRUN_ASSIGN(file.size, reader.get<std::uint64_t>("size"));
   GANGRUN_ASSIGN(file.is_executable, reader.get<bool>("is_executable"));
+  GANGRUN_ASSIGN(file.is_folder, reader.get<bool>("is_folder"));
   return KeeperMessage(std::move(file));
 }
 
@@ -267,12 +275,21 @@ Result<KeeperMessage> read_allocated(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_ended(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"agent", "why"}));
+  GANGRUN_TRY(reader.only({"agent", "why", "out_size", "error_size"}));
   EndedMessage ended;
   GANGRUN_ASSIGN(ended.agent, reader.get<std::uint32_t>("agent"));
   GANGRUN_ASSIGN(const base::Json why, reader.part("why"));
   GANGRUN_ASSIGN(ended.why, job::why_from_json(why));
+  GANGRUN_ASSIGN(ended.out_size, reader.get<std::uint64_t>("out_size"));
+  GANGRUN_ASSIGN(ended.error_size, reader.get<std::uint64_t>("error_size"));
   return KeeperMessage(std::move(ended));
+}
+
+Result<KeeperMessage> read_logs_taken(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"bytes"}));
+  LogsTakenMessage taken;
+  GANGRUN_ASSIGN(taken.bytes, reader.get<std::uint64_t>("bytes"));
+  return KeeperMessage(taken);
 }
 
 template <typename Message>
@@ -312,6 +329,8 @@ Result<KeeperMessage> keeper_message_from_json(const Json& json) {
   if (op == "waiting") return read_text(reader, "reason", &WaitingMessage::reason);
   if (op == "allocated") return read_allocated(reader);
   if (op == "ended") return read_ended(reader);
+  if (op == "logs_taken") return read_logs_taken(reader);
+  if (op == "leaving") return read_empty<LeavingMessage>(reader);
   if (op == "refused") return read_text(reader, "detail", &RefusedMessage::detail);
   return base::invalid_argument(
       base::format("no message is called \"{}\"", base::shorten(op, kMaxShownOp)));

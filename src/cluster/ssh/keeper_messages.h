@@ -61,11 +61,13 @@ struct BegunMessage {
   std::string run_folder;
 };
 
-// A file for the working folder: `size` bytes of file frames follow.
+// A file for the working folder: `size` bytes of file frames follow. Or a folder, of which nothing
+// follows.
 struct FileMessage {
   std::string name;  // relative; may have folders in it
   std::uint64_t size = 0;
   bool is_executable = false;
+  bool is_folder = false;
 };
 
 // The first whole agent is 1.
@@ -116,11 +118,21 @@ struct AllocatedMessage {
   base::Json handle;
 };
 
-// Its logs were told to their ends before.
+// What its logs have beyond that which was told is told yet: they are so long.
 struct EndedMessage {
   std::uint32_t agent = 0;
   job::Why why;
+  std::uint64_t out_size = 0;
+  std::uint64_t error_size = 0;
 };
+
+// Of gangrun: so many bytes of logs have come since the last one.
+struct LogsTakenMessage {
+  std::uint64_t bytes = 0;
+};
+
+// The keeper was told to go, and lets the job go: another one can have it.
+struct LeavingMessage {};
 
 // The keeper cannot go on with the job, and ends.
 struct RefusedMessage {
@@ -130,7 +142,7 @@ struct RefusedMessage {
 using KeeperMessage =
     std::variant<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
                  ReleaseOthersMessage, StopMessage, PingMessage, EndMessage, WaitingMessage,
-                 AllocatedMessage, EndedMessage, RefusedMessage>;
+                 AllocatedMessage, EndedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage>;
 
 base::Json to_json(const KeeperMessage& message);
 base::Result<KeeperMessage> keeper_message_from_json(const base::Json& json);

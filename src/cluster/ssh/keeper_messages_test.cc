@@ -51,6 +51,7 @@ std::vector<KeeperMessage> one_of_each() {
           begin,
           BegunMessage{"wine-1-ab"},
           FileMessage{"src/train.py", 12, true},
+          FileMessage{"src/empty", 0, false, true},
           start,
           adopt,
           ReleaseOthersMessage{},
@@ -59,7 +60,9 @@ std::vector<KeeperMessage> one_of_each() {
           EndMessage{},
           WaitingMessage{"other jobs hold GPUs"},
           AllocatedMessage{1, {{"pid", 7}}},
-          EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}},
+          EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
+          LogsTakenMessage{std::uint64_t{1} << 40U},
+          LeavingMessage{},
           RefusedMessage{"has no room"}};
 }
 

@@ -117,6 +117,10 @@ std::set<std::string> SshCluster::unusable_hosts() const {
 
 // Why it has no place yet; empty where it has one.
 std::string SshCluster::place(Agent& agent) {
+  // Its own lines go behind those.
+  if (has_tail(agent.task)) {
+    return base::format("the last lines of {} are still coming", job::to_string(agent.task));
+  }
   std::string wanted;
   if (agent.launch.wanted) {
     for (const auto& host : hosts_) {

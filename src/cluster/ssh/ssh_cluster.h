@@ -27,6 +27,7 @@ struct HostFile {
   std::string name;  // in the working folder
   std::uint64_t size = 0;
   bool is_executable = false;
+  bool is_folder = false;  // without what is in it
 };
 
 // Tasks on hosts that ssh reaches. Each host has a keeper (node/keeper.h), which starts its agents
@@ -63,6 +64,9 @@ class SshCluster final : public Cluster {
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override;
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
+  // Waits for lines that tasks have written, and that are still on their way.
+  void settle(std::function<void()> done) override;
+  void cut_short() override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId& /*task*/,
                                       std::int64_t /*pid*/) const override {
     return 0;
@@ -93,6 +97,12 @@ class SshCluster final : public Cluster {
   void on_frame(Host& host, const Frame& frame);
   void on_message(Host& host, const base::Json& json);
   void on_log(Host& host, const LogFrame& frame);
+  void heard_lines(Host& host, std::uint64_t bytes);
+  void keep_tail(Host& host, Agent& agent, const EndedMessage& end);
+  void look_at_tails();
+  void give_up_tails();
+  void tails_over();
+  [[nodiscard]] bool has_tail(const job::TaskId& task) const;
   void on(Host& host, const BegunMessage& message);
   void on(Host& host, const WaitingMessage& message);
   void on(Host& host, const AllocatedMessage& message);
@@ -115,6 +125,10 @@ class SshCluster final : public Cluster {
   std::function<void(Event)> listener_;
   std::map<Key, std::unique_ptr<Agent>> agents_;
   std::uint32_t next_agent_ = 1;
+  // Agents that have ended, by their numbers, of which lines are still to come; and until when.
+  std::map<std::uint32_t, std::unique_ptr<Agent>> tails_;
+  net::Timer lines_limit_;
+  std::function<void()> on_settled_;  // of settle()
   net::Timer ping_timer_;
   bool has_said_where_ = false;
   bool has_addresses_ = false;

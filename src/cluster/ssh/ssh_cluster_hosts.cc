@@ -20,34 +20,12 @@ namespace {
 
 // Beyond the lease of its agents a host has so long to end them, and our clocks to differ.
 constexpr std::chrono::seconds kLeaseAllowance(5);
-// What is kept of what a host's agents say of themselves.
-constexpr std::uint64_t kMaxAgentLog = std::uint64_t{16} << 20U;
 // How often a host may say, on one connection, what it waits for.
 constexpr int kMaxWaits = 1000;
 // What comes back to a keeper with adopt, and is journalled.
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 // While so much waits to be sent, no more of a file is read.
 constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
-
-base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string_view bytes) {
-  GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(path, O_WRONLY | O_CREAT, 0600));
-  while (!bytes.empty()) {
-    const ssize_t put =
-        ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return base::from_errno(errno, base::format("write {}", path));
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
-  return {};
-}
-
-// Behind what is there.
-base::Result<> append(const std::string& path, std::string_view bytes) {
-  GANGRUN_ASSIGN(const base::UniqueFd file,
-                 base::open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600));
-  return base::write_all(file.get(), bytes, path);
-}
 
 }  // namespace
 
@@ -56,6 +34,7 @@ void SshCluster::on_up(Host& host) {
   logger_.info("host {} is up, at {} ({})", host.name(), address.address, address.reason);
   host.state = Host::State::kBeginning;
   host.waits_told = 0;
+  host.log_bytes = 0;
   host.was_up = true;
   host.has_begun = false;
   host.trouble.clear();
@@ -211,19 +190,22 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
   if (!message.ok()) {
     return host.link->give_up(base::format("is not understood: {}", message.error().message));
   }
-  std::visit(
-      base::Overloaded{
-          [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage, AdoptMessage,
-                                ReleaseOthersMessage, StopMessage, PingMessage, EndMessage> auto&) {
-            refuse_message(host, json.at("op").get<std::string>());
-          },
-          [&](const BegunMessage& begun) { on(host, begun); },
-          [&](const WaitingMessage& waiting) { on(host, waiting); },
-          [&](const AllocatedMessage& allocated) { on(host, allocated); },
-          [&](const EndedMessage& end) { on(host, end); },
-          [&](const RefusedMessage& refused) { on(host, refused); },
-      },
-      *message);
+  std::visit(base::Overloaded{
+                 [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage,
+                                       AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
+                                       EndMessage, LogsTakenMessage> auto&) {
+                   refuse_message(host, json.at("op").get<std::string>());
+                 },
+                 [&](const BegunMessage& begun) { on(host, begun); },
+                 [&](const WaitingMessage& waiting) { on(host, waiting); },
+                 [&](const AllocatedMessage& allocated) { on(host, allocated); },
+                 [&](const EndedMessage& end) { on(host, end); },
+                 [&](const RefusedMessage& refused) { on(host, refused); },
+                 [&](const LeavingMessage& /*leaving*/) {
+                   host.link->give_up("has lost its keeper, which was told to end");
+                 },
+             },
+             *message);
 }
 
 // Each message counts once, where it belongs: a host that goes on with one would keep us at work.
@@ -251,6 +233,10 @@ void SshCluster::send_files(Host& host) {
         return ready(host);
       }
       const HostFile& next = options_.files[host.next_file++];
+      if (next.is_folder) {
+        host.link->send(MessageFrame{to_json(FileMessage{.name = next.name, .is_folder = true})});
+        continue;
+      }
       host.file.reset(::open(next.path.c_str(), O_RDONLY | O_CLOEXEC));
       if (!host.file.valid()) {
         return emit(Gone{base::from_errno(errno, base::format("open {}", next.path)).message});
@@ -283,6 +269,9 @@ void SshCluster::ready(Host& host) {
   for (const auto& [key, agent] : agents_) {
     if (agent->host == &host && agent->state == Agent::State::kRuns) send_adopt(*agent);
   }
+  for (const auto& [number, tail] : tails_) {
+    if (tail->host == &host) send_adopt(*tail);
+  }
   host.link->send(MessageFrame{to_json(ReleaseOthersMessage{})});
   std::vector<Key> stopped;
   for (const auto& [key, agent] : agents_) {
@@ -295,33 +284,6 @@ void SshCluster::ready(Host& host) {
   }
   for (const Key& key : stopped) ended(key, job::not_begun());
   look_for_places();
-}
-
-void SshCluster::on_log(Host& host, const LogFrame& frame) {
-  base::Result<> kept;
-  std::string path = options_.master_log;
-  if (frame.agent == 0) {
-    const std::uint64_t end = std::min(frame.offset, kMaxAgentLog) + frame.content.size();
-    if (end <= host.agent_log_seen || end > kMaxAgentLog) return;
-    // Another keeper begins anew.
-    const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
-    host.agent_log_seen = end;
-    kept = append(path, frame.content.substr(known));
-  } else {
-    Agent* agent = find(host, frame.agent);
-    if (agent == nullptr) return;
-    path = log_path(agent->task, frame.is_error);
-    const std::uint64_t base = frame.is_error ? agent->error_base : agent->out_base;
-    std::uint64_t& told = frame.is_error ? agent->error_told : agent->out_told;
-    // Or else a few bytes would make a file of any size.
-    if (frame.offset > told) return host.link->give_up("leaves out a part of a log");
-    told = std::max(told, frame.offset + frame.content.size());
-    kept = put_at(path, base + frame.offset, frame.content);
-  }
-  if (!kept.ok() && broken_logs_.insert(path).second) {
-    logger_.error("the log of tasks on host {} is incomplete: {}", host.name(),
-                  kept.error().message);
-  }
 }
 
 void SshCluster::on(Host& host, const WaitingMessage& message) {
@@ -350,9 +312,11 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
 }
 
 void SshCluster::on(Host& host, const EndedMessage& message) {
-  const Agent* agent = find(host, message.agent);
+  Agent* agent = find(host, message.agent);
   if (agent == nullptr) return;
-  ended({agent->task, agent->attempt}, message.why);
+  const Key key{agent->task, agent->attempt};
+  keep_tail(host, *agent, message);
+  ended(key, message.why);
 }
 
 // It ends by itself then. A host that has no room for the job will have none the next time.

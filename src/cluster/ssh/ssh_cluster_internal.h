@@ -33,6 +33,9 @@ struct SshCluster::Agent {
   // How much of them has come.
   std::uint64_t out_told = 0;
   std::uint64_t error_told = 0;
+  // How long they are; once it has ended.
+  std::uint64_t out_size = 0;
+  std::uint64_t error_size = 0;
   std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
 };
 
@@ -54,7 +57,8 @@ struct SshCluster::Host {
   std::uint64_t file_left = 0;
   std::uint64_t agent_log_seen = 0;
   std::string waits_for;
-  int waits_told = 0;  // on this connection
+  int waits_told = 0;           // on this connection
+  std::uint64_t log_bytes = 0;  // that came since the keeper was last told so
   bool has_refused = false;
   std::string trouble;     // why it is down
   bool was_up = false;     // ever

@@ -45,6 +45,10 @@ Result<> add_file(const std::filesystem::path& path, std::string name,
   return {};
 }
 
+void add_folder(std::string name, std::vector<cluster::HostFile>& files) {
+  files.push_back({.path = {}, .name = std::move(name), .size = 0, .is_folder = true});
+}
+
 // Those that a host without the working folder is to have.
 Result<std::vector<cluster::HostFile>> files_of(const job::JobSpec& spec,
                                                 const std::string& folder) {
@@ -56,9 +60,12 @@ Result<std::vector<cluster::HostFile>> files_of(const job::JobSpec& spec,
       continue;
     }
     std::error_code failed;
+    add_folder(file.name, files);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(file.path, failed)) {
-      if (!entry.is_regular_file(failed)) continue;
       const std::string inside = entry.path().lexically_relative(file.path).string();
+      // Empty ones come too.
+      if (entry.is_directory(failed)) add_folder(base::format("{}/{}", file.name, inside), files);
+      if (!entry.is_regular_file(failed)) continue;
       GANGRUN_TRY(add_file(entry.path(), base::format("{}/{}", file.name, inside), files));
     }
     if (failed) {

@@ -2,21 +2,18 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/unique_fd.h"
@@ -24,6 +21,7 @@
 #include "cluster/local/local_cluster.h"
 #include "cluster/ssh/keeper_messages.h"
 #include "cluster/ssh/node/host_facts.h"
+#include "cluster/ssh/node/incoming_file.h"
 #include "cluster/ssh/node/log_follower.h"
 #include "cluster/ssh/node/run_folder.h"
 #include "cluster/ssh/relay.h"
@@ -42,6 +40,10 @@ constexpr std::size_t kMaxWaiting = std::size_t{256} << 10U;
 // end.
 constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLogInterval(100);
+// Of logs, what may be on its way to the client: all else that is told waits behind it.
+constexpr std::uint64_t kMaxOnTheWay = std::uint64_t{1} << 20U;
+// Where the link is cut, lines that were not told are kept so long for a client that comes again.
+constexpr std::chrono::seconds kLinesKept(60);
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
 // An older keeper, whose client is gone, gives the job up within so long.
 constexpr std::chrono::seconds kTakeOverLimit(5);
@@ -65,7 +67,7 @@ class Keeper {
     job::TaskId task;
     int attempt = 0;
     bool is_allocated = false;
-    std::optional<cluster::EndedMessage> ended;  // and its logs are not all told
+    bool has_ended = false;  // told; its logs are not all
   };
   using Key = std::pair<job::TaskId, int>;
 
@@ -78,9 +80,7 @@ class Keeper {
   void hear();
   Result<> on_frames();
   Result<> on(const cluster::MessageFrame& frame);
-  Result<> on(const cluster::FileFrame& frame);
   Result<> begin(const cluster::BeginMessage& message);
-  Result<> begin_file(const cluster::FileMessage& message);
   Result<> make_cluster(const cluster::BeginMessage& message);
   void start_agent(const cluster::StartMessage& message);
   void adopt(const cluster::AdoptMessage& message);
@@ -88,7 +88,8 @@ class Keeper {
   void on_event(const cluster::Event& event);
   std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
   void tell_logs();
-  void tell_ends();
+  void tell_some_logs(std::size_t bytes);
+  void forget_told();
   void refuse(std::string detail);
   void end();
   void remove_all();
@@ -104,6 +105,7 @@ class Keeper {
   net::Watch writable_;
   net::Timer log_timer_;
   net::Timer silence_;
+  std::optional<base::Instant> lines_kept_until_;  // once the link is cut
   cluster::FrameReader frames_;
   std::string out_;
   std::optional<cluster::HelloMessage> hello_;
@@ -111,11 +113,13 @@ class Keeper {
   std::optional<RunFolder> folder_;
   std::unique_ptr<cluster::LocalCluster> cluster_;
   std::unique_ptr<cluster::Relay> relay_;
-  LogFollower logs_{[this](const cluster::LogFrame& frame) { send(frame); }};
+  LogFollower logs_{[this](const cluster::LogFrame& frame) {
+    on_the_way_ += frame.content.size();
+    send(frame);
+  }};
+  std::uint64_t on_the_way_ = 0;  // bytes of logs that the client has not acknowledged
   std::map<std::uint32_t, Agent> agents_;
-  base::UniqueFd file_;  // that is being received
-  std::string file_name_;
-  std::uint64_t file_left_ = 0;
+  IncomingFile file_;
   bool has_client_ = true;
   bool is_refused_ = false;
   int status_ = 0;
@@ -125,6 +129,10 @@ Result<> Keeper::start() {
   ::signal(SIGHUP, SIG_IGN);
   GANGRUN_ASSIGN(signals_, loop_.watch_signals({SIGTERM}, [this](int /*number*/) {
     // A newer keeper has the job, and soon its lock: we look for that with the next look at logs.
+    // Or somebody else wants us gone: then our client is told to come again. To it the link would
+    // stay whole as long as we wait for our agents.
+    tell(cluster::LeavingMessage{});
+    if (has_client_) (void)::write(STDOUT_FILENO, out_.data(), out_.size());
     let_go();
     if (cluster_ == nullptr) leave_if_done();
   }));
@@ -207,24 +215,25 @@ Result<> Keeper::on_frames() {
   while (has_client_ && !is_refused_) {
     GANGRUN_ASSIGN(const auto frame, frames_.next());
     if (!frame) return {};
-    GANGRUN_TRY(std::visit(base::Overloaded{
-                               [this](const cluster::MessageFrame& message) { return on(message); },
-                               [this](const cluster::FileFrame& file) { return on(file); },
-                               [this](const cluster::StreamFrame& stream) -> Result<> {
-                                 if (relay_ == nullptr) {
-                                   return base::invalid_argument("no connection is open");
-                                 }
-                                 relay_->on_frame(stream);
-                                 return {};
-                               },
-                               [](const cluster::OpenFrame& /*each*/) -> Result<> {
-                                 return base::invalid_argument("only a host opens connections");
-                               },
-                               [](const cluster::LogFrame& /*each*/) -> Result<> {
-                                 return base::invalid_argument("only a host has logs");
-                               },
-                           },
-                           *frame));
+    GANGRUN_TRY(
+        std::visit(base::Overloaded{
+                       [this](const cluster::MessageFrame& message) { return on(message); },
+                       [this](const cluster::FileFrame& file) { return file_.add(file.content); },
+                       [this](const cluster::StreamFrame& stream) -> Result<> {
+                         if (relay_ == nullptr) {
+                           return base::invalid_argument("no connection is open");
+                         }
+                         relay_->on_frame(stream);
+                         return {};
+                       },
+                       [](const cluster::OpenFrame& /*each*/) -> Result<> {
+                         return base::invalid_argument("only a host opens connections");
+                       },
+                       [](const cluster::LogFrame& /*each*/) -> Result<> {
+                         return base::invalid_argument("only a host has logs");
+                       },
+                   },
+                   *frame));
   }
   return {};
 }
@@ -234,15 +243,15 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
   const bool may_be_first = std::visit(
       base::Overloaded{
           [](const base::OneOf<cluster::BeginMessage, cluster::PingMessage> auto&) { return true; },
+          [](const cluster::LogsTakenMessage&) { return false; },
           [](const base::OneOf<cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
                                cluster::ReleaseOthersMessage, cluster::StopMessage,
                                cluster::EndMessage> auto&) { return false; },
           // Refused below, as it is none of the client's.
           [](const base::OneOf<cluster::HelloMessage, cluster::BegunMessage,
                                cluster::WaitingMessage, cluster::AllocatedMessage,
-                               cluster::EndedMessage, cluster::RefusedMessage> auto&) {
-            return true;
-          },
+                               cluster::EndedMessage, cluster::LeavingMessage,
+                               cluster::RefusedMessage> auto&) { return true; },
       },
       message);
   if (!job_ && !may_be_first) return base::invalid_argument("the first message must be begin");
@@ -253,7 +262,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
   return std::visit(
       base::Overloaded{
           [&](const cluster::BeginMessage& each) { return begin(each); },
-          [&](const cluster::FileMessage& each) { return begin_file(each); },
+          [&](const cluster::FileMessage& each) { return file_.begin(folder_->work(), each); },
           [&](const cluster::StartMessage& each) { return done([&] { start_agent(each); }); },
           [&](const cluster::AdoptMessage& each) { return done([&] { adopt(each); }); },
           [&](const cluster::ReleaseOthersMessage& /*each*/) {
@@ -262,12 +271,19 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
           [&](const cluster::StopMessage& each) {
             return done([&] { stop(each.agent, each.grace); });
           },
+          [&](const cluster::LogsTakenMessage& each) {
+            return done([&] {
+              on_the_way_ -= std::min(on_the_way_, each.bytes);
+              tell_logs();
+            });
+          },
           // That something came is what it says.
           [](const cluster::PingMessage& /*each*/) -> Result<> { return {}; },
           [&](const cluster::EndMessage& /*each*/) { return done([&] { end(); }); },
           [&](const base::OneOf<cluster::HelloMessage, cluster::BegunMessage,
                                 cluster::WaitingMessage, cluster::AllocatedMessage,
-                                cluster::EndedMessage, cluster::RefusedMessage> auto&) -> Result<> {
+                                cluster::EndedMessage, cluster::LeavingMessage,
+                                cluster::RefusedMessage> auto&) -> Result<> {
             return base::invalid_argument("such a message is a host's to send");
           },
       },
@@ -287,7 +303,7 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
   }
   GANGRUN_TRY(make_cluster(message));
   relay_ = std::make_unique<cluster::Relay>(loop_, [this](const cluster::Frame& frame) {
-    (void)logs_.tell(kLogsFirst);
+    tell_some_logs(kLogsFirst);
     send(frame);
   });
   GANGRUN_TRY(relay_->listen(folder_->socket()));
@@ -315,40 +331,6 @@ Result<> Keeper::make_cluster(const cluster::BeginMessage& message) {
   return {};
 }
 
-Result<> Keeper::begin_file(const cluster::FileMessage& message) {
-  if (file_.valid()) {
-    return base::invalid_argument(
-        base::format("{} is not whole: {} bytes are missing", file_name_, file_left_));
-  }
-  const std::filesystem::path name(message.name);
-  const bool leads_out =
-      name.empty() || name.is_absolute() ||
-      std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
-  if (leads_out) {
-    return base::invalid_argument(
-        base::format("'{}' is no file of a working folder", message.name));
-  }
-  file_name_ = base::format("{}/{}", folder_->work(), message.name);
-  GANGRUN_TRY(base::make_folders(std::filesystem::path(file_name_).parent_path().string(), 0700));
-  const mode_t mode = message.is_executable ? 0700 : 0600;
-  file_.reset(::open(file_name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-  if (!file_.valid()) return base::from_errno(errno, base::format("open {}", file_name_));
-  file_left_ = message.size;
-  // A program that is open for writing cannot be executed.
-  if (file_left_ == 0) file_.reset();
-  return {};
-}
-
-Result<> Keeper::on(const cluster::FileFrame& frame) {
-  if (!file_.valid() || frame.content.size() > file_left_) {
-    return base::invalid_argument("bytes of a file came that nobody announced");
-  }
-  file_left_ -= frame.content.size();
-  GANGRUN_TRY(base::write_all(file_.get(), frame.content, file_name_));
-  if (file_left_ == 0) file_.reset();
-  return {};
-}
-
 // Agents.
 
 std::optional<std::uint32_t> Keeper::number_of(const job::TaskId& task, int attempt) const {
@@ -359,7 +341,7 @@ std::optional<std::uint32_t> Keeper::number_of(const job::TaskId& task, int atte
 }
 
 void Keeper::start_agent(const cluster::StartMessage& message) {
-  agents_[message.agent] = {message.task, message.attempt, false, std::nullopt};
+  agents_[message.agent] = {message.task, message.attempt};
   const std::string prefix = folder_->log_prefix(message.task, message.attempt);
   logs_.add(message.agent, prefix, 0, 0);
   cluster::Launch launch;
@@ -377,7 +359,7 @@ void Keeper::start_agent(const cluster::StartMessage& message) {
 }
 
 void Keeper::adopt(const cluster::AdoptMessage& message) {
-  agents_[message.agent] = {message.task, message.attempt, true, std::nullopt};
+  agents_[message.agent] = {message.task, message.attempt, true};
   logs_.add(message.agent, folder_->log_prefix(message.task, message.attempt), message.out_offset,
             message.error_offset);
   cluster_->adopt(message.task, message.attempt, message.handle);
@@ -405,27 +387,36 @@ void Keeper::on_event(const cluster::Event& event) {
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
-            agents_[*number].ended = cluster::EndedMessage{*number, each.why};
+            agents_[*number].has_ended = true;
+            // What has been written last comes before it, as far as that is quick.
+            tell_some_logs(kLogsFirst);
+            const auto [out, error] = logs_.sizes(*number);
+            tell(cluster::EndedMessage{*number, each.why, out, error});
             tell_logs();
           },
       },
       event);
 }
 
-// Logs, and the ends of those whose logs are told.
+// Logs, to the client that takes them.
 void Keeper::tell_logs() {
   if (cluster_ == nullptr) return;
-  if (has_client_ && out_.size() < kMaxWaiting) (void)logs_.tell(kMaxWaiting);
-  tell_ends();
+  if (out_.size() < kMaxWaiting) tell_some_logs(kMaxWaiting);
+  forget_told();
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
 }
 
-void Keeper::tell_ends() {
+void Keeper::tell_some_logs(std::size_t bytes) {
+  if (!has_client_ || on_the_way_ >= kMaxOnTheWay) return;
+  (void)logs_.tell(std::min<std::uint64_t>(bytes, kMaxOnTheWay - on_the_way_));
+}
+
+// Those that have ended and of which all lines were told, or are kept no longer.
+void Keeper::forget_told() {
+  const bool keeps = has_client_ || (lines_kept_until_ && clock_.now() < *lines_kept_until_);
   std::vector<std::uint32_t> over;
   for (const auto& [number, agent] : agents_) {
-    if (!agent.ended || (has_client_ && !logs_.is_told(number))) continue;
-    tell(*agent.ended);
-    over.push_back(number);
+    if (agent.has_ended && (!keeps || logs_.is_told(number))) over.push_back(number);
   }
   for (const std::uint32_t number : over) {
     logs_.remove(number);
@@ -451,14 +442,16 @@ void Keeper::remove_all() {
 
 void Keeper::lose_client(bool is_link_whole) {
   const bool outlives = !job_ || job_->outlives_us;
+  if (outlives || !is_link_whole) lines_kept_until_ = clock_.now() + kLinesKept;
   let_go();
   // It has died, and with it what must not outlive it. Where the link is cut it may come back.
   if (is_link_whole && !outlives) {
     for (const auto& [number, agent] : agents_) {
+      if (agent.has_ended) continue;
       cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
     }
   }
-  leave_if_done();
+  forget_told();
 }
 
 // Whoever comes next may have the job; the agents that are ours to wait for may not.

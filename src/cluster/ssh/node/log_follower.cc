@@ -20,12 +20,23 @@ void LogFollower::remove(std::uint32_t agent) {
   files_.remove_if([agent](const File& file) { return file.agent == agent; });
 }
 
-std::uint64_t LogFollower::unread(const File& file) {
+std::uint64_t LogFollower::size(const File& file) {
   struct stat info {};
   // It appears with its first byte.
-  if (::stat(file.path.c_str(), &info) != 0) return 0;
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  return size > file.offset ? size - file.offset : 0;
+  return ::stat(file.path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+std::uint64_t LogFollower::unread(const File& file) {
+  const std::uint64_t bytes = size(file);
+  return bytes > file.offset ? bytes - file.offset : 0;
+}
+
+std::pair<std::uint64_t, std::uint64_t> LogFollower::sizes(std::uint32_t agent) const {
+  std::pair<std::uint64_t, std::uint64_t> sizes;
+  for (const File& file : files_) {
+    if (file.agent == agent) (file.is_error ? sizes.second : sizes.first) = size(file);
+  }
+  return sizes;
 }
 
 std::size_t LogFollower::tell_some(File& file, std::size_t most) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <string>
+#include <utility>
 
 #include "cluster/ssh/frames.h"
 
@@ -27,6 +28,8 @@ class LogFollower {
   // Tells what is new, at most about `bytes`; where there is more than that of one log, the others
   // are told of too. Whether all was told.
   bool tell(std::size_t bytes);
+  // How long the agent's logs are now: those of standard output and standard error.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> sizes(std::uint32_t agent) const;
   // Whether all that the agent's logs have now was told.
   [[nodiscard]] bool is_told(std::uint32_t agent) const;
 
@@ -38,6 +41,7 @@ class LogFollower {
     std::uint64_t offset = 0;
   };
 
+  static std::uint64_t size(const File& file);
   static std::uint64_t unread(const File& file);
   std::size_t tell_some(File& file, std::size_t most);
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cluster/ssh/keeper_messages.h"
+
+namespace gangrun::node {
+
+// A file for the working folder of a job, as it comes: one after another.
+class IncomingFile {
+ public:
+  // `folder`: the working folder. A name that leads out of it is refused.
+  base::Result<> begin(const std::string& folder, const cluster::FileMessage& message);
+  base::Result<> add(std::string_view bytes);
+
+ private:
+  base::UniqueFd file_;
+  std::string path_;
+  std::uint64_t left_ = 0;
+};
+
+}  // namespace gangrun::node

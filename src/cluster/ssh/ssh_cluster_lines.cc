@@ -1,0 +1,142 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "cluster/ssh/ssh_cluster_internal.h"
+
+// What tasks say, and what of it comes when they have ended already.
+namespace gangrun::cluster {
+
+namespace {
+
+// What is kept of what a host's agents say of themselves.
+constexpr std::uint64_t kMaxAgentLog = std::uint64_t{16} << 20U;
+// Lines that are missing are waited for as long as some come, and so long in silence.
+constexpr std::chrono::seconds kLinesSilence(30);
+// How much has come before the keeper is told so: it sends no more than four times that before.
+constexpr std::uint64_t kTellTaken = std::uint64_t{256} << 10U;
+
+base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+  GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(path, O_WRONLY | O_CREAT, 0600));
+  while (!bytes.empty()) {
+    const ssize_t put =
+        ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return base::from_errno(errno, base::format("write {}", path));
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return {};
+}
+
+// Behind what is there.
+base::Result<> append(const std::string& path, std::string_view bytes) {
+  GANGRUN_ASSIGN(const base::UniqueFd file,
+                 base::open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600));
+  return base::write_all(file.get(), bytes, path);
+}
+
+}  // namespace
+
+void SshCluster::on_log(Host& host, const LogFrame& frame) {
+  base::Result<> kept;
+  std::string path = options_.master_log;
+  if (frame.agent == 0) {
+    const std::uint64_t end = std::min(frame.offset, kMaxAgentLog) + frame.content.size();
+    if (end <= host.agent_log_seen || end > kMaxAgentLog) return;
+    // Another keeper begins anew.
+    const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
+    host.agent_log_seen = end;
+    kept = append(path, frame.content.substr(known));
+  } else {
+    Agent* agent = find(host, frame.agent);
+    const auto tail = tails_.find(frame.agent);
+    if (agent == nullptr && tail != tails_.end() && tail->second->host == &host) {
+      agent = tail->second.get();
+    }
+    if (agent == nullptr) return;
+    path = log_path(agent->task, frame.is_error);
+    const std::uint64_t base = frame.is_error ? agent->error_base : agent->out_base;
+    std::uint64_t& told = frame.is_error ? agent->error_told : agent->out_told;
+    // Or else a few bytes would make a file of any size.
+    if (frame.offset > told) return host.link->give_up("leaves out a part of a log");
+    told = std::max(told, frame.offset + frame.content.size());
+    kept = put_at(path, base + frame.offset, frame.content);
+  }
+  if (!kept.ok() && broken_logs_.insert(path).second) {
+    logger_.error("the log of tasks on host {} is incomplete: {}", host.name(),
+                  kept.error().message);
+  }
+  heard_lines(host, frame.content.size());
+}
+
+void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {
+  host.log_bytes += bytes;
+  if (host.log_bytes >= kTellTaken) {
+    host.link->send(MessageFrame{to_json(LogsTakenMessage{std::exchange(host.log_bytes, 0)})});
+  }
+  if (!tails_.empty()) look_at_tails();
+}
+
+// What the agent's logs have that has not come yet is waited for, though the agent has ended.
+void SshCluster::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
+  if (agent.out_told >= end.out_size && agent.error_told >= end.error_size) return;
+  auto tail = std::make_unique<Agent>(agent);
+  tail->host = &host;
+  tail->out_size = end.out_size;
+  tail->error_size = end.error_size;
+  tails_[agent.number] = std::move(tail);
+  look_at_tails();
+}
+
+// Each byte that comes gives it more time.
+void SshCluster::look_at_tails() {
+  const auto is_whole = [](const auto& entry) {
+    const Agent& tail = *entry.second;
+    return tail.out_told >= tail.out_size && tail.error_told >= tail.error_size;
+  };
+  const bool is_changed = std::erase_if(tails_, is_whole) > 0;
+  if (tails_.empty()) return tails_over();
+  lines_limit_ = loop_.after(kLinesSilence, [this] { give_up_tails(); });
+  if (is_changed) look_for_places();
+}
+
+void SshCluster::give_up_tails() {
+  for (const auto& [number, tail] : tails_) {
+    const std::uint64_t missing = tail->out_size - std::min(tail->out_size, tail->out_told) +
+                                  tail->error_size - std::min(tail->error_size, tail->error_told);
+    emit(Remark{
+        base::format("the last {} bytes that {} wrote on host {} have not come, and are lost",
+                     missing, job::to_string(tail->task), tail->host->name())});
+  }
+  tails_.clear();
+  tails_over();
+}
+
+void SshCluster::tails_over() {
+  lines_limit_.reset();
+  // After the remarks.
+  if (on_settled_) loop_.post(std::exchange(on_settled_, nullptr));
+  look_for_places();
+}
+
+bool SshCluster::has_tail(const job::TaskId& task) const {
+  return std::any_of(tails_.begin(), tails_.end(),
+                     [&](const auto& entry) { return entry.second->task == task; });
+}
+
+void SshCluster::settle(std::function<void()> done) {
+  if (tails_.empty()) return done();
+  on_settled_ = std::move(done);
+}
+
+void SshCluster::cut_short() {
+  if (!tails_.empty()) give_up_tails();
+}
+
+}  // namespace gangrun::cluster
