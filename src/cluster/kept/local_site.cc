@@ -50,7 +50,7 @@ void remove_leftovers(const JobPaths& paths) {
     return ::access(path.c_str(), F_OK) == 0;
   });
   // One that is only late still needs it.
-  if (!some || has_supervisor(paths) || !agent_processes(id_of(paths)).empty()) return;
+  if (!some || has_supervisor(paths)) return;
   for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
@@ -132,6 +132,15 @@ Result<JobPaths> LocalSite::find(std::string_view job) {
   return paths_of(home_, id);
 }
 
+// Of tasks elsewhere only a master learns whether they live.
+bool LocalSite::may_have_tasks(const JobPaths& paths) const {
+  if (!agent_processes(id_of(paths)).empty()) return true;
+  const auto spec = stored_spec(paths);
+  if (!spec.ok() || are_beside_us_(*spec)) return false;
+  const auto last = stored_status(paths);
+  return last.ok() && !job::is_final(last->state);
+}
+
 // The master of a detached job may die and come back: by its supervisor, or, where that is gone too
 // while tasks still live, by us.
 bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) {
@@ -142,8 +151,7 @@ bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) 
     // Only a detached job that has not ended keeps this.
     if (::access(paths.launch().c_str(), F_OK) != 0) return false;
     if (!supervised) {
-      if (agent_processes(id_of(paths)).empty()) return false;
-      return revive_(paths, deadline).ok();
+      return may_have_tasks(paths) && revive_(paths, deadline).ok();
     }
     if (clock_.now() >= deadline) return false;
     (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kLookInterval));
@@ -167,7 +175,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
     if (has_supervisor(paths) || has_master(paths)) return stored_status(paths);
   }
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
-  remove_leftovers(paths);
+  if (!may_have_tasks(paths)) remove_leftovers(paths);
   if (job::is_final(last.state)) return last;
   auto settled =
       journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());

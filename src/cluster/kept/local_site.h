@@ -49,6 +49,7 @@ class LocalSite final : public Site {
  private:
   base::Result<JobPaths> find(std::string_view job);
   base::Result<job::JobStatus> status_of(const JobPaths& paths);
+  [[nodiscard]] bool may_have_tasks(const JobPaths& paths) const;
   bool has_master_again(const JobPaths& paths, base::Instant deadline);
 
   std::string home_;

@@ -85,6 +85,28 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
   EXPECT_EQ(stopped.error().code, base::Code::kFailedPrecondition);
 }
 
+// It was told as lost, while its tasks lived on hosts that ssh reaches.
+TEST_F(LocalSiteTest, ADetachedJobWhoseTasksAreElsewhereGetsAnotherMaster) {
+  write_journal(job::JobState::kRunning, false);
+  const JobPaths paths = folder_->paths();
+  folder_.reset();
+  ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
+  int revived = 0;
+  const LocalSite::Revive revive = [&](const JobPaths& of, base::Instant) -> base::Result<> {
+    EXPECT_EQ(of.folder, paths.folder);
+    ++revived;
+    return base::unavailable("it cannot be started");
+  };
+  LocalSite site(home_, clock_, revive, [](const auto&) { return false; });
+  EXPECT_TRUE(site.status("last").ok());
+  EXPECT_EQ(revived, 1);
+  EXPECT_EQ(::access(paths.launch().c_str(), F_OK), 0) << "the next command tries again";
+  // Without tasks here, one whose tasks are beside its master is over.
+  LocalSite beside(home_, clock_, never_, beside_us_);
+  EXPECT_EQ(beside.status("last")->state, job::JobState::kLost);
+  EXPECT_NE(::access(paths.launch().c_str(), F_OK), 0);
+}
+
 TEST_F(LocalSiteTest, AVerdictStands) {
   write_journal(job::JobState::kSucceeded, true);
   folder_.reset();
