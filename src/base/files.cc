@@ -1,11 +1,13 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 
 #include "base/format.h"
@@ -26,7 +28,20 @@ const char* kind_of(mode_t mode) {
 constexpr std::size_t kFirstPart = 4096;
 constexpr std::size_t kLargestPart = std::size_t{1} << 20U;
 
-Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes) {
+// Until `fd` has bytes, or its end.
+Result<> await_bytes(int fd, const std::string& path, Duration max_silence) {
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(max_silence);
+  pollfd waited{fd, POLLIN, 0};
+  const int ready = ::poll(&waited, 1, static_cast<int>(limit.count()));
+  if (ready > 0 || (ready < 0 && errno == EINTR)) return {};
+  if (ready < 0) return from_errno(errno, format("cannot read {}", path));
+  return deadline_exceeded(
+      format("cannot read {}: nothing was written to it for {}", path, to_words(max_silence)));
+}
+
+// `max_silence` is of what is no regular file.
+Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes,
+                             Duration max_silence) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return from_errno(errno, format("cannot read {}", path));
   const Error too_large{Code::kResourceExhausted,
@@ -35,11 +50,12 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t max_by
   std::string content;
   std::size_t part = kFirstPart;
   while (true) {
+    if (!S_ISREG(info.st_mode)) GANGRUN_TRY(await_bytes(fd, path, max_silence));
     const std::size_t size = content.size();
     content.resize(size + part);
     const ssize_t got = ::read(fd, content.data() + size, part);
     content.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return from_errno(errno, format("cannot read {}", path));
     if (got == 0) return content;
     if (content.size() > max_bytes) return too_large;
@@ -67,13 +83,15 @@ Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
 
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   GANGRUN_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));
-  return read_all(fd.get(), path, max_bytes);
+  return read_all(fd.get(), path, max_bytes, kMaxSilence);
 }
 
-Result<std::string> read_input(const std::string& path, std::size_t max_bytes) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
+                               Duration max_silence) {
+  // Opening a pipe that nobody writes would wait for ever.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return from_errno(errno, format("cannot read {}", path));
-  return read_all(fd.get(), path, max_bytes);
+  return read_all(fd.get(), path, max_bytes, max_silence);
 }
 
 Result<> write_all(int fd, std::string_view content, std::string_view what) {

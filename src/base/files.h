@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -19,8 +20,13 @@ Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0);
 // The whole of a regular file of at most `max_bytes`, in /proc too; a larger one is
 // kResourceExhausted and is not read. Anything else is refused as by open_file().
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
-// The same of what a user names as an input: a pipe is read to its end, and waited for.
-Result<std::string> read_input(const std::string& path, std::size_t max_bytes);
+// How long a pipe that a user names is waited for while nothing comes.
+inline constexpr seconds kMaxSilence(30);
+
+// The same of what a user names as an input: a pipe is read to its end, too, and waited for; after
+// `max_silence` without a byte it is kDeadlineExceeded.
+Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
+                               Duration max_silence = kMaxSilence);
 
 // Writes a file so that a reader sees either the old content or the new, never a part: a temporary
 // name in the same folder, then rename. On failure the old file is untouched.

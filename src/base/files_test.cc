@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
 
 namespace gangrun::base {
 namespace {
@@ -104,6 +105,24 @@ TEST_F(Files, AnInputMayBeAPipe) {
   const auto text = read_input(format("/proc/self/fd/{}", reader.get()), kFileLimit);
   ASSERT_TRUE(text.ok()) << text.error().message;
   EXPECT_EQ(*text, "from a pipe");
+}
+
+TEST_F(Files, APipeThatNobodyWritesIsNotWaitedForForEver) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  const auto silent = read_input(path("fifo"), kFileLimit, std::chrono::milliseconds(1));
+  ASSERT_FALSE(silent.ok());
+  EXPECT_EQ(silent.error().code, Code::kDeadlineExceeded);
+  EXPECT_THAT(silent.error().message,
+              testing::HasSubstr(path("fifo") + ": nothing was written to it for"));
+  // Who writes later is heard to the end.
+  std::thread writer([this] {
+    const UniqueFd fd(::open(path("fifo").c_str(), O_WRONLY | O_CLOEXEC));
+    EXPECT_TRUE(write_all(fd.get(), "late", "the pipe").ok());
+  });
+  const auto text = read_input(path("fifo"), kFileLimit);
+  writer.join();
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(*text, "late");
 }
 
 TEST_F(Files, ErrorsNameThePath) {
