@@ -394,7 +394,8 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
                 .help = "How a task's processes are contained, so that none outlives it",
             },
         .reference = "`auto`, `pid_namespace`, `cgroup` or `subreaper`: how everything that a task "
-                     "started is killed with it; `auto` is the strongest that the host permits",
+                     "started is killed with it; `auto` is the strongest that [changes nothing for "
+                     "programs](#what-programs-notice) but which processes they see",
     }),
     field_of<&JobSpec::stop_signal>({
         .key = "stop_signal",

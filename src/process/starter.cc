@@ -215,6 +215,7 @@ void Starter::accept() {
     socklen_t size = sizeof peer;
     if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         peer.uid == ::geteuid()) {
+      tell(starter::kReplaced, "", 0);
       cluster_.emplace(std::move(fd));
     }
   }

@@ -266,6 +266,7 @@ TEST_F(StarterTest, TheNewestClusterHasTheJob) {
   order("watch", "a");
   EXPECT_EQ(next(), "started a");
   std::swap(cluster, older);
+  EXPECT_EQ(next(), "replaced ");
   EXPECT_EQ(next(), "gone");
 }
 

@@ -101,7 +101,7 @@ TEST_F(LocalClusterTest, AStopAsksTheAgent) {
   listen(cluster);
   // It says that it can be asked, by a file: a signal before that would end it, too.
   cluster.start(worker, 1,
-                launch("trap 'echo asked >&5; kill $!; exit' TERM; sleep 60 & : >" + folder +
+                launch("trap 'echo asked >&5; kill $!; exit' TERM; sleep 60 6>&- & : >" + folder +
                        "/ready; wait"));
   next<Allocated>();
   ASSERT_TRUE(until([&] { return std::filesystem::exists(folder + "/ready"); }));

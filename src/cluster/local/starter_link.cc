@@ -78,6 +78,8 @@ base::Result<std::unique_ptr<StarterLink>> StarterLink::find(net::EventLoop& loo
 
 StarterLink::~StarterLink() {
   end_.reset();
+  // It is another's to end.
+  if (is_replaced_) return;
   kill_starter();
   const base::Instant deadline = loop_.now() + kKillWait;
   const int end_fd = guardian_ ? guardian_->end_fd() : starter_->end_fd();
@@ -172,6 +174,11 @@ void StarterLink::on(const process::Packet& packet) {
   const auto what = base::json_member<std::string>(*message, "what");
   const auto key = base::json_member<std::string>(*message, "key");
   if (!what.ok() || !key.ok()) return close();
+  if (*what == starter::kReplaced) {
+    is_replaced_ = true;
+    close();
+    return end_with("another master or keeper has the job");
+  }
   if (*what == starter::kStarted) return callbacks_.on_started(*key, packet.pid);
   if (keys_.erase(*key) == 0) return;
   if (*what == starter::kUnknown) {
@@ -201,6 +208,10 @@ void StarterLink::on_end() {
     if (exit.ok())
       words = base::format("the first process of its PID namespace {}", (*exit)->to_words());
   }
+  end_with(words);
+}
+
+void StarterLink::end_with(const std::string& words) {
   end_.reset();
   for (const std::string& key : std::exchange(keys_, {})) {
     callbacks_.on_ended(key, std::nullopt, words);

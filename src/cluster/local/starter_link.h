@@ -75,6 +75,7 @@ class StarterLink {
   void on(const process::Packet& packet);
   void close();
   void on_end();
+  void end_with(const std::string& words);
   void kill_starter() const;
 
   net::EventLoop& loop_;
@@ -84,6 +85,7 @@ class StarterLink {
   std::unique_ptr<process::Child> guardian_;
   std::unique_ptr<process::ForeignProcess> starter_;
   std::string path_;            // of the starter's socket; empty: it has none
+  bool is_replaced_ = false;    // the starter goes on for another
   std::set<std::string> keys_;  // of agents whose ends are to be told
   net::Watch readable_;
   net::Watch writable_;

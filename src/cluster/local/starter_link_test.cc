@@ -33,6 +33,10 @@ using testing::HasSubstr;
     base::Json answer = {{"key", (*order)["key"]}};
     if (what == "end") break;
     if (what == "give_up") continue;
+    if (what == "kill" && answer["key"] == "taken over") {
+      answer["what"] = "replaced";
+      if (cluster.send({base::dump_json(answer), {}, 0}).ok()) ::pause();
+    }
     if (what == "start") {
       answer["what"] = (*packet)->fds.size() == 1 ? "started" : "ended";
       answer["error"] = "no descriptor came";
@@ -152,6 +156,19 @@ TEST_F(StarterLinkTest, AStarterThatDoesNotAnswerIsKilled) {
   wait_for(3);
   EXPECT_THAT(told[1], HasSubstr("ended a"));
   EXPECT_EQ(told[2], "over");
+}
+
+TEST_F(StarterLinkTest, WhatAnotherHasTakenOverIsNotKilled) {
+  start("taken over");
+  wait_for(1);
+  link->kill("taken over");
+  wait_for(3);
+  EXPECT_THAT(told[1], HasSubstr("another master or keeper has the job"));
+  EXPECT_EQ(told[2], "over");
+  link.reset();
+  EXPECT_EQ(::kill(starter, 0), 0);
+  EXPECT_EQ(::waitpid(starter, nullptr, WNOHANG), 0);
+  ::kill(starter, SIGKILL);
 }
 
 TEST_F(StarterLinkTest, WithoutASocketThereIsNone) {

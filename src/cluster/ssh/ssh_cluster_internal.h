@@ -56,6 +56,7 @@ struct SshCluster::Host {
   base::UniqueFd file;
   std::uint64_t file_left = 0;
   std::uint64_t agent_log_seen = 0;
+  std::string agent_log_part;  // what has come of its last line
   std::string waits_for;
   int waits_told = 0;           // on this connection
   std::uint64_t log_bytes = 0;  // that came since the keeper was last told so

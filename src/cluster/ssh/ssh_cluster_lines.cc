@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
 
 // What tasks say, and what of it comes when they have ended already.
@@ -15,7 +16,7 @@ namespace gangrun::cluster {
 namespace {
 
 // What is kept of what a host's agents say of themselves.
-constexpr std::uint64_t kMaxAgentLog = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kMaxAgentLog = std::uint64_t{2} << 20U;
 // Lines that are missing are waited for as long as some come, and so long in silence.
 constexpr std::chrono::seconds kLinesSilence(30);
 // How much has come before the keeper is told so: it sends no more than four times that before.
@@ -32,6 +33,22 @@ base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string
     offset += static_cast<std::uint64_t>(put);
   }
   return {};
+}
+
+// Longer lines of agents come as several.
+constexpr std::size_t kMaxLine = std::size_t{16} << 10U;
+
+// What agents on a host say of themselves, as lines that are printable whoever is that host; `part`
+// is what has come of the last one.
+std::string printable_lines(std::string& part, std::string_view bytes) {
+  std::string lines;
+  for (const char letter : bytes) {
+    if (letter != '\n') part += letter;
+    if (letter != '\n' && part.size() < kMaxLine) continue;
+    lines += base::printable(part) + '\n';
+    part.clear();
+  }
+  return lines;
 }
 
 // Behind what is there.
@@ -52,7 +69,7 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
     // Another keeper begins anew.
     const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
     host.agent_log_seen = end;
-    kept = append(path, frame.content.substr(known));
+    kept = append(path, printable_lines(host.agent_log_part, frame.content.substr(known)));
   } else {
     Agent* agent = find(host, frame.agent);
     const auto tail = tails_.find(frame.agent);
