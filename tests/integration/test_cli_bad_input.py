@@ -40,6 +40,8 @@ SPECS = {
     "options of YARN on this machine": (GOOD | {"yarn": {"queue": "night"}}, ["yarn.queue", "'night'", "`on: yarn`"]),
     "a file of a cluster on this machine": (GOOD | {"files": ["hdfs:///a"]}, ["files.0", "'hdfs:///a'", "`on: yarn`"]),
     "a file that YARN has to be brought": (GOOD | {"on": "yarn", "files": ["nothing.py"]}, ["files", "nothing.py", "no such"]),
+    "a file that a host would have to put elsewhere": (
+        GOOD | {"on": "ssh", "hosts": ["h1"], "files": ["/etc/hostname#../../evil"]}, ["files", "'../../evil'", "'..'"]),
     "hosts on YARN": (GOOD | {"on": "yarn", "hosts": ["h1"]}, ["hosts", "'h1'", "`on: local`"]),
     "YARN without a cluster": (GOOD | {"on": "yarn"}, ["HADOOP_CONF_DIR", "core-site.xml"]),
     "unknown framework": (GOOD | {"framework": "tensorflw"}, ["'tensorflw'", "tensorflow"]),

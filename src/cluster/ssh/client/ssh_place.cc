@@ -19,6 +19,7 @@
 #include "cluster/ssh/ssh_options.h"
 #include "cluster/ssh/ssh_rules.h"
 #include "job/hosts.h"
+#include "job/shipped_files.h"
 #include "job/validate.h"
 
 namespace gangrun::client {
@@ -139,6 +140,9 @@ ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& 
                 base::invalid_argument(base::format("{}: {}", problem->path, problem->text)),
                 ExitStatus::kBadInput);
   }
+  // As a host without the working folder would get them.
+  const auto shipped = job::shipped_files(spec, context.folder, kind_of);
+  if (!shipped.ok()) return fail(context, shipped.error(), ExitStatus::kBadInput);
   // For commands that look for the job later, from elsewhere.
   std::string& config = cluster::edit_ssh(spec).config;
   if (!config.empty()) config = in_folder(context.folder, config);
