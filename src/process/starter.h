@@ -53,7 +53,7 @@ inline constexpr const char* kGiveUp = "give_up";  // key: kill, and tell soon w
 inline constexpr const char* kStarted = "started";  // key, and the packet names the agent's process
 inline constexpr const char* kEnded = "ended";      // key; "status" as of wait(); "survivors"
 inline constexpr const char* kReplaced = "replaced";  // a newer cluster has the job; no key
-inline constexpr const char* kUnknown = "unknown";  // key: it has ended, or never was
+inline constexpr const char* kUnknown = "unknown";    // key: it has ended, or never was
 
 }  // namespace starter
 
