@@ -105,6 +105,7 @@ class NullListener final : public master::Listener {
   void on_warning(std::string_view sentence) override {
     std::fputs((std::string(sentence) + "\n").c_str(), stderr);
   }
+  void on_remark(std::string_view /*sentence*/) override {}
   void on_finished() override {}
 };
 
