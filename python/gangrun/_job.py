@@ -19,16 +19,21 @@ REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 UNPACKING_LIMIT = "10 min"
-# Enters the folder of its own that a task has on this machine where files are given; $1 is the staging folder.
+OWN_FOLDER = "gangrun.own_folder"  # of our own callers, among the keys of `job`: Request.own_folder
+# Enters the folder of its own that a command has on this machine where files are given; $1 is the staging folder.
 ENTER = ('d="$1/tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
          'for f in "$1/files/"* "$1/files/".[!.]*; do n="${f##*/}"; '
          '{ [ -L "$f" ] && [ ! -e "$n" ]; } || continue; ln -s "$f" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; '
          'shift; exec "$@"')
-# The same on hosts that ssh reaches, where tasks begin in the folder of the files, or in its copy.
-ENTER_THERE = ('b="$PWD"; d="$b/.gangrun-tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
-               'for f in "$b/"* "$b/".[!.]*; do n="${f##*/}"; '
-               '{ [ -e "$f" ] && [ ! -e "$n" ] && [ "$n" != .gangrun-tasks ]; } || continue; '
-               'ln -s "$f" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; exec "$@"')
+# On hosts that ssh reaches tasks begin in the caller's folder, which has the staging folder $1 and the files in it, or in a
+# copied one, which has the files itself. A function ($2 is its file) stays there; a command enters a folder of its own.
+FILES_THERE = 'b="$PWD"; s="$b/$1/"; if [ -d "${s}files" ]; then f="${s}files"; else s="$b/gangrun-"; f="$b"; fi; '
+BEGIN_THERE = FILES_THERE + ('p="$2"; shift 2; export PYTHONPATH="$f/gangrun-runtime.zip:$f${PYTHONPATH:+:$PYTHONPATH}"; '
+                             'exec "$@" "$f/$p" "$f"')
+ENTER_THERE = FILES_THERE + (
+    'shift; d="${s}tasks/$GANGRUN_TASK_TYPE-$GANGRUN_TASK_INDEX"; mkdir -p "$d" && cd "$d" || exit 1; '
+    'for p in "$f/"* "$f/".[!.]*; do n="${p##*/}"; { [ -e "$p" ] && [ ! -e "$n" ] && [ "$n" != gangrun-tasks ]; } || continue; '
+    'ln -s "$p" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; exec "$@"')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Request:
     env: Optional[Mapping[str, str]] = None
     environment: Any = None
     keys: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # further keys of the job file
+    # Whether functions, too, work in a folder of their own that has the files, as in a container of YARN.
+    own_folder: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +61,6 @@ class Prepared:
     staging: _staging.Staging
     path: str
     is_function: bool
-    # Where the program is to be called, if not in the caller's folder.
-    working_folder: Optional[str] = None
 
 
 def specs_of(tasks: Mapping[str, Union[TaskSpec, int]]) -> dict[str, TaskSpec]:
@@ -159,17 +164,18 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
     if not functions and (request.args or request.kwargs):
         raise InvalidJob("args and kwargs are for functions; main is a command")
     payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)
-    staging = _staging.Staging()
+    below = os.getcwd() if request.on == "ssh" and (files or functions) else None
+    staging = _staging.Staging(below)
     try:
-        builder = _Builder(request, staging, files, progress, packs=check is None, has_files=bool(files or functions))
+        builder = _Builder(request, staging, files, progress, packs=check is None)
+        staging.note_outputs(request.keys)
         job = builder.job(specs, mains, payloads)
         if builder.has_to_pack:
             assert check is not None
             check(staging.write_json("trial.json", job))
             builder.packs = True
             job = builder.job(specs, mains, payloads)
-        return Prepared(staging, staging.write_json("job.json", job), bool(functions),
-                        staging.files if builder.begins_in_staging else None)
+        return Prepared(staging, staging.write_json("job.json", job), bool(functions))
     except BaseException:
         staging.remove()
         raise
@@ -177,12 +183,12 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
 
 class _Builder:
     def __init__(self, request: Request, staging: _staging.Staging, files: Mapping[str, str],
-                 progress: Callable[[str], None], packs: bool, has_files: bool) -> None:
+                 progress: Callable[[str], None], packs: bool) -> None:
         self.packs, self.has_to_pack = packs, False
         self.request, self.staging, self.progress = request, staging, progress
         self.local = request.on == "local"
-        # Hosts that share the working folder get no files of the job: then they are to share, or get, that of the files.
-        self.begins_in_staging = request.on == "ssh" and has_files
+        # Hosts that share the caller's folder get no files of the job: they find them there.
+        self.on_ssh = request.on == "ssh"
         self.files = dict(files)
         self.pythons: dict[Any, Any] = {}
 
@@ -220,19 +226,26 @@ class _Builder:
                 keys["archives"] = dict(python.archives)
             env = {**python.env, **env}
             if is_function(main):
-                command = [*python.command, "-m", "gangrun._task_main", self.put_payload(payloads[_function.key_of(main)])]
+                command = [*python.command, "-m", "gangrun._task_main"]
+                payload = self.put_payload(payloads[_function.key_of(main)])
+                if self.on_ssh:
+                    command = ["/bin/sh", "-c", BEGIN_THERE, "sh", self.staging.name, payload, *command]
+                else:
+                    command += [payload, self.staging.files] if self.local and not self.request.own_folder else [payload]
         if shows and self.local and spec.image is None and "image" not in self.request.keys and "PATH" not in env:
             inherited = (self.request.env or {}).get("PATH") or os.environ.get("PATH") or os.defpath
             env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), inherited])
         runtime = self.runtime() if is_function(main) else None
-        path = self.python_path(runtime, env)
+        has_own_folder = ((self.local or self.on_ssh) and bool(self.request.files)
+                          and (self.request.own_folder or not is_function(main)))
+        path = self.python_path(None if self.on_ssh else runtime, env, self.path_of_files(main, has_own_folder))
         if path:
             env["PYTHONPATH"] = path
         if env:
             keys["env"] = env
         if command is not None:
-            keys["command"] = self.in_own_folder(command)
-        elif "command" in keys:
+            keys["command"] = command
+        if has_own_folder and "command" in keys:
             keys["command"] = self.in_own_folder(keys["command"])
         return keys
 
@@ -262,11 +275,17 @@ class _Builder:
         self.files[os.path.basename(path)] = path
         return os.path.basename(path)
 
-    def python_path(self, runtime: Optional[str], env: Mapping[str, str]) -> str:
+    def path_of_files(self, main: Main, has_own_folder: bool) -> Optional[str]:
+        """Where a task's Python finds the modules among the files."""
+        if not self.request.files or (self.on_ssh and is_function(main)):
+            return None
+        return self.staging.files if self.local and not has_own_folder else "."
+
+    def python_path(self, runtime: Optional[str], env: Mapping[str, str], files: Optional[str]) -> str:
         """Where the task's Python looks first: what gangrun itself needs, then the shipped files, then the user's own."""
         parts = [runtime] if runtime else []
-        if self.request.files:
-            parts.append(".")
+        if files:
+            parts.append(files)
         if not parts:
             return ""
         inherited = os.environ.get("PYTHONPATH", "") if self.request.on in _places.LED_FROM_HERE else ""
@@ -274,13 +293,11 @@ class _Builder:
         return os.pathsep.join([*parts, own] if own else parts)
 
     def in_own_folder(self, command: Any) -> Any:
-        """Tasks run in the caller's folder on this machine, and on hosts that share it, but with files each in one of its own."""
+        """A folder of each task, with links to the files; what it writes there is brought to the job's outputs."""
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        if self.begins_in_staging:
-            return ["/bin/sh", "-c", ENTER_THERE, "sh", *words]
-        if self.local and self.request.files:
-            return ["/bin/sh", "-c", ENTER, "sh", self.staging.folder, *words]
-        return command
+        if self.on_ssh:
+            return ["/bin/sh", "-c", ENTER_THERE, "sh", self.staging.name, *words]
+        return ["/bin/sh", "-c", ENTER, "sh", self.staging.folder, *words]
 
 
 def _environment_of(name: str, spec: TaskSpec, environment: Any) -> Any:

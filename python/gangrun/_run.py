@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 import signal
+import sys
 import threading
 import time
 import weakref
@@ -98,6 +99,7 @@ class Run:
         self._on_status, self._on_line = on_status, on_line
         self._status: Status = {}
         self._ended = False
+        self._is_clean = False
         self._stream: Optional[Stream] = None
         self._id = ""
         self._returned: dict[str, Any] = {}
@@ -107,8 +109,7 @@ class Run:
 
     def _start(self, words: Sequence[str]) -> None:
         lines = "--logs" if self._with_lines else "--no-logs"
-        folder = self._prepared.working_folder if self._prepared is not None else None
-        self._stream = Stream([*words[:1], "--json", lines, *words[1:]], self._env, self._take, folder)
+        self._stream = Stream([*words[:1], "--json", lines, *words[1:]], self._env, self._take)
 
     def _take(self, event: Event) -> None:
         kind = event.get("event")
@@ -263,8 +264,14 @@ class Run:
     def _clean(self) -> None:
         _display.close(self._display)
         self._display = None
-        if self._prepared is not None and self._owned:
-            self._prepared.staging.remove()
+        if self._prepared is None or not self._owned or self._is_clean:
+            return
+        self._is_clean = True
+        brought = self._prepared.staging.end(self._id)
+        if brought:
+            count = "1 file" if len(brought) == 1 else f"{len(brought)} files"
+            print(f"gangrun: {count} that tasks have written in folders of their own are in "
+                  f"{os.path.join(self._status.get('folder') or self._id, 'outputs')}", file=sys.stderr)
 
     def _leave_staging(self) -> None:
         """A detached job that is led from here reads it until its end; a cluster has its own copies."""
@@ -410,6 +417,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
         kubernetes: Optional[Mapping[str, Any]] = None, outputs: Optional[Sequence[str]] = None,
+        keep_folders: Optional[bool] = None,
         principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
         hosts: Optional[Sequence[str]] = None, hostfile: Union[None, str, os.PathLike[str]] = None,
         ssh_config: Union[None, str, os.PathLike[str]] = None,
@@ -426,7 +434,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
-    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, job   keys of a job file (docs/job.md)
+    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, keep_folders, job   keys of a job (docs/job.md)
     hosts, hostfile, ssh_config   with on="ssh": ["gpu1:8", "gpu2:8"], or a file with the hosts; ssh's configuration (docs/ssh.md)
     principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
     block        False: return once the job is submitted; the job stops when this process exits
@@ -439,11 +447,13 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     `__cause__`; otherwise errors.JobFailed or another JobError. Ctrl-C stops the job and raises KeyboardInterrupt.
     """
     on = "kubernetes" if on == "k8s" else on
-    own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs}
+    own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
+           "keep_folders": keep_folders}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
                              run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)
+    own_folder = bool(keys.pop(_job.OWN_FOLDER, False))
     request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
-                           environment=environment, keys=keys)
+                           environment=environment, keys=keys, own_folder=own_folder)
     kind = "none" if detach else _display.kind_of(display, block)
     shown = _display.make(kind)
     told = _progress.Progress(_display.progress(shown) if shown is not None else None, display is None)
@@ -458,8 +468,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
                   with_lines=kind == "lines", display=shown, told=told)
     try:
         if detach:
-            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env, timeout=SUBMIT_LIMIT_S,
-                                 folder=prepared.working_folder)
+            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env, timeout=SUBMIT_LIMIT_S)
             started._id = json.loads(done.stdout)["job"]
             started._leave_staging()
             return started

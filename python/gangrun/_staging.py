@@ -71,40 +71,110 @@ def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
 
 
 OWNER = "owner"
+# In a staging folder whose tasks' files are not to be brought, or whose job keeps its folders until it is removed.
+NO_OUTPUTS = "no-outputs"
+KEPT = "kept"
 # Of a folder without an owner's file: somebody is about to write it.
 NEW_S = 3600
 
 
 def _sweep(parent: pathlib.Path) -> None:
     """Removes what processes have left that were killed, and what detached jobs have left that have ended."""
-    for folder in parent.glob("run-*"):
+    for entry in parent.glob("run-*"):
+        folder = entry.resolve()
+        if entry.is_symlink() and not folder.exists():
+            entry.unlink()
+            continue
         with contextlib.suppress(OSError):  # another one removes it at the same time
             if not (folder / OWNER).exists():
                 if time.time() - folder.stat().st_mtime > NEW_S:
-                    shutil.rmtree(folder)
+                    _remove(entry)
                 continue
             with open(folder / OWNER, "rb") as owner:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 job = owner.read().decode()
-                if not job or not (home() / "jobs" / job / "launch.json").exists():
-                    shutil.rmtree(folder)
+                folder_of_job = home() / "jobs" / job
+                if job and ((folder / KEPT).exists() and folder_of_job.exists() or (folder_of_job / "launch.json").exists()):
+                    continue
+                if job:
+                    _bring_outputs(folder, folder_of_job)
+                _remove(entry)
+
+
+def _remove(entry: pathlib.Path) -> None:
+    """The folder, and the link to it if it is elsewhere."""
+    shutil.rmtree(entry.resolve())
+    if entry.is_symlink():
+        entry.unlink()
+
+
+def _bring_outputs(folder: pathlib.Path, job: pathlib.Path) -> list[str]:
+    """What commands have written in their own folders goes where other jobs have it; where there is none, the job was removed."""
+    if (folder / NO_OUTPUTS).exists() or not job.is_dir():
+        return []
+    brought = []
+    for task in sorted(folder.glob("tasks/*")):
+        for path in sorted(task.rglob("*")):
+            inside = path.relative_to(task)
+            # A link to one of the job's files is not the task's.
+            if path.is_symlink() or not path.is_file() or "__pycache__" in inside.parts:
+                continue
+            target = job / "outputs" / task.name / inside
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, target)
+            brought.append(str(target))
+    return brought
 
 
 class Staging:
     """Removed by its owner. What a detached job reads from it must outlive the process that started it."""
 
-    def __init__(self) -> None:
+    def __init__(self, below: Optional[str] = None) -> None:
+        """`below`: a folder that other hosts may share, where this one is to lie, with a link in the usual place."""
         parent = home() / "python"
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _sweep(parent)
-        self.folder = tempfile.mkdtemp(prefix="run-", dir=parent)
+        self._entry: Optional[str] = None
+        if below is None:
+            self.folder = tempfile.mkdtemp(prefix="run-", dir=parent)
+        else:
+            try:
+                self.folder = tempfile.mkdtemp(prefix=".gangrun-run-", dir=below)
+            except OSError as error:
+                raise InvalidJob(f"files: with on='ssh' they are put together in the caller's folder, which is not possible in "
+                                 f"{below}: {error.strerror}") from None
+            self._entry = str(parent / os.path.basename(self.folder).replace(".gangrun-", "", 1))
+            os.symlink(self.folder, self._entry)
         self._owner = open(os.open(self.path(OWNER), os.O_WRONLY | os.O_CREAT, 0o600), "wb")
         fcntl.flock(self._owner, fcntl.LOCK_EX)
 
     def leave_to(self, job: str) -> None:
-        """It stays until this detached job of this machine has ended."""
+        """It stays until this job of this machine has ended, or with `keep_folders` until it is removed."""
         self._owner.write(job.encode())
         self._owner.close()
+
+    def note_outputs(self, keys: Mapping[str, Any]) -> None:
+        """What becomes of what commands write in their own folders."""
+        if keys.get("outputs") == []:
+            self.write_once_empty(NO_OUTPUTS)
+        if keys.get("keep_folders") is True:
+            self.write_once_empty(KEPT)
+
+    def write_once_empty(self, name: str) -> None:
+        pathlib.Path(self.path(name)).touch(mode=0o600)
+
+    def end(self, job: str) -> list[str]:
+        """The job has ended: brings what its commands have written, and removes all, if it is not kept."""
+        brought = _bring_outputs(pathlib.Path(self.folder), home() / "jobs" / job) if job else []
+        if job and os.path.exists(self.path(KEPT)):
+            self.leave_to(job)
+        else:
+            self.remove()
+        return brought
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.folder)
 
     @property
     def files(self) -> str:
@@ -170,6 +240,9 @@ class Staging:
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self._entry is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._entry)
         self._owner.close()
 
 

@@ -1,4 +1,4 @@
-"""The process of a task whose main is a function: python -m gangrun._task_main PAYLOAD"""
+"""The process of a task whose main is a function: python -m gangrun._task_main PAYLOAD [FILES]"""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ def _leave(write: Any, content: bytes) -> None:
         write(path, content)
 
 
-def main(payload: str) -> int:
+def main(payload: str, files: str = ".") -> int:
+    """`files` is the folder of the job's files."""
     _absolute_paths()
+    os.environ["GANGRUN_FILES"] = os.path.abspath(files)  # for gangrun.task.file()
+    sys.path.insert(0, os.environ["GANGRUN_FILES"])  # before the caller's folder, which may have others of their names
     try:
         with open(payload, "rb") as file:
             function, args, kwargs = _function.load(file.read())
@@ -54,4 +57,4 @@ def main(payload: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -61,6 +61,17 @@ def current() -> Place:
                  n_try=int(env.get("GANGRUN_RESTARTS", "0")), cluster_spec=_cluster_spec(env))
 
 
+def file(name: str) -> str:
+    """Return the path of the file with this name among the job's `files`. A function finds it on every place.
+
+    Raises FileNotFoundError if there is none.
+    """
+    path = os.path.join(os.environ.get("GANGRUN_FILES") or os.getcwd(), name)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{name!r} is not among the files of the job")
+    return path
+
+
 def _cluster_spec(env: Mapping[str, str]) -> dict[str, list[str]]:
     path = env.get("GANGRUN_CLUSTER_SPEC_FILE")
     text: Optional[str] = env.get("GANGRUN_CLUSTER_SPEC")

@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
 
 import gangrun
-from gangrun import TaskSpec, _staging, errors
+from gangrun import TaskSpec, _program, _staging, errors
 from waiting import wait_until
 
 
@@ -200,6 +201,51 @@ def test_files_have_their_names_in_a_folder_of_the_tasks_own(folder):
                       files={"data.csv": "data-2026.csv", "tools": "tools"})
     assert run.logs("worker:0") == "data.csv\ntools\n42\nm\n" == run.logs("worker:1")
     assert not (folder / "own").exists()
+
+
+def read_and_write():
+    import pathlib
+    import tools
+    pathlib.Path("checkpoint").write_text("weights")
+    with open(gangrun.task.file("data.csv")) as file:
+        return os.getcwd(), tools.UNIT, file.read()
+
+
+def test_files_do_not_change_where_a_function_works(folder, home):
+    """It worked in a folder of its own, which was removed with what it had written there."""
+    (folder / "data-2026.csv").write_text("42")
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/tools.py").write_text("UNIT = 'm'")
+    (folder / "tools.py").write_text("UNIT = 'the wrong one'")
+    run = gangrun.run({"worker": 1}, read_and_write, files={"data.csv": "data-2026.csv", "tools.py": "elsewhere/tools.py"})
+    assert run.result == (str(folder), "m", "42")
+    assert (folder / "checkpoint").read_text() == "weights"
+    assert not list(home.glob("python/run-*"))
+
+
+def test_what_commands_write_in_their_own_folders_is_brought(folder, home, capsys):
+    (folder / "data.csv").write_text("42")
+    command = ["sh", "-c", "mkdir model && cp data.csv model/$GANGRUN_TASK_INDEX && ln -s model/0 best"]
+    run = gangrun.run({"worker": 2}, command, files=["data.csv"])
+    outputs = pathlib.Path(run.status()["folder"]) / "outputs"
+    assert (outputs / "worker-0/model/0").read_text() == "42" == (outputs / "worker-1/model/1").read_text()
+    assert f"2 files that tasks have written in folders of their own are in {outputs}" in capsys.readouterr().err
+    assert sorted(os.listdir(folder)) == ["data.csv"]
+    run = gangrun.run({"worker": 2}, command, files=["data.csv"], outputs=[])
+    assert not (pathlib.Path(run.status()["folder"]) / "outputs").exists()
+    assert not list(home.glob("python/run-*"))
+
+
+def test_folders_are_kept_until_their_job_is_removed(folder, home):
+    (folder / "data.csv").write_text("42")
+    run = gangrun.run({"worker": 1}, ["touch", "own"], files=["data.csv"], keep_folders=True)
+    (kept,) = home.glob("python/run-*")
+    assert (kept / "files/data.csv").read_text() == "42"
+    other = _staging.Staging()
+    assert kept.exists()
+    other.remove()
+    subprocess.run([_program.find(), "rm", "--yes", run.id], check=True, capture_output=True, timeout=60)
+    assert not kept.exists()
 
 
 def test_two_files_of_one_name_are_refused(folder):

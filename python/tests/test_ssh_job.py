@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import subprocess
 
 import pytest
 
@@ -17,19 +18,53 @@ def prepared_job(**request):
     return prepared, json.loads(pathlib.Path(prepared.path).read_text())
 
 
-def test_a_function_begins_in_the_folder_of_its_files_which_hosts_share_or_get(folder):
+def test_files_lie_below_the_callers_folder_which_hosts_share_or_get(folder):
     (folder / "data.csv").write_text("a")
     prepared, job = prepared_job(main=lambda: 1, files=["data.csv"])
-    assert prepared.working_folder == prepared.staging.files
     assert job["on"] == "ssh"
-    assert f"{prepared.working_folder}/data.csv" in job["files"]
-    assert {os.path.dirname(path) for path in job["files"]} == {prepared.working_folder}
+    assert os.path.dirname(prepared.staging.folder) == str(folder)
+    assert f"{prepared.staging.files}/data.csv" in job["files"]
+    assert {os.path.dirname(path) for path in job["files"]} == {prepared.staging.files}
+    prepared.staging.remove()
+    assert os.listdir(folder) == ["data.csv"]
+
+
+def test_what_killed_processes_have_left_there_is_removed_from_anywhere(folder, home, monkeypatch):
+    prepared, _ = prepared_job(main=lambda: 1)
+    prepared.staging._owner.close()  # as its end does
+    (folder / "other").mkdir()
+    monkeypatch.chdir(folder / "other")
+    prepared, _ = prepared_job(main=lambda: 1)
+    assert os.listdir(folder) == ["other"] and len(list(home.glob("python/run-*"))) == 1
+    prepared.staging.remove()
+    assert not list(home.glob("python/run-*"))
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+@pytest.mark.parametrize("is_function", [True, False])
+def test_where_a_task_works_there(folder, is_shared, is_function):
+    """The shell's part of it, in the caller's folder or in a copy that has the files."""
+    (folder / "data.csv").write_text("a")
+    # A function's process gets the folder of the files as its last word.
+    tell = ["sh", "-c", 'pwd; cat "${2:-.}/data.csv"; echo; echo 1 > own', "sh"]
+    prepared, job = prepared_job(main=(lambda: 1) if is_function else tell, files=["data.csv"])
+    command = job["tasks"]["worker"]["command"]
+    if is_function:
+        command = [*command[:6], *tell]
+    copy = folder / "copy"
+    copy.mkdir()
+    (copy / "data.csv").write_text("a")
+    there = folder if is_shared else copy
+    environment = {"PATH": os.environ["PATH"], "GANGRUN_TASK_TYPE": "worker", "GANGRUN_TASK_INDEX": "1"}
+    done = subprocess.run(command, cwd=there, env=environment, check=True, capture_output=True, text=True, timeout=60)
+    tasks = pathlib.Path(prepared.staging.folder) / "tasks" if is_shared else copy / "gangrun-tasks"
+    works_in = there if is_function else tasks / "worker-1"
+    assert done.stdout == f"{works_in}\na\n" and (works_in / "own").exists()
     prepared.staging.remove()
 
 
 def test_a_command_begins_in_the_callers_folder(folder):
     prepared, job = prepared_job(main=["true"])
-    assert prepared.working_folder is None
     assert job["tasks"]["worker"]["command"] == ["true"] and "files" not in job
     prepared.staging.remove()
 
@@ -73,7 +108,7 @@ def test_paths_are_those_of_the_callers_folder(folder):
     ({"on": "ssh", "hosts": ["gpu1"], "hostfile": "hosts"}, "is not allowed beside `hosts`"),
     ({"on": "ssh", "hosts": ["gpu1"], "files": ["hdfs://nn/x"]}, "hdfs://nn/x is on a cluster's file system; allowed with on='ssh': paths"),
     ({"on": "ssh", "hosts": ["gpu1"], "environment": "env.tar.gz"}, "hosts that ssh reaches unpack no archive such as env.tar.gz"),
-    ({"on": "ssh", "hosts": ["gpu1"], "outputs": ["model"]}, "outputs"),
+    ({"on": "ssh", "hosts": ["gpu1"], "outputs": ["../model"]}, "outputs"),
 ])
 def test_what_does_not_fit_is_refused_before_anything_starts(folder, arguments, said, monkeypatch):
     for name in ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_HOSTS"):

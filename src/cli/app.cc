@@ -38,6 +38,7 @@ void build(CLI::App& app, Request& request) {
   add_result(app, request);
   add_fetch(app, request);
   add_kill(app, request);
+  add_rm(app, request);
   add_wait(app, request);
   add_attach(app, request);
   add_open(app, request);

@@ -27,6 +27,8 @@ void add_value(CLI::App& command, const std::string& names, std::optional<std::s
 void add_list(CLI::App& command, const std::string& names, std::vector<std::string>& target,
               const std::string& value, const std::string& help);
 void add_positional(CLI::App& command, const std::string& name, std::string& target, bool required);
+// At least one word.
+void add_positionals(CLI::App& command, const std::string& name, std::vector<std::string>& target);
 
 CommandModel model_of(const CLI::App& app);
 

@@ -29,6 +29,7 @@ void add_logs(CLI::App& app, Request& request);
 void add_result(CLI::App& app, Request& request);
 void add_fetch(CLI::App& app, Request& request);
 void add_kill(CLI::App& app, Request& request);
+void add_rm(CLI::App& app, Request& request);
 void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
 void add_open(CLI::App& app, Request& request);

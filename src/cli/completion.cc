@@ -33,8 +33,12 @@ Kind completion_of(std::string_view value) {
   return Kind::kNothing;
 }
 
+// Of a positional that may be given several times.
+constexpr std::string_view kMore = "...";
+
 std::string bare(std::string positional) {
   std::erase_if(positional, [](char c) { return c == '[' || c == ']'; });
+  if (positional.ends_with(kMore)) positional.resize(positional.size() - kMore.size());
   return positional;
 }
 
@@ -147,12 +151,18 @@ std::string zsh_command(const CommandModel& command) {
     }
   }
   int place = 1;
+  std::string last = "'*::argument:_normal'";
   for (const std::string& positional : command.positionals) {
     const std::string name = bare(positional);
     if (name.starts_with("--")) continue;
-    text += format("        '{}:{}:{}' \\\n", place++, zsh_text(name), zsh_action(name));
+    const std::string action = format("{}:{}", zsh_text(name), zsh_action(name));
+    if (positional.ends_with(kMore)) {
+      last = format("'*:{}'", action);
+    } else {
+      text += format("        '{}:{}' \\\n", place++, action);
+    }
   }
-  return text + "        '*::argument:_normal'\n      ;;\n";
+  return text + format("        {}\n      ;;\n", last);
 }
 
 std::string zsh_script(const CommandModel& program) {

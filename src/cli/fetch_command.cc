@@ -45,8 +45,13 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
                                                         const FetchOptions& options) {
   GANGRUN_ASSIGN(auto outputs, fetched_outputs(folder));
   if (options.task.empty()) return outputs;
-  GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
-  const std::string wanted = base::format("{}-{}", task.type, task.index);
+  std::string wanted = options.task;
+  const auto is_wanted = [&](const FetchedOutput& output) { return output.task == wanted; };
+  // The files of hosts that ssh reaches have no task.
+  if (std::none_of(outputs.begin(), outputs.end(), is_wanted)) {
+    GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
+    wanted = base::format("{}-{}", task.type, task.index);
+  }
   std::erase_if(outputs, [&](const FetchedOutput& output) { return output.task != wanted; });
   return outputs;
 }
@@ -82,11 +87,12 @@ void add_fetch(CLI::App& app, Request& request) {
   add_value(*command, "--to", options->to, "FOLDER",
             "Copy to this folder, one folder for each task; existing files are not overwritten");
   add_flag(*command, "--json", options->json, "Print the list as one JSON object");
-  add_footer(*command,
-             "Outputs are the files and folders that `outputs` of a job on Kubernetes names. They "
-             "are\nfetched when a task has ended, before its pod is deleted. JOB is an id, the "
-             "unambiguous\nbeginning of one, or last; TASK is like worker:0.\n\nExample:\n  "
-             "gangrun fetch last worker:0 --to results\n");
+  add_footer(
+      *command,
+      "Outputs are files that tasks have written where they are removed with the job: in pods, "
+      "and on\nhosts that ssh reaches. They are fetched before that. JOB is an id, the "
+      "unambiguous beginning of\none, or last; TASK is like worker:0, or a host.\n\n"
+      "Example:\n  gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {
       const auto done = fetch(*options, context);

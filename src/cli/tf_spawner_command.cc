@@ -1,4 +1,3 @@
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "cli/agreement.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
@@ -33,7 +33,6 @@ constexpr std::size_t kMaxTemplateBytes = std::size_t{1} << 20U;
 constexpr std::size_t kRandomTagBytes = 4;  // eight hexadecimal digits
 constexpr std::chrono::seconds kLookTimeout(30);
 constexpr std::chrono::minutes kDeleteTimeout(3);
-constexpr std::chrono::minutes kAnswerTimeout(10);
 
 // The cluster as one command asks it, one thing after another.
 struct Cluster {
@@ -148,19 +147,6 @@ client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag
   run.display = options.display;
   run.dry_run = options.dry_run;
   return client::run_on_kubernetes(std::move(*launch), run, context);
-}
-
-// Only "y" and "yes" are an answer that deletes.
-bool is_agreed() {
-  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(kAnswerTimeout);
-  if (::poll(&input, 1, static_cast<int>(limit.count())) <= 0) return false;
-  std::array<char, 64> line{};
-  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());
-  if (got <= 0) return false;
-  const std::string_view answer =
-      base::trim(std::string_view(line.data(), static_cast<std::size_t>(got)));
-  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 void show_objects(const std::vector<RunObject>& objects, const TfSpawnerOptions& options,

@@ -14,6 +14,7 @@
 #include "client/run_options.h"
 #include "client/task_way.h"
 #include "cluster/check.h"
+#include "cluster/kept/job_folder.h"
 #include "cluster/site.h"
 #include "host/backend.h"
 #include "job/place.h"
@@ -107,6 +108,14 @@ class Place {
     return others;
   }
   [[nodiscard]] virtual base::Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const;
+
+  // `rm`: takes away what is kept elsewhere of an ended job of this machine. An error tells what is
+  // still there, and where.
+  [[nodiscard]] virtual base::Result<> remove(const job::JobSpec& /*spec*/,
+                                              const cluster::JobPaths& /*paths*/,
+                                              Context& /*context*/) const {
+    return {};
+  }
 
   // `doctor`. What it looks at, in words ("this machine"); empty: it cannot be examined.
   [[nodiscard]] virtual std::string_view examined() const { return {}; }

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "client/fail.h"
 #include "client/job_display.h"
+#include "client/text.h"
 #include "host/ending_signals.h"
 #include "host/local_master.h"
 #include "job/limits.h"
@@ -42,7 +43,7 @@ class Session final : public master::Listener {
     display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));
   }
   void on_warning(std::string_view sentence) override { display_->warning(std::string(sentence)); }
-  void on_remark(std::string_view sentence) override { display_->notice(std::string(sentence)); }
+  void on_remark(std::string_view sentence) override { display_->notice(harmless(sentence)); }
   void on_finished() override { finished_ = true; }
 
  private:

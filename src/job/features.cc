@@ -80,7 +80,8 @@ Given find_in_task(const TaskSpec& task, Feature feature) {
     case Feature::kRestarts:
     case Feature::kFiles:
     case Feature::kClusterFiles:
-    case Feature::kHosts: break;
+    case Feature::kHosts:
+    case Feature::kKeptFolders: break;
   }
   return std::nullopt;
 }
@@ -106,8 +107,11 @@ Given find_in_job(const JobSpec& job, Feature feature) {
       if (job.hosts.empty()) return std::nullopt;
       return Asked{"hosts", to_string(job.hosts.front())};
     case Feature::kOutputs:
-      if (job.outputs.empty()) return std::nullopt;
-      return Asked{"outputs", job.outputs.front()};
+      if (!job.outputs || job.outputs->empty()) return std::nullopt;
+      return Asked{"outputs", job.outputs->front()};
+    case Feature::kKeptFolders:
+      if (!job.keep_folders) return std::nullopt;
+      return Asked{"keep_folders", "true"};
     case Feature::kGpus:
     case Feature::kOtherResources:
     case Feature::kPods:

@@ -340,10 +340,33 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
             },
         .reference =
             "a list of files and folders, at most 64, relative to the task's working folder and "
-            "without `..`: the files of an ended task to keep, for `gangrun fetch`. On this "
-            "machine they are already in place; on YARN and Spark this is an error",
-        .default_words = "none",
+            "without `..`: the files to keep, for `gangrun fetch` ([outputs](#outputs)). `[]`: none",
+        .default_words = "of a copied folder, what is new or has changed; else none",
         .schema = R"({"$ref": "#/$defs/outputs"})",
+    }),
+    field_of<&JobSpec::outputs_limit_mib>({
+        .key = "outputs_limit",
+        .about = "Most that each host brings of a copied folder where no outputs are named",
+        .flag =
+            {
+                .names = "--outputs-limit",
+                .forms = FlagForms::kOneValue,
+            },
+        .reference = "the most that each host brings of a copied folder where no `outputs` are "
+                     "named. The host keeps the rest for a day",
+        .default_words = "256 MiB",
+    }),
+    field_of<&JobSpec::keep_folders>({
+        .key = "keep_folders",
+        .about = "Whether copied folders stay on their hosts until gangrun rm",
+        .flag =
+            {
+                .names = "--keep-folders",
+                .forms = FlagForms::kSwitch,
+                .help = "Leave copied folders on their hosts until `gangrun rm`",
+            },
+        .reference = "`true`: folders that were copied for the job stay until `gangrun rm`",
+        .default_words = "`false`",
     }),
     own_field<JobSpec>(
         {

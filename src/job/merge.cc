@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/container.h"
 #include "job/job_fields.h"
@@ -252,12 +253,19 @@ void set_list(const JobField& field, std::vector<std::string> items, JobDraft& d
     return field.row->set(draft.spec, std::move(items));
   }
   FieldValue all = field.row->get(draft.spec);
-  auto& list = std::get<std::vector<std::string>>(all);
+  using Texts = std::vector<std::string>;
+  // Nothing was given yet of a list that may be absent.
+  Texts list = std::visit(
+      base::Overloaded{[](Texts& given) { return std::move(given); },
+                       [](base::OneOf<std::monostate, bool, std::int64_t, std::string> auto&) {
+                         return Texts();
+                       }},
+      all);
   for (std::string& item : items) {
     draft.origins[base::format("{}.{}", field.path, list.size())] = origin;
     list.push_back(std::move(item));
   }
-  field.row->set(draft.spec, all);
+  field.row->set(draft.spec, std::move(list));
 }
 
 Result<> merge_job_lists(const ParsedFlags& parsed, JobDraft& draft) {

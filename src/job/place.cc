@@ -12,11 +12,11 @@ namespace gangrun::job {
 
 namespace {
 
-constexpr Feature kFeatures[] = {Feature::kRestarts,       Feature::kFiles,  Feature::kClusterFiles,
-                                 Feature::kArchives,       Feature::kImages, Feature::kGpus,
-                                 Feature::kOtherResources, Feature::kPods,   Feature::kLabels,
-                                 Feature::kOnePerNode,     Feature::kSpares, Feature::kSmallerGangs,
-                                 Feature::kHosts,          Feature::kOutputs};
+constexpr Feature kFeatures[] = {
+    Feature::kRestarts, Feature::kFiles,      Feature::kClusterFiles,   Feature::kArchives,
+    Feature::kImages,   Feature::kGpus,       Feature::kOtherResources, Feature::kPods,
+    Feature::kLabels,   Feature::kOnePerNode, Feature::kSpares,         Feature::kSmallerGangs,
+    Feature::kHosts,    Feature::kOutputs,    Feature::kKeptFolders};
 
 bool has_one(const std::vector<Feature>& features, Feature feature) {
   return std::find(features.begin(), features.end(), feature) != features.end();

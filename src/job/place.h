@@ -31,6 +31,7 @@ enum class Feature {
   kSmallerGangs,
   kHosts,
   kOutputs,
+  kKeptFolders,
 };
 
 // The first thing of the job that asks for it, and its value as errors have them.

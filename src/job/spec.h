@@ -222,9 +222,13 @@ struct JobSpec {
   std::string on{kDefaultPlace};
   Sections sections;  // what only one place is told
   // Files and folders (with a "/" at the end or not), relative to the working folder, that are
-  // brought to the client when a task has ended. Of use where the tasks have other files than it.
-  std::vector<std::string> outputs;
-  std::vector<Host> hosts;  // names are unique; empty: what the place decides
+  // brought to the client. Of use where the tasks have other files than it. Absent: what is new or
+  // has changed in a folder that was copied for the job; empty: nothing.
+  std::optional<std::vector<std::string>> outputs;
+  // Of what no `outputs` names, most from each host.
+  std::int64_t outputs_limit_mib = 256;
+  bool keep_folders = false;  // copied ones, until the job is removed
+  std::vector<Host> hosts;    // names are unique; empty: what the place decides
   // Of which interface (by name), or network ("10.0.0.0/8"), a task's published address is; empty:
   // what the place decides.
   std::string interface;
@@ -238,6 +242,11 @@ struct JobSpec {
   // Empty: it runs in none.
   [[nodiscard]] const std::string& image_of(const TaskSpec& task) const {
     return task.image ? *task.image : image;
+  }
+  // Absent: neither names any.
+  [[nodiscard]] const std::optional<std::vector<std::string>>& outputs_of(
+      const TaskSpec& task) const {
+    return task.outputs ? task.outputs : outputs;
   }
   // The job's and the type's own, which win by name.
   [[nodiscard]] std::map<std::string, std::string> archives_of(const TaskSpec& task) const;

@@ -128,7 +128,7 @@ TEST(BadSpec, UnknownKeys) {
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
-       "zookeeper, on, outputs, hosts, interface, "
+       "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
        "job.yaml:1:30: tasks.ps.overrides.0: 'cores' is not a known key; did you mean 'vcores'? "
@@ -176,7 +176,7 @@ TEST(BadSpec, WrongTypes) {
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
        "framework, success, restarts, timeouts, files, archives, image, mounts, zookeeper, on, "
-       "outputs, hosts, interface, "
+       "outputs, outputs_limit, keep_folders, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
   });
 }

@@ -313,7 +313,7 @@ std::optional<Problem> find_problem(const JobSpec& spec) {
   }
   if (auto found = check_name(spec.on, "on")) return found;
   if (auto found = check_hosts(spec)) return found;
-  return check_outputs(spec.outputs, "outputs");
+  return spec.outputs ? check_outputs(*spec.outputs, "outputs") : std::nullopt;
 }
 
 std::optional<Problem> find_problem(const JobSpec& spec, const Places& places) {

@@ -163,9 +163,17 @@ TEST(KubernetesRules, NamesOfPodsFitAndDiffer) {
 }
 
 TEST(Outputs, AreNotBroughtFromOtherClusters) {
-  const std::string end = " is not allowed with `on: yarn`; allowed with `on: kubernetes`";
+  const std::string end =
+      " is not allowed with `on: yarn`; tasks work in the folder of their container, which YARN "
+      "removes: write what is to stay to HDFS or another file system that all see";
   expect_error("tasks: {w: }\ncommand: x\non: yarn\noutputs: [a]\n", "outputs: 'a'" + end);
   expect_error("tasks: {w: {outputs: [a]}}\ncommand: x\non: yarn\n", "tasks.w.outputs: 'a'" + end);
+  expect_error("tasks: {w: }\ncommand: x\non: yarn\nkeep_folders: true\n",
+               "keep_folders: 'true'" + end);
+  expect_error(
+      "tasks: {w: }\ncommand: x\non: spark\noutputs: [a]\n",
+      "outputs: 'a' is not allowed with `on: spark`; tasks work in the folder of their "
+      "executor, which Spark removes: write what is to stay to a file system that all see");
   // On this machine they are there already.
   EXPECT_EQ(kubernetes_rules_error("tasks: {w: {outputs: [a]}}\ncommand: x\noutputs: [b]\n"), "");
 }

@@ -76,12 +76,20 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
                   {"spec", {{"terminationGracePeriodSeconds", 5}}}};
   expected.helper_image = "busybox:1.36";
   EXPECT_EQ(cluster::kubernetes_of(*spec), expected);
-  EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt"));
+  EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/", "log.txt"));
   const TaskSpec& worker = *spec->find("worker");
   EXPECT_EQ(worker.pod, (base::Json{{"spec", {{"hostNetwork", true}}}}));
   EXPECT_THAT(*worker.outputs, testing::ElementsAre("own"));
   EXPECT_TRUE(spec->find("ps")->outputs->empty());
   EXPECT_TRUE(spec->find("ps")->pod.is_null());
+}
+
+TEST(Kubernetes, AFlagBeginsAListThatTheFileHasNot) {
+  Flags flags;
+  flags.job_lists["outputs"] = {"model/"};
+  const auto spec = pods_from("tasks: {w: }\ncommand: x\non: kubernetes\nimage: a\n", flags);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/"));
 }
 
 TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
@@ -100,7 +108,7 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   const auto spec = pods_from(kWholePods, flags);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   const cluster::KubernetesOptions& own = cluster::kubernetes_of(*spec);
-  EXPECT_THAT(spec->outputs, testing::ElementsAre("model/", "log.txt", "more"));
+  EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/", "log.txt", "more"));
   EXPECT_EQ(own.queue, "b");
   EXPECT_EQ(cluster::yarn_of(*spec), cluster::YarnOptions{});
   EXPECT_EQ(own.name_space, "other");

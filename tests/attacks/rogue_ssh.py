@@ -169,7 +169,7 @@ ROGUES = {
     "deep JSON": lambda: as_keeper(frame("M", b"[" * 1_000_000)),
     "a list": lambda: as_keeper(frame("M", b"[]")),
     "an unknown message": lambda: as_keeper(message("dance")),
-    "a message of the client's": lambda: as_keeper(message("end")),
+    "a message of the client's": lambda: as_keeper(message("end", kept="nothing")),
     "a refusal": lambda: as_keeper(message("refused", detail=EVIL)),
     "a refusal of 8 MiB": lambda: as_keeper(message("refused", detail="r" * ((8 << 20) - 100))),
     "a log before all": lambda: as_keeper(frame("L", struct.pack(">IBQ", 1, 0, 0) + EVIL.encode())),

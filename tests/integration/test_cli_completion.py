@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = {"run", "ps", "status", "logs", "kill", "wait", "open", "open", "doctor", "completion", "version"}
+COMMANDS = {"run", "ps", "status", "logs", "kill", "rm", "wait", "open", "open", "doctor", "completion", "version"}
 
 
 @pytest.fixture

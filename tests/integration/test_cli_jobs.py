@@ -221,3 +221,33 @@ def test_a_registry_served_by_tls_has_a_private_certificate(start, status, home)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=WAIT_S)
     assert "served by TLS" in err
+
+
+def test_jobs_that_have_ended_are_removed_with_all_that_is_kept_of_them(run_gangrun, start, status, home):
+    for _ in range(2):
+        assert run_gangrun("run", "-r", "worker:1", "--", "true").status == 0
+    ids = sorted(path.name for path in (home / "jobs").iterdir())
+    asked = run_gangrun("rm", *ids)
+    assert asked.status == 2 and "rm asks before it removes, and there is no terminal to answer on; say --yes" in asked.stderr
+    # One of several that cannot be removed, and none is.
+    assert run_gangrun("rm", "--yes", ids[0], "nobody").status == 4
+    lives = start("-r", "worker:1", "--", "sh", "-c", FOREVER)
+    wait_until(lambda: (status() or {}).get("state") == "running", "the job")
+    refused = run_gangrun("rm", "--yes", "last")
+    assert refused.status == 7 and "has not ended; gangrun kill" in refused.stderr, refused
+    assert lives.poll() is None
+    removed = run_gangrun("rm", "--yes", *ids, ids[0])
+    assert removed.status == 0 and removed.stdout == "".join(f"removed {each}\n" for each in ids), removed
+    assert not {path.name for path in (home / "jobs").iterdir()} & set(ids)
+
+
+def test_a_job_whose_record_is_damaged_can_be_removed(run_gangrun, home):
+    assert run_gangrun("run", "-r", "worker:1", "--", "true").status == 0
+    (job,) = (home / "jobs").iterdir()
+    for path in list((job / "journal").rglob("*")) if (job / "journal").is_dir() else [job / "journal"]:
+        if path.is_file():
+            path.write_bytes(b"nonsense")
+    (job / "job.json").write_text("{")
+    removed = run_gangrun("rm", "--yes", "--json", job.name)
+    assert removed.status == 0 and json.loads(removed.stdout) == {"removed": [job.name]}, removed
+    assert not job.exists()

@@ -198,3 +198,14 @@ def test_a_pipe_gets_the_state_of_a_progress_bar_as_lines(gangrun, home, bars, t
         seen += lines
     assert any(re.fullmatch(r"worker:0 \| step \d+\n", line) for line in seen), seen
     assert "worker:0 | all done\n" in seen and len(seen) <= 5, seen
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_rm_asks(terminal, run_gangrun, home, answer):
+    assert run_gangrun("run", "-r", "worker:1", "--", "true").status == 0
+    (job,) = (home / "jobs").iterdir()
+    screen = terminal("rm", "last")
+    assert job.name in screen.read_until("remove 1 job with all logs, results and outputs")
+    os.write(screen.master, f"{answer}\n".encode())
+    screen.read_until("removed " + job.name if answer == "y" else "nothing was removed")
+    assert job.exists() == (answer == "n")

@@ -203,7 +203,7 @@ def test_a_job_from_its_begin_to_its_end(keep, start_agent, agents, base):
     assert b"".join(each for _, each in told) == text
     assert [offset for offset, _ in told] == [sum(len(each) for _, each in told[:i]) for i in range(len(told))]
     assert (ended["agent"], ended["why"]["reason"]) == (1, "agent_ended")
-    keeper.send("end")
+    keeper.send("end", kept="nothing")
     assert keeper.wait() == 0
     assert run_folders(base) == [] and not agents()
 
@@ -220,6 +220,80 @@ def test_files_come_with_their_folders_and_can_be_executed_at_once(keep):
     assert (work / "empty").stat().st_mode & 0o777 == 0o600
     done = subprocess.run([work / "conf/deep/run.sh"], check=True, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.stdout == "I run\n"
+
+
+def put_file(keeper, name, content):
+    keeper.send("file", name=name, size=len(content), is_executable=False, is_folder=False)
+    if content:
+        keeper.process.stdin.write(frame("F", content))
+    wait_until(lambda: (keeper.folder / "brought").exists() and name in (keeper.folder / "brought").read_text(), name)
+
+
+def brought(keeper, **members):
+    """What the keeper brings, {name: bytes or target}, and its last word."""
+    keeper.send("bring", **{"names": [], "new_too": True, "limit": 1 << 20} | members)
+    found, name, left = {}, None, 0
+    while True:
+        kind, content = keeper.next()
+        if kind == "F":
+            found[name] += content
+            left -= len(content)
+            continue
+        assert kind == "M" and left == 0, (kind, left)
+        message = json.loads(content)
+        if message["op"] == "brought":
+            return found, message
+        assert message["op"] == "output", message
+        name, left = message["name"], message["size"]
+        found[name] = message["target"] or b""
+
+
+def test_what_tasks_have_written_is_brought(keep, base):
+    keeper = keep().begin()
+    put_file(keeper, "train.py", b"print()")
+    put_file(keeper, "same", b"")
+    work = keeper.folder / "work"
+    (work / "train.py").write_text("print(1)")
+    (work / "model").mkdir()
+    (work / "model/weights").write_bytes(b"w" * 300_000)
+    (work / "model/best").symlink_to("weights")
+    found, last = brought(keeper)
+    assert found == {"train.py": b"print(1)", "model/weights": b"w" * 300_000, "model/best": "weights"}
+    assert last == {"op": "brought", "left": [], "left_files": 0, "left_bytes": 0, "missing": [], "failure": ""}
+    found, last = brought(keeper, limit=100)
+    assert sorted(found) == ["model/best", "train.py"] and last["left"] == ["model/weights"] and last["left_bytes"] == 300_000
+    found, last = brought(keeper, names=["same", "nothing"], new_too=False)
+    assert found == {"same": b""} and last["missing"] == ["nothing"]
+    keeper.send("end", kept="nothing")
+    assert keeper.wait() == 0
+    assert run_folders(base) == []
+
+
+@pytest.mark.parametrize("kept, writes, stays", [
+    ("written", True, True), ("written", False, False), ("folder", False, True), ("nothing", True, False)])
+def test_a_folder_is_kept_as_the_client_says(keep, base, kept, writes, stays):
+    keeper = keep().begin()
+    put_file(keeper, "same", b"1")
+    if writes:
+        (keeper.folder / "work/model").write_text("weights")
+    keeper.send("end", kept=kept)
+    assert keeper.wait() == 0
+    assert run_folders(base) == ([keeper.run_folder] if stays else [])
+    remover = keep()
+    remover.send("remove", job=JOB)
+    assert remover.told("removed") == {"op": "removed", "folders": int(stays), "left": ""}
+    assert run_folders(base) == []
+
+
+def test_what_tasks_have_written_waits_for_a_client_that_comes_again(keep, base):
+    """It was removed with the folder of a client that had died."""
+    older = keep().begin()
+    (older.folder / "work/model").write_text("weights")
+    older.process.stdin.close()
+    assert older.wait() == 0
+    newer = keep().begin(older.run_folder)
+    assert newer.run_folder == older.run_folder
+    assert brought(newer)[0] == {"model": b"weights"}
 
 
 @pytest.mark.parametrize("sent, why", [
@@ -296,7 +370,7 @@ def test_another_keeper_takes_over_from_one_that_does_not_know_yet(keep, start_a
     # It leaves all to the newer one.
     assert older.wait() == 0
     assert run_folders(base) == [newer.run_folder]
-    newer.send("end")
+    newer.send("end", kept="nothing")
     assert newer.wait() == 0
     assert run_folders(base) == []
 
@@ -353,7 +427,7 @@ def test_lines_that_were_not_told_wait_for_a_client_that_comes_again(keep, start
     newer.adopt(1, handle, 7)
     newer.told("ended")
     assert newer.logs[1, False][0][0] == 7
-    newer.send("end")
+    newer.send("end", kept="nothing")
     assert newer.wait() == 0
 
 

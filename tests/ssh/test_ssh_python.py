@@ -34,7 +34,7 @@ def place_and_file(number):
     import gangrun
     from wine import NAME
     place = gangrun.task.current()
-    return place.task, len(place.cluster_spec["worker"]), os.environ["GANGRUN_HOST"], number * 2, NAME, open("data.csv").read()
+    return place.task, len(place.cluster_spec["worker"]), os.environ["GANGRUN_HOST"], number * 2, NAME, open(gangrun.task.file("data.csv")).read()
 
 
 def fail():
@@ -53,6 +53,25 @@ def test_a_function_runs_on_all_hosts_with_its_arguments_and_files(package, make
     nothing_left(sshds)
     assert list((home / "python").glob("run-*")) == []
     assert sorted(os.listdir(tmp_path)) == ["table-7.csv", "wine.py"]
+
+
+def write():
+    pathlib.Path("checkpoint").write_text("weights")
+    return os.getcwd()
+
+
+@pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
+def test_what_a_function_writes_is_in_the_callers_folder_or_is_brought(package, make_sshds, tmp_path, private):
+    """It worked in a folder below the staging folder, which was removed with its checkpoints."""
+    sshds = make_sshds(1, private=private)
+    (tmp_path / "wine.py").write_text("NAME = 'red'")
+    run = package.run({"worker": 1}, write, files=["wine.py"], **hosts_of(sshds, 1))
+    outputs = pathlib.Path(run.status()["folder"]) / "outputs"
+    where = outputs / sshds.hosts.names[0] if private else tmp_path
+    assert (where / "checkpoint").read_text() == "weights"
+    assert outputs.exists() == private and (run.result == str(tmp_path)) != private
+    assert sorted(os.listdir(tmp_path)) == (["wine.py"] if private else ["checkpoint", "wine.py"])
+    nothing_left(sshds)
 
 
 def test_an_exception_comes_back_and_so_does_a_refusal(package, make_sshds):

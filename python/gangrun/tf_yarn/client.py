@@ -10,7 +10,7 @@ import time
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 import gangrun
-from gangrun import _function, _places, compat, errors
+from gangrun import _function, _job, _places, compat, errors
 from gangrun.tf_yarn import environment, mlflow, report, task_modules, topologies
 from gangrun.tf_yarn.experiment import ExperimentFn, SafeFunction
 from gangrun.tf_yarn.metrics import Metrics, Thresholds, metrics_of
@@ -189,7 +189,8 @@ class _Tries:
         yarn = given.on == "yarn"
         order = Order(given.experiment_fn, self.module.name, self.module.ours, given.pre_script_hook,
                       cuda_folder=CUDA_FOLDER if given.cuda_runtime_hdfs_path and yarn else None)
-        keys: dict[str, Any] = {}
+        # tf-yarn's users find their files where their functions work.
+        keys: dict[str, Any] = {} if yarn or not given.files else {_job.OWN_FOLDER: True}
         if given.cuda_runtime_hdfs_path and yarn:
             keys["archives"] = {CUDA_FOLDER: given.cuda_runtime_hdfs_path}
         return {

@@ -10,6 +10,9 @@ constexpr std::string_view kPlacedBySpark =
     "Spark decides where its executors are and what they have when it starts";
 constexpr std::string_view kFixedSize =
     "every task joins once, from the executor that Spark gives it";
+constexpr std::string_view kWorksAtExecutor =
+    "tasks work in the folder of their executor, which Spark removes: write what is to stay to a "
+    "file system that all see";
 
 }  // namespace
 
@@ -29,7 +32,9 @@ job::Place spark_place() {
               {Feature::kOnePerNode, kPlacedBySpark},
               {Feature::kSpares, kFixedSize},
               {Feature::kSmallerGangs, kFixedSize},
-              {Feature::kHosts, kPlacedBySpark}}};
+              {Feature::kHosts, kPlacedBySpark},
+              {Feature::kOutputs, kWorksAtExecutor},
+              {Feature::kKeptFolders, kWorksAtExecutor}}};
 }
 
 }  // namespace gangrun::cluster

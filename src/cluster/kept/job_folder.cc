@@ -103,6 +103,14 @@ void remove_folder(const std::string& folder) {
   std::filesystem::remove_all(folder, ignored);
 }
 
+// Nobody has the only copy of what tasks have written but the job, or its hosts.
+bool has_outputs(const JobPaths& paths) {
+  std::error_code failed;
+  return std::filesystem::exists(paths.hosts(), failed) ||
+         (std::filesystem::is_directory(paths.outputs(), failed) &&
+          !std::filesystem::is_empty(paths.outputs(), failed));
+}
+
 void remove_old_jobs(const std::string& home) {
   const auto ids = job_ids(home);
   if (!ids.ok()) return;
@@ -110,7 +118,7 @@ void remove_old_jobs(const std::string& home) {
   for (const std::string& id : *ids) {
     const JobPaths paths = paths_of(home, id);
     if (has_master(paths)) continue;
-    if (++ended > kMaxEndedJobs) remove_folder(paths.folder);
+    if (++ended > kMaxEndedJobs && !has_outputs(paths)) remove_folder(paths.folder);
   }
 }
 
@@ -346,5 +354,16 @@ Result<JobFolder> JobFolder::open(const std::string& folder, base::Instant deadl
 }
 
 void JobFolder::remove() const { remove_folder(paths_.folder); }
+
+Result<> remove_ended_job(const JobPaths& paths) {
+  if (has_master(paths) || has_supervisor(paths)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{}: the job has not ended", paths.folder)};
+  }
+  std::error_code failed;
+  std::filesystem::remove_all(paths.folder, failed);
+  if (failed) return base::from_errno(failed.value(), base::format("remove {}", paths.folder));
+  return {};
+}
 
 }  // namespace gangrun::cluster

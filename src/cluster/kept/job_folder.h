@@ -16,7 +16,8 @@
 // Where a job of this machine keeps what it has: $GANGRUN_HOME/jobs/ID (docs/commands.md).
 namespace gangrun::cluster {
 
-// Ended jobs beyond so many are removed when a new one is made, the oldest first.
+// Ended jobs beyond so many are removed when a new one is made, the oldest first; those that have
+// outputs stay.
 inline constexpr std::size_t kMaxEndedJobs = 200;
 // Written to the log folder and removed again before anything is started: what a full disk refuses.
 inline constexpr std::size_t kProbeBytes = std::size_t{64} << 10U;
@@ -50,7 +51,10 @@ struct JobPaths {
   [[nodiscard]] std::string logs() const { return folder + "/logs"; }
   // What tasks have left as their results, each in a file "TYPE-INDEX".
   [[nodiscard]] std::string results() const { return folder + "/results"; }
-  // What was brought of the files of tasks on other machines, each in a folder "TYPE-INDEX".
+  // What other hosts have of the job, or may have (cluster/ssh/host_records.h).
+  [[nodiscard]] std::string hosts() const { return folder + "/hosts.json"; }
+  // What was brought of the files of tasks on other machines, each in a folder "TYPE-INDEX", or in
+  // one that is called as their host.
   [[nodiscard]] std::string outputs() const { return folder + "/outputs"; }
 };
 
@@ -110,6 +114,9 @@ base::Result<std::vector<std::string>> job_ids(const std::string& home);
 // beginning, or "last".
 base::Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
                                       std::string_view text);
+
+// Takes the folder of a job away. kFailedPrecondition where somebody leads it.
+base::Result<> remove_ended_job(const JobPaths& paths);
 
 JobPaths paths_of(const std::string& home, std::string_view id);
 // Whether the job's master lives.

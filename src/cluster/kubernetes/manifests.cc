@@ -147,7 +147,7 @@ std::string Manifests::container_of(const job::TaskId& task) const {
 }
 
 std::vector<std::string> Manifests::outputs_of(const job::TaskId& task) const {
-  return type_of(input_, task).outputs.value_or(input_.spec.outputs);
+  return input_.spec.outputs_of(type_of(input_, task)).value_or(std::vector<std::string>());
 }
 
 Json Manifests::owner(std::chrono::seconds lease) const {

@@ -32,8 +32,8 @@ struct Part {
   const Json& container;  // in it, the task's; an empty mapping where there is none
 
   [[nodiscard]] const KubernetesOptions& options() const { return kubernetes_of(input.spec); }
-  [[nodiscard]] const std::vector<std::string>& outputs() const {
-    return task_spec.outputs ? *task_spec.outputs : input.spec.outputs;
+  [[nodiscard]] std::vector<std::string> outputs() const {
+    return input.spec.outputs_of(task_spec).value_or(std::vector<std::string>());
   }
   [[nodiscard]] bool has_working_folder() const {
     return !outputs().empty() || std::ranges::any_of(input.files, [](const CarriedFile& file) {

@@ -9,8 +9,8 @@ job::Place local_place() {
           .reference = "`local` (this machine)",
           .features = {Feature::kRestarts, Feature::kFiles, Feature::kImages, Feature::kGpus,
                        Feature::kSpares, Feature::kSmallerGangs, Feature::kHosts},
-          // They are in place already.
-          .passed_over = {Feature::kOutputs},
+          // Tasks work in the caller's folder: all is in place already.
+          .passed_over = {Feature::kOutputs, Feature::kKeptFolders},
           .is_beside_master = true};
 }
 

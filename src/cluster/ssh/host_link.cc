@@ -285,8 +285,9 @@ void HostLink::on_first_message(const base::Json& json) {
                  },
                  [this](base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage,
                                     AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
-                                    EndMessage, WaitingMessage, AllocatedMessage, EndedMessage,
-                                    LogsTakenMessage, LeavingMessage> auto&) {
+                                    BringMessage, EndMessage, RemoveMessage, WaitingMessage,
+                                    AllocatedMessage, EndedMessage, OutputMessage, BroughtMessage,
+                                    RemovedMessage, LogsTakenMessage, LeavingMessage> auto&) {
                    fail("is not understood: no hello came first");
                  },
              },
@@ -369,6 +370,12 @@ void HostLink::finish(base::Instant deadline) {
 
 bool HostLink::wait_for_end(base::Instant deadline) {
   if (!ssh_ || ssh_->reaped()) return true;
+  // What the host still says is read by nobody, and ssh would wait for that.
+  std::string rest;
+  while (output_.valid() && process::wait_readable(output_.get(), deadline) &&
+         read_some(output_.get(), rest)) {
+    rest.clear();
+  }
   return ssh_->wait(deadline).ok();
 }
 

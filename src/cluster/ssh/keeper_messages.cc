@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
@@ -127,7 +128,34 @@ Json json_of(const StopMessage& each) {
 
 Json json_of(const PingMessage& /*each*/) { return {{"op", "ping"}}; }
 
-Json json_of(const EndMessage& /*each*/) { return {{"op", "end"}}; }
+Json json_of(const BringMessage& each) {
+  return {{"op", "bring"}, {"names", each.names}, {"new_too", each.new_too}, {"limit", each.limit}};
+}
+
+Json json_of(const OutputMessage& each) {
+  return {{"op", "output"},
+          {"name", each.name},
+          {"size", each.size},
+          {"is_executable", each.is_executable},
+          {"target", each.target}};
+}
+
+Json json_of(const BroughtMessage& each) {
+  return {{"op", "brought"},
+          {"left", each.left},
+          {"left_files", each.left_files},
+          {"left_bytes", each.left_bytes},
+          {"missing", each.missing},
+          {"failure", each.failure}};
+}
+
+Json json_of(const EndMessage& each) { return {{"op", "end"}, {"kept", to_string(each.kept)}}; }
+
+Json json_of(const RemoveMessage& each) { return {{"op", "remove"}, {"job", each.job_id}}; }
+
+Json json_of(const RemovedMessage& each) {
+  return {{"op", "removed"}, {"folders", each.folders}, {"left", each.left}};
+}
 
 Json json_of(const WaitingMessage& each) { return {{"op", "waiting"}, {"reason", each.reason}}; }
 
@@ -292,6 +320,51 @@ Result<KeeperMessage> read_logs_taken(const KeeperReader& reader) {
   return KeeperMessage(taken);
 }
 
+Result<KeeperMessage> read_bring(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"names", "new_too", "limit"}));
+  BringMessage bring;
+  GANGRUN_ASSIGN(bring.names, reader.get<std::vector<std::string>>("names"));
+  GANGRUN_ASSIGN(bring.new_too, reader.get<bool>("new_too"));
+  GANGRUN_ASSIGN(bring.limit, reader.get<std::uint64_t>("limit"));
+  return KeeperMessage(std::move(bring));
+}
+
+Result<KeeperMessage> read_output(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"name", "size", "is_executable", "target"}));
+  OutputMessage output;
+  GANGRUN_ASSIGN(output.name, reader.get<std::string>("name"));
+  GANGRUN_ASSIGN(output.size, reader.get<std::uint64_t>("size"));
+  GANGRUN_ASSIGN(output.is_executable, reader.get<bool>("is_executable"));
+  GANGRUN_ASSIGN(output.target, reader.get<std::string>("target"));
+  return KeeperMessage(std::move(output));
+}
+
+Result<KeeperMessage> read_brought(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"left", "left_files", "left_bytes", "missing", "failure"}));
+  BroughtMessage brought;
+  GANGRUN_ASSIGN(brought.left, reader.get<std::vector<std::string>>("left"));
+  GANGRUN_ASSIGN(brought.left_files, reader.get<std::uint64_t>("left_files"));
+  GANGRUN_ASSIGN(brought.left_bytes, reader.get<std::uint64_t>("left_bytes"));
+  GANGRUN_ASSIGN(brought.missing, reader.get<std::vector<std::string>>("missing"));
+  GANGRUN_ASSIGN(brought.failure, reader.get<std::string>("failure"));
+  return KeeperMessage(std::move(brought));
+}
+
+Result<KeeperMessage> read_end(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"kept"}));
+  GANGRUN_ASSIGN(const auto kept, reader.get<std::string>("kept"));
+  GANGRUN_ASSIGN(const Kept read, job::choice_from<Kept>(kept));
+  return KeeperMessage(EndMessage{read});
+}
+
+Result<KeeperMessage> read_removed(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"folders", "left"}));
+  RemovedMessage removed;
+  GANGRUN_ASSIGN(removed.folders, reader.get<std::uint64_t>("folders"));
+  GANGRUN_ASSIGN(removed.left, reader.get<std::string>("left"));
+  return KeeperMessage(std::move(removed));
+}
+
 template <typename Message>
 Result<KeeperMessage> read_empty(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({}));
@@ -309,8 +382,30 @@ Result<KeeperMessage> read_text(const KeeperReader& reader, std::string_view key
 
 }  // namespace
 
+std::string_view to_string(Kept kept) {
+  switch (kept) {
+    case Kept::kNothing: return "nothing";
+    case Kept::kWritten: return "written";
+    case Kept::kFolder: return "folder";
+  }
+  return "nothing";
+}
+
 Json to_json(const KeeperMessage& message) {
   return std::visit([](const auto& each) { return json_of(each); }, message);
+}
+
+bool is_of_a_job(const KeeperMessage& message) {
+  return std::visit(
+      base::Overloaded{
+          [](const base::OneOf<FileMessage, StartMessage, AdoptMessage, ReleaseOthersMessage,
+                               StopMessage, LogsTakenMessage, BringMessage, EndMessage> auto&) {
+            return true;
+          },
+          [](const base::OneOf<BeginMessage, PingMessage, RemoveMessage> auto&) { return false; },
+          [](const MessageOfAHost auto& /*each*/) { return false; },
+      },
+      message);
 }
 
 Result<KeeperMessage> keeper_message_from_json(const Json& json) {
@@ -325,7 +420,12 @@ Result<KeeperMessage> keeper_message_from_json(const Json& json) {
   if (op == "release_others") return read_empty<ReleaseOthersMessage>(reader);
   if (op == "stop") return read_stop(reader);
   if (op == "ping") return read_empty<PingMessage>(reader);
-  if (op == "end") return read_empty<EndMessage>(reader);
+  if (op == "bring") return read_bring(reader);
+  if (op == "end") return read_end(reader);
+  if (op == "remove") return read_text(reader, "job", &RemoveMessage::job_id);
+  if (op == "output") return read_output(reader);
+  if (op == "brought") return read_brought(reader);
+  if (op == "removed") return read_removed(reader);
   if (op == "waiting") return read_text(reader, "reason", &WaitingMessage::reason);
   if (op == "allocated") return read_allocated(reader);
   if (op == "ended") return read_ended(reader);

@@ -1,16 +1,20 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/json.h"
+#include "base/overloaded.h"
 #include "base/result.h"
+#include "job/choice.h"
 #include "job/gpus.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -105,8 +109,55 @@ struct PingMessage {};
 inline constexpr std::chrono::seconds kPingInterval(5);
 inline constexpr std::chrono::seconds kKeeperSilence(30);
 
-// The job is over: what the host has of it goes, and the keeper too.
-struct EndMessage {};
+// What tasks have written to the working folder that was made there is to be brought: all that is
+// at `names`, and with `new_too`, what is new or has changed, up to `limit` bytes.
+struct BringMessage {
+  std::vector<std::string> names;
+  bool new_too = false;
+  std::uint64_t limit = 0;
+};
+
+// The answer: files, each followed by its bytes in file frames, or links, which have a target.
+struct OutputMessage {
+  std::string name;
+  std::uint64_t size = 0;
+  bool is_executable = false;
+  std::string target;  // empty: a file
+};
+
+// And its end.
+struct BroughtMessage {
+  std::vector<std::string> left;  // what is over the limit, at most kMaxNamedOutputs of it
+  std::uint64_t left_files = 0;   // all of it
+  std::uint64_t left_bytes = 0;
+  std::vector<std::string> missing;  // of the names
+  std::string failure;               // why not all was brought; empty: it was
+};
+inline constexpr std::size_t kMaxNamedOutputs = 5;
+
+// What a host keeps of a job that is over.
+enum class Kept {
+  kNothing,
+  kWritten,  // for a day its working folder, where tasks have written something
+  kFolder,   // its working folder, until it is told to remove it
+};
+
+std::string_view to_string(Kept kept);
+
+// The job is over: what the host has of it goes, but for what is kept, and the keeper too.
+struct EndMessage {
+  Kept kept = Kept::kNothing;
+};
+
+// In place of BeginMessage: what the host has kept of a job goes.
+struct RemoveMessage {
+  std::string job_id;
+};
+
+struct RemovedMessage {
+  std::uint64_t folders = 0;
+  std::string left;  // a folder that is still there, and why; empty: none
+};
 
 // The host has nothing to give to an agent yet.
 struct WaitingMessage {
@@ -141,10 +192,30 @@ struct RefusedMessage {
 
 using KeeperMessage =
     std::variant<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
-                 ReleaseOthersMessage, StopMessage, PingMessage, EndMessage, WaitingMessage,
-                 AllocatedMessage, EndedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage>;
+                 ReleaseOthersMessage, StopMessage, PingMessage, BringMessage, EndMessage,
+                 RemoveMessage, WaitingMessage, AllocatedMessage, EndedMessage, OutputMessage,
+                 BroughtMessage, RemovedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage>;
+
+// Those that only a host sends.
+template <typename T>
+concept MessageOfAHost =
+    base::OneOf<T, HelloMessage, BegunMessage, WaitingMessage, AllocatedMessage, EndedMessage,
+                OutputMessage, BroughtMessage, RemovedMessage, LeavingMessage, RefusedMessage>;
 
 base::Json to_json(const KeeperMessage& message);
+// Of the client's: whether it makes sense only once a job has begun.
+bool is_of_a_job(const KeeperMessage& message);
 base::Result<KeeperMessage> keeper_message_from_json(const base::Json& json);
 
 }  // namespace gangrun::cluster
+
+namespace gangrun::job {
+
+template <>
+struct ChoiceOf<cluster::Kept> {
+  static constexpr std::string_view kWhat = "what a host keeps";
+  static constexpr std::array kValues = {cluster::Kept::kNothing, cluster::Kept::kWritten,
+                                         cluster::Kept::kFolder};
+};
+
+}  // namespace gangrun::job

@@ -1,7 +1,9 @@
 #include "cluster/ssh/keeper_messages.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace gangrun::cluster {
@@ -57,7 +59,12 @@ std::vector<KeeperMessage> one_of_each() {
           ReleaseOthersMessage{},
           StopMessage{1, std::chrono::milliseconds(1500)},
           PingMessage{},
-          EndMessage{},
+          BringMessage{{"model/", "log.txt"}, true, 1000},
+          OutputMessage{"model/last", 0, false, "step-7"},
+          BroughtMessage{{"big"}, 1, std::uint64_t{1} << 40U, {"log.txt"}, "it became shorter"},
+          EndMessage{Kept::kWritten},
+          RemoveMessage{"wine-1"},
+          RemovedMessage{2, "wine-1-ab: its tasks live"},
           WaitingMessage{"other jobs hold GPUs"},
           AllocatedMessage{1, {{"pid", 7}}},
           EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
@@ -74,6 +81,17 @@ TEST(KeeperMessages, ComeBack) {
     EXPECT_EQ(again->index(), message.index()) << json;
     EXPECT_EQ(to_json(*again), json);
   }
+}
+
+// A keeper that has no job has no folder, agents or logs, and would look for them.
+TEST(KeeperMessages, AreOfAJobIfTheyNeedOne) {
+  std::vector<std::string> of_a_job;
+  for (const KeeperMessage& message : one_of_each()) {
+    if (is_of_a_job(message)) of_a_job.push_back(to_json(message).at("op").get<std::string>());
+  }
+  EXPECT_THAT(of_a_job,
+              testing::UnorderedElementsAre("file", "file", "start", "adopt", "release_others",
+                                            "stop", "bring", "end", "logs_taken"));
 }
 
 TEST(KeeperMessages, MayHaveNoPortThatIsWanted) {

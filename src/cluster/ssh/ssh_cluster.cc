@@ -46,6 +46,7 @@ SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_p
                            .on_drained = [this, own] { send_files(*own); }});
     hosts_.push_back(std::move(host));
   }
+  recall_hosts();
   for (const auto& host : hosts_) {
     if (host->link->is_up()) {
       on_up(*host);
@@ -63,14 +64,18 @@ SshCluster::~SshCluster() {
   const base::Instant deadline = loop_.now() + kEndLimit;
   for (const auto& host : hosts_) {
     if (!host->link->is_up()) continue;
-    host->link->send(MessageFrame{to_json(EndMessage{})});
+    // Where no task was, nothing can have been written.
+    const Kept kept = host->had_tasks ? host->kept : Kept::kNothing;
+    host->link->send(MessageFrame{to_json(EndMessage{kept})});
     host->link->finish(deadline);
+    host->is_clear = kept == Kept::kNothing;
   }
   for (const auto& host : hosts_) {
-    if (!host->link->wait_for_end(deadline)) {
-      logger_.error("host {} does not say that the job's folder is removed", host->name());
-    }
+    if (host->link->wait_for_end(deadline)) continue;
+    host->is_clear = false;
+    logger_.error("host {} does not say that the job's folder is removed", host->name());
   }
+  record_hosts();
 }
 
 void SshCluster::emit(Event event) {
@@ -164,6 +169,8 @@ void SshCluster::send_start(Agent& agent) {
     agent.error_base = size_of(log_path(agent.task, true));
   }
   agent.state = Agent::State::kStarting;
+  agent.host->had_tasks = true;
+  agent.host->types.insert(agent.task.type);
   StartMessage message{.agent = agent.number,
                        .task = agent.task,
                        .attempt = agent.attempt,
@@ -229,6 +236,8 @@ void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& h
     // Told by a master of this version.
     if (!address->empty()) (*host)->address = {*std::move(address), "as it was before"};
   }
+  (*host)->had_tasks = true;
+  (*host)->had_others = true;
 }
 
 void SshCluster::release_others() {

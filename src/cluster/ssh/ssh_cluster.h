@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -52,6 +53,13 @@ class SshCluster final : public Cluster {
     std::map<std::string, std::string> environment;
     std::vector<HostFile> files;
     std::string interface;  // of the hosts' addresses; empty: the job asks for none
+    // What is brought from hosts that have not: by task type what is kept of its files; absent:
+    // what is new or has changed, up to a limit in bytes for each host.
+    std::map<std::string, std::optional<std::vector<std::string>>> outputs;
+    std::uint64_t outputs_limit = 0;
+    bool keep_folders = false;  // on their hosts
+    std::string output_folder;  // for what is brought, with a folder for each host
+    std::string hosts_file;     // for the record of what hosts have (host_records.h)
   };
 
   // Links that are not up are opened.
@@ -64,7 +72,7 @@ class SshCluster final : public Cluster {
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override;
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
-  // Waits for lines that tasks have written, and that are still on their way.
+  // Waits for lines that tasks have written and that are still on their way, and then for files.
   void settle(std::function<void()> done) override;
   void cut_short() override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId& /*task*/,
@@ -108,6 +116,19 @@ class SshCluster final : public Cluster {
   void on(Host& host, const AllocatedMessage& message);
   void on(Host& host, const EndedMessage& message);
   void on(Host& host, const RefusedMessage& message);
+  void on(Host& host, const OutputMessage& message);
+  void on(Host& host, const FileFrame& frame);
+  void on(Host& host, const BroughtMessage& message);
+  void recall_hosts();
+  void record_hosts() const;
+  void bring_outputs();
+  void ask_for_outputs(Host& host);
+  void await_more(Host& host);
+  [[nodiscard]] bool is_bringing(const Host& host) const;
+  void check_output(Host& host, const base::Result<>& done);
+  void fail_bringing(Host& host, std::string why);
+  void end_bringing(Host& host);
+  void settle_if_over();
   void send_files(Host& host);
   void ready(Host& host);
   [[nodiscard]] static net::ChosenAddress address_of(const Host& host);
@@ -123,12 +144,13 @@ class SshCluster final : public Cluster {
   HostSlots slots_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::function<void(Event)> listener_;
+  std::function<void()> settled_;  // of settle(), until it is called
   std::map<Key, std::unique_ptr<Agent>> agents_;
   std::uint32_t next_agent_ = 1;
   // Agents that have ended, by their numbers, of which lines are still to come; and until when.
   std::map<std::uint32_t, std::unique_ptr<Agent>> tails_;
   net::Timer lines_limit_;
-  std::function<void()> on_settled_;  // of settle()
+  bool are_lines_awaited_ = false;  // of settle(), before files are brought
   net::Timer ping_timer_;
   bool has_said_where_ = false;
   bool has_addresses_ = false;

@@ -24,6 +24,7 @@ constexpr std::chrono::seconds kLeaseAllowance(5);
 constexpr int kMaxWaits = 1000;
 // What comes back to a keeper with adopt, and is journalled.
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
+constexpr std::size_t kMaxFolderName = 200;
 // While so much waits to be sent, no more of a file is read.
 constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
 
@@ -170,6 +171,10 @@ void SshCluster::give_up(Host& host) {
   for (const Key& key : lost) {
     ended(key, {.reason = job::Reason::kLostNode, .detail = host.trouble});
   }
+  if (host.bringing == Host::Bringing::kAwaited || host.bringing == Host::Bringing::kGoesOn) {
+    fail_bringing(host, host.trouble);
+    settle_if_over();
+  }
 }
 
 void SshCluster::on_frame(Host& host, const Frame& frame) {
@@ -178,9 +183,7 @@ void SshCluster::on_frame(Host& host, const Frame& frame) {
                  [&](const OpenFrame& open) { host.relay->on_frame(open); },
                  [&](const StreamFrame& stream) { host.relay->on_frame(stream); },
                  [&](const LogFrame& log) { on_log(host, log); },
-                 [&](const FileFrame& /*file*/) {
-                   host.link->give_up("sends a file, which nobody asked for");
-                 },
+                 [&](const FileFrame& file) { on(host, file); },
              },
              frame);
 }
@@ -193,13 +196,16 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
   std::visit(base::Overloaded{
                  [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage,
                                        AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
-                                       EndMessage, LogsTakenMessage> auto&) {
+                                       BringMessage, EndMessage, RemoveMessage, RemovedMessage,
+                                       LogsTakenMessage> auto&) {
                    refuse_message(host, json.at("op").get<std::string>());
                  },
                  [&](const BegunMessage& begun) { on(host, begun); },
                  [&](const WaitingMessage& waiting) { on(host, waiting); },
                  [&](const AllocatedMessage& allocated) { on(host, allocated); },
                  [&](const EndedMessage& end) { on(host, end); },
+                 [&](const OutputMessage& output) { on(host, output); },
+                 [&](const BroughtMessage& brought) { on(host, brought); },
                  [&](const RefusedMessage& refused) { on(host, refused); },
                  [&](const LeavingMessage& /*leaving*/) {
                    host.link->give_up("has lost its keeper, which was told to end");
@@ -218,6 +224,9 @@ void SshCluster::on(Host& host, const BegunMessage& message) {
   // What another folder had is gone.
   if (message.run_folder != host.run_folder) host.has_files = false;
   host.run_folder = message.run_folder;
+  host.folder_path = base::format("{}/jobs/{}", host.link->hello().folder,
+                                  base::shorten(message.run_folder, kMaxFolderName));
+  record_hosts();
   if (host.has_files || host.works_here.value_or(false)) return ready(host);
   host.state = Host::State::kCopying;
   host.next_file = 0;
@@ -283,6 +292,9 @@ void SshCluster::ready(Host& host) {
     }
   }
   for (const Key& key : stopped) ended(key, job::not_begun());
+  if (host.bringing == Host::Bringing::kAwaited || host.bringing == Host::Bringing::kGoesOn) {
+    ask_for_outputs(host);
+  }
   look_for_places();
 }
 

@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/unique_fd.h"
+#include "cluster/ssh/host_outputs.h"
+#include "cluster/ssh/host_records.h"
+#include "cluster/ssh/outputs_report.h"
 #include "cluster/ssh/relay.h"
 #include "cluster/ssh/ssh_cluster.h"
 #include "net/interfaces.h"
@@ -41,6 +45,7 @@ struct SshCluster::Agent {
 
 struct SshCluster::Host {
   enum class State { kDown, kBeginning, kCopying, kReady };
+  enum class Bringing { kNotYet, kAwaited, kGoesOn, kOver };
 
   std::size_t index = 0;
   HostLink* link = nullptr;
@@ -51,7 +56,11 @@ struct SshCluster::Host {
   std::optional<net::ChosenAddress> address;
   // Whether its tasks work in the client's folder: as it was when the first of them was to start.
   std::optional<bool> works_here;
-  bool has_files = false;  // all of them, in that folder
+  std::string folder_path;  // where it is
+  bool had_tasks = false;
+  std::set<std::string> types;  // of those
+  bool had_others = false;      // of an earlier master, of any type
+  bool has_files = false;       // all of them, in that folder
   std::size_t next_file = 0;
   base::UniqueFd file;
   std::uint64_t file_left = 0;
@@ -68,6 +77,13 @@ struct SshCluster::Host {
   std::chrono::milliseconds pause = kFirstPause;
   net::Timer again;
   net::Timer lease;
+  Bringing bringing = Bringing::kNotYet;  // of what its tasks have written
+  std::unique_ptr<HostOutputs> outputs;
+  HostReport report;
+  net::Timer bring_limit;
+  // What it is told at the end; it has not been asked, or has not brought all.
+  Kept kept = Kept::kWritten;
+  bool is_clear = false;  // it has said that nothing is left there
 
   [[nodiscard]] const std::string& name() const { return link->host(); }
 };

@@ -137,23 +137,13 @@ void SshCluster::give_up_tails() {
 
 void SshCluster::tails_over() {
   lines_limit_.reset();
-  // After the remarks.
-  if (on_settled_) loop_.post(std::exchange(on_settled_, nullptr));
+  if (std::exchange(are_lines_awaited_, false)) bring_outputs();
   look_for_places();
 }
 
 bool SshCluster::has_tail(const job::TaskId& task) const {
   return std::any_of(tails_.begin(), tails_.end(),
                      [&](const auto& entry) { return entry.second->task == task; });
-}
-
-void SshCluster::settle(std::function<void()> done) {
-  if (tails_.empty()) return done();
-  on_settled_ = std::move(done);
-}
-
-void SshCluster::cut_short() {
-  if (!tails_.empty()) give_up_tails();
 }
 
 }  // namespace gangrun::cluster

@@ -131,6 +131,11 @@ Found check_options_of_yarn(const JobSpec& job) {
   return std::nullopt;
 }
 
+constexpr std::string_view kWorksInContainer =
+    "tasks work in the folder of their container, which YARN removes: write what is to stay to "
+    "HDFS "
+    "or another file system that all see";
+
 }  // namespace
 
 job::Place yarn_place() {
@@ -143,6 +148,8 @@ job::Place yarn_place() {
                    Feature::kImages, Feature::kGpus, Feature::kOtherResources, Feature::kLabels,
                    Feature::kOnePerNode, Feature::kSpares, Feature::kSmallerGangs},
       .passed_over = {Feature::kPods},
+      .refusals = {{Feature::kOutputs, kWorksInContainer},
+                   {Feature::kKeptFolders, kWorksInContainer}},
       .section = &YarnOptions::section(),
       .takes_other_sections = true,
       .brings_files = true,

@@ -239,8 +239,8 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
     return refuse(base::format("restarts: {}", spec.restarts.max),
                   "no client is running to handle a failure", "0");
   }
-  if (!spec.outputs.empty()) {
-    return refuse(base::format("outputs: {}", spec.outputs.front()),
+  if (spec.outputs && !spec.outputs->empty()) {
+    return refuse(base::format("outputs: {}", spec.outputs->front()),
                   "no client is running to fetch them", "none, and a volume of the cluster");
   }
   for (const job::TaskSpec& task : spec.tasks) {

@@ -142,7 +142,7 @@ std::vector<Right> rights_for(const job::JobSpec& spec, cluster::GangScheduling 
       {"list", "", "secrets"},
   };
   const bool has_outputs =
-      !spec.outputs.empty() ||
+      (spec.outputs && !spec.outputs->empty()) ||
       std::any_of(spec.tasks.begin(), spec.tasks.end(),
                   [](const job::TaskSpec& task) { return task.outputs && !task.outputs->empty(); });
   // A WebSocket begins with a GET; newer servers ask for the right to create as well.

@@ -181,6 +181,13 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   options.is_first_master = !settings.past.has_value();
   options.environment = shared_environment();
   options.interface = input.spec.interface;
+  for (const job::TaskSpec& task : input.spec.tasks) {
+    options.outputs[task.type] = input.spec.outputs_of(task);
+  }
+  options.outputs_limit = static_cast<std::uint64_t>(input.spec.outputs_limit_mib) << 20U;
+  options.keep_folders = input.spec.keep_folders;
+  options.output_folder = paths.outputs();
+  options.hosts_file = paths.hosts();
   GANGRUN_ASSIGN(options.files, files_of(input.spec, input.launch.working_folder));
   return std::unique_ptr<cluster::Cluster>(std::make_unique<cluster::SshCluster>(
       input.loop, input.logger, std::move(links_), std::move(options)));

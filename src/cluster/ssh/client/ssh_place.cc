@@ -1,5 +1,6 @@
 #include "cluster/ssh/client/ssh_place.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/files.h"
@@ -14,6 +15,7 @@
 #include "client/sites.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/client/ssh_doctor.h"
+#include "cluster/ssh/client/ssh_removal.h"
 #include "cluster/ssh/client/ssh_way.h"
 #include "cluster/ssh/host_lists.h"
 #include "cluster/ssh/ssh_options.h"
@@ -92,6 +94,11 @@ class SshPlace final : public Place {
         input.loop, std::move(hosts), cluster::ssh_of(spec).config, input.port, input.on_broken));
   }
 
+  [[nodiscard]] base::Result<> remove(const job::JobSpec& spec, const cluster::JobPaths& paths,
+                                      Context& context) const override {
+    return remove_from_hosts(spec, std::filesystem::path(paths.folder).filename().string(),
+                             paths.hosts(), context);
+  }
   [[nodiscard]] std::string_view examined() const override { return "these hosts"; }
   [[nodiscard]] bool is_examined_by_host() const override { return true; }
   [[nodiscard]] Result<Examination> examine(const DoctorOptions& options,

@@ -123,4 +123,13 @@ Result<cluster::HelloMessage> hello_of(const KeeperOptions& options) {
   return hello;
 }
 
+void set_environment(const std::map<std::string, std::string>& more) {
+  for (const char* name : {"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_ORIGINAL_COMMAND"}) {
+    (void)::unsetenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread
+  }
+  for (const auto& [name, value] : more) {
+    (void)::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): likewise
+  }
+}
+
 }  // namespace gangrun::node

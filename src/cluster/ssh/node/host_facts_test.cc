@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/variable.h"
 #include "cluster/ssh/folder_mark.h"
 
 namespace gangrun::node {
@@ -76,6 +77,13 @@ TEST_F(HostFactsTest, AFolderIsSharedThatHasTheMark) {
   EXPECT_TRUE(hello_of(options_)->shares_folder);
   options_.working_folder = "/";
   EXPECT_FALSE(hello_of(options_)->shares_folder);
+}
+
+TEST_F(HostFactsTest, TasksFindNoConnectionOfSshAndWhatTheJobBrings) {
+  set_environment({{"HOST_FACTS_TEST", "brought"}});
+  EXPECT_EQ(base::variable("SSH_CONNECTION"), "");
+  EXPECT_EQ(base::variable("HOST_FACTS_TEST"), "brought");
+  ::unsetenv("HOST_FACTS_TEST");
 }
 
 TEST_F(HostFactsTest, AContainmentThatIsNoneIsAnError) {

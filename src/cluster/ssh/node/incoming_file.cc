@@ -12,16 +12,18 @@
 
 namespace gangrun::node {
 
+bool leads_out(const std::string& name) {
+  const std::filesystem::path path(name);
+  return path.empty() || path.is_absolute() ||
+         std::any_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+}
+
 base::Result<> IncomingFile::begin(const std::string& folder, const cluster::FileMessage& message) {
   if (file_.valid()) {
     return base::invalid_argument(
         base::format("{} is not whole: {} bytes are missing", path_, left_));
   }
-  const std::filesystem::path name(message.name);
-  const bool leads_out =
-      name.empty() || name.is_absolute() ||
-      std::any_of(name.begin(), name.end(), [](const auto& part) { return part == ".."; });
-  if (leads_out) {
+  if (leads_out(message.name)) {
     return base::invalid_argument(
         base::format("'{}' is no file of a working folder", message.name));
   }

@@ -10,12 +10,17 @@
 
 namespace gangrun::node {
 
+// Whether a name, relative to a folder, is of nothing in it.
+bool leads_out(const std::string& name);
+
 // A file for the working folder of a job, as it comes: one after another.
 class IncomingFile {
  public:
   // `folder`: the working folder. A name that leads out of it is refused.
   base::Result<> begin(const std::string& folder, const cluster::FileMessage& message);
   base::Result<> add(std::string_view bytes);
+  // Whether no bytes of it are missing; also before the first.
+  [[nodiscard]] bool is_whole() const { return !file_.valid(); }
 
  private:
   base::UniqueFd file_;

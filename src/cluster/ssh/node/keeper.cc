@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,9 +20,10 @@
 #include "cluster/local/local_cluster.h"
 #include "cluster/ssh/keeper_messages.h"
 #include "cluster/ssh/node/host_facts.h"
-#include "cluster/ssh/node/incoming_file.h"
 #include "cluster/ssh/node/log_follower.h"
+#include "cluster/ssh/node/output_sender.h"
 #include "cluster/ssh/node/run_folder.h"
+#include "cluster/ssh/node/work_folder.h"
 #include "cluster/ssh/relay.h"
 #include "net/event_loop.h"
 #include "process/signals.h"
@@ -91,8 +91,9 @@ class Keeper {
   void tell_some_logs(std::size_t bytes);
   void forget_told();
   void refuse(std::string detail);
-  void end();
-  void remove_all();
+  Result<> remove(const cluster::RemoveMessage& message);
+  void bring(const cluster::BringMessage& message);
+  void end(cluster::Kept kept);
   void lose_client(bool is_link_whole);
   void let_go();
   void leave_if_done();
@@ -119,7 +120,8 @@ class Keeper {
   }};
   std::uint64_t on_the_way_ = 0;  // bytes of logs that the client has not acknowledged
   std::map<std::uint32_t, Agent> agents_;
-  IncomingFile file_;
+  std::optional<WorkFolder> work_;
+  std::optional<OutputSender> outputs_;
   bool has_client_ = true;
   bool is_refused_ = false;
   int status_ = 0;
@@ -175,8 +177,9 @@ void Keeper::write() {
   out_.erase(0, static_cast<std::size_t>(put));
   if (!out_.empty()) return;
   writable_.reset();
-  if (is_refused_) return remove_all();
+  if (is_refused_) return end(cluster::Kept::kWritten);
   tell_logs();
+  if (outputs_) outputs_->send(kMaxWaiting);
 }
 
 void Keeper::refuse(std::string detail) {
@@ -215,46 +218,34 @@ Result<> Keeper::on_frames() {
   while (has_client_ && !is_refused_) {
     GANGRUN_ASSIGN(const auto frame, frames_.next());
     if (!frame) return {};
-    GANGRUN_TRY(
-        std::visit(base::Overloaded{
-                       [this](const cluster::MessageFrame& message) { return on(message); },
-                       [this](const cluster::FileFrame& file) { return file_.add(file.content); },
-                       [this](const cluster::StreamFrame& stream) -> Result<> {
-                         if (relay_ == nullptr) {
-                           return base::invalid_argument("no connection is open");
-                         }
-                         relay_->on_frame(stream);
-                         return {};
-                       },
-                       [](const cluster::OpenFrame& /*each*/) -> Result<> {
-                         return base::invalid_argument("only a host opens connections");
-                       },
-                       [](const cluster::LogFrame& /*each*/) -> Result<> {
-                         return base::invalid_argument("only a host has logs");
-                       },
-                   },
-                   *frame));
+    GANGRUN_TRY(std::visit(
+        base::Overloaded{
+            [this](const cluster::MessageFrame& message) { return on(message); },
+            [this](const cluster::FileFrame& file) -> Result<> {
+              if (!work_) return base::invalid_argument("no job has begun");
+              return work_->add(file.content);
+            },
+            [this](const cluster::StreamFrame& stream) -> Result<> {
+              if (relay_ == nullptr) {
+                return base::invalid_argument("no connection is open");
+              }
+              relay_->on_frame(stream);
+              return {};
+            },
+            [](const base::OneOf<cluster::OpenFrame, cluster::LogFrame> auto&) -> Result<> {
+              return base::invalid_argument("only a host opens connections, and has logs");
+            },
+        },
+        *frame));
   }
   return {};
 }
 
 Result<> Keeper::on(const cluster::MessageFrame& frame) {
   GANGRUN_ASSIGN(const auto message, cluster::keeper_message_from_json(frame.message));
-  const bool may_be_first = std::visit(
-      base::Overloaded{
-          [](const base::OneOf<cluster::BeginMessage, cluster::PingMessage> auto&) { return true; },
-          [](const cluster::LogsTakenMessage&) { return false; },
-          [](const base::OneOf<cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
-                               cluster::ReleaseOthersMessage, cluster::StopMessage,
-                               cluster::EndMessage> auto&) { return false; },
-          // Refused below, as it is none of the client's.
-          [](const base::OneOf<cluster::HelloMessage, cluster::BegunMessage,
-                               cluster::WaitingMessage, cluster::AllocatedMessage,
-                               cluster::EndedMessage, cluster::LeavingMessage,
-                               cluster::RefusedMessage> auto&) { return true; },
-      },
-      message);
-  if (!job_ && !may_be_first) return base::invalid_argument("the first message must be begin");
+  if (!job_ && cluster::is_of_a_job(message)) {
+    return base::invalid_argument("the first message must be begin");
+  }
   const auto done = [](const auto& what) -> Result<> {
     what();
     return {};
@@ -262,7 +253,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
   return std::visit(
       base::Overloaded{
           [&](const cluster::BeginMessage& each) { return begin(each); },
-          [&](const cluster::FileMessage& each) { return file_.begin(folder_->work(), each); },
+          [&](const cluster::FileMessage& each) { return work_->begin_file(each); },
           [&](const cluster::StartMessage& each) { return done([&] { start_agent(each); }); },
           [&](const cluster::AdoptMessage& each) { return done([&] { adopt(each); }); },
           [&](const cluster::ReleaseOthersMessage& /*each*/) {
@@ -279,11 +270,10 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
           },
           // That something came is what it says.
           [](const cluster::PingMessage& /*each*/) -> Result<> { return {}; },
-          [&](const cluster::EndMessage& /*each*/) { return done([&] { end(); }); },
-          [&](const base::OneOf<cluster::HelloMessage, cluster::BegunMessage,
-                                cluster::WaitingMessage, cluster::AllocatedMessage,
-                                cluster::EndedMessage, cluster::LeavingMessage,
-                                cluster::RefusedMessage> auto&) -> Result<> {
+          [&](const cluster::BringMessage& each) { return done([&] { bring(each); }); },
+          [&](const cluster::EndMessage& each) { return done([&] { end(each.kept); }); },
+          [&](const cluster::RemoveMessage& each) { return remove(each); },
+          [&](const cluster::MessageOfAHost auto& /*each*/) -> Result<> {
             return base::invalid_argument("such a message is a host's to send");
           },
       },
@@ -295,12 +285,8 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
   job_ = message;
   GANGRUN_ASSIGN(folder_, RunFolder::open(options_.folder, message.job_id, options_.host,
                                           message.run_folder, clock_.now() + kTakeOverLimit));
-  for (const char* name : {"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_ORIGINAL_COMMAND"}) {
-    (void)::unsetenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread
-  }
-  for (const auto& [name, value] : message.environment) {
-    (void)::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): likewise
-  }
+  work_.emplace(folder_->path());
+  set_environment(message.environment);
   GANGRUN_TRY(make_cluster(message));
   relay_ = std::make_unique<cluster::Relay>(loop_, [this](const cluster::Frame& frame) {
     tell_some_logs(kLogsFirst);
@@ -354,7 +340,7 @@ void Keeper::start_agent(const cluster::StartMessage& message) {
   launch.agent_config["socket_path"] = folder_->socket();
   launch.agent_config["log_prefix"] = prefix;
   launch.agent_config["working_folder"] =
-      job_->works_here ? options_.working_folder : folder_->work();
+      job_->works_here ? options_.working_folder : work_->path();
   cluster_->start(message.task, message.attempt, std::move(launch));
 }
 
@@ -427,16 +413,30 @@ void Keeper::forget_told() {
 
 // Ends.
 
-// The client is done with the job. It kills what is left, as its own machine's cluster would.
-void Keeper::end() {
-  has_client_ = false;
-  remove_all();
+// Of a job that has ended, for a client that has no other business here.
+Result<> Keeper::remove(const cluster::RemoveMessage& message) {
+  if (job_) return base::invalid_argument("the job has begun already");
+  const auto removal =
+      RunFolder::remove_all(options_.folder, message.job_id, clock_.now() + kKilledLimit);
+  tell(cluster::RemovedMessage{removal.folders, removal.left});
+  return {};
 }
 
-void Keeper::remove_all() {
+void Keeper::bring(const cluster::BringMessage& message) {
+  outputs_.emplace(*work_, [this](const cluster::Frame& frame) { send(frame); });
+  outputs_->begin(message);
+  outputs_->send(kMaxWaiting);
+}
+
+// The client is done with the job. It kills what is left, as its own machine's cluster would.
+void Keeper::end(cluster::Kept kept) {
+  has_client_ = false;
   cluster_.reset();
   relay_.reset();
-  if (folder_) folder_->remove(clock_.now() + kKilledLimit);
+  const bool is_kept = kept == cluster::Kept::kFolder ||
+                       (kept == cluster::Kept::kWritten && work_ && work_->has_new());
+  if (folder_ && is_kept) folder_->keep(kept == cluster::Kept::kFolder);
+  if (folder_ && !is_kept) folder_->remove(clock_.now() + kKilledLimit);
   loop_.stop();
 }
 
@@ -476,7 +476,14 @@ void Keeper::let_go() {
 void Keeper::leave_if_done() {
   if (!agents_.empty()) return;
   cluster_.reset();
-  if (folder_ && folder_->take_back()) folder_->remove(clock_.now() + kKilledLimit);
+  if (folder_ && folder_->take_back()) {
+    // Nobody is there to bring it to; a client that comes again finds it.
+    if (work_->has_new()) {
+      folder_->leave();
+    } else {
+      folder_->remove(clock_.now() + kKilledLimit);
+    }
+  }
   loop_.stop();
 }
 

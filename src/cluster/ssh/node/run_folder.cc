@@ -41,6 +41,9 @@ constexpr std::size_t kHashDigits = 16;
 // Where the folder itself is too deep.
 constexpr const char* kSocketFolder = "/tmp/gangrun-XXXXXX";
 
+// In a folder that stays until it is removed.
+constexpr const char* kKeptMark = "/kept";
+
 // What is written into the lock: "PID TICKS MACHINE HOST", the host as its user calls it.
 struct Holder {
   pid_t pid = 0;
@@ -212,6 +215,54 @@ void RunFolder::remove(base::Instant deadline) {
   fs::remove_all(path_, ignored);
 }
 
+void RunFolder::leave() {
+  // From now on the day counts.
+  (void)::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
+  lock_.reset();
+}
+
+void RunFolder::keep(bool until_removed) {
+  std::error_code ignored;
+  if (!socket_folder_.empty()) fs::remove_all(socket_folder_, ignored);
+  for (const char* name : {"logs", "agent.log", "master.sock", "agents.sock", "socket"}) {
+    fs::remove_all(fs::path(path_) / name, ignored);
+  }
+  if (until_removed) (void)base::write_file_atomically(path_ + kKeptMark, "", 0600);
+  leave();
+}
+
+RunFolder::Removal RunFolder::remove_all(const std::string& base, const std::string& job_id,
+                                         base::Instant deadline) {
+  Removal removal;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(base + "/jobs", failed)) {
+    RunFolder folder;
+    folder.path_ = entry.path().string();
+    folder.name_ = entry.path().filename().string();
+    if (folder.name_.substr(0, folder.name_.rfind('-')) != job_id) continue;
+    if (!folder.take_back()) {
+      removal.left = base::format("{}: the job has not ended there", folder.path_);
+      continue;
+    }
+    // Another host that has the same home is asked for its own.
+    if (!folder.read_holder()) continue;
+    folder.read_socket_folder();
+    folder.remove(deadline);
+    if (fs::exists(folder.path_, failed)) {
+      removal.left = base::format("{}: it cannot be removed, or a task lives", folder.path_);
+    } else {
+      ++removal.folders;
+    }
+  }
+  return removal;
+}
+
+void RunFolder::read_socket_folder() {
+  if (const auto known = base::read_file(path_ + "/socket", kMaxSocketPath); known.ok()) {
+    socket_folder_ = *known;
+  }
+}
+
 bool RunFolder::read_holder() {
   const auto holder = holder_of(lock_.get());
   if (!holder || holder->machine != this_machine()) return false;
@@ -228,10 +279,9 @@ void RunFolder::sweep(const std::string& base, base::WallTime now) {
     RunFolder folder;
     folder.path_ = entry.path().string();
     folder.name_ = entry.path().filename().string();
+    if (fs::exists(folder.path_ + kKeptMark, failed)) continue;
     if (!folder.take_back() || !folder.read_holder()) continue;
-    if (const auto known = base::read_file(folder.path_ + "/socket", kMaxSocketPath); known.ok()) {
-      folder.socket_folder_ = *known;
-    }
+    folder.read_socket_folder();
     folder.remove(std::chrono::steady_clock::now());
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/clock.h"
@@ -27,7 +28,7 @@ class RunFolder {
   [[nodiscard]] const std::string& socket() const { return socket_; }
   // Likewise, where the starter of the agents waits for the next keeper.
   [[nodiscard]] std::string starter_socket() const;
-  [[nodiscard]] std::string work() const { return path_ + "/work"; }
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string agent_log() const { return path_ + "/agent.log"; }
   [[nodiscard]] std::string log_prefix(const job::TaskId& task, int attempt) const;
 
@@ -38,10 +39,21 @@ class RunFolder {
   // All of it, with the lock held. Agents of the job that were killed have until the deadline to
   // end; where one lives on, another keeper waits for it and removes the folder.
   void remove(base::Instant deadline);
+  // Leaves it, without its logs, for a day, or until it is removed by its job's name.
+  void keep(bool until_removed);
+  // Leaves it for a day as it is, for a keeper that may come.
+  void leave();
+  // What there is of a job, wherever its keepers have gone.
+  struct Removal {
+    std::uint64_t folders = 0;
+    std::string left;  // a folder that is still there, and why; empty: none
+  };
+  static Removal remove_all(const std::string& base, const std::string& job_id,
+                            base::Instant deadline);
 
   // Removes folders of jobs that ended without their keepers: those that nobody has locked, changed
-  // last more than a day before `now`, with no living agent. Several machines may have `base`, and
-  // each can tell of its own folders only.
+  // last more than a day before `now`, with no living agent, that are not kept. Several machines
+  // may have `base`, and each can tell of its own folders only.
   static void sweep(const std::string& base, base::WallTime now);
 
  private:
@@ -51,6 +63,7 @@ class RunFolder {
   base::Result<bool> lock(base::Instant deadline);
   // False: nobody has held it, or another machine.
   bool read_holder();
+  void read_socket_folder();
   base::Result<> find_socket();
 
   std::string path_;

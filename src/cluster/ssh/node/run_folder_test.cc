@@ -61,7 +61,7 @@ TEST_F(RunFolderTest, IsOursAloneAndGoesWithAllThatIsInIt) {
   struct stat info {};
   ASSERT_EQ(::stat(path(*folder).c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0700U);
-  std::ofstream(folder->work() + "/train.py") << "pass";
+  std::ofstream(folder->path() + "/work" + "/train.py") << "pass";
   std::ofstream(folder->log_prefix({"worker", 0}, 1) + ".out") << "line\n";
   folder->remove(base::soon());
   EXPECT_FALSE(is_there(*folder));
@@ -123,7 +123,7 @@ TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneWasRemoved) {
   auto again = RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon());
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_NE(again->name(), folder->name());
-  EXPECT_TRUE(fs::exists(again->work()));
+  EXPECT_TRUE(fs::exists(again->path() + "/work"));
   EXPECT_FALSE(RunFolder::open(base_, "wine-1", "gpu1", "../wine-1", base::soon()).ok());
 }
 
@@ -147,6 +147,49 @@ TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneIsRemovedMeanwhile) {
 }
 
 // A home folder may be that of many machines.
+// What tasks have written outlives the keeper, but not for ever; what is to stay does.
+TEST_F(RunFolderTest, OneThatIsKeptStaysForADayOrUntilItIsRemoved) {
+  for (const bool until_removed : {false, true}) {
+    auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+    ASSERT_TRUE(folder.ok()) << folder.error().message;
+    std::ofstream(fs::path(path(*folder)) / "work" / "model") << "weights";
+    make_old(path(*folder));
+    folder->keep(until_removed);
+    EXPECT_FALSE(fs::exists(path(*folder) + "/logs"));
+    RunFolder::sweep(base_, base::SystemClock().wall_now());
+    EXPECT_TRUE(fs::exists(fs::path(path(*folder)) / "work" / "model"))
+        << "its day begins when it is left";
+    make_old(path(*folder));
+    RunFolder::sweep(base_, base::SystemClock().wall_now());
+    EXPECT_EQ(is_there(*folder), until_removed);
+  }
+  const auto removal = RunFolder::remove_all(base_, "wine-1", base::soon());
+  EXPECT_EQ(removal.folders, 1U);
+  EXPECT_EQ(removal.left, "");
+  EXPECT_TRUE(fs::is_empty(base_ + "/jobs"));
+}
+
+TEST_F(RunFolderTest, OnlyThoseOfTheJobAreRemovedAndNoneThatAKeeperHas) {
+  auto other = RunFolder::open(base_, "wine-12", "gpu1", "", base::soon());
+  auto lives = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(other.ok() && lives.ok());
+  other->leave();
+  const auto removal = RunFolder::remove_all(base_, "wine-1", base::soon());
+  EXPECT_EQ(removal.folders, 0U);
+  EXPECT_EQ(removal.left, path(*lives) + ": the job has not ended there");
+  EXPECT_TRUE(is_there(*other) && is_there(*lives));
+}
+
+// A client that comes again finds what the tasks had written when it had gone.
+TEST_F(RunFolderTest, OneThatWasLeftIsTakenAgain) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  folder->leave();
+  auto again = RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->name(), folder->name());
+}
+
 TEST_F(RunFolderTest, OneOfAnotherMachineIsNotSwept) {
   auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
   ASSERT_TRUE(folder.ok());

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace gangrun::cli {
+
+// Whether who sits before standard input agrees to what was asked, in time. Only "y" and "yes" are
+// an answer that does.
+bool is_agreed();
+
+}  // namespace gangrun::cli

@@ -1,0 +1,83 @@
+#include "client/removal.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "client/place.h"
+#include "client/sites.h"
+#include "cluster/kept/job_folder.h"
+#include "cluster/kept/local_site.h"
+
+namespace gangrun::client {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using base::Result;
+
+constexpr std::size_t kMaxIdBytes = 256;
+
+base::Error not_ended(const std::string& id) {
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("{} has not ended; gangrun kill {} ends it", id, id)};
+}
+
+// What the Python package has put together for the job and kept (python/gangrun/_staging.py).
+void remove_staging(const std::string& home, const std::string& id) {
+  std::error_code failed;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(home + "/python", failed)) {
+    const auto owner = base::read_file((entry.path() / "owner").string(), kMaxIdBytes);
+    if (owner.ok() && *owner == id) folders.push_back(entry.path());
+  }
+  for (const fs::path& folder : folders) {
+    // It may be a link to one in the folder where the job was started.
+    fs::remove_all(fs::canonical(folder, failed), failed);
+    fs::remove_all(folder, failed);
+  }
+}
+
+}  // namespace
+
+Result<std::string> ended_job(const Context& context, const std::string& job) {
+  if (const Place* place = context.places.with_job(job)) {
+    return base::invalid_argument(
+        base::format("JOB: '{}' is a job of `on: {}`, which keeps it; allowed: jobs that are kept "
+                     "on this machine",
+                     job, place->rules().name));
+  }
+  GANGRUN_ASSIGN(const std::string home, home_of(context));
+  GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
+  GANGRUN_ASSIGN(std::string id, cluster::resolve_job(ids, job));
+  const cluster::JobPaths paths = cluster::paths_of(home, id);
+  if (cluster::has_master(paths) || cluster::has_supervisor(paths)) return not_ended(id);
+  // A detached job may go on without a master for a while. One whose record cannot be read has
+  // none.
+  GANGRUN_ASSIGN(const auto site, home_site(context));
+  const auto status = site->status(id);
+  if (status.ok() && !job::is_final(status->state)) return not_ended(id);
+  return id;
+}
+
+Result<> remove_job(Context& context, const std::string& id) {
+  GANGRUN_ASSIGN(const std::string home, home_of(context));
+  const cluster::JobPaths paths = cluster::paths_of(home, id);
+  const auto spec = cluster::stored_spec(paths, context.places.rules().sections());
+  // Of a job whose description cannot be read nobody knows where it was.
+  if (spec.ok()) {
+    if (const Place* place = context.places.find(spec->on)) {
+      GANGRUN_TRY(place->remove(*spec, paths, context));
+    }
+  }
+  GANGRUN_TRY(cluster::remove_ended_job(paths));
+  remove_staging(home, id);
+  return {};
+}
+
+}  // namespace gangrun::client

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "client/context.h"
+
+namespace gangrun::client {
+
+// The job of this machine that `job` means: kNotFound where no job, or more than one, is meant;
+// kFailedPrecondition where it has not ended.
+base::Result<std::string> ended_job(const Context& context, const std::string& job);
+
+// Removes what there is of an ended job: first what its place keeps of it elsewhere, then its
+// folder on this machine, with its logs, results, outputs and journal. After an error the folder is
+// still there, so that the command can be given again.
+base::Result<> remove_job(Context& context, const std::string& id);
+
+}  // namespace gangrun::client

@@ -1,0 +1,154 @@
+#include "cluster/ssh/client/ssh_removal.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "base/strings.h"
+#include "client/agent_program.h"
+#include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/host_records.h"
+#include "host/ending_signals.h"
+#include "net/event_loop.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxWhy = 300;
+// A host may take so long to remove its folder, and to end.
+constexpr std::chrono::minutes kRemovalLimit(5);
+constexpr std::chrono::seconds kLeaveLimit(5);
+
+// Asks each host of a job, and hears what it says.
+class Removal {
+ public:
+  Removal(net::EventLoop& loop, cluster::HostLinks& links, std::string job_id)
+      : loop_(loop), links_(links), job_id_(std::move(job_id)), answers_(links.size()) {}
+
+  // Whether all hosts have answered before `is_over`, or are down.
+  void ask_all(const std::function<bool()>& is_cancelled, base::Instant deadline);
+  // Why the host still has something; empty: it has not.
+  [[nodiscard]] std::string trouble(std::size_t index) const {
+    return answers_[index].value_or("it did not answer");
+  }
+
+ private:
+  void on_frame(std::size_t index, const cluster::Frame& frame);
+  void on_message(std::size_t index, const base::Json& json);
+  void answer(std::size_t index, std::string text) {
+    if (!answers_[index]) answers_[index] = base::shorten(text, kMaxWhy);
+  }
+
+  net::EventLoop& loop_;
+  cluster::HostLinks& links_;
+  const std::string job_id_;
+  std::vector<std::optional<std::string>> answers_;
+};
+
+void Removal::ask_all(const std::function<bool()>& is_cancelled, base::Instant deadline) {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (const auto& trouble = links_.trouble(i)) {
+      answer(i, trouble->message);
+      continue;
+    }
+    links_.set_callbacks(
+        i, {.on_up = [] {},
+            .on_frame = [this, i](const cluster::Frame& frame) { on_frame(i, frame); },
+            .on_down = [this, i](const base::Error& why,
+                                 bool /*can_pass*/) { answer(i, why.message); },
+            .on_drained = [] {}});
+    links_.at(i).send(cluster::MessageFrame{cluster::to_json(cluster::RemoveMessage{job_id_})});
+  }
+  (void)loop_.run_until(
+      [&] {
+        return is_cancelled() ||
+               std::ranges::all_of(answers_, [](const auto& each) { return each.has_value(); });
+      },
+      deadline);
+}
+
+void Removal::on_frame(std::size_t index, const cluster::Frame& frame) {
+  std::visit(base::Overloaded{
+                 [&](const cluster::MessageFrame& each) { on_message(index, each.message); },
+                 [](const base::OneOf<cluster::OpenFrame, cluster::StreamFrame, cluster::LogFrame,
+                                      cluster::FileFrame> auto&) {},
+             },
+             frame);
+}
+
+void Removal::on_message(std::size_t index, const base::Json& json) {
+  const auto message = cluster::keeper_message_from_json(json);
+  if (!message.ok()) return answer(index, message.error().message);
+  std::visit(
+      base::Overloaded{
+          [&](const cluster::RemovedMessage& removed) { answer(index, removed.left); },
+          [&](const cluster::RefusedMessage& refused) { answer(index, refused.detail); },
+          [](const base::OneOf<cluster::HelloMessage, cluster::BeginMessage, cluster::BegunMessage,
+                               cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
+                               cluster::ReleaseOthersMessage, cluster::StopMessage,
+                               cluster::PingMessage, cluster::BringMessage, cluster::EndMessage,
+                               cluster::RemoveMessage, cluster::WaitingMessage,
+                               cluster::AllocatedMessage, cluster::EndedMessage,
+                               cluster::OutputMessage, cluster::BroughtMessage,
+                               cluster::LogsTakenMessage, cluster::LeavingMessage> auto&) {},
+      },
+      *message);
+}
+
+// The job, with only those of its hosts that have something of it.
+job::JobSpec with_hosts(job::JobSpec spec, const std::vector<cluster::HostRecord>& records) {
+  spec.hosts.clear();
+  for (const cluster::HostRecord& record : records) spec.hosts.push_back({record.host, {}});
+  return spec;
+}
+
+}  // namespace
+
+Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
+                           const std::string& hosts_file, const Context& context) {
+  GANGRUN_ASSIGN(const auto records, cluster::read_host_records(hosts_file));
+  if (records.empty()) return {};
+  GANGRUN_ASSIGN(const std::string agent, find_agent(context));
+  net::EventLoop loop;
+  bool is_cancelled = false;
+  GANGRUN_ASSIGN(const net::Watch signals,
+                 loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  GANGRUN_ASSIGN(const auto links,
+                 make_links(loop, with_hosts(spec, records), agent, context.folder));
+  bool is_settled = false;
+  links->open_all([&is_settled] { is_settled = true; });
+  (void)loop.run_until([&] { return is_settled || is_cancelled; },
+                       context.clock.now() + kLoginLimit);
+  Removal removal(loop, *links, job_id);
+  removal.ask_all([&is_cancelled] { return is_cancelled; }, context.clock.now() + kRemovalLimit);
+  const base::Instant deadline = context.clock.now() + kLeaveLimit;
+  for (std::size_t i = 0; i < links->size(); ++i) links->at(i).finish(deadline);
+  std::vector<cluster::HostRecord> rest;
+  std::string first;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::string why = removal.trouble(i);
+    if (why.empty()) continue;
+    rest.push_back(records[i]);
+    if (first.empty()) {
+      first = base::format("host {} still has {}: {}", records[i].host, records[i].path, why);
+    }
+  }
+  GANGRUN_TRY(cluster::write_host_records(hosts_file, rest));
+  if (rest.empty()) return {};
+  return base::unavailable(
+      rest.size() == 1 ? first : base::format("{} (and {} other hosts)", first, rest.size() - 1));
+}
+
+}  // namespace gangrun::client

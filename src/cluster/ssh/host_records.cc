@@ -1,0 +1,59 @@
+#include "cluster/ssh/host_records.h"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20U;
+
+base::Result<HostRecord> record_from(const base::Json& json) {
+  HostRecord record;
+  GANGRUN_ASSIGN(record.host, base::json_member<std::string>(json, "host"));
+  GANGRUN_ASSIGN(record.run_folder, base::json_member<std::string>(json, "run_folder"));
+  GANGRUN_ASSIGN(record.path, base::json_member<std::string>(json, "path"));
+  GANGRUN_ASSIGN(record.works_here, base::json_member<bool>(json, "works_here"));
+  return record;
+}
+
+}  // namespace
+
+base::Result<> write_host_records(const std::string& path, const std::vector<HostRecord>& records) {
+  if (records.empty()) {
+    (void)::unlink(path.c_str());
+    return {};
+  }
+  base::Json json = base::Json::array();
+  for (const HostRecord& record : records) {
+    json.push_back({{"host", record.host},
+                    {"run_folder", record.run_folder},
+                    {"path", record.path},
+                    {"works_here", record.works_here}});
+  }
+  return base::write_file_atomically(path, base::dump_json(json) + "\n", 0600);
+}
+
+base::Result<std::vector<HostRecord>> read_host_records(const std::string& path) {
+  std::vector<HostRecord> records;
+  const auto text = base::read_file(path, kMaxBytes);
+  if (!text.ok() && text.error().code == base::Code::kNotFound) return records;
+  if (!text.ok()) return text.error();
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxBytes));
+  if (!json.is_array()) return base::invalid_argument(base::format("{}: is no list", path));
+  for (const base::Json& each : json) {
+    auto record = record_from(each);
+    if (!record.ok()) return record.error().context(path);
+    records.push_back(*std::move(record));
+  }
+  return records;
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,50 @@
+#include "cluster/ssh/host_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace gangrun::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::IsEmpty;
+
+class HostRecordsTest : public testing::Test {
+ protected:
+  HostRecordsTest() { fs::create_directories(top_); }
+  ~HostRecordsTest() override { fs::remove_all(top_); }
+
+  const fs::path top_ =
+      fs::path(testing::TempDir()) /
+      ("records-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const std::string path_ = (top_ / "hosts.json").string();
+};
+
+TEST_F(HostRecordsTest, ComeBack) {
+  const std::vector<HostRecord> records = {{"gpu1", "wine-1-ab", "/home/ann/c/wine-1-ab", false},
+                                           {"gpu2", "wine-1-cd", "/tmp/wine-1-cd", true}};
+  ASSERT_TRUE(write_host_records(path_, records).ok());
+  const auto again = read_host_records(path_);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, records);
+}
+
+TEST_F(HostRecordsTest, WithoutAnyThereIsNoFile) {
+  EXPECT_THAT(*read_host_records(path_), IsEmpty());
+  ASSERT_TRUE(write_host_records(path_, {{"gpu1", "a", "/a", false}}).ok());
+  ASSERT_TRUE(write_host_records(path_, {}).ok());
+  EXPECT_TRUE(fs::is_empty(top_));
+}
+
+TEST_F(HostRecordsTest, WhatIsNoneIsNamed) {
+  for (const char* text : {"{}", "[1]", "[{\"host\": \"a\"}]", "["}) {
+    std::ofstream(path_) << text;
+    EXPECT_FALSE(read_host_records(path_).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gangrun::cluster

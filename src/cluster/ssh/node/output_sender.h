@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "cluster/ssh/frames.h"
+#include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/node/work_folder.h"
+
+namespace gangrun::node {
+
+// Sends to the client what tasks have written, piece by piece, and at last what it has not sent.
+class OutputSender {
+ public:
+  // The views are valid during the call.
+  using Sink = std::function<void(const cluster::Frame&)>;
+  OutputSender(const WorkFolder& folder, Sink sink) : folder_(folder), sink_(std::move(sink)) {}
+
+  // What was begun before is begun anew.
+  void begin(const cluster::BringMessage& wanted);
+  // Sends about `bytes` more, where there is something.
+  void send(std::size_t bytes);
+
+ private:
+  void tell(const cluster::KeeperMessage& message);
+  void begin_next();
+  std::size_t send_piece();
+  void end(std::string failure);
+
+  const WorkFolder& folder_;
+  Sink sink_;
+  bool is_sending_ = false;
+  std::deque<WorkFolder::Entry> waiting_;
+  cluster::BroughtMessage brought_;
+  base::UniqueFd file_;  // that is being sent
+  std::string name_;
+  std::uint64_t left_ = 0;
+};
+
+}  // namespace gangrun::node

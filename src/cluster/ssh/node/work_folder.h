@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/node/incoming_file.h"
+
+namespace gangrun::node {
+
+// What is looked at in one folder; more than that stays on its host.
+inline constexpr std::size_t kMaxWorkFiles = 100'000;
+
+// The folder in which the tasks of a job work on a host that does not share the client's: what was
+// brought there, and what they have written since.
+class WorkFolder {
+ public:
+  // Of a job's folder (RunFolder), where it is "work", with "brought" beside it, which tells later
+  // keepers what was brought.
+  explicit WorkFolder(const std::string& run_folder)
+      : path_(run_folder + "/work"), notes_(run_folder + "/brought") {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // A file comes, and then its bytes; or a folder. An error names it; one that leads out of the
+  // folder is none.
+  base::Result<> begin_file(const cluster::FileMessage& file);
+  base::Result<> add(std::string_view bytes);
+
+  // A file, or a symbolic link where it has a target.
+  struct Entry {
+    std::string name;  // relative to the folder
+    std::uint64_t size = 0;
+    bool is_executable = false;
+    std::string target{};
+
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  struct Written {
+    std::vector<Entry> chosen;
+    std::vector<Entry> left;  // over the limit
+    std::vector<std::string> missing;
+  };
+  // What is to be brought to the client: all that is at `names`, and with `new_too`, of what is new
+  // or has changed since it was brought, as many as have `limit` bytes together, the smallest
+  // first. Caches of compiled Python are not worth it.
+  [[nodiscard]] base::Result<Written> written(const std::vector<std::string>& names, bool new_too,
+                                              std::uint64_t limit) const;
+  // Whether something is new or has changed; also where that cannot be found out.
+  [[nodiscard]] bool has_new() const;
+
+ private:
+  // What tells a file from another of its name.
+  struct Stamp {
+    std::uint64_t size = 0;
+    std::uint64_t inode = 0;
+    std::int64_t changed_s = 0;
+    std::int64_t changed_ns = 0;
+
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  using Stamps = std::map<std::string, Stamp>;
+
+  base::Result<> note_whole_file();
+  [[nodiscard]] base::Result<Stamps> brought() const;
+  base::Result<> add_all(const std::string& name, const Stamps* brought,
+                         std::vector<Entry>& entries) const;
+  base::Result<> add_entry(const std::string& name, const Stamps* brought,
+                           std::vector<Entry>& entries) const;
+
+  std::string path_;
+  std::string notes_;
+  IncomingFile file_;
+  std::string name_;  // of that
+};
+
+}  // namespace gangrun::node

@@ -1,0 +1,90 @@
+#include "cluster/ssh/outputs_report.h"
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/units.h"
+
+namespace gangrun::cluster {
+
+namespace {
+
+// How many hosts or files a sentence names, and how much of a name.
+constexpr std::size_t kMaxNamed = 5;
+constexpr std::size_t kMaxName = 120;
+
+std::string size_words(std::uint64_t bytes) {
+  constexpr double kStep = 1024;
+  double size = static_cast<double>(bytes);
+  if (size < kStep) return base::format("{} B", bytes);
+  std::string_view unit;
+  for (const std::string_view each : {"KiB", "MiB", "GiB", "TiB"}) {
+    unit = each;
+    size /= kStep;
+    if (size < kStep) break;
+  }
+  return base::format("{:.1f} {}", size, unit);
+}
+
+std::string count_words(std::uint64_t files) {
+  return files == 1 ? "1 file" : base::format("{} files", files);
+}
+
+std::string names_words(const std::vector<std::string>& names) {
+  return base::first_and_more(
+      names, kMaxNamed, [](const std::string& name) { return base::shorten(name, kMaxName); });
+}
+
+void add_left(const HostReport& host, std::int64_t limit_mib, bool are_kept,
+              std::vector<std::string>& sentences) {
+  if (host.left_files == 0) return;
+  sentences.push_back(base::format(
+      "{} of host {} ({}) over outputs_limit ({}) stay in {}{}: {}", count_words(host.left_files),
+      host.host, size_words(host.left_bytes), job::memory_text(limit_mib), host.folder,
+      are_kept ? "" : " for a day", names_words(host.left)));
+}
+
+}  // namespace
+
+std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
+                                        const std::string& folder, std::int64_t limit_mib,
+                                        bool are_kept) {
+  std::vector<std::string> sentences;
+  std::vector<std::string> bringers;
+  std::vector<std::string> keepers;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  for (const HostReport& host : hosts) {
+    if (host.files > 0) bringers.push_back(host.host);
+    files += host.files;
+    bytes += host.bytes;
+    keepers.push_back(base::format("{} ({})", host.host, host.folder));
+  }
+  if (files > 0) {
+    sentences.push_back(base::format("{} ({}) that tasks have written on {} are in {}",
+                                     count_words(files), size_words(bytes),
+                                     base::first_and_more(bringers, kMaxNamed), folder));
+  }
+  for (const HostReport& host : hosts) {
+    add_left(host, limit_mib, are_kept, sentences);
+    if (!host.missing.empty()) {
+      sentences.push_back(
+          base::format("no task on host {} has written {}", host.host, names_words(host.missing)));
+    }
+    if (!host.failure.empty()) {
+      sentences.push_back(
+          base::format("what tasks have written on host {} was not all brought, and stays in {}{}: "
+                       "{}",
+                       host.host, host.folder, are_kept ? "" : " for a day", host.failure));
+    }
+  }
+  if (are_kept && !keepers.empty()) {
+    sentences.push_back(base::format("the folders of the job stay until `gangrun rm`: {}",
+                                     base::first_and_more(keepers, kMaxNamed)));
+  }
+  return sentences;
+}
+
+}  // namespace gangrun::cluster

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "cluster/ssh/ssh_cluster_internal.h"
+#include "job/limits.h"
+
+// What is brought of the files that tasks have written, once the job has ended; and the record of
+// what hosts have.
+namespace gangrun::cluster {
+
+namespace {
+
+// A host that brings nothing for so long brings nothing more.
+constexpr std::chrono::seconds kBringLimit(60);
+constexpr std::size_t kMaxFailure = 400;
+
+}  // namespace
+
+// What no master of the job has told before is read from the record of the earlier one.
+void SshCluster::recall_hosts() {
+  if (options_.is_first_master) return;
+  const auto records = read_host_records(options_.hosts_file);
+  if (!records.ok()) return logger_.error("{}", records.error().message);
+  for (const HostRecord& record : *records) {
+    const auto host = std::find_if(hosts_.begin(), hosts_.end(),
+                                   [&](const auto& each) { return each->name() == record.host; });
+    if (host == hosts_.end()) continue;
+    (*host)->run_folder = record.run_folder;
+    (*host)->folder_path = record.path;
+    (*host)->works_here = record.works_here;
+    (*host)->has_files = true;
+    (*host)->had_tasks = true;
+    (*host)->had_others = true;
+  }
+}
+
+void SshCluster::record_hosts() const {
+  std::vector<HostRecord> records;
+  for (const auto& host : hosts_) {
+    // What they have of their own goes within a day, whatever happens.
+    if (host->run_folder.empty() || host->works_here.value_or(false) || host->is_clear) continue;
+    records.push_back(
+        {host->name(), host->run_folder, host->folder_path, host->works_here.value_or(false)});
+  }
+  const auto written = write_host_records(options_.hosts_file, records);
+  if (!written.ok()) logger_.error("{}", written.error().message);
+}
+
+void SshCluster::settle(std::function<void()> done) {
+  settled_ = std::move(done);
+  are_lines_awaited_ = !tails_.empty();
+  if (!are_lines_awaited_) bring_outputs();
+}
+
+void SshCluster::bring_outputs() {
+  for (const auto& host : hosts_) {
+    const bool has_copy = !host->run_folder.empty() && !host->works_here.value_or(true);
+    const bool has_written = has_copy && host->had_tasks;
+    host->bringing = has_written ? Host::Bringing::kAwaited : Host::Bringing::kOver;
+    if (!has_written) host->kept = Kept::kNothing;
+    if (host->bringing == Host::Bringing::kAwaited && host->state == Host::State::kReady) {
+      ask_for_outputs(*host);
+    }
+    // Its lease is over: nobody comes any more.
+    const bool is_gone =
+        host->state == Host::State::kDown && host->was_up && !host->lease.pending();
+    if (host->bringing == Host::Bringing::kAwaited && is_gone) fail_bringing(*host, host->trouble);
+  }
+  settle_if_over();
+}
+
+void SshCluster::cut_short() {
+  // Files are asked for then, if they were not before, and given up too.
+  if (!tails_.empty()) give_up_tails();
+  for (const auto& host : hosts_) {
+    if (host->bringing == Host::Bringing::kAwaited || host->bringing == Host::Bringing::kGoesOn) {
+      fail_bringing(*host, "nobody waited for it");
+    }
+  }
+  settle_if_over();
+}
+
+void SshCluster::ask_for_outputs(Host& host) {
+  BringMessage bring;
+  for (const auto& [type, outputs] : options_.outputs) {
+    if (!host.had_others && !host.types.contains(type)) continue;
+    if (!outputs) {
+      bring.new_too = true;
+    } else {
+      bring.names.insert(bring.names.end(), outputs->begin(), outputs->end());
+    }
+  }
+  std::sort(bring.names.begin(), bring.names.end());
+  bring.names.erase(std::unique(bring.names.begin(), bring.names.end()), bring.names.end());
+  bring.limit = options_.outputs_limit;
+  host.bringing = Host::Bringing::kGoesOn;
+  host.report = {.host = host.name(), .folder = host.folder_path + "/work"};
+  // What is named has no limit but the disk's.
+  host.outputs =
+      std::make_unique<HostOutputs>(base::format("{}/{}", options_.output_folder, host.name()),
+                                    bring.names.empty() ? bring.limit : 0);
+  if (bring.names.empty() && !bring.new_too) return end_bringing(host);
+  host.link->send(MessageFrame{to_json(bring)});
+  await_more(host);
+}
+
+void SshCluster::await_more(Host& host) {
+  host.bring_limit = loop_.after(kBringLimit, [this, &host] {
+    fail_bringing(host, base::format("nothing came for {}", base::to_words(kBringLimit)));
+    settle_if_over();
+  });
+}
+
+bool SshCluster::is_bringing(const Host& host) const {
+  return host.bringing == Host::Bringing::kGoesOn && host.outputs != nullptr;
+}
+
+void SshCluster::on(Host& host, const OutputMessage& message) {
+  if (host.bringing == Host::Bringing::kNotYet) {
+    return host.link->give_up("brings a file, which nobody asked for");
+  }
+  // It may not know yet that nobody waits any longer.
+  if (!is_bringing(host)) return;
+  await_more(host);
+  check_output(host, host.outputs->begin(message));
+}
+
+void SshCluster::on(Host& host, const FileFrame& frame) {
+  if (host.bringing == Host::Bringing::kNotYet) {
+    return host.link->give_up("sends a file, which nobody asked for");
+  }
+  if (!is_bringing(host)) return;
+  await_more(host);
+  check_output(host, host.outputs->add(frame.content));
+}
+
+void SshCluster::check_output(Host& host, const base::Result<>& done) {
+  if (done.ok()) return;
+  fail_bringing(host, done.error().message);
+  settle_if_over();
+}
+
+void SshCluster::on(Host& host, const BroughtMessage& message) {
+  if (!is_bringing(host)) return;
+  const auto first = [](const std::vector<std::string>& names) {
+    return std::vector<std::string>(
+        names.begin(),
+        names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), job::kMaxOutputs)));
+  };
+  host.report.left = first(message.left);
+  host.report.left_files = message.left_files;
+  host.report.left_bytes = message.left_bytes;
+  host.report.missing = first(message.missing);
+  host.report.failure = base::shorten(message.failure, kMaxFailure);
+  end_bringing(host);
+  settle_if_over();
+}
+
+void SshCluster::fail_bringing(Host& host, std::string why) {
+  host.report.host = host.name();
+  host.report.folder = host.folder_path + "/work";
+  host.report.failure = std::move(why);
+  end_bringing(host);
+}
+
+void SshCluster::end_bringing(Host& host) {
+  host.bringing = Host::Bringing::kOver;
+  host.bring_limit.reset();
+  if (host.outputs != nullptr) {
+    host.outputs->drop();
+    host.report.files = host.outputs->files();
+    host.report.bytes = host.outputs->bytes();
+  }
+  host.outputs.reset();
+  const bool is_whole = host.report.failure.empty() && host.report.left_files == 0;
+  host.kept = options_.keep_folders ? Kept::kFolder : is_whole ? Kept::kNothing : Kept::kWritten;
+}
+
+void SshCluster::settle_if_over() {
+  if (!settled_) return;
+  std::vector<HostReport> reports;
+  for (const auto& host : hosts_) {
+    if (host->bringing != Host::Bringing::kOver) return;
+    if (!host->report.host.empty()) reports.push_back(host->report);
+  }
+  for (std::string& sentence : outputs_report(
+           reports, options_.output_folder,
+           static_cast<std::int64_t>(options_.outputs_limit >> 20U), options_.keep_folders)) {
+    emit(Remark{std::move(sentence)});
+  }
+  // Behind the remarks, and never inside the call.
+  loop_.post([alive = std::weak_ptr<bool>(alive_), done = std::exchange(settled_, nullptr)] {
+    if (!alive.expired()) done();
+  });
+}
+
+}  // namespace gangrun::cluster
