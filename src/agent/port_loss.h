@@ -20,7 +20,7 @@ inline constexpr std::chrono::seconds kPortLossWindow(30);
 struct RunPorts {
   std::vector<std::uint16_t> held;  // for the task
   job::Hold hold = job::Hold::kUntilBind;
-  std::vector<std::uint16_t> told;  // that the user's variables and command name
+  std::vector<std::uint16_t> told{};  // that the user's variables and command name
 };
 
 // Those that the user's own variables, such as MASTER_PORT, and command name.

@@ -169,7 +169,6 @@ void SshCluster::send_start(Agent& agent) {
     agent.error_base = size_of(log_path(agent.task, true));
   }
   agent.state = Agent::State::kStarting;
-  agent.host->had_tasks = true;
   agent.host->types.insert(agent.task.type);
   StartMessage message{.agent = agent.number,
                        .task = agent.task,

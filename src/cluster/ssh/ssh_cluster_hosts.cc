@@ -310,6 +310,7 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
   if (base::dump_json(message.handle).size() > kMaxHandle) return refuse_message(host, "allocated");
   agent->state = Agent::State::kRuns;
   agent->handle = message.handle;
+  host.had_tasks = true;
   host.waits_for.clear();
   emit(Allocated{agent->task,
                  agent->attempt,

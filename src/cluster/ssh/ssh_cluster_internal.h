@@ -81,6 +81,7 @@ struct SshCluster::Host {
   std::unique_ptr<HostOutputs> outputs;
   HostReport report;
   net::Timer bring_limit;
+  int times_asked = 0;
   // What it is told at the end; it has not been asked, or has not brought all.
   Kept kept = Kept::kWritten;
   bool is_clear = false;  // it has said that nothing is left there

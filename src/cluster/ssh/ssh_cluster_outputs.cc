@@ -15,6 +15,8 @@ namespace {
 
 // A host that brings nothing for so long brings nothing more.
 constexpr std::chrono::seconds kBringLimit(60);
+// So often its connection may break meanwhile.
+constexpr int kMaxAsked = 5;
 constexpr std::size_t kMaxFailure = 400;
 
 }  // namespace
@@ -61,6 +63,8 @@ void SshCluster::bring_outputs() {
     const bool has_written = has_copy && host->had_tasks;
     host->bringing = has_written ? Host::Bringing::kAwaited : Host::Bringing::kOver;
     if (!has_written) host->kept = Kept::kNothing;
+    // One that does not come back is waited for no longer than one that brings nothing.
+    if (has_written) await_more(*host);
     if (host->bringing == Host::Bringing::kAwaited && host->state == Host::State::kReady) {
       ask_for_outputs(*host);
     }
@@ -84,6 +88,8 @@ void SshCluster::cut_short() {
 }
 
 void SshCluster::ask_for_outputs(Host& host) {
+  // Each time it begins anew.
+  if (++host.times_asked > kMaxAsked) return fail_bringing(host, host.trouble);
   BringMessage bring;
   for (const auto& [type, outputs] : options_.outputs) {
     if (!host.had_others && !host.types.contains(type)) continue;
@@ -104,7 +110,6 @@ void SshCluster::ask_for_outputs(Host& host) {
                                     bring.names.empty() ? bring.limit : 0);
   if (bring.names.empty() && !bring.new_too) return end_bringing(host);
   host.link->send(MessageFrame{to_json(bring)});
-  await_more(host);
 }
 
 void SshCluster::await_more(Host& host) {
