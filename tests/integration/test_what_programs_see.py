@@ -16,7 +16,7 @@ SEEN = pathlib.Path(__file__).with_name("seen.py")
 USER, GROUP, OTHER_GROUP = 65534, 65534, 100
 
 # What differs from a program that a shell in a terminal has started, and why: docs/job.md, "What programs notice".
-ALWAYS = {"terminal"}
+ALWAYS = {"terminal", "signals ignored"}
 PID_NAMESPACE = {"process 1"}
 USER_NAMESPACE = {"user namespace", "owner of root's files", "user of a setuid program", "user and groups", "capabilities"}
 NOTICED = {
