@@ -132,7 +132,7 @@ base::Result<Containment> contain(const ContainOptions& options) {
   Containment containment(options.level, std::move(guardian.read), std::move(state->cgroup),
                           options.containers, std::move(remover->order));
   if (options.level == Level::kPidNamespace) {
-    containment.outer_proc_.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    containment.outer_proc_ = pid_namespace::open_outer_proc();
   }
   GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
   return containment;

@@ -194,15 +194,17 @@ std::vector<pid_t> descendants_by_parents(pid_t ancestor) {
   return found;
 }
 
-bool is_descendant(pid_t pid, pid_t ancestor) {
+pid_t branch_of(pid_t pid, pid_t ancestor) {
   for (int step = 0; step < kMaxAncestors && pid > 0; ++step) {
     const auto stat = read_stat(pid);
-    if (!stat) return false;
-    if (stat->parent == ancestor) return true;
+    if (!stat) return 0;
+    if (stat->parent == ancestor) return pid;
     pid = stat->parent;
   }
-  return false;
+  return 0;
 }
+
+bool is_descendant(pid_t pid, pid_t ancestor) { return branch_of(pid, ancestor) != 0; }
 
 std::vector<int> open_descriptors() { return numbered_entries("/proc/self/fd"); }
 

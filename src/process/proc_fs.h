@@ -57,6 +57,9 @@ std::vector<pid_t> descendants_of(pid_t ancestor);
 // configuration, and costs a look at every process of the host.
 std::vector<pid_t> descendants_by_parents(pid_t ancestor);
 
+// The child of `ancestor` that `pid` is, or descends from; 0 where it does not.
+pid_t branch_of(pid_t pid, pid_t ancestor);
+
 // Whether the chain of parents of `pid` leads to `ancestor`.
 bool is_descendant(pid_t pid, pid_t ancestor);
 

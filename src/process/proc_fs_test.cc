@@ -101,6 +101,9 @@ TEST(ProcFs, FindsDescendantsBothWays) {
   EXPECT_THAT(scanned, ElementsAre(child, grandchild));
   EXPECT_TRUE(is_descendant(grandchild, ::getpid()));
   EXPECT_TRUE(is_descendant(grandchild, child));
+  EXPECT_EQ(branch_of(grandchild, ::getpid()), child);
+  EXPECT_EQ(branch_of(child, ::getpid()), child);
+  EXPECT_EQ(branch_of(::getpid(), child), 0);
   EXPECT_FALSE(is_descendant(::getpid(), child));
   EXPECT_FALSE(is_descendant(1, ::getpid()));
   ::kill(grandchild, SIGKILL);

@@ -106,8 +106,6 @@ bool keep_only(const std::vector<base::UniqueFd>& fds, const std::vector<int>& n
   return true;
 }
 
-sigset_t awaited_signals() { return guardian_signals(); }
-
 class Starter {
  public:
   Starter(const StarterOptions& options, const AgentMain& agent, base::UniqueFd outer_proc,
@@ -156,7 +154,7 @@ base::Result<> Starter::prepare() {
   // Only root may; others are chosen as before.
   const auto score = base::read_file(kScore, 64);
   if (score.ok() && set_score(kLastChoice)) score_of_agents_ = *score;
-  const sigset_t awaited = awaited_signals();
+  const sigset_t awaited = guardian_signals();
   signals_.reset(::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_.valid()) return base::from_errno(errno, "signalfd");
   cluster_.emplace(base::UniqueFd(options_.socket));
@@ -345,8 +343,8 @@ void Starter::sweep() {
   if (ended_.empty()) return;
   const std::vector<pid_t> left = orphans();
   const Victims victims{.list = {}, .kill_whole = {}, .is_victim = [this](pid_t pid) {
-                          const auto now_left = orphans();
-                          return std::find(now_left.begin(), now_left.end(), pid) != now_left.end();
+                          const pid_t branch = branch_of(pid, ::getpid());
+                          return branch != 0 && !agents_.contains(branch);
                         }};
   (void)kill_once(victims, left);
   reap();
@@ -376,7 +374,7 @@ void Starter::sweep() {
 
 base::Result<> run_starter(const StarterOptions& options, const AgentMain& agent) {
   ::signal(SIGCHLD, SIG_DFL);
-  const sigset_t blocked = awaited_signals();
+  const sigset_t blocked = guardian_signals();
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
   GANGRUN_ASSIGN(Pipe guardian, make_pipe());

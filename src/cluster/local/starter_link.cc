@@ -32,7 +32,7 @@ constexpr int kStarterFd = 3;
 
 StarterLink::StarterLink(net::EventLoop& loop, base::UniqueFd socket, Callbacks callbacks)
     : loop_(loop), callbacks_(std::move(callbacks)), socket_(std::in_place, std::move(socket)) {
-  watch_socket();
+  readable_ = loop_.watch_readable(socket_->fd(), [this] { hear(); });
 }
 
 base::Result<std::unique_ptr<StarterLink>> StarterLink::start(net::EventLoop& loop,
@@ -100,10 +100,6 @@ void StarterLink::kill_starter() const {
   const auto starters = process::children_of(guardian_->pid());
   for (const pid_t pid : starters) (void)::kill(pid, SIGKILL);
   if (starters.empty()) (void)guardian_->signal(SIGKILL);
-}
-
-void StarterLink::watch_socket() {
-  readable_ = loop_.watch_readable(socket_->fd(), [this] { hear(); });
 }
 
 void StarterLink::send(const char* what, const std::string& key, base::Json more,

@@ -68,7 +68,6 @@ class StarterLink {
   void give_up(const std::string& key);
 
  private:
-  void watch_socket();
   void send(const char* what, const std::string& key, base::Json more = {},
             std::vector<base::UniqueFd> fds = {});
   void hear();
