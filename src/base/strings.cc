@@ -61,17 +61,6 @@ std::size_t sequence_length(std::string_view text) {
   return length;
 }
 
-// A sequence of UTF-8 that does something else than show itself: C1 controls, separators of lines,
-// and what changes the direction of writing.
-bool is_control(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
-  if (sequence.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (sequence.size() > 3 || byte(0) != 0xE2) return false;
-  if (byte(1) == 0x80) return byte(2) >= 0xA8 && byte(2) <= 0xAE;  // U+2028 to U+202E
-  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;    // U+2066 to U+2069
-}
-
 }  // namespace
 
 bool is_valid_utf8(std::string_view text) {
@@ -128,6 +117,15 @@ std::string shell_quote(std::string_view word) {
     }
   }
   return quoted + "'";
+}
+
+bool is_control(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (sequence.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (sequence.size() > 3 || byte(0) != 0xE2) return false;
+  if (byte(1) == 0x80) return byte(2) >= 0xA8 && byte(2) <= 0xAE;  // U+2028 to U+202E
+  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;    // U+2066 to U+2069
 }
 
 std::string printable(std::string_view text) {

@@ -28,6 +28,10 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 // `word` quoted so that a POSIX shell reads it as one word again; unquoted where that is enough.
 std::string shell_quote(std::string_view word);
 
+// Whether one character, as UTF-8, does something else than show itself: C0 and C1 controls,
+// separators of lines, and what changes the direction of writing.
+bool is_control(std::string_view sequence);
+
 // `text` as one line that does nothing but show itself: control characters, those that change the
 // direction of writing, and bytes that are not UTF-8 are written as \n, \t or \xNN.
 std::string printable(std::string_view text);

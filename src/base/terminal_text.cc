@@ -83,13 +83,6 @@ Decoded decode(std::string_view text) {
   return {code_point, length};
 }
 
-bool is_forbidden(char32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) ||
-         (code_point >= 0x202A && code_point <= 0x202E) ||
-         (code_point >= 0x2066 && code_point <= 0x2069) || code_point == 0x2028 ||
-         code_point == 0x2029;
-}
-
 // Where a sequence ends whose parameters and intermediate bytes, up to `last`, begin at `from`: its
 // final byte is a part of it.
 std::size_t end_of_sequence(std::string_view text, std::size_t from, char last) {
@@ -137,7 +130,7 @@ std::string shown(std::string_view text) {
       const std::size_t spaces = kTabWidth - column % kTabWidth;
       result.append(spaces, ' ');
       column += spaces;
-    } else if (next.code_point == kReplacement || is_forbidden(next.code_point)) {
+    } else if (next.code_point == kReplacement || is_control(text.substr(0, next.length))) {
       result += "\uFFFD";
       ++column;
     } else {
