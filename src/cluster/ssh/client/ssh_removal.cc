@@ -37,7 +37,7 @@ class Removal {
   Removal(net::EventLoop& loop, cluster::HostLinks& links, std::string job_id)
       : loop_(loop), links_(links), job_id_(std::move(job_id)), answers_(links.size()) {}
 
-  // Whether all hosts have answered before `is_over`, or are down.
+  // Returns when each host has answered or is down, when it is cancelled, or at `deadline`.
   void ask_all(const std::function<bool()>& is_cancelled, base::Instant deadline);
   // Why the host still has something; empty: it has not.
   [[nodiscard]] std::string trouble(std::size_t index) const {
