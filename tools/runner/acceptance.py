@@ -105,6 +105,11 @@ def storm(tally):
         counted(tally, PYTHON, "tests/attacks/storm.py")
 
 
+def gpu(tally):
+    if build(tally, "release", "src/all"):
+        counted(tally, PYTHON, "tests/gpu/cuda_ipc.py")
+
+
 def tests_of(tally, group):
     """The tests of one group, wherever they lie; tests/ and python/tests have a conftest each, and so a run each."""
     if build(tally, "release", "src/all", "tests/all"):
@@ -138,6 +143,7 @@ WITHOUT_PYTEST = {
     "fuzz": ("Every parser of outside bytes, half a minute each.", fuzz),
     "lint": ("clang-tidy over all sources.", lint),
     "storm": ("Random kills and freezes here and over ssh, 300 runs or an hour; STORM_SEED and STORM_RUNS choose them.", storm),
+    "gpu": ("Two tasks share a buffer on an NVIDIA GPU; only by its name, on a machine that has one.", gpu),
     "bench": ("Every claim of speed, beside its peer.", bench),
 }
 
@@ -155,7 +161,7 @@ def stage(name):
 
 def names():
     """In the order in which all of them run: what is cheap first."""
-    return [*(name for name in WITHOUT_PYTEST if name != "bench"), *(name for name in groups.GROUPS if name != groups.GATE), "bench"]
+    return [*(name for name in WITHOUT_PYTEST if name not in ("gpu", "bench")), *(name for name in groups.GROUPS if name != groups.GATE), "bench"]
 
 
 def stages(chosen):
