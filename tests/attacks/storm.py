@@ -274,8 +274,9 @@ class Run:
         wait_until(lambda: not self.processes(), Left, lambda: f"the end of {[each.words for each in self.processes().values()]}")
         # The next command takes away what killed processes could not.
         self.command("status", "last")
-        if str(self.home) in pathlib.Path("/proc/net/unix").read_text() or list(self.home.glob("jobs/*/*.sock")):
-            raise Left("a socket")
+        bound = [line for line in pathlib.Path("/proc/net/unix").read_text().splitlines() if str(self.home) in line]
+        if sockets := [*bound, *map(str, self.home.glob("jobs/*/*.sock"))]:
+            raise Left(f"sockets: {sockets}")
         if set(os.listdir("/dev/shm")) - self.shared_memory:
             raise Left(f"shared memory: {set(os.listdir('/dev/shm')) - self.shared_memory}")
         if self.place == "ssh":

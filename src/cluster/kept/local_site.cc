@@ -43,6 +43,9 @@ std::string id_of(const JobPaths& paths) {
   return std::filesystem::path(paths.folder).filename().string();
 }
 
+// Whether its master can: only a detached job that has not ended keeps how that is started.
+bool can_come_back(const JobPaths& paths) { return ::access(paths.launch().c_str(), F_OK) == 0; }
+
 // What only a job that lives needs, and a master that was killed has left.
 void remove_leftovers(const JobPaths& paths) {
   const std::string left[] = {paths.socket(), paths.launch(), paths.environment()};
@@ -148,8 +151,7 @@ bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) 
     // In this order: a master takes its lock before it lets go of its supervisor's.
     const bool supervised = has_supervisor(paths);
     if (has_master(paths)) return true;
-    // Only a detached job that has not ended keeps this.
-    if (::access(paths.launch().c_str(), F_OK) != 0) return false;
+    if (!can_come_back(paths)) return false;
     if (!supervised) {
       return may_have_tasks(paths) && revive_(paths, deadline).ok();
     }
@@ -175,7 +177,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
     if (has_supervisor(paths) || has_master(paths)) return stored_status(paths);
   }
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
-  if (!may_have_tasks(paths)) remove_leftovers(paths);
+  if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
   if (job::is_final(last.state)) return last;
   auto settled =
       journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());

@@ -107,6 +107,17 @@ TEST_F(LocalSiteTest, ADetachedJobWhoseTasksAreElsewhereGetsAnotherMaster) {
   EXPECT_NE(::access(paths.launch().c_str(), F_OK), 0);
 }
 
+// The socket of a killed client stayed, where its tasks were on hosts that ssh reaches.
+TEST_F(LocalSiteTest, WhatAKilledClientHasLeftGoesWithTheNextCommand) {
+  write_journal(job::JobState::kRunning, false);
+  const JobPaths paths = folder_->paths();
+  folder_.reset();
+  ASSERT_TRUE(base::write_private_file(paths.socket(), "").ok());
+  LocalSite site(home_, clock_, never_, [](const auto&) { return false; });
+  EXPECT_EQ(site.status("last")->state, job::JobState::kLost);
+  EXPECT_NE(::access(paths.socket().c_str(), F_OK), 0);
+}
+
 TEST_F(LocalSiteTest, AVerdictStands) {
   write_journal(job::JobState::kSucceeded, true);
   folder_.reset();
