@@ -179,7 +179,7 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   run_started_at_ = loop_.now();
   progress_.begin_run();
   figures_.begin_run();
-  (void)::unlink(result_path_.c_str());
+  base::remove_if_there(result_path_);
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
   return run_->start(std::move(processes), config_.log_prefix, reports);
@@ -228,7 +228,9 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
       .more_ports = more_ports(),
       .rendezvous_port = rendezvous_port_,
       .tells_rendezvous = config_.is_fed,
-      .interface = net::interface_of(config_.host)};
+      .interface = frameworks::needs_rendezvous(config_.spec, config_.task)
+                       ? net::interface_of(config_.host)
+                       : std::string()};
   GANGRUN_ASSIGN(auto ours, frameworks::environment_of(inputs, config_.task, process));
   if (!ours.cluster_spec_file_content.empty()) {
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
@@ -321,7 +323,7 @@ void Agent::on_run_ended(job::ExitReport report) {
 
 void Agent::send_result() {
   tell_figures();
-  (void)::unlink(figures_.path().c_str());
+  base::remove_if_there(figures_.path());
   auto opened = open_result(result_path_);
   if (!opened.ok()) {
     lose_result(opened.error().message);
@@ -348,7 +350,7 @@ void Agent::after_result_part() {
   upload_limit_.reset();
   if (!upload_->trouble().empty()) lose_result(upload_->trouble());
   upload_.reset();
-  (void)::unlink(result_path_.c_str());
+  base::remove_if_there(result_path_);
   act(phases_.result_over());
 }
 

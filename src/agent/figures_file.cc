@@ -15,7 +15,7 @@ constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 }  // namespace
 
 void FiguresFile::begin_run() {
-  (void)::unlink(path_.c_str());
+  base::remove_if_there(path_);
   forget();
 }
 

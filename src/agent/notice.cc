@@ -40,7 +40,7 @@ void Notice::tell(std::optional<std::chrono::milliseconds> left, base::Instant n
 }
 
 void Notice::begin_run(base::Instant now) {
-  if (!is_pending(now)) (void)::unlink(file_.c_str());
+  if (!is_pending(now)) base::remove_if_there(file_);
 }
 
 bool Notice::is_pending(base::Instant now) const {

@@ -129,6 +129,11 @@ Result<> write_private_file(const std::string& path, std::string_view content) {
   return write_all(fd.get(), content, path);
 }
 
+void remove_if_there(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) (void)::unlink(path.c_str());
+}
+
 Result<> make_folders(const std::string& path, mode_t mode) {
   const std::filesystem::path target(path);
   std::filesystem::path so_far;

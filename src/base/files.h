@@ -32,6 +32,10 @@ Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
 // name in the same folder, then rename. On failure the old file is untouched.
 Result<> write_file_atomically(const std::string& path, std::string_view content, mode_t mode);
 
+// Removes a file that is mostly not there: looking first takes no lock of the folder, which all
+// agents of a host share. A failure leaves it there.
+void remove_if_there(const std::string& path);
+
 // A private file (0600) that must not exist yet, whatever the umask.
 Result<> write_private_file(const std::string& path, std::string_view content);
 

@@ -158,6 +158,17 @@ TEST_F(Files, APrivateFileIsPrivateAndNew) {
   EXPECT_FALSE(write_private_file(path("link"), "x").ok());
 }
 
+TEST_F(Files, RemovesWhatIsThere) {
+  const std::string file = folder_ + "/file";
+  const std::string link = folder_ + "/link";
+  ASSERT_TRUE(write_private_file(file, "x").ok());
+  ASSERT_EQ(::symlink("nowhere", link.c_str()), 0);
+  for (const std::string& path : {file, link, folder_ + "/none"}) {
+    remove_if_there(path);
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path))) << path;
+  }
+}
+
 TEST_F(Files, MakesFoldersWithTheirParents) {
   EXPECT_TRUE(make_folders(path("a/b/c"), 0700).ok());
   EXPECT_TRUE(make_folders(path("a/b/c"), 0700).ok());

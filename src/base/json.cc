@@ -186,4 +186,17 @@ std::string dump_json(const Json& json) { return dump(json, -1); }
 
 std::string dump_json_indented(const Json& json) { return dump(json, 2); }
 
+void append_json(std::string& out, std::string_view text) {
+  const bool stands_for_itself = std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (!stands_for_itself) {
+    out += dump_json(text);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
 }  // namespace gangrun::base

@@ -25,6 +25,8 @@ Result<Json> parse_json(std::string_view text, std::size_t max_bytes);
 std::string dump_json(const Json& json);
 // The same for people: indented by two.
 std::string dump_json_indented(const Json& json);
+// Adds what dump_json() makes of a text, mostly without a document: for thousands of them.
+void append_json(std::string& out, std::string_view text);
 
 // The member `key` of `object` as a T, or an error that names the key and the type it must have.
 template <typename T>

@@ -62,6 +62,15 @@ TEST(DumpJson, AnyBytesComeBackExactly) {
   }
 }
 
+TEST(AppendJson, WritesATextAsDumpJsonDoes) {
+  for (const char* text :
+       {"", "h-0.example:8", "a\"b", "a\\b", "a\nb", "\x7f", "Zürich", "\xff", "[fd00::5]:1"}) {
+    std::string out = "[";
+    append_json(out, text);
+    EXPECT_EQ(out, "[" + dump_json(text));
+  }
+}
+
 TEST(ParseJson, TakesEscapedBytesBesideEscapedCharacters) {
   const auto json = parse_json(
       R"(["\uDCFF\udc80", "\ud83d\ude00\udcff", "\udbff\udfffff", "\\udcff", "\u00e9\udcfe"])",

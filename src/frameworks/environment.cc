@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/json.h"
 #include "frameworks/places.h"
 #include "frameworks/variables_of.h"
 
@@ -102,7 +101,7 @@ base::Result<Environment> own_variables(const Place& place) {
   }
   // Its text would be the addresses that are not there.
   if (inputs.cluster.is_outline) return environment;
-  std::string cluster_spec = base::dump_json(to_json(place.visible));
+  std::string cluster_spec = json_of(place.visible);
   if (cluster_spec.size() <= kMaxClusterSpecInEnvironment) {
     environment.variables["GANGRUN_CLUSTER_SPEC"] = std::move(cluster_spec);
     return environment;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/json.h"
 
 namespace gangrun::frameworks {
 
@@ -49,14 +50,19 @@ std::vector<Group> visible_to(const job::TaskId& task, const std::vector<Group>&
   return visible;
 }
 
-base::Json to_json(const std::vector<Group>& groups) {
-  base::Json json = base::Json::object();
+std::string json_of(const std::vector<Group>& groups) {
+  std::string text = "{";
   for (const Group& group : groups) {
-    base::Json list = base::Json::array();
-    for (const job::Address& address : *group.addresses) list.push_back(job::to_string(address));
-    json[group.spec->type] = std::move(list);
+    if (text.size() > 1) text += ',';
+    base::append_json(text, group.spec->type);
+    text += ":[";
+    for (const job::Address& address : *group.addresses) {
+      if (&address != group.addresses->data()) text += ',';
+      base::append_json(text, job::to_string(address));
+    }
+    text += ']';
   }
-  return json;
+  return text + '}';
 }
 
 std::optional<Ranks> ranks_of(const job::TaskId& task, int process,

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
@@ -27,8 +26,8 @@ base::Result<std::vector<Group>> groups_of(const job::JobSpec& job,
 // What a task is shown of them: tracked tasks and services; an observer also its own type.
 std::vector<Group> visible_to(const job::TaskId& task, const std::vector<Group>& groups);
 
-// {"worker": ["host:port", …], …}
-base::Json to_json(const std::vector<Group>& groups);
+// {"worker":["host:port",…],…} as one line of JSON. Each agent writes the addresses of all.
+std::string json_of(const std::vector<Group>& groups);
 
 // The place of one process among those of all tracked tasks. "local" counts within the task,
 // "group" counts tasks, "role" counts the processes of the task's type.

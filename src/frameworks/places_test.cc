@@ -65,7 +65,7 @@ TEST(Visible, ByPolicy) {
 TEST(Visible, ObserversAloneSeeEachOther) {
   const auto job = job_of({task_of("evaluator", 2), task_of("tensorboard", 1)});
   const auto cluster = cluster_of(job);
-  EXPECT_EQ(to_json(visible_to({"tensorboard", 0}, *groups_of(job, cluster))).dump(),
+  EXPECT_EQ(json_of(visible_to({"tensorboard", 0}, *groups_of(job, cluster))),
             R"({"evaluator":["h1:1000","h1:1001"]})");
 }
 

@@ -28,11 +28,9 @@ Variables tensorflow_variables(const Place& place) {
                                             [](const Group& g) { return g.spec->processes == 1; });
   if (!trains || !one_process_each) return {};
   // No "environment": with the value "google", Estimator would not start its server.
-  const base::Json config{
-      {"cluster", to_json(place.visible)},
-      {"task", {{"type", place.task.type}, {"index", place.task.index}}},
-  };
-  return {{"TF_CONFIG", base::dump_json(config)}};
+  const base::Json task{{"type", place.task.type}, {"index", place.task.index}};
+  return {{"TF_CONFIG", base::format(R"({{"cluster":{},"task":{}}})", json_of(place.visible),
+                                     base::dump_json(task))}};
 }
 
 Variables ytf_submit_variables(const Place& place) {

@@ -13,6 +13,21 @@ namespace {
 
 constexpr std::size_t kMaxHostLength = 253;  // RFC 1035, 2.3.4
 
+base::Error not_addresses(std::string_view type) {
+  return base::invalid_argument(base::format("\"{}\" must be a list of addresses", type));
+}
+
+base::Result<std::vector<Address>> read_addresses(std::string_view type, const base::Json& list) {
+  std::vector<Address> addresses;
+  addresses.reserve(list.size());
+  for (const base::Json& text : list) {
+    if (!text.is_string()) return not_addresses(type);
+    GANGRUN_ASSIGN(Address address, parse_address(text.get_ref<const std::string&>()));
+    addresses.push_back(std::move(address));
+  }
+  return addresses;
+}
+
 // A place for each address, and no task in two of them.
 base::Result<> read_members(const base::Json& json, ClusterSpec& spec) {
   if (!json.is_object()) {
@@ -85,8 +100,9 @@ base::Result<> read_own_place(const base::Json& json, ClusterSpec& spec) {
 
 std::string to_string(const Address& address) {
   const bool is_ipv6 = address.host.find(':') != std::string::npos;
-  return is_ipv6 ? base::format("[{}]:{}", address.host, address.port)
-                 : base::format("{}:{}", address.host, address.port);
+  std::string text = is_ipv6 ? '[' + address.host + ']' : address.host;
+  text += ':';
+  return text += std::to_string(address.port);
 }
 
 base::Result<Address> parse_address(std::string_view text) {
@@ -150,16 +166,14 @@ base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json) {
       return base::invalid_argument(
           base::format("'{}' is not a task type", base::shorten(type, 80)));
     }
-    GANGRUN_ASSIGN(const auto texts, base::json_member<std::vector<std::string>>(*tasks, type));
-    count += texts.size();
+    if (!list.is_array()) return not_addresses(type);
+    count += list.size();
     if (count > static_cast<std::size_t>(kMaxTasks)) {
       return base::invalid_argument(
           base::format("more than {} tasks in a cluster spec", kMaxTasks));
     }
-    for (const std::string& text : texts) {
-      GANGRUN_ASSIGN(Address address, parse_address(text));
-      spec.tasks[type].push_back(std::move(address));
-    }
+    if (list.empty()) continue;
+    GANGRUN_ASSIGN(spec.tasks[type], read_addresses(type, list));
   }
   if (const auto members = json.find("members"); members != json.end()) {
     GANGRUN_TRY(read_members(*members, spec));

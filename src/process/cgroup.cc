@@ -140,14 +140,18 @@ std::optional<std::string> parse_own_cgroup(std::string_view text, std::string_v
   return std::nullopt;
 }
 
-base::Result<std::string> own_cgroup_folder(std::string_view controller) {
-  GANGRUN_ASSIGN(const std::string own, base::read_file("/proc/self/cgroup", kMaxFileBytes));
+base::Result<OwnCgroups> OwnCgroups::read() {
+  GANGRUN_ASSIGN(std::string own, base::read_file("/proc/self/cgroup", kMaxFileBytes));
   GANGRUN_ASSIGN(const std::string mounts, base::read_file("/proc/self/mountinfo", kMaxFileBytes));
+  return OwnCgroups(std::move(own), mounts);
+}
+
+base::Result<std::string> OwnCgroups::folder(std::string_view controller) const {
   const std::string wanted =
       controller.empty() ? "cgroup version 2" : fmt::format("the {} cgroup", controller);
-  const auto path = parse_own_cgroup(own, controller);
+  const auto path = parse_own_cgroup(own_, controller);
   if (!path) return base::not_found(fmt::format("this host has no {}", wanted));
-  for (const CgroupMount& mount : parse_cgroup_mounts(mounts)) {
+  for (const CgroupMount& mount : mounts_) {
     const bool right = controller.empty()
                            ? mount.version_2
                            : std::find(mount.controllers.begin(), mount.controllers.end(),
@@ -159,6 +163,11 @@ base::Result<std::string> own_cgroup_folder(std::string_view controller) {
     if (::access((folder + "/cgroup.procs").c_str(), F_OK) == 0) return folder;
   }
   return base::not_found(fmt::format("{} is not mounted where we could see our own", wanted));
+}
+
+base::Result<std::string> own_cgroup_folder(std::string_view controller) {
+  GANGRUN_ASSIGN(const OwnCgroups own, OwnCgroups::read());
+  return own.folder(controller);
 }
 
 base::Result<TaskCgroup> TaskCgroup::create(const std::string& name) {

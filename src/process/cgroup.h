@@ -27,7 +27,23 @@ std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo);
 // path in version 2.
 std::optional<std::string> parse_own_cgroup(std::string_view text, std::string_view controller);
 
-// The folder of our own cgroup in version 2, or for a controller of version 1.
+// The cgroups that we are in, and where they are mounted, as /proc told at one moment.
+class OwnCgroups {
+ public:
+  static base::Result<OwnCgroups> read();
+
+  // The folder of our own group in version 2, or for a controller of version 1.
+  [[nodiscard]] base::Result<std::string> folder(std::string_view controller = "") const;
+
+ private:
+  OwnCgroups(std::string own, std::string_view mountinfo)
+      : own_(std::move(own)), mounts_(parse_cgroup_mounts(mountinfo)) {}
+
+  std::string own_;  // as in /proc/self/cgroup
+  std::vector<CgroupMount> mounts_;
+};
+
+// The same for who asks for one of them only.
 base::Result<std::string> own_cgroup_folder(std::string_view controller = "");
 
 // A cgroup (version 2) of our own making, below our own one, for the processes of one task. Not

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,14 +35,6 @@ void complain(const base::Error& error) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
-void close_all_above(int last) {
-  if (::syscall(SYS_close_range, static_cast<unsigned int>(last) + 1, UINT_MAX, 0U) == 0) return;
-  // Before Linux 5.9. The folder's own descriptor is listed too, and closed by then.
-  for (const int fd : open_descriptors()) {
-    if (fd > last) ::close(fd);
-  }
-}
-
 // The pipes to the agent and the remover keep working, and so do the descriptors that are to last;
 // what else the program was started with is the agent's alone.
 void drop_descriptors(GuardianState& state) {
@@ -59,7 +50,7 @@ void drop_descriptors(GuardianState& state) {
     if (fd == ++next) continue;
     if (::dup3(fd, next, O_CLOEXEC) == next && owner != nullptr) owner->reset(next);
   }
-  close_all_above(next);
+  close_descriptors(next + 1, INT_MAX);
 }
 
 // The agent's wait status once it has ended; other children are orphans of the task.

@@ -87,11 +87,13 @@ bool counts_increased(const OutOfMemoryCounts& before, const OutOfMemoryCounts& 
 
 OutOfMemoryWatch OutOfMemoryWatch::start() {
   OutOfMemoryWatch watch;
-  if (const auto folder = own_cgroup_folder(); folder.ok()) {
-    watch.cgroup_2_file_ = *folder + "/memory.events";
-  }
-  if (const auto folder = own_cgroup_folder("memory"); folder.ok()) {
-    watch.cgroup_1_file_ = *folder + "/memory.oom_control";
+  if (const auto own = OwnCgroups::read(); own.ok()) {
+    if (const auto folder = own->folder(); folder.ok()) {
+      watch.cgroup_2_file_ = *folder + "/memory.events";
+    }
+    if (const auto folder = own->folder("memory"); folder.ok()) {
+      watch.cgroup_1_file_ = *folder + "/memory.oom_control";
+    }
   }
   if (in_first_pid_namespace()) {
     watch.log_.reset(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -111,9 +113,12 @@ void OutOfMemoryWatch::refresh(base::Instant now) {
 }
 
 OutOfMemoryCounts OutOfMemoryWatch::read_counts() const {
-  return {.cgroup_2 = read_count(cgroup_2_file_),
-          .cgroup_1 = read_count(cgroup_1_file_),
-          .host = read_count("/proc/vmstat")};
+  OutOfMemoryCounts counts{.cgroup_2 = read_count(cgroup_2_file_),
+                           .cgroup_1 = read_count(cgroup_1_file_),
+                           .host = std::nullopt};
+  // A long text, which the kernel makes anew for each who reads it.
+  if (!counts.cgroup_2 && !counts.cgroup_1) counts.host = read_count("/proc/vmstat");
+  return counts;
 }
 
 void OutOfMemoryWatch::read_log(base::Instant now) {

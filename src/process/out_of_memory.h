@@ -22,7 +22,7 @@ struct OutOfMemoryCounts {
   std::optional<std::uint64_t> cgroup_2;
   // In our own memory cgroup of version 1.
   std::optional<std::uint64_t> cgroup_1;
-  // On the whole host.
+  // On the whole host; not asked where one of the others is known.
   std::optional<std::uint64_t> host;
 };
 

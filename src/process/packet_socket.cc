@@ -113,6 +113,16 @@ base::UniqueFd make_socket() {
   return base::UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+// A call that a signal interrupts is made again.
+template <typename Call>
+ssize_t received(Call call) {
+  ssize_t got = -1;
+  do {
+    got = call();
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
 }  // namespace
 
 base::Result<base::UniqueFd> PacketSocket::listen(const std::string& path, int most_waiting) {
@@ -169,23 +179,27 @@ void PacketSocket::flush() {
 
 base::Result<std::optional<Packet>> PacketSocket::receive() {
   Packet packet;
-  packet.text.resize(kMaxPacketBytes);
+  // Its length first: room for the longest one would be copied with each agent that is forked.
+  const ssize_t length =
+      received([&] { return ::recv(fd_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT); });
+  if (length < 0 && errno == EAGAIN) return std::optional<Packet>();
+  if (length <= 0) return base::unavailable("the other end of the connection is gone");
+  if (static_cast<std::size_t>(length) > kMaxPacketBytes) {
+    return base::unavailable("a message was longer than the limit");
+  }
+  packet.text.resize(static_cast<std::size_t>(length));
   iovec text{packet.text.data(), packet.text.size()};
   msghdr message{};
   message.msg_iov = &text;
   message.msg_iovlen = 1;
   const Control control(message);
-  ssize_t got = -1;
-  do {
-    got = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0 && errno == EAGAIN) return std::optional<Packet>();
-  if (got <= 0) return base::unavailable("the other end of the connection is gone");
+  const ssize_t got =
+      received([&] { return ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+  if (got != length) return base::unavailable("the other end of the connection is gone");
   read_control(message, packet);
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     return base::unavailable("a message was longer than the limit");
   }
-  packet.text.resize(static_cast<std::size_t>(got));
   return std::optional(std::move(packet));
 }
 

@@ -66,6 +66,9 @@ bool is_descendant(pid_t pid, pid_t ancestor);
 // Of this process.
 std::vector<int> open_descriptors();
 
+// Closes all open descriptors from `first` to `last`.
+void close_descriptors(int first, int last);
+
 // The open sockets of a process, by inode; empty where its descriptors are hidden from us.
 std::vector<std::uint64_t> socket_inodes(pid_t pid, const std::string& proc = "/proc");
 

@@ -1,5 +1,6 @@
 #include "process/proc_fs.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -111,6 +112,33 @@ TEST(ProcFs, FindsDescendantsBothWays) {
   ::waitpid(child, nullptr, 0);
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+TEST(ProcFs, WithoutAChildThereAreNoDescendants) {
+  EXPECT_TRUE(descendants_of(::getpid()).empty());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_THAT(descendants_of(::getpid()), ElementsAre(child)) << "one that has ended is there";
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(descendants_of(::getpid()).empty());
+}
+
+TEST(ProcFs, ClosesDescriptorsOfARange) {
+  std::vector<int> fds;
+  for (int number = 200; number < 204; ++number) {
+    fds.push_back(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, number));
+  }
+  close_descriptors(fds[1], fds[2]);
+  close_descriptors(fds[3], fds[0]);
+  const auto open = open_descriptors();
+  EXPECT_THAT(open, Contains(fds[0]));
+  EXPECT_THAT(open, Not(Contains(fds[1])));
+  EXPECT_THAT(open, Not(Contains(fds[2])));
+  EXPECT_THAT(open, Contains(fds[3]));
+  ::close(fds[0]);
+  ::close(fds[3]);
 }
 
 }  // namespace

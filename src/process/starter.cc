@@ -100,9 +100,12 @@ bool keep_only(const std::vector<base::UniqueFd>& fds, const std::vector<int>& n
     if (::dup3(from, to, O_CLOEXEC) < 0) return false;
     kept.insert(to);
   }
-  for (const int fd : open_descriptors()) {
-    if (fd > STDERR_FILENO && !kept.contains(fd)) ::close(fd);
+  int next = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    close_descriptors(next, fd - 1);
+    next = fd + 1;
   }
+  close_descriptors(next, INT_MAX);
   return true;
 }
 

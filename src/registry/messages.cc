@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "job/cluster_spec_text.h"
 #include "net/packing.h"
 
 namespace gangrun::registry {
@@ -328,8 +329,7 @@ Result<job::ClusterSpec> read_cluster_spec(const Reader& in) {
   if (in.has("outline")) return job::cluster_spec_from_outline(in.member("outline"));
   GANGRUN_ASSIGN(const auto packed, in.get<std::string>("packed"));
   GANGRUN_ASSIGN(const std::string text, net::unpack(packed, kMaxMasterMessageBytes));
-  GANGRUN_ASSIGN(const Json json, base::parse_json(text, kMaxMasterMessageBytes));
-  return job::cluster_spec_from_json(json);
+  return job::cluster_spec_from_text(text, kMaxMasterMessageBytes);
 }
 
 Result<MasterMessage> read_start(const Reader& in) {
