@@ -17,8 +17,7 @@ namespace {
 using base::Json;
 using base::Result;
 
-// How many objects the API server is asked for at once, and how many an error names.
-constexpr int kPageSize = 500;
+// How many objects an error names.
 constexpr std::size_t kMaxNamed = 10;
 
 struct Collection {
@@ -63,20 +62,13 @@ RunObject object_of(const Json& json, const Collection& collection, const std::s
           .is_owned = !at(metadata, "ownerReferences").empty()};
 }
 
-// Those of a collection that a selector (its kind and its value) chooses, page by page.
+// Those of a collection that a selector (its kind and its value) chooses.
 Result<> add(net::EventLoop& loop, kubernetes::Client& client, const Collection& collection,
              const std::pair<std::string, std::string>& selector, base::Instant deadline,
              std::vector<RunObject>& objects) {
   const std::string path = path_of(collection, client);
-  std::string next;
-  do {
-    kubernetes::Request request{.path = path,
-                                .query = {selector, {"limit", base::format("{}", kPageSize)}}};
-    if (!next.empty()) request.query.emplace_back("continue", next);
-    GANGRUN_ASSIGN(const Json page, kubernetes::ask(loop, client, std::move(request), deadline));
-    for (const Json& item : at(page, "items")) objects.push_back(object_of(item, collection, path));
-    next = text_at(at(page, "metadata"), "continue");
-  } while (!next.empty());
+  GANGRUN_ASSIGN(const auto items, kubernetes::list(loop, client, path, {selector}, deadline));
+  for (const Json& item : items) objects.push_back(object_of(item, collection, path));
   return {};
 }
 

@@ -11,11 +11,9 @@ namespace gangrun::kubernetes {
 
 namespace {
 
-constexpr std::size_t kMaxAnswerBytes = std::size_t{64} * 1024 * 1024;
-
 base::Result<base::Json> read_object(const std::string& body) {
   if (body.empty()) return base::Json();
-  auto object = base::parse_json(body, kMaxAnswerBytes);
+  auto object = base::parse_json(body, body.size());
   if (object.ok()) return object;
   return base::unavailable("the answer is none of an API server: " + object.error().message);
 }

@@ -122,6 +122,20 @@ TEST(Asking, AnAnswerOfSomethingElse) {
   EXPECT_EQ(fixture.requests, 1);
 }
 
+// Sixteen of them come at once, and each could take all memory.
+TEST(Asking, AnAnswerThatIsLargerThanAskedForIsNotRead) {
+  AskingFixture fixture;
+  const base::Json object = {{"kind", "Pod"}};
+  fixture.on_request = [&](TestTalk& talk) { talk.answer(object); };
+  const std::size_t size = object.dump().size();
+  for (const std::size_t most : {size, size - 1}) {
+    const auto answer = ask(fixture.loop, fixture.client(),
+                            {.path = "/p", .max_answer_bytes = most}, fixture.deadline());
+    EXPECT_EQ(answer.ok(), most == size);
+  }
+  EXPECT_EQ(fixture.requests, 2);
+}
+
 TEST(Asking, SixteenAtOnceAndAllInTheEnd) {
   AskingFixture fixture;
   fixture.on_request = [](const TestTalk&) {};

@@ -42,6 +42,7 @@ void Attempt::send(const Way& way) {
   }
   net::CallOptions options;
   options.deadline = deadline_;
+  options.max_response_bytes = request_.max_answer_bytes;
   limit_.reset();
   call_ =
       net::call(core_.loop, way.remote, std::move(call), options,

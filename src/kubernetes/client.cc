@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/format.h"
 #include "kubernetes/asking.h"
 #include "kubernetes/core.h"
 #include "kubernetes/exec_stream.h"
@@ -60,6 +61,13 @@ class ApiClient final : public Client {
   Core core_;
 };
 
+// "" where the page is the last one.
+std::string next_page(const base::Json& page) {
+  const auto metadata = page.find("metadata");
+  if (metadata == page.end() || !metadata->is_object()) return {};
+  return base::json_member_or<std::string>(*metadata, "continue", "").value_or("");
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Client>> Client::make(net::EventLoop& loop, base::Logger& logger,
@@ -79,6 +87,30 @@ base::Result<base::Json> ask(net::EventLoop& loop, Client& client, Request reque
     return base::Error{base::Code::kCancelled, "the program was told to stop meanwhile"};
   }
   return std::move(*object);
+}
+
+base::Result<std::vector<base::Json>> list(net::EventLoop& loop, Client& client,
+                                           const std::string& path,
+                                           std::vector<std::pair<std::string, std::string>> query,
+                                           base::Instant deadline) {
+  std::vector<base::Json> objects;
+  std::string next;
+  query.emplace_back("limit", base::format("{}", kPageObjects));
+  for (int page_number = 0; page_number < kMaxPages; ++page_number) {
+    Request request{.path = path, .query = query, .max_answer_bytes = kMaxPageBytes};
+    if (!next.empty()) request.query.emplace_back("continue", next);
+    GANGRUN_ASSIGN(base::Json page, ask(loop, client, std::move(request), deadline));
+    const auto items = page.is_object() ? page.find("items") : page.end();
+    if (items == page.end() || !items->is_array()) {
+      return base::unavailable("the answer is not a list of an API server");
+    }
+    for (base::Json& item : *items) {
+      if (item.is_object()) objects.push_back(std::move(item));
+    }
+    next = next_page(page);
+    if (next.empty()) return objects;
+  }
+  return base::unavailable(base::format("the list of {} has more than {} pages", path, kMaxPages));
 }
 
 }  // namespace gangrun::kubernetes

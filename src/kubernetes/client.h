@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -24,6 +26,14 @@ class Activity {
 };
 using ActivityHandle = std::unique_ptr<Activity>;
 
+// Of one object's answer: servers take no object of a larger size.
+inline constexpr std::size_t kMaxObjectBytes = std::size_t{8} * 1024 * 1024;
+// Of the answer for a page of a collection, or for all of its metadata.
+inline constexpr std::size_t kMaxPageBytes = std::size_t{64} * 1024 * 1024;
+// A collection is asked for in pages of so many objects; one that has more pages has no end.
+inline constexpr int kPageObjects = 500;
+inline constexpr int kMaxPages = 100;
+
 struct Request {
   std::string method = "GET";
   std::string path;                                          // "/api/v1/namespaces/default/pods"
@@ -36,6 +46,8 @@ struct Request {
   // How long a server that refuses for now (429, 503, …) is asked again, at most until the
   // deadline.
   base::Duration patience = base::Duration::max();
+  // Of the answer. As many requests are made at once, only those for a collection say more.
+  std::size_t max_answer_bytes = kMaxObjectBytes;
 };
 
 // What the server said when it refused (its Status object), as base::Error has no room for it.
@@ -173,5 +185,11 @@ class Client {
 // after another. Not from inside a callback.
 base::Result<base::Json> ask(net::EventLoop& loop, Client& client, Request request,
                              base::Instant deadline);
+
+// The same for all objects of a collection that `query` chooses. kUnavailable: it is none.
+base::Result<std::vector<base::Json>> list(net::EventLoop& loop, Client& client,
+                                           const std::string& path,
+                                           std::vector<std::pair<std::string, std::string>> query,
+                                           base::Instant deadline);
 
 }  // namespace gangrun::kubernetes

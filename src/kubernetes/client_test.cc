@@ -32,5 +32,40 @@ TEST(Client, AskingInALoopThatIsStopped) {
   EXPECT_EQ(answer.error().code, base::Code::kCancelled);
 }
 
+TEST(Client, ListsPageByPage) {
+  TestApiServer server;
+  server.on_request = [&](TestTalk& talk) {
+    EXPECT_EQ(talk.query["limit"], "500");
+    EXPECT_EQ(talk.query["labelSelector"], "job=a");
+    const bool is_first = server.requests == 1;
+    EXPECT_EQ(talk.query["continue"], is_first ? "" : "more");
+    talk.answer(base::Json{{"metadata", {{"continue", is_first ? "more" : ""}}},
+                           {"items", {{{"number", server.requests}}, "none"}}});
+  };
+  const auto objects =
+      list(server.loop, server.client(), "/pods", {{"labelSelector", "job=a"}}, server.deadline());
+  ASSERT_TRUE(objects.ok()) << objects.error().message;
+  ASSERT_EQ(objects->size(), 2U);
+  EXPECT_EQ((*objects)[1]["number"], 2);
+}
+
+TEST(Client, AListWithoutAnEndIsNone) {
+  TestApiServer server;
+  server.on_request = [](TestTalk& talk) {
+    talk.answer(base::Json{{"metadata", {{"continue", "more"}}}, {"items", {{{"a", 1}}}}});
+  };
+  const auto objects = list(server.loop, server.client(), "/pods", {}, server.deadline());
+  ASSERT_FALSE(objects.ok());
+  EXPECT_EQ(server.requests, kMaxPages);
+}
+
+TEST(Client, WhatIsNoListIsNone) {
+  TestApiServer server;
+  for (const char* body : {"[]", "{}", R"({"items": {}})", "null"}) {
+    server.on_request = [body](TestTalk& talk) { talk.answer(200, body); };
+    EXPECT_FALSE(list(server.loop, server.client(), "/pods", {}, server.deadline()).ok()) << body;
+  }
+}
+
 }  // namespace
 }  // namespace gangrun::kubernetes

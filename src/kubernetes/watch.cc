@@ -32,6 +32,7 @@ void Watch::list() {
   page_ = {};
   page_.path = request_.path;
   page_.query = engine_.query(core_.dice());
+  page_.max_answer_bytes = kMaxPageBytes;
   attempt_.emplace(core_, page_, core_.loop.now() + kPageLimit,
                    [this](base::Result<net::HttpResponse> answer) { on_page(std::move(answer)); });
 }

@@ -63,6 +63,13 @@ Query WatchEngine::query(double dice) const {
 }
 
 base::Result<std::optional<std::vector<base::Json>>> WatchEngine::take_page(std::string_view body) {
+  ++pages_;
+  listed_bytes_ += body.size();
+  if (pages_ > kMaxPages || listed_bytes_ > kMaxListBytes) {
+    list_again();
+    return base::unavailable(
+        base::format("the list has more than {} pages or {} bytes", kMaxPages, kMaxListBytes));
+  }
   GANGRUN_ASSIGN(base::Json page, parse_objects(body, 3, kMaxPageBytes));
   const auto items = page.find("items");
   const std::string version = member_of_metadata(page, "resourceVersion");
@@ -74,9 +81,11 @@ base::Result<std::optional<std::vector<base::Json>>> WatchEngine::take_page(std:
   }
   continue_ = member_of_metadata(page, "continue");
   if (!continue_.empty()) return std::optional<std::vector<base::Json>>();
+  std::vector<base::Json> listed = std::exchange(listed_, {});
+  list_again();
   version_ = version;
   pages_expire_ = false;
-  return std::optional(std::exchange(listed_, {}));
+  return std::optional(std::move(listed));
 }
 
 base::Result<> WatchEngine::put(std::string_view piece, std::vector<Change>& changes) {
@@ -153,6 +162,8 @@ void WatchEngine::list_again() {
   version_.clear();
   continue_.clear();
   listed_.clear();
+  pages_ = 0;
+  listed_bytes_ = 0;
   line_.clear();
 }
 

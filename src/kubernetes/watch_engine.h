@@ -12,9 +12,9 @@
 // What is watched, and from where: takes pages of listings and the bytes of watches, no socket.
 namespace gangrun::kubernetes {
 
-inline constexpr std::size_t kMaxPageBytes = std::size_t{64} * 1024 * 1024;
 inline constexpr std::size_t kMaxEventBytes = std::size_t{16} * 1024 * 1024;
-inline constexpr int kPageObjects = 500;
+// Of all pages of a list together.
+inline constexpr std::size_t kMaxListBytes = std::size_t{256} * 1024 * 1024;
 inline constexpr int kShortestWatchSeconds = 300;
 inline constexpr int kLongestWatchSeconds = 600;
 
@@ -54,6 +54,8 @@ class WatchEngine {
   std::string version_;   // where to watch from; empty: to be listed first
   std::string continue_;  // of the next page
   std::vector<base::Json> listed_;
+  int pages_ = 0;
+  std::size_t listed_bytes_ = 0;
   bool pages_expire_ = false;  // pages were too old before they were all read: one page, then
   std::string line_;           // the beginning of one
 };

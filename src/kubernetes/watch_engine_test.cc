@@ -62,6 +62,19 @@ TEST(WatchEngine, PagesAreListedThenWatchedFromThere) {
   EXPECT_EQ(value_of(engine.query(1), "limit"), "none");
 }
 
+TEST(WatchEngine, AListWithoutAnEndIsNone) {
+  WatchEngine engine({"/pods", "job=a", ""});
+  for (int number = 0; number < kMaxPages; ++number) {
+    ASSERT_TRUE(engine.take_page(page({pod("a", "1")}, "7", "more")).ok()) << number;
+  }
+  EXPECT_FALSE(engine.take_page(page({pod("a", "1")}, "7", "more")).ok());
+  // It begins anew.
+  EXPECT_EQ(value_of(engine.query(0), "continue"), "none");
+  const auto whole = engine.take_page(page({pod("b", "2")}, "8"));
+  ASSERT_TRUE(whole.ok() && whole->has_value());
+  EXPECT_EQ((*whole)->size(), 1U);
+}
+
 TEST(WatchEngine, ManagedFieldsAreLeftOutAndNothingElse) {
   WatchEngine engine({"/pods", "", ""});
   auto objects = engine.take_page(page({pod("a", "1")}, "5"));

@@ -41,6 +41,7 @@ kubernetes::Request JobRemoval::listing(const std::string& path) const {
   kubernetes::Request request;
   request.path = path;
   request.query = {{"labelSelector", job_selector(manifests_.input().job_id)}};
+  request.max_answer_bytes = kubernetes::kMaxPageBytes;
   return request;
 }
 

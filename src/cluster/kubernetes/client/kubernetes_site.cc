@@ -27,7 +27,6 @@ using base::Result;
 constexpr base::seconds kAnswerLimit(10);
 // How often pods are looked at by who waits for a change.
 constexpr base::seconds kPodsInterval(1);
-constexpr int kPageSize = 500;
 // Of a failed task's log: what a traceback may take.
 constexpr std::size_t kKeptLines = 500;
 // For all tasks of a job together.
@@ -49,27 +48,12 @@ std::string owner_path(const PodsWay& way) {
                       cluster::name_of(owner));
 }
 
-std::string next_page(const Json& list) {
-  const auto metadata = list.find("metadata");
-  if (metadata == list.end() || !metadata->is_object()) return {};
-  const auto next = metadata->find("continue");
-  return next != metadata->end() && next->is_string() ? next->get<std::string>() : std::string();
-}
-
 Result<cluster::PodsByTask> pods_of(PodsWay& way) {
-  std::vector<Json> pods;
-  std::string next;
-  do {
-    kubernetes::Request request{
-        .path = pods_path(way),
-        .query = {{"labelSelector", cluster::job_selector(way.manifests->input().job_id)},
-                  {"limit", base::format("{}", kPageSize)}}};
-    if (!next.empty()) request.query.emplace_back("continue", next);
-    GANGRUN_ASSIGN(Json page, ask(way, std::move(request)));
-    if (!page.is_object()) return base::unavailable("the API server sends no list of pods");
-    next = next_page(page);
-    for (Json& pod : cluster::items_of(std::move(page))) pods.push_back(std::move(pod));
-  } while (!next.empty());
+  GANGRUN_ASSIGN(
+      const std::vector<Json> pods,
+      kubernetes::list(way.loop, *way.client, pods_path(way),
+                       {{"labelSelector", cluster::job_selector(way.manifests->input().job_id)}},
+                       way.loop.now() + kAnswerLimit));
   return cluster::pods_by_task(*way.manifests, pods);
 }
 
