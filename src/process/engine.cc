@@ -21,7 +21,10 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kEngines{"docker", "podman"};
 constexpr std::string_view kEnginePath = "/usr/local/bin:/usr/bin:/bin";
+// The beginning of an answer is kept. A program that writes more is heard to its end, as it may be
+// done then; one that has none is ended.
 constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10U;
+constexpr std::size_t kMaxHeardBytes = std::size_t{4} << 20U;
 // Between two looks at what the engine is still busy with.
 constexpr std::chrono::milliseconds kLookAgain(100);
 // What a client that was killed may take to be gone.
@@ -37,22 +40,42 @@ std::string in_folders(std::string_view name, std::string_view path) {
   return {};
 }
 
-// Until the end of the output, the deadline, or `is_over`.
-std::string read_output(int fd, base::Instant deadline, const std::function<bool()>& is_over) {
-  std::string output;
-  std::array<char, 4096> part{};
-  while (output.size() < kMaxAnswerBytes && std::chrono::steady_clock::now() < deadline) {
+struct Heard {
+  std::string beginning;
+  std::size_t bytes = 0;
+};
+
+// Until the end of the output, or of the program where something that it has started keeps its
+// output open; until the deadline, or `is_over`.
+Heard hear(int fd, Child& child, base::Instant deadline, const std::function<bool()>& is_over) {
+  Heard heard;
+  std::array<char, 16384> part{};
+  while (heard.bytes <= kMaxHeardBytes && std::chrono::steady_clock::now() < deadline) {
     const base::Instant look = std::chrono::steady_clock::now() + kLookAgain;
-    if (!wait_readable(fd, is_over ? std::min(deadline, look) : deadline)) {
-      if (is_over && is_over()) break;
+    if (!wait_readable(fd, std::min(deadline, look))) {
+      const auto ended = child.reap();
+      if ((is_over && is_over()) || (ended.ok() && ended->has_value())) break;
       continue;
     }
     const ssize_t got = ::read(fd, part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
-    output.append(part.data(), static_cast<std::size_t>(got));
+    const auto size = static_cast<std::size_t>(got);
+    heard.bytes += size;
+    heard.beginning.append(part.data(), std::min(size, kMaxAnswerBytes - heard.beginning.size()));
   }
-  return output;
+  return heard;
+}
+
+void end(Child& child) {
+  (void)child.signal_group(SIGKILL);
+  (void)child.wait(std::chrono::steady_clock::now() + kKilled);
+}
+
+// For errors.
+std::string first_words(const std::vector<std::string>& argv) {
+  const auto count = std::min<std::ptrdiff_t>(2, std::ssize(argv));
+  return fmt::format("{}", fmt::join(argv.begin(), argv.begin() + count, " "));
 }
 
 void wait_a_little() {
@@ -124,16 +147,19 @@ base::Result<Answer> ask(const Question& question, base::Instant deadline,
   GANGRUN_ASSIGN(Child child, spawn(options));
   pipe.write.reset();
   Answer answer;
-  answer.output = read_output(pipe.read.get(), deadline, is_over);
+  Heard heard = hear(pipe.read.get(), child, deadline, is_over);
+  if (heard.bytes > kMaxHeardBytes) {
+    end(child);
+    return base::Error{base::Code::kResourceExhausted,
+                       fmt::format("{} wrote more than {} MiB, and was ended", first_words(argv),
+                                   kMaxHeardBytes >> 20U)};
+  }
+  answer.output = std::move(heard.beginning);
   const bool is_unwanted = is_over && is_over();
   auto ended = child.wait(is_unwanted ? std::chrono::steady_clock::now() : deadline);
   if (!ended.ok()) {
-    (void)child.signal_group(SIGKILL);
-    (void)child.wait(std::chrono::steady_clock::now() + kKilled);
-    return base::deadline_exceeded(
-        fmt::format("{} did not answer in time",
-                    fmt::join(argv.begin(),
-                              argv.begin() + std::min<std::ptrdiff_t>(2, std::ssize(argv)), " ")));
+    end(child);
+    return base::deadline_exceeded(fmt::format("{} did not answer in time", first_words(argv)));
   }
   answer.status = ended->shell_status();
   return answer;

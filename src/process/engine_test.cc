@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -116,6 +117,34 @@ TEST_F(Engine, AnAnswerThatNobodyWantsAnyMoreIsNotWaitedFor) {
   int looks = 0;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
   EXPECT_FALSE(ask({slow, "version"}, deadline, [&looks] { return ++looks > 2; }).ok());
+  EXPECT_LT(std::chrono::steady_clock::now(), deadline);
+}
+
+TEST_F(Engine, AnAnswerThatIsTooLongIsHeardToItsEndAndItsBeginningKept) {
+  const std::string long_one = program("docker", "head -c 1000000 /dev/zero; exit 7");
+  const auto answer = ask({long_one}, std::chrono::steady_clock::now() + std::chrono::seconds(300));
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 7);
+  EXPECT_EQ(answer->output.size(), std::size_t{64} << 10U);
+}
+
+TEST_F(Engine, AnAnswerWithoutAnEndIsEnded) {
+  const std::string endless = program("docker", "exec cat /dev/zero");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
+  const auto answer = ask({endless}, deadline);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_THAT(answer.error().message, HasSubstr("wrote more than 4 MiB"));
+  EXPECT_LT(std::chrono::steady_clock::now(), deadline);
+}
+
+TEST_F(Engine, WhoIsStartedByItAndKeepsItsOutputIsNotWaitedFor) {
+  const std::string starter =
+      program("docker", fmt::format("sleep 1000 & echo $! >{}/count; echo here", folder_));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
+  const auto answer = ask({starter}, deadline);
+  EXPECT_EQ(::kill(std::stoi(counted()), SIGKILL), 0);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->output, "here\n");
   EXPECT_LT(std::chrono::steady_clock::now(), deadline);
 }
 
