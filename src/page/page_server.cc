@@ -1,5 +1,6 @@
 #include "page/page_server.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,11 @@ PageServer::PageServer(net::EventLoop& loop, std::function<std::string()> state,
       make_state_(std::move(state)),
       behind_(std::move(behind)),
       server_(loop, server_options()) {
+  // Strangers have their share of the connections, and none stays.
+  server_.on_admission([this](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (proxies_.contains(host_of(request.peer.address))) return std::nullopt;
+    return elsewhere(request);
+  });
   server_.on_request([this](const HttpRequest& request, net::Responder responder) {
     responder.answer(answer(request));
   });
@@ -87,7 +93,6 @@ base::Result<std::uint16_t> PageServer::listen() {
 }
 
 HttpResponse PageServer::answer(const HttpRequest& request) {
-  if (!proxies_.contains(host_of(request.peer.address))) return elsewhere(request);
   if (may_view_ && !may_view_(proxied_user(request))) {
     return plain(403, "you may not view this job; its view_acl says who may");
   }

@@ -1,13 +1,19 @@
 #include "page/page_server.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/format.h"
+#include "base/unique_fd.h"
 #include "net/fetch.h"
 #include "net/http.h"
 #include "page/assets.h"
@@ -87,6 +93,31 @@ TEST_F(PageServerTest, SendsOthersToTheProxy) {
   }
   EXPECT_EQ(ask("/", "PUT").status, 403);
   EXPECT_EQ(made, 0);
+}
+
+// A connection of somebody who is no proxy, which he does not end.
+base::UniqueFd stranger(std::uint16_t port) {
+  const auto address = [](const char* host, std::uint16_t number) {
+    sockaddr_in made{};
+    made.sin_family = AF_INET;
+    made.sin_port = htons(number);
+    ::inet_pton(AF_INET, host, &made.sin_addr);
+    return made;
+  };
+  const sockaddr_in own = address("127.0.0.77", 0);
+  const sockaddr_in there = address("127.0.0.1", port);
+  base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+  constexpr std::string_view kRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  EXPECT_EQ(::send(fd.get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL), kRequest.size());
+  return fd;
+}
+
+TEST_F(PageServerTest, OthersWhoStayDoNotKeepTheProxyOut) {
+  std::vector<base::UniqueFd> others;
+  for (int i = 0; i < 80; ++i) others.push_back(stranger(port));
+  EXPECT_EQ(ask("/").status, 200);
 }
 
 TEST_F(PageServerTest, WhoMayNotLookIsTurnedAway) {
