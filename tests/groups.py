@@ -25,7 +25,7 @@ GROUPS = {
     "kubernetes": "pods, their faults, detached jobs, tf-spawner",
     "docs": "the documentation site, built and looked at in a browser",
     "servers": "the scripts that start the servers of the tests",
-    "attacks": "what strangers, other users, tasks, job files and hosts may try, over the places that run here",
+    "attacks": "what strangers, other users, tasks, job files, hosts, pods and servers may try, over all places",
     "soak": "hundreds of rounds with processes killed at random",
 }
 

@@ -1,8 +1,10 @@
 import contextlib
 
 import pytest
-
+from kubernetes.jobs import PodJobs
 from victim import Victim
+
+from clusters.kubernetes.fixtures import kubectl, kubernetes, python_image  # noqa: F401: fixtures
 
 
 @pytest.fixture(scope="module")
@@ -26,3 +28,10 @@ def make_victim(gangrun, tmp_path_factory):
             return made
 
         yield make
+
+
+@pytest.fixture
+def pod_jobs(gangrun, tmp_path, home, request):
+    """What a user does with jobs on a real Kubernetes, in a namespace and a folder of the test's own."""
+    (tmp_path / "work").mkdir(exist_ok=True)
+    return PodJobs(gangrun, request.getfixturevalue("kubectl"), tmp_path / "work", home, request.getfixturevalue("python_image"))

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 
-FAKE = "gangrun: the job has succeeded (FAKE)"
-EVIL = f"\x1b]52;c;aGk=\x07\x1b[2J\x1b(B\r\n{FAKE}\n\u202e"
+from said import EVIL
+
 OUT = sys.stdout.buffer
 
 

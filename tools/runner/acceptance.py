@@ -128,6 +128,7 @@ PACKAGES = {
     "releases": ("hadoop-all", "spark-all"),
     "spark": ("spark-all", "hadoop", "demo"),
     "kubernetes": ("kubernetes-all",),
+    "attacks": ("hadoop", "spark", "kubernetes"),
     "docs": ("docs", "plots", "browser"),
     "servers": ("hadoop-all", "spark-all", "kubernetes-all"),
     "bench": ("hadoop-all", "spark-all", "kubernetes-all", "bench"),

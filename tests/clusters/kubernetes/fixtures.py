@@ -170,12 +170,12 @@ class Kubernetes(RunningCluster):
 
 @pytest.fixture(scope="session")
 def kubernetes(request):
-    """Two real nodes, node1 and node2, and hollow ones, which the gate's tests do without; who changes it puts it back.
+    """Two real nodes, node1 and node2, and hollow ones, which the gate's tests and the attacks do without; who changes it puts it back.
     GANGRUN_TEST_KUBERNETES is the folder of one that runs already, which is then left running."""
     if folder := os.environ.get("GANGRUN_TEST_KUBERNETES"):
         yield Kubernetes.running(folder)
         return
-    hollow = 0 if request.config.getoption("group") == GATE else HOLLOW_NODES
+    hollow = 0 if request.config.getoption("group") in (GATE, "attacks") else HOLLOW_NODES
     cluster = Kubernetes(short_folder(), real_nodes=REAL_NODES, nodes=hollow, audit=True, stock="python")
     yield cluster
     cluster.down()
