@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/fetched_outputs.h"
@@ -63,8 +64,10 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   for (const FetchedOutput& output : outputs) {
     if (options.to) GANGRUN_TRY(copy_output(folder, output, to));
     if (options.json) continue;
-    context.console.out(base::format("{}/{}/{}  {} files, {} bytes\n", to, output.task, output.name,
-                                     output.files, output.bytes));
+    // Names that tasks have given.
+    context.console.out(base::harmless(base::format("{}/{}/{}  {} files, {} bytes", to, output.task,
+                                                    output.name, output.files, output.bytes)) +
+                        "\n");
   }
   if (options.json) {
     base::Json json = to_json(outputs);

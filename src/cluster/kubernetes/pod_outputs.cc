@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -88,25 +89,32 @@ void PodOutputs::fetch(const job::TaskId& task, const std::string& uid) {
   request.container = kOutputsContainer;
   request.command = outputs_command(kWorkingFolder, manifests_.outputs_of(task));
   kubernetes::ExecCallbacks callbacks;
-  callbacks.on_output = [this, &it](std::string_view piece) { on_output(it, piece); };
+  callbacks.on_output = [this, task, &it](std::string_view piece) { on_output(task, it, piece); };
   callbacks.on_errors = [&it](std::string_view piece) {
     it.errors += piece.substr(0, kMaxErrors - std::min(kMaxErrors, it.errors.size()));
   };
-  // What is told may fetch again, which must not end this one while it calls.
   callbacks.on_end = [this, task, uid](base::Result<int> status) {
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_), task, uid, status = std::move(status)] {
-      if (alive.expired()) return;
-      const auto found = fetches_.find(task);
-      if (found != fetches_.end() && found->second->uid == uid) on_ended(task, status);
-    });
+    end_later(task, uid, std::move(status));
   };
   it.activity = client_.exec(std::move(request), loop_.now() + kOutputsLimit, std::move(callbacks));
 }
 
-void PodOutputs::on_output(Fetch& fetch, std::string_view piece) {
+// What is told may fetch again, which must not end this one while it calls.
+void PodOutputs::end_later(const job::TaskId& task, const std::string& uid,
+                           base::Result<int> status) {
+  loop_.post([this, alive = std::weak_ptr<bool>(alive_), task, uid, status = std::move(status)] {
+    if (alive.expired()) return;
+    const auto found = fetches_.find(task);
+    if (found != fetches_.end() && found->second->uid == uid) on_ended(task, status);
+  });
+}
+
+void PodOutputs::on_output(const job::TaskId& task, Fetch& fetch, std::string_view piece) {
   if (!fetch.written.ok()) return;
   fetch.bytes += piece.size();
   fetch.written = base::write_all(fetch.file.get(), piece, fetch.archive);
+  // What cannot be kept is not listened to until its end, which may never come.
+  if (!fetch.written.ok()) end_later(task, fetch.uid, fetch.written.error());
 }
 
 void PodOutputs::on_ended(const job::TaskId& task, const base::Result<int>& status) {
@@ -114,7 +122,8 @@ void PodOutputs::on_ended(const job::TaskId& task, const base::Result<int>& stat
   fetch.activity.reset();
   fetch.file.reset();
   const OutputsErrors errors = outputs_errors(fetch.errors);
-  for (const std::string& path : errors.missing) {
+  for (const std::string& path : manifests_.outputs_of(task)) {
+    if (std::ranges::find(errors.missing, path) == errors.missing.end()) continue;
     callbacks_.on_warning(base::format("{} has written no {}", job::to_string(task), path));
   }
   if (!status.ok()) return done(task, status.error());

@@ -61,7 +61,8 @@ class PodOutputs {
     kubernetes::ActivityHandle activity;
   };
 
-  void on_output(Fetch& fetch, std::string_view piece);
+  void on_output(const job::TaskId& task, Fetch& fetch, std::string_view piece);
+  void end_later(const job::TaskId& task, const std::string& uid, base::Result<int> status);
   void on_ended(const job::TaskId& task, const base::Result<int>& status);
   void on_unpacked(const job::TaskId& task, const base::Result<std::string>& unpacked);
   void done(const job::TaskId& task, base::Result<> fetched);

@@ -4,7 +4,12 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -31,6 +36,26 @@ constexpr mode_t kOpen = 0755;
 // What a file or folder may have: no setuid, no setgid, no sticky bit, nothing for others to write.
 constexpr mode_t kPermitted = 0755;
 
+// A header of a tar file, and the sum in it of all its bytes: octal digits, for which spaces count.
+constexpr std::size_t kHeaderBytes = 512;
+constexpr std::size_t kSumAt = 148;
+constexpr std::size_t kSumBytes = 8;
+
+// Whether it begins with a header, or with the zeros that end an archive. Whatever else there is
+// the program takes for a compressed archive if it can: a small one may have no end.
+bool begins_as_tar(std::string_view block) {
+  if (block.size() < kHeaderBytes) return false;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kHeaderBytes; ++i) {
+    const bool is_in_sum = i >= kSumAt && i < kSumAt + kSumBytes;
+    sum += is_in_sum ? std::uint64_t{' '} : static_cast<unsigned char>(block[i]);
+  }
+  const bool is_zero = block.find_first_not_of('\0') == std::string_view::npos;
+  const std::string_view field = block.substr(kSumAt, kSumBytes);
+  const std::string digits(field.substr(0, field.find_first_not_of("01234567 ")));
+  return is_zero || std::strtoull(digits.c_str(), nullptr, 8) == sum;
+}
+
 // Whether a link leads to something in `folder` (canonical), or to nothing in it yet.
 bool leads_inside(const fs::path& link, const fs::path& folder) {
   std::error_code failed;
@@ -43,7 +68,9 @@ bool leads_inside(const fs::path& link, const fs::path& folder) {
 // Takes away what no output is, and rights that only this machine gives.
 class Sweep {
  public:
-  explicit Sweep(fs::path folder) : folder_(std::move(folder)) {}
+  // No file may have more bytes than the archive from which it came.
+  Sweep(fs::path folder, std::uintmax_t most_bytes)
+      : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
   base::Result<> run() {
     std::vector<fs::path> folders{folder_};
@@ -69,6 +96,7 @@ class Sweep {
     if (S_ISLNK(info.st_mode)) return leads_inside(path, folder_) ? base::Result<>() : remove(path);
     const bool is_folder = S_ISDIR(info.st_mode);
     if (!is_folder && !S_ISREG(info.st_mode)) return remove(path);
+    if (!is_folder && std::cmp_greater(info.st_size, most_bytes_)) return remove(path);
     const mode_t mode = (info.st_mode & kPermitted) | (is_folder ? S_IRWXU : S_IRUSR | S_IWUSR);
     if (::chmod(path.c_str(), mode) != 0) return base::from_errno(errno, path.string());
     if (is_folder) folders.push_back(path);
@@ -85,6 +113,7 @@ class Sweep {
   }
 
   const fs::path folder_;
+  const std::uintmax_t most_bytes_;
   std::vector<std::string> removed_;
 };
 
@@ -96,6 +125,13 @@ base::Result<> set_mode(const std::string& folder, mode_t mode) {
 }  // namespace
 
 base::Result<std::string> unpack_tar(const std::string& archive, const std::string& folder) {
+  std::string header(kHeaderBytes, '\0');
+  std::ifstream file(archive, std::ios::binary);
+  file.read(header.data(), static_cast<std::streamsize>(header.size()));
+  header.resize(static_cast<std::size_t>(file.gcount()));
+  if (!begins_as_tar(header)) {
+    return base::Error{base::Code::kDataLoss, "what was sent does not begin as a tar file does"};
+  }
   GANGRUN_TRY(set_mode(folder, kClosed));
   GANGRUN_ASSIGN(
       const auto answer,
@@ -105,7 +141,9 @@ base::Result<std::string> unpack_tar(const std::string& archive, const std::stri
   std::error_code failed;
   const fs::path whole = fs::canonical(folder, failed);
   if (failed) return base::from_errno(failed.value(), folder);
-  Sweep sweep(whole);
+  const std::uintmax_t archive_bytes = fs::file_size(archive, failed);
+  if (failed) return base::from_errno(failed.value(), archive);
+  Sweep sweep(whole, archive_bytes);
   GANGRUN_TRY(sweep.run());
   GANGRUN_TRY(set_mode(folder, kOpen));
   if (answer.status != 0) {
@@ -115,8 +153,10 @@ base::Result<std::string> unpack_tar(const std::string& archive, const std::stri
                      base::shorten(base::printable(base::trim(answer.output)), kToldBytes))};
   }
   if (sweep.removed().empty()) return std::string();
-  return base::format("left out, as they are no files or folders, nor links to any of them: {}",
-                      base::first_and_more(sweep.removed(), kToldNames));
+  return base::format(
+      "left out, as no output is like that (only files of the size that was sent, "
+      "folders, and links to any of them): {}",
+      base::first_and_more(sweep.removed(), kToldNames));
 }
 
 }  // namespace gangrun::client

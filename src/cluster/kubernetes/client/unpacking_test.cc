@@ -102,12 +102,47 @@ TEST_F(Unpacking, LeavesOutWhatIsNoFileAndLinksThatLeadOut) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("weights", "again", "latest", "here"));
 }
 
-TEST_F(Unpacking, WhatIsNoArchiveIsToldWithTheProgramsWords) {
+// To copy it would fill a disk.
+TEST_F(Unpacking, LeavesOutFilesOfHolesThatAreLargerThanTheArchive) {
+  const fs::path from = top_ / "from" / "model";
+  std::ofstream(from / "holes") << "1";
+  fs::resize_file(from / "holes", std::uintmax_t{1} << 40U);
+  pack({"--sparse", "model"});
+  const auto done = unpack_tar(archive(), (top_ / "to").string());
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_THAT(*done, testing::HasSubstr("model/holes"));
+  EXPECT_FALSE(fs::exists(top_ / "to" / "model" / "holes"));
+  EXPECT_TRUE(fs::exists(top_ / "to" / "model" / "weights"));
+}
+
+TEST_F(Unpacking, WhatIsNoArchiveIsToldAsThat) {
   std::ofstream(archive()) << std::string(2000, 'x');
   const auto done = unpack_tar(archive(), (top_ / "to").string());
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, base::Code::kDataLoss);
+}
+
+TEST_F(Unpacking, AnArchiveThatBreaksOffIsToldWithTheProgramsWords) {
+  std::ofstream(top_ / "from" / "model" / "large") << std::string(100'000, 'x');
+  pack({"model"});
+  fs::resize_file(archive(), 50'000);
+  const auto done = unpack_tar(archive(), (top_ / "to").string());
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, base::Code::kDataLoss);
   EXPECT_THAT(done.error().message, testing::HasSubstr("tar"));
+}
+
+TEST_F(Unpacking, AnArchiveOfNothingIsNothing) {
+  std::ofstream(archive()) << std::string(10'240, '\0');
+  const auto done = unpack_tar(archive(), (top_ / "to").string());
+  EXPECT_TRUE(done.ok()) << done.error().message;
+}
+
+// It is small, and what it becomes may have no end.
+TEST_F(Unpacking, WhatIsCompressedIsNotUnpacked) {
+  pack({"--gzip", "model"});
+  EXPECT_FALSE(unpack_tar(archive(), (top_ / "to").string()).ok());
+  EXPECT_TRUE(fs::is_empty(top_ / "to"));
 }
 
 }  // namespace
