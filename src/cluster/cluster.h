@@ -60,6 +60,13 @@ struct Gone {
   job::Reason reason = job::Reason::kClusterGone;
 };
 
+// Nothing is heard of a host for some time: whether its tasks end cannot be told. Comes again as
+// long as it is so.
+struct HostSilent {
+  std::string host;
+  std::vector<job::TaskId> tasks;  // that have, or may have, an agent there
+};
+
 // What the user is to know of the job at this place, beside its tasks: it goes on.
 struct Remark {
   std::string sentence;
@@ -67,7 +74,8 @@ struct Remark {
 
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive.
-using Event = std::variant<Waiting, Allocated, PreemptionNotice, job::AgentEnded, Gone, Remark>;
+using Event =
+    std::variant<Waiting, Allocated, PreemptionNotice, job::AgentEnded, Gone, HostSilent, Remark>;
 
 // A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on
 // it too, never from inside a call.
@@ -85,6 +93,9 @@ class Cluster {
   // Ends the agent with all that it started. To end by itself it gets `grace` at most: what the
   // place cannot give, it does not. For an attempt that is not there it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
+  // Whoever waits for the end of the job wants it at once: what does not answer now is told as
+  // silent soon.
+  virtual void hurry() {}
   // The job has ended, and nothing of it runs: brings what its tasks have written to a folder that
   // goes with the job, and calls `done`, here or later from the loop. No second time.
   virtual void settle(std::function<void()> done) { done(); }

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxShownNameBytes = 40;
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kNames = {
     "begin",          "cluster_waiting", "allocated",   "reported",    "started",
     "exited",         "session_lost",    "reattached",  "agent_ended", "progress",
-    "stop_requested", "cluster_gone",    "time_passed", "resumed"};
+    "stop_requested", "cluster_gone",    "time_passed", "resumed",     "host_silent"};
 
 template <typename T>
 concept OfTask = requires(T event) {
@@ -88,6 +88,12 @@ void write(const ClusterGone& event, base::Instant, Json& json) {
   json["why"] = job::to_string(event.reason);
 }
 
+void write(const HostSilent& event, base::Instant, Json& json) {
+  json["host"] = job::json_text(event.host, kMaxHostBytes);
+  json["tasks"] = Json::array();
+  for (const job::TaskId& task : event.tasks) json["tasks"].push_back(job::to_string(task));
+}
+
 Result<> read(const Json&, base::Instant, Bare auto&) { return {}; }
 
 Result<> read(const Json& json, base::Instant, ClusterWaiting& event) {
@@ -134,11 +140,23 @@ Result<> read(const Json& json, base::Instant, ClusterGone& event) {
   return {};
 }
 
+Result<> read(const Json& json, base::Instant, HostSilent& event) {
+  GANGRUN_ASSIGN(event.host, job::text_member(json, "host", kMaxHostBytes));
+  GANGRUN_ASSIGN(const auto names, base::json_member<std::vector<std::string>>(json, "tasks"));
+  if (names.empty()) return base::invalid_argument("\"tasks\" must name at least one");
+  for (const std::string& name : names) {
+    GANGRUN_ASSIGN(job::TaskId task, job::parse_task_id(name));
+    event.tasks.push_back(std::move(task));
+  }
+  return {};
+}
+
 // Of T as it is written: its name, the two of an event of a task, and its own.
 template <typename T>
 constexpr std::size_t key_count() {
   constexpr std::size_t kShared = OfTask<T> ? 3 : 1;
-  if constexpr (base::OneOf<T, job::Exited, job::AgentEnded, StopRequested, ClusterGone>) {
+  if constexpr (base::OneOf<T, job::Exited, job::AgentEnded, StopRequested, ClusterGone,
+                            HostSilent>) {
     return kShared + 2;
   } else if constexpr (base::OneOf<T, ClusterWaiting, Allocated, Reported>) {
     return kShared + 1;
@@ -217,7 +235,7 @@ bool is_time(const Event& event) {
           [](const TimePassed&) { return true; },
           [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
                                SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
-                               ClusterGone, Resumed> auto&) { return false; },
+                               ClusterGone, Resumed, HostSilent> auto&) { return false; },
       },
       event);
 }
@@ -228,7 +246,7 @@ bool asks_for_end(const Event& event) {
           [](const StopRequested&) { return true; },
           [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
                                SessionLost, Reattached, job::AgentEnded, Progress, ClusterGone,
-                               TimePassed, Resumed> auto&) { return false; },
+                               TimePassed, Resumed, HostSilent> auto&) { return false; },
       },
       event);
 }
@@ -239,7 +257,7 @@ bool tells_of_start(const Event& event) {
           [](const Started&) { return true; },
           [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, job::Exited, SessionLost,
                                Reattached, job::AgentEnded, Progress, StopRequested, ClusterGone,
-                               TimePassed, Resumed> auto&) { return false; },
+                               TimePassed, Resumed, HostSilent> auto&) { return false; },
       },
       event);
 }
@@ -250,7 +268,7 @@ Event moved_by(base::Duration by, Event event) {
           [by](base::OneOf<job::Exited, job::AgentEnded> auto& of_end) { of_end.ended_at += by; },
           [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost,
                                Reattached, Progress, StopRequested, ClusterGone, TimePassed,
-                               Resumed> auto&) {},
+                               Resumed, HostSilent> auto&) {},
       },
       event);
   return event;

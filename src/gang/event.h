@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -83,6 +84,13 @@ struct ClusterGone {
   friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
 };
 
+// Nothing is heard of a host: whether its tasks end, nobody tells. They may.
+struct HostSilent {
+  std::string host;
+  std::vector<job::TaskId> tasks;  // that have, or may have, an agent there
+  friend bool operator==(const HostSilent&, const HostSilent&) = default;
+};
+
 // Only the time went on: deadlines are looked at.
 struct TimePassed {
   friend bool operator==(const TimePassed&, const TimePassed&) = default;
@@ -96,7 +104,7 @@ struct Resumed {
 
 using Event = std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
                            SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
-                           ClusterGone, TimePassed, Resumed>;
+                           ClusterGone, TimePassed, Resumed, HostSilent>;
 
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);

@@ -34,7 +34,8 @@ std::vector<Event> one_of_each() {
       StopRequested{"Ctrl-C", true},
       ClusterGone{"no right to create pods", job::Reason::kApiServer},
       TimePassed{},
-      Resumed{}};
+      Resumed{},
+      HostSilent{"host1", {task, {"ps", 0}}}};
 }
 
 TEST(EventTest, EachReadsBackAsItWasAndHasItsOwnName) {

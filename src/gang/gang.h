@@ -184,6 +184,7 @@ class Gang {
   void on(const ClusterGone& event);
   void on(const TimePassed&);
   void on(const Resumed&);
+  void on(const HostSilent& event);
 
   // gang_counts.cc
   [[nodiscard]] std::uint32_t traits_of(const Task& task) const;
@@ -252,6 +253,8 @@ class Gang {
   void grace_over(Task& task);
   void expired_without_place(Task& task);
   void expired_ending(Task& task);
+  // gang_silence.cc: those of the tasks whose end is all that the job waits for.
+  [[nodiscard]] std::vector<std::size_t> awaited_of(const HostSilent& event) const;
   void hurry();
   [[nodiscard]] bool in_grace(const Task& task) const;
   [[nodiscard]] bool prolongs_grace(const Task& task) const;

@@ -20,6 +20,7 @@ bool Gang::matters(const Event& event, base::Instant now) const {
             const auto deadline = next_deadline();
             return has_begun && deadline && *deadline <= now;
           },
+          [&](const HostSilent& silent) { return !awaited_of(silent).empty(); },
           [&](const Progress& progress) {
             const Task* task = find(progress.task);
             return has_begun && task != nullptr && task->attempt == progress.attempt &&

@@ -309,6 +309,11 @@ inline std::map<std::string, Happening> happenings() {
       {"cluster_gone",
        {kind_of<ClusterGone>(),
         [](Driver& d, const Id&) { return d.step(ClusterGone{"the cluster is gone"}); }}},
+      {"host_silent",
+       {kind_of<HostSilent>(),
+        [](Driver& d, const Id& id) {
+          return d.step(HostSilent{"h9", {id}});
+        }}},
       {"resumed", {kind_of<Resumed>(), [](Driver& d, const Id&) { return d.step(Resumed{}); }}},
       {"time_passed", {kind_of<TimePassed>(), [](Driver& d, const Id&) { return d.expire(); }}},
   };

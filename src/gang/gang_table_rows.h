@@ -19,6 +19,7 @@ allocated cluster_waiting allocated allocating -
 allocated exited_failure allocated allocating -
 allocated exited_port_lost allocated allocating -
 allocated exited_success allocated allocating -
+allocated host_silent allocated allocating -
 allocated progress allocated allocating -
 allocated reattached allocated allocating -
 allocated reported registered allocating -
@@ -37,6 +38,7 @@ asked cluster_waiting asked allocating -
 asked exited_failure asked allocating -
 asked exited_port_lost asked allocating -
 asked exited_success asked allocating -
+asked host_silent asked allocating -
 asked progress asked allocating -
 asked reattached asked allocating -
 asked reported registered allocating -
@@ -55,6 +57,7 @@ asked-again cluster_waiting asked running -
 asked-again exited_failure asked running -
 asked-again exited_port_lost asked running -
 asked-again exited_success asked running -
+asked-again host_silent asked running -
 asked-again progress asked running -
 asked-again reattached asked running -
 asked-again reported starting running start@1 w1#2
@@ -73,6 +76,7 @@ ending cluster_waiting ending stopping -
 ending exited_failure ending stopping -
 ending exited_port_lost ending stopping -
 ending exited_success ending stopping -
+ending host_silent gone stopping warn
 ending progress ending stopping -
 ending reattached ending stopping end w1
 ending reported ending stopping end w1
@@ -91,6 +95,7 @@ finished cluster_waiting gone killed -
 finished exited_failure gone killed -
 finished exited_port_lost gone killed -
 finished exited_success gone killed -
+finished host_silent gone killed -
 finished progress gone killed -
 finished reattached gone killed -
 finished reported gone killed -
@@ -109,6 +114,7 @@ gone cluster_waiting gone running -
 gone exited_failure gone running -
 gone exited_port_lost gone running -
 gone exited_success gone running -
+gone host_silent gone running -
 gone progress gone running -
 gone reattached gone running -
 gone reported gone running -
@@ -127,6 +133,7 @@ idle cluster_waiting idle running -
 idle exited_failure idle running -
 idle exited_port_lost idle running -
 idle exited_success idle running -
+idle host_silent idle running -
 idle progress idle running -
 idle reattached idle running -
 idle reported idle running -
@@ -145,6 +152,7 @@ killed cluster_waiting ending stopping -
 killed exited_failure ending stopping -
 killed exited_port_lost ending stopping -
 killed exited_success ending stopping -
+killed host_silent gone stopping warn
 killed progress ending stopping -
 killed reattached ending stopping end-at-once w1
 killed reported ending stopping end-at-once w1
@@ -163,6 +171,7 @@ last-ending cluster_waiting ending stopping -
 last-ending exited_failure ending stopping -
 last-ending exited_port_lost ending stopping -
 last-ending exited_success ending stopping -
+last-ending host_silent gone killed warn; finish killed
 last-ending progress ending stopping -
 last-ending reattached ending stopping end w1
 last-ending reported ending stopping end w1
@@ -181,6 +190,7 @@ last-try cluster_waiting running running -
 last-try exited_failure ending stopping end c0 w0; end-at-once w1; end p0 e0 t0
 last-try exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
 last-try exited_success idle running -
+last-try host_silent running running -
 last-try progress running running -
 last-try reattached running running -
 last-try reported running running -
@@ -199,6 +209,7 @@ new cluster_waiting asked allocating -
 new exited_failure asked allocating -
 new exited_port_lost asked allocating -
 new exited_success asked allocating -
+new host_silent asked allocating -
 new progress asked allocating -
 new reattached asked allocating -
 new reported asked allocating -
@@ -217,6 +228,7 @@ observer-in-grace cluster_waiting running running -
 observer-in-grace exited_failure ending stopping end-at-once c0 w0 w1 e0; end t0
 observer-in-grace exited_port_lost ending stopping end-at-once c0 w0 w1; end e0 t0
 observer-in-grace exited_success ending stopping end-at-once c0 w0 w1 e0
+observer-in-grace host_silent running running -
 observer-in-grace progress running running -
 observer-in-grace reattached running running -
 observer-in-grace reported running running -
@@ -235,6 +247,7 @@ port-lost cluster_waiting allocated restarting -
 port-lost exited_failure allocated restarting -
 port-lost exited_port_lost allocated restarting -
 port-lost exited_success allocated restarting -
+port-lost host_silent allocated restarting -
 port-lost progress allocated restarting -
 port-lost reattached allocated restarting -
 port-lost reported allocated restarting -
@@ -253,6 +266,7 @@ registered cluster_waiting registered allocating -
 registered exited_failure registered allocating -
 registered exited_port_lost registered allocating -
 registered exited_success registered allocating -
+registered host_silent registered allocating -
 registered progress registered allocating -
 registered reattached registered allocating -
 registered reported registered allocating -
@@ -271,6 +285,7 @@ resumed cluster_waiting running running -
 resumed exited_failure starting running warn; start@1 w1#2
 resumed exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
 resumed exited_success idle running -
+resumed host_silent running running -
 resumed progress running running -
 resumed reattached running running -
 resumed reported running running -
@@ -289,6 +304,7 @@ running cluster_waiting running running -
 running exited_failure starting running warn; start@1 w1#2
 running exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
 running exited_success idle running -
+running host_silent running running -
 running progress running running -
 running reattached running running -
 running reported running running -
@@ -307,6 +323,7 @@ service-after cluster_waiting ending running -
 service-after exited_failure ending running -
 service-after exited_port_lost ending running -
 service-after exited_success ending running -
+service-after host_silent ending running -
 service-after progress ending running -
 service-after reattached ending running end p0
 service-after reported ending running end p0
@@ -325,6 +342,7 @@ sidecar cluster_waiting running running -
 sidecar exited_failure idle running warn
 sidecar exited_port_lost allocated running warn
 sidecar exited_success idle running -
+sidecar host_silent running running -
 sidecar progress running running -
 sidecar reattached running running -
 sidecar reported running running -
@@ -343,6 +361,7 @@ sidecar-in-grace cluster_waiting running stopping -
 sidecar-in-grace exited_failure ending stopping warn; end-at-once t0
 sidecar-in-grace exited_port_lost ending stopping warn; end-at-once t0
 sidecar-in-grace exited_success ending stopping end-at-once t0
+sidecar-in-grace host_silent running stopping -
 sidecar-in-grace progress running stopping -
 sidecar-in-grace reattached running stopping -
 sidecar-in-grace reported running stopping -
@@ -361,6 +380,7 @@ silent cluster_waiting running running -
 silent exited_failure starting running warn; start@1 w1#2
 silent exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
 silent exited_success idle running -
+silent host_silent running running -
 silent progress running running -
 silent reattached running running -
 silent reported running running -
@@ -379,6 +399,7 @@ starting cluster_waiting starting running -
 starting exited_failure starting running warn; start@1 w1#2
 starting exited_port_lost allocated restarting warn; stop c0 w0 p0 e0
 starting exited_success idle running -
+starting host_silent starting running -
 starting progress starting running -
 starting reattached starting running start@1 w1
 starting reported starting running -
@@ -397,6 +418,7 @@ stopping cluster_waiting stopping restarting -
 stopping exited_failure registered restarting -
 stopping exited_port_lost allocated restarting -
 stopping exited_success registered restarting -
+stopping host_silent stopping restarting -
 stopping progress stopping restarting -
 stopping reattached stopping restarting stop w1
 stopping reported stopping restarting -

@@ -16,6 +16,7 @@ absent cluster_waiting asked running -
 absent exited_failure asked running -
 absent exited_port_lost asked running -
 absent exited_success asked running -
+absent host_silent asked running -
 absent progress asked running -
 absent reattached asked running -
 absent reported registered running -
@@ -34,6 +35,7 @@ absent-is-back cluster_waiting registered running -
 absent-is-back exited_failure registered running -
 absent-is-back exited_port_lost registered running -
 absent-is-back exited_success registered running -
+absent-is-back host_silent registered running -
 absent-is-back progress registered running -
 absent-is-back reattached registered running -
 absent-is-back reported registered running -
@@ -52,6 +54,7 @@ beside-a-spare cluster_waiting running running -
 beside-a-spare exited_failure starting running warn; start@1 w1#2
 beside-a-spare exited_port_lost allocated restarting warn; stop w0 w2
 beside-a-spare exited_success idle running -
+beside-a-spare host_silent running running -
 beside-a-spare progress running running -
 beside-a-spare reattached running running -
 beside-a-spare reported running running -
@@ -70,6 +73,7 @@ dropped cluster_waiting gone running -
 dropped exited_failure gone running -
 dropped exited_port_lost gone running -
 dropped exited_success gone running -
+dropped host_silent gone running -
 dropped progress gone running -
 dropped reattached gone running -
 dropped reported gone running -
@@ -88,6 +92,7 @@ in-a-smaller-gang cluster_waiting running running -
 in-a-smaller-gang exited_failure starting running warn; start@2 w0#3
 in-a-smaller-gang exited_port_lost allocated restarting warn; stop w2#2
 in-a-smaller-gang exited_success idle running -
+in-a-smaller-gang host_silent running running -
 in-a-smaller-gang progress running running -
 in-a-smaller-gang reattached running running -
 in-a-smaller-gang reported running running -
@@ -106,6 +111,7 @@ last-to-stop cluster_waiting stopping restarting -
 last-to-stop exited_failure starting running warn; publish 2; start@2 w0#2 w2#2 w3
 last-to-stop exited_port_lost allocated restarting -
 last-to-stop exited_success starting running warn; publish 2; start@2 w0#2 w2#2 w3
+last-to-stop host_silent stopping restarting -
 last-to-stop progress stopping restarting -
 last-to-stop reattached stopping restarting stop w2
 last-to-stop reported stopping restarting -
@@ -124,6 +130,7 @@ least-and-no-restart-left cluster_waiting running running -
 least-and-no-restart-left exited_failure ending stopping end-at-once w0; end w1#2 w2 w3#2
 least-and-no-restart-left exited_port_lost allocated restarting warn; stop w2#2
 least-and-no-restart-left exited_success idle running -
+least-and-no-restart-left host_silent running running -
 least-and-no-restart-left progress running running -
 least-and-no-restart-left reattached running running -
 least-and-no-restart-left reported running running -
@@ -142,6 +149,7 @@ missing cluster_waiting asked running -
 missing exited_failure asked running -
 missing exited_port_lost asked running -
 missing exited_success asked running -
+missing host_silent asked running -
 missing progress asked running -
 missing reattached asked running -
 missing reported starting running start@1 w1#2
@@ -160,6 +168,7 @@ spare cluster_waiting registered running -
 spare exited_failure registered running -
 spare exited_port_lost registered running -
 spare exited_success registered running -
+spare host_silent registered running -
 spare progress registered running -
 spare reattached registered running -
 spare reported registered running -
@@ -178,6 +187,7 @@ spare-allocated cluster_waiting allocated running -
 spare-allocated exited_failure allocated running -
 spare-allocated exited_port_lost allocated running -
 spare-allocated exited_success allocated running -
+spare-allocated host_silent allocated running -
 spare-allocated progress allocated running -
 spare-allocated reattached allocated running -
 spare-allocated reported registered running -
@@ -196,6 +206,7 @@ spare-asked cluster_waiting asked running -
 spare-asked exited_failure asked running -
 spare-asked exited_port_lost asked running -
 spare-asked exited_success asked running -
+spare-asked host_silent asked running -
 spare-asked progress asked running -
 spare-asked reattached asked running -
 spare-asked reported registered running -
@@ -214,6 +225,7 @@ spare-silent cluster_waiting registered running -
 spare-silent exited_failure registered running -
 spare-silent exited_port_lost registered running -
 spare-silent exited_success registered running -
+spare-silent host_silent registered running -
 spare-silent progress registered running -
 spare-silent reattached registered running -
 spare-silent reported registered running -
@@ -232,6 +244,7 @@ spare-stepping-forward cluster_waiting registered restarting -
 spare-stepping-forward exited_failure registered restarting -
 spare-stepping-forward exited_port_lost registered restarting -
 spare-stepping-forward exited_success registered restarting -
+spare-stepping-forward host_silent registered restarting -
 spare-stepping-forward progress registered restarting -
 spare-stepping-forward reattached registered restarting -
 spare-stepping-forward reported registered restarting -

@@ -2,12 +2,16 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "base/strings.h"
 
 namespace gangrun::gang {
 
 namespace {
 
 using base::format;
+
+// Of tasks, in a sentence.
+constexpr std::size_t kMaxNames = 4;
 
 std::string what_then(const TaskFailed& warning) {
   using Then = TaskFailed::Then;
@@ -52,6 +56,14 @@ std::string to_words(const Warning& warning) {
             return format("could not confirm that {} ended; look for leftover processes on {}",
                           job::to_string(w.task), w.host.empty() ? "its host" : w.host);
           },
+          [](const HostNotConfirmed& w) {
+            const auto name = [](const job::TaskId& task) { return job::to_string(task); };
+            return format(
+                "could not confirm that the tasks on host {0} ended ({1}): it does not answer. If "
+                "only its connection is lost, they end within {2}; if it is frozen, so long after "
+                "it goes on. Look for leftover processes there then; last lines may be missing",
+                w.host, base::first_and_more(w.tasks, kMaxNames, name), base::to_words(w.lease));
+          },
       },
       warning);
 }
@@ -65,9 +77,8 @@ bool tells_of_restart(const Warning& warning) {
                    w.then == TaskFailed::Then::kWithoutItNoRestartLeft;
           },
           [](const CameBackElsewhere&) { return true; },
-          [](const base::OneOf<Replaced, Resized, HostAvoided, NoProgress, EndNotConfirmed> auto&) {
-            return false;
-          },
+          [](const base::OneOf<Replaced, Resized, HostAvoided, NoProgress, EndNotConfirmed,
+                               HostNotConfirmed> auto&) { return false; },
       },
       warning);
 }

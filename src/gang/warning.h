@@ -75,8 +75,16 @@ struct EndNotConfirmed {
   friend bool operator==(const EndNotConfirmed&, const EndNotConfirmed&) = default;
 };
 
+// Nor of any task of a host that does not answer any more.
+struct HostNotConfirmed {
+  std::string host;
+  std::vector<job::TaskId> tasks;
+  base::Duration lease{};  // after which agents there end them, without a master
+  friend bool operator==(const HostNotConfirmed&, const HostNotConfirmed&) = default;
+};
+
 using Warning = std::variant<TaskFailed, Replaced, Resized, CameBackElsewhere, HostAvoided,
-                             NoProgress, EndNotConfirmed>;
+                             NoProgress, EndNotConfirmed, HostNotConfirmed>;
 
 // One sentence.
 std::string to_words(const Warning& warning);

@@ -43,6 +43,11 @@ TEST(WarningWords, OfTheOthers) {
             "could not confirm that worker:1 ended; look for leftover processes on h");
   EXPECT_EQ(to_words(EndNotConfirmed{task, ""}),
             "could not confirm that worker:1 ended; look for leftover processes on its host");
+  EXPECT_EQ(
+      to_words(HostNotConfirmed{"h", {task, {"ps", 0}}, seconds(65)}),
+      "could not confirm that the tasks on host h ended (worker:1, ps:0): it does not answer. "
+      "If only its connection is lost, they end within 1 min 5 s; if it is frozen, so long "
+      "after it goes on. Look for leftover processes there then; last lines may be missing");
 }
 
 TEST(Warning, TellsOfRestartsOnlyWhereThereAreSome) {

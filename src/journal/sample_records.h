@@ -65,7 +65,8 @@ inline std::vector<gang::Event> sample_events() {
           gang::StopRequested{"Ctrl-C", true},
           gang::ClusterGone{"it is gone"},
           gang::TimePassed{},
-          gang::Resumed{}};
+          gang::Resumed{},
+          gang::HostSilent{"host1", {task, {"ps", 0}}}};
 }
 
 inline std::vector<Record> sample_records() {

@@ -35,6 +35,10 @@ void Master::Impl::on(const cluster::Gone& event) {
   handle(gang::ClusterGone{event.detail, event.reason});
 }
 
+void Master::Impl::on(const cluster::HostSilent& event) {
+  handle(gang::HostSilent{event.host, event.tasks});
+}
+
 void Master::Impl::on(const cluster::Remark& event) {
   logger_.info("{}", event.sentence);
   if (remarks_.size() < kMaxRemarks) remarks_.push_back(event.sentence);

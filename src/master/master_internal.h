@@ -62,7 +62,10 @@ class Master::Impl {
   void set_trouble(std::string sentence) { trouble_ = std::move(sentence); }
   void request_stop(std::string by, bool at_once) {
     if (is_settling_) return cluster_.cut_short();
+    const bool is_urgent = at_once || gang_.state() == job::JobState::kStopping;
     handle(gang::StopRequested{std::move(by), at_once});
+    // Behind all that is decided for it.
+    if (is_urgent) cluster_.hurry();
   }
   int give_notice(const std::string& by);
   [[nodiscard]] job::JobStatus status() const;
@@ -88,6 +91,7 @@ class Master::Impl {
   void on(const cluster::PreemptionNotice& event);
   void on(const job::AgentEnded& event);
   void on(const cluster::Gone& event);
+  void on(const cluster::HostSilent& event);
   void on(const cluster::Remark& event);
   void on_direct(const cluster::DirectEvent& event);
   void on_run(const cluster::RunStarted& event);

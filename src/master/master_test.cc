@@ -137,8 +137,11 @@ class FakeCluster final : public cluster::Cluster {
     if (settles_at_once) std::exchange(settled, nullptr)();
   }
   void cut_short() override { std::exchange(settled, nullptr)(); }
+  void hurry() override { ++hurries; }
+  void fall_silent(const job::TaskId& task) { listener_(cluster::HostSilent{"h1", {task}}); }
   void remark(std::string sentence) { listener_(cluster::Remark{std::move(sentence)}); }
 
+  int hurries = 0;
   bool settles_at_once = true;
   std::function<void()> settled;  // is awaited
   bool agents_are_slow = false;   // they do not come to report
@@ -293,6 +296,22 @@ TEST_F(MasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
   master_->request_stop("SIGINT", false);
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
+}
+
+// Ctrl-C took 51 s where a host was frozen; a second one no less.
+TEST_F(MasterTest, DoesNotWaitForASilentHostOnceTheJobIsToEnd) {
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  cluster_.fall_silent({"worker", 0});
+  EXPECT_THAT(warnings_, IsEmpty()) << "it has the time of its lease";
+  master_->request_stop("Ctrl-C", false);
+  EXPECT_EQ(cluster_.hurries, 0);
+  master_->request_stop("Ctrl-C", true);
+  EXPECT_EQ(cluster_.hurries, 1);
+  for (const auto& [task, agent] : agents_) cluster_.fall_silent(task);
+  wait("the end of the job", [this] { return finished_; });
+  EXPECT_EQ(master_->status().state, job::JobState::kKilled);
+  EXPECT_THAT(warnings_, Contains(HasSubstr("the tasks on host h1 ended (worker:0)")));
 }
 
 // Where they are was not known yet, and they know only the old one: they could not meet.

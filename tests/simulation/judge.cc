@@ -221,6 +221,9 @@ void World::judge_warning(const gang::Warning& warning) {
   restarted_ |= gang::tells_of_restart(warning);
   std::visit(base::Overloaded{
                  [this](const gang::EndNotConfirmed& w) { unconfirmed_.insert(w.task); },
+                 [this](const gang::HostNotConfirmed& w) {
+                   unconfirmed_.insert(w.tasks.begin(), w.tasks.end());
+                 },
                  [](const base::OneOf<gang::TaskFailed, gang::Replaced, gang::Resized,
                                       gang::CameBackElsewhere, gang::HostAvoided,
                                       gang::NoProgress> auto&) {},
@@ -304,7 +307,7 @@ void World::judge_first_cause(const gang::Finish& finish) {
             [](const base::OneOf<gang::Begin, gang::ClusterWaiting, gang::Allocated, gang::Reported,
                                  gang::Started, gang::SessionLost, gang::Reattached, gang::Progress,
                                  gang::StopRequested, gang::ClusterGone, gang::TimePassed,
-                                 gang::Resumed> auto&) {},
+                                 gang::Resumed, gang::HostSilent> auto&) {},
         },
         record.event);
   }

@@ -30,7 +30,7 @@ inline std::string words_of(const Event& event) {
           [](const Gone& gone) {
             return base::format("gone ({}): {}", job::to_string(gone.reason), gone.detail);
           },
-          [](const base::OneOf<Waiting, PreemptionNotice, Remark> auto&) {
+          [](const base::OneOf<Waiting, PreemptionNotice, HostSilent, Remark> auto&) {
             return std::string("other");
           },
       },

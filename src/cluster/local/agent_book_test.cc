@@ -39,6 +39,7 @@ std::string words(const Event& event) {
                                              to_words(ended.why));
                        },
                        [](const Gone&) { return std::string("gone"); },
+                       [](const HostSilent&) { return std::string("silent"); },
                        [](const Remark&) { return std::string("remark"); }},
       event);
 }

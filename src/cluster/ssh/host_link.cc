@@ -201,6 +201,7 @@ void HostLink::on_output() {
   } else {
     frames_.add(got);
   }
+  if (state_ == State::kUp) heard_at_ = loop_.now();
   read_frames();
 }
 
@@ -273,25 +274,27 @@ void HostLink::on_first_message(const base::Json& json) {
   if (!message.ok()) {
     return fail(base::format("is not understood: {}", message.error().message));
   }
-  std::visit(base::Overloaded{
-                 [this](const RefusedMessage& refused) {
-                   fail(base::format("refuses: {}", base::their_words(refused.detail)));
-                 },
-                 [this](HelloMessage& hello) {
-                   hello_ = std::move(hello);
-                   state_ = State::kUp;
-                   limit_.reset();
-                   callbacks_.on_up();
-                 },
-                 [this](base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage,
-                                    AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
-                                    BringMessage, EndMessage, RemoveMessage, WaitingMessage,
-                                    AllocatedMessage, EndedMessage, OutputMessage, BroughtMessage,
-                                    RemovedMessage, LogsTakenMessage, LeavingMessage> auto&) {
-                   fail("is not understood: no hello came first");
-                 },
-             },
-             *message);
+  std::visit(
+      base::Overloaded{
+          [this](const RefusedMessage& refused) {
+            fail(base::format("refuses: {}", base::their_words(refused.detail)));
+          },
+          [this](HelloMessage& hello) {
+            hello_ = std::move(hello);
+            state_ = State::kUp;
+            heard_at_ = loop_.now();
+            limit_.reset();
+            callbacks_.on_up();
+          },
+          [this](base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
+                             ReleaseOthersMessage, StopMessage, PingMessage, BringMessage,
+                             EndMessage, RemoveMessage, WaitingMessage, AllocatedMessage,
+                             EndedMessage, OutputMessage, BroughtMessage, RemovedMessage,
+                             LogsTakenMessage, LeavingMessage, PongMessage> auto&) {
+            fail("is not understood: no hello came first");
+          },
+      },
+      *message);
 }
 
 void HostLink::on_errors() {

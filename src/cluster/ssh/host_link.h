@@ -68,6 +68,9 @@ class HostLink {
   // What the keeper said last; of use while the link is up.
   [[nodiscard]] const HelloMessage& hello() const { return hello_; }
 
+  // When something last came from its keeper; before the first one, as long ago as can be.
+  [[nodiscard]] base::Instant heard_at() const { return heard_at_; }
+
   // Nothing happens where the link is not up. A host that lets kMaxUnsentBytes wait is given up.
   void send(const Frame& frame);
   // Ends a link that is up, as the host does what no host of ours does: "sends …".
@@ -105,6 +108,7 @@ class HostLink {
   State state_ = State::kDown;
   bool is_copying_ = false;  // the agent, to the host
   HelloMessage hello_;
+  base::Instant heard_at_ = base::Instant::min();
   std::optional<process::Child> ssh_;
   base::UniqueFd input_;
   base::UniqueFd output_;

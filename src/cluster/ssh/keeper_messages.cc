@@ -128,6 +128,8 @@ Json json_of(const StopMessage& each) {
 
 Json json_of(const PingMessage& /*each*/) { return {{"op", "ping"}}; }
 
+Json json_of(const PongMessage& /*each*/) { return {{"op", "pong"}}; }
+
 Json json_of(const BringMessage& each) {
   return {{"op", "bring"}, {"names", each.names}, {"new_too", each.new_too}, {"limit", each.limit}};
 }
@@ -420,6 +422,7 @@ Result<KeeperMessage> keeper_message_from_json(const Json& json) {
   if (op == "release_others") return read_empty<ReleaseOthersMessage>(reader);
   if (op == "stop") return read_stop(reader);
   if (op == "ping") return read_empty<PingMessage>(reader);
+  if (op == "pong") return read_empty<PongMessage>(reader);
   if (op == "bring") return read_bring(reader);
   if (op == "end") return read_end(reader);
   if (op == "remove") return read_text(reader, "job", &RemoveMessage::job_id);

@@ -106,7 +106,12 @@ struct StopMessage {
 // Says that the client lives. A keeper that hears nothing for kKeeperSilence takes the link for
 // cut.
 struct PingMessage {};
+// The answer.
+struct PongMessage {};
 inline constexpr std::chrono::seconds kPingInterval(5);
+// Of a host of which nothing comes for so long it cannot be told whether its tasks end: two pings
+// were not answered.
+inline constexpr std::chrono::seconds kHostSilence = 2 * kPingInterval + std::chrono::seconds(2);
 inline constexpr std::chrono::seconds kKeeperSilence(30);
 
 // What tasks have written to the working folder that was made there is to be brought: all that is
@@ -194,13 +199,14 @@ using KeeperMessage =
     std::variant<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
                  ReleaseOthersMessage, StopMessage, PingMessage, BringMessage, EndMessage,
                  RemoveMessage, WaitingMessage, AllocatedMessage, EndedMessage, OutputMessage,
-                 BroughtMessage, RemovedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage>;
+                 BroughtMessage, RemovedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage,
+                 PongMessage>;
 
 // Those that only a host sends.
 template <typename T>
-concept MessageOfAHost =
-    base::OneOf<T, HelloMessage, BegunMessage, WaitingMessage, AllocatedMessage, EndedMessage,
-                OutputMessage, BroughtMessage, RemovedMessage, LeavingMessage, RefusedMessage>;
+concept MessageOfAHost = base::OneOf<T, HelloMessage, BegunMessage, WaitingMessage,
+                                     AllocatedMessage, EndedMessage, OutputMessage, BroughtMessage,
+                                     RemovedMessage, LeavingMessage, RefusedMessage, PongMessage>;
 
 base::Json to_json(const KeeperMessage& message);
 // Of the client's: whether it makes sense only once a job has begun.

@@ -59,6 +59,7 @@ std::vector<KeeperMessage> one_of_each() {
           ReleaseOthersMessage{},
           StopMessage{1, std::chrono::milliseconds(1500)},
           PingMessage{},
+          PongMessage{},
           BringMessage{{"model/", "log.txt"}, true, 1000},
           OutputMessage{"model/last", 0, false, "step-7"},
           BroughtMessage{{"big"}, 1, std::uint64_t{1} << 40U, {"log.txt"}, "it became shorter"},

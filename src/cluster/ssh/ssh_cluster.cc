@@ -14,6 +14,9 @@ namespace {
 
 // What hosts may take at the end to remove what they have.
 constexpr std::chrono::seconds kEndLimit(10);
+// What ssh may take to send that to a host that does not answer: one that is frozen finds it when
+// it goes on.
+constexpr std::chrono::milliseconds kSilentEndLimit(500);
 
 std::uint64_t size_of(const std::string& path) {
   struct stat info {};
@@ -29,6 +32,7 @@ SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_p
       options_(std::move(options)),
       links_(std::move(links)),
       slots_(options_.hosts, options_.tasks),
+      begun_at_(loop_.now()),
       released_(options_.is_first_master) {
   for (std::size_t i = 0; i < links_->size(); ++i) {
     auto host = std::make_unique<Host>();
@@ -62,16 +66,20 @@ SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_p
 
 SshCluster::~SshCluster() {
   const base::Instant deadline = loop_.now() + kEndLimit;
+  const base::Instant silent_deadline = loop_.now() + kSilentEndLimit;
+  // Whether it answers is known by now, and not asked again.
+  std::vector<std::pair<Host*, base::Instant>> told;
   for (const auto& host : hosts_) {
     if (!host->link->is_up()) continue;
+    told.emplace_back(host.get(), is_silent(*host) ? silent_deadline : deadline);
     // Where no task was, nothing can have been written.
     const Kept kept = host->had_tasks ? host->kept : Kept::kNothing;
     host->link->send(MessageFrame{to_json(EndMessage{kept})});
-    host->link->finish(deadline);
+    host->link->finish(told.back().second);
     host->is_clear = kept == Kept::kNothing;
   }
-  for (const auto& host : hosts_) {
-    if (host->link->wait_for_end(deadline)) continue;
+  for (const auto& [host, limit] : told) {
+    if (host->link->wait_for_end(limit)) continue;
     host->is_clear = false;
     logger_.error("host {} does not say that the job's folder is removed", host->name());
   }

@@ -73,6 +73,7 @@ class SshCluster final : public Cluster {
   void release_others() override;
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
   // Waits for lines that tasks have written and that are still on their way, and then for files.
+  void hurry() override;
   void settle(std::function<void()> done) override;
   void cut_short() override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId& /*task*/,
@@ -95,6 +96,9 @@ class SshCluster final : public Cluster {
 
   void on_up(Host& host);
   void ping();
+  void ping_all();
+  [[nodiscard]] bool is_silent(const Host& host) const;
+  void tell_silent();
   void begin_known();
   base::Result<> choose_addresses_of_all();
   void choose_address_of(Host& host);
@@ -108,7 +112,7 @@ class SshCluster final : public Cluster {
   void heard_lines(Host& host, std::uint64_t bytes);
   void keep_tail(Host& host, Agent& agent, const EndedMessage& end);
   void look_at_tails();
-  void give_up_tails();
+  void give_up_tails(const Host* only);
   void tails_over();
   [[nodiscard]] bool has_tail(const job::TaskId& task) const;
   void on(Host& host, const BegunMessage& message);
@@ -152,6 +156,9 @@ class SshCluster final : public Cluster {
   net::Timer lines_limit_;
   bool are_lines_awaited_ = false;  // of settle(), before files are brought
   net::Timer ping_timer_;
+  const base::Instant begun_at_;
+  std::optional<base::Instant> hurried_at_;  // first
+  net::Timer hurry_limit_;
   bool has_said_where_ = false;
   bool has_addresses_ = false;
   bool released_;                      // what is not adopted by now, need not go on

@@ -22,6 +22,9 @@ namespace {
 constexpr std::chrono::seconds kLeaseAllowance(5);
 // How often a host may say, on one connection, what it waits for.
 constexpr int kMaxWaits = 1000;
+// A host that has nothing to say for so long, once it is asked whether it lives, is not waited for
+// where the end is wanted at once.
+constexpr std::chrono::seconds kHurrySilence(3);
 // What comes back to a keeper with adopt, and is journalled.
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 constexpr std::size_t kMaxFolderName = 200;
@@ -35,6 +38,7 @@ void SshCluster::on_up(Host& host) {
   logger_.info("host {} is up, at {} ({})", host.name(), address.address, address.reason);
   host.state = Host::State::kBeginning;
   host.waits_told = 0;
+  host.pings = 0;
   host.log_bytes = 0;
   host.was_up = true;
   host.has_begun = false;
@@ -97,8 +101,44 @@ void SshCluster::choose_address_of(Host& host) {
 }
 
 void SshCluster::ping() {
-  for (const auto& host : hosts_) host->link->send(MessageFrame{to_json(PingMessage{})});
+  tell_silent();
+  ping_all();
   ping_timer_ = loop_.after(kPingInterval, [this] { ping(); });
+}
+
+void SshCluster::ping_all() {
+  for (const auto& host : hosts_) {
+    if (!host->link->is_up()) continue;
+    ++host->pings;
+    host->link->send(MessageFrame{to_json(PingMessage{})});
+  }
+}
+
+// Whoever lives answers a ping, and whatever it sends beside is an answer too. ssh tells only of
+// links that are cut, and of a frozen host later.
+bool SshCluster::is_silent(const Host& host) const {
+  const base::Instant heard = std::max(begun_at_, host.link->heard_at());
+  const base::Instant now = loop_.now();
+  const bool is_late = hurried_at_ && heard < *hurried_at_ && now - *hurried_at_ >= kHurrySilence;
+  return is_late || now - heard >= kHostSilence;
+}
+
+void SshCluster::tell_silent() {
+  for (const auto& host : hosts_) {
+    if (!is_silent(*host)) continue;
+    HostSilent silent{.host = host->name(), .tasks = {}};
+    for (const auto& [key, agent] : agents_) {
+      if (agent->host == host.get()) silent.tasks.push_back(agent->task);
+    }
+    if (!silent.tasks.empty()) emit(std::move(silent));
+  }
+}
+
+void SshCluster::hurry() {
+  if (hurried_at_) return;
+  hurried_at_ = loop_.now();
+  ping_all();
+  hurry_limit_ = loop_.after(kHurrySilence, [this] { tell_silent(); });
 }
 
 void SshCluster::begin(Host& host) {
@@ -207,6 +247,9 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
                  [&](const OutputMessage& output) { on(host, output); },
                  [&](const BroughtMessage& brought) { on(host, brought); },
                  [&](const RefusedMessage& refused) { on(host, refused); },
+                 [&](const PongMessage& /*pong*/) {
+                   if (--host.pings < 0) refuse_message(host, "pong");
+                 },
                  [&](const LeavingMessage& /*leaving*/) {
                    host.link->give_up("has lost its keeper, which was told to end");
                  },

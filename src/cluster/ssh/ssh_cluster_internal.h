@@ -68,6 +68,7 @@ struct SshCluster::Host {
   std::string agent_log_part;  // what has come of its last line
   std::string waits_for;
   int waits_told = 0;           // on this connection
+  int pings = 0;                // on this connection, that were not answered
   std::uint64_t log_bytes = 0;  // that came since the keeper was last told so
   bool has_refused = false;
   std::string trouble;     // why it is down

@@ -119,20 +119,26 @@ void SshCluster::look_at_tails() {
   };
   const bool is_changed = std::erase_if(tails_, is_whole) > 0;
   if (tails_.empty()) return tails_over();
-  lines_limit_ = loop_.after(kLinesSilence, [this] { give_up_tails(); });
+  lines_limit_ = loop_.after(kLinesSilence, [this] { give_up_tails(nullptr); });
   if (is_changed) look_for_places();
 }
 
-void SshCluster::give_up_tails() {
-  for (const auto& [number, tail] : tails_) {
+// Those of one host, or all.
+void SshCluster::give_up_tails(const Host* only) {
+  for (auto next = tails_.begin(); next != tails_.end();) {
+    const Agent* tail = next->second.get();
+    if (only != nullptr && tail->host != only) {
+      ++next;
+      continue;
+    }
     const std::uint64_t missing = tail->out_size - std::min(tail->out_size, tail->out_told) +
                                   tail->error_size - std::min(tail->error_size, tail->error_told);
     emit(Remark{
         base::format("the last {} bytes that {} wrote on host {} have not come, and are lost",
                      missing, job::to_string(tail->task), tail->host->name())});
+    next = tails_.erase(next);
   }
-  tails_.clear();
-  tails_over();
+  if (tails_.empty()) tails_over();
 }
 
 void SshCluster::tails_over() {

@@ -53,6 +53,9 @@ void SshCluster::record_hosts() const {
 
 void SshCluster::settle(std::function<void()> done) {
   settled_ = std::move(done);
+  for (const auto& host : hosts_) {
+    if (is_silent(*host)) give_up_tails(host.get());
+  }
   are_lines_awaited_ = !tails_.empty();
   if (!are_lines_awaited_) bring_outputs();
 }
@@ -72,13 +75,15 @@ void SshCluster::bring_outputs() {
     const bool is_gone =
         host->state == Host::State::kDown && host->was_up && !host->lease.pending();
     if (host->bringing == Host::Bringing::kAwaited && is_gone) fail_bringing(*host, host->trouble);
+    const bool is_awaited = host->bringing != Host::Bringing::kOver;
+    if (is_awaited && is_silent(*host)) fail_bringing(*host, "it does not answer");
   }
   settle_if_over();
 }
 
 void SshCluster::cut_short() {
   // Files are asked for then, if they were not before, and given up too.
-  if (!tails_.empty()) give_up_tails();
+  if (!tails_.empty()) give_up_tails(nullptr);
   for (const auto& host : hosts_) {
     if (host->bringing == Host::Bringing::kAwaited || host->bringing == Host::Bringing::kGoesOn) {
       fail_bringing(*host, "nobody waited for it");

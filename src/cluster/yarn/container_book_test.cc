@@ -57,6 +57,7 @@ std::string words(const ContainerAction& action) {
                             job::to_string(ended.why.reason), to_words(ended.why));
       },
       [](const Gone&) { return std::string("gone"); },
+      [](const HostSilent&) { return std::string("silent"); },
       [](const Remark&) { return std::string("remark"); }};
   return std::visit(
       base::Overloaded{[](const StartContainer& start) {

@@ -268,8 +268,9 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
               tell_logs();
             });
           },
-          // That something came is what it says.
-          [](const cluster::PingMessage& /*each*/) -> Result<> { return {}; },
+          [&](const cluster::PingMessage& /*each*/) {
+            return done([&] { tell(cluster::PongMessage{}); });
+          },
           [&](const cluster::BringMessage& each) { return done([&] { bring(each); }); },
           [&](const cluster::EndMessage& each) { return done([&] { end(each.kept); }); },
           [&](const cluster::RemoveMessage& each) { return remove(each); },
@@ -366,10 +367,9 @@ void Keeper::on_event(const cluster::Event& event) {
             agents_[*number].is_allocated = true;
             tell(cluster::AllocatedMessage{*number, each.handle});
           },
-          // This machine takes nothing away.
-          [](const cluster::PreemptionNotice& /*each*/) {},
-          [](const cluster::Gone& /*each*/) {},
-          [](const cluster::Remark& /*each*/) {},
+          // This machine takes nothing away, and answers itself.
+          [](const base::OneOf<cluster::PreemptionNotice, cluster::Gone, cluster::HostSilent,
+                               cluster::Remark> auto& /*each*/) {},
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
