@@ -1,5 +1,6 @@
 """Jobs on hosts that ssh reaches, while clients, masters, agents, sshds, links and hosts fail."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -92,6 +93,38 @@ def test_a_keeper_that_is_killed_is_replaced(sshds, start):
     wait_until(lambda: set(sshds.commands(name, " host --folder ")) - {keeper}, "another keeper", LIMIT_S)
     job.wait_for_ticks(0, generation=1)
     job.let_end()
+    wait_for_nothing(sshds)
+
+
+def children(pid, word):
+    """Of that process: those with the word among the words of their command line."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and word in (path / "cmdline").read_text().split("\0"):
+                found.append(int(path.name))
+    return found
+
+
+@pytest.mark.parametrize("killed", ["the shell beside ssh", "ssh", "the keeper"])
+def test_whoever_carries_a_running_job_may_be_killed(sshds, start, killed):
+    """The shell's death failed the job while its ssh lived on; a keeper that got SIGTERM kept its connection, and its tasks were lost."""
+    job = start(sshds, 1, "-r", "worker:3")
+    for index in range(3):
+        job.wait_for_ticks(index)
+    name = sshds.hosts.names[1]
+    (shell,) = children(job.process.pid, name)
+    (ssh,) = children(shell, name)
+    (keeper,) = [pid for pid, line in sshds.commands(name, " host --folder ").items() if " task " not in line]
+    victim, number = {"the shell beside ssh": (shell, signal.SIGKILL), "ssh": (ssh, signal.SIGKILL), "the keeper": (keeper, signal.SIGTERM)}[killed]
+    os.kill(victim, number)
+    # All three go, and others come.
+    wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}/exe").exists() for pid in (shell, ssh, keeper)), f"the end of {shell}, {ssh}, {keeper}", LIMIT_S)
+    wait_until(lambda: children(job.process.pid, name), "another ssh", LIMIT_S)
+    job.wait_for_ticks(1, generation=1)
+    job.let_end()
+    assert job.said().count("done") == 3 and "restart" not in job.said(), job.said()
     wait_for_nothing(sshds)
 
 
