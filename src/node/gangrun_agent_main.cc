@@ -24,6 +24,7 @@
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "base/variable.h"
+#include "cluster/ssh/node/caretaker.h"
 #include "cluster/ssh/node/keeper.h"
 #include "cluster/yarn/node/container.h"
 #include "cluster/yarn/node/container_trial.h"
@@ -59,6 +60,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent starter FD PATH ROOM\n"
     "       gangrun-agent host --folder PATH --name NAME [--containment LEVEL]\n"
     "                     [--working-folder PATH] [--mark MARK] [--interface NAME]\n"
+    "       gangrun-agent caretaker RUN_FOLDER\n"
     "       gangrun-agent join\n"
     "       gangrun-agent remove ENGINE NAME...\n"
     "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
@@ -68,9 +70,13 @@ constexpr std::string_view kUsage =
     "       gangrun-agent --version\n"
     "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
     "PID namespace of its own, the first process of that, which starts its agents; on a host that\n"
-    "ssh reaches what starts its tasks there; on an executor of Spark what brings its task to the\n"
-    "job that standard input names; for a task in an image one that removes its container, and in\n"
-    "that one as its first process; for gangrun doctor what a container of its job runs.\n";
+    "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
+    "killed;\n"
+    "on an executor of Spark what brings its task to the job that standard input names; for a "
+    "task\n"
+    "in an image one that removes its container, and in that one as its first process; for "
+    "gangrun\n"
+    "doctor what a container of its job runs.\n";
 
 struct Arguments {
   process::Level level = process::Level::kSubreaper;
@@ -354,6 +360,9 @@ int start(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
   if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
   if (argc > 2 && std::string_view(argv[1]) == "host") return run_host(argc, argv);
+  if (argc == 3 && std::string_view(argv[1]) == "caretaker") {
+    return node::run_caretaker(argv[2], base::SystemClock());
+  }
   if (argc == 3 && std::string_view(argv[1]) == "try") return node::run_container_trial(argv[2]);
   if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
   if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);

@@ -106,7 +106,7 @@ class Sshds:
         return found
 
     def agents(self, name):
-        return self.commands(name, "--containment") | self.commands(name, " host --folder ")
+        return (self.commands(name, "--containment") | self.commands(name, " host --folder ") | self.commands(name, " caretaker "))
 
     def run_folders(self, name):
         return sorted(path.name for path in self.cache(name).glob("gangrun/jobs/*"))

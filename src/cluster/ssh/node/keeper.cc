@@ -19,6 +19,7 @@
 #include "cluster/local/gpu_locks.h"
 #include "cluster/local/local_cluster.h"
 #include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/node/caretaker.h"
 #include "cluster/ssh/node/host_facts.h"
 #include "cluster/ssh/node/log_follower.h"
 #include "cluster/ssh/node/output_sender.h"
@@ -42,8 +43,6 @@ constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLogInterval(100);
 // Of logs, what may be on its way to the client: all else that is told waits behind it.
 constexpr std::uint64_t kMaxOnTheWay = std::uint64_t{1} << 20U;
-// Where the link is cut, lines that were not told are kept so long for a client that comes again.
-constexpr std::chrono::seconds kLinesKept(60);
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
 // An older keeper, whose client is gone, gives the job up within so long.
 constexpr std::chrono::seconds kTakeOverLimit(5);
@@ -112,6 +111,7 @@ class Keeper {
   std::optional<cluster::HelloMessage> hello_;
   std::optional<cluster::BeginMessage> job_;
   std::optional<RunFolder> folder_;
+  base::UniqueFd caretaker_;  // of the folder, if we are killed
   std::unique_ptr<cluster::LocalCluster> cluster_;
   std::unique_ptr<cluster::Relay> relay_;
   LogFollower logs_{[this](const cluster::LogFrame& frame) {
@@ -294,6 +294,7 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
     send(frame);
   });
   GANGRUN_TRY(relay_->listen(folder_->socket()));
+  GANGRUN_ASSIGN(caretaker_, start_caretaker(options_.program, folder_->path()));
   logs_.add_file(folder_->agent_log());
   tell(cluster::BegunMessage{folder_->name()});
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
@@ -478,11 +479,9 @@ void Keeper::leave_if_done() {
   cluster_.reset();
   if (folder_ && folder_->take_back()) {
     // Nobody is there to bring it to; a client that comes again finds it.
-    if (work_->has_new()) {
-      folder_->leave();
-    } else {
-      folder_->remove(clock_.now() + kKilledLimit);
-    }
+    const bool has_new = work_->has_new();
+    if (has_new) folder_->leave();
+    if (!has_new) folder_->remove(clock_.now() + kKilledLimit);
   }
   loop_.stop();
 }

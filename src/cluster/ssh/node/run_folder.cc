@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/kept/agent_processes.h"
+#include "cluster/ssh/node/work_folder.h"
 #include "net/digests.h"
 #include "process/foreign_process.h"
 #include "process/proc_fs.h"
@@ -41,8 +43,9 @@ constexpr std::size_t kHashDigits = 16;
 // Where the folder itself is too deep.
 constexpr const char* kSocketFolder = "/tmp/gangrun-XXXXXX";
 
-// In a folder that stays until it is removed.
+// In a folder that stays until it is removed, and in one that stays for a day.
 constexpr const char* kKeptMark = "/kept";
+constexpr const char* kLeftMark = "/left";
 
 // What is written into the lock: "PID TICKS MACHINE HOST", the host as its user calls it.
 struct Holder {
@@ -98,6 +101,20 @@ base::Result<> name_holder(int fd, const std::string& host) {
     return base::from_errno(errno, "write the lock of the job's folder");
   }
   return base::write_all(fd, text, "the lock of the job's folder");
+}
+
+// Of the folder, the logs in it, and what its keepers write.
+base::WallTime last_change(const std::string& path) {
+  base::WallTime last{};
+  const auto look = [&last](const std::string& each) {
+    struct stat info {};
+    if (::stat(each.c_str(), &info) != 0) return;
+    last = std::max(last, std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec));
+  };
+  for (const char* inside : {"", "/lock", "/agent.log", "/brought"}) look(path + inside);
+  std::error_code failed;
+  for (const auto& log : fs::directory_iterator(path + "/logs", failed)) look(log.path().string());
+  return last;
 }
 
 }  // namespace
@@ -164,7 +181,9 @@ base::Result<bool> RunFolder::lock(base::Instant deadline) {
     // A lock can only be waited for without a limit.
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
-  return is_at(path, lock_.get());
+  if (!is_at(path, lock_.get())) return false;
+  (void)::unlink((path_ + kLeftMark).c_str());
+  return true;
 }
 
 // A later keeper of the folder finds it again, as agents know it.
@@ -216,6 +235,7 @@ void RunFolder::remove(base::Instant deadline) {
 }
 
 void RunFolder::leave() {
+  (void)base::write_file_atomically(path_ + kLeftMark, "", 0600);
   // From now on the day counts.
   (void)::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
   lock_.reset();
@@ -270,19 +290,46 @@ bool RunFolder::read_holder() {
   return true;
 }
 
+std::optional<RunFolder> RunFolder::take(const std::string& path) {
+  RunFolder folder;
+  folder.path_ = path;
+  folder.name_ = fs::path(path).filename().string();
+  if (!folder.take_back() || !folder.read_holder()) return std::nullopt;
+  folder.read_socket_folder();
+  return folder;
+}
+
+RunFolder::State RunFolder::state_of(const std::string& path) {
+  std::error_code failed;
+  for (const char* mark : {kKeptMark, kLeftMark}) {
+    if (fs::exists(path + mark, failed)) return State::kNotOurs;
+  }
+  const auto folder = take(path);
+  if (!folder) return State::kNotOurs;
+  const bool is_over = cluster::agent_processes(folder->job_id_on_host_).empty();
+  return is_over ? State::kAbandoned : State::kHasAgents;
+}
+
+void RunFolder::end_abandoned(const std::string& path) {
+  if (state_of(path) != State::kAbandoned) return;
+  auto folder = take(path);
+  if (!folder) return;
+  if (WorkFolder(path).has_new()) return folder->leave();
+  folder->remove(std::chrono::steady_clock::now());
+}
+
 void RunFolder::sweep(const std::string& base, base::WallTime now) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(base + "/jobs", failed)) {
-    struct stat info {};
-    if (::stat(entry.path().c_str(), &info) != 0) continue;
-    if (now - std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec) < kKept) continue;
-    RunFolder folder;
-    folder.path_ = entry.path().string();
-    folder.name_ = entry.path().filename().string();
-    if (fs::exists(folder.path_ + kKeptMark, failed)) continue;
-    if (!folder.take_back() || !folder.read_holder()) continue;
-    folder.read_socket_folder();
-    folder.remove(std::chrono::steady_clock::now());
+    const std::string path = entry.path().string();
+    if (fs::exists(path + kKeptMark, failed)) continue;
+    const bool was_left = fs::exists(path + kLeftMark, failed);
+    if (now - last_change(path) < (was_left ? base::Duration(kKept) : kAbandonedFor)) continue;
+    if (!was_left) {
+      end_abandoned(path);
+    } else if (auto folder = take(path)) {
+      folder->remove(std::chrono::steady_clock::now());
+    }
   }
 }
 

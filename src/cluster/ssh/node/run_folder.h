@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -10,6 +12,13 @@
 
 // What a job has on a host.
 namespace gangrun::node {
+
+// Where no keeper is there any more, lines that were not told are kept so long for a client that
+// comes again.
+inline constexpr std::chrono::seconds kLinesKept(60);
+// A client whose link is cut comes again far sooner than this, if it lives and the link comes back;
+// and who comes later begins anew.
+inline constexpr std::chrono::minutes kAbandonedFor(10);
 
 // A job's folder on its host. The keeper that has the job holds its lock; what else the folder has
 // is removed by whoever finds the lock free and no agent alive.
@@ -51,9 +60,21 @@ class RunFolder {
   static Removal remove_all(const std::string& base, const std::string& job_id,
                             base::Instant deadline);
 
-  // Removes folders of jobs that ended without their keepers: those that nobody has locked, changed
-  // last more than a day before `now`, with no living agent, that are not kept. Several machines
-  // may have `base`, and each can tell of its own folders only.
+  // Of a job's folder, for who does not have its lock. Several machines may have one folder of a
+  // user, and each can tell of its own only.
+  enum class State {
+    kNotOurs,    // it is gone, a keeper has it, it is another machine's, or it stays as it is
+    kHasAgents,  // no keeper has it, and agents of the job live
+    kAbandoned,
+  };
+  static State state_of(const std::string& path);
+  // Does for an abandoned one what a keeper does at its end: removes it, or leaves it for a day,
+  // where tasks have written to it.
+  static void end_abandoned(const std::string& path);
+
+  // Ends folders of jobs whose keepers were killed with all that they had on this machine: those
+  // that are abandoned, where nothing was written for kAbandonedFor before `now`. Removes those
+  // that were left, when their day is over.
   static void sweep(const std::string& base, base::WallTime now);
 
  private:
@@ -64,6 +85,8 @@ class RunFolder {
   // False: nobody has held it, or another machine.
   bool read_holder();
   void read_socket_folder();
+  // With the lock, where it is this machine's; none: there is no such folder.
+  static std::optional<RunFolder> take(const std::string& path);
   base::Result<> find_socket();
 
   std::string path_;

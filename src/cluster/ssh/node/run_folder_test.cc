@@ -47,10 +47,18 @@ class RunFolderTest : public testing::Test {
     };
     while (!opened()) ASSERT_LT(base::SystemClock().now(), deadline);
   }
-  static void make_old(const std::string& path) {
+  // As if nothing had been written there for that long.
+  static void age(const std::string& path, std::chrono::seconds by) {
     timeval times[2] = {};
+    for (timeval& time : times) {
+      time.tv_sec = std::chrono::system_clock::to_time_t(base::SystemClock().wall_now() - by);
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      ASSERT_EQ(::utimes(entry.path().c_str(), times), 0);
+    }
     ASSERT_EQ(::utimes(path.c_str(), times), 0);
   }
+  static void make_old(const std::string& path) { age(path, std::chrono::hours(25)); }
 
   std::string base_;
 };
@@ -112,6 +120,39 @@ TEST_F(RunFolderTest, OldOnesThatNobodyHasAreSwept) {
   EXPECT_FALSE(is_there(*old));
   EXPECT_TRUE(is_there(*held));
   EXPECT_TRUE(is_there(*young));
+}
+
+// They stayed for a day.
+TEST_F(RunFolderTest, ThoseThatAKilledKeeperHasLeftAreSweptOnceNoClientComesAgain) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  folder->give_up();
+  age(path(*folder), kAbandonedFor - std::chrono::minutes(1));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_TRUE(is_there(*folder));
+  age(path(*folder), kAbandonedFor + std::chrono::minutes(1));
+  std::ofstream(folder->log_prefix({"worker", 0}, 1) + ".out") << "a line of a moment ago\n";
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_TRUE(is_there(*folder));
+  age(path(*folder), kAbandonedFor + std::chrono::minutes(1));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_FALSE(is_there(*folder));
+}
+
+TEST_F(RunFolderTest, WhatTasksHaveWrittenStaysForADayWhereAllWereKilled) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  std::ofstream(folder->path() + "/work" + "/model") << "weights";
+  folder->give_up();
+  make_old(path(*folder));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_TRUE(fs::exists(folder->path() + "/work" + "/model")) << "its day begins now";
+  age(path(*folder), std::chrono::hours(23));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_TRUE(is_there(*folder));
+  make_old(path(*folder));
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  EXPECT_FALSE(is_there(*folder));
 }
 
 // What a client had put into the one that is gone has to be put into the new one, so that has

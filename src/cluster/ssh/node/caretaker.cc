@@ -1,0 +1,61 @@
+#include "cluster/ssh/node/caretaker.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+#include "cluster/ssh/node/run_folder.h"
+#include "process/pipe.h"
+#include "process/spawn.h"
+#include "process/wait_for.h"
+
+namespace gangrun::node {
+
+namespace {
+
+// Nobody tells a process that is not their parent of the end of agents, or of a lock.
+constexpr std::chrono::seconds kLookAgain(1);
+constexpr std::chrono::hours kLongestKeeper(24 * 365);
+
+}  // namespace
+
+base::Result<base::UniqueFd> start_caretaker(const std::string& program,
+                                             const std::string& run_folder) {
+  GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
+  process::SpawnOptions options;
+  options.argv = {program, "caretaker", run_folder};
+  options.environment = process::inherited_environment();
+  options.working_folder = "/";
+  options.standard_input = pipe.read.get();
+  // What kills the keeper's group, or its terminal, is not to take it along.
+  options.new_group = process::NewGroup::kSession;
+  // It outlives us; whoever is the parent of orphans reaps it.
+  GANGRUN_TRY(process::spawn(options));
+  return std::move(pipe.write);
+}
+
+void take_care(int input, const std::string& run_folder, const base::Clock& clock,
+               std::chrono::milliseconds patience) {
+  (void)process::wait_readable(input, clock.now() + kLongestKeeper);
+  base::Instant last_alive = clock.now();
+  while (true) {
+    const RunFolder::State state = RunFolder::state_of(run_folder);
+    if (state == RunFolder::State::kNotOurs) return;
+    const base::Instant now = clock.now();
+    if (state == RunFolder::State::kHasAgents) last_alive = now;
+    // A client that comes again finds what was not told, as long as a keeper would have kept it.
+    if (state == RunFolder::State::kAbandoned && now - last_alive >= patience) {
+      return RunFolder::end_abandoned(run_folder);
+    }
+    (void)process::wait_any_readable({}, now + kLookAgain);
+  }
+}
+
+int run_caretaker(const std::string& run_folder, const base::Clock& clock) {
+  ::signal(SIGHUP, SIG_IGN);
+  take_care(STDIN_FILENO, run_folder, clock, kLinesKept);
+  return 0;
+}
+
+}  // namespace gangrun::node

@@ -1,0 +1,49 @@
+"""What a job leaves on its host where those were killed that would have removed it."""
+
+import os
+import signal
+
+from ssh_job import LIMIT_S, wait_for_nothing
+from waiting import wait_until
+
+
+def start_one(sshds, start):
+    job = start(sshds, 1, "-r", "worker:1", "--timeout", "master_lost=5s")
+    job.wait_for_ticks(0)
+    (name,) = sshds.hosts.names
+    assert len(sshds.run_folders(name)) == 1
+    return job, name
+
+
+def test_a_host_clears_up_by_itself_where_keeper_sshd_and_master_were_killed(make_sshds, start):
+    """The folder stayed until another job of the next day came to the host."""
+    sshds = make_sshds(1)
+    job, name = start_one(sshds, start)
+    # So that none of them can answer the death of another.
+    job.process.send_signal(signal.SIGSTOP)
+    (keeper,) = [pid for pid, line in sshds.commands(name, " host --folder ").items() if " task " not in line]
+    os.kill(keeper, signal.SIGKILL)
+    sshds.kill_sshd(name)
+    job.process.kill()
+    job.wait()
+    wait_for_nothing(sshds)
+
+
+def test_the_next_login_clears_up_where_all_were_killed(make_sshds, start, run_on_ssh):
+    sshds = make_sshds(1)
+    job, name = start_one(sshds, start)
+    job.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not sshds.kill_all(name), "the end of all processes", LIMIT_S)
+    job.process.kill()
+    job.wait()
+    sshds.processes[name].wait(timeout=LIMIT_S)
+    (sshds.folder / f"sshd-{name}.log").write_text("")
+    sshds.start_one(name)
+    (left,) = sshds.cache(name).glob("gangrun/jobs/*")
+    # A client might still come again.
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    assert left.exists()
+    for path in [*left.rglob("*"), left]:
+        os.utime(path, (0, 0))
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    wait_for_nothing(sshds)
