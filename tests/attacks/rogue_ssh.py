@@ -139,6 +139,12 @@ def killed():
 
 
 WHY = {"reason": "exit_status", "code": 0, "detail": EVIL}
+
+
+def ended(agent, why=None, out_size=0, error_size=0):
+    return message("ended", agent=agent, why=why or WHY, out_size=out_size, error_size=error_size)
+
+
 ROGUES = {
     # Before the marker, or instead of it.
     "ends at once": lambda: sys.exit(0),
@@ -187,8 +193,14 @@ ROGUES = {
     "keeper: two greetings": changed("hello", lambda told: [frame("M", json.dumps(told).encode())] * 2),
     "keeper: greetings without an end": changed("hello", lambda told: flood(frame("M", json.dumps(told).encode()))),
     "keeper: an agent that nobody asked for": after("hello", message("allocated", agent=99, handle={})),
-    "keeper: an end that nobody asked for": after("hello", message("ended", agent=99, why=WHY)),
-    "keeper: an end before the start": instead("allocated", message("ended", agent=1, why=WHY)),
+    "keeper: an end that nobody asked for": after("hello", ended(99)),
+    "keeper: an end of another with lines": after("hello", ended(99, out_size=1 << 40, error_size=(1 << 64) - 1)),
+    "keeper: an end before the start": instead("allocated", ended(1)),
+    "keeper: an end with words": after("allocated", ended(1, why={"reason": "agent_ended", "detail": EVIL, "told": EVIL})),
+    "keeper: an end with lines that never come": after("allocated", ended(1, out_size=(1 << 64) - 1, error_size=(1 << 64) - 1)),
+    "keeper: an end of a size that is none": after("allocated", ended(1, out_size=-1)),
+    "keeper: an end with an unknown reason": after("allocated", ended(1, why={"reason": EVIL})),
+    "keeper: an end that comes twice": after("allocated", ended(1), ended(1)),
     "keeper: a wrong handle": with_members("allocated", handle=EVIL),
     "keeper: a log of another agent": after("allocated", frame("L", struct.pack(">IBQ", 77, 0, 0) + EVIL.encode())),
     "keeper: a log far behind": after("allocated", frame("L", struct.pack(">IBQ", 1, 0, 1 << 63) + EVIL.encode())),

@@ -29,11 +29,18 @@ def hello(**others):
     return message("hello", **(members | others))
 
 
+def ended(agent, out_size=0, error_size=0):
+    return message("ended", agent=agent, why={"reason": "agent_ended"}, out_size=out_size, error_size=error_size)
+
+
 BEGUN = message("begun", run_folder="x")
 AFTER_BEGIN = {
     "begins twice": 2 * BEGUN,
     "waits without end": BEGUN + b"".join(message("waiting", reason=str(number)) for number in range(5000)),
-    "ends others": BEGUN + b"".join(message("ended", agent=number, why={"reason": "agent_ended"}) for number in (1, 3, 4, 5)),
+    # Its own agent is 2.
+    "ends others": BEGUN + b"".join(ended(number) for number in (1, 3, 4, 5)),
+    "ends others with lines": BEGUN + b"".join(ended(number, 1 << 40, (1 << 64) - 1) for number in (1, 3, 4, 5)),
+    "answers without end": BEGUN + 5000 * message("pong"),
     "writes logs of others": BEGUN + b"".join(log(number, 0, b"of a rogue\n") for number in range(1, 9)),
     "leaves out a part": BEGUN + b"".join(log(number, 1 << 40, b"x") for number in range(1, 9)),
     "sends a file": BEGUN + frame("F", b"x"),

@@ -131,8 +131,10 @@ void SshCluster::give_up_tails(const Host* only) {
       ++next;
       continue;
     }
-    const std::uint64_t missing = tail->out_size - std::min(tail->out_size, tail->out_told) +
-                                  tail->error_size - std::min(tail->error_size, tail->error_told);
+    const std::uint64_t out = tail->out_size - std::min(tail->out_size, tail->out_told);
+    const std::uint64_t error = tail->error_size - std::min(tail->error_size, tail->error_told);
+    // A host may say any size.
+    const std::uint64_t missing = out + std::min(error, ~out);
     emit(Remark{
         base::format("the last {} bytes that {} wrote on host {} have not come, and are lost",
                      missing, job::to_string(tail->task), tail->host->name())});
