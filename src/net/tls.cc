@@ -24,7 +24,6 @@ constexpr std::array kSystemAuthorities{
     "/etc/ssl/cert.pem",
 };
 
-constexpr std::size_t kSecureHeapBytes = std::size_t{64} * 1024;
 constexpr std::size_t kSmallestSecureBytes = 32;
 
 base::Result<std::shared_ptr<asio::ssl::context>> tls_context(int oldest) {

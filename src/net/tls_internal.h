@@ -4,6 +4,7 @@
 //
 #include <array>
 #include <boost/asio/ssl/context.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,12 @@
 namespace gangrun::net {
 
 using Sha256 = std::array<std::uint8_t, 32>;
+
+// Memory for private keys: locked where the limit of the process allows so much, and in no core
+// file. OpenSSL keeps the key that a handshake has made as long as its connection, in 32 bytes
+// there, and takes keys from nowhere else: without room no handshake succeeds. Pages that nobody
+// has written to cost nothing.
+inline constexpr std::size_t kSecureHeapBytes = std::size_t{1} << 20U;
 
 // Makes OpenSSL ready, without the configuration file of the machine: a static program could not
 // load the modules that it names. Cheap when it has been done.

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
 #include <optional>
+#include <vector>
 
 #include "net/test_server_internal.h"
 
@@ -24,6 +26,18 @@ bool handshake_succeeds(std::uint16_t port, int newest) {
   SSL_free(tls);
   SSL_CTX_free(context);
   return connected;
+}
+
+// With 64 KiB, a master had no room for more than 2,020 agents.
+TEST(Tls, TheKeysOfAllConnectionsOfAServerHaveRoom) {
+  constexpr std::size_t kKeyBytes = 32;
+  initialise_openssl();
+  std::vector<void*> keys;
+  for (std::size_t i = 0; i < ServerOptions().max_connections; ++i) {
+    keys.push_back(OPENSSL_secure_malloc(kKeyBytes));
+    ASSERT_NE(keys.back(), nullptr) << i;
+  }
+  for (void* const key : keys) OPENSSL_secure_free(key);
 }
 
 TEST(Tls, Tls12IsRefusedByTheServer) {
