@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from typing import Any, Callable, Mapping, Optional, Protocol, Union
 
+from gangrun import _texts
 from gangrun.errors import InvalidJob
 
 Status = Mapping[str, Any]
@@ -72,11 +73,6 @@ def close(display: Optional[Display]) -> None:
             display.close()
 
 
-def harmless(text: str) -> str:
-    """Nothing that a task writes moves the cursor or changes colours here."""
-    return "".join(char if char.isprintable() or char == "\t" else f"\\x{ord(char):02x}" for char in text)
-
-
 def size(count: int) -> str:
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count >> 20} MiB" if count else ""
 
@@ -127,10 +123,10 @@ COLUMNS = ("task", "state", "address", "memory", "figures", "last line")
 
 
 def cells(task: Mapping[str, Any]) -> tuple[str, ...]:
-    line = harmless(str(task.get("last_line") or ""))[:MAX_LINE]
+    line = _texts.harmless(str(task.get("last_line") or ""))[:MAX_LINE]
     state = task["state"] + (f" ({task['attempt']})" if task.get("attempt", 1) > 1 else "")
-    return (task["task"], state, str(task.get("address") or ""), size(task.get("memory_bytes", 0)), harmless(figures(task)),
-            line or harmless(str(task.get("exit") or "")))
+    return (task["task"], state, str(task.get("address") or ""), size(task.get("memory_bytes", 0)), _texts.harmless(figures(task)),
+            line or _texts.harmless(str(task.get("exit") or "")))
 
 
 class Lines:
@@ -140,9 +136,9 @@ class Lines:
         kind = event.get("event")
         if kind == "line":
             out = sys.stderr if event["stream"] == "stderr" else sys.stdout
-            print(f"{event['task']} | {harmless(event['line'])}", file=out, flush=True)
+            print(f"{event['task']} | {_texts.harmless(event['line'])}", file=out, flush=True)
         elif kind in ("warning", "notice"):
-            print(f"gangrun: {harmless(event['sentence'])}", file=sys.stderr, flush=True)
+            print(f"gangrun: {_texts.harmless(event['sentence'])}", file=sys.stderr, flush=True)
         elif kind == "end":
             print(f"gangrun: {headline(event['status'])}", file=sys.stderr, flush=True)
 
@@ -166,7 +162,7 @@ class Live:
         if kind in ("status", "end"):
             self._live.update(self._table(event["status"]), refresh=True)
         elif kind in ("warning", "notice"):
-            self._console.print(f"gangrun: {harmless(event['sentence'])}", markup=False, highlight=False)
+            self._console.print(f"gangrun: {_texts.harmless(event['sentence'])}", markup=False, highlight=False)
 
     def _table(self, status: Status) -> Any:
         from rich.console import Group
@@ -181,7 +177,7 @@ class Live:
             style = STYLES.get(task["state"], "")
             table.add_row(*(Text(cell, style=style if column == "state" else "")
                             for column, cell in zip(COLUMNS, cells(task))))
-        below = [Text(text) for text in (rest, harmless(what_now(status))) if text]
+        below = [Text(text) for text in (rest, _texts.harmless(what_now(status))) if text]
         return Group(Text(headline(status), style="bold"), table, *below)
 
     def close(self) -> None:
@@ -204,7 +200,7 @@ class Notebook:
             self._shown_at = now
             self._handle.update(self._html(to_html(event["status"])))
         elif kind in ("warning", "notice") and not self._shown_at:
-            self._handle.update(self._html(f"<div>{html.escape(harmless(event['sentence']))}</div>"))
+            self._handle.update(self._html(f"<div>{html.escape(_texts.harmless(event['sentence']))}</div>"))
 
     def close(self) -> None:
         pass

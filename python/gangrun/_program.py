@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from typing import Any, Mapping, NoReturn, Optional, Sequence
 
-from gangrun import errors
+from gangrun import _texts, errors
 
 # Of commands that only ask or tell something; one that moves a whole log or a result may take longer.
 COMMAND_TIMEOUT_S = 120
@@ -50,7 +50,7 @@ def environment(changes: Optional[Mapping[str, str]] = None) -> dict[str, str]:
 
 def sentence(stderr: bytes) -> str:
     """What a command says of its failure, without the program's name before it."""
-    text = stderr.decode(errors="replace").strip()
+    text = _texts.harmless_lines(stderr.decode(errors="replace").strip())
     return text[len("gangrun: "):] if text.startswith("gangrun: ") else text
 
 

@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _job, _job_keys, _places, _program, _progress, errors
+from gangrun import _display, _job, _job_keys, _places, _program, _progress, _texts, errors
 from gangrun._stream import Event, Stream
 
 Status = dict[str, Any]
@@ -320,7 +320,7 @@ class Run:
 
     def _exception_of(self, status: Status) -> BaseException:
         cause = status.get("cause") or {}
-        sentence = cause.get("sentence") or f"the job {status.get('state')}"
+        sentence = _texts.sentence(cause.get("sentence") or f"the job {status.get('state')}")
         if status["state"] == "killed":
             return errors.JobKilled(f"{status['id']} was stopped: {sentence}", status)
         if status["state"] == "lost":
@@ -355,7 +355,7 @@ class Run:
             if isinstance(error, Exception):
                 return error
         words = f"{outcome['type']}: {outcome['message']}" if outcome.get("message") else outcome["type"]
-        return errors.JobFailed(f"{instead} ({words})", getattr(instead, "status", None))
+        return errors.JobFailed(f"{instead} (it raised {_texts.theirs(words)})", getattr(instead, "status", None))
 
     # What came back.
 
@@ -371,9 +371,9 @@ class Run:
     def _value(self, task: str) -> Any:
         outcome = self._outcome(task)
         if outcome["kind"] == "exception":
-            raise errors.NoResult(f"{task} of {self._id} raised {outcome['type']}: {outcome['message']}")
+            raise errors.NoResult(f"{task} of {self._id} raised {_texts.theirs(outcome['type'] + ': ' + outcome['message'])}")
         if outcome["kind"] == "unsendable":
-            raise errors.NoResult(f"what {task} of {self._id} returned, a {outcome['type']}, {outcome['reason']}")
+            raise errors.NoResult(f"what {task} of {self._id} returned, a {_texts.harmless(outcome['type'])}, {_texts.sentence(outcome['reason'])}")
         import pickle
 
         return pickle.loads(outcome["body"])

@@ -17,6 +17,8 @@ import urllib.request
 import xml.etree.ElementTree as tree
 from typing import Any, Optional
 
+from gangrun import _texts
+
 LIMIT_S = 60.0
 MAX_ANSWER_BYTES = 64 << 20
 # Of Hadoop, where its files say nothing.
@@ -198,4 +200,4 @@ def _as_error(error: urllib.error.HTTPError, path: str) -> OSError:
         return OSError(f"{path}: {error}")
     kinds = {"FileNotFoundException": FileNotFoundError, "AccessControlException": PermissionError, "StandbyException": _Standby,
              "FileAlreadyExistsException": FileExistsError}
-    return kinds.get(name, OSError)(f"{path}: {text}")
+    return kinds.get(name, OSError)(f"{path}: the server says {_texts.theirs(text)}")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from gangrun import _texts
+
 
 class GangrunError(Exception):
     """Base class of all exceptions in this package."""
@@ -91,7 +93,7 @@ class RemoteTraceback(Exception):
 
     def __init__(self, text: str, task: str = "", host: str = "", job_id: str = "") -> None:
         super().__init__(text, task, host, job_id)
-        self.text, self.task, self.host, self.job_id = text, task, host, job_id
+        self.text, self.task, self.host, self.job_id = _texts.harmless_lines(text), task, host, job_id
 
     def __str__(self) -> str:
         where = f" on {self.host}" if self.host else ""

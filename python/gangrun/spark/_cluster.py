@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from gangrun import _program, _staging, errors
+from gangrun import _program, _staging, _texts, errors
 from gangrun.spark import _checks, _nodes, _payload, _process, _runtime, _start, _streams, _told
 from gangrun.spark._master import Join, Master
 
@@ -261,7 +261,7 @@ class Cluster:
         if self._failure is None and self._early_end:
             self._failure = errors.JobFailed(f"{self.master.id}: {self._early_end}", self.master.status)
         if self._failure is None and self._start_error is not None:
-            said = _told.said_by(self._start_error)
+            said = _texts.theirs(_told.said_by(self._start_error), _told.MAX_SAID)
             self._failure = errors.JobFailed(f"{self.master.id}: the nodes could not be started: {said}", self.master.status)
             self._failure.__cause__ = self._start_error
         return self._failure

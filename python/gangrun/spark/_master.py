@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any, Callable, Mapping, Optional
 
-from gangrun import errors
+from gangrun import _texts, errors
 from gangrun._stream import Event, Stream
 
 logger = logging.getLogger("gangrun.spark")
@@ -146,12 +146,12 @@ class Master:
         if self._stream.failure is not None:
             return self._stream.failure
         cause = self._cause or {}
-        sentence = cause.get("sentence") or self._said() or f"the job {self.state or 'could not be started'}"
+        sentence = _texts.sentence(cause.get("sentence") or "") or self._said() or f"the job {self.state or 'could not be started'}"
         if self.state == "killed" or (self._stream.ended.is_set() and not cause and self.state == ""):
             return self._refused(sentence)
         traceback = cause.get("traceback") or "\n".join(cause.get("last_lines") or ())
         last = cause.get("traceback", "").strip().rpartition("\n")[2]
-        text = f"{self.id}: {sentence}" + (f": {last[:MAX_LAST]}" if last else "")
+        text = f"{self.id}: {sentence}" + (f": {_texts.theirs(last, MAX_LAST)}" if last else "")
         error: errors.JobError = errors.JobFailed(text, self.status)
         if cause.get("reason") in errors.TIME_LIMITS:
             error = errors.JobTimeout(text, self.status)
@@ -208,7 +208,7 @@ class Master:
             raise errors.CommandFailed(f"{self.id}: the key {name} could not be told to the master: {error}") from error
         if status not in (200, 204) and not (self.ended.is_set() or self.state in GONE):
             raise errors.CommandFailed(f"{self.id}: the master does not take the key {name}: {status} "
-                                       f"{said[:200].decode(errors='replace')}")
+                                       f"{_texts.theirs(said[:200].decode(errors='replace'))}")
 
     def get(self, name: str) -> Optional[bytes]:
         """What a node has put; None where it has not yet, and of a master that has ended."""
@@ -223,7 +223,7 @@ class Master:
         if status == 404 or self.ended.is_set() or self.state in GONE:
             return None
         raise errors.CommandFailed(f"{self.id}: the master does not tell the key {name}: {status} "
-                                   f"{value[:200].decode(errors='replace')}")
+                                   f"{_texts.theirs(value[:200].decode(errors='replace'))}")
 
     def stop(self) -> None:
         """Asks for the end of the job; its tasks get timeouts.stop for it. Does not wait."""

@@ -13,6 +13,8 @@ import time
 import traceback
 from typing import Any, Mapping, NoReturn, Optional
 
+from gangrun import _texts
+
 # The agent asks the master and has the answer within this, or is ended.
 TELL_TIMEOUT_S = 60
 
@@ -120,7 +122,7 @@ def put(name: str, value: bytes) -> None:
     """A key for the driver and the other nodes, by the agent of this node."""
     status, said = _ask("PUT", name, value)
     if status not in (200, 204):
-        raise RuntimeError(f"the key {name} could not be told to the driver: {status} {said[:200].decode(errors='replace')}")
+        raise RuntimeError(f"the key {name} could not be told to the driver: {status} {_texts.theirs(said[:200].decode(errors='replace'))}")
 
 
 def get(name: str, seconds: float) -> bytes:
@@ -131,7 +133,7 @@ def get(name: str, seconds: float) -> bytes:
         if status == 200:
             return said
         if status != 404:
-            raise RuntimeError(f"the key {name} is not told: {status} {said[:200].decode(errors='replace')}")
+            raise RuntimeError(f"the key {name} is not told: {status} {_texts.theirs(said[:200].decode(errors='replace'))}")
         if time.monotonic() > limit:
             raise TimeoutError(f"the key {name} did not come within {seconds:.0f} s")
 

@@ -1,0 +1,42 @@
+"""Text that others have made, on its way to a person: of tasks, hosts, clusters and servers. The one place of this package
+where it is cleaned, shortened and marked as theirs; `base/terminal_text` of the programs does the same.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Of what others say in a sentence of ours, and of a sentence that has some of it.
+MAX_THEIRS = 300
+MAX_SENTENCE = 4096
+ESCAPES = re.compile(r"\x1b(?:\[[ -?]*[@-~]?|[\]P_^X].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]?)", re.DOTALL)
+
+
+def _shown(char: str) -> str:
+    shows = char.isprintable() or char in "\t\n" or unicodedata.category(char) == "Zs"
+    return char if shows else f"\\x{ord(char):02x}"
+
+
+def shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
+def harmless_lines(text: str) -> str:
+    """Lines that do nothing to a terminal but show themselves."""
+    return "".join(map(_shown, ESCAPES.sub("", text)))
+
+
+def harmless(text: str) -> str:
+    """The same as one line."""
+    return "".join(map(_shown, " ".join(ESCAPES.sub("", text).splitlines())))
+
+
+def sentence(text: str) -> str:
+    """One of ours that may have text of others in it."""
+    return shortened(harmless(text), MAX_SENTENCE)
+
+
+def theirs(text: object, most: int = MAX_THEIRS) -> str:
+    """What others say, in quotes, for a sentence of ours."""
+    return f'"{shortened(harmless(str(text)).strip(), most)}"'

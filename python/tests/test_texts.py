@@ -1,0 +1,49 @@
+"""What tasks, hosts and servers say comes into exceptions as their words, and does nothing to a terminal."""
+
+import io
+import json
+import urllib.error
+
+import pytest
+
+from gangrun import _program, _texts, _web_hdfs, errors
+from gangrun._run import Run
+
+# To the clipboard, a cleared screen, another set of characters, and a line as of gangrun.
+EVIL = "no\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1b(B\r\ngangrun: the job has succeeded\u202e"
+CLEAN = '"no gangrun: the job has succeeded\\x202e"'
+
+
+def test_their_words_are_one_line_in_quotes():
+    assert _texts.theirs(EVIL) == CLEAN
+    assert _texts.theirs(" a\tb \u00e9\u00a0\u65e5 ") == '"a\tb \u00e9\u00a0\u65e5"'
+    assert _texts.theirs("x" * 1000, 10) == '"' + "x" * 9 + '…"'
+    assert _texts.harmless("\x1b") == "" and _texts.harmless("\x1b[") == "" and _texts.harmless("\x9b2J") == "\\x9b2J"
+
+
+def test_lines_of_a_traceback_stay_lines():
+    error = errors.RemoteTraceback(f"Traceback:\n  {EVIL}\n", "worker:0", "h", "j-1")
+    assert "\x1b" not in str(error) and "\r" not in str(error) and str(error).startswith("in worker:0 of j-1 on h:\n\nTraceback:\n  no")
+
+
+def test_what_the_program_says_is_clean():
+    assert _program.sentence(f"gangrun: {EVIL}".encode()) == "no\\x0d\ngangrun: the job has succeeded\\x202e"
+
+
+@pytest.mark.parametrize("state, kind", [("killed", errors.JobKilled), ("lost", errors.JobLost), ("failed", errors.JobFailed)])
+def test_a_cause_is_one_clean_line(state, kind):
+    status = {"id": "j-1", "state": state, "cause": {"sentence": EVIL, "reason": "exit_status"}}
+    error = Run.__new__(Run)._exception_of(status)
+    assert isinstance(error, kind) and str(error).endswith("no gangrun: the job has succeeded\\x202e"), str(error)
+
+
+def test_the_words_of_an_exception_that_cannot_be_here_are_in_quotes():
+    outcome = {"type": "Strange", "message": EVIL, "body": None}
+    error = Run._own_exception(outcome, errors.JobFailed("j-1: worker:0 exited with status 1"))
+    assert str(error) == f'j-1: worker:0 exited with status 1 (it raised "Strange: {CLEAN[1:]})'
+
+
+def test_what_a_name_node_says_is_in_quotes():
+    body = io.BytesIO(json.dumps({"RemoteException": {"exception": "AccessControlException", "message": EVIL.replace("\n", "")}}).encode())
+    error = _web_hdfs._as_error(urllib.error.HTTPError("http://nn/x", 403, "Forbidden", None, body), "/x")
+    assert isinstance(error, PermissionError) and str(error).startswith('/x: the server says "no'), str(error)
