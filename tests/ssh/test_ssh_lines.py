@@ -1,0 +1,69 @@
+"""Lines that come late, or never, after the end of their task: all that is missing is counted, and said."""
+
+import json
+import re
+import signal
+import subprocess
+
+import pytest
+
+from ssh_job import LIMIT_S, wait_for_nothing
+from waiting import wait_until
+
+# 5,600,004 bytes, and ends while most of them are still on their way.
+WRITES = "seq 100000 899999"
+WRITTEN = 7 * 800_000
+
+
+@pytest.fixture
+def slow_sshds(make_sshds):
+    """One host, whose lines are slow to come."""
+    sshds = make_sshds(1)
+    subprocess.run(["tc", "-n", sshds.hosts.names[0], "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "1mbit", "burst", "32kbit",
+                    "latency", "400ms"], check=True, timeout=30)
+    return sshds
+
+
+@pytest.fixture
+def job_with_late_lines(slow_sshds, start, run_gangrun):
+    """A job whose task and agent have ended, and whose lines are still coming."""
+    job = start(slow_sshds, 1, "-r", "worker:1", "--timeout", "master_lost=1h", command=WRITES)
+
+    def has_ended():
+        assert job.process.poll() is None, job.said()[-2000:]
+        asked = run_gangrun("status", "last", "--json", timeout=LIMIT_S)
+        return asked.status == 0 and json.loads(asked.stdout)["waiting_for"] == "the files that its tasks have written"
+
+    wait_until(has_ended, "the end of the agent", LIMIT_S)
+    return job
+
+
+def assert_missing_are_counted(job, name):
+    said = (job.folder / "err").read_text()
+    missing = re.search(rf"the last (\d+) bytes that worker:0 wrote on host {name} have not come, and are lost", said)
+    assert missing, said
+    (log,) = job.home.glob("jobs/*/logs/worker-0.out")
+    kept = log.read_bytes()
+    assert int(missing[1]) == WRITTEN - len(kept) > 0, (missing[0], len(kept))
+    # What is there is what it wrote first.
+    assert kept == "".join(f"{number}\n" for number in range(100_000, 900_000)).encode()[:len(kept)]
+
+
+def test_after_silence_the_missing_lines_are_counted_and_said(slow_sshds, job_with_late_lines, run_gangrun):
+    """A task that had written 50 MB kept 34 of them, with status 0 and without a word."""
+    job, (name,) = job_with_late_lines, slow_sshds.hosts.names
+    slow_sshds.hosts.cut(name)
+    # The task itself has succeeded.
+    assert job.wait() == 0, job.said()[-2000:]
+    assert_missing_are_counted(job, name)
+    # Whoever looks later is told so too.
+    assert "have not come, and are lost" in run_gangrun("why", "last").stdout
+    slow_sshds.hosts.mend(name)
+
+
+def test_ctrl_c_ends_the_wait_for_lines(slow_sshds, job_with_late_lines):
+    job, (name,) = job_with_late_lines, slow_sshds.hosts.names
+    job.process.send_signal(signal.SIGINT)
+    assert job.wait() in (0, 130), job.said()[-2000:]
+    assert_missing_are_counted(job, name)
+    wait_for_nothing(slow_sshds)
