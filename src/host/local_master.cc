@@ -15,6 +15,9 @@ namespace {
 
 using base::Result;
 
+// Nobody tells whoever has a folder open of its removal.
+constexpr std::chrono::seconds kLookAtFolder(5);
+
 // Of an earlier master, whose agents look for it there; 0 for the first one.
 Result<std::uint16_t> known_port(const cluster::JobPaths& paths) {
   const auto text = base::read_file(paths.tls_port(), 16);
@@ -82,6 +85,8 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
                                  .origin = clock.now()};
   GANGRUN_ASSIGN(made->journal_, journal::Writer::create(paths.journal(), opening));
   made->backend_ = &backend;
+  made->loop_ = &loop;
+  made->folder_ = &folder;
   const BackendInput input{.loop = loop,
                            .logger = *made->logger_,
                            .folder = folder,
@@ -97,7 +102,18 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
 
 Result<> LocalMaster::start() {
   backend_->begin();
-  return master_->start();
+  GANGRUN_TRY(master_->start());
+  look_at_folder();
+  return {};
+}
+
+// By its folder a job is listed, asked and ended: without it, it would go on unseen.
+void LocalMaster::look_at_folder() {
+  if (folder_->is_gone()) {
+    logger_->error("the job's folder was removed: it ends");
+    return master_->request_stop("the removal of its folder", false);
+  }
+  folder_look_ = loop_->after(kLookAtFolder, [this] { look_at_folder(); });
 }
 
 }  // namespace gangrun::host

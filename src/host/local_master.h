@@ -14,6 +14,7 @@
 #include "journal/writer.h"
 #include "master/master.h"
 #include "net/event_loop.h"
+#include "net/interfaces.h"
 
 namespace gangrun::host {
 
@@ -53,12 +54,17 @@ class LocalMaster {
   explicit LocalMaster(Private) {}
 
  private:
+  void look_at_folder();
+
   // In the order in which they are made; the later ones use the earlier ones.
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<cluster::Cluster> cluster_;
   Backend* backend_ = nullptr;
   std::unique_ptr<master::Master> master_;
+  net::EventLoop* loop_ = nullptr;
+  const cluster::JobFolder* folder_ = nullptr;
+  net::Timer folder_look_;
   bool has_verdict_ = false;
   bool is_joined_ = false;
 };

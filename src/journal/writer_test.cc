@@ -3,11 +3,19 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <iterator>
 
 #include "base/files.h"
 #include "journal/reader.h"
@@ -121,6 +129,53 @@ TEST(WriterTest, AJournalHasRoomAheadOnASmallDisk) {
     }
     EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
   }
+}
+
+// As a file system that reserves nothing, for this process and for good.
+bool refuse_to_reserve() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fallocate, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program = {std::size(code), code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// 0: all is as it has to be; else the number of what is not.
+int write_where_nothing_is_reserved(const std::string& folder) {
+  const std::string spare = segment_path(folder, 1) + ".spare";
+  const auto has_spare = [&spare] { return ::access(spare.c_str(), F_OK) == 0; };
+  {
+    if (!refuse_to_reserve()) return 1;
+    const auto writer = Writer::create(folder, opening());
+    if (!writer.ok() || !has_spare()) return 2;
+    const base::UniqueFd fill(
+        ::open((folder + "/fill").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (base::write_all(fill.get(), std::string(std::size_t{1} << 20U, 'x'), "fill").ok()) return 3;
+    if (!has_spare()) return 4;
+    // Beyond the end of what the header has of its block.
+    const Record status = StatusRecord{sample_status(job::JobState::kRunning)};
+    for (int i = 0; i < 20; ++i) {
+      if (!(*writer)->append(status).ok()) return 5;
+    }
+    if (has_spare()) return 6;
+  }
+  {
+    const auto next = Writer::create(folder, opening(2));
+    (void)next;
+  }
+  return ::access((segment_path(folder, 2) + ".spare").c_str(), F_OK) == 0 ? 7 : 0;
+}
+
+TEST(WriterTest, AFileIsKeptToBeRemovedForTheJournalWhereNothingCanBeReserved) {
+  const TestFolder folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k,mode=0700") != 0) return;
+  EXPECT_EXIT(::_exit(write_where_nothing_is_reserved(folder.path())), testing::ExitedWithCode(0),
+              "");
+  EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
 }
 
 TEST(WriterTest, InstantsCountFromTheOrigin) {

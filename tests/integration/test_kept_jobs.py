@@ -116,7 +116,7 @@ def damage(path):
 
 # Where it is in the job's folder, and whether the job can be told of without it.
 READ_FILES = {"journal/000001.jsonl": False, "job.json": False, "journal": False, "secret": True, "master.lock": True,
-              "supervisor.lock": True, "launch.json": True, "logs/worker-0.out": True, "results/worker-0": True}
+              "supervisor.lock": True, "launch.json": True, "kubernetes.json": False, "logs/worker-0.out": True, "results/worker-0": True}
 
 
 @pytest.mark.parametrize("make", [a_fifo, a_socket, a_folder, a_device, damage, a_newer_journal], ids=lambda make: make.__name__)
@@ -151,6 +151,32 @@ def test_a_job_that_cannot_be_read_is_named_and_nobody_waits_for_it(run_gangrun,
     assert [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)] == ["succeeded", "succeeded"]
 
 
+def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path):
+    assert run_gangrun("run", "-d", "--name", "mute", "--", "sh", "-c", "while :; do sleep 1; done", cwd=tmp_path).status == 0
+    assert run_gangrun("run", "--name", "good", "--", "true", cwd=tmp_path).status == 0
+    (master,) = [pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if "master" in words]
+    os.kill(master, signal.SIGSTOP)
+    try:
+        listed = {job["name"]: job for job in json.loads(run_gangrun("ps", "--json").stdout)}
+        assert listed["good"]["state"] == "succeeded"
+        # As it has recorded it.
+        assert listed["mute"]["state"] == "running" and "does not answer within" in listed["mute"]["notes"][0], listed
+        shown = run_gangrun("ps")
+        assert shown.status == 0 and "mute" in shown.stdout and "good" in shown.stdout, shown
+    finally:
+        os.kill(master, signal.SIGCONT)
+    assert run_gangrun("kill", "--now", "mute").status == 0
+
+
+def test_a_detached_job_whose_folder_is_removed_ends(run_gangrun, home, tmp_path):
+    """It ran on, listed nowhere."""
+    assert run_gangrun("run", "-d", "--", "sh", "-c", "while :; do sleep 1; done", cwd=tmp_path).status == 0
+    (folder,) = home.glob("jobs/*")
+    shutil.rmtree(folder)
+    wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), lambda: f"the end of {processes_with(f'GANGRUN_HOME={home}')}")
+    assert json.loads(run_gangrun("ps", "--json").stdout) == []
+
+
 # What is there when the signal comes: the later, the further has the submission come.
 STEPS = ["master.lock", "job.json", "key.pem", "launch.json", "environment", "supervisor.lock", "journal/000001.jsonl", "master.sock"]
 
@@ -175,3 +201,28 @@ def test_a_client_that_is_ended_while_it_submits_leaves_no_lost_job(gangrun, run
     states = [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)]
     assert states in ([], ["killed"]), (states, err)
     assert states or not list(home.glob("jobs/*")), "a folder without a job"
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_client_that_is_killed_while_it_submits_leaves_no_lost_job(gangrun, run_gangrun, home, tmp_path, step):
+    with subprocess.Popen([gangrun, "run", "--detach", "--", "sh", "-c", "while :; do sleep 1; done"], cwd=tmp_path, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=os.environ | {"GANGRUN_HOME": str(home)}) as client:
+        wait_until(lambda: list(home.glob(f"jobs/*/{step}")) or client.poll() is not None, step, pause_s=0)
+        client.kill()
+        client.communicate(timeout=LIMIT_S)
+
+    def is_known():
+        """The job is not there, was never started, or runs."""
+        jobs = json.loads(run_gangrun("ps", "--json").stdout)
+        states = [job["state"] for job in jobs]
+        assert states in ([], ["failed"], ["allocating"], ["roll_call"], ["running"]), jobs
+        return processes_with(f"GANGRUN_HOME={home}") == {} or states == ["running"]
+
+    wait_until(is_known, "what has become of the job")
+    (listed,) = json.loads(run_gangrun("ps", "--json").stdout) or [None]
+    if listed is not None and listed["state"] == "failed":
+        assert "never started" in run_gangrun("why", "last").stdout
+    elif listed is not None:
+        assert run_gangrun("kill", "--now", "last").status == 0
+        wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), "the end of all processes")

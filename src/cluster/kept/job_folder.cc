@@ -353,6 +353,11 @@ Result<JobFolder> JobFolder::open(const std::string& folder, base::Instant deadl
   return opened;
 }
 
+bool JobFolder::is_gone() const {
+  struct stat info {};
+  return lock_.valid() && ::fstat(lock_.get(), &info) == 0 && info.st_nlink == 0;
+}
+
 void JobFolder::remove() const { remove_folder(paths_.folder); }
 
 Result<> remove_ended_job(const JobPaths& paths) {

@@ -79,6 +79,8 @@ class JobFolder {
 
   // Takes the folder away again: for a job that could not start.
   void remove() const;
+  // Whether somebody has removed it.
+  [[nodiscard]] bool is_gone() const;
   // Lets another master have the job.
   void release() { lock_.reset(); }
 

@@ -134,6 +134,14 @@ TEST_F(JobFolderTest, IsGoneAfterRemove) {
   EXPECT_FALSE(std::filesystem::exists(folder->paths().folder));
 }
 
+TEST_F(JobFolderTest, KnowsThatSomebodyHasRemovedIt) {
+  const auto folder = JobFolder::create(home_, hello(), kNoon);
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  EXPECT_FALSE(folder->is_gone());
+  std::filesystem::remove_all(folder->paths().folder);
+  EXPECT_TRUE(folder->is_gone());
+}
+
 TEST_F(JobFolderTest, RemovesTheOldestEndedJobsOnly) {
   const auto living = JobFolder::create(home_, hello(), kNoon - std::chrono::hours(9999));
   ASSERT_TRUE(living.ok());

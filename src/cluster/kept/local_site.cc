@@ -21,6 +21,7 @@
 #include "cluster/result_names.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
+#include "journal/segments.h"
 #include "journal/settled.h"
 #include "net/client.h"
 #include "process/wait_for.h"
@@ -57,6 +58,22 @@ void remove_leftovers(const JobPaths& paths) {
   for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
+// Whoever was to start it was killed before.
+job::JobStatus never_started(job::JobStatus status) {
+  status.state = job::JobState::kFailed;
+  status.cause = job::Cause{
+      .why = {.reason = job::Reason::kCouldNotStart},
+      .told = "the job was never started: the command that submitted it was killed before"};
+  for (job::TaskStatus& task : status.tasks) task.state = job::TaskState::kStopped;
+  return status;
+}
+
+// A master records before it starts anything: without a record, nothing of the job has run.
+bool has_begun(const JobPaths& paths) {
+  const auto segments = journal::segment_numbers(paths.journal());
+  return segments.ok() ? !segments->empty() : ::access(paths.journal().c_str(), F_OK) == 0;
+}
+
 // Of a job of which not even that can be read.
 ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
   ListedJob job;
@@ -67,10 +84,11 @@ ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
   return job;
 }
 
-// A folder that another process is just making, or has just removed.
+// A folder that another process is just making, or has just removed; or whose maker was killed
+// before it had even written what the job is.
 bool is_being_made(const JobPaths& paths) {
   if (::access(paths.spec().c_str(), F_OK) == 0) return false;
-  return ::access(paths.lock().c_str(), F_OK) != 0 || has_master(paths);
+  return ::access(paths.lock().c_str(), F_OK) != 0 || has_master(paths) || !has_begun(paths);
 }
 
 // What is known of a job before its master has written a status: its spec.
@@ -138,6 +156,7 @@ Result<JobPaths> LocalSite::find(std::string_view job) {
 // Of tasks elsewhere only a master learns whether they live.
 bool LocalSite::may_have_tasks(const JobPaths& paths) const {
   if (!agent_processes(id_of(paths)).empty()) return true;
+  if (!has_begun(paths)) return false;
   const auto spec = stored_spec(paths);
   if (!spec.ok() || are_beside_us_(*spec)) return false;
   const auto last = stored_status(paths);
@@ -179,6 +198,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
   if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
   if (job::is_final(last.state)) return last;
+  if (!has_begun(paths)) return never_started(std::move(last));
   auto settled =
       journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());
   if (!settled.ok()) return as_damage(settled.error());

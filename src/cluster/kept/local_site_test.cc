@@ -85,6 +85,26 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
   EXPECT_EQ(stopped.error().code, base::Code::kFailedPrecondition);
 }
 
+// It was told as lost; and one whose tasks were to be elsewhere was started by whoever asked for
+// it.
+TEST_F(LocalSiteTest, AJobWhoseSubmissionWasKilledWasNeverStarted) {
+  const JobPaths paths = folder_->paths();
+  folder_.reset();
+  ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
+  for (const bool is_beside_us : {true, false}) {
+    LocalSite site(home_, clock_, never_, [=](const auto&) { return is_beside_us; });
+    const auto status = site.status("last");
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    EXPECT_EQ(status->state, job::JobState::kFailed);
+    ASSERT_TRUE(status->cause);
+    EXPECT_EQ(to_words(*status->cause),
+              "the job was never started: the command that submitted it was killed before");
+    EXPECT_EQ(status->cause->why.reason, job::Reason::kCouldNotStart);
+    EXPECT_EQ(status->tasks[0].state, job::TaskState::kStopped);
+  }
+  EXPECT_NE(::access(paths.launch().c_str(), F_OK), 0);
+}
+
 // It was told as lost, while its tasks lived on hosts that ssh reaches.
 TEST_F(LocalSiteTest, ADetachedJobWhoseTasksAreElsewhereGetsAnotherMaster) {
   write_journal(job::JobState::kRunning, false);
@@ -195,8 +215,11 @@ TEST_F(LocalSiteTest, AJobThatIsBeingMadeIsNotListedYet) {
   std::filesystem::remove(folder_->paths().spec());
   LocalSite site(home_, clock_, never_, beside_us_);
   EXPECT_TRUE(site.list()->empty());
+  const JobPaths paths = folder_->paths();
   folder_.reset();
-  EXPECT_EQ(site.list()->size(), 1U) << "nobody makes it any more";
+  EXPECT_TRUE(site.list()->empty()) << "whoever made it was killed before it was a job";
+  ASSERT_TRUE(base::write_private_file(journal::segment_path(paths.journal(), 1), "").ok());
+  EXPECT_EQ(site.list()->size(), 1U) << "it was one";
 }
 
 TEST_F(LocalSiteTest, ALockOrALogThatIsAFifoMakesNobodyWait) {
@@ -234,6 +257,7 @@ TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {
 }
 
 TEST_F(LocalSiteTest, WaitingEndsWhenTheMasterIsGone) {
+  write_journal(job::JobState::kRunning, false);
   LocalSite site(home_, clock_, never_, beside_us_);
   const std::string id = folder_->id();
   const base::Instant deadline = clock_.now() + base::seconds(60);

@@ -60,8 +60,9 @@ Result<std::optional<PodsRecord>> read_pods_record(const cluster::JobPaths& path
   const std::string path = record_path(paths);
   if (::access(path.c_str(), F_OK) != 0) return std::optional<PodsRecord>();
   GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxBytes));
-  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxBytes));
-  auto record = pods_record_from_json(json);
+  const auto json = base::parse_json(text, kMaxBytes);
+  if (!json.ok()) return json.error().context(path);
+  auto record = pods_record_from_json(*json);
   if (!record.ok()) return record.error().context(path);
   const auto stopped_by = base::read_file(stop_path(paths), kMaxBytes);
   if (stopped_by.ok()) record->stopped_by = *stopped_by;

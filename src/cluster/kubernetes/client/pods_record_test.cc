@@ -50,7 +50,9 @@ TEST(PodsRecord, ADamagedOneIsNamed) {
   const cluster::JobPaths paths{test.folder()};
   for (const std::string text : {"", "[]", "{}", R"({"namespace": 1})"}) {
     ASSERT_TRUE(base::write_file_atomically(test.folder() + "/kubernetes.json", text, 0600).ok());
-    EXPECT_FALSE(read_pods_record(paths).ok()) << text;
+    const auto read = read_pods_record(paths);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_THAT(read.error().message, HasSubstr(test.folder() + "/kubernetes.json")) << text;
   }
   base::Json broken = to_json(wine());
   broken.erase("last_seen");
