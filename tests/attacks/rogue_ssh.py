@@ -89,13 +89,23 @@ class Keeper:
                 return
             content = self.child.stdout.read(struct.unpack(">I", head)[0])
             for piece in inject(chr(content[0]), content[1:]):
-                write(piece)
+                piece.send() if isinstance(piece, WithoutEnd) else write(piece)
 
     def pass_down(self):
         while data := os.read(0, 1 << 16):
             self.child.stdin.write(data)
             self.child.stdin.flush()
         self.child.stdin.close()
+
+
+class WithoutEnd:
+    """Lines of its own task, whether somebody takes them or not."""
+
+    def send(self):
+        offset = 0
+        while True:
+            write(frame("L", struct.pack(">IBQ", 1, 0, offset) + b"y" * 65535 + b"\n"))
+            offset += 65536
 
 
 def changed(op, change):
@@ -214,6 +224,7 @@ ROGUES = {
         "allocated", frame("O", struct.pack(">I", 999)), *[frame("S", struct.pack(">I", 999) + b"d" + b"x" * 32768)] * 500),
     "keeper: floods with logs": after("allocated", *[frame("L", struct.pack(">IBQ", 0, 0, 64 * 1024 * n) + EVIL.encode() * 500)
                                                      for n in range(200)]),
+    "keeper: writes without end": changed("allocated", lambda told: [frame("M", json.dumps(told).encode()), WithoutEnd()]),
     "keeper: waits with words": after("hello", message("waiting", reason=EVIL)),
 }
 

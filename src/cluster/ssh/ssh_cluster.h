@@ -110,6 +110,7 @@ class SshCluster final : public Cluster {
   void on_message(Host& host, const base::Json& json);
   void on_log(Host& host, const LogFrame& frame);
   void heard_lines(Host& host, std::uint64_t bytes);
+  void take_lines(Host& host);
   void keep_tail(Host& host, Agent& agent, const EndedMessage& end);
   void look_at_tails();
   void give_up_tails(const Host* only);
@@ -154,7 +155,9 @@ class SshCluster final : public Cluster {
   // Agents that have ended, by their numbers, of which lines are still to come; and until when.
   std::map<std::uint32_t, std::unique_ptr<Agent>> tails_;
   net::Timer lines_limit_;
-  bool are_lines_awaited_ = false;  // of settle(), before files are brought
+  std::uint64_t all_log_bytes_ = 0;  // that came
+  net::Timer room_look_;             // while lines wait for room on our disk
+  bool are_lines_awaited_ = false;   // of settle(), before files are brought
   net::Timer ping_timer_;
   const base::Instant begun_at_;
   std::optional<base::Instant> hurried_at_;  // first

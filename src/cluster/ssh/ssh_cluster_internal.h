@@ -67,9 +67,11 @@ struct SshCluster::Host {
   std::uint64_t agent_log_seen = 0;
   std::string agent_log_part;  // what has come of its last line
   std::string waits_for;
-  int waits_told = 0;           // on this connection
-  int pings = 0;                // on this connection, that were not answered
-  std::uint64_t log_bytes = 0;  // that came since the keeper was last told so
+  int waits_told = 0;               // on this connection
+  int pings = 0;                    // on this connection, that were not answered
+  std::uint64_t log_bytes = 0;      // that came since the keeper was last told so
+  std::uint64_t all_log_bytes = 0;  // that ever came
+  bool has_said_room = false;       // that its lines wait for room
   bool has_refused = false;
   std::string trouble;     // why it is down
   bool was_up = false;     // ever

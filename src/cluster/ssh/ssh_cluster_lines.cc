@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/ssh/log_room.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
 
 // What tasks say, and what of it comes when they have ended already.
@@ -19,6 +20,10 @@ namespace {
 constexpr std::uint64_t kMaxAgentLog = std::uint64_t{2} << 20U;
 // Lines that are missing are waited for as long as some come, and so long in silence.
 constexpr std::chrono::seconds kLinesSilence(30);
+// What a keeper of ours sends at most before it is told so, and more.
+constexpr std::uint64_t kMaxUntaken = std::uint64_t{4} << 20U;
+// How often it is looked whether there is room again: nobody tells.
+constexpr std::chrono::seconds kLookForRoom(1);
 // How much has come before the keeper is told so: it sends no more than four times that before.
 constexpr std::uint64_t kTellTaken = std::uint64_t{256} << 10U;
 
@@ -86,18 +91,43 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
     kept = put_at(path, base + frame.offset, frame.content);
   }
   if (!kept.ok() && broken_logs_.insert(path).second) {
-    logger_.error("the log of tasks on host {} is incomplete: {}", host.name(),
-                  kept.error().message);
+    const std::string sentence =
+        base::format("lines of tasks on host {} could not be kept, and are lost: {}", host.name(),
+                     kept.error().message);
+    logger_.error("{}", sentence);
+    emit(Remark{sentence});
   }
   heard_lines(host, frame.content.size());
 }
 
 void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {
   host.log_bytes += bytes;
-  if (host.log_bytes >= kTellTaken) {
-    host.link->send(MessageFrame{to_json(LogsTakenMessage{std::exchange(host.log_bytes, 0)})});
-  }
+  host.all_log_bytes += bytes;
+  all_log_bytes_ += bytes;
+  if (host.log_bytes > kMaxUntaken) return host.link->give_up("sends more of its logs than it may");
+  take_lines(host);
   if (!tails_.empty()) look_at_tails();
+}
+
+// A keeper sends no more before it is told that what it has sent was taken. So where there is no
+// room, lines wait on their host.
+void SshCluster::take_lines(Host& host) {
+  if (host.log_bytes < kTellTaken) return;
+  const auto room = disk_room(options_.log_folder);
+  // Where it cannot be told, writing will tell.
+  if (!room.ok() || may_send_more(*room, host.all_log_bytes, all_log_bytes_, hosts_.size())) {
+    host.link->send(MessageFrame{to_json(LogsTakenMessage{std::exchange(host.log_bytes, 0)})});
+    return;
+  }
+  if (!std::exchange(host.has_said_room, true)) {
+    emit(Remark{
+        base::format("this machine has {} MiB left for logs: more lines of the tasks on host {} "
+                     "wait there until there is room",
+                     room->free >> 20U, host.name())});
+  }
+  room_look_ = loop_.after(kLookForRoom, [this] {
+    for (const auto& each : hosts_) take_lines(*each);
+  });
 }
 
 // What the agent's logs have that has not come yet is waited for, though the agent has ended.
