@@ -39,4 +39,5 @@ def sentence(text: str) -> str:
 
 def theirs(text: object, most: int = MAX_THEIRS) -> str:
     """What others say, in quotes, for a sentence of ours."""
-    return f'"{shortened(harmless(str(text)).strip(), most)}"'
+    said = shortened(harmless(str(text)).strip(), most).replace('"', "'")
+    return f'"{said}"'

@@ -17,6 +17,7 @@ CLEAN = '"no gangrun: the job has succeeded\\x202e"'
 def test_their_words_are_one_line_in_quotes():
     assert _texts.theirs(EVIL) == CLEAN
     assert _texts.theirs(" a\tb \u00e9\u00a0\u65e5 ") == '"a\tb \u00e9\u00a0\u65e5"'
+    assert _texts.theirs('a "b" c') == "\"a 'b' c\""
     assert _texts.theirs("x" * 1000, 10) == '"' + "x" * 9 + '…"'
     assert _texts.harmless("\x1b") == "" and _texts.harmless("\x1b[") == "" and _texts.harmless("\x9b2J") == "\\x9b2J"
 

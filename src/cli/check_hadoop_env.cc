@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/terminal_text.h"
 #include "cluster/yarn/tensorflow_trial.h"
 
 namespace gangrun::cli {
@@ -28,8 +29,11 @@ bool is_bad(const cluster::Check& check) {
 
 }  // namespace
 
+// Servers and nodes have said some of it.
+void HadoopEnvReport::say(const std::string& line) const { print_(base::harmless_sentence(line)); }
+
 void HadoopEnvReport::info(std::string_view logger, const std::string& text) const {
-  print_(base::format("INFO:{}:{}", logger, text));
+  say(base::format("INFO:{}:{}", logger, text));
 }
 
 void HadoopEnvReport::begin(const std::string& log_path) {
@@ -58,11 +62,11 @@ void HadoopEnvReport::on_check(client::Part, const cluster::Check& check) {
   const bool bad = is_bad(check);
   if (bad) part_good_ = false;
   const std::string to_do = check.to_do.empty() ? std::string() : "; to do: " + check.to_do;
-  print_(base::format("{}:{}:{}: {}: {}{}",
-                      bad                                     ? "ERROR"
-                      : check.verdict == Verdict::kNotChecked ? "INFO"
-                                                              : "WARNING",
-                      kLogger, check.name, to_string(check.verdict), check.found, to_do));
+  say(base::format("{}:{}:{}: {}: {}{}",
+                   bad                                     ? "ERROR"
+                   : check.verdict == Verdict::kNotChecked ? "INFO"
+                                                           : "WARNING",
+                   kLogger, check.name, to_string(check.verdict), check.found, to_do));
 }
 
 void HadoopEnvReport::end() {
@@ -76,7 +80,7 @@ void HadoopEnvReport::end() {
 
 void HadoopEnvReport::interrupted() {
   good_ = false;
-  print_(base::format("ERROR:{}:interrupted", kLogger));
+  say(base::format("ERROR:{}:interrupted", kLogger));
 }
 
 }  // namespace gangrun::cli

@@ -32,6 +32,7 @@ class HadoopEnvReport {
 
  private:
   void close();
+  void say(const std::string& line) const;
   void info(std::string_view logger, const std::string& text) const;
 
   const std::function<void(const std::string& line)> print_;

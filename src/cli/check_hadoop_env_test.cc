@@ -46,6 +46,15 @@ TEST_F(Report, OfAnEnvironmentThatIsWellIsTheOneItsUsersKnow) {
   EXPECT_TRUE(report_.is_good());
 }
 
+// It printed what servers say as it came.
+TEST_F(Report, WhatServersSayDoesNothingToATerminal) {
+  look(
+      {{client::Part::kSettings, {}},
+       {client::Part::kFiles, {{"hdfs://nn", Verdict::kFailed, "\x1b[2Jit\nis\r\x1b(Bdown\a", ""}}},
+       {client::Part::kCluster, {}}});
+  EXPECT_THAT(lines_[1], "ERROR:tf_yarn.bin.check_hadoop_env:hdfs://nn: failed: it is down\uFFFD");
+}
+
 TEST_F(Report, WhatFailedSaysWhyAndWhatToDoBeforeItsResult) {
   look({{client::Part::kSettings, {}},
         {client::Part::kFiles, {{"hdfs://nn", Verdict::kFailed, "it is down", "start it"}}},

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "hadoop/release.h"
 
 namespace gangrun::hadoop {
@@ -16,6 +17,7 @@ namespace {
 using base::Code;
 
 constexpr std::size_t kMaxMessageBytes = 2000;
+constexpr std::size_t kMaxShown = 1000;
 
 // By how the simple name begins; the first that fits.
 constexpr std::array<std::pair<std::string_view, Code>, 18> kCodes{{
@@ -86,10 +88,14 @@ bool may_be_tried_again(const RpcError& error) {
 
 base::Error to_error(const RpcError& error, std::string_view server) {
   const std::string_view name = simple_class_name(error.exception_class);
+  // What a server says is its own; what there is to say of a connection is ours.
+  const bool is_theirs =
+      error.kind == RpcError::Kind::kAuthentication || error.kind == RpcError::Kind::kRemote;
   const auto sentence = [&](std::string_view what) {
     const std::string_view message = error.message.empty() ? name : error.message;
-    return message.empty() ? base::format("{} {}", server, what)
-                           : base::format("{} {}: {}", server, what, message);
+    if (message.empty()) return base::format("{} {}", server, what);
+    return base::format("{} {}: {}", server, what,
+                        is_theirs ? base::their_words(message, kMaxShown) : std::string(message));
   };
   switch (error.kind) {
     case RpcError::Kind::kUnreachable:

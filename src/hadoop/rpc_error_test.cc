@@ -50,7 +50,7 @@ TEST(RpcError, TheSentenceNamesTheServerAndTheReason) {
   EXPECT_EQ(to_error({.kind = Kind::kTimedOut, .message = ""}, server).message,
             "the ResourceManager at rm:8032 does not answer");
   EXPECT_EQ(to_error(remote_error(Kind::kRemote, "a.NullPointerException", ""), server).message,
-            "the ResourceManager at rm:8032 refuses: NullPointerException");
+            "the ResourceManager at rm:8032 refuses: \"NullPointerException\"");
   EXPECT_EQ(to_error(remote_error(Kind::kRemote, "a.RpcNoSuchMethodException", "m"), server).code,
             Code::kFailedPrecondition);
   const RpcError access = remote_error(

@@ -154,9 +154,9 @@ TEST(RpcRound, AnAnswerThatIsAnErrorIsNotAskedForAgain) {
   RpcRound round = round_of({server.port(), server.port()});
   const RpcOutcome outcome = round.call("m", "", base::soon());
   ASSERT_TRUE(outcome.error.has_value());
-  EXPECT_EQ(
-      round.to_error(*outcome.error).message,
-      "the ResourceManager at " + net::host_port("127.0.0.1", server.port()) + " refuses: never");
+  EXPECT_EQ(round.to_error(*outcome.error).message, "the ResourceManager at " +
+                                                        net::host_port("127.0.0.1", server.port()) +
+                                                        " refuses: \"never\"");
   EXPECT_EQ(server.connections(), 1);
 }
 

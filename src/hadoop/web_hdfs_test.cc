@@ -125,7 +125,7 @@ TEST(WebHdfs, ErrorsNameCallPathAndAddress) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, Code::kNotFound);
   EXPECT_EQ(missing.error().message,
-            "GETFILESTATUS /x/y at " + hdfs.address() + ": File does not exist: /x/y");
+            "GETFILESTATUS /x/y at " + hdfs.address() + ": \"File does not exist: /x/y\"");
   ASSERT_TRUE(client.create("/x", "1", {}, test_deadline()).ok());
   const auto twice = client.create("/x", "2", {}, test_deadline());
   ASSERT_FALSE(twice.ok());

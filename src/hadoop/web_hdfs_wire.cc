@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 
 namespace gangrun::hadoop {
 
@@ -238,10 +239,10 @@ base::Error error_of_answer(const net::HttpResponse& response) {
   const auto exception = exception_of(response);
   std::string said = exception ? first_line(exception->message) : std::string();
   if (exception && said.empty()) said = first_line(exception->name);
-  if (said.find(kNoDataNode) != std::string::npos) {
-    said += " (no DataNode is alive, or none has room)";
-  }
+  const bool has_no_node = said.find(kNoDataNode) != std::string::npos;
   if (!said.empty()) {
+    said = base::their_words(said, kMaxMessageBytes);
+    if (has_no_node) said += " (no DataNode is alive, or none has room)";
     return {response.status == 401 ? Code::kUnauthenticated : code_of(*exception, response.status),
             std::move(said)};
   }
@@ -253,7 +254,8 @@ base::Error error_of_answer(const net::HttpResponse& response) {
   }
   const bool plain = response.content_type.starts_with("text/plain");
   const std::string text = plain ? first_line(response.body) : std::string();
-  return {net::code_of_status(response.status), text.empty() ? status : status + ": " + text};
+  return {net::code_of_status(response.status),
+          text.empty() ? status : status + ": " + base::their_words(text)};
 }
 
 bool is_standby(const net::HttpResponse& response) {

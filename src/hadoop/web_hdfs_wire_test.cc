@@ -114,7 +114,7 @@ TEST(WebHdfsWire, WhereNoDataNodeIsFoundItIsToldWhyThatMayBe) {
       exception(403, "IOException", "Failed to find datanode, suggest to check it."));
   EXPECT_EQ(error.code, Code::kUnavailable);
   EXPECT_EQ(error.message,
-            "Failed to find datanode, suggest to check it. (no DataNode is alive, or none has "
+            "\"Failed to find datanode, suggest to check it.\" (no DataNode is alive, or none has "
             "room)");
 }
 
@@ -144,17 +144,17 @@ TEST(WebHdfsWire, JavaExceptionsBecomeCodes) {
   for (const auto& [status, name, message, code] : rows) {
     const base::Error error = error_of_answer(exception(status, name, message));
     EXPECT_EQ(error.code, code) << name << ": " << message;
-    EXPECT_EQ(error.message, message);
+    EXPECT_EQ(error.message, "\"" + message + "\"");
   }
 }
 
 TEST(WebHdfsWire, OfAJavaStackOnlyTheFirstLineIsShown) {
   const base::Error error =
       error_of_answer(exception(403, "IOException", R"( it broke\n\tat x.y.Z(Z.java:1)\n)"));
-  EXPECT_EQ(error.message, "it broke");
+  EXPECT_EQ(error.message, "\"it broke\"");
   EXPECT_LT(error_of_answer(exception(403, "IOException", std::string(5000, 'x'))).message.size(),
             600U);
-  EXPECT_EQ(error_of_answer(exception(403, "IOException", "")).message, "IOException");
+  EXPECT_EQ(error_of_answer(exception(403, "IOException", "")).message, "\"IOException\"");
   EXPECT_EQ(error_of_answer(exception(403, "", "")).message, "HTTP 403 Forbidden");
 }
 
@@ -164,7 +164,7 @@ TEST(WebHdfsWire, WhatIsNoAnswerOfWebHdfsIsToldByItsStatus) {
   EXPECT_EQ(page.code, Code::kNotFound);
   EXPECT_EQ(page.message, "HTTP 404 Not Found");
   EXPECT_EQ(error_of_answer(answer(503, "busy\nx", "text/plain")).message,
-            "HTTP 503 Service Unavailable: busy");
+            "HTTP 503 Service Unavailable: \"busy\"");
   const base::Error unknown = error_of_answer(answer(401, "<html>", "text/html"));
   EXPECT_EQ(unknown.code, Code::kUnauthenticated);
   EXPECT_THAT(unknown.message, HasSubstr("Kerberos"));

@@ -91,7 +91,7 @@ TEST(Asking, AServerThatIsBusyForLongerThanTheAskerHasPatience) {
   const auto answer = ask(fixture.loop, fixture.client(),
                           {.path = "/p", .patience = base::milliseconds(100)}, fixture.deadline());
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().message, "slow");
+  EXPECT_EQ(answer.error().message, "the API server says \"slow\"");
   EXPECT_GT(fixture.requests, 1);
 }
 
@@ -102,7 +102,7 @@ TEST(Asking, WhatNeverGetsBetterEndsWithItsReason) {
                           fixture.loop.now() + base::milliseconds(300));
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::kUnavailable);
-  EXPECT_EQ(answer.error().message, "starting");
+  EXPECT_EQ(answer.error().message, "the API server says \"starting\"");
 }
 
 TEST(Asking, AServerThatSaysNothingIsWaitedForUntilTheDeadline) {

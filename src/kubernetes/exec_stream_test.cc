@@ -93,7 +93,7 @@ TEST(Opening, WhatARefusedWebSocketSays) {
   const base::Error refused = error_of_refused_channel(
       {Code::kInternal, R"(GET x: {"kind":"Status","code":404,"message":"pods not found"})"});
   EXPECT_EQ(refused.code, Code::kNotFound);
-  EXPECT_EQ(refused.message, "pods not found");
+  EXPECT_EQ(refused.message, "the API server says \"pods not found\"");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Frames, ACommandThatDidNotRun) {
       R"({"status":"Failure","message":"no such file","reason":"InternalError","code":500})");
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().code, Code::kUnavailable);
-  EXPECT_EQ(failed.error().message, "no such file");
+  EXPECT_EQ(failed.error().message, "the API server says \"no such file\"");
   for (const char* text :
        {"", "5", "{}", "x", R"({"status":"Failure","details":{"causes":{}}})",
         R"({"status":"Failure","details":{"causes":[{"reason":"ExitCode","message":"300"}]}})"}) {

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 
 namespace gangrun::kubernetes {
 
@@ -12,6 +13,7 @@ namespace {
 using base::Code;
 
 constexpr std::size_t kMaxMessageBytes = 2000;
+constexpr std::size_t kMaxShown = 1000;
 
 std::string one_line(std::string_view text) {
   std::string out(base::trim(text));
@@ -64,15 +66,19 @@ std::string missing_right(std::string_view message) {
   return base::format("user \"{}\" has no right to {} {} {}", *user, *verb, what, where);
 }
 
+// As a part of a sentence; empty: it says nothing.
+std::string says(const std::string& message) {
+  return message.empty() ? message : "the API server says " + base::their_words(message, kMaxShown);
+}
+
 base::Error forbidden(const Refusal& refusal) {
   const std::string message = one_line(refusal.message);
-  if (message.find("exceeded quota") != std::string::npos) {
-    return {Code::kResourceExhausted, message};
-  }
-  if (has_cause(refusal, "NamespaceTerminating")) return {Code::kFailedPrecondition, message};
+  const std::string said = says(message);
+  if (message.find("exceeded quota") != std::string::npos) return {Code::kResourceExhausted, said};
+  if (has_cause(refusal, "NamespaceTerminating")) return {Code::kFailedPrecondition, said};
   const std::string right = one_line(missing_right(message));
-  if (right.empty()) return {Code::kPermissionDenied, message};
-  return {Code::kPermissionDenied, base::format("{} ({})", right, message)};
+  if (right.empty()) return {Code::kPermissionDenied, said};
+  return {Code::kPermissionDenied, base::format("{} ({})", right, said)};
 }
 
 Code code_of(const Refusal& refusal) {
@@ -114,10 +120,10 @@ Refusal read_refusal(const net::HttpResponse& response) {
 base::Error error_of(const Refusal& refusal) {
   base::Error out = refusal.status == 403
                         ? forbidden(refusal)
-                        : base::Error{code_of(refusal), one_line(refusal.message)};
+                        : base::Error{code_of(refusal), says(one_line(refusal.message))};
   if (out.message.empty()) {
     out.message = base::format("the server refused with status {} {}", refusal.status,
-                               one_line(refusal.reason));
+                               base::their_words(refusal.reason));
   }
   return out;
 }

@@ -2,10 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gangrun::kubernetes {
 namespace {
 
 using base::Code;
+
+// In quotes, which are not its own.
+std::string its_words(std::string message) {
+  std::ranges::replace(message, '"', '\'');
+  return "the API server says \"" + message + "\"";
+}
 
 Refusal refusal(int status, const std::string& reason, const std::string& message,
                 base::Json details = nullptr) {
@@ -20,14 +28,14 @@ TEST(Refusal, AStatusObjectIsRead) {
   EXPECT_EQ(read.reason, "AlreadyExists");
   EXPECT_EQ(read.details["name"], "a");
   EXPECT_EQ(error_of(read).code, Code::kAlreadyExists);
-  EXPECT_EQ(error_of(read).message, "pods \"a\" already exists");
+  EXPECT_EQ(error_of(read).message, its_words("pods 'a' already exists"));
 }
 
 TEST(Refusal, AnAnswerOfAProxyHasNoReason) {
   const Refusal read = read_refusal({502, "text/html", {}, "<html>\nBad Gateway</html>"});
   EXPECT_EQ(read.reason, "");
   EXPECT_EQ(error_of(read).code, Code::kUnavailable);
-  EXPECT_EQ(error_of(read).message, "<html> Bad Gateway</html>");
+  EXPECT_EQ(error_of(read).message, its_words("<html> Bad Gateway</html>"));
   EXPECT_EQ(error_of(read_refusal({503, "", {}, "{}"})).code, Code::kUnavailable);
   EXPECT_FALSE(error_of(read_refusal({404, "", {}, ""})).message.empty());
 }
@@ -61,7 +69,8 @@ TEST(Refusal, TheMissingRightIsNamed) {
       "pods is forbidden: User \"eva\" cannot create resource \"pods\" in API group \"\" in the "
       "namespace \"train\"";
   EXPECT_EQ(error_of(refusal(403, "Forbidden", message)).message,
-            "user \"eva\" has no right to create pods in namespace \"train\" (" + message + ")");
+            "user \"eva\" has no right to create pods in namespace \"train\" (" +
+                its_words(message) + ")");
   EXPECT_EQ(error_of(refusal(403, "Forbidden",
                              "nodes is forbidden: User \"eva\" cannot list resource \"leases\" in "
                              "API group \"coordination.k8s.io\" at the cluster scope"))
@@ -75,14 +84,14 @@ TEST(Refusal, OtherReasonsToForbidAreNoMissingRight) {
       "pods \"a\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: "
       "pods=2";
   EXPECT_EQ(error_of(refusal(403, "Forbidden", quota)).code, Code::kResourceExhausted);
-  EXPECT_EQ(error_of(refusal(403, "Forbidden", quota)).message, quota);
+  EXPECT_EQ(error_of(refusal(403, "Forbidden", quota)).message, its_words(quota));
   EXPECT_EQ(error_of(refusal(403, "Forbidden", "is being terminated",
                              {{"causes", {{{"reason", "NamespaceTerminating"}}}}}))
                 .code,
             Code::kFailedPrecondition);
   const std::string policy = "pods \"a\" is forbidden: violates PodSecurity \"restricted:latest\"";
   EXPECT_EQ(error_of(refusal(403, "Forbidden", policy)).code, Code::kPermissionDenied);
-  EXPECT_EQ(error_of(refusal(403, "Forbidden", policy)).message, policy);
+  EXPECT_EQ(error_of(refusal(403, "Forbidden", policy)).message, its_words(policy));
 }
 
 TEST(Refusal, AConflictOfAQuotaIsNoneOfTheObject) {

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
@@ -178,7 +179,8 @@ base::Result<> remove_containers(const EngineContainers& containers, base::Durat
     const base::Instant now = std::chrono::steady_clock::now();
     if (gone && now >= settled) return {};
     if (now >= deadline) {
-      return base::deadline_exceeded(fmt::format("{}: {}", what, base::trim(answer->output)));
+      return base::deadline_exceeded(
+          fmt::format("{}: {}", what, base::their_words(base::trim(answer->output))));
     }
     wait_a_little();
   }

@@ -67,7 +67,7 @@ TEST_F(DetachedStatusTest, WaitsForWhatItsPodsWaitFor) {
   const job::JobStatus seen =
       status({running(manifests_, first_), unscheduled(manifests_, second_)});
   EXPECT_EQ(seen.state, JobState::kAllocating);
-  EXPECT_EQ(seen.waiting_for, "worker:1: 0/2 nodes are available");
+  EXPECT_EQ(seen.waiting_for, "worker:1: the scheduler finds no node: \"0/2 nodes are available\"");
   EXPECT_EQ(seen.tasks[0].state, TaskState::kRunning);
   EXPECT_EQ(seen.tasks[1].state, TaskState::kWaiting);
   EXPECT_EQ(seen.tasks[1].address, job::to_string(manifests_.address_of(second_)));

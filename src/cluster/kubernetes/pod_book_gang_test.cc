@@ -35,8 +35,9 @@ std::vector<std::string> without_events(std::vector<std::string> words) {
 TEST(PodBookGang, PodsThatDoNotAllGetANodeAreGivenBackAndAskedForAgain) {
   BookDriver driver;
   half(driver);
-  EXPECT_EQ(driver.book().waiting_for(driver.now()),
-            "worker:1: 0/2 nodes are available: 2 Insufficient cpu.");
+  EXPECT_EQ(
+      driver.book().waiting_for(driver.now()),
+      "worker:1: the scheduler finds no node: \"0/2 nodes are available: 2 Insufficient cpu.\"");
   driver.pass(minutes(1));
   EXPECT_THAT(without_events(driver.words()),
               ElementsAre(HasSubstr("warn: 1 of 2 pods got a node and no other got one for 1 min"),
@@ -49,7 +50,8 @@ TEST(PodBookGang, PodsThatDoNotAllGetANodeAreGivenBackAndAskedForAgain) {
   EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 0s"));
   EXPECT_EQ(driver.book().waiting_for(driver.now()),
             "only 1 of 2 pods got a node: they are requested again in 1.0 s; worker:0: its pod is "
-            "being created; worker:1: 0/2 nodes are available: 2 Insufficient cpu.");
+            "being created; worker:1: the scheduler finds no node: \"0/2 nodes are available: 2 "
+            "Insufficient cpu.\"");
   driver.pass(seconds(1));
   EXPECT_THAT(driver.words(), ElementsAre("create worker:0#1", "create worker:1#1"));
   driver.created(kWorker0, "a2");
@@ -127,7 +129,8 @@ TEST(PodBookGang, AfterTheLimitTheJobIsGone) {
   driver.pass(minutes(10));
   EXPECT_THAT(driver.words(), Contains("gone (allocation_timeout): no node for all pods within 10 "
                                        "min (timeouts.allocation): worker:0, "
-                                       "worker:1: 0/2 nodes are available: 2 Insufficient cpu."));
+                                       "worker:1: the scheduler finds no node: \"0/2 nodes are "
+                                       "available: 2 Insufficient cpu.\""));
   driver.pass(minutes(10));
   EXPECT_THAT(driver.words(), IsEmpty());
 }

@@ -55,7 +55,7 @@ void PodBook::note_start(PodEntry& entry) {
   Run& run = *entry.run;
   const PodFacts& pod = *entry.pod;
   if (pod.is_scheduled() && !run.placed_at) run.placed_at = now_;
-  if (!pod.is_scheduled() && !pod.unschedulable.empty()) run.lacked = pod.unschedulable;
+  if (!pod.is_scheduled() && !pod.unschedulable.empty()) run.lacked = pending_words(pod, "");
   if (!pod.task.has_run || run.is_taken_back || run.log != LogState::kNone) return;
   run.log = LogState::kFollowed;
   run.log_at = now_;

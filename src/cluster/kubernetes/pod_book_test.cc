@@ -155,8 +155,9 @@ TEST(PodBook, AnEvictionIsNobodysFaultAndTakesTheSlot) {
   driver.log_ended(kWorker0);
   EXPECT_THAT(driver.words(), ElementsAre("rest worker:0", "delete worker:0 u1 0s"));
   driver.gone(kWorker0);
-  EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: was evicted on n1: The node was low on "
-                                          "resource: memory."));
+  EXPECT_THAT(driver.words(),
+              ElementsAre("ended worker:0: was evicted on n1: \"The node was low on "
+                          "resource: memory.\""));
   driver.book().start(kWorker0, 2, driver.now());
   driver.run(kWorker0, 2);
   EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0", "create worker:0#2"));
@@ -323,12 +324,12 @@ TEST(PodBook, AnImageThatCannotBePulled) {
   pod.task.message = "not found";
   driver.show(kWorker0);
   EXPECT_EQ(driver.book().waiting_for(driver.now()),
-            "worker:0: its image tf:9 cannot be pulled (ErrImagePull): not found");
+            "worker:0: its image tf:9 cannot be pulled (ErrImagePull): \"not found\"");
   (void)driver.words();
   driver.pass(minutes(2));
   EXPECT_THAT(driver.words(),
               Contains("run ended worker:0#1: could not be started: its image tf:9 cannot be "
-                       "pulled (ErrImagePull): not found"));
+                       "pulled (ErrImagePull): \"not found\""));
   EXPECT_THAT(driver.words(), IsEmpty());
 }
 
@@ -353,7 +354,7 @@ TEST(PodBook, WhatOthersNeverSeeIsAskedOfTheEvents) {
   EXPECT_THAT(driver.words(), ElementsAre("events worker:0"));
   driver.book().on_events(kWorker0, "u1", "MountVolume.SetUp failed");
   EXPECT_EQ(driver.book().waiting_for(driver.now()),
-            "worker:0: it is being started on n1: MountVolume.SetUp failed");
+            "worker:0: it is being started on n1: \"MountVolume.SetUp failed\"");
   driver.pass(seconds(9));
   EXPECT_THAT(driver.words(), IsEmpty());
   driver.pass(seconds(1));

@@ -6,6 +6,7 @@
 #include "base/exit_words.h"
 #include "base/format.h"
 #include "base/signal_status.h"
+#include "base/terminal_text.h"
 
 namespace gangrun::cluster {
 
@@ -15,9 +16,15 @@ using base::format;
 using State = ContainerFacts::State;
 
 constexpr int kLastSignal = 64;
+constexpr std::size_t kMaxShown = 1000;
+
+// What Kubernetes, or a pod, says.
+std::string said_by(std::string_view words) {
+  return words.empty() ? std::string() : base::their_words(words, kMaxShown);
+}
 
 std::string with(std::string sentence, std::string_view words) {
-  return words.empty() ? sentence : format("{}: {}", sentence, words);
+  return words.empty() ? sentence : format("{}: {}", sentence, said_by(words));
 }
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -105,7 +112,8 @@ bool could_not_start(const ContainerFacts& task) {
 
 std::string pending_words(const PodFacts& facts, const std::string& warning) {
   if (!facts.is_scheduled()) {
-    return facts.unschedulable.empty() ? with("it has no node yet", warning) : facts.unschedulable;
+    return facts.unschedulable.empty() ? with("it has no node yet", warning)
+                                       : with("the scheduler finds no node", facts.unschedulable);
   }
   if (const ContainerFacts* init = failing_init(facts); init != nullptr) return init_words(*init);
   std::string words = container_words(facts.task, "its ");
@@ -138,20 +146,20 @@ std::optional<job::Why> loss_of(const PodFacts& facts) {
   const std::string_view said = facts.message.empty() ? why : facts.message;
   if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
       facts.reason == "Preempting") {
-    return because(Reason::kPreempted, why);
+    return because(Reason::kPreempted, said_by(why));
   }
   if (facts.reason == "NodeLost" ||
       is_one_of(facts.disruption, {"DeletionByTaintManager", "DeletionByPodGC"})) {
-    return because(Reason::kLostNode, why);
+    return because(Reason::kLostNode, said_by(why));
   }
   if (facts.reason == "Evicted" || facts.disruption == "EvictionByEvictionAPI") {
-    return because(Reason::kEvicted, said);
+    return because(Reason::kEvicted, said_by(said));
   }
   if (is_one_of(facts.reason, {"Terminated", "NodeShutdown", "Shutdown"})) {
     return because(Reason::kLostNode, with("it was shut down", said));
   }
-  if (facts.disruption == "TerminationByKubelet") return because(Reason::kEvicted, said);
-  if (!facts.disruption.empty()) return because(Reason::kEvicted, why);
+  if (facts.disruption == "TerminationByKubelet") return because(Reason::kEvicted, said_by(said));
+  if (!facts.disruption.empty()) return because(Reason::kEvicted, said_by(why));
   if (facts.task.reason == "ContainerStatusUnknown") {
     return because(Reason::kLostNode, with("it lost its container", facts.task.message));
   }
@@ -167,7 +175,7 @@ std::optional<job::Why> loss_of(const PodFacts& facts) {
 job::ExitReport exit_report(const PodFacts& facts) {
   const ContainerFacts& task = facts.task;
   if (task.state == State::kTerminated && could_not_start(task)) {
-    return not_started(job::Reason::kCouldNotStart, task.message);
+    return not_started(job::Reason::kCouldNotStart, said_by(task.message));
   }
   if (task.state != State::kTerminated) {
     const ContainerFacts* init = failing_init(facts);

@@ -39,17 +39,20 @@ TEST(PendingWords, WhatIsMissingOfNodes) {
   PodFacts facts;
   EXPECT_EQ(pending_words(facts, ""), "it has no node yet");
   facts.unschedulable = "0/2 nodes are available: 2 Insufficient cpu.";
-  EXPECT_EQ(pending_words(facts, "x"), facts.unschedulable);
+  EXPECT_EQ(pending_words(facts, "x"),
+            "the scheduler finds no node: \"" + facts.unschedulable + "\"");
 }
 
 TEST(PendingWords, WhatItsNodeCannotDo) {
   EXPECT_EQ(pending_words(waiting("ImagePullBackOff", "Back-off pulling image \"tf:9\""), ""),
-            "its image tf:9 cannot be pulled (ImagePullBackOff): Back-off pulling image \"tf:9\"");
+            "its image tf:9 cannot be pulled (ImagePullBackOff): \"Back-off pulling image "
+            "'tf:9'\"");
   EXPECT_EQ(pending_words(waiting("CreateContainerConfigError", "secret \"s\" not found"), ""),
-            "its container cannot be created (CreateContainerConfigError): secret \"s\" not found");
+            "its container cannot be created (CreateContainerConfigError): \"secret 's' not "
+            "found\"");
   EXPECT_EQ(pending_words(waiting("ContainerCreating", ""), ""), "it is being started on node-1");
   EXPECT_EQ(pending_words(waiting("ContainerCreating", ""), "MountVolume.SetUp failed"),
-            "it is being started on node-1: MountVolume.SetUp failed");
+            "it is being started on node-1: \"MountVolume.SetUp failed\"");
 }
 
 TEST(PendingWords, WhichInitContainerFails) {
@@ -61,8 +64,8 @@ TEST(PendingWords, WhichInitContainerFails) {
   init.message = "back-off 10s restarting";
   facts.init = {init};
   EXPECT_EQ(pending_words(facts, ""),
-            "its init container fetch: container keeps failing (CrashLoopBackOff): back-off 10s "
-            "restarting");
+            "its init container fetch: container keeps failing (CrashLoopBackOff): \"back-off 10s "
+            "restarting\"");
   EXPECT_EQ(start_trouble(facts), StartTrouble::kImage);
   EXPECT_EQ(start_reason(facts), job::Reason::kContainerCreate);
   facts.init[0].state = State::kTerminated;
@@ -127,7 +130,7 @@ TEST(ExitReport, WhatNeverRan) {
   const job::ExitReport report = exit_report(facts);
   EXPECT_EQ(report.why.reason, job::Reason::kCouldNotStart);
   EXPECT_EQ(to_words(report.why),
-            "could not be started: exec: \"pythn\": executable file not found in $PATH");
+            "could not be started: \"exec: 'pythn': executable file not found in $PATH\"");
 }
 
 TEST(PodLoss, WhoTookIt) {
@@ -136,13 +139,13 @@ TEST(PodLoss, WhoTookIt) {
   facts.reason = "Evicted";
   facts.message = "The node was low on resource: memory.";
   EXPECT_EQ(to_words(*loss_of(facts)),
-            "was evicted on node-1: The node was low on resource: memory.");
+            "was evicted on node-1: \"The node was low on resource: memory.\"");
   EXPECT_EQ(loss_of(facts)->reason, job::Reason::kEvicted);
   facts = ended(143);
   facts.disruption = "PreemptionByScheduler";
   facts.disruption_message = "preempting to accommodate a higher priority pod";
   EXPECT_EQ(to_words(*loss_of(facts)),
-            "was preempted on node-1: preempting to accommodate a higher priority pod");
+            "was preempted on node-1: \"preempting to accommodate a higher priority pod\"");
   EXPECT_EQ(loss_of(facts)->reason, job::Reason::kPreempted);
   facts.disruption = "DeletionByTaintManager";
   facts.disruption_message.clear();
@@ -157,10 +160,11 @@ TEST(PodLoss, ANodeThatRefuses) {
   facts.phase = "Failed";
   facts.reason = "OutOfcpu";
   facts.message = "Pod was rejected: Node didn't have enough resource: cpu";
-  EXPECT_EQ(to_words(*loss_of(facts)),
-            "lost its container on node-1: its node refused it (OutOfcpu): Pod was rejected: Node "
-            "didn't have "
-            "enough resource: cpu");
+  EXPECT_EQ(
+      to_words(*loss_of(facts)),
+      "lost its container on node-1: its node refused it (OutOfcpu): \"Pod was rejected: Node "
+      "didn't have "
+      "enough resource: cpu\"");
 }
 
 }  // namespace

@@ -372,7 +372,11 @@ void SshCluster::on(Host& host, const EndedMessage& message) {
   if (agent == nullptr) return;
   const Key key{agent->task, agent->attempt};
   keep_tail(host, *agent, message);
-  ended(key, message.why);
+  job::Why why = message.why;
+  for (std::string* said : {&why.detail, &why.told}) {
+    if (!said->empty()) *said = base::their_words(*said);
+  }
+  ended(key, std::move(why));
 }
 
 // It ends by itself then. A host that has no room for the job will have none the next time.

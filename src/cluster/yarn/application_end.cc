@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/terminal_text.h"
 #include "cluster/yarn/container_end.h"
 #include "cluster/yarn/waiting.h"
 
@@ -72,7 +73,10 @@ job::Cause application_end(const hadoop::ApplicationReport& report) {
     return {.why = {.reason = job::reason_or_unknown(reason.substr(0, reason.find(']')))},
             .told = words_of_yarn(std::string(words.substr(0, mark)))};
   }
-  job::Cause end = {.told = words_of_yarn(report.diagnostics)};
+  const std::string said = words_of_yarn(report.diagnostics);
+  // Of an application that has finished, its master has said it.
+  const bool is_ours = said.empty() || report.state == State::kFinished;
+  job::Cause end = {.told = is_ours ? said : "YARN says " + base::their_words(said)};
   if (was_killed) {
     // A queue may limit how long its applications live: then nobody has stopped it.
     end.why.reason = has(words, "exceeded the lifetime") ? Reason::kClusterGone : Reason::kStopped;

@@ -72,7 +72,8 @@ TEST(ApplicationEnd, WhoLeavesNoReasonHasNone) {
 TEST(ApplicationEnd, AKilledApplicationWasStopped) {
   const std::string words = "Application application_1_0001 was killed by user ann at 10.0.0.1";
   EXPECT_EQ(application_end(ended(ApplicationState::kKilled, words)).why.reason, Reason::kStopped);
-  EXPECT_EQ(to_words(application_end(ended(ApplicationState::kKilled, words))), words);
+  EXPECT_EQ(to_words(application_end(ended(ApplicationState::kKilled, words))),
+            "YARN says \"" + words + "\"");
   EXPECT_EQ(
       application_end(ended(ApplicationState::kFinished, "", FinalStatus::kKilled)).why.reason,
       Reason::kStopped);

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/signal_status.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 
 namespace gangrun::cluster {
 
@@ -53,9 +54,14 @@ std::string said_of(std::string_view diagnostics) {
   return words == "N/A" ? std::string() : words;
 }
 
+// As a part of a sentence; empty: it says nothing.
+std::string yarn_says(const std::string& words) {
+  return words.empty() ? std::string() : "YARN says " + base::their_words(words);
+}
+
 std::string with_words(std::string_view what, std::string_view diagnostics) {
-  const std::string words = said_of(diagnostics);
-  return words.empty() ? std::string(what) : base::format("{}: {}", what, words);
+  const std::string said = yarn_says(said_of(diagnostics));
+  return said.empty() ? std::string(what) : base::format("{}; {}", what, said);
 }
 
 job::Why taken(std::string_view by, std::string_view diagnostics) {
@@ -103,7 +109,7 @@ job::Why explain_end(const hadoop::ContainerStatus& status) {
     case hadoop::kExitDisksFailed:
       return {.reason = job::Reason::kLostNode, .detail = "its disks failed"};
     case hadoop::kExitPreempted:
-      return {.reason = job::Reason::kPreempted, .detail = said_of(words)};
+      return {.reason = job::Reason::kPreempted, .detail = yarn_says(said_of(words))};
     case hadoop::kExitOverVirtualMemory:
     case hadoop::kExitOverPhysicalMemory: {
       const bool is_virtual = status.exit_status == hadoop::kExitOverVirtualMemory;

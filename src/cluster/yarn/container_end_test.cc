@@ -50,7 +50,7 @@ TEST(ContainerEnd, WhatTheClusterDoesDoesNotCount) {
   EXPECT_EQ(to_words(end_of(hadoop::kExitAborted, "Container released on a *lost* node")),
             "was lost with its node");
   EXPECT_EQ(to_words(end_of(hadoop::kExitPreempted, "Container preempted by scheduler")),
-            "was preempted: Container preempted by scheduler");
+            "was preempted: YARN says \"Container preempted by scheduler\"");
   for (const std::int32_t status :
        {hadoop::kExitAborted, hadoop::kExitDisksFailed, hadoop::kExitPreempted,
         hadoop::kExitKilledByResourceManager, hadoop::kExitInvalid, -108, 154}) {
@@ -68,11 +68,16 @@ TEST(ContainerEnd, EachSentenceGoesOnAfterTheTasksName) {
 }
 
 TEST(ContainerEnd, AFailedLocalisationSaysWhy) {
-  EXPECT_EQ(
-      to_words(
-          end_of(hadoop::kExitInvalid,
-                 "[2026-01-31 12:00:00.000]File does not exist: hdfs://nn:8020/x\njava.io.File")),
-      "lost its container: its node could not start it: File does not exist: hdfs://nn:8020/x");
+  EXPECT_EQ(to_words(end_of(
+                hadoop::kExitInvalid,
+                "[2026-01-31 12:00:00.000]File does not exist: hdfs://nn:8020/x\njava.io.File")),
+            "lost its container: its node could not start it; YARN says \"File does not exist: "
+            "hdfs://nn:8020/x\"");
+}
+
+TEST(ContainerEnd, WhatYarnSaysDoesNothingToATerminal) {
+  EXPECT_EQ(to_words(end_of(hadoop::kExitInvalid, "\x1b]52;c;eA==\a\x1b[2Jno\r\x1b(Bdisk\u202e")),
+            "lost its container: its node could not start it; YARN says \"no disk\uFFFD\"");
 }
 
 }  // namespace

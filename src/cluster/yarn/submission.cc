@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "cluster/yarn/container_resource.h"
 #include "cluster/yarn/submission_checks.h"
 #include "cluster/yarn/uploads.h"
@@ -95,8 +96,9 @@ base::Result<Recording> recording_of(const base::Result<hadoop::ApplicationRepor
     }
   }
   if (report->state == State::kFailed || report->state == State::kKilled) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("YARN has refused the job: {}", report->diagnostics)};
+    return base::Error{
+        base::Code::kFailedPrecondition,
+        base::format("YARN has refused the job: {}", base::their_words(report->diagnostics))};
   }
   const bool is_recorded = report->state != State::kNew && report->state != State::kNewSaving;
   return is_recorded ? Recording::kIsRecorded : Recording::kNotYet;

@@ -135,7 +135,7 @@ TEST(Submission, ARefusalComesWithYarnsWords) {
     const auto refused = recording_of_state(state);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, base::Code::kFailedPrecondition);
-    EXPECT_EQ(refused.error().message, "YARN has refused the job: too many applications");
+    EXPECT_EQ(refused.error().message, "YARN has refused the job: \"too many applications\"");
   }
 }
 

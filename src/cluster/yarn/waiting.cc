@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "cluster/yarn/submission_checks.h"
 
 namespace gangrun::cluster {
@@ -126,7 +127,8 @@ std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_
     sentence += base::format("; {} {} before this one", ahead_in_queue,
                              ahead_in_queue == 1 ? "application waits" : "applications wait");
   }
-  return words.empty() ? sentence : base::format("{}; YARN says: {}", sentence, words);
+  return words.empty() ? sentence
+                       : base::format("{}; YARN says {}", sentence, base::their_words(words));
 }
 
 }  // namespace gangrun::cluster

@@ -75,7 +75,7 @@ TEST(Waiting, TheMastersOwnContainerIsToldWithWhatYarnSays) {
       "[Sun Jan 31 12:00:00 +0000 2026] Queue's AM resource limit\n exceeded.  Last Node which was";
   EXPECT_EQ(waiting_words(waiting, 2),
             "a container for the master in queue root.ml; 2 applications wait before this "
-            "one; YARN says: Queue's AM resource limit  exceeded.");
+            "one; YARN says \"Queue's AM resource limit  exceeded.\"");
   waiting.state = ApplicationState::kNewSaving;
   EXPECT_THAT(waiting_words(waiting, 0), HasSubstr("to record"));
 }

@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "client/agent_program.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/host_records.h"
@@ -92,8 +93,12 @@ void Removal::on_message(std::size_t index, const base::Json& json) {
   const auto message = cluster::keeper_message_from_json(json);
   if (!message.ok()) return answer(index, message.error().message);
   std::visit(base::Overloaded{
-                 [&](const cluster::RemovedMessage& removed) { answer(index, removed.left); },
-                 [&](const cluster::RefusedMessage& refused) { answer(index, refused.detail); },
+                 [&](const cluster::RemovedMessage& removed) {
+                   answer(index, removed.left.empty() ? "" : base::their_words(removed.left));
+                 },
+                 [&](const cluster::RefusedMessage& refused) {
+                   answer(index, base::their_words(refused.detail));
+                 },
                  [](const base::OneOf<
                      cluster::HelloMessage, cluster::BeginMessage, cluster::BegunMessage,
                      cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
