@@ -87,7 +87,7 @@ def test_a_job_fails_at_once_though_another_host_does_not_answer(sshds, start):
 
 
 def test_a_job_succeeds_though_the_host_of_a_task_that_has_ended_does_not_answer(sshds, start, run_gangrun):
-    job = start(sshds, 1, "-r", "worker:3", "--timeout", "stop=1h,master_lost=1h", "--restarts", "0", command=ENDED_BY_A_FILE)
+    job = start(sshds, 1, "-r", "worker:3", *PATIENT, command=ENDED_BY_A_FILE)
     for index in range(3):
         job.wait_for_ticks(index)
     (job.folder / "end.2").write_text("0")
@@ -103,5 +103,4 @@ def test_a_job_succeeds_though_the_host_of_a_task_that_has_ended_does_not_answer
         (job.folder / f"end.{index}").write_text("0")
     assert job.wait() == 0, job.said()
     assert not_confirmed(name, "worker:2") in job.said(), job.said()
-    # Its agent's lease is long: it is the end of the job that reaches it.
     find_again(sshds, name, "frozen")
