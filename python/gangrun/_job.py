@@ -36,6 +36,14 @@ ENTER_THERE = FILES_THERE + (
     'ln -s "$p" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; exec "$@"')
 
 
+# What follows `cd` on hosts that have a copied folder, for all that tasks write in folders of their own.
+OWN_FOLDERS_THERE = "gangrun-tasks"
+OWN_FOLDERS = ("tasks work in folders of their own, which have the files and are removed at the end; what they write there goes to "
+               "the job's outputs")
+OWN_FOLDERS_KEPT = ("tasks work in folders of their own, which have the files and stay until `gangrun rm`; what they write there goes "
+                    "to the job's outputs")
+
+
 @dataclasses.dataclass(frozen=True)
 class Request:
     """The arguments of `run` that say what the job is."""
@@ -61,6 +69,11 @@ class Prepared:
     staging: _staging.Staging
     path: str
     is_function: bool
+    # Where its tasks work, if that is a folder which this package makes for them; else empty.
+    remark: str = ""
+
+    def client_env(self, own: Optional[Mapping[str, str]]) -> dict[str, str]:
+        return {**({"GANGRUN_REMARK": self.remark} if self.remark else {}), **(own or {})}
 
 
 def specs_of(tasks: Mapping[str, Union[TaskSpec, int]]) -> dict[str, TaskSpec]:
@@ -168,14 +181,14 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
     staging = _staging.Staging(below)
     try:
         builder = _Builder(request, staging, files, progress, packs=check is None)
-        staging.note_outputs(request.keys)
+        staging.note_outputs(request.keys, {name: spec.outputs for name, spec in specs.items()})
         job = builder.job(specs, mains, payloads)
         if builder.has_to_pack:
             assert check is not None
             check(staging.write_json("trial.json", job))
             builder.packs = True
             job = builder.job(specs, mains, payloads)
-        return Prepared(staging, staging.write_json("job.json", job), bool(functions))
+        return Prepared(staging, staging.write_json("job.json", job), bool(functions), builder.remark())
     except BaseException:
         staging.remove()
         raise
@@ -191,6 +204,12 @@ class _Builder:
         self.on_ssh = request.on == "ssh"
         self.files = dict(files)
         self.pythons: dict[Any, Any] = {}
+        self.has_own_folders = False
+
+    def remark(self) -> str:
+        if not self.has_own_folders:
+            return ""
+        return OWN_FOLDERS_KEPT if self.request.keys.get("keep_folders") is True else OWN_FOLDERS
 
     def job(self, specs: Mapping[str, TaskSpec], mains: Mapping[str, Main],
             payloads: Mapping[Any, bytes]) -> dict[str, Any]:
@@ -247,6 +266,10 @@ class _Builder:
             keys["command"] = command
         if has_own_folder and "command" in keys:
             keys["command"] = self.in_own_folder(keys["command"])
+            self.has_own_folders = True
+            # What is named is named from there, which a host knows nothing of.
+            if self.on_ssh and (spec.outputs if spec.outputs is not None else self.request.keys.get("outputs")):
+                keys["outputs"] = [OWN_FOLDERS_THERE]
         return keys
 
     def python(self, chosen: Any, env: Mapping[str, str]) -> Any:

@@ -124,8 +124,8 @@ class Run:
             self._on_line(event["task"], event["stream"], event["line"])
 
     def _show(self, event: Event) -> None:
-        if event.get("event") == "upload":
-            self._told.upload(event)
+        if event.get("event") == "upload" or (self._display is None and event.get("event") == "notice"):
+            self._told.event(event)
         elif self._display is not None:
             try:
                 self._display.event(event)
@@ -417,7 +417,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
         kubernetes: Optional[Mapping[str, Any]] = None, outputs: Optional[Sequence[str]] = None,
-        keep_folders: Optional[bool] = None,
+        outputs_limit: Union[None, int, str] = None, keep_folders: Optional[bool] = None,
         principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
         hosts: Optional[Sequence[str]] = None, hostfile: Union[None, str, os.PathLike[str]] = None,
         ssh_config: Union[None, str, os.PathLike[str]] = None,
@@ -434,7 +434,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
-    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, keep_folders, job   keys of a job (docs/job.md)
+    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, outputs_limit, keep_folders, job   (docs/job.md)
     hosts, hostfile, ssh_config   with on="ssh": ["gpu1:8", "gpu2:8"], or a file with the hosts; ssh's configuration (docs/ssh.md)
     principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
     block        False: return once the job is submitted; the job stops when this process exits
@@ -448,7 +448,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     """
     on = "kubernetes" if on == "k8s" else on
     own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
-           "keep_folders": keep_folders}
+           "outputs_limit": outputs_limit, "keep_folders": keep_folders}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
                              run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)
     own_folder = bool(keys.pop(_job.OWN_FOLDER, False))
@@ -464,11 +464,11 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         raise
     finally:
         told.end()
-    started = Run(on=on, env=client_env or {}, prepared=prepared, owned=not detach, on_status=on_status, on_line=on_line,
+    started = Run(on=on, env=prepared.client_env(client_env), prepared=prepared, owned=not detach, on_status=on_status, on_line=on_line,
                   with_lines=kind == "lines", display=shown, told=told)
     try:
         if detach:
-            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env, timeout=SUBMIT_LIMIT_S)
+            done = _program.call(["run", "--detach", "--json", prepared.path], env=started._env, timeout=SUBMIT_LIMIT_S)
             started._id = json.loads(done.stdout)["job"]
             started._leave_staging()
             return started

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 import zipfile
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 from gangrun import _places
 from gangrun.errors import InvalidJob, NotInstalled
@@ -71,8 +71,9 @@ def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
 
 
 OWNER = "owner"
-# In a staging folder whose tasks' files are not to be brought, or whose job keeps its folders until it is removed.
-NO_OUTPUTS = "no-outputs"
+# In a staging folder: what of its tasks' files is to be brought, by type and under "" for the others; there if any is named.
+NAMED = "outputs.json"
+# In one whose job keeps its folders until it is removed.
 KEPT = "kept"
 # Of a folder without an owner's file: somebody is about to write it.
 NEW_S = 3600
@@ -110,20 +111,28 @@ def _remove(entry: pathlib.Path) -> None:
 
 def _bring_outputs(folder: pathlib.Path, job: pathlib.Path) -> list[str]:
     """What commands have written in their own folders goes where other jobs have it; where there is none, the job was removed."""
-    if (folder / NO_OUTPUTS).exists() or not job.is_dir():
+    if not job.is_dir():
         return []
+    named = json.loads((folder / NAMED).read_text()) if (folder / NAMED).exists() else {}
     brought = []
     for task in sorted(folder.glob("tasks/*")):
+        names = named.get(task.name.rpartition("-")[0], named.get(""))
         for path in sorted(task.rglob("*")):
             inside = path.relative_to(task)
             # A link to one of the job's files is not the task's.
-            if path.is_symlink() or not path.is_file() or "__pycache__" in inside.parts:
+            if path.is_symlink() or not path.is_file() or not _is_wanted(inside, names):
                 continue
             target = job / "outputs" / task.name / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(path, target)
             brought.append(str(target))
     return brought
+
+
+def _is_wanted(path: pathlib.PurePath, names: Optional[Sequence[str]]) -> bool:
+    if names is None:
+        return "__pycache__" not in path.parts
+    return any(path.parts[:len(parts)] == parts for parts in (pathlib.PurePath(name).parts for name in names))
 
 
 class Staging:
@@ -153,15 +162,14 @@ class Staging:
         self._owner.write(job.encode())
         self._owner.close()
 
-    def note_outputs(self, keys: Mapping[str, Any]) -> None:
-        """What becomes of what commands write in their own folders."""
-        if keys.get("outputs") == []:
-            self.write_once_empty(NO_OUTPUTS)
+    def note_outputs(self, keys: Mapping[str, Any], of_types: Mapping[str, Optional[Sequence[str]]]) -> None:
+        """What becomes of what commands write in their own folders. What is wrong with it the program says."""
+        given = {"": keys.get("outputs"), **of_types}
+        named = {name: list(names) for name, names in given.items() if isinstance(names, (list, tuple))}
+        if named:
+            self.write_json(NAMED, named)
         if keys.get("keep_folders") is True:
-            self.write_once_empty(KEPT)
-
-    def write_once_empty(self, name: str) -> None:
-        pathlib.Path(self.path(name)).touch(mode=0o600)
+            pathlib.Path(self.path(KEPT)).touch(mode=0o600)
 
     def end(self, job: str) -> list[str]:
         """The job has ended: brings what its commands have written, and removes all, if it is not kept."""

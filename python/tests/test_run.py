@@ -1,5 +1,6 @@
 """Jobs of this machine by the package: what a notebook or a pipeline does."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -234,6 +235,42 @@ def test_what_commands_write_in_their_own_folders_is_brought(folder, home, capsy
     run = gangrun.run({"worker": 2}, command, files=["data.csv"], outputs=[])
     assert not (pathlib.Path(run.status()["folder"]) / "outputs").exists()
     assert not list(home.glob("python/run-*"))
+
+
+def test_what_is_named_is_brought_from_own_folders_and_nothing_else(folder):
+    (folder / "data.csv").write_text("42")
+    command = ["sh", "-c", "mkdir -p model/deep; echo 1 > model/deep/w; echo 2 > 'log 1'; echo 3 > model.tmp"]
+    run = gangrun.run({"worker": 1, "other": TaskSpec(outputs=["log 1"])}, command, files=["data.csv"], outputs=["model/"])
+    outputs = pathlib.Path(run.status()["folder"]) / "outputs"
+    assert sorted(str(path.relative_to(outputs)) for path in outputs.rglob("*") if path.is_file()) == [
+        "other-0/log 1", "worker-0/model/deep/w"]
+
+
+@pytest.mark.parametrize("main, files", [(place, ["data.csv"]), (["true"], None)], ids=["a function", "without files"])
+def test_nothing_is_said_where_tasks_work_in_the_callers_folder(folder, capsys, main, files):
+    (folder / "data.csv").write_text("42")
+    run = gangrun.run({"worker": 1}, main, files=files)
+    assert "notes" not in run.status() and "work in" not in capsys.readouterr().err
+
+
+def test_files_do_not_change_where_a_detached_function_works(folder, home):
+    (folder / "data-2026.csv").write_text("42")
+    (folder / "tools.py").write_text("UNIT = 'm'")
+    run = gangrun.run({"worker": 1}, read_and_write, files={"data.csv": "data-2026.csv", "tools.py": "tools.py"}, detach=True)
+    run.wait()
+    assert run.result == (str(folder), "m", "42")
+    assert (folder / "checkpoint").read_text() == "weights"
+
+
+@pytest.mark.parametrize("limit, kept", [("1 GiB", "1 GiB"), (64, "64 MiB")])
+def test_the_limit_of_outputs_is_a_key_of_the_job(folder, limit, kept):
+    run = gangrun.run({"worker": 1}, ["true"], outputs_limit=limit)
+    assert json.loads((pathlib.Path(run.status()["folder"]) / "job.json").read_text())["outputs_limit"] == kept
+
+
+def test_a_limit_of_outputs_that_is_no_amount_of_memory_is_refused(folder):
+    with pytest.raises(errors.InvalidJob, match="outputs_limit: 'much' is not an amount of memory"):
+        gangrun.run({"worker": 1}, ["true"], outputs_limit="much")
 
 
 def test_folders_are_kept_until_their_job_is_removed(folder, home):

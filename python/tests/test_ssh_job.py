@@ -63,6 +63,24 @@ def test_where_a_task_works_there(folder, is_shared, is_function):
     prepared.staging.remove()
 
 
+@pytest.mark.parametrize("outputs, of_worker, listed", [
+    (["model"], None, ["gangrun-tasks"]),
+    (None, ["model"], ["gangrun-tasks"]),
+    (["model"], [], []),
+    ([], None, None),
+    (None, None, None),
+])
+def test_outputs_of_a_command_with_files_are_looked_for_where_it_works(folder, outputs, of_worker, listed):
+    """A host looked for them in the folder around, and brought nothing."""
+    (folder / "data.csv").write_text("a")
+    keys = {} if outputs is None else {"outputs": outputs}
+    prepared = _job.prepare(_job.Request(tasks={"worker": gangrun.TaskSpec(outputs=of_worker)}, on="ssh", main=["true"],
+                                         files=["data.csv"], keys=keys), progress=lambda text: None)
+    job = json.loads(pathlib.Path(prepared.path).read_text())
+    assert job["tasks"]["worker"].get("outputs") == listed
+    prepared.staging.remove()
+
+
 def test_a_command_begins_in_the_callers_folder(folder):
     prepared, job = prepared_job(main=["true"])
     assert job["tasks"]["worker"]["command"] == ["true"] and "files" not in job
