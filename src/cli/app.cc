@@ -22,6 +22,28 @@ constexpr std::string_view kProgram = "gangrun";
 // The only command after which words may follow "--".
 constexpr std::string_view kCommandWithWords = "run";
 
+// What commands are called in other programs of this kind.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"list", "ps"},         {"ls", "ps"},        {"jobs", "ps"},     {"stop", "kill"},
+    {"cancel", "kill"},     {"end", "kill"},     {"submit", "run"},  {"start", "run"},
+    {"launch", "run"},      {"exec", "run"},     {"delete", "rm"},   {"remove", "rm"},
+    {"describe", "status"}, {"info", "status"},  {"show", "status"}, {"tail", "logs"},
+    {"log", "logs"},        {"output", "logs"},  {"top", "attach"},  {"watch", "attach"},
+    {"check", "doctor"},    {"forward", "open"}, {"get", "fetch"},   {"download", "fetch"},
+};
+
+// Every program is asked for its version, and for help, in these words too.
+std::vector<std::string> in_our_words(std::vector<std::string> arguments) {
+  if (arguments.empty()) return arguments;
+  if (arguments.front() == "--version" || arguments.front() == "-v" || arguments.front() == "-V") {
+    arguments.front() = "version";
+  } else if (arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  return arguments;
+}
+
 void build(CLI::App& app, Request& request) {
   app.description("Start the tasks of a distributed training job together, as a gang.");
   app.set_help_flag("-h,--help", "Show this help");
@@ -94,6 +116,11 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
     for (const CommandModel& child : model.commands) known.push_back(child.name);
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
+  if (command == nullptr && what == "unknown command") {
+    for (const auto& [other, ours] : kOtherNames) {
+      if (name == other) return sentence + base::format("; did you mean {}?", ours);
+    }
+  }
   if (const auto meant = base::nearest(name, known)) {
     return sentence + base::format("; did you mean {}?", *meant);
   }
@@ -158,9 +185,9 @@ std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>&
   return std::nullopt;
 }
 
-client::ExitStatus run_command(const std::vector<std::string>& arguments,
-                               client::Context& context) {
-  if (const auto ended = run_as_process(arguments, context)) return *ended;
+client::ExitStatus run_command(const std::vector<std::string>& given, client::Context& context) {
+  if (const auto ended = run_as_process(given, context)) return *ended;
+  const std::vector<std::string> arguments = in_our_words(given);
   Request request{.places = context.places};
   CLI::App app("", std::string(kProgram));
   build(app, request);

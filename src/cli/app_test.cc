@@ -35,7 +35,7 @@ TEST(CommandLine, WhatCouldNotBeWrittenIsNoSuccess) {
                           .places = test.context().places};
   EXPECT_EQ(run_command_line({"version"}, context), client::ExitStatus::kFailed);
   EXPECT_EQ(test.err(), "gangrun: standard output: cannot be written: No space left on device\n");
-  EXPECT_EQ(run_command_line({"status"}, context), client::ExitStatus::kBadInput) << "worse stays";
+  EXPECT_EQ(run_command_line({"kill"}, context), client::ExitStatus::kBadInput) << "worse stays";
 }
 
 TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
@@ -45,7 +45,7 @@ TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
                                                     {"-h", "rn"},
                                                     {"ps", "--jsn"},
                                                     {"run", "a", "b"},
-                                                    {"status"},
+                                                    {"kill"},
                                                     {"run", "-m"},
                                                     {"ps", "--", "x"}}) {
     client::TestContext test;
@@ -54,6 +54,43 @@ TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
     EXPECT_THAT(error, HasSubstr("gangrun: "));
     EXPECT_EQ(error.find('\n'), error.size() - 1) << error;
     EXPECT_EQ(test.out(), "");
+  }
+}
+
+TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
+  for (const char* word : {"--version", "-v", "-V", "version"}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line({word}, test.context()), client::ExitStatus::kSuccess);
+    EXPECT_THAT(test.out(), HasSubstr("gangrun " GANGRUN_VERSION));
+  }
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"help"}, {"help", "logs"}, {"logs", "--help"}}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line(words, test.context()), client::ExitStatus::kSuccess);
+    EXPECT_THAT(test.out(), HasSubstr(words.size() == 1 ? "Usage: gangrun [OPTIONS] COMMAND"
+                                                        : "Usage: gangrun logs"));
+  }
+}
+
+TEST(CommandLine, NamesOfOtherProgramsAreToldOurs) {
+  for (const auto& [word, meant] : std::map<std::string, std::string>{{"list", "ps"},
+                                                                      {"jobs", "ps"},
+                                                                      {"stop", "kill"},
+                                                                      {"cancel", "kill"},
+                                                                      {"submit", "run"}}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line({word, "x"}, test.context()), client::ExitStatus::kBadInput);
+    EXPECT_EQ(test.err(),
+              base::format("gangrun: unknown command '{}'; did you mean {}?\n", word, meant));
+  }
+}
+
+TEST(CommandLine, TheLastJobIsMeantWhereNoneIsNamed) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"status"}, {"why"}, {"logs"}, {"logs", "worker:0"}, {"attach"}}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line(words, test.context()), client::ExitStatus::kNoSuchJob)
+        << words.front();
   }
 }
 

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "base/format.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/log_lines.h"
 #include "client/report.h"
+#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -14,7 +16,7 @@ namespace gangrun::cli {
 namespace {
 
 struct LogsOptions {
-  std::string job;
+  std::string job{job::kNewestJob};
   std::string task;
   bool follow = false;
   bool output_only = false;
@@ -102,7 +104,7 @@ void add_logs(CLI::App& app, Request& request) {
       app, "logs",
       "Show the output of all tasks of a job, each line with a prefix, or of one task.");
   const auto options = std::make_shared<LogsOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_positional(*command, "JOB", options->job, false);
   add_positional(*command, "TASK", options->task, false);
   add_flag(*command, "-f,--follow", options->follow, "Follow the output until the job ends");
   add_value(*command, "-n,--tail", options->tail, "LINES",
@@ -110,10 +112,15 @@ void add_logs(CLI::App& app, Request& request) {
   add_flag(*command, "--stdout", options->output_only, "Only what tasks wrote to standard output");
   add_flag(*command, "--stderr", options->errors_only, "Only what tasks wrote to standard error");
   add_flag(*command, "--json", options->json, "Print a JSON object for each line");
-  add_footer(*command,
-             "JOB is an id, the unambiguous beginning of one, or last; TASK is like worker:0.\n\n"
-             "Example:\n  gangrun logs -f --tail 20 last worker:0\n");
+  add_footer(
+      *command,
+      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one. TASK "
+      "is like worker:0.\n\nExample:\n  gangrun logs -f --tail 20 worker:0\n");
   on_chosen(*command, [&request, options] {
+    // A task alone is one of the last job: no job's name has a colon.
+    if (options->task.empty() && options->job.find(':') != std::string::npos) {
+      options->task = std::exchange(options->job, job::kNewestJob);
+    }
     request.action = [options](client::Context& context) { return logs(*options, context); };
   });
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/format.h"
+#include "base/strings.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
@@ -17,6 +19,18 @@ namespace gangrun::cli {
 
 namespace {
 
+// For mpirun and srun -n is the number of tasks.
+base::Error told_of_tasks(const base::Error& error, const job::Flags& flags) {
+  constexpr std::string_view kNamespace = "kubernetes.namespace";
+  const auto given = flags.job_fields.find(kNamespace);
+  const bool is_told = error.message.find(kNamespace) != std::string::npos;
+  if (!is_told || given == flags.job_fields.end() || !given->second) return error;
+  const auto count = base::parse_integer(*given->second);
+  if (!count || *count < 1) return error;
+  return base::invalid_argument(base::format(
+      "-n {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}", *count));
+}
+
 base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
                                         const client::Context& context) {
   GANGRUN_TRY(check_display(options.display));
@@ -25,8 +39,9 @@ base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
                        "the current folder, in which the tasks would run, is gone or cannot be "
                        "read; cd to another one"};
   }
-  GANGRUN_ASSIGN(job::JobSpec spec,
-                 client::read_job(options, context.folder, context.places.rules()));
+  auto read = client::read_job(options, context.folder, context.places.rules());
+  if (!read.ok()) return told_of_tasks(read.error(), options.flags);
+  job::JobSpec spec = *std::move(read);
   GANGRUN_TRY(context.places.check_flags(options, spec));
   const client::Place& place = *context.places.find(spec.on);
   GANGRUN_TRY(client::check_files(spec, context.folder, place.rules().brings_files));

@@ -6,13 +6,14 @@
 #include "cli/commands.h"
 #include "cli/why.h"
 #include "job/json_text.h"
+#include "job/spec_names.h"
 
 namespace gangrun::cli {
 
 namespace {
 
 struct WhyOptions {
-  std::string job;
+  std::string job{job::kNewestJob};
   bool json = false;
 };
 
@@ -43,11 +44,12 @@ void add_why(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "why", "Explain what a job is waiting for, or why it ended.");
   const auto options = std::make_shared<WhyOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_positional(*command, "JOB", options->job, false);
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(
       *command,
-      "JOB is an id, the unambiguous beginning of one, or last.\n\nExample:\n  gangrun why last\n");
+      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
+      "Example:\n  gangrun why\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) { return tell_why(*options, context); };
   });

@@ -35,6 +35,15 @@ TYPED_TEST(Choices, RefuseWhatIsNoneOfThem) {
   }
 }
 
+TEST(Choice, NamesOfOtherProgramsAreToldOurs) {
+  const std::vector<std::string> keys{"vcores", "gpus", "memory", "instances"};
+  EXPECT_EQ(not_one_of("cpus", "a known key", keys).message,
+            "'cpus' is not a known key; did you mean 'vcores'? allowed: vcores, gpus, memory, "
+            "instances");
+  EXPECT_EQ(not_one_of("torch", "a known key", keys).message,
+            "'torch' is not a known key; allowed: vcores, gpus, memory, instances");
+}
+
 TEST(Choice, AnErrorSaysWhatWasMeantAndWhatIsAllowed) {
   EXPECT_EQ(choice_from<Policy>("trackd").error().message,
             "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, "
