@@ -151,11 +151,11 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         {
             .key = "tasks",
             .about = "Task types of the job, in display order",
-            .reference = "a map of task types to their keys (below); 1 to 256 types; at most "
-                         "10,000 tasks and 100,000 processes in total",
+            .reference = "a map of task types to their keys (below), or to a number, which is "
+                         "`instances`; 1 to 256 types; at most 10,000 tasks and 100,000 processes in total",
             .default_words = "required",
             .schema =
-                R"({"type": "object", "minProperties": 1, "maxProperties": 256, "propertyNames": {"pattern": "^[A-Za-z][A-Za-z0-9_-]{0,39}$", "not": {"const": "all"}}, "additionalProperties": {"oneOf": [{"$ref": "#/$defs/task"}, {"type": "null"}]}})",
+                R"({"type": "object", "minProperties": 1, "maxProperties": 256, "propertyNames": {"pattern": "^[A-Za-z][A-Za-z0-9_-]{0,39}$", "not": {"const": "all"}}, "additionalProperties": {"oneOf": [{"$ref": "#/$defs/task"}, {"type": "integer", "minimum": 1, "maximum": 10000}, {"type": "null"}]}})",
         },
         [](const Field& field, JobSpec& job) { return read_tasks(field, job); },
         [](const JobSpec& job, PlanForm form) { return tasks_json(job, form); }),

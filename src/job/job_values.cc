@@ -22,6 +22,15 @@ namespace {
 using base::Json;
 using base::Result;
 
+// A bare number is `instances`.
+Result<> read_task(const Field& field, TaskSpec& task) {
+  if (field.node.kind != YamlNode::Kind::kScalar) return read_fields(field, task_fields(), task);
+  const FieldRow<TaskSpec>& instances = *find_row(task_fields(), "instances");
+  GANGRUN_ASSIGN(const FieldValue value, read_value(field, instances.info));
+  instances.set(task, value);
+  return {};
+}
+
 }  // namespace
 
 Result<> read_tasks(const Field& field, JobSpec& job) {
@@ -38,7 +47,7 @@ Result<> read_tasks(const Field& field, JobSpec& job) {
     task.type = key.name;
     const Field child = field.child(i, key.name);
     field.origins[child.path] = position_text(field.source, key.mark);
-    GANGRUN_TRY(read_fields(child, task_fields(), task));
+    GANGRUN_TRY(read_task(child, task));
   }
   if (job.tasks.empty()) return field.error("a job needs at least one task");
   return {};

@@ -96,6 +96,13 @@ TEST(ParseSpec, TellsWhatWasNotGiven) {
   EXPECT_EQ(draft->spec.restarts, (Restarts{2, RestartScope::kTask}));
 }
 
+TEST(ParseSpec, ANumberForATaskTypeIsHowManyThereAre) {
+  const auto draft = parse_spec("tasks: {ps: 2, worker: {instances: 4}}\n", "job.yaml");
+  ASSERT_TRUE(draft.ok()) << draft.error().message;
+  EXPECT_EQ(draft->spec.tasks[0].instances, 2);
+  EXPECT_EQ(draft->spec.tasks[1].instances, 4);
+}
+
 TEST(ParseSpec, RemembersWhereFieldsStand) {
   const auto draft = parse_spec(kWhole, "job.yaml");
   ASSERT_TRUE(draft.ok());
@@ -150,8 +157,11 @@ TEST(BadSpec, UnknownKeys) {
 
 TEST(BadSpec, WrongTypes) {
   expect_errors({
-      {"tasks: {worker: 3}\n",
-       "job.yaml:1:17: tasks.worker: '3' is not allowed; allowed: a map of " + all_keys()},
+      {"tasks: {worker: [3]}\n",
+       "job.yaml:1:17: tasks.worker: a list is not allowed; allowed: a map of " + all_keys()},
+      {"tasks: {worker: three}\n",
+       "job.yaml:1:17: tasks.worker: 'three' is not allowed; allowed: a whole number from 1 to "
+       "10000"},
       {"tasks: [worker]\n",
        "job.yaml:1:8: tasks: a list is not allowed; allowed: a map of task types, for example "
        "{worker: {instances: 2}}"},

@@ -222,7 +222,7 @@ base::Result<Json> run_parser(std::string_view text) {
     try {
       is_document = parser.HandleNextDocument(builder);
     } catch (const YAML::Exception& error) {
-      refusal = not_yaml(error);
+      refusal = indented_by_tab(text, place_of(error.mark).line).value_or(not_yaml(error));
     } catch (const std::exception& error) {
       refusal = YamlRefusal{{}, base::format("not YAML: {}", error.what())};
     }

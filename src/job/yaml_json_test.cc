@@ -66,6 +66,7 @@ TEST(YamlToJson, RefusesWithThePlace) {
       {"a: !secret word\n", "line 1, column 4: tags (!name) are not supported; allowed: !!str"},
       {"a: !!binary aGk=\n", "line 1, column 4: tags (!name) are not supported; allowed: !!str"},
       {"a: *secret\n", "line 1, column 4: not YAML: the referenced anchor is not defined"},
+      {"a:\n\tb: 1\n", "line 2, column 1: not YAML: a line is indented by a tab; use spaces"},
       {"a: \"\\q\"\n", "line 1, column 7: not YAML: unknown escape character"},
       {"a: &a [*a]\n", "line 1, column 8: an alias (*name) stands in what it names"},
       {"[1]: 3\n", "line 1, column 1: a key must be a name"},

@@ -149,7 +149,9 @@ base::Result<YamlNode> run_parser(std::string_view text, const std::string& sour
       refusal = YamlRefusal{{}, "has more than one document (---)"};
     }
   } catch (const YAML::Exception& error) {
-    refusal = YamlRefusal{mark_of(error.mark), base::format("not YAML: {}", error.msg)};
+    const Mark mark = mark_of(error.mark);
+    refusal = indented_by_tab(text, mark.line)
+                  .value_or(YamlRefusal{mark, base::format("not YAML: {}", error.msg)});
   } catch (const std::exception& error) {
     refusal = YamlRefusal{{}, base::format("not YAML: {}", error.what())};
   }
@@ -192,6 +194,18 @@ base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
 }
 
 }  // namespace
+
+std::optional<YamlRefusal> indented_by_tab(std::string_view text, int last_line) {
+  int number = 0;
+  for (const std::string& line : base::split(text, '\n')) {
+    if (++number > last_line) return std::nullopt;
+    const std::size_t tab = line.find_first_not_of(' ');
+    if (tab == std::string::npos || line[tab] != '\t') continue;
+    return YamlRefusal{{number, static_cast<int>(tab) + 1},
+                       "not YAML: a line is indented by a tab; use spaces"};
+  }
+  return std::nullopt;
+}
 
 std::optional<YamlRefusal> find_bad_bytes(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {

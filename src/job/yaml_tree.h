@@ -26,6 +26,10 @@ struct YamlRefusal {
   std::string text;
 };
 
+// The first tab that indents a line, up to line `last_line`, as why the text is no YAML; none: it
+// has another reason.
+std::optional<YamlRefusal> indented_by_tab(std::string_view text, int last_line);
+
 // One value of a YAML document. Scalars keep the text that the user wrote.
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };

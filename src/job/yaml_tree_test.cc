@@ -55,6 +55,8 @@ TEST(ParseYaml, RefusesWithTheirPlaceWhatAJobFileDoesNotUse) {
       {"a: x\nb: \xff\n", "job.yaml:2:1: this line is not valid UTF-8"},
       {"a: [1, 2\n", "job.yaml:2:1: not YAML: end of sequence flow not found"},
       {"a: 1\n b: 2\n", "job.yaml:2:3: not YAML: illegal map value"},
+      {"a:\n \tb: 2\n", "job.yaml:2:2: not YAML: a line is indented by a tab; use spaces"},
+      {"a:\n\tb: 2\n", "job.yaml:2:1: not YAML: a line is indented by a tab; use spaces"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(yaml_tree_error(text), message) << text;
 }
