@@ -156,4 +156,8 @@ std::string shorten(std::string_view text, std::size_t max_bytes) {
   return std::string(text.substr(0, end)) + std::string(kEllipsis);
 }
 
+std::string count_text(std::int64_t count, std::string_view noun) {
+  return format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace gangrun::base

@@ -39,6 +39,9 @@ std::string printable(std::string_view text);
 // At most `max_bytes` of `text`, cut between code points, with "…" where something was cut.
 std::string shorten(std::string_view text, std::size_t max_bytes);
 
+// "1 task", "3 tasks".
+std::string count_text(std::int64_t count, std::string_view noun);
+
 // "a, b and 3 more": the first `most` of `items`, each as `name` gives it, and how many there are
 // besides. Only what is shown is named: there may be thousands.
 template <typename Items, typename Name = std::identity>

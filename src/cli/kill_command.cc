@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "host/own_user.h"
 
 namespace gangrun::cli {
 
@@ -15,15 +16,15 @@ struct KillOptions {
   bool now = false;
 };
 
-std::string user_name(const client::Context& context) {
-  const std::string name = context.variable("USER");
+std::string user_name() {
+  const std::string name = host::own_user_name();
   return name.empty() ? base::format("user {}", ::getuid()) : name;
 }
 
 client::ExitStatus kill_job(const KillOptions& options, client::Context& context) {
   const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
-  const std::string by = base::format("gangrun kill by {}", user_name(context));
+  const std::string by = base::format("gangrun kill by {}", user_name());
   const auto stopped = (*site)->stop(options.job, options.now, by);
   if (!stopped.ok()) return fail(context, stopped.error());
   return client::ExitStatus::kSuccess;

@@ -24,8 +24,4 @@ std::string bytes_text(std::int64_t bytes) {
   return base::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGib));
 }
 
-std::string count_text(std::int64_t count, std::string_view noun) {
-  return base::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace gangrun::client

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/strings.h"
 #include "base/terminal_text.h"
 
 // Text on its way to a terminal.
 namespace gangrun::client {
 
+using base::count_text;
 using base::cut;
 using base::display_width;
 using base::harmless;
@@ -24,8 +26,5 @@ std::string fit(std::string_view text, std::size_t width);
 
 // "812 MiB", "1.5 GiB"; "-" for 0.
 std::string bytes_text(std::int64_t bytes);
-
-// "1 task", "3 tasks".
-std::string count_text(std::int64_t count, std::string_view noun);
 
 }  // namespace gangrun::client

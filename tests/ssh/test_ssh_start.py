@@ -114,7 +114,7 @@ def test_refusals_name_the_command_that_helps(make_sshds, run_gangrun, tmp_path)
     (tmp_path / "bad").write_text("Nonsense yes\n")
     assert "the configuration of ssh is wrong" in refused(run_gangrun, sshds, tmp_path, name, tmp_path / "bad")
     said = refused(run_gangrun, sshds, tmp_path, name, None, "--gpus", "1")
-    assert re.search("asks for 1 GPUs; the host with the most has 0", said)
+    assert re.search("asks for 1 GPU; the host with the most has 0", said)
     done = run_gangrun("run", "--on", "ssh", "--", "true", cwd=tmp_path)
     assert "hosts: none are named; allowed: --hosts NAME[:SLOTS]" in done.stderr
 

@@ -1,6 +1,7 @@
 #include "cluster/local/machine.h"
 
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::cluster {
 
@@ -21,16 +22,16 @@ base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
       memory_mib += asked.memory_mib;
       gpus += asked.gpus;
       if (asked.vcores > machine.vcores) {
-        return base::invalid_argument(base::format("{} asks for {} vcores; this machine has {}{}",
-                                                   job::to_string(job::TaskId{task.type, index}),
-                                                   asked.vcores, machine.vcores,
-                                                   limit_words(machine.vcores_limited_by)));
+        return base::invalid_argument(base::format(
+            "{} asks for {}; this machine has {}{}", job::to_string(job::TaskId{task.type, index}),
+            base::count_text(asked.vcores, "vcore"), machine.vcores,
+            limit_words(machine.vcores_limited_by)));
       }
     }
   }
   if (gpus > machine.gpus) {
-    return base::invalid_argument(
-        base::format("the job asks for {} GPUs; this machine has {}", gpus, machine.gpus));
+    return base::invalid_argument(base::format("the job asks for {}; this machine has {}",
+                                               base::count_text(gpus, "GPU"), machine.gpus));
   }
   if (memory_mib > machine.memory_mib) {
     return base::invalid_argument(

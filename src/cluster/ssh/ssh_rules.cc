@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cluster/ssh/ssh_options.h"
 #include "job/container.h"
 #include "job/units.h"
@@ -55,15 +56,17 @@ base::Result<> check_gpus(const job::JobSpec& spec, const std::vector<int>& gpus
       const int own = task.resources_of(index).gpus;
       asked += own;
       if (own > largest) {
-        return base::invalid_argument(
-            base::format("{} asks for {} GPUs; the host with the most has {}",
-                         job::to_string(job::TaskId{task.type, index}), own, largest));
+        return base::invalid_argument(base::format("{} asks for {}; the host with the most has {}",
+                                                   job::to_string(job::TaskId{task.type, index}),
+                                                   base::count_text(own, "GPU"), largest));
       }
     }
   }
   if (asked <= all) return {};
-  return base::invalid_argument(base::format("the job asks for {} GPUs; the {} hosts have {}",
-                                             asked, gpus_of_hosts.size(), all));
+  return base::invalid_argument(
+      base::format("the job asks for {}; there {} {} on {}", base::count_text(asked, "GPU"),
+                   all == 1 ? "is" : "are", all,
+                   base::count_text(static_cast<std::int64_t>(gpus_of_hosts.size()), "host")));
 }
 
 base::Result<> check_engine(const job::JobSpec& spec, const std::string& host,

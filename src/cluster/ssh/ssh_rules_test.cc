@@ -22,7 +22,7 @@ TEST(GpusOfHosts, MustBeEnoughForAllAndForEach) {
   EXPECT_TRUE(check_gpus(workers(4, 4), {8, 8}).ok());
   const auto all = check_gpus(workers(5, 4), {8, 8});
   ASSERT_FALSE(all.ok());
-  EXPECT_EQ(all.error().message, "the job asks for 20 GPUs; the 2 hosts have 16");
+  EXPECT_EQ(all.error().message, "the job asks for 20 GPUs; there are 16 on 2 hosts");
   const auto one = check_gpus(workers(1, 9), {8, 8});
   ASSERT_FALSE(one.ok());
   EXPECT_EQ(one.error().message, "worker:0 asks for 9 GPUs; the host with the most has 8");
