@@ -39,14 +39,29 @@ base::Json to_json(const cluster::LogLine& line) {
 std::string LogPrinter::text_of(const cluster::LogLine& line) const {
   if (options_.json) return base::dump_json(to_json(line)) + "\n";
   const bool is_terminal = line.is_error ? console_.err_is_terminal() : console_.out_is_terminal();
-  const bool colour = line.is_error ? console_.colour_on_err() : console_.colour_on_out();
-  if (options_.prefix) {
-    return prefixed(line, options_.prefix_width).to_terminal(colour) + "\n";
-  }
   // One task's output on its way to a file or a program stays as it is, byte by byte.
   const bool ends = line.end == cluster::LineEnd::kNewline;
   if (!is_terminal) return ends ? line.text + "\n" : line.text;
   return harmless(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
+}
+
+// The pieces of a long line stand behind each other, unless another line comes between them.
+std::string LogPrinter::prefixed_text(const cluster::LogLine& line) {
+  const Stream stream{line.task, line.is_error};
+  const bool colour = line.is_error ? console_.colour_on_err() : console_.colour_on_out();
+  std::string text = open_ == stream ? harmless(line.text)
+                                     : prefixed(line, options_.prefix_width).to_terminal(colour);
+  open_.reset();
+  if (line.end == cluster::LineEnd::kGoesOn) {
+    open_ = stream;
+    return text;
+  }
+  return text + "\n";
+}
+
+void LogPrinter::end_open_line() {
+  if (open_) write(open_->is_error, "\n");
+  open_.reset();
 }
 
 void LogPrinter::write(bool is_error, std::string_view text) {
@@ -57,9 +72,14 @@ void LogPrinter::write(bool is_error, std::string_view text) {
   }
 }
 
-void LogPrinter::make_way() {
+void LogPrinter::clear_drawn() {
   if (drawn_) write(drawn_->is_error, kClearLine);
   drawn_.reset();
+}
+
+void LogPrinter::make_way() {
+  end_open_line();
+  clear_drawn();
 }
 
 // What of the last line's future a line decides.
@@ -77,14 +97,14 @@ void LogPrinter::note(const cluster::LogLine& line) {
 }
 
 void LogPrinter::draw() {
-  if (!current_ || goes_on_) return;
+  if (!current_ || goes_on_ || open_) return;
   const bool is_error = current_->is_error;
   const bool colour = is_error ? console_.colour_on_err() : console_.colour_on_out();
   // The last column stays free: a terminal that wraps would keep the first row.
   const std::size_t columns = console_.size().value_or(Size{}).columns;
   Line line = current_->line.cut_to(columns - 1);
   if (drawn_ && drawn_->is_error == is_error && drawn_->line == line) return;
-  if (drawn_ && drawn_->is_error != is_error) make_way();
+  if (drawn_ && drawn_->is_error != is_error) clear_drawn();
   write(is_error, base::format("\r{}\x1b[K", line.to_terminal(colour)));
   drawn_ = Current{current_->task, is_error, std::move(line)};
 }
@@ -95,16 +115,18 @@ void LogPrinter::print(const std::vector<cluster::LogLine>& lines) {
   bool is_error = false;
   const auto flush = [&] {
     if (batch.empty()) return;
-    make_way();
+    clear_drawn();
     write(is_error, batch);
     batch.clear();
   };
   for (const cluster::LogLine& line : lines) {
     if (draws_in_place_) note(line);
     if (draws_in_place_ && line.end == cluster::LineEnd::kRedrawn) continue;
-    if (line.is_error != is_error) flush();
+    const bool breaks_open = open_ && open_ != Stream{line.task, line.is_error};
+    if (line.is_error != is_error || breaks_open) flush();
+    if (breaks_open) end_open_line();
     is_error = line.is_error;
-    batch += text_of(line);
+    batch += options_.prefix && !options_.json ? prefixed_text(line) : text_of(line);
   }
   flush();
   draw();

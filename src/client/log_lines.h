@@ -42,7 +42,8 @@ class LogPrinter {
   ~LogPrinter() { make_way(); }
 
   void print(const std::vector<cluster::LogLine>& lines);
-  // Clears the last line, for what others write; the progress bar is back when it moves.
+  // Clears the last line, for what others write, or ends it; the progress bar is back when it
+  // moves.
   void make_way();
 
  private:
@@ -53,7 +54,18 @@ class LogPrinter {
     Line line;
   };
 
+  // One stream of one task.
+  struct Stream {
+    job::TaskId task;
+    bool is_error = false;
+
+    friend bool operator==(const Stream&, const Stream&) = default;
+  };
+
   [[nodiscard]] std::string text_of(const cluster::LogLine& line) const;
+  [[nodiscard]] std::string prefixed_text(const cluster::LogLine& line);
+  void end_open_line();
+  void clear_drawn();
   void write(bool is_error, std::string_view text);
   void note(const cluster::LogLine& line);
   void draw();
@@ -63,7 +75,8 @@ class LogPrinter {
   const bool draws_in_place_;
   std::optional<Current> current_;
   std::optional<Current> drawn_;
-  bool goes_on_ = false;  // a piece of a line was written last: there is no line of our own
+  std::optional<Stream> open_;  // with a prefix: whose line was written last, and has no end yet
+  bool goes_on_ = false;        // a piece of a line was written last: there is no line of our own
 };
 
 }  // namespace gangrun::client

@@ -47,6 +47,25 @@ TEST(LogPrinter, NothingIsAddedToOneTasksOutput) {
   EXPECT_EQ(test.out(), "ab\nc");
 }
 
+TEST(LogPrinter, ALongLineHasOnePrefix) {
+  TestContext test;
+  LogPrinter printer(test.context().console, {.prefix = true, .prefix_width = 8});
+  const job::TaskId task{"worker", 0};
+  const auto piece = [&](const char* text) {
+    return cluster::LogLine{task, false, text, cluster::LineEnd::kGoesOn};
+  };
+  printer.print({piece("a"), piece("b")});
+  printer.print({piece("c"), {task, false, "d"}});
+  printer.print({piece("e"), {{"ps", 0}, false, "f"}, {task, false, "g"}});
+  printer.print({piece("h")});
+  printer.make_way();
+  EXPECT_EQ(test.out(),
+            "worker:0 | abcd\nworker:0 | e\nps:0     | f\nworker:0 | g\nworker:0 | h\n");
+  printer.print({piece("i"), {task, true, "j"}});
+  EXPECT_THAT(test.out(), testing::EndsWith("h\nworker:0 | i\n"));
+  EXPECT_EQ(test.err(), "worker:0 | j\n");
+}
+
 TEST(LogPrinter, JsonHasWholeLinesAndSaysWhatIsAPiece) {
   TestContext test;
   LogPrinter printer(test.context().console, {.json = true});

@@ -16,8 +16,9 @@ namespace gangrun::client {
 
 namespace {
 
-std::string job_sentence(const job::JobStatus& status) {
+std::string job_sentence(const job::JobStatus& status, bool started_before) {
   std::string sentence = state_words(status.state);
+  if (status.state == job::JobState::kRunning && started_before) return sentence + " again";
   if (status.state == job::JobState::kRunning && status.all_started_ms >= 0) {
     return base::format("running: all tasks started {} after the command",
                         base::to_words(std::chrono::milliseconds(status.all_started_ms)));
@@ -31,8 +32,14 @@ std::string job_sentence(const job::JobStatus& status) {
 std::string task_sentence(const job::TaskStatus& task) {
   std::string sentence =
       base::format("{} {}", job::to_string(task.task), job::to_string(task.state));
+  const std::string end = task.exit ? harmless_sentence(job::to_words(*task.exit)) : "";
+  if (!job::is_final(task.state) && task.attempt > 1) {
+    // How the run before ended is what is known of an end.
+    return sentence + base::format(" (run {}{})", task.attempt,
+                                   end.empty() ? "" : base::format("; the one before {}", end));
+  }
   if (task.attempt > 1) sentence += base::format(" (run {})", task.attempt);
-  if (task.exit) sentence += base::format(": {}", harmless_sentence(job::to_words(*task.exit)));
+  if (!end.empty()) sentence += ": " + end;
   return sentence;
 }
 
@@ -54,7 +61,7 @@ std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus
       (started && before->all_started_ms < 0 && now.state == job::JobState::kRunning)) {
     // "running" is told when all have started; what happens until then is the roll call's end.
     if (now.state != job::JobState::kRunning || started || verbose) {
-      sentences.push_back(job_sentence(now));
+      sentences.push_back(job_sentence(now, before != nullptr && before->all_started_ms >= 0));
     }
   }
   std::map<job::TaskId, const job::TaskStatus*> old;

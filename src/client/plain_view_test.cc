@@ -54,6 +54,19 @@ TEST(News, TellsFailuresAndRestartsAndWithVerboseEverything) {
   now = before;
   now.tasks[0].attempt = 2;
   EXPECT_THAT(news(&before, now, false), ElementsAre("worker:0 waiting (run 2)"));
+  now.tasks[0].exit = job::Why{.reason = job::Reason::kSignal, .signal = 9};
+  EXPECT_THAT(
+      news(&before, now, false),
+      ElementsAre("worker:0 waiting (run 2; the one before was killed by signal 9 (kill))"));
+}
+
+TEST(News, AllHaveStartedOnce) {
+  job::JobStatus before = two_workers();
+  before.state = job::JobState::kRollCall;
+  before.all_started_ms = 40;
+  job::JobStatus now = before;
+  now.state = job::JobState::kRunning;
+  EXPECT_THAT(news(&before, now, false), ElementsAre("running again"));
 }
 
 // A console whose output can be read.

@@ -44,7 +44,10 @@ std::string verdict_sentence(const job::JobStatus& status) {
   if (status.state == job::JobState::kKilled) verb = "was stopped";
   if (status.state == job::JobState::kLost) verb = "was lost";
   if (!job::is_final(status.state)) verb = "is still " + verb;
-  return base::format("{} {} after {}", harmless(status.id), verb, time_words(status.elapsed_ms));
+  // When a lost one ended nobody knows: what is known is how long something was heard of it.
+  return base::format("{} {}{} after {}", harmless(status.id), verb,
+                      status.state == job::JobState::kLost ? "; it was last heard of" : "",
+                      time_words(status.elapsed_ms));
 }
 
 std::vector<std::string> missing_lines(const job::JobStatus& status,
