@@ -1,5 +1,7 @@
 #include "client/exit_status.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace gangrun::client {
@@ -31,6 +33,20 @@ std::string exit_status_help() {
   return text;
 }
 
+namespace {
+
+// Without a generation no task was ever told to start; or each was, and its program could not be.
+bool no_process_ran(const job::JobStatus& status) {
+  if (status.generation == 0) return true;
+  if (status.restarts_used > 0 || status.tasks.empty()) return false;
+  return std::all_of(status.tasks.begin(), status.tasks.end(), [](const job::TaskStatus& task) {
+    return task.exit &&
+           (task.exit->reason == job::Reason::kCouldNotStart || *task.exit == job::not_begun());
+  });
+}
+
+}  // namespace
+
 ExitStatus exit_status_of(const job::JobStatus& status, bool interrupted) {
   switch (status.state) {
     case job::JobState::kSucceeded: return ExitStatus::kSuccess;
@@ -38,8 +54,7 @@ ExitStatus exit_status_of(const job::JobStatus& status, bool interrupted) {
       return interrupted ? ExitStatus::kInterrupted : ExitStatus::kJobStopped;
     case job::JobState::kLost: return ExitStatus::kJobLost;
     case job::JobState::kFailed:
-      // Without a generation no task was ever told to start.
-      return status.generation == 0 ? ExitStatus::kCouldNotStart : ExitStatus::kJobFailed;
+      return no_process_ran(status) ? ExitStatus::kCouldNotStart : ExitStatus::kJobFailed;
     default: return ExitStatus::kFailed;
   }
 }

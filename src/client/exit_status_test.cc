@@ -34,6 +34,22 @@ TEST(ExitStatus, TellsTheEndsOfAJobApart) {
   EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobLost);
 }
 
+TEST(ExitStatus, AJobOfWhichNoProgramCouldBeStartedDidNotStart) {
+  job::JobStatus status;
+  status.generation = 1;
+  status.state = job::JobState::kFailed;
+  status.tasks = {{.task = {"worker", 0}}, {.task = {"worker", 1}}};
+  status.tasks[0].exit = job::Why{.reason = job::Reason::kCouldNotStart, .code = 127};
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed) << "the other one may run";
+  status.tasks[1].exit = job::not_begun();
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kCouldNotStart);
+  status.tasks[1].exit = job::Why{.reason = job::Reason::kStopped, .signal = 15};
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed);
+  status.tasks[1].exit = job::not_begun();
+  status.restarts_used = 1;
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed);
+}
+
 TEST(ExitStatus, OfAnErrorFollowsItsCode) {
   EXPECT_EQ(exit_status_of(base::invalid_argument("x")), ExitStatus::kBadInput);
   EXPECT_EQ(exit_status_of(base::not_found("x")), ExitStatus::kNoSuchJob);

@@ -188,7 +188,8 @@ std::string from_folder(const SpawnOptions& options, const std::string& path) {
   return fmt::format("{}/{}", options.working_folder, path);
 }
 
-// What a script's first line names, "" where there is none.
+// What a script's first line names, "" where there is none; with the carriage return that the
+// kernel takes for a part of the name, where an editor of Windows has written it.
 std::string interpreter_of(const std::string& path) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::array<char, 256> start{};
@@ -196,7 +197,8 @@ std::string interpreter_of(const std::string& path) {
   if (got < 2) return "";
   std::string_view text(start.data(), static_cast<std::size_t>(got));
   if (!text.starts_with("#!")) return "";
-  const std::string_view line = base::trim(text.substr(2, text.find('\n') - 2));
+  std::string_view line = text.substr(2, text.find('\n') - 2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
@@ -212,6 +214,12 @@ base::Error exec_error(const SpawnOptions& options, const Prepared& prepared) {
     }
     if (error_number == ENOENT) {
       const std::string interpreter = interpreter_of(path);
+      if (interpreter.ends_with('\r')) {
+        return base::not_found(
+            fmt::format("{}: the first line of {} ends with a carriage return, as Windows writes "
+                        "lines; take them out by: sed -i 's/\\r$//' {}",
+                        attempted, path, base::shell_quote(path)));
+      }
       return base::not_found(fmt::format(
           "{}: the interpreter that {} needs{} does not exist", attempted, path,
           interpreter.empty() ? "" : fmt::format(", {},", base::shell_quote(interpreter))));

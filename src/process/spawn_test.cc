@@ -159,6 +159,7 @@ TEST(Spawn, NamesWhatCannotBeStartedAndWhy) {
   folder.file("plain", "echo\n", 0644);
   folder.file("script", "echo no first line\n", 0755);
   folder.file("lost", "#!/no/such/interpreter -x\n", 0755);
+  folder.file("of windows", "#!/bin/sh\r\nexit\r\n", 0755);
   const auto error = [&](const std::string& program) {
     SpawnOptions options;
     options.argv = {program};
@@ -173,6 +174,10 @@ TEST(Spawn, NamesWhatCannotBeStartedAndWhy) {
   EXPECT_THAT(error(folder.path).message, HasSubstr("is a folder"));
   EXPECT_THAT(error(folder.path + "/script").message, HasSubstr("#!"));
   EXPECT_THAT(error(folder.path + "/lost").message, HasSubstr("/no/such/interpreter"));
+  EXPECT_THAT(error(folder.path + "/of windows").message,
+              HasSubstr("ends with a carriage return, as Windows writes lines; take them out by: "
+                        "sed -i 's/\\r$//' '" +
+                        folder.path + "/of windows'"));
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a failed start left a process";
 }
 

@@ -109,7 +109,7 @@ def test_the_end_is_told_exactly(run, line, says):
 def test_a_program_that_is_not_in_the_image_could_not_be_started(run_gangrun, engine, tmp_path):
     done = run_gangrun("run", "--image", SMALL, "-r", "worker:1", "--", "no-such-program", cwd=tmp_path,
                        env=engine.environment)
-    assert done.status == 1
+    assert done.status == 3
     assert "could not be started" in done.stderr + done.stdout
     assert "no-such-program" in done.stderr + done.stdout
 
@@ -177,7 +177,7 @@ def test_what_is_mounted(run, tmp_path_factory):
 
 def test_a_mount_that_is_not_there_is_the_first_cause(run):
     done = run("true", "-r", "worker:1", "--mount", "/no/such/folder")
-    assert done.status == 1
+    assert done.status == 3
     assert "/no/such/folder" in done.stderr + done.stdout
     assert "could not be started" in done.stderr + done.stdout
 

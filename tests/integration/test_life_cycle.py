@@ -74,7 +74,7 @@ def test_a_command_that_cannot_be_executed_is_not_retried(run_gangrun, tmp_path)
     script.chmod(0o755)
     done, final = run_job(run_gangrun, tmp_path,
                           {"tasks": {"worker": {}}, "command": [str(script)], "restarts": 3})
-    assert done.status == 1
+    assert done.status == 3
     assert str(script) in final["cause"]["sentence"] and final["cause"]["reason"] == "could_not_start"
     assert final["restarts_used"] == 0
 

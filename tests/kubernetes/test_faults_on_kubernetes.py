@@ -54,7 +54,7 @@ def test_an_image_that_is_not_there(jobs):
 
 def test_a_command_that_is_not_in_the_image(jobs):
     done = jobs.run("-r", "worker:1", "--", "no-such-program")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "could not be started" in jobs.status()["cause"]["sentence"]
     assert "no-such-program" in jobs.status()["cause"]["sentence"]
 

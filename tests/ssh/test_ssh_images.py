@@ -59,7 +59,7 @@ def test_no_container_is_left_whoever_is_killed(hosts_with_engine, start, engine
 def test_an_image_that_cannot_be_fetched_is_the_first_cause(hosts_with_engine, run_on_ssh, engine):
     sshds = hosts_with_engine(1)
     done = run_on_ssh(sshds, 1, "-r", "worker:1", "--image", "localhost:1/no-such-image:1", "--", "true")
-    assert done.status == 1, done
+    assert done.status == 3, done
     assert f"worker:0 on {sshds.hosts.names[0]} could not be started" in done.stderr
     assert "localhost:1" in done.stderr
     nothing_left(sshds)
