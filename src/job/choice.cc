@@ -36,7 +36,6 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"container", "image"},
     {"volumes", "mounts"},
     {"nodes", "hosts"},
-    {"k8s", "kubernetes"},
     {"backend", "on"},
 };
 

@@ -1,6 +1,7 @@
 """Hosts behind ssh that are rogue: whatever they say is text, is bounded, and ends at most their part of the job."""
 
 import os
+import subprocess
 import sys
 
 import pytest
