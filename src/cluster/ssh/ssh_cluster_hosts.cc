@@ -338,6 +338,7 @@ void SshCluster::ready(Host& host) {
   if (host.bringing == Host::Bringing::kAwaited || host.bringing == Host::Bringing::kGoesOn) {
     ask_for_outputs(host);
   }
+  if (std::exchange(host.return_limit, {}).pending()) settle_if_over();
   look_for_places();
 }
 

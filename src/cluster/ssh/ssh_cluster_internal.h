@@ -84,6 +84,7 @@ struct SshCluster::Host {
   std::unique_ptr<HostOutputs> outputs;
   HostReport report;
   net::Timer bring_limit;
+  net::Timer return_limit;  // pending: it is awaited, so that its folder goes with the job
   int times_asked = 0;
   // What it is told at the end; it has not been asked, or has not brought all.
   Kept kept = Kept::kWritten;

@@ -18,6 +18,9 @@ constexpr std::chrono::seconds kBringLimit(60);
 // So often its connection may break meanwhile.
 constexpr int kMaxAsked = 5;
 constexpr std::size_t kMaxFailure = 400;
+// A host that was lost a moment before the end may take so long to be back. Else what it has goes
+// by itself, later (docs/protocols/ssh.md).
+constexpr std::chrono::seconds kReturnLimit(3);
 
 }  // namespace
 
@@ -77,8 +80,17 @@ void SshCluster::bring_outputs() {
     if (host->bringing == Host::Bringing::kAwaited && is_gone) fail_bringing(*host, host->trouble);
     const bool is_awaited = host->bringing != Host::Bringing::kOver;
     if (is_awaited && is_silent(*host)) fail_bringing(*host, "it does not answer");
+    if (host->bringing == Host::Bringing::kOver) await_return(*host);
   }
   settle_if_over();
+}
+
+void SshCluster::await_return(Host& host) {
+  const bool was_lost_now = host.was_up && host.state != Host::State::kReady &&
+                            (host.state != Host::State::kDown || host.lease.pending());
+  if (!was_lost_now || host.run_folder.empty() || is_silent(host)) return;
+  host.return_limit = loop_.after(kReturnLimit, [this] { settle_if_over(); });
+  if (host.state == Host::State::kDown) links_->open(host.index);
 }
 
 void SshCluster::cut_short() {
@@ -88,6 +100,7 @@ void SshCluster::cut_short() {
     if (host->bringing == Host::Bringing::kAwaited || host->bringing == Host::Bringing::kGoesOn) {
       fail_bringing(*host, "nobody waited for it");
     }
+    host->return_limit.reset();
   }
   settle_if_over();
 }
@@ -193,7 +206,7 @@ void SshCluster::settle_if_over() {
   if (!settled_) return;
   std::vector<HostReport> reports;
   for (const auto& host : hosts_) {
-    if (host->bringing != Host::Bringing::kOver) return;
+    if (host->bringing != Host::Bringing::kOver || host->return_limit.pending()) return;
     if (!host->report.host.empty()) reports.push_back(host->report);
   }
   for (std::string& sentence : outputs_report(
