@@ -7,6 +7,7 @@
 #include "client/place.h"
 #include "client/render.h"
 #include "client/report.h"
+#include "client/text.h"
 #include "job/spec_names.h"
 
 namespace gangrun::cli {
@@ -38,6 +39,8 @@ client::ExitStatus status(const StatusOptions& options, client::Context& context
   for (const std::string& sentence : client::missing_lines(*found, {})) {
     lines.emplace_back(sentence);
   }
+  for (const std::string& sentence : client::lost_outputs(*found)) lines.emplace_back(sentence);
+  for (const std::string& note : found->notes) lines.emplace_back(client::harmless(note));
   if (job::is_final(found->state)) {
     const client::Lines end = client::end_report(*found);
     lines.emplace_back("");

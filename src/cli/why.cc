@@ -96,6 +96,8 @@ std::vector<std::string> remarks(const job::JobStatus& status) {
     sentences.push_back(as_sentence(client::harmless_sentence(note)));
   for (std::string& sentence : client::missing_lines(status, {}))
     sentences.push_back(as_sentence(std::move(sentence)));
+  for (std::string& sentence : client::lost_outputs(status))
+    sentences.push_back(as_sentence(std::move(sentence)));
   add_addresses(status, sentences);
   if (!job::is_final(status.state) || !status.cause) return sentences;
   if (status.cause->task && status.state == job::JobState::kFailed) {

@@ -70,6 +70,25 @@ std::vector<std::string> missing_lines(const job::JobStatus& status,
   return sentences;
 }
 
+std::vector<std::string> lost_outputs(const job::JobStatus& status) {
+  std::vector<std::string> sentences;
+  std::size_t more = 0;
+  for (const job::TaskStatus& each : status.tasks) {
+    if (each.lost_outputs.empty()) continue;
+    if (sentences.size() == kMaxMissing) {
+      ++more;
+      continue;
+    }
+    sentences.push_back(base::format("outputs of {} were not all kept: {}",
+                                     job::to_string(each.task), harmless(each.lost_outputs)));
+  }
+  if (more > 0) {
+    sentences.push_back(base::format("outputs of {} were not all kept, either",
+                                     count_text(static_cast<std::int64_t>(more), "more task")));
+  }
+  return sentences;
+}
+
 Lines evidence_lines(const job::Cause& cause) {
   Lines lines;
   if (!cause.last_lines.empty()) {

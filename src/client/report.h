@@ -28,6 +28,9 @@ Lines evidence_lines(const job::Cause& cause);
 std::vector<std::string> missing_lines(const job::JobStatus& status,
                                        const std::optional<job::TaskId>& task);
 
+// A sentence for each task whose outputs were not all kept; beyond a few they are counted.
+std::vector<std::string> lost_outputs(const job::JobStatus& status);
+
 // "wine-… failed after 41 s" without the cause.
 std::string verdict_sentence(const job::JobStatus& status);
 

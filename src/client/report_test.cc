@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/format.h"
+
 namespace gangrun::client {
 namespace {
 
@@ -20,6 +22,24 @@ job::JobStatus ended(job::JobState state) {
   status.folder = "/home/ana/.gangrun/jobs/wine-20260131-120000-3fa1";
   status.tasks.resize(6);
   return status;
+}
+
+TEST(LostOutputs, AreToldOfAFewTasksAndCountedOfTheOthers) {
+  job::JobStatus status;
+  EXPECT_TRUE(lost_outputs(status).empty());
+  for (int index = 0; index < 20; ++index) {
+    job::TaskStatus task;
+    task.task = {"worker", index};
+    if (index != 1) task.lost_outputs = "over outputs_limit (1 MiB): model\x1b[2J";
+    status.tasks.push_back(std::move(task));
+  }
+  const auto sentences = lost_outputs(status);
+  EXPECT_EQ(sentences.front().find('\x1b'), std::string::npos);
+  EXPECT_TRUE(sentences.front().starts_with(
+      "outputs of worker:0 were not all kept: over outputs_limit (1 MiB): model"));
+  EXPECT_TRUE(sentences[1].starts_with("outputs of worker:2 "));
+  EXPECT_EQ(sentences.back(), base::format("outputs of {} more tasks were not all kept, either",
+                                           20 - sentences.size()));
 }
 
 TEST(EndReport, OfASuccessIsShort) {

@@ -40,11 +40,15 @@ base::Result<Why> why_told(const base::Json& json, bool success) {
 }  // namespace
 
 base::Json to_json(const ExitReport& report) {
-  return {{"success", report.success},
-          {"why", to_json(report.why)},
-          {"port_lost", report.port_lost},
-          {"last_lines", json_lines(report.last_lines)},
-          {"traceback", json_text(report.traceback, kMaxTracebackBytes)}};
+  base::Json json = {{"success", report.success},
+                     {"why", to_json(report.why)},
+                     {"port_lost", report.port_lost},
+                     {"last_lines", json_lines(report.last_lines)},
+                     {"traceback", json_text(report.traceback, kMaxTracebackBytes)}};
+  if (!report.lost_outputs.empty()) {
+    json["lost_outputs"] = json_text(report.lost_outputs, kMaxSentenceBytes);
+  }
+  return json;
 }
 
 base::Result<ExitReport> exit_report_from_json(const base::Json& json) {
@@ -55,6 +59,9 @@ base::Result<ExitReport> exit_report_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(report.port_lost, base::json_member<bool>(json, "port_lost"));
   GANGRUN_ASSIGN(report.last_lines, lines_member(json, "last_lines"));
   GANGRUN_ASSIGN(report.traceback, text_member(json, "traceback", kMaxTracebackBytes));
+  if (json.contains("lost_outputs")) {
+    GANGRUN_ASSIGN(report.lost_outputs, text_member(json, "lost_outputs", kMaxSentenceBytes));
+  }
   return report;
 }
 

@@ -21,6 +21,8 @@ struct ExitReport {
   bool port_lost = false;
   std::vector<std::string> last_lines;  // of standard error, oldest first, at most kLastLines
   std::string traceback;
+  // Of the task's outputs, what its agent could not keep, and why; empty: nothing.
+  std::string lost_outputs{};
 
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };

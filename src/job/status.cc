@@ -77,6 +77,9 @@ base::Result<TaskStatus> task_status_from_json(const base::Json& json) {
   if (json.contains("incomplete_log")) {
     GANGRUN_ASSIGN(status.incomplete_log, text_member(json, "incomplete_log", kMaxSentenceBytes));
   }
+  if (json.contains("lost_outputs")) {
+    GANGRUN_ASSIGN(status.lost_outputs, text_member(json, "lost_outputs", kMaxSentenceBytes));
+  }
   if (json.contains("figures")) {
     GANGRUN_ASSIGN(status.figures, figures_from_json(json.at("figures")));
   }
@@ -173,6 +176,9 @@ base::Json to_json(const TaskStatus& status) {
   }
   if (!status.incomplete_log.empty()) {
     json["incomplete_log"] = json_text(status.incomplete_log, kMaxSentenceBytes);
+  }
+  if (!status.lost_outputs.empty()) {
+    json["lost_outputs"] = json_text(status.lost_outputs, kMaxSentenceBytes);
   }
   if (!status.figures.empty()) json["figures"] = to_json(status.figures);
   return json;

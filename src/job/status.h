@@ -90,6 +90,8 @@ struct TaskStatus {
   std::string log_path;     // without the ending: ".out" and ".err" stand beside
   // How many of its lines are not there, and why; empty: all are.
   std::string incomplete_log{};
+  // Which of its outputs were not kept, and why; empty: all were.
+  std::string lost_outputs{};
   Figures figures{};  // what the task itself tells
 
   friend bool operator==(const TaskStatus&, const TaskStatus&) = default;

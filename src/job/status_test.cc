@@ -41,6 +41,7 @@ JobStatus full_status() {
   task.last_line = "step 7: ü";
   task.log_path = "/logs/worker-5";
   task.incomplete_log = "7 lines could not be kept: No space left on device";
+  task.lost_outputs = "over outputs_limit (1 MiB): model";
   status.tasks = {task, TaskStatus{}};
   status.tasks[1].task = {"ps", 0};
   return status;
@@ -91,7 +92,8 @@ TEST(JobStatus, EveryMemberButCauseAndReasonIsNeeded) {
   for (const auto& [key, value] : task.items()) {
     base::Json bad = good;
     bad["tasks"][0].erase(key);
-    const bool is_needed = !key.starts_with("exit_") && key != "incomplete_log";
+    const bool is_needed =
+        !key.starts_with("exit_") && key != "incomplete_log" && key != "lost_outputs";
     EXPECT_EQ(job_status_from_json(bad).ok(), !is_needed) << key;
   }
   EXPECT_FALSE(job_status_from_json(base::Json::parse("[1]")).ok());

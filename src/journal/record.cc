@@ -41,7 +41,7 @@ std::string status_line(const job::JobStatus& status, std::int64_t number, std::
   std::string line = base::dump_json(json);
   if (line.size() < kMaxLineBytes) return line;
   for (Json& task : json["status"]["tasks"]) {
-    for (const char* key : {"exit", "last_line", "log_path", "incomplete_log"}) {
+    for (const char* key : {"exit", "last_line", "log_path", "incomplete_log", "lost_outputs"}) {
       if (!task.contains(key)) continue;
       task[key] = base::shorten(task[key].get_ref<const std::string&>(), kShortTextBytes);
     }

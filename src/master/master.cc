@@ -56,6 +56,14 @@ base::Result<> Master::Impl::start() {
   if (settings_.writes_lines) line_files_.emplace(logger_);
   if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
   cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
+  remarks_ = settings_.remarks;
+  // Who listens may not be ready before this has returned.
+  remarks_timer_ = loop_.after(base::Duration::zero(), [this] {
+    for (const std::string& sentence : settings_.remarks) {
+      logger_.info("{}", sentence);
+      listener_.on_remark(sentence);
+    }
+  });
   if (settings_.direct != nullptr) {
     settings_.direct->on_direct_event(
         [this](const cluster::DirectEvent& event) { on_direct(event); });

@@ -98,6 +98,10 @@ struct Settings {
   int attempt = 1;  // the number of this master, counted from the job's first one
   // What the earlier masters of the job left; none: this is the first one.
   std::optional<journal::Replayed> past;
+  // Whether agents keep the tasks' outputs, which are lost with an agent that ends before it has.
+  bool agents_keep_outputs = false;
+  // Told from the beginning, as the place's own remarks are.
+  std::vector<std::string> remarks{};
 };
 
 // For journal::replay().

@@ -1,3 +1,4 @@
+#include <utility>
 #include <variant>
 
 #include "base/format.h"
@@ -28,7 +29,16 @@ void Master::Impl::on(const cluster::PreemptionNotice& event) {
 
 void Master::Impl::on(const job::AgentEnded& event) {
   facts_[event.task].preempted_at.reset();
+  note_lost_outputs(event.task);
   handle(event);
+}
+
+// Whoever looks for them learns that they never came.
+void Master::Impl::note_lost_outputs(const job::TaskId& task) {
+  const auto& named = settings_.spec.outputs_of(*settings_.spec.find(task.type));
+  const bool had_begun = std::exchange(facts_[task].has_begun, false);
+  if (!settings_.agents_keep_outputs || !had_begun || !named || named->empty()) return;
+  facts_[task].lost_outputs = "its container ended before they were written";
 }
 
 void Master::Impl::on(const cluster::Gone& event) {
@@ -89,6 +99,7 @@ void Master::Impl::end_if_given_up(const job::TaskId& task) {
 void Master::Impl::on(const registry::Reattached& event) {
   facts_[event.task].more_ports = event.more_ports;
   facts_[event.task].address_reason = event.address_reason;
+  facts_[event.task].has_begun = event.user_pid != 0;
   if (event.user_pid != 0) facts_[event.task].pid = cluster_.pid_here(event.task, event.user_pid);
   if (settings_.joining != nullptr) settings_.joining->on_session_open(event.task);
   handle(gang::Reattached{event.task, event.attempt},
@@ -100,6 +111,8 @@ void Master::Impl::on(const registry::Reattached& event) {
 void Master::Impl::on(const registry::Started& event) {
   if (event.attempt > 1) results_.forget(event.task);
   facts_[event.task].figures.clear();
+  facts_[event.task].lost_outputs.clear();
+  facts_[event.task].has_begun = true;
   facts_[event.task].pid = cluster_.pid_here(event.task, event.pid);
   handle(gang::Started{event.task, event.attempt});
 }
@@ -107,6 +120,8 @@ void Master::Impl::on(const registry::Started& event) {
 void Master::Impl::on(const job::Exited& event) {
   facts_[event.task].pid = 0;
   facts_[event.task].memory_bytes = 0;
+  facts_[event.task].lost_outputs = event.report.lost_outputs;
+  facts_[event.task].has_begun = false;
   handle(event);
 }
 

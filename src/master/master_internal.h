@@ -111,6 +111,7 @@ class Master::Impl {
   void on(registry::LogLines& event);
   void on(const registry::PortLost& event);
   void on(const registry::SessionLost& event);
+  void note_lost_outputs(const job::TaskId& task);
   void end_if_given_up(const job::TaskId& task);
   void tell_line(const job::TaskId& task, bool is_error, const std::string& line);
   void on(registry::FiguresTold& event);
@@ -149,6 +150,7 @@ class Master::Impl {
   std::optional<job::Cause> cause_;
   std::string trouble_;
   std::vector<std::string> remarks_;  // of the place
+  net::Timer remarks_timer_;
   std::int64_t all_started_ms_ = -1;
   std::uint16_t tls_port_ = 0;
   bool journal_failed_ = false;

@@ -59,9 +59,10 @@ class Agent {
         std::move(callbacks));
     session_->open();
   }
-  void succeed() {
+  void succeed(std::string lost_outputs = {}) {
     job::ExitReport report;
     report.success = true;
+    report.lost_outputs = std::move(lost_outputs);
     session_->exited(report, loop_.now());
   }
   void fail() {
@@ -165,6 +166,7 @@ class MasterTest : public testing::Test, private Listener {
     job::TaskSpec worker;
     worker.type = "worker";
     worker.instances = kAllWorkers;
+    worker.outputs = {"model"};
     spec.tasks = {worker};
     return spec;
   }
@@ -187,6 +189,8 @@ class MasterTest : public testing::Test, private Listener {
     ASSERT_TRUE(past.ok()) << past.error().message;
     settings.past = std::move(past->replayed);
     settings.attempt = past->segments + 1;
+    settings.remarks = given_remarks_;
+    settings.agents_keep_outputs = true;
     journal_ = *journal::Writer::create(folder_.path(), {.job_id = "wine-1",
                                                          .attempt = settings.attempt,
                                                          .started = clock_.wall_now(),
@@ -228,6 +232,7 @@ class MasterTest : public testing::Test, private Listener {
   const net::JobCertificate certificate_ =
       *net::make_job_certificate("test", std::chrono::hours(1));
   std::vector<std::string> warnings_;
+  std::vector<std::string> given_remarks_;
   std::vector<std::string> remarks_;
   std::vector<std::string> incomplete_logs_;
   bool finished_ = false;
@@ -279,6 +284,36 @@ TEST_F(MasterTest, TellsWhatThePlaceRemarksAndHasItInItsStatus) {
   EXPECT_THAT(master_->status().notes, ElementsAre(sentence));
   for (std::size_t i = 0; i < 2 * kMaxRemarks; ++i) cluster_.remark("another");
   EXPECT_EQ(master_->status().notes.size(), kMaxRemarks);
+}
+
+// Nobody else says that they will never come.
+TEST_F(MasterTest, OutputsOfAnAgentThatEndsBeforeItHasToldTheEndOfItsRunAreLost) {
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  wait("the record of it", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
+  const auto lost = [this](int index) {
+    return master_->status().tasks[static_cast<std::size_t>(index)].lost_outputs;
+  };
+  agents_.at({"worker", 0})->succeed("over outputs_limit (1 MiB): model");
+  wait("its end", [&] { return !lost(0).empty(); });
+  EXPECT_EQ(lost(0), "over outputs_limit (1 MiB): model");
+  EXPECT_EQ(lost(1), "");
+  cluster_.end({"worker", 1}, 1);
+  cluster_.end({"worker", 0}, 1);
+  EXPECT_EQ(lost(1), "its container ended before they were written");
+  EXPECT_EQ(lost(0), "over outputs_limit (1 MiB): model");
+}
+
+TEST_F(MasterTest, TellsWhatItWasGivenToSayAndSoDoesItsSuccessor) {
+  given_remarks_ = {"tasks work in containers"};
+  start_master("127.0.0.1");
+  EXPECT_THAT(remarks_, IsEmpty());  // its listener may not be ready yet
+  wait("the remark", [this] { return !remarks_.empty(); });
+  EXPECT_THAT(remarks_, ElementsAre("tasks work in containers"));
+  EXPECT_THAT(master_->status().notes, ElementsAre("tasks work in containers"));
+  master_.reset();
+  start_master("127.0.0.2");
+  EXPECT_THAT(master_->status().notes, ElementsAre("tasks work in containers"));
 }
 
 // Whoever waits for the end of a job finds its files.

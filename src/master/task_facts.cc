@@ -39,6 +39,7 @@ job::TaskStatus status_of(const gang::Task& task, const TaskFacts* facts,
   status.cpu_seconds = facts->cpu_seconds;
   status.last_line = facts->last_line;
   status.incomplete_log = facts->incomplete_log;
+  status.lost_outputs = facts->lost_outputs;
   status.address_reason = facts->address_reason;
   status.figures = facts->figures;
   if (task.address.port != 0) {

@@ -18,6 +18,8 @@ struct TaskFacts {
   double cpu_seconds = 0;
   std::string last_line;
   std::string incomplete_log;             // as job::TaskStatus has it
+  std::string lost_outputs;               // likewise
+  bool has_begun = false;                 // a run, whose end is not told
   std::vector<std::uint16_t> more_ports;  // beside that of its address
   std::string address_reason;
   job::Figures figures;
