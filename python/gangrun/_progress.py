@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, Callable, Mapping, Optional
 
-from gangrun import _texts
+from gangrun import _display
 
 # A long step says no more often than this that it goes on, but on a terminal.
 INTERVAL_S = 10.0
@@ -41,19 +41,12 @@ class Progress:
     def notice(self, sentence: str) -> None:
         """What a job says of itself: where its tasks work, what was brought."""
         self.end()
-        self._line(_texts.harmless(sentence))
+        self._line(_display.harmless(sentence))
 
     def end(self) -> None:
         if self.is_open:
             self.is_open = False
             self._write("\n")
-
-    def event(self, event: Mapping[str, Any]) -> None:
-        """One of `gangrun run --json` that is for somebody without a display."""
-        if event["event"] == "upload":
-            self.upload(event)
-        else:
-            self.notice(event["sentence"])
 
     def upload(self, event: Mapping[str, Any]) -> None:
         """An event of that kind from `gangrun run --json`: a line at the beginning, and of a large file for each quarter."""

@@ -1,5 +1,6 @@
 """Jobs of this machine by the package: what a notebook or a pipeline does."""
 
+import html
 import json
 import os
 import pathlib
@@ -246,11 +247,33 @@ def test_what_is_named_is_brought_from_own_folders_and_nothing_else(folder):
         "other-0/log 1", "worker-0/model/deep/w"]
 
 
+@pytest.mark.parametrize("keep, fate", [(None, "are removed at the end"), (True, "stay until `gangrun rm`")])
+def test_the_run_says_where_commands_with_files_work(folder, capsys, keep, fate):
+    """What they wrote was not where they were called, and nothing said so."""
+    (folder / "data.csv").write_text("42")
+    run = gangrun.run({"worker": 1}, ["true"], files=["data.csv"], keep_folders=keep)
+    (note,) = run.status()["notes"]
+    assert note.startswith("tasks work in folders of their own") and fate in note
+    assert capsys.readouterr().err.count(f"gangrun: {note}") == 1
+    assert html.escape(note) in run._repr_html_()
+    why = subprocess.run([_program.find(), "why", run.id], check=True, capture_output=True, text=True, timeout=60).stdout
+    assert "work in folders of their own" in why
+    if keep:
+        subprocess.run([_program.find(), "rm", "--yes", run.id], check=True, capture_output=True, timeout=60)
+
+
 @pytest.mark.parametrize("main, files", [(place, ["data.csv"]), (["true"], None)], ids=["a function", "without files"])
 def test_nothing_is_said_where_tasks_work_in_the_callers_folder(folder, capsys, main, files):
     (folder / "data.csv").write_text("42")
     run = gangrun.run({"worker": 1}, main, files=files)
     assert "notes" not in run.status() and "work in" not in capsys.readouterr().err
+
+
+def test_a_detached_job_says_in_its_status_where_its_commands_work(folder):
+    (folder / "data.csv").write_text("42")
+    run = gangrun.run({"worker": 1}, ["touch", "own"], files=["data.csv"], detach=True)
+    run.wait()
+    assert [note for note in run.status()["notes"] if "folders of their own" in note]
 
 
 def test_files_do_not_change_where_a_detached_function_works(folder, home):

@@ -1,10 +1,12 @@
 #include "client/hosted_plan.h"
 
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "client/fail.h"
 #include "client/plan.h"
 #include "client/prepare.h"
@@ -15,6 +17,9 @@ namespace gangrun::client {
 namespace {
 
 constexpr std::chrono::seconds kResolveTimeout(5);
+// What who calls gangrun wants the job's user to know of it: where its tasks work.
+constexpr const char* kRemarkVariable = "GANGRUN_REMARK";
+constexpr std::size_t kMaxRemarkBytes = 512;
 
 }  // namespace
 
@@ -33,6 +38,7 @@ base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
     GANGRUN_ASSIGN(plan.ports, host::port_range_from(*options.port).context("--port"));
   }
   plan.launch.verbose = options.display.verbose;
+  plan.launch.remark = base::shorten(context.variable(kRemarkVariable), kMaxRemarkBytes);
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "host/local_launch.h"
 
 #include "job/choice.h"
+#include "job/json_text.h"
 #include "job/spec_names.h"
 #include "net/hosts.h"
 
@@ -20,7 +21,8 @@ base::Json to_json(const LocalLaunch& launch) {
           {"gpus", job::to_json(launch.gpus)},
           {"containment", job::to_string(launch.containment)},
           {"serve_tls", launch.serve_tls},
-          {"verbose", launch.verbose}};
+          {"verbose", launch.verbose},
+          {"remark", job::json_text(launch.remark)}};
 }
 
 base::Result<LocalLaunch> local_launch_from_json(const base::Json& json) {
@@ -35,6 +37,10 @@ base::Result<LocalLaunch> local_launch_from_json(const base::Json& json) {
   GANGRUN_ASSIGN(launch.containment, job::choice_from<job::Containment>(containment));
   GANGRUN_ASSIGN(launch.serve_tls, base::json_member<bool>(json, "serve_tls"));
   GANGRUN_ASSIGN(launch.verbose, base::json_member<bool>(json, "verbose"));
+  // Earlier versions had none.
+  if (json.contains("remark")) {
+    GANGRUN_ASSIGN(launch.remark, base::json_member<std::string>(json, "remark"));
+  }
   return launch;
 }
 

@@ -24,6 +24,8 @@ struct LocalLaunch {
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   bool serve_tls = false;
   bool verbose = false;  // in the master's log
+  // What the job's user is to know of it from the beginning; empty: nothing.
+  std::string remark{};
 
   friend bool operator==(const LocalLaunch&, const LocalLaunch&) = default;
 };

@@ -50,6 +50,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.secret = folder.secret();
   settings.containment = options.launch.containment;
   settings.commanded_at = options.commanded_at;
+  if (!options.launch.remark.empty()) settings.remarks.push_back(options.launch.remark);
   if (serves_tls) {
     settings.listen_address = listen_address_of(options.launch, other_hosts);
     settings.certificate = std::make_unique<net::JobCertificate>(folder.certificate());

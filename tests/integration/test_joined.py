@@ -191,7 +191,10 @@ def test_a_gang_that_comes_meets_and_ends(start, run_gangrun):
     assert [result for result in results if result["task"] != "ps:0"] == [
         {"task": task, "bytes": 3} for task in ("worker:0", "worker:1")]
     assert '"own": "worker:1"' in run_gangrun("logs", "last", "worker:1").stdout
-    assert run_gangrun("why", "last").status == 0
+    notes = [event["sentence"] for event in job.events if event["event"] == "notice"]
+    assert [note for note in notes if note.startswith("tasks work in the folder of their executor")], notes
+    why = run_gangrun("why", "last")
+    assert why.status == 0 and "work in the folder of their executor" in why.stdout, why
     wait_until(lambda: not list(job.folder.glob("scratch-*")), "the scratch folders to go")
 
 

@@ -10,9 +10,6 @@ constexpr std::string_view kPlacedBySpark =
     "Spark decides where its executors are and what they have when it starts";
 constexpr std::string_view kFixedSize =
     "every task joins once, from the executor that Spark gives it";
-constexpr std::string_view kWorksAtExecutor =
-    "tasks work in the folder of their executor, which Spark removes: write what is to stay to a "
-    "file system that all see";
 
 }  // namespace
 

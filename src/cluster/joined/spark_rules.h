@@ -9,6 +9,10 @@ namespace gangrun::cluster {
 // The place whose tasks come by themselves, from the executors of a Spark application.
 inline constexpr std::string_view kSpark = "spark";
 
+inline constexpr std::string_view kWorksAtExecutor =
+    "tasks work in the folder of their executor, which Spark removes: write what is to stay to a "
+    "file system that all see";
+
 // What of a job can be where Spark decides what its executors have.
 job::Place spark_place();
 

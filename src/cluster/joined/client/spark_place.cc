@@ -26,6 +26,7 @@ class SparkBackend final : public host::Backend {
   void settle(const job::JobSpec& /*spec*/, master::Settings& settings) const override {
     settings.agents_come_by_tls = true;
     settings.writes_lines = true;
+    settings.remarks.emplace_back(cluster::kWorksAtExecutor);
   }
   Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                          master::Settings& settings) override {

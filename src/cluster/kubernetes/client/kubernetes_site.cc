@@ -14,6 +14,7 @@
 #include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
 #include "cluster/kubernetes/pod_notices.h"
+#include "cluster/kubernetes/where_pods_work.h"
 #include "job/exit_report.h"
 #include "process/traceback.h"
 
@@ -191,6 +192,9 @@ Result<job::JobStatus> KubernetesSite::look(Found& found) {
   job::JobStatus status = status_by(record, *way->manifests, pods);
   status.submitted = record.last_seen.submitted;
   status.folder = found.paths.folder;
+  const std::string place = cluster::where_pods_work(*way->manifests);
+  std::erase(status.notes, place);
+  status.notes.push_back(place);
   set_times(status, context_.clock.wall_now());
   const bool failed = !had_ended && status.state == job::JobState::kFailed;
   if (failed && status.cause && status.cause->task) add_last_lines(*way, *status.cause);

@@ -8,6 +8,7 @@
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/kubernetes_checks.h"
 #include "cluster/kubernetes/client/unpacking.h"
+#include "cluster/kubernetes/where_pods_work.h"
 
 namespace gangrun::client {
 
@@ -53,6 +54,7 @@ Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::
   cluster::ManifestInput own = manifests_;
   own.job_id = input.folder.id();
   GANGRUN_ASSIGN(auto manifests, cluster::Manifests::make(std::move(own)));
+  settings.remarks.push_back(cluster::where_pods_work(manifests));
   auto pods = std::make_unique<cluster::KubernetesCluster>(
       input.loop, input.logger, *client_, std::move(manifests),
       cluster::KubernetesCluster::Options{.output_folder = input.folder.paths().outputs(),

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "cluster/kubernetes/manifests.h"
+
+namespace gangrun::cluster {
+
+// In which folders the commands of the job's pods begin, and what becomes of what they write there.
+std::string where_pods_work(const Manifests& manifests);
+
+}  // namespace gangrun::cluster
