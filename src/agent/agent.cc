@@ -28,6 +28,10 @@ namespace {
 
 // What the last kill may take before the agent goes all the same, and its guardian goes on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
+// What the outputs of a run may take beyond its grace, and what has come whole by then: less than
+// the gang allows (Gang::Limits::kill_allowance).
+constexpr std::chrono::seconds kOutputsAllowance(5);
+constexpr std::chrono::seconds kLastOutputs(3);
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
@@ -40,7 +44,7 @@ process::Stopping::How stopping_of(const job::JobSpec& spec) {
 }  // namespace
 
 Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
-             registry::AgentConfig config)
+             registry::AgentConfig config, Outputs outputs)
     : loop_(loop),
       logger_(logger),
       containment_(containment),
@@ -48,7 +52,8 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       task_spec_(*config_.spec.find(config_.task.type)),
       notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal),
       figures_(private_prefix(config_) + ".figures.json"),
-      result_path_(private_prefix(config_) + ".result") {}
+      result_path_(private_prefix(config_) + ".result"),
+      outputs_(std::move(outputs)) {}
 
 base::Result<> Agent::start() {
   GANGRUN_TRY(hold_ports());
@@ -101,7 +106,7 @@ void Agent::open_session() {
   callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
   callbacks.on_stop = [this](std::chrono::milliseconds grace) {
     phases_.stop_asked();
-    if (run_) run_->stop(grace);
+    if (run_) limit_run(grace);
   };
   callbacks.on_end = [this](std::chrono::milliseconds grace) { end(grace); };
   callbacks.on_heartbeat = [this] { return heartbeat(); };
@@ -180,6 +185,7 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   progress_.begin_run();
   figures_.begin_run();
   base::remove_if_there(result_path_);
+  outputs_by_.reset();
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
   return run_->start(std::move(processes), config_.log_prefix, reports);
@@ -327,9 +333,9 @@ void Agent::send_result() {
   auto opened = open_result(result_path_);
   if (!opened.ok()) {
     lose_result(opened.error().message);
-    return act(phases_.result_over());
+    return keep_outputs();
   }
-  if (opened->size == 0) return act(phases_.result_over());
+  if (opened->size == 0) return keep_outputs();
   upload_.emplace(std::move(opened->file), opened->size,
                   [this](registry::ResultMessage part) { session_->result(std::move(part)); });
   upload_->begin();
@@ -351,7 +357,43 @@ void Agent::after_result_part() {
   if (!upload_->trouble().empty()) lose_result(upload_->trouble());
   upload_.reset();
   base::remove_if_there(result_path_);
+  keep_outputs();
+}
+
+void Agent::keep_outputs() {
+  if (!outputs_.keep || are_outputs_on_way_) return act(phases_.result_over());
+  are_outputs_on_way_ = true;
+  limit_outputs();
+  outputs_.keep([this, turn = ++outputs_turn_](std::string lost, const std::string& missing) {
+    if (are_outputs_on_way_ && turn == outputs_turn_) on_outputs_kept(std::move(lost), missing);
+  });
+}
+
+// What has come whole by then is kept, which may take a moment.
+void Agent::limit_outputs() {
+  if (!are_outputs_on_way_ || !outputs_by_) return;
+  outputs_limit_ = loop_.at(*outputs_by_, [this] { cut_outputs_short(); });
+}
+
+void Agent::cut_outputs_short() {
+  outputs_limit_ = loop_.after(
+      kLastOutputs, [this] { on_outputs_kept("the time that the task has to stop is over", {}); });
+  outputs_.cut_short();
+}
+
+void Agent::on_outputs_kept(std::string lost, const std::string& missing) {
+  outputs_limit_.reset();
+  are_outputs_on_way_ = false;
+  if (!missing.empty()) tell_in_log(base::format("gangrun: outputs: {}", missing));
+  if (!lost.empty()) tell_in_log(base::format("gangrun: outputs were not all kept: {}", lost));
+  last_run_->report.lost_outputs = std::move(lost);
   act(phases_.result_over());
+}
+
+void Agent::limit_run(std::chrono::milliseconds grace) {
+  outputs_by_ =
+      std::min(outputs_by_.value_or(base::Instant::max()), loop_.now() + grace + kOutputsAllowance);
+  run_->stop(grace);
 }
 
 // The run's end counts as what it is.
@@ -372,6 +414,11 @@ void Agent::tell_in_log(const std::string& line) {
 void Agent::tell_end() {
   upload_.reset();
   upload_limit_.reset();
+  if (std::exchange(are_outputs_on_way_, false)) {
+    outputs_limit_.reset();
+    outputs_.cut_short();
+    last_run_->report.lost_outputs = "the task was ended while they were written";
+  }
   LastRun ended = *std::exchange(last_run_, std::nullopt);
   if (session_) {
     session_->exited(std::move(ended.report), ended.at);
@@ -408,11 +455,12 @@ void Agent::act(TaskPhases::Next next, std::chrono::milliseconds grace) {
   using Next = TaskPhases::Next;
   switch (next) {
     case Next::kNothing: return;
-    case Next::kStopRun: return run_->stop(grace);
+    case Next::kStopRun: return limit_run(grace);
     case Next::kLimitResult:
       // Asking again never gives it more time.
       upload_by_ = std::min(upload_by_.value_or(base::Instant::max()), loop_.now() + grace);
-      return after_result_part();
+      outputs_by_ = std::min(outputs_by_.value_or(base::Instant::max()), *upload_by_);
+      return are_outputs_on_way_ ? limit_outputs() : after_result_part();
     case Next::kSendResult: return send_result();
     case Next::kTellEnd: return tell_end();
     case Next::kFarewell: return leave(true);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,16 @@
 
 namespace gangrun::agent {
 
+// What its place does with files that a run has left, before the run's end is told.
+struct Outputs {
+  // `lost`: what was not kept, and why; empty: all was. `missing`: what the run has not written.
+  using Done = std::function<void(std::string lost, std::string missing)>;
+  // Calls back from the loop. Empty: the place does nothing.
+  std::function<void(Done done)> keep{};
+  // The time for it is over; the call comes soon.
+  std::function<void()> cut_short{};
+};
+
 // One task: holds its ports, reports to the master, waits for the cluster spec, starts the user's
 // command, watches it and reports its end. It ends when the master says so, when the master is lost
 // for longer than the lease, or when its guardian is gone; nothing of the task is alive then. Stops
@@ -35,7 +46,7 @@ namespace gangrun::agent {
 class Agent {
  public:
   Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
-        registry::AgentConfig config);
+        registry::AgentConfig config, Outputs outputs = {});
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -74,6 +85,13 @@ class Agent {
   void send_result();
   void after_result_part();
   void lose_result(std::string_view why);
+  // Behind the result.
+  void keep_outputs();
+  void limit_outputs();
+  void cut_outputs_short();
+  void on_outputs_kept(std::string lost, const std::string& missing);
+  // The run, which may leave outputs, has this time to stop.
+  void limit_run(std::chrono::milliseconds grace);
   void tell_end();
   void tell_figures();
   void tell_in_log(const std::string& line);
@@ -112,6 +130,11 @@ class Agent {
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;
   std::optional<base::Instant> upload_by_;  // the end of the grace, once there is one
+  const Outputs outputs_;
+  bool are_outputs_on_way_ = false;
+  int outputs_turn_ = 0;  // which of them an answer is for
+  net::Timer outputs_limit_;
+  std::optional<base::Instant> outputs_by_;  // where the run is to stop
   TaskPhases phases_;
   base::Instant run_started_at_;
   Progress progress_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <memory>
 
 #include "base/files.h"
 #include "base/test_deadline.h"
@@ -32,10 +34,11 @@ class Silent final : public base::Logger {
 };
 
 // As the program does it (node/gangrun_agent_main.cc).
-int run_agent(const process::Containment& containment, const registry::AgentConfig& config) {
+int run_agent(const process::Containment& containment, const registry::AgentConfig& config,
+              const std::function<Outputs(net::EventLoop& loop)>& outputs) {
   Silent logger;
   net::EventLoop loop;
-  Agent agent(loop, logger, containment, config);
+  Agent agent(loop, logger, containment, config, outputs ? outputs(loop) : Outputs());
   const auto endings = loop.watch_signals(process::ending_signals(),
                                           [&agent](int number) { agent.end_by_signal(number); });
   if (!endings.ok() || !agent.start().ok()) return kDidNotBegin;
@@ -73,7 +76,7 @@ class AgentTest : public testing::Test {
     process::Setting setting;
     setting.die_with_parent = true;
     setting.agent_body = [this](process::Containment& containment) {
-      return run_agent(containment, config_);
+      return run_agent(containment, config_, outputs_);
     };
     family_.emplace(std::move(setting));
     loop_.emplace();
@@ -134,7 +137,28 @@ class AgentTest : public testing::Test {
   }
 
   std::string folder_;
+  // Made in the agent's process, which says "keeping" when it begins, and is cut short by a call.
+  void keep_outputs_for_ever() {
+    outputs_ = [this](net::EventLoop&) {
+      const auto waiting = std::make_shared<Outputs::Done>();
+      return Outputs{.keep =
+                         [this, waiting](Outputs::Done done) {
+                           *waiting = std::move(done);
+                           std::filesystem::create_directory(folder_ + "/keeping");
+                         },
+                     .cut_short = [waiting] { (*waiting)("cut short: big", ""); }};
+    };
+  }
+  void wait_until_it_keeps() {
+    const auto keeps = [this] { return std::filesystem::exists(folder_ + "/keeping"); };
+    while (!keeps() && loop_->now() < base::soon()) {
+      (void)loop_->run_until(keeps, loop_->now() + milliseconds(10));
+    }
+    EXPECT_TRUE(keeps());
+  }
+
   registry::AgentConfig config_;
+  std::function<Outputs(net::EventLoop& loop)> outputs_;
   Silent logger_;
   std::optional<process::Family> family_;
   std::optional<net::EventLoop> loop_;
@@ -174,6 +198,47 @@ TEST_F(AgentTest, AnEndStopsTheRunAndTellsHowItEnded) {
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
   EXPECT_EQ(wait_for<job::Exited>().report.why.code, 4);
   EXPECT_TRUE(wait_for<registry::SessionLost>().farewell.has_value());
+  EXPECT_EQ(exit_status(), 0);
+}
+
+// Whoever hears of the end finds them.
+TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
+  outputs_ = [this](net::EventLoop& loop) {
+    return Outputs{.keep = [this, &loop](Outputs::Done done) {
+      std::filesystem::rename(folder_ + "/model", folder_ + "/kept");
+      loop.post([done = std::move(done)] { done("over the limit: big", "it has written no log"); });
+    }};
+  };
+  begin("mkdir model; exit 3");
+  start_run();
+  const auto exited = wait_for<job::Exited>();
+  EXPECT_EQ(exited.report.why.code, 3);
+  EXPECT_EQ(exited.report.lost_outputs, "over the limit: big");
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/kept"));
+  wait_for_line("gangrun: outputs were not all kept: over the limit: big");
+  wait_for_line("gangrun: outputs: it has written no log");
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, OutputsAreCutShortWhenTheTimeToStopIsOver) {
+  keep_outputs_for_ever();
+  begin("exit 0");
+  start_run();
+  wait_until_it_keeps();
+  EXPECT_TRUE(server_->send_end(kWorker, milliseconds(1)));
+  EXPECT_EQ(wait_for<job::Exited>().report.lost_outputs, "cut short: big");
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, OutputsAreGivenUpWithAnAgentThatIsToEndAtOnce) {
+  keep_outputs_for_ever();
+  begin("exit 0");
+  start_run();
+  wait_until_it_keeps();
+  EXPECT_TRUE(server_->send_end(kWorker, milliseconds(0)));
+  EXPECT_EQ(wait_for<job::Exited>().report.lost_outputs,
+            "the task was ended while they were written");
   EXPECT_EQ(exit_status(), 0);
 }
 

@@ -6,13 +6,15 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "base/strings.h"
 #include "base/terminal_text.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/fetched_outputs.h"
 #include "client/place.h"
 #include "client/prepare.h"
+#include "client/removal.h"
+#include "client/sites.h"
+#include "client/transfer_progress.h"
 #include "cluster/kept/job_folder.h"
 
 namespace gangrun::cli {
@@ -26,19 +28,27 @@ struct FetchOptions {
   bool json = false;
 };
 
-base::Result<std::string> output_folder(const std::string& job, const client::Context& context) {
-  if (const client::Place* place = context.places.with_job(job)) {
-    const auto others = context.places.names([](const client::Place& one) {
-      const auto features = one.rules().features;
-      return std::find(features.begin(), features.end(), job::Feature::kOutputs) != features.end();
-    });
-    return base::invalid_argument(base::format("JOB: '{}' {}; allowed: a job with `on: {}`", job,
-                                               place->own_jobs()->why_no_outputs(),
-                                               base::join(others, ", ")));
-  }
+// "worker-0", of a task by either of its names.
+std::string folder_of_task(const std::string& task) {
+  const auto id = job::parse_task_id(task);
+  return id.ok() ? base::format("{}-{}", id->type, id->index) : task;
+}
+
+// Where the outputs are, once those that were elsewhere have been brought.
+base::Result<std::string> output_folder(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const std::string home, client::home_of(context));
+  using client::TransferProgress;
+  TransferProgress progress(context.console, "bring",
+                            TransferProgress::form_for(context.console, options.json));
+  if (const client::Place* place = context.places.with_job(options.job)) {
+    GANGRUN_ASSIGN(const std::string id, place->own_jobs()->id_of(options.job, context));
+    std::string folder = client::brought_folder(home, id);
+    GANGRUN_TRY(
+        place->own_jobs()->fetch(id, folder_of_task(options.task), folder, progress, context));
+    return folder;
+  }
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
-  GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, job));
+  GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, options.job));
   return cluster::paths_of(home, id).outputs();
 }
 
@@ -58,7 +68,7 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
 }
 
 base::Result<> fetch(const FetchOptions& options, client::Context& context) {
-  GANGRUN_ASSIGN(const std::string folder, output_folder(options.job, context));
+  GANGRUN_ASSIGN(const std::string folder, output_folder(options, context));
   GANGRUN_ASSIGN(const auto outputs, chosen_outputs(folder, options));
   const std::string to = options.to ? client::in_folder(context.folder, *options.to) : folder;
   for (const FetchedOutput& output : outputs) {
@@ -93,8 +103,9 @@ void add_fetch(CLI::App& app, Request& request) {
   add_footer(
       *command,
       "Outputs are files that tasks have written where they are removed with the job: in pods, "
-      "and on\nhosts that ssh reaches. They are fetched before that. JOB is an id, the "
-      "unambiguous beginning of\none, or last; TASK is like worker:0, or a host.\n\n"
+      "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that, or "
+      "are on HDFS and are\nbrought now. JOB is an id, the unambiguous beginning of one, or last; "
+      "TASK is like worker:0, or a\nhost.\n\n"
       "Example:\n  gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {

@@ -94,10 +94,18 @@ base::Result<> copy_output(const std::string& folder, const FetchedOutput& outpu
   }
   fs::create_directories(target.parent_path(), failed);
   if (failed) return cannot_write(target.parent_path(), failed);
-  fs::copy(fs::path(folder) / output.task / output.name, target,
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
-  if (failed) return cannot_write(target, failed);
-  return {};
+  // Nothing that is not whole is at its name.
+  const fs::path part = target.parent_path() / base::format(".{}.gangrun-part", output.name);
+  fs::remove_all(part, failed);
+  if (!failed) {
+    fs::copy(fs::path(folder) / output.task / output.name, part,
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
+  }
+  if (!failed) fs::rename(part, target, failed);
+  if (!failed) return {};
+  std::error_code ignored;
+  fs::remove_all(part, ignored);
+  return cannot_write(target, failed);
 }
 
 }  // namespace gangrun::cli

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,13 @@ TEST_F(FetchedOutputs, AreCopiedOnce) {
   const auto again = copy_output(outputs_.string(), model, to);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, base::Code::kAlreadyExists);
+}
+
+TEST_F(FetchedOutputs, NothingThatIsNotWholeIsAtItsName) {
+  const fs::path to = top_ / "here";
+  ASSERT_EQ(::mkfifo((outputs_ / "worker-0" / "model" / "pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(copy_output(outputs_.string(), {"worker-0", "model", 2, 8}, to.string()).ok());
+  EXPECT_TRUE(fs::is_empty(to / "worker-0"));
 }
 
 TEST_F(FetchedOutputs, AFileInTheWayIsNamed) {

@@ -80,8 +80,8 @@ void add_rm(CLI::App& app, Request& request) {
   add_footer(
       *command,
       "Removes the folders, logs, results, outputs and journals of jobs that have ended, and "
-      "what\ntheir hosts have kept of them. JOB is an id, the unambiguous beginning of one, "
-      "or last.\n\nExample:\n  gangrun rm --yes wine-2026\n");
+      "what\ntheir hosts have kept of them; of a job of YARN what HDFS has of it. JOB is an id, "
+      "the\nunambiguous beginning of one, or last.\n\nExample:\n  gangrun rm --yes wine-2026\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) { return remove_jobs(*options, context); };
   });

@@ -13,6 +13,7 @@
 #include "client/context.h"
 #include "client/run_options.h"
 #include "client/task_way.h"
+#include "client/transfer_progress.h"
 #include "cluster/check.h"
 #include "cluster/kept/job_folder.h"
 #include "cluster/site.h"
@@ -68,8 +69,19 @@ class OwnJobs {
   // Where the job's page is; empty: nobody knows.
   [[nodiscard]] virtual std::string page_url(const std::string& job,
                                              const Context& context) const = 0;
-  // "runs there, where tasks write elsewhere": why no output of theirs is brought here.
-  [[nodiscard]] virtual std::string_view why_no_outputs() const = 0;
+  // The whole id of the job that `job` means ("last").
+  [[nodiscard]] virtual base::Result<std::string> id_of(const std::string& job,
+                                                        const Context& context) const = 0;
+  // `fetch`: brings the outputs of a job's tasks, or of one task ("worker-0"), to folders of the
+  // tasks in `folder`.
+  [[nodiscard]] virtual base::Result<> fetch(const std::string& job, const std::string& task,
+                                             const std::string& folder, TransferProgress& progress,
+                                             Context& context) const = 0;
+  // `rm`: the id of a job that has ended, else kFailedPrecondition; and the removal of all that the
+  // place keeps of it.
+  [[nodiscard]] virtual base::Result<std::string> ended_job(const std::string& job,
+                                                            const Context& context) const = 0;
+  [[nodiscard]] virtual base::Result<> remove(const std::string& job, Context& context) const = 0;
 };
 
 // A place that runs tasks, as commands see it: what it says of jobs, how it starts them, where they

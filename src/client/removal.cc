@@ -43,14 +43,22 @@ void remove_staging(const std::string& home, const std::string& id) {
   }
 }
 
+Result<> remove_brought(const std::string& folder) {
+  std::error_code failed;
+  fs::remove_all(folder, failed);
+  if (failed) return base::from_errno(failed.value(), base::format("remove {}", folder));
+  return {};
+}
+
 }  // namespace
+
+std::string brought_folder(const std::string& home, const std::string& id) {
+  return base::format("{}/outputs/{}", home, id);
+}
 
 Result<std::string> ended_job(const Context& context, const std::string& job) {
   if (const Place* place = context.places.with_job(job)) {
-    return base::invalid_argument(
-        base::format("JOB: '{}' is a job of `on: {}`, which keeps it; allowed: jobs that are kept "
-                     "on this machine",
-                     job, place->rules().name));
+    return place->own_jobs()->ended_job(job, context);
   }
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
@@ -67,6 +75,12 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
 
 Result<> remove_job(Context& context, const std::string& id) {
   GANGRUN_ASSIGN(const std::string home, home_of(context));
+  if (const Place* place = context.places.with_job(id)) {
+    GANGRUN_TRY(place->own_jobs()->remove(id, context));
+    GANGRUN_TRY(remove_brought(brought_folder(home, id)));
+    remove_staging(home, id);
+    return {};
+  }
   const cluster::JobPaths paths = cluster::paths_of(home, id);
   const auto spec = cluster::stored_spec(paths, context.places.rules().sections());
   // Of a job whose description cannot be read nobody knows where it was.

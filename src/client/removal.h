@@ -7,13 +7,16 @@
 
 namespace gangrun::client {
 
-// The job of this machine that `job` means: kNotFound where no job, or more than one, is meant;
-// kFailedPrecondition where it has not ended.
+// Where outputs of a job are brought that is not kept on this machine.
+std::string brought_folder(const std::string& home, const std::string& id);
+
+// The job that `job` means: kNotFound where no job, or more than one, is meant; kFailedPrecondition
+// where it has not ended.
 base::Result<std::string> ended_job(const Context& context, const std::string& job);
 
-// Removes what there is of an ended job: first what its place keeps of it elsewhere, then its
-// folder on this machine, with its logs, results, outputs and journal. After an error the folder is
-// still there, so that the command can be given again.
+// Removes what there is of an ended job: first what its place keeps of it elsewhere, then what is
+// on this machine: its folder with its logs, results, outputs and journal. After an error the
+// folder is still there, so that the command can be given again.
 base::Result<> remove_job(Context& context, const std::string& id);
 
 }  // namespace gangrun::client

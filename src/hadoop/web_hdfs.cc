@@ -42,6 +42,7 @@ net::FetchOptions WebHdfs::fetch_options(base::Instant deadline) const {
   out.connect_limit = options_.connect_limit;
   out.idle_limit = options_.idle_limit;
   out.authorities_file = options_.authorities_file;
+  out.is_cancelled = options_.is_cancelled;
   return out;
 }
 

@@ -34,6 +34,8 @@ struct WebHdfsOptions {
   std::string authorities_file{};  // see net::FetchOptions
   base::Duration connect_limit = base::seconds(10);
   base::Duration idle_limit = base::seconds(60);
+  // See net::FetchOptions.
+  std::function<bool()> is_cancelled{};
 };
 
 WebHdfsOptions web_hdfs_options(const Account& account);

@@ -92,14 +92,18 @@ base::Result<HttpResponse> run(EventLoop& loop, Exchange& exchange, const FetchO
   exchange.start();
   const auto done = [&exchange] { return exchange.done(); };
   base::milliseconds pause = kFirstLook;
-  base::Instant look = options.is_done ? loop.now() + pause : base::Instant::max();
+  const bool has_looks = options.is_done || options.is_cancelled;
+  base::Instant look = has_looks ? loop.now() + pause : base::Instant::max();
   const auto limit = [&] {
     return std::min({options.deadline, exchange.moved() + options.idle_limit, look});
   };
   while (!loop.run_until(done, limit())) {
     const base::Instant now = loop.now();
     if (now >= look) {
-      if (options.is_done()) return HttpResponse{202, {}, {}, {}};
+      if (options.is_cancelled && options.is_cancelled()) {
+        return base::Error{base::Code::kCancelled, "it was ended"};
+      }
+      if (options.is_done && options.is_done()) return HttpResponse{202, {}, {}, {}};
       pause = std::min(pause * 2, kLongestLook);
       look = loop.now() + pause;
     }

@@ -49,6 +49,9 @@ struct FetchOptions {
   // from elsewhere that the server has done all. Then the answer is not waited for and taken to be
   // an empty 202.
   std::function<bool()> is_done;
+  // Asked now and then, once there is a connection, and may not block: true ends it with
+  // kCancelled.
+  std::function<bool()> is_cancelled{};
 };
 
 // One request on a connection of its own. Blocks, never beyond the deadline (see resolve() for

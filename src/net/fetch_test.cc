@@ -99,6 +99,17 @@ TEST(Fetch, AnAnswerIsNotWaitedForWhenAllIsKnownToBeDone) {
   EXPECT_EQ(looks, 3);
 }
 
+TEST(Fetch, NobodyHasToWaitForIt) {
+  const RawServer server("");
+  FetchOptions how = options();
+  int looks = 0;
+  how.is_cancelled = [&looks] { return ++looks == 3; };
+  const auto answer = fetch(server.request(), how);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::kCancelled);
+  EXPECT_EQ(looks, 3);
+}
+
 TEST(Fetch, WhatIsNeverDoneEndsWithTheDeadline) {
   const RawServer server("");
   FetchOptions how = options(milliseconds(50));

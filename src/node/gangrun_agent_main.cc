@@ -28,6 +28,7 @@
 #include "cluster/ssh/node/keeper.h"
 #include "cluster/yarn/node/container.h"
 #include "cluster/yarn/node/container_trial.h"
+#include "cluster/yarn/node/task_outputs.h"
 #include "cluster/yarn/node/yarn_master.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
@@ -177,11 +178,13 @@ base::Result<> enter_network(int fd) {
   return entered;
 }
 
-base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger) {
+base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger,
+                                                node::ContainerOutputs& outputs) {
   if (!arguments.in_container) {
     return registry::read_agent_config(base::format("/proc/self/fd/{}", arguments.config_fd));
   }
   GANGRUN_ASSIGN(auto config, node::agent_config_of_container());
+  GANGRUN_ASSIGN(outputs, node::outputs_of_container());
   GANGRUN_TRY(node::prepare_container(logger));
   return config;
 }
@@ -240,10 +243,18 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   // The guardian splits off before anything is read, so that it never holds the job's secret.
   GANGRUN_ASSIGN(const auto containment, contain(arguments));
   process::leave_no_core_file();
-  GANGRUN_ASSIGN(auto config, read_config(arguments, logger));
+  node::ContainerOutputs outputs_config;
+  GANGRUN_ASSIGN(auto config, read_config(arguments, logger, outputs_config));
   net::use_static_name_service();
   net::EventLoop loop;
-  agent::Agent agent(loop, logger, containment, std::move(config));
+  agent::Outputs hook;
+  std::optional<node::TaskOutputs> outputs;
+  if (outputs_config) {
+    outputs.emplace(loop, logger, *std::move(outputs_config), config);
+    hook = {.keep = [&outputs](agent::Outputs::Done done) { outputs->keep(std::move(done)); },
+            .cut_short = [&outputs] { outputs->cut_short(); }};
+  }
+  agent::Agent agent(loop, logger, containment, std::move(config), std::move(hook));
   GANGRUN_ASSIGN(const auto endings,
                  loop.watch_signals(process::ending_signals(),
                                     [&agent](int number) { agent.end_by_signal(number); }));

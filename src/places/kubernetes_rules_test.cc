@@ -162,14 +162,15 @@ TEST(KubernetesRules, NamesOfPodsFitAndDiffer) {
   expect_error(job("n", "{" + std::string(40, 't') + ": }"), "allowed: a task type of at most 38");
 }
 
-TEST(Outputs, AreNotBroughtFromOtherClusters) {
-  const std::string end =
-      " is not allowed with `on: yarn`; tasks work in the folder of their container, which YARN "
-      "removes: write what is to stay to HDFS or another file system that all see";
-  expect_error("tasks: {w: }\ncommand: x\non: yarn\noutputs: [a]\n", "outputs: 'a'" + end);
-  expect_error("tasks: {w: {outputs: [a]}}\ncommand: x\non: yarn\n", "tasks.w.outputs: 'a'" + end);
-  expect_error("tasks: {w: }\ncommand: x\non: yarn\nkeep_folders: true\n",
-               "keep_folders: 'true'" + end);
+TEST(Outputs, AreKeptWhereTasksWorkInFoldersThatGo) {
+  expect_error(
+      "tasks: {w: }\ncommand: x\non: yarn\nkeep_folders: true\n",
+      "keep_folders: 'true' is not allowed with `on: yarn`; tasks work in the folder of "
+      "their container, which YARN removes: name what is to stay in `outputs`, or write it "
+      "to a file system that all see");
+  EXPECT_EQ(kubernetes_rules_error("tasks: {w: {outputs: [a]}}\ncommand: x\non: yarn\n"
+                                   "outputs: [b]\noutputs_limit: 1g\n"),
+            "");
   expect_error(
       "tasks: {w: }\ncommand: x\non: spark\noutputs: [a]\n",
       "outputs: 'a' is not allowed with `on: spark`; tasks work in the folder of their "

@@ -35,6 +35,9 @@ struct HostFile {
 // and carries their connections to the master's socket, and their logs. A link that breaks is
 // opened again; only when the lease of a host's agents must be over are they told as lost with it.
 // Destroying it ends what the hosts have of the job, and waits for it.
+// The most that a host brings of what no `outputs` names, where the job does not say.
+inline constexpr std::int64_t kDefaultOutputsMib = 256;
+
 class SshCluster final : public Cluster {
  public:
   struct Options {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
-#include "cluster/ssh/host_outputs.h"
+#include "cluster/brought_files.h"
 #include "cluster/ssh/host_records.h"
 #include "cluster/ssh/outputs_report.h"
 #include "cluster/ssh/relay.h"
@@ -81,7 +81,7 @@ struct SshCluster::Host {
   net::Timer again;
   net::Timer lease;
   Bringing bringing = Bringing::kNotYet;  // of what its tasks have written
-  std::unique_ptr<HostOutputs> outputs;
+  std::unique_ptr<BroughtFiles> outputs;
   HostReport report;
   net::Timer bring_limit;
   net::Timer return_limit;  // pending: it is awaited, so that its folder goes with the job

@@ -124,8 +124,8 @@ void SshCluster::ask_for_outputs(Host& host) {
   host.report = {.host = host.name(), .folder = host.folder_path + "/work"};
   // What is named has no limit but the disk's.
   host.outputs =
-      std::make_unique<HostOutputs>(base::format("{}/{}", options_.output_folder, host.name()),
-                                    bring.names.empty() ? bring.limit : 0);
+      std::make_unique<BroughtFiles>(base::format("{}/{}", options_.output_folder, host.name()),
+                                     bring.names.empty() ? bring.limit : 0);
   if (bring.names.empty() && !bring.new_too) return end_bringing(host);
   host.link->send(MessageFrame{to_json(bring)});
 }
@@ -148,7 +148,8 @@ void SshCluster::on(Host& host, const OutputMessage& message) {
   // It may not know yet that nobody waits any longer.
   if (!is_bringing(host)) return;
   await_more(host);
-  check_output(host, host.outputs->begin(message));
+  check_output(host, host.outputs->begin(
+                         {message.name, message.size, message.is_executable, message.target}));
 }
 
 void SshCluster::on(Host& host, const FileFrame& frame) {

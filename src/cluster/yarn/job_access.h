@@ -42,6 +42,7 @@ struct YarnPaths {
 inline constexpr const char* kAccessFile = "/access.json";
 inline constexpr const char* kJournalFolder = "/journal";
 inline constexpr const char* kResultsFolder = "/results";
+inline constexpr const char* kOutputsFolder = "/outputs";
 inline constexpr const char* kStatusFile = "/status.json";
 
 // What a command on another machine needs to speak to a job's master: who may read the file

@@ -11,6 +11,7 @@
 #include "cluster/yarn/submission.h"
 #include "cluster/yarn/yarn_options.h"
 #include "hadoop/token_source.h"
+#include "job/place.h"
 
 namespace gangrun::cluster {
 
@@ -23,6 +24,10 @@ constexpr std::chrono::hours kCertificateValidity(24 * 366);
 constexpr std::chrono::seconds kAnswerTimeout(20);
 // Passable, so that the nodes find what is public below it; what else is there is the user's own.
 constexpr std::uint32_t kRootFolder = 0711;
+
+bool has_outputs(const job::JobSpec& spec) {
+  return job::find_asked(spec, job::Feature::kOutputs).has_value();
+}
 
 }  // namespace
 
@@ -136,6 +141,10 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
         master.local_resources[kAuthoritiesLink],
         uploads.put_own(job.authorities, config.staging_folder, kAuthoritiesLink, deadline)
             .context("SSL_CERT_FILE"));
+    // The agents of tasks that have outputs go there, too.
+    if (has_outputs(job.spec)) {
+      config.files[kAuthoritiesLink] = master.local_resources.at(kAuthoritiesLink);
+    }
   }
   return make_submission(job.spec, id, config, std::move(master));
 }

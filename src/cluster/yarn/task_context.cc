@@ -53,6 +53,11 @@ hadoop::LaunchContext task_context(const TaskContents& contents, const job::Task
   }
   context.credentials = contents.credentials;
   context.credentials.secrets[kAgentConfigSecret] = base::Secret(base::dump_json(config));
+  const auto& outputs = contents.spec.outputs_of(*contents.spec.find(task.type));
+  if (outputs && !outputs->empty()) {
+    context.credentials.secrets[kOutputsSecret] =
+        base::Secret(base::dump_json(to_json(contents.outputs)));
+  }
   context.view_acl = yarn_of(contents.spec).view_acl;
   context.modify_acl = yarn_of(contents.spec).modify_acl;
   return context;

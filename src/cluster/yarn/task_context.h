@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "cluster/yarn/outputs_config.h"
 #include "hadoop/records.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -26,6 +27,7 @@ struct TaskContents {
   std::map<std::string, std::string> environment{};
   std::vector<std::string> agent_command{};  // with "{name}" for the task's name
   hadoop::Credentials credentials{};         // without the master's own token
+  OutputsConfig outputs{};                   // for tasks that have some
 };
 
 // The container of one of them, on this node.

@@ -60,6 +60,18 @@ TEST(TaskContext, ItsConfigurationIsASecretBesideTheOthers) {
   EXPECT_EQ(context.modify_acl, "changers");
 }
 
+TEST(TaskContext, WhoHasOutputsIsToldWhereTheyGo) {
+  TaskContents all = contents();
+  all.outputs.folder = "/user/ann/.gangrun/history/application_1_1/outputs";
+  all.spec.outputs = {"model"};
+  const auto secrets = context_of(all).credentials.secrets;
+  ASSERT_THAT(secrets, Contains(Key(kOutputsSecret)));
+  const auto json = base::parse_json(secrets.at(kOutputsSecret).reveal(), 10'000);
+  EXPECT_EQ(outputs_config_from_json(*json)->folder, all.outputs.folder);
+  all.spec.tasks.front().outputs.emplace();
+  EXPECT_THAT(context_of(all).credentials.secrets, Not(Contains(Key(kOutputsSecret))));
+}
+
 TEST(TaskContext, ATypeGetsItsOwnArchivesOnly) {
   TaskContents all = contents();
   all.files["agent"].path = "/agent";

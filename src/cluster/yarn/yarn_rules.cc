@@ -132,31 +132,29 @@ Found check_options_of_yarn(const JobSpec& job) {
 }
 
 constexpr std::string_view kWorksInContainer =
-    "tasks work in the folder of their container, which YARN removes: write what is to stay to "
-    "HDFS "
-    "or another file system that all see";
+    "tasks work in the folder of their container, which YARN removes: name what is to stay in "
+    "`outputs`, or write it to a file system that all see";
 
 }  // namespace
 
 job::Place yarn_place() {
   using job::Feature;
-  return {
-      .name = std::string(kYarn),
-      .words = "the YARN cluster of HADOOP_CONF_DIR",
-      .reference = "`yarn`",
-      .features = {Feature::kRestarts, Feature::kFiles, Feature::kClusterFiles, Feature::kArchives,
-                   Feature::kImages, Feature::kGpus, Feature::kOtherResources, Feature::kLabels,
-                   Feature::kOnePerNode, Feature::kSpares, Feature::kSmallerGangs},
-      .passed_over = {Feature::kPods},
-      .refusals = {{Feature::kOutputs, kWorksInContainer},
-                   {Feature::kKeptFolders, kWorksInContainer}},
-      .section = &YarnOptions::section(),
-      .takes_other_sections = true,
-      .brings_files = true,
-      .gives_zookeeper_hosts = true,
-      .queue = [](JobSpec& job) -> std::string& { return edit_yarn(job).queue; },
-      .check_options = check_options_of_yarn,
-      .check = check_on_yarn};
+  return {.name = std::string(kYarn),
+          .words = "the YARN cluster of HADOOP_CONF_DIR",
+          .reference = "`yarn`",
+          .features = {Feature::kRestarts, Feature::kFiles, Feature::kClusterFiles,
+                       Feature::kArchives, Feature::kImages, Feature::kGpus,
+                       Feature::kOtherResources, Feature::kLabels, Feature::kOnePerNode,
+                       Feature::kSpares, Feature::kSmallerGangs, Feature::kOutputs},
+          .passed_over = {Feature::kPods},
+          .refusals = {{Feature::kKeptFolders, kWorksInContainer}},
+          .section = &YarnOptions::section(),
+          .takes_other_sections = true,
+          .brings_files = true,
+          .gives_zookeeper_hosts = true,
+          .queue = [](JobSpec& job) -> std::string& { return edit_yarn(job).queue; },
+          .check_options = check_options_of_yarn,
+          .check = check_on_yarn};
 }
 
 }  // namespace gangrun::cluster

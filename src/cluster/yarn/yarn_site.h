@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,15 @@ inline constexpr std::chrono::seconds kQuestionTimeout{10};
 // YARN tells nobody of a change: so often it is asked.
 inline constexpr std::chrono::milliseconds kLookAtYarn{300};
 
+// A file that a task has left as output, on the cluster's file system.
+struct FarOutput {
+  std::string task;  // "worker-0"
+  std::string name;  // relative to the task's folder
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ms = 0;  // since the epoch
+  bool is_executable = false;
+};
+
 // The jobs on a YARN cluster, seen from any machine with its configuration. A job is
 // "application_1700000000000_0001", or "last": the user's newest.
 class YarnSite final : public Site {
@@ -43,6 +53,19 @@ class YarnSite final : public Site {
   base::Result<std::vector<TaskResult>> results(std::string_view job) override;
   base::Result<> read_result(std::string_view job, const job::TaskId& task,
                              const ResultSink& sink) override;
+  // What its commands ask of it besides.
+
+  // The job's own id; kFailedPrecondition where it has not ended, kPermissionDenied where it is
+  // another user's.
+  base::Result<std::string> ended_job(std::string_view job);
+  base::Result<std::string> id_of(std::string_view job);
+  // All files that tasks have left as their outputs, or those of one task ("worker-0").
+  base::Result<std::vector<FarOutput>> outputs(std::string_view job, const std::string& task);
+  // One of them, piece by piece. An error of the sink is passed on.
+  base::Result<> read_output(std::string_view job, const FarOutput& output, const ResultSink& sink);
+  // Takes away all that the file system has of a job that has ended.
+  base::Result<> remove(std::string_view job);
+
   base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
   base::Result<> wait_for_cluster(std::string_view job, base::Instant deadline) override;
 

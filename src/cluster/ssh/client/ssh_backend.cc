@@ -184,7 +184,9 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   for (const job::TaskSpec& task : input.spec.tasks) {
     options.outputs[task.type] = input.spec.outputs_of(task);
   }
-  options.outputs_limit = static_cast<std::uint64_t>(input.spec.outputs_limit_mib) << 20U;
+  options.outputs_limit =
+      static_cast<std::uint64_t>(input.spec.outputs_limit_mib.value_or(cluster::kDefaultOutputsMib))
+      << 20U;
   options.keep_folders = input.spec.keep_folders;
   options.output_folder = paths.outputs();
   options.hosts_file = paths.hosts();

@@ -3,6 +3,7 @@
 #include "client/fail.h"
 #include "cluster/yarn/client/hadoop_access.h"
 #include "cluster/yarn/client/yarn_doctor.h"
+#include "cluster/yarn/client/yarn_fetch.h"
 #include "cluster/yarn/client/yarn_run.h"
 #include "cluster/yarn/client/yarn_session.h"
 #include "cluster/yarn/yarn_rules.h"
@@ -29,8 +30,28 @@ class YarnJobs final : public OwnJobs {
     const auto access = hadoop_access(context);
     return access.ok() ? yarn_page_url((*access)->configuration, job) : std::string();
   }
-  [[nodiscard]] std::string_view why_no_outputs() const override {
-    return "runs on YARN, where tasks write to HDFS";
+  [[nodiscard]] Result<std::string> id_of(const std::string& job,
+                                          const Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return yarn_site(*access, context)->id_of(job);
+  }
+  [[nodiscard]] Result<> fetch(const std::string& job, const std::string& task,
+                               const std::string& folder, TransferProgress& progress,
+                               Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    const auto site = yarn_site(*access, context);
+    return fetch_far_outputs(*site, job, task, folder,
+                             [&progress](const std::string& name, std::uint64_t got,
+                                         std::uint64_t size) { progress.show(name, got, size); });
+  }
+  [[nodiscard]] Result<std::string> ended_job(const std::string& job,
+                                              const Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return yarn_site(*access, context)->ended_job(job);
+  }
+  [[nodiscard]] Result<> remove(const std::string& job, Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return yarn_site(*access, context)->remove(job);
   }
 };
 

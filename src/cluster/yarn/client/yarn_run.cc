@@ -10,8 +10,8 @@
 #include "client/plan.h"
 #include "client/prepare.h"
 #include "client/submitted.h"
+#include "client/transfer_progress.h"
 #include "cluster/yarn/client/hadoop_access.h"
-#include "cluster/yarn/client/upload_progress.h"
 #include "cluster/yarn/client/yarn_session.h"
 #include "cluster/yarn/container_resource.h"
 #include "cluster/yarn/container_runtime.h"
@@ -144,7 +144,8 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   }
   auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
-  UploadProgress progress(context.console, options);
+  TransferProgress progress(context.console, "upload",
+                            TransferProgress::form_for(context.console, options));
   cluster::YarnSubmitter submitter(
       (*access)->configuration, (*access)->file_system, (*access)->account, context.clock,
       digest_cache_path(context),

@@ -1,8 +1,11 @@
 #include "cluster/yarn/client/yarn_session.h"
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,8 @@
 #include "client/fail.h"
 #include "client/job_display.h"
 #include "client/job_watch.h"
+#include "client/report.h"
+#include "client/text.h"
 #include "host/ending_signals.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
@@ -32,6 +37,7 @@ constexpr std::chrono::seconds kSoonStarted(10);
 // One wait for new lines; and the pause where there is nobody to ask, or our reader is slow.
 constexpr std::chrono::seconds kLinesWait(5);
 constexpr base::milliseconds kLinesPause(250);
+constexpr std::size_t kMaxToldNotes = 64;
 
 class YarnSession {
  public:
@@ -56,6 +62,7 @@ class YarnSession {
   void on_signal(int number);
   // Until the next look.
   base::Duration on_status(const job::JobStatus& status);
+  void tell_notes();
   void keep_allocation_limit();
   void fetch_lines();
   void on_lines(Result<std::vector<cluster::LogLine>> lines);
@@ -68,6 +75,7 @@ class YarnSession {
   net::EventLoop loop_;
   net::Watch signals_;
   job::JobStatus status_;  // the last one that was known
+  std::set<std::string> told_notes_;
   std::unique_ptr<JobDisplay> display_;
   bool left_ = false;
   std::optional<job::Cause> given_up_;  // why, where its master never came
@@ -92,6 +100,7 @@ Result<> YarnSession::start(const DisplayOptions& options) {
   view.url = yarn_page_url(access_.configuration, id_);
   display_ = std::make_unique<JobDisplay>(loop_, context_, view, [this] { return status_; });
   display_->start(status_);
+  tell_notes();
   watch_.start(std::move(status_site), yarn_site(access_, context_));
   if (display_->wants_lines()) fetch_lines();
   return {};
@@ -99,9 +108,24 @@ Result<> YarnSession::start(const DisplayOptions& options) {
 
 base::Duration YarnSession::on_status(const job::JobStatus& status) {
   status_ = status;
+  tell_notes();
   keep_allocation_limit();
   const bool waits_long = !allocation_limit_.is_settled() && context_.clock.now() > soon_started_;
   return waits_long ? kWaitingInterval : kStatusInterval;
+}
+
+// Each once: what its master has remarked.
+void YarnSession::tell_notes() {
+  for (const std::string& note : status_.notes) {
+    if (told_notes_.size() < kMaxToldNotes && told_notes_.insert(note).second) {
+      display_->notice(harmless(note));
+    }
+  }
+  for (const std::string& sentence : lost_outputs(status_)) {
+    if (told_notes_.size() < kMaxToldNotes && told_notes_.insert(sentence).second) {
+      display_->warning(sentence);
+    }
+  }
 }
 
 void YarnSession::keep_allocation_limit() {

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "cluster/yarn/outputs_config.h"
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
 #include "hadoop/class_path.h"
@@ -139,6 +140,7 @@ Result<> prepare_container(base::Logger& logger) {
   }
   GANGRUN_ASSIGN(hadoop::Credentials credentials, container_credentials());
   credentials.secrets.erase(cluster::kAgentConfigSecret);
+  credentials.secrets.erase(cluster::kOutputsSecret);
   if (credentials.tokens.empty() && credentials.secrets.empty()) {
     ::unsetenv(kTokenFileVariable);  // NOLINT(concurrency-mt-unsafe): see variable_of_node()
     return {};

@@ -29,6 +29,7 @@
 #include "cluster/yarn/node/yarn_page.h"
 #include "cluster/yarn/result_copy.h"
 #include "cluster/yarn/uploads.h"
+#include "cluster/yarn/where_containers_work.h"
 #include "cluster/yarn/yarn_cluster.h"
 #include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/zookeeper_defaults.h"
@@ -203,6 +204,13 @@ Result<> YarnMaster::make_cluster() {
   options.environment["HADOOP_USER_NAME"] = config_.user;
   options.environment[cluster::YarnCluster::kClassPathVariable] =
       hadoop_.get_or(hadoop::kClassPathProperty, std::string(hadoop::kDefaultClassPath));
+  options.outputs = {.folder = config_.history_folder + cluster::kOutputsFolder,
+                     .user = config_.user,
+                     .hadoop = config_.hadoop,
+                     .token_service = config_.token_service};
+  if (const auto limit = config_.spec.outputs_limit_mib) {
+    options.outputs.limit_bytes = static_cast<std::uint64_t>(*limit) << 20U;
+  }
   options.credentials = credentials_;
   options.credentials.secrets.erase(cluster::kMasterConfigSecret);
   std::erase_if(options.credentials.tokens,
@@ -357,6 +365,10 @@ Result<master::Settings> YarnMaster::settings() {
   settings.result_folder = kLocalResults;
   result_copy_ = std::make_unique<cluster::ResultCopy>(loop_, logger_, *files_, far_results());
   settings.far_results = result_copy_.get();
+  settings.agents_keep_outputs = true;
+  settings.remarks.push_back(cluster::where_containers_work(
+      config_.spec, base::format("{}{}{}", hadoop::to_string(files_->file_system()),
+                                 config_.history_folder, cluster::kOutputsFolder)));
   return settings;
 }
 

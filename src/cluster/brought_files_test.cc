@@ -1,4 +1,4 @@
-#include "cluster/ssh/host_outputs.h"
+#include "cluster/brought_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class HostOutputsTest : public testing::Test {
+class BroughtFilesTest : public testing::Test {
  protected:
-  HostOutputsTest() { fs::create_directories(top_ / "outside"); }
-  ~HostOutputsTest() override { fs::remove_all(top_); }
+  BroughtFilesTest() { fs::create_directories(top_ / "outside"); }
+  ~BroughtFilesTest() override { fs::remove_all(top_); }
 
   [[nodiscard]] std::string content(const std::string& name) const {
     return base::read_file((top_ / "gpu1" / name).string(), 64).value_or("not there");
@@ -25,12 +25,12 @@ class HostOutputsTest : public testing::Test {
 
   const fs::path top_ =
       fs::path(testing::TempDir()) /
-      ("host-outputs-" +
+      ("brought-files-" +
        std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-  HostOutputs outputs_{(top_ / "gpu1").string(), 20};
+  BroughtFiles outputs_{(top_ / "gpu1").string(), 20};
 };
 
-TEST_F(HostOutputsTest, FilesComeWithTheirFoldersInPlaceOfOlderOnes) {
+TEST_F(BroughtFilesTest, FilesComeWithTheirFoldersInPlaceOfOlderOnes) {
   for (const char* text : {"first", "later"}) {
     ASSERT_TRUE(outputs_.begin({"model/deep/weights", 5, false, ""}).ok());
     ASSERT_TRUE(outputs_.add(std::string_view(text).substr(0, 2)).ok());
@@ -46,7 +46,7 @@ TEST_F(HostOutputsTest, FilesComeWithTheirFoldersInPlaceOfOlderOnes) {
   EXPECT_EQ(outputs_.bytes(), 10U);
 }
 
-TEST_F(HostOutputsTest, WhatHasNotComeWholeIsNotThere) {
+TEST_F(BroughtFilesTest, WhatHasNotComeWholeIsNotThere) {
   ASSERT_TRUE(outputs_.begin({"weights", 5, false, ""}).ok());
   ASSERT_TRUE(outputs_.add("123").ok());
   EXPECT_EQ(content("weights"), "not there");
@@ -56,7 +56,7 @@ TEST_F(HostOutputsTest, WhatHasNotComeWholeIsNotThere) {
   EXPECT_FALSE(outputs_.add("45").ok());
 }
 
-TEST_F(HostOutputsTest, NothingOutsideTheFolderIsTouched) {
+TEST_F(BroughtFilesTest, NothingOutsideTheFolderIsTouched) {
   for (const char* name : {"../outside/x", "/etc/x", "", "a//b", "a/./b", "a/"}) {
     EXPECT_THAT(outputs_.begin({name, 1, false, ""}).error().message,
                 HasSubstr("is no file of a folder"))
@@ -74,7 +74,7 @@ TEST_F(HostOutputsTest, NothingOutsideTheFolderIsTouched) {
   EXPECT_TRUE(fs::is_empty(top_ / "outside"));
 }
 
-TEST_F(HostOutputsTest, NoMoreComesThanWasAskedFor) {
+TEST_F(BroughtFilesTest, NoMoreComesThanWasAskedFor) {
   EXPECT_THAT(outputs_.begin({"big", 21, false, ""}).error().message,
               HasSubstr("'big' is more than was asked for"));
   ASSERT_TRUE(outputs_.begin({"a", 2, false, ""}).ok());

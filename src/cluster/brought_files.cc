@@ -1,4 +1,4 @@
-#include "cluster/ssh/host_outputs.h"
+#include "cluster/brought_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ bool stays_inside(const std::string& target, std::size_t depth) {
 }  // namespace
 
 // No part of the way may be a link that another file has made.
-Result<base::UniqueFd> HostOutputs::open_parent(const std::string& name) {
+Result<base::UniqueFd> BroughtFiles::open_parent(const std::string& name) {
   GANGRUN_ASSIGN(std::vector<std::string> parts, parts_of(name));
   base_name_ = std::move(parts.back());
   parts.pop_back();
@@ -81,7 +81,7 @@ Result<base::UniqueFd> HostOutputs::open_parent(const std::string& name) {
   return at;
 }
 
-Result<> HostOutputs::begin(const OutputMessage& output) {
+Result<> BroughtFiles::begin(const BroughtFile& output) {
   if (file_.valid()) return refused(output.name, "comes before another file is whole");
   if (++files_ > kMaxFiles) return refused(output.name, "is one of too many files");
   if (limit_ > 0 && output.size > limit_ - std::min(limit_, bytes_)) {
@@ -101,7 +101,7 @@ Result<> HostOutputs::begin(const OutputMessage& output) {
   return left_ == 0 ? finish() : Result<>();
 }
 
-Result<> HostOutputs::link(const OutputMessage& output) {
+Result<> BroughtFiles::link(const BroughtFile& output) {
   GANGRUN_ASSIGN(const base::UniqueFd parent, open_parent(output.name));
   const auto depth =
       static_cast<std::size_t>(std::count(output.name.begin(), output.name.end(), '/'));
@@ -119,7 +119,7 @@ Result<> HostOutputs::link(const OutputMessage& output) {
   return {};
 }
 
-Result<> HostOutputs::add(std::string_view bytes) {
+Result<> BroughtFiles::add(std::string_view bytes) {
   if (!file_.valid() || bytes.size() > left_)
     return base::invalid_argument("no file was announced");
   GANGRUN_TRY(base::write_all(file_.get(), bytes, base::format("{}/{}", folder_, base_name_)));
@@ -128,7 +128,7 @@ Result<> HostOutputs::add(std::string_view bytes) {
   return left_ == 0 ? finish() : Result<>();
 }
 
-Result<> HostOutputs::finish() {
+Result<> BroughtFiles::finish() {
   file_.reset();
   const std::string part = base_name_ + kPart;
   if (::renameat(parent_.get(), part.c_str(), parent_.get(), base_name_.c_str()) != 0) {
@@ -139,7 +139,7 @@ Result<> HostOutputs::finish() {
   return {};
 }
 
-void HostOutputs::drop() {
+void BroughtFiles::drop() {
   if (!file_.valid()) return;
   file_.reset();
   --files_;

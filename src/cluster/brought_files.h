@@ -6,24 +6,31 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "cluster/ssh/keeper_messages.h"
 
 namespace gangrun::cluster {
 
-// Files that one host brings, into a folder of this machine. The host may be hostile: nothing
+// A file that comes from where tasks have written it, or a symbolic link where it has a target.
+struct BroughtFile {
+  std::string name;  // relative to the folder into which it is brought
+  std::uint64_t size = 0;
+  bool is_executable = false;
+  std::string target{};
+};
+
+// Files that one host or task brings, into a folder of this machine. It may be hostile: nothing
 // outside the folder is touched, and no link leads out of it.
-class HostOutputs {
+class BroughtFiles {
  public:
   // `limit`: of all bytes together; 0: none.
-  HostOutputs(std::string folder, std::uint64_t limit)
+  BroughtFiles(std::string folder, std::uint64_t limit)
       : folder_(std::move(folder)), limit_(limit) {}
-  HostOutputs(const HostOutputs&) = delete;
-  HostOutputs& operator=(const HostOutputs&) = delete;
+  BroughtFiles(const BroughtFiles&) = delete;
+  BroughtFiles& operator=(const BroughtFiles&) = delete;
   // What has not come whole is removed.
-  ~HostOutputs() { drop(); }
+  ~BroughtFiles() { drop(); }
 
   // The file comes in place of one of its name when it is whole.
-  base::Result<> begin(const OutputMessage& output);
+  base::Result<> begin(const BroughtFile& output);
   base::Result<> add(std::string_view bytes);
   // Nothing more comes of the file that came.
   void drop();
@@ -33,7 +40,7 @@ class HostOutputs {
 
  private:
   base::Result<base::UniqueFd> open_parent(const std::string& name);
-  base::Result<> link(const OutputMessage& output);
+  base::Result<> link(const BroughtFile& output);
   base::Result<> finish();
 
   const std::string folder_;

@@ -1,4 +1,4 @@
-#include "cluster/yarn/client/upload_progress.h"
+#include "client/transfer_progress.h"
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,20 @@ namespace {
 
 constexpr std::uint64_t kMib = std::uint64_t{1} << 20U;
 
-void upload(UploadProgress& progress, std::uint64_t size) {
+TransferProgress uploads(TestContext& test, const RunOptions& options) {
+  Console& console = test.context().console;
+  return {console, "upload", TransferProgress::form_for(console, options)};
+}
+
+void upload(TransferProgress& progress, std::uint64_t size) {
   for (std::uint64_t sent = 0; sent < size; sent += size / 200)
     progress.show("env.zip", sent, size);
   progress.show("env.zip", size, size);
 }
 
-TEST(UploadProgress, ALineForAFileAndEachQuarterOfALargeOne) {
+TEST(TransferProgress, ALineForAFileAndEachQuarterOfALargeOne) {
   TestContext test;
-  UploadProgress progress(test.context().console, {});
+  TransferProgress progress = uploads(test, {});
   progress.show("nothing", 0, 0);
   progress.show("small", kMib, kMib);
   upload(progress, 200 * kMib);
@@ -33,11 +38,11 @@ TEST(UploadProgress, ALineForAFileAndEachQuarterOfALargeOne) {
   EXPECT_EQ(test.out(), "");
 }
 
-TEST(UploadProgress, AnObjectForEachPercent) {
+TEST(TransferProgress, AnObjectForEachPercent) {
   TestContext test;
   RunOptions options;
   options.display.json = true;
-  UploadProgress progress(test.context().console, options);
+  TransferProgress progress = uploads(test, options);
   upload(progress, 400);
   const std::string out = test.out();
   EXPECT_EQ(out.substr(0, out.find('\n')),
@@ -47,15 +52,15 @@ TEST(UploadProgress, AnObjectForEachPercent) {
   EXPECT_EQ(test.err(), "");
 }
 
-TEST(UploadProgress, IsSilentWhereOnlyTheJobIsPrinted) {
+TEST(TransferProgress, IsSilentWhereOnlyTheJobIsPrinted) {
   TestContext test;
   RunOptions detached;
   detached.display.json = true;
   detached.detach = true;
-  UploadProgress(test.context().console, detached).show("a", 1, 2);
+  uploads(test, detached).show("a", 1, 2);
   RunOptions quiet;
   quiet.display.quiet = true;
-  UploadProgress(test.context().console, quiet).show("a", 1, 2);
+  uploads(test, quiet).show("a", 1, 2);
   EXPECT_EQ(test.out() + test.err(), "");
 }
 

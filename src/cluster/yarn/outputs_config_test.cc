@@ -1,0 +1,41 @@
+#include "cluster/yarn/outputs_config.h"
+
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+
+namespace {
+
+OutputsConfig sample() {
+  return {.folder = "/user/ann/.gangrun/history/application_1_0001/outputs",
+          .user = "ann",
+          .hadoop = {{"fs.defaultFS", "hdfs://nn"}},
+          .token_service = "ha-hdfs:nn",
+          .limit_bytes = 1 << 20};
+}
+
+TEST(OutputsConfig, ComesBackFromItsJson) {
+  for (OutputsConfig config : {sample(), OutputsConfig{.folder = "/o", .user = "b"}}) {
+    const auto again = outputs_config_from_json(to_json(config));
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(*again, config);
+  }
+}
+
+TEST(OutputsConfig, WhatIsMissingOrWrongIsNamed) {
+  const base::Json whole = to_json(sample());
+  for (const auto& [key, value] : whole.items()) {
+    base::Json wrong = whole;
+    wrong[key] = true;
+    const auto read = outputs_config_from_json(wrong);
+    ASSERT_FALSE(read.ok()) << key;
+    EXPECT_NE(read.error().message.find(key), std::string::npos) << read.error().message;
+    if (key == "limit_bytes") continue;
+    wrong.erase(key);
+    EXPECT_FALSE(outputs_config_from_json(wrong).ok()) << key;
+  }
+}
+
+}  // namespace
+
+}  // namespace gangrun::cluster
