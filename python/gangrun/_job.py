@@ -72,6 +72,9 @@ class Prepared:
     # Where its tasks work, if that is a folder which this package makes for them; else empty.
     remark: str = ""
 
+    def client_env(self, own: Optional[Mapping[str, str]]) -> dict[str, str]:
+        return {**({"GANGRUN_REMARK": self.remark} if self.remark else {}), **(own or {})}
+
 
 def specs_of(tasks: Mapping[str, Union[TaskSpec, int]]) -> dict[str, TaskSpec]:
     if not isinstance(tasks, Mapping) or not tasks:

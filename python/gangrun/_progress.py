@@ -48,6 +48,13 @@ class Progress:
             self.is_open = False
             self._write("\n")
 
+    def event(self, event: Mapping[str, Any]) -> None:
+        """One of `gangrun run --json` that is for somebody without a display."""
+        if event["event"] == "upload":
+            self.upload(event)
+        else:
+            self.notice(event["sentence"])
+
     def upload(self, event: Mapping[str, Any]) -> None:
         """An event of that kind from `gangrun run --json`: a line at the beginning, and of a large file for each quarter."""
         name, sent, size = event["name"], event["sent"], event["size"]

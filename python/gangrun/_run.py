@@ -124,10 +124,8 @@ class Run:
             self._on_line(event["task"], event["stream"], event["line"])
 
     def _show(self, event: Event) -> None:
-        if event.get("event") == "upload":
-            self._told.upload(event)
-        elif self._display is None and event.get("event") == "notice":
-            self._told.notice(event["sentence"])
+        if event.get("event") == "upload" or (self._display is None and event.get("event") == "notice"):
+            self._told.event(event)
         elif self._display is not None:
             try:
                 self._display.event(event)
@@ -436,10 +434,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
-    outputs      files and folders to keep, relative to where a task works; []: none; for some task types: TaskSpec(outputs=…)
-    outputs_limit   the most that a host brings of a copied folder where no outputs are named, such as "1 GiB"
-    keep_folders    True: folders that were copied for the job stay until `gangrun rm`
-    queue, framework, restarts, timeouts, success, yarn, kubernetes, job   keys of a job (docs/job.md)
+    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, outputs_limit, keep_folders, job   (docs/job.md)
     hosts, hostfile, ssh_config   with on="ssh": ["gpu1:8", "gpu2:8"], or a file with the hosts; ssh's configuration (docs/ssh.md)
     principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
     block        False: return once the job is submitted; the job stops when this process exits
@@ -469,12 +464,11 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         raise
     finally:
         told.end()
-    client_env = {**({"GANGRUN_REMARK": prepared.remark} if prepared.remark else {}), **(client_env or {})}
-    started = Run(on=on, env=client_env, prepared=prepared, owned=not detach, on_status=on_status, on_line=on_line,
+    started = Run(on=on, env=prepared.client_env(client_env), prepared=prepared, owned=not detach, on_status=on_status, on_line=on_line,
                   with_lines=kind == "lines", display=shown, told=told)
     try:
         if detach:
-            done = _program.call(["run", "--detach", "--json", prepared.path], env=client_env, timeout=SUBMIT_LIMIT_S)
+            done = _program.call(["run", "--detach", "--json", prepared.path], env=started._env, timeout=SUBMIT_LIMIT_S)
             started._id = json.loads(done.stdout)["job"]
             started._leave_staging()
             return started

@@ -4,6 +4,7 @@ never just gone."""
 import json
 import os
 import re
+import signal
 import stat
 
 import pytest
@@ -11,12 +12,13 @@ import pytest
 from waiting import wait_until
 
 from yarn import secured
+from yarn.processes import processes
 
 SECURE = pytest.param("privacy", marks=pytest.mark.secure)
 decides = pytest.mark.parametrize("security", ["simple", SECURE])
 # As every task of a type writes it: folders in folders, names with blanks and letters, an empty file, a program, links.
 WRITE = r'''
-mkdir -p 'model/deep er' && echo "weights of $GANGRUN_TASK" > "model/deep er/wei ght.$GANGRUN_TASK_INDEX"
+mkdir -p 'model/deep er' && echo "weights of $GANGRUN_TASK_INDEX" > "model/deep er/wei ght.$GANGRUN_TASK_INDEX"
 echo ü > model/größe; : > model/empty; echo 'echo ran' > model/run.sh; chmod +x model/run.sh
 ln -s größe model/latest; ln -s /etc/passwd model/passwd; echo scratch > scratch; echo said
 '''
@@ -69,7 +71,7 @@ def test_what_is_named_goes_to_hdfs_and_is_fetched(jobs, home, security):
     here = fetched(jobs, home, job)
     expected = {f"worker-{index}/{name}{f'.{index}' if name.endswith('ght') else ''}" for index in (0, 1) for name in FILES}
     assert set(here) == expected
-    assert here["worker-1/model/deep er/wei ght.1"].read_text() == "weights of worker:1\n"
+    assert here["worker-1/model/deep er/wei ght.1"].read_text() == "weights of 1\n"
     assert here["worker-0/model/latest"].read_text() == "ü\n" == here["worker-0/model/größe"].read_text()
     assert {stat.S_IMODE(path.stat().st_mode) for path in here.values()} == {0o644, 0o755}
     assert os.access(here["worker-0/model/run.sh"], os.X_OK)
@@ -140,27 +142,28 @@ def test_without_outputs_the_run_says_that_the_folders_go(jobs):
 
 
 def test_a_quota_that_is_full_is_told_and_the_verdict_stands(jobs, home):
-    """The folder of the job's history has room for nothing: an administrator's quota."""
-    command = f'mkdir model; echo 1 > model/a; : > {jobs.folder}/ready; while [ ! -e {jobs.folder}/go ]; do sleep 0.1; done'
+    """The folder of the job's outputs has room for no block: an administrator's quota."""
+    command = f'mkdir model; echo 1 > model/a; : > model/empty; : > {jobs.folder}/ready; while [ ! -e {jobs.folder}/go ]; do sleep 0.1; done'
     job = jobs.submit("-r", "worker:1", "-m", "128m", "--output", "model", "--", "sh", "-c", command)
     wait_until(lambda: (jobs.folder / "ready").exists(), "the task to run", 120)
-    history = f"/user/{secured.USER}/.gangrun/history"
-    jobs.hadoop.run("hdfs", "dfsadmin", "-setQuota", "2", history)
-    try:
-        (jobs.folder / "go").touch()
-        status = jobs.wait_for_state(job, "succeeded", "failed")
-        lost = jobs.order("logs", job).stdout
-    finally:
-        jobs.hadoop.run("hdfs", "dfsadmin", "-clrQuota", history)
+    outputs = f"/user/{secured.USER}/.gangrun/history/{job}/outputs"
+    jobs.hadoop.run("hdfs", "dfs", "-mkdir", "-p", outputs)
+    jobs.hadoop.run("hdfs", "dfsadmin", "-setSpaceQuota", "1m", outputs)
+    (jobs.folder / "go").touch()
+    status = jobs.wait_for_state(job, "succeeded", "failed")
     assert status["state"] == "succeeded", status
-    assert "gangrun: outputs were not all kept: " in lost and "quota" in lost
+    (lost,) = [task["lost_outputs"] for task in status["tasks"]]
+    assert lost.startswith("could not be written: model/a (") and "quota" in lost, lost
+    assert set(fetched(jobs, home, job)) == {"worker-0/model/empty"}
 
 
 def test_a_container_that_is_lost_is_told_to_have_left_nothing(jobs):
-    command = 'mkdir model; echo 1 > model/a; echo "agent $PPID"; exec sleep 1000'
+    command = f"mkdir model; echo 1 > model/a; : > {jobs.folder}/ready; exec sleep 1000"
     job = jobs.submit("-r", "worker:1", "-m", "128m", "--output", "model", "--", "sh", "-c", command)
-    pid = wait_until(lambda: re.search(r"agent (\d+)", jobs.order("logs", job).stdout), "the task to run", 120)
-    os.kill(int(pid.group(1)), 9)
+    wait_until(lambda: (jobs.folder / "ready").exists(), "the task to run", 120)
+    jobs.wait_for_state(job, "running")
+    for pid in processes(f"{job}.worker.0"):
+        os.kill(pid, signal.SIGKILL)
     status = jobs.wait_for_state(job, "failed")
     assert [task["lost_outputs"] for task in status["tasks"]] == ["its container ended before they were written"]
 

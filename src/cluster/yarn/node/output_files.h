@@ -45,8 +45,8 @@ struct OutputsEnd {
     std::string name;
     std::string why;
   };
-  std::vector<Failure> failures;  // of files
-  std::string trouble;            // that ended it all
+  std::vector<Failure> failures{};  // of files
+  std::string trouble{};            // that ended it all
 };
 
 // One text for what its user is to know: what is over the limit, or could not be written. Empty:
