@@ -212,7 +212,7 @@ def to_html(status: Status) -> str:
     head = "".join(f"<th style='text-align:left'>{column}</th>" for column in COLUMNS)
     body = "".join("<tr>" + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells(task)) + "</tr>"
                    for task in shown)
-    notes = [harmless(note) for note in status.get("notes", [])]
+    notes = [_texts.harmless(note) for note in status.get("notes", [])]
     below = "".join(f"<div>{html.escape(text)}</div>" for text in (rest, what_now(status), *notes) if text)
     return (f"<div><b>{html.escape(headline(status))}</b><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f"{below}</div>")

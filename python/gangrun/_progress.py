@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, Callable, Mapping, Optional
 
-from gangrun import _display
+from gangrun import _texts
 
 # A long step says no more often than this that it goes on, but on a terminal.
 INTERVAL_S = 10.0
@@ -41,7 +41,7 @@ class Progress:
     def notice(self, sentence: str) -> None:
         """What a job says of itself: where its tasks work, what was brought."""
         self.end()
-        self._line(_display.harmless(sentence))
+        self._line(_texts.harmless(sentence))
 
     def end(self) -> None:
         if self.is_open:
