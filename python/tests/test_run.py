@@ -92,7 +92,7 @@ def leave(code):
 
 def test_the_text_of_sys_exit_is_in_the_message(folder):
     """Python prints it and ends with 1: so it is a failure with words, and a number is a status without."""
-    with pytest.raises(errors.JobFailed, match=r"exited with status 1 \(SystemExit: no data in /in\)"):
+    with pytest.raises(errors.JobFailed, match=r'exited with status 1 \(it raised "SystemExit: no data in /in"\)'):
         gangrun.run({"worker": 1}, leave, args=("no data in /in",))
     with pytest.raises(errors.JobFailed, match=r"exited with status 3$"):
         gangrun.run({"worker": 1}, leave, args=(3,))
