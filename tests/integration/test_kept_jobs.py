@@ -172,7 +172,8 @@ def test_a_detached_job_whose_folder_is_removed_ends(run_gangrun, home, tmp_path
     """It ran on, listed nowhere."""
     assert run_gangrun("run", "-d", "--", "sh", "-c", "while :; do sleep 1; done", cwd=tmp_path).status == 0
     (folder,) = home.glob("jobs/*")
-    shutil.rmtree(folder)
+    # Its processes may write there meanwhile.
+    wait_until(lambda: shutil.rmtree(folder, ignore_errors=True) or not folder.exists(), "the removal of the folder")
     wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), lambda: f"the end of {processes_with(f'GANGRUN_HOME={home}')}")
     assert json.loads(run_gangrun("ps", "--json").stdout) == []
 
