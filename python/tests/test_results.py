@@ -54,7 +54,7 @@ def test_an_exception_of_the_users_own_script_is_the_same_class_here(folder):
 
 
 def test_an_exception_that_cannot_travel_is_told_in_words(folder):
-    with pytest.raises(errors.JobFailed, match=r"worker:0 on 127.0.0.1 exited with status 1 \(Picky: 1 and 2\)") as caught:
+    with pytest.raises(errors.JobFailed, match=r'worker:0 on 127.0.0.1 exited with status 1 \(it raised "Picky: 1 and 2"\)') as caught:
         gangrun.run({"worker": 1}, fail_with, args=("picky",))
     assert "raise Picky(1, 2)" in str(caught.value.__cause__)
 
