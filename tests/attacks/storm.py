@@ -274,7 +274,7 @@ class Run:
         wait_until(lambda: not self.processes(), Left, lambda: f"the end of {[each.words for each in self.processes().values()]}")
         # The next command takes away what killed processes could not.
         self.command("status", "last")
-        bound = [line for line in pathlib.Path("/proc/net/unix").read_text().splitlines() if str(self.home) in line]
+        bound = [line for line in pathlib.Path("/proc/net/unix").read_text(errors="replace").splitlines() if str(self.home) in line]
         if sockets := [*bound, *map(str, self.home.glob("jobs/*/*.sock"))]:
             raise Left(f"sockets: {sockets}")
         if set(os.listdir("/dev/shm")) - self.shared_memory:

@@ -186,7 +186,7 @@ class Round:
         wait_until(lambda: not living(self.marker), f"the end of {living(self.marker)}")
         # The next command takes away what killed processes could not.
         self.status()
-        sockets = pathlib.Path("/proc/net/unix").read_text()
+        sockets = pathlib.Path("/proc/net/unix").read_text(errors="replace")
         if str(self.folder) in sockets or list(self.folder.glob("jobs/*/*.sock")):
             raise Failure("a socket is left")
         if set(os.listdir("/dev/shm")) - self.shared_memory:
