@@ -17,6 +17,8 @@ import tempfile
 import threading
 import urllib.parse
 
+from rogue_server import RogueServer
+
 LIMIT_S = 150
 TOKEN = "token-of-this-test-that-nobody-else-may-see"
 HOP_BY_HOP = {"connection", "transfer-encoding", "content-length", "keep-alive"}
@@ -145,24 +147,14 @@ class RogueApi:
         self.context.load_cert_chain(self.certificate, key)
         self.behave, self.upstream = behave, upstream
         self.talks = []
-        self.server = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        with contextlib.suppress(OSError):  # closed
-            while True:
-                connection, _ = self.server.accept()
-                threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+        self.server = RogueServer(self.talk, LIMIT_S)
+        self.port, self.close = self.server.port, self.server.close
 
     def talk(self, connection):
-        # A client that has enough leaves.
-        with connection, contextlib.suppress(OSError, http.client.HTTPException):
-            connection.settimeout(LIMIT_S)
-            with self.context.wrap_socket(connection, server_side=True) as secured:
-                talk = Talk(secured, self.upstream)
-                self.talks.append(talk)
-                self.behave(talk)
+        with contextlib.suppress(http.client.HTTPException), self.context.wrap_socket(connection, server_side=True) as secured:
+            talk = Talk(secured, self.upstream)
+            self.talks.append(talk)
+            self.behave(talk)
 
     def kubeconfig(self, path, **changes):
         """For a client with a token that trusts this server's certificate."""
@@ -172,10 +164,6 @@ class RogueApi:
                   "users": [{"name": "u", "user": {"token": TOKEN}}], "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}
         pathlib.Path(path).write_text(json.dumps(config))
         return path
-
-    def close(self):
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
 
 
 def upstream_of(kubectl, folder):

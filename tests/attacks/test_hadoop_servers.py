@@ -3,14 +3,12 @@
 What they say is text, is bounded, and ends at most the command. No cluster is needed.
 """
 
-import contextlib
 import json
 import os
-import socket
 import struct
-import threading
 
 import pytest
+from rogue_server import RogueServer
 from said import EVIL, assert_clean, usage_of
 
 MOST_MEMORY_KB = 400 * 1024
@@ -18,33 +16,6 @@ LIMIT_S = 60
 NO_ANSWER = 124
 SITE = "<configuration>{}</configuration>"
 PROPERTY = "<property><name>{}</name><value>{}</value></property>"
-
-
-class Server:
-    """`behave` gets each connection."""
-
-    def __init__(self, behave):
-        self.behave, self.count = behave, 0
-        self.server = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        with contextlib.suppress(OSError):  # closed
-            while True:
-                connection, _ = self.server.accept()
-                self.count += 1
-                threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
-
-    def talk(self, connection):
-        # A client that has enough leaves.
-        with connection, contextlib.suppress(OSError):
-            connection.settimeout(LIMIT_S)
-            self.behave(connection)
-
-    def close(self):
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
 
 
 def flood(connection, piece):
@@ -186,7 +157,7 @@ def at_rogue(gangrun, home, tmp_path):
     conf.mkdir()
 
     def run(words, manager, name_node):
-        made.extend([Server(manager), Server(name_node)])
+        made.extend([RogueServer(manager, LIMIT_S), RogueServer(name_node, LIMIT_S)])
         rm, nn = made[-2].port, made[-1].port
         properties = {"core-site.xml": {"fs.defaultFS": "hdfs://127.0.0.1:1"},
                       "hdfs-site.xml": {"dfs.namenode.http-address": f"127.0.0.1:{nn}"},

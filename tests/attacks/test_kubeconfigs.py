@@ -5,13 +5,12 @@ None of them brings the token to somebody else, and none starts anything. No clu
 
 import json
 import os
-import socket
 import ssl
 import subprocess
-import threading
 
 import pytest
 from rogue_api import TOKEN, RogueApi, make_certificate
+from rogue_server import RogueServer
 from said import EVIL, assert_clean, assert_logs_clean, usage_of
 
 MOST_MEMORY_KB = 300 * 1024
@@ -51,28 +50,12 @@ def make_server(tmp_path):
         server.close()
 
 
-class PlainServer:
+class PlainServer(RogueServer):
     """Takes connections and keeps what is sent first."""
 
     def __init__(self):
         self.got = []
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                connection, _ = self.server.accept()
-            except OSError:
-                return  # closed
-            with connection:
-                connection.settimeout(LIMIT_S)
-                self.got.append(connection.recv(1 << 16))
-
-    def close(self):
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
+        super().__init__(lambda connection: self.got.append(connection.recv(1 << 16)), LIMIT_S)
 
 
 @pytest.fixture
