@@ -12,7 +12,10 @@ constexpr const char* kLoopback = "127.0.0.1";
 
 base::Result<std::string> AgentWay::take(const job::TaskStatus* task,
                                          const base::Result<cluster::TunnelAgent>& agent) {
-  if (!agent.ok()) return agent.error().message;
+  if (!agent.ok()) {
+    if (agent.error().code == base::Code::kPermissionDenied) return agent.error();
+    return agent.error().message;
+  }
   GANGRUN_TRY(open_entrance(agent->secret));
   ports_.clear();
   if (task != nullptr) {

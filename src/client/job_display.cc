@@ -12,6 +12,9 @@ namespace {
 
 // The display is brought up to date no more often than that.
 constexpr base::milliseconds kInterval(200);
+// Until the first look for lines; each takes twice as long as the one before, up to kInterval. Then
+// the kernel tells of them: a watch costs a short job more at its end than it gives.
+constexpr base::milliseconds kFirstLook(10);
 // While more than that waits for a slow reader, no more lines are read.
 constexpr std::size_t kMaxQueuedBytes = std::size_t{1} << 20U;
 constexpr base::milliseconds kReaderTimeout(kReaderTimeoutMs);
@@ -52,7 +55,7 @@ base::Result<> JobDisplay::open_logs(const std::string& log_folder,
                                      const std::vector<job::TaskStatus>& tasks) {
   if (!view_->wants_lines()) return {};
   GANGRUN_ASSIGN(logs_, cluster::LocalLogs::open(log_folder, tasks, request_));
-  arm_logs();
+  look_after(kFirstLook);
   return {};
 }
 
@@ -61,9 +64,19 @@ void JobDisplay::start(const job::JobStatus& status) {
   timer_ = loop_.after(kInterval, [this] { show(); });
 }
 
+void JobDisplay::look_after(base::milliseconds pause) {
+  look_timer_ = loop_.after(pause, [this, pause] {
+    if (!logs_) return;
+    if (pause >= kInterval) logs_->watch();
+    read_lines();
+    if (pause < kInterval) look_after(2 * pause);
+  });
+}
+
 void JobDisplay::stop() {
   stopped_ = true;
   timer_.reset();
+  look_timer_.reset();
   logs_watch_.reset();
 }
 

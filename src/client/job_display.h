@@ -50,6 +50,7 @@ class JobDisplay {
 
  private:
   void show();
+  void look_after(base::milliseconds pause);
   void read_lines();
   bool show_lines();
   void arm_logs();
@@ -67,6 +68,7 @@ class JobDisplay {
   net::Watch out_watch_;
   net::Watch err_watch_;
   net::Timer timer_;
+  net::Timer look_timer_;
   bool stopped_ = false;
   bool given_up_ = false;
 };

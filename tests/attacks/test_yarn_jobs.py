@@ -234,7 +234,7 @@ def test_another_user_writes_nothing_on_hdfs(victim, tmp_path, path):
     assert done.stdout == "403", (done, (tmp_path / "said").read_text())
 
 
-@pytest.mark.parametrize("words", [("status",), ("status", "--json"), ("logs",), ("why",), ("kill",), ("kill", "--now"), ("result",)], ids=" ".join)
+@pytest.mark.parametrize("words", [("status",), ("status", "--json"), ("logs",), ("why",), ("kill",), ("kill", "--now"), ("result",), ("attach",), ("open",)], ids=" ".join)
 def test_another_user_does_nothing_by_our_commands(victim, words, tmp_path):
     command, *options = words
     # As somebody who knows the job's name.

@@ -98,13 +98,7 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
   if (::access(folder.c_str(), F_OK) != 0 && errno == ENOENT) {
     return base::not_found(base::format("there are no logs at {}", folder));
   }
-  // Users have only so many of these; without one the logs are looked at now and then.
-  logs->notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  if (logs->notify_.valid() && ::inotify_add_watch(logs->notify_.get(), folder.c_str(),
-                                                   IN_CREATE | IN_MODIFY | kRemoval) < 0) {
-    logs->notify_.reset();
-  }
-  // After the watch began, so that nothing comes unnoticed between the two.
+  logs->folder_ = folder;
   for (std::size_t i = 0; i < logs->sources_.size(); ++i) {
     Source& source = logs->sources_[i];
     if (request.tail) {
@@ -113,6 +107,18 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
     logs->queue(i);
   }
   return logs;
+}
+
+void LocalLogs::watch() {
+  if (std::exchange(is_watch_tried_, true)) return;
+  // Users have only so many of these; without one the logs are looked at now and then.
+  notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (notify_.valid() &&
+      ::inotify_add_watch(notify_.get(), folder_.c_str(), IN_CREATE | IN_MODIFY | kRemoval) < 0) {
+    notify_.reset();
+  }
+  // Of what came before, it tells nothing.
+  queue_all();
 }
 
 void LocalLogs::add(const job::TaskStatus& task, bool is_error) {
@@ -129,11 +135,12 @@ void LocalLogs::queue(std::size_t index) {
   queue_.push_back(index);
 }
 
+void LocalLogs::queue_all() {
+  for (std::size_t i = 0; i < sources_.size(); ++i) queue(i);
+}
+
 void LocalLogs::read_notifications() {
-  if (!notify_.valid()) {
-    for (std::size_t i = 0; i < sources_.size(); ++i) queue(i);
-    return;
-  }
+  if (!notify_.valid()) return queue_all();
   alignas(inotify_event) std::array<char, 16384> buffer{};
   while (true) {
     const ssize_t got = ::read(notify_.get(), buffer.data(), buffer.size());
@@ -142,7 +149,7 @@ void LocalLogs::read_notifications() {
       inotify_event event{};
       std::memcpy(&event, buffer.data() + at, sizeof(event));
       if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        for (std::size_t i = 0; i < sources_.size(); ++i) queue(i);
+        queue_all();
       } else if (event.len > 0) {
         const auto found = by_name_.find(buffer.data() + at + sizeof(event));
         if (found != by_name_.end()) {
@@ -253,6 +260,7 @@ Result<std::vector<LogLine>> LocalLogs::next(base::Instant deadline) {
     const base::Instant now = clock.now();
     const auto redraw_at = give_redrawn(now, lines);
     if (!lines.empty() || now >= deadline) return lines;
+    if (!is_watch_tried_) watch();
     if (!queue_.empty()) continue;
     const base::Instant until = redraw_at ? std::min(deadline, *redraw_at) : deadline;
     if (notify_.valid()) {

@@ -34,8 +34,12 @@ class LocalLogs final : public LogReader {
   base::Result<std::vector<LogLine>> next(base::Instant deadline) override;
   std::vector<LogLine> rest() override;
 
-  // Readable when next() may have something; for the caller's loop. -1 where the kernel tells
-  // nothing: then next() is to be called now and then.
+  // From now on the kernel tells of changes, where it can; a next() that waits begins with it. The
+  // watch's own end takes the kernel up to 20 ms (it waits until no processor uses it any more), so
+  // whoever reads a job's first moments looks by itself.
+  void watch();
+  // Readable when next() may have something; for the caller's loop. -1 where nothing is watched, or
+  // the kernel tells nothing: then next() is to be called now and then.
   [[nodiscard]] int changed_fd() const { return notify_.get(); }
 
  private:
@@ -55,6 +59,7 @@ class LocalLogs final : public LogReader {
   LocalLogs() = default;
   void add(const job::TaskStatus& task, bool is_error);
   void queue(std::size_t index);
+  void queue_all();
   static void give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines);
   void read_notifications();
   std::optional<base::Instant> give_redrawn(base::Instant now, std::vector<LogLine>& lines);
@@ -63,6 +68,8 @@ class LocalLogs final : public LogReader {
 
   bool as_it_is_ = false;
   std::chrono::milliseconds redraw_pace_ = kRedrawPace;
+  std::string folder_;
+  bool is_watch_tried_ = false;
   base::UniqueFd notify_;
   std::vector<Source> sources_;
   std::map<std::string, std::size_t> by_name_;

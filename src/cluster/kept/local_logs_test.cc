@@ -73,6 +73,7 @@ TEST_F(LocalLogsTest, ALogThatIsRemovedIsAnErrorAndNotTheEndOfItsLines) {
   append("worker-0.out", "a\n");
   auto logs = LocalLogs::open(folder_, tasks_, {});
   ASSERT_TRUE(logs.ok());
+  (*logs)->watch();
   EXPECT_THAT(next(**logs), ElementsAre("worker:0 a"));
   append("worker-1.out", "b\n");
   std::filesystem::remove(folder_ + "/worker-1.out");
@@ -94,6 +95,21 @@ TEST_F(LocalLogsTest, ReadsOnlyWhatIsAskedFor) {
   const auto wrong = LocalLogs::open(folder_, tasks_, request);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().code, base::Code::kNotFound);
+}
+
+// Its own end costs more than many a job.
+TEST_F(LocalLogsTest, IsWatchedOnlyWhereSomebodyWaits) {
+  append("worker-0.out", "a\n");
+  auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 a"));
+  append("worker-0.out", "b\n");
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 b"));
+  EXPECT_EQ((*logs)->changed_fd(), -1);
+  append("worker-0.out", "c\n");
+  (*logs)->watch();
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 c")) << "came before the watch";
+  EXPECT_GE((*logs)->changed_fd(), 0);
 }
 
 TEST_F(LocalLogsTest, FollowsFilesThatAppearAndGrow) {

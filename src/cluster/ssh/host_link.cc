@@ -211,39 +211,39 @@ void HostLink::await_copy() {
 }
 
 void HostLink::on_script(const ScriptLine& line) {
-  std::visit(base::Overloaded{
-                 [this](const NeedsAgent&) {
-                   if (is_copying_) return fail("asks twice for gangrun-agent");
-                   is_copying_ = true;
-                   await_copy();
-                   queue(options_.agent->content());
-                 },
-                 [this](const HasAgent&) {
-                   state_ = State::kHello;
-                   is_copying_ = false;
-                   limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
-                 },
-                 [this](const OtherMachine& other) {
-                   fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
-                                     base::shorten(base::harmless_sentence(other.what), kMaxWhat)));
-                 },
-                 [this](const NoFolder& none) {
-                   fail(base::format(
-                       "has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a "
-                       "job file names another",
-                       base::shorten(base::harmless_sentence(none.why), kMaxWhy)));
-                 },
-                 [this](const AgentNotKept& lost) {
-                   fail(base::format("could not keep gangrun-agent: {}",
-                                     base::shorten(base::harmless_sentence(lost.why), kMaxWhy)));
-                 },
-                 [this](const OtherWord& /*other*/) {
-                   fail(
-                       "has a login that reads what is for its shell: a file such as "
-                       "~/.bashrc reads standard input, which it must not without a "
-                       "terminal");
-                 }},
-             line);
+  std::visit(
+      base::Overloaded{[this](const NeedsAgent&) {
+                         if (is_copying_) return fail("asks twice for gangrun-agent");
+                         is_copying_ = true;
+                         await_copy();
+                         queue(options_.agent->content());
+                       },
+                       [this](const HasAgent&) {
+                         state_ = State::kHello;
+                         is_copying_ = false;
+                         limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
+                       },
+                       [this](const OtherMachine& other) {
+                         fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
+                                           base::their_words(other.what, kMaxWhat)));
+                       },
+                       [this](const NoFolder& none) {
+                         fail(base::format(
+                             "has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a "
+                             "job file names another",
+                             base::their_words(none.why, kMaxWhy)));
+                       },
+                       [this](const AgentNotKept& lost) {
+                         fail(base::format("could not keep gangrun-agent: {}",
+                                           base::their_words(lost.why, kMaxWhy)));
+                       },
+                       [this](const OtherWord& /*other*/) {
+                         fail(
+                             "has a login that reads what is for its shell: a file such as "
+                             "~/.bashrc reads standard input, which it must not without a "
+                             "terminal");
+                       }},
+      line);
 }
 
 void HostLink::read_frames() {

@@ -272,6 +272,14 @@ Result<> YarnSite::wait_for_logs(hadoop::ApplicationReport report) {
   return {};
 }
 
+Result<> YarnSite::check_is_own(std::string_view job) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+  const auto access = this->access(report);
+  const bool is_refused = !access.ok() && access.error().code == base::Code::kPermissionDenied;
+  return is_refused ? Result<>(access.error()) : Result<>();
+}
+
 Result<YarnSite::Master> YarnSite::master_of(std::string_view job) {
   GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
   GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));

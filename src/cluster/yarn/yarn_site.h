@@ -55,6 +55,8 @@ class YarnSite final : public Site {
                              const ResultSink& sink) override;
   // What its commands ask of it besides.
 
+  // kPermissionDenied where the job is another user's: of a running one, YARN alone is heard.
+  base::Result<> check_is_own(std::string_view job);
   // The job's own id; kFailedPrecondition where it has not ended, kPermissionDenied where it is
   // another user's.
   base::Result<std::string> ended_job(std::string_view job);

@@ -94,6 +94,7 @@ Result<> YarnSession::start(const DisplayOptions& options) {
                  loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
   auto status_site = yarn_site(access_, context_);
   GANGRUN_ASSIGN(status_, status_site->status(id_));
+  if (!job::is_final(status_.state)) GANGRUN_TRY(status_site->check_is_own(id_));
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
   ViewOptions view = view_options(options, tasks);
