@@ -45,6 +45,7 @@ base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
 ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& context) {
   const Plan plan{.spec = run.spec,
                   .working_folder = context.folder,
+                  .where_tasks_work = run.where_tasks_work,
                   .job_folder = base::format("{}/jobs/{}-<time>", run.home, run.spec.name),
                   .host = run.launch.host,
                   .containment = run.launch.containment,

@@ -198,6 +198,8 @@ base::Result<Json> plan_json(const Plan& plan) {
               {"place", plan.spec.on},
               {"host", plan.host},
               {"working_folder", plan.working_folder},
+              {"where_tasks_work",
+               plan.where_tasks_work.empty() ? plan.working_folder : plan.where_tasks_work},
               {"job_folder", plan.job_folder},
               {"containment",
                {{"level", job::to_string(plan.containment)},
@@ -211,7 +213,8 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   Lines lines = {Line(base::format("{}: {} on {}; nothing is started", spec.name,
                                    count_text(spec.task_count(), "task"), spec.on),
                       Paint::kBold)};
-  add_field(lines, "works in", plan.working_folder);
+  add_field(lines, "works in",
+            plan.where_tasks_work.empty() ? plan.working_folder : plan.where_tasks_work);
   add_field(lines, "keeps in", plan.job_folder);
   if (!spec.hosts.empty()) {
     std::vector<std::string> hosts;

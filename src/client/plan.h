@@ -15,7 +15,8 @@ namespace gangrun::client {
 struct Plan {
   job::JobSpec spec;
   std::string working_folder;
-  std::string job_folder;  // with what is not known yet as "<time>"
+  std::string where_tasks_work{};  // in words, where that is not the working folder; else empty
+  std::string job_folder;          // with what is not known yet as "<time>"
   std::string host;
   job::Containment containment = job::Containment::kSubreaper;
   // What only its place has to say of it: lines with a name each.

@@ -23,6 +23,7 @@ struct RunPlan {
   std::unique_ptr<host::Backend> backend{};  // where its tasks run
   // What only its place has to say of it in a plan: lines with a name each.
   std::vector<std::pair<std::string, std::string>> more{};
+  std::string where_tasks_work{};  // in a plan, where that is not the client's folder
 };
 
 // Starts the job with its master in this very process, shows it and waits for its end.

@@ -1,9 +1,13 @@
 #include "cluster/ssh/where_tasks_work.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/ssh/ssh_cluster.h"
+#include "job/units.h"
 
 namespace gangrun::cluster {
 
@@ -33,6 +37,25 @@ std::optional<std::string> where_tasks_work(const std::string& folder, const std
   return base::format("tasks work in {}, but on {} in {}: {} not share it", folder,
                       base::first_and_more(others, kMaxNamed), copied,
                       others.size() == 1 ? "it does" : "they do");
+}
+
+std::string where_tasks_would_work(const std::string& folder, const job::JobSpec& spec) {
+  const std::int64_t most = spec.outputs_limit_mib.value_or(kDefaultOutputsMib);
+  std::vector<std::string> brought;
+  for (const job::TaskSpec& task : spec.tasks) {
+    const auto& named = spec.outputs_of(task);
+    if (!named) {
+      brought.push_back(base::format("new and changed files up to {}", job::memory_text(most)));
+    } else if (!named->empty()) {
+      brought.emplace_back("what `outputs` names");
+    }
+  }
+  std::sort(brought.begin(), brought.end());
+  brought.erase(std::unique(brought.begin(), brought.end()), brought.end());
+  return base::format(
+      "{} on hosts that share it; on others in a copy, which {} (comes to outputs/HOST: {})",
+      folder, spec.keep_folders ? "stays until `gangrun rm`" : "is removed at the end",
+      brought.empty() ? "nothing" : base::format("{}", base::join(brought, " and ")));
 }
 
 }  // namespace gangrun::cluster

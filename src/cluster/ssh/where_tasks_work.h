@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "job/spec.h"
+
 namespace gangrun::cluster {
 
 struct HostFolder {
@@ -15,5 +17,8 @@ struct HostFolder {
 // `folder`. `no_mark`: why it cannot be known who shares it; empty: it can.
 std::optional<std::string> where_tasks_work(const std::string& folder, const std::string& no_mark,
                                             const std::vector<HostFolder>& hosts);
+
+// The same before any host has been asked, with what becomes of a copy.
+std::string where_tasks_would_work(const std::string& folder, const job::JobSpec& spec);
 
 }  // namespace gangrun::cluster

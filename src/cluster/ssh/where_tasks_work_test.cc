@@ -36,5 +36,26 @@ TEST(WhereTasksWork, AFolderThatCannotBeMarkedIsSharedByNobody) {
                                 "Permission denied"));
 }
 
+TEST(WhereTasksWork, BeforeTheHostsAreAskedBothAreSaid) {
+  job::JobSpec spec;
+  spec.tasks.resize(2);
+  const std::string begin = "/home/ann on hosts that share it; on others in a copy, which ";
+  EXPECT_EQ(where_tasks_would_work("/home/ann", spec),
+            begin +
+                "is removed at the end (comes to outputs/HOST: new and changed files up to "
+                "256 MiB)");
+  spec.outputs_limit_mib = 2048;
+  spec.tasks[1].outputs = {"model"};
+  EXPECT_EQ(where_tasks_would_work("/home/ann", spec),
+            begin +
+                "is removed at the end (comes to outputs/HOST: new and changed files up to "
+                "2 GiB and what `outputs` names)");
+  spec.tasks[0].outputs.emplace();
+  spec.tasks[1].outputs.emplace();
+  spec.keep_folders = true;
+  EXPECT_EQ(where_tasks_would_work("/home/ann", spec),
+            begin + "stays until `gangrun rm` (comes to outputs/HOST: nothing)");
+}
+
 }  // namespace
 }  // namespace gangrun::cluster

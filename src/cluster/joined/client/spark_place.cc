@@ -47,6 +47,7 @@ class SparkPlace final : public Place {
     if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
     // Each task's own host decides.
     plan->launch.containment = plan->spec.containment;
+    plan->where_tasks_work = cluster::kWorksAtExecutor;
     if (options.dry_run) return show_plan(*plan, options, context);
     plan->backend = std::make_unique<SparkBackend>();
     return run_job(*std::move(plan), options, context);

@@ -20,6 +20,7 @@
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/pods_backend.h"
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "cluster/kubernetes/where_pods_work.h"
 #include "job/shipped_files.h"
 #include "job/yaml_json.h"
 
@@ -171,7 +172,10 @@ ExitStatus run_on_kubernetes(KubernetesLaunch launch, const RunOptions& options,
     trial.job_id = cluster::make_job_id(plan->run.spec.name, context.clock.wall_now(), 0);
     const auto manifests = cluster::Manifests::make(std::move(trial));
     if (!manifests.ok()) return fail(context, manifests.error(), ExitStatus::kBadInput);
-    if (options.dry_run) return show_manifests(*manifests, options, context);
+    if (options.dry_run) {
+      context.console.error(cluster::where_pods_work(*manifests));
+      return show_manifests(*manifests, options, context);
+    }
   }
   if (options.detach) return run_detached_pods(std::move(*plan), options, context);
   plan->run.backend =

@@ -20,6 +20,7 @@
 #include "cluster/ssh/host_lists.h"
 #include "cluster/ssh/ssh_options.h"
 #include "cluster/ssh/ssh_rules.h"
+#include "cluster/ssh/where_tasks_work.h"
 #include "job/hosts.h"
 #include "job/shipped_files.h"
 #include "job/validate.h"
@@ -158,6 +159,7 @@ ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& 
   // Each task's own host decides.
   plan->launch.containment = plan->spec.containment;
   if (!source->empty()) plan->more.emplace_back("hosts from", *source);
+  plan->where_tasks_work = cluster::where_tasks_would_work(context.folder, plan->spec);
   if (options.dry_run) return show_plan(*plan, options, context);
   auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);

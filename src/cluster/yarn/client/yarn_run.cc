@@ -16,6 +16,7 @@
 #include "cluster/yarn/container_resource.h"
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/submitter.h"
+#include "cluster/yarn/where_containers_work.h"
 #include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/zookeeper_defaults.h"
 #include "job/shipped_files.h"
@@ -64,6 +65,7 @@ Result<> show_yarn_plan(const job::JobSpec& spec, const job::ShippedFiles& files
   const Plan plan{
       .spec = spec,
       .working_folder = "the container's",
+      .where_tasks_work = cluster::where_containers_work(spec, "the job's folder on HDFS"),
       .job_folder = base::format("~/.gangrun/jobs/<application> on {}",
                                  hadoop::to_string(access.file_system)),
       .host = "as YARN calls each node",
