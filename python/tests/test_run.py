@@ -149,9 +149,9 @@ def test_wrong_input_is_told_before_anything_starts(folder, home, arguments, sai
     assert not list(home.glob("jobs/*")) and not list(home.glob("python/run-*"))
 
 
-def test_a_missing_program_is_named(monkeypatch):
-    monkeypatch.setenv("GANGRUN_BIN", "/nonexistent")
-    with pytest.raises(FileNotFoundError, match="GANGRUN_BIN: /nonexistent has no program 'gangrun'"):
+def test_a_missing_program_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("GANGRUN_BIN", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError, match=f"GANGRUN_BIN: {tmp_path}/none has no program 'gangrun'"):
         gangrun.run({"worker": 1}, ["true"])
 
 

@@ -2,6 +2,7 @@
 
 #include "agent/image_run.h"
 #include "frameworks/environment.h"
+#include "frameworks/outer_launchers.h"
 
 namespace gangrun::agent {
 
@@ -24,6 +25,7 @@ Variables inherited_variables(const std::vector<std::string>& environment, bool 
     if (equals == std::string_view::npos || equals == 0) continue;
     // Those of a job in which gangrun itself was called say nothing true of this one.
     if (frameworks::is_reserved(text.substr(0, equals))) continue;
+    if (frameworks::is_of_outer_launcher(text.substr(0, equals))) continue;
     if (runs_image && !passes_into_image(text.substr(0, equals))) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }

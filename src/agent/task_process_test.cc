@@ -16,6 +16,19 @@ TEST(TaskProcess, InheritsWhatIsNotOfAnotherJob) {
       ElementsAre(Pair("A", "b=c"), Pair("EMPTY", ""), Pair("HOME", "/home/ann")));
 }
 
+// An evaluator, a ps or a task with several processes has no RANK or TF_CONFIG of its own.
+TEST(TaskProcess, InheritsNothingOfAnOuterLauncher) {
+  EXPECT_THAT(inherited_variables({"TF_CONFIG={}", "RANK=3", "HOROVOD_RANK=1", "DTF_PS_HOSTS=a:1",
+                                   "SLURM_PROCID=0", "SLURM_JOB_ID=7", "CUDA_VISIBLE_DEVICES=1",
+                                   "HOROVOD_LOG_LEVEL=debug", "RANKING=1"},
+                                  false),
+              ElementsAre(Key("CUDA_VISIBLE_DEVICES"), Key("HOROVOD_LOG_LEVEL"), Key("RANKING"),
+                          Key("SLURM_JOB_ID")));
+  EXPECT_THAT(task_variables({}, {}, std::nullopt, {{"RANK", "0"}}, {{"HOROVOD_RANK", "1"}}),
+              ElementsAre(Pair("HOROVOD_RANK", "1"), Pair("RANK", "0")))
+      << "what the user sets stays";
+}
+
 TEST(TaskProcess, WhatIsNoVariableIsLeftOut) {
   EXPECT_THAT(inherited_variables({"NAME", "=x", ""}, false), IsEmpty());
 }

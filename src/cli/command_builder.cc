@@ -10,7 +10,14 @@
 namespace gangrun::cli {
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary) {
-  return app.add_subcommand(name, summary);
+  CLI::App* command = app.add_subcommand(name, summary);
+  begin_group(*command, std::string(kOptions));
+  if (CLI::Option* help = command->get_help_ptr()) help->group(std::string(kOptions));
+  return command;
+}
+
+void begin_group(CLI::App& command, const std::string& title) {
+  command.option_defaults()->group(title);
 }
 
 void add_footer(CLI::App& command, const std::string& text) { command.footer(text); }
@@ -66,6 +73,7 @@ CommandModel model_of(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
     if (option->get_items_expected_max() > 0) flag.value = option->get_type_name();
     flag.help = option->get_description();
+    flag.group = option->get_group();
     model.flags.push_back(std::move(flag));
   }
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {

@@ -1,6 +1,7 @@
 #include "cli/command_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -42,12 +43,16 @@ struct Row {
   std::string right;
 };
 
-std::string rows_text(std::string_view title, const std::vector<Row>& rows) {
-  if (rows.empty()) return {};
-  constexpr std::size_t kWidestLeft = 30;
+// Of the left column.
+std::size_t width_of(const std::vector<Row>& rows) {
+  constexpr std::size_t kWidest = 30;
   std::size_t left = 0;
   for (const Row& row : rows) left = std::max(left, row.left.size());
-  left = std::min(left, kWidestLeft);
+  return std::min(left, kWidest);
+}
+
+std::string rows_text(std::string_view title, const std::vector<Row>& rows, std::size_t left) {
+  if (rows.empty()) return {};
   std::string text = base::format("\n{}:\n", title);
   for (const Row& row : rows) {
     const std::size_t indent = left + 4;
@@ -78,10 +83,18 @@ std::string help_text(const CommandModel& command, std::string_view parent) {
   std::string text = base::format("{}\n\nUsage: {}\n", command.summary, usage);
   std::vector<Row> rows;
   for (const CommandModel& child : command.commands) rows.push_back({child.name, child.summary});
-  text += rows_text("Commands", rows);
-  rows.clear();
-  for (const FlagModel& flag : command.flags) rows.push_back({flag_words(flag), flag.help});
-  text += rows_text("Options", rows);
+  text += rows_text("Commands", rows, width_of(rows));
+  // In the order in which each began.
+  std::vector<std::pair<std::string_view, std::vector<Row>>> groups;
+  for (const FlagModel& flag : command.flags) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& one) { return one.first == flag.group; });
+    if (group == groups.end()) group = groups.insert(group, {flag.group, {}});
+    group->second.push_back({flag_words(flag), flag.help});
+  }
+  std::size_t left = 0;
+  for (const auto& [title, flags] : groups) left = std::max(left, width_of(flags));
+  for (const auto& [title, flags] : groups) text += rows_text(title, flags, left);
   if (!command.footer.empty()) text += "\n" + command.footer;
   if (!text.ends_with('\n')) text += '\n';
   return text;

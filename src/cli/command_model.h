@@ -7,10 +7,14 @@
 // The commands and their flags as values: what help and completion are made of.
 namespace gangrun::cli {
 
+// The group of flags where a command has no other.
+inline constexpr std::string_view kOptions = "Options";
+
 struct FlagModel {
   std::vector<std::string> names;  // "-r", "--roles"
   std::string value;               // what stands for its value: "FILE"; empty: takes none
   std::string help;
+  std::string group{kOptions};  // what help has above it
 };
 
 struct CommandModel {
@@ -26,6 +30,7 @@ struct CommandModel {
 inline constexpr std::string_view kFileValue = "FILE";
 inline constexpr std::string_view kFolderValue = "FOLDER";
 inline constexpr std::string_view kJobValue = "JOB";
+inline constexpr std::string_view kTaskValue = "TASK";  // of the JOB before it
 
 // The choices of a value "a|b|c"; empty for other values.
 std::vector<std::string> choices_of(std::string_view value);

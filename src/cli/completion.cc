@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "job/choice.h"
+#include "job/status.h"
 
 namespace gangrun::cli {
 
@@ -22,7 +23,11 @@ std::string function_of(std::string_view name) {
 }
 
 // What a value completes to, in words that the generators share.
-enum class Kind { kNothing, kFile, kFolder, kJob, kChoice };
+enum class Kind { kNothing, kFile, kFolder, kJob, kRunningJob, kEndedJob, kTask, kChoice };
+
+// Commands that make no sense of a job that has ended, and of one that has not.
+constexpr std::array<std::string_view, 3> kForRunningJobs{"attach", "kill", "open"};
+constexpr std::array<std::string_view, 1> kForEndedJobs{"rm"};
 
 Kind completion_of(std::string_view value) {
   if (!choices_of(value).empty()) return Kind::kChoice;
@@ -30,7 +35,27 @@ Kind completion_of(std::string_view value) {
     return Kind::kFile;
   if (value == kFolderValue) return Kind::kFolder;
   if (value == kJobValue) return Kind::kJob;
+  if (value == kTaskValue) return Kind::kTask;
   return Kind::kNothing;
+}
+
+Kind completion_of(const CommandModel& command, std::string_view positional) {
+  const Kind kind = completion_of(positional);
+  const auto is_one_of = [&](const auto& names) {
+    return std::find(names.begin(), names.end(), command.name) != names.end();
+  };
+  if (kind != Kind::kJob) return kind;
+  if (is_one_of(kForRunningJobs)) return Kind::kRunningJob;
+  return is_one_of(kForEndedJobs) ? Kind::kEndedJob : Kind::kJob;
+}
+
+// The states of jobs that have ended: "succeeded|failed|…".
+std::string ended_states() {
+  std::vector<std::string> names;
+  for (const auto state : job::ChoiceOf<job::JobState>::kValues) {
+    if (job::is_final(state)) names.emplace_back(job::to_string(state));
+  }
+  return format("{}", base::join(names, "|"));
 }
 
 // Of a positional that may be given several times.
@@ -50,12 +75,17 @@ std::vector<std::string> names_in(const CommandModel& command) {
   return names;
 }
 
-std::string bash_reply(std::string_view value) {
-  switch (completion_of(value)) {
+std::string bash_reply(Kind kind, std::string_view value) {
+  switch (kind) {
     case Kind::kFile: return "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))";
     case Kind::kFolder: return "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\"))";
     case Kind::kJob:
       return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_jobs)" -- "$current")))sh";
+    case Kind::kRunningJob:
+      return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_running_jobs)" -- "$current")))sh";
+    case Kind::kEndedJob:
+      return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_ended_jobs)" -- "$current")))sh";
+    case Kind::kTask: return "_gangrun_task \"$job\"";
     case Kind::kChoice:
       return format(R"(COMPREPLY=($(compgen -W "{}" -- "$current")))",
                     base::join(choices_of(value), " "));
@@ -66,23 +96,68 @@ std::string bash_reply(std::string_view value) {
 
 std::string bash_command(const CommandModel& command) {
   std::string text = format("    {})\n      case \"$previous\" in\n", command.name);
+  std::vector<std::string> with_value;
   for (const FlagModel& flag : command.flags) {
     if (flag.value.empty()) continue;
-    text +=
-        format("        {}) {}; return ;;\n", base::join(flag.names, "|"), bash_reply(flag.value));
+    text += format("        {}) {}; return ;;\n", base::join(flag.names, "|"),
+                   bash_reply(completion_of(flag.value), flag.value));
+    with_value.insert(with_value.end(), flag.names.begin(), flag.names.end());
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
   text += format("        COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))\n",
                  base::join(names_in(command), " "));
   text += "        return\n      fi\n";
+  const auto reply = [&](const std::string& positional) {
+    return bash_reply(completion_of(command, bare(positional)), bare(positional));
+  };
+  if (command.positionals.size() == 2 && bare(command.positionals[1]) == kTaskValue) {
+    text += format("      _gangrun_find_job \"{}\"\n", base::join(with_value, " "));
+    text += format("      if [[ -n $job ]]; then {}; return; fi\n", reply(command.positionals[1]));
+  }
   if (!command.positionals.empty()) {
-    text += format("      {}\n", bash_reply(bare(command.positionals.front())));
+    text += format("      {}\n", reply(command.positionals.front()));
   }
   return text + "      ;;\n";
 }
 
 constexpr std::string_view kListJobs =
     "  command ls -1 \"${GANGRUN_HOME:-$HOME/.gangrun}/jobs\" 2>/dev/null\n";
+
+// For all shells: the first words of the lines of `gangrun ps` whose second word is, or is not, one
+// of `states`.
+std::string list_jobs_script(std::string_view function, bool have_ended) {
+  return format(
+      "{}() {{\n  command gangrun ps 2>/dev/null | while read -r job state rest; do\n"
+      "    case $state in\n      STATE{}) ;;\n      {}) printf '%s\\n' \"$job\" ;;\n"
+      "    esac\n  done\n}}\n",
+      function, have_ended ? "" : "|unreadable|" + ended_states(),
+      have_ended ? ended_states() : std::string("*"));
+}
+
+// bash takes a colon for the end of a word: "worker:1" comes as three.
+constexpr std::string_view kBashTasks = R"sh(_gangrun_find_job() {
+  local word is_value=
+  job=
+  for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+    if [[ -n $is_value ]]; then is_value=
+    elif [[ $word == -* ]]; then [[ " $1 " != *" $word "* ]] || is_value=1
+    elif [[ -z $job ]]; then job=$word
+    fi
+  done
+}
+_gangrun_task() {
+  local task=$current at=$COMP_CWORD tasks
+  while [[ ${COMP_WORDS[at]} == : || ${COMP_WORDS[at-1]} == : ]]; do
+    ((--at))
+    task=${COMP_WORDS[at]}$task
+  done
+  tasks=$(command gangrun status "$1" 2>/dev/null | while read -r word rest; do
+    [[ $word =~ ^[a-z][a-z0-9_-]*:[0-9]+$ ]] && printf '%s\n' "$word"
+  done)
+  COMPREPLY=($(compgen -W "$tasks" -- "$task"))
+  if [[ $task == *:* ]]; then COMPREPLY=("${COMPREPLY[@]#"${task%"${task##*:}"}"}"); fi
+}
+)sh";
 
 std::string bash_script(const CommandModel& program) {
   std::vector<std::string> commands;
@@ -91,8 +166,11 @@ std::string bash_script(const CommandModel& program) {
       format("# bash completion of {}; load it with:  source <({} completion bash)\n", program.name,
              program.name);
   text += format("_gangrun_jobs() {{\n{}}}\n", kListJobs);
+  text += list_jobs_script("_gangrun_running_jobs", false);
+  text += list_jobs_script("_gangrun_ended_jobs", true);
+  text += kBashTasks;
   text += R"(_gangrun() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word job=
   COMPREPLY=()
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if [[ $word == -- ]]; then compopt -o default; return; fi
@@ -128,11 +206,14 @@ std::string zsh_text(std::string_view help) {
   return text;
 }
 
-std::string zsh_action(std::string_view value) {
-  switch (completion_of(value)) {
+std::string zsh_action(Kind kind, std::string_view value) {
+  switch (kind) {
     case Kind::kFile: return "_files";
     case Kind::kFolder: return "_files -/";
     case Kind::kJob: return "_gangrun_jobs";
+    case Kind::kRunningJob: return "_gangrun_some_jobs_running";
+    case Kind::kEndedJob: return "_gangrun_some_jobs_ended";
+    case Kind::kTask: return " ";
     case Kind::kChoice: return format("({})", base::join(choices_of(value), " "));
     case Kind::kNothing: return " ";
   }
@@ -145,7 +226,8 @@ std::string zsh_command(const CommandModel& command) {
     for (const std::string& name : flag.names) {
       text += format("        '*{}[{}]", name, zsh_text(flag.help));
       if (!flag.value.empty()) {
-        text += format(":{}:{}", zsh_text(bare(flag.value)), zsh_action(flag.value));
+        text += format(":{}:{}", zsh_text(bare(flag.value)),
+                       zsh_action(completion_of(flag.value), flag.value));
       }
       text += "' \\\n";
     }
@@ -155,7 +237,8 @@ std::string zsh_command(const CommandModel& command) {
   for (const std::string& positional : command.positionals) {
     const std::string name = bare(positional);
     if (name.starts_with("--")) continue;
-    const std::string action = format("{}:{}", zsh_text(name), zsh_action(name));
+    const std::string action =
+        format("{}:{}", zsh_text(name), zsh_action(completion_of(command, name), name));
     if (positional.ends_with(kMore)) {
       last = format("'*:{}'", action);
     } else {
@@ -173,6 +256,14 @@ std::string zsh_script(const CommandModel& program) {
       "_gangrun_jobs() {{\n  local -a jobs\n  jobs=(last ${{(f)\"$(\n{}  )\"}})\n"
       "  compadd -a jobs\n}}\n",
       kListJobs);
+  text += list_jobs_script("_gangrun_running_jobs", false);
+  text += list_jobs_script("_gangrun_ended_jobs", true);
+  for (const char* which : {"running", "ended"}) {
+    text += format(
+        "_gangrun_some_jobs_{0}() {{\n  local -a jobs\n"
+        "  jobs=(last ${{(f)\"$(_gangrun_{0}_jobs)\"}})\n  compadd -a jobs\n}}\n",
+        which);
+  }
   text += "_gangrun() {\n  local -a commands\n  commands=(\n";
   for (const CommandModel& command : program.commands) {
     text += format("    '{}:{}'\n", command.name, zsh_text(command.summary));
@@ -198,15 +289,29 @@ std::string fish_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string fish_value(std::string_view value) {
-  switch (completion_of(value)) {
+std::string fish_value(Kind kind, std::string_view value) {
+  switch (kind) {
     case Kind::kFile: return " -r -F";
     case Kind::kFolder: return " -x -a '(__fish_complete_directories)'";
     case Kind::kJob: return " -x -a '(__gangrun_jobs)'";
+    case Kind::kRunningJob: return " -x -a '(__gangrun_running_jobs)'";
+    case Kind::kEndedJob: return " -x -a '(__gangrun_ended_jobs)'";
+    case Kind::kTask: return " -x";
     case Kind::kChoice: return format(" -x -a '{}'", base::join(choices_of(value), " "));
     case Kind::kNothing: return " -x";
   }
   return " -x";
+}
+
+std::string fish_list_jobs(std::string_view which, bool have_ended) {
+  std::string ended = ended_states();
+  std::replace(ended.begin(), ended.end(), '|', ' ');
+  return format(
+      "function __gangrun_{}_jobs\n  echo last\n"
+      "  command gangrun ps 2>/dev/null | while read -l job state rest\n"
+      "    {}contains -- $state STATE unreadable{}; and echo $job\n  end\nend\n",
+      which, have_ended ? "contains -- $state " + ended + "; and not " : std::string("not "),
+      have_ended ? "" : " " + ended);
 }
 
 std::string fish_script(const CommandModel& program) {
@@ -216,6 +321,8 @@ std::string fish_script(const CommandModel& program) {
       "  test -n \"$home\"; or set home $HOME/.gangrun\n"
       "  echo last\n  command ls -1 $home/jobs 2>/dev/null\nend\n",
       program.name);
+  text += fish_list_jobs("running", false);
+  text += fish_list_jobs("ended", true);
   for (const CommandModel& command : program.commands) {
     text += format("complete -c gangrun -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
                    fish_quoted(command.summary));
@@ -225,15 +332,15 @@ std::string fish_script(const CommandModel& program) {
         format("complete -c gangrun -n '__fish_seen_subcommand_from {}'", command.name);
     if (!command.positionals.empty()) {
       const std::string first = bare(command.positionals.front());
-      const Kind kind = completion_of(first);
-      text += when + (kind == Kind::kFile ? std::string(" -F") : " -f" + fish_value(first)) + "\n";
+      const Kind kind = completion_of(command, first);
+      text += when + (kind == Kind::kFile ? " -F" : " -f" + fish_value(kind, first)) + "\n";
     }
     for (const FlagModel& flag : command.flags) {
       text += when;
       for (const std::string& name : flag.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      if (!flag.value.empty()) text += fish_value(flag.value);
+      if (!flag.value.empty()) text += fish_value(completion_of(flag.value), flag.value);
       text += format(" -d {}\n", fish_quoted(flag.help));
     }
   }

@@ -27,6 +27,11 @@ void FieldFlags::add_others() {
     if (!flags_.fields.contains(field.path)) add(field);
   }
   for (const job::JobField& field : places_.job_fields()) {
+    const std::string_view path = field.path;
+    const std::size_t dot = path.find('.');
+    if (dot != std::string_view::npos && places_.find(path.substr(0, dot)) != nullptr) {
+      begin_group(command_, base::format("With --on {}", path.substr(0, dot)));
+    }
     const bool is_there = flags_.job_fields.contains(field.path) ||
                           flags_.job_lists.contains(field.path) ||
                           flags_.job_switches.contains(field.path);

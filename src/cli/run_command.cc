@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/display_flags.h"
 #include "cli/field_flags.h"
+#include "client/given_variables.h"
 #include "client/place.h"
 #include "client/prepare.h"
 #include "master/open_files.h"
@@ -49,7 +50,10 @@ base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
   return spec;
 }
 
-void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
+// What each task is.
+void add_task_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
+  job::Flags& flags = options.flags;
+  begin_group(command, "The tasks");
   add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "Number of tasks of each type");
   fields.add("memory");
   fields.add("vcores");
@@ -60,12 +64,29 @@ void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
   add_list(command, "--ports", flags.ports, "[TYPE:]N",
            "Number of ports of each task, or their names (web:http+grpc)");
   fields.add("ports.hold");
-  fields.add("min_instances");
-  fields.add("spares");
-  add_list(command, "-e,--env", flags.env, "[TYPE:]NAME=VALUE",
-           "Environment variable of all tasks, or of one type");
+  add_list(command, "-e,--env", flags.env, "[TYPE:]NAME[=VALUE]",
+           "Environment variable of all tasks, or of one type; without VALUE, as it is here");
+  add_list(command, "--env-file", options.env_files, "FILE",
+           "Environment variables of all tasks: a file with a line NAME=VALUE or NAME for each");
   add_value(command, "--framework", flags.framework, "NAME,...",
             "Framework whose variables the tasks get: tensorflow, pytorch, jax, horovod, none");
+  fields.add_job("image");
+  fields.add_job("mounts");
+  add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
+            "Run TensorBoard beside the job, on this folder");
+  fields.add("expose");
+}
+
+void add_file_flags(CLI::App& command, FieldFlags& fields) {
+  begin_group(command, "Their files");
+  fields.add_job("files");
+  fields.add_job("outputs");
+  fields.add_job("outputs_limit");
+  fields.add_job("keep_folders");
+}
+
+void add_end_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
+  begin_group(command, "Their end, and restarts");
   fields.add_job("success");
   fields.add("policy");
   fields.add("grace");
@@ -73,36 +94,22 @@ void add_job_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
             "Restarts after failures; scope task or gang");
   add_value(command, "--restart-pause", flags.restart_pause, "TIME[:LONGEST]",
             "Pause before a restart, doubled each time up to a maximum (1s:1min)");
+  fields.add("min_instances");
+  fields.add("spares");
   add_list(command, "--timeout", flags.timeouts, "KEY=TIME,...",
            "Time limits: allocation, hold, roll_call, job, stop, shrink, master_lost");
-  fields.add_job("files");
-  add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",
-            "Run TensorBoard beside the job, on this folder");
-  fields.add("expose");
-  fields.add_job("image");
-  fields.add_job("mounts");
-  add_list(
-      command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
-      "Publish the tasks' addresses in this ZooKeeper, in the layout of YARN's service registry");
-  fields.add_job("name");
-  fields.add_job("on");
-  add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
-           "Network namespaces that the tasks run in, and how many tasks in each");
-  fields.add_job("interface");
   fields.add_job("containment");
   fields.add_job("stop_signal");
   fields.add_job("stop_signal_to");
 }
 
-void add_cluster_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
-  fields.add("label");
-  fields.add("one_per_node");
-  add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
-  fields.add_job("outputs");
-  fields.add_others();
-}
-
-void add_run_flags(CLI::App& command, client::RunOptions& options) {
+void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
+  job::Flags& flags = options.flags;
+  begin_group(command, "Where they run");
+  fields.add_job("on");
+  add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",
+           "Network namespaces that the tasks run in, and how many tasks in each");
+  fields.add_job("interface");
   add_value(command, "--host", options.host, "NAME",
             "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
             "address on their network");
@@ -110,6 +117,18 @@ void add_run_flags(CLI::App& command, client::RunOptions& options) {
             "With --on spark: the port, or range of ports, on which the job waits for its tasks");
   add_flag(command, "--serve-tls", options.serve_tls,
            "Serve the job's registry to other hosts too, by TLS");
+  add_list(
+      command, "--zookeeper", flags.zookeeper, "HOST[:PORT],...",
+      "Publish the tasks' addresses in this ZooKeeper, in the layout of YARN's service registry");
+  fields.add("label");
+  fields.add("one_per_node");
+  add_value(command, "--queue", flags.queue, "NAME", "The queue on YARN, or of Kueue or Volcano");
+  fields.add_others();
+}
+
+void add_command_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
+  begin_group(command, "This command");
+  fields.add_job("name");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
   add_flag(command, "-d,--detach", options.detach, "Return as soon as the job has been submitted");
   add_display_flags(command, options.display);
@@ -117,7 +136,10 @@ void add_run_flags(CLI::App& command, client::RunOptions& options) {
 
 }  // namespace
 
-client::ExitStatus run(const client::RunOptions& options, client::Context& context) {
+client::ExitStatus run(const client::RunOptions& given, client::Context& context) {
+  client::RunOptions options = given;
+  auto settled = client::settle_variables(options, context.environment, context.folder);
+  if (!settled.ok()) return fail(context, settled.error(), client::ExitStatus::kBadInput);
   auto spec = settle_input(options, context);
   if (!spec.ok()) return fail(context, spec.error(), client::ExitStatus::kBadInput);
   const client::Place& place = *context.places.find(spec->on);
@@ -129,9 +151,11 @@ void add_run(CLI::App& app, Request& request) {
   const auto options = std::make_shared<client::RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
   FieldFlags fields(*command, options->flags, request.places.rules());
-  add_job_flags(*command, options->flags, fields);
-  add_cluster_flags(*command, options->flags, fields);
-  add_run_flags(*command, *options);
+  add_task_flags(*command, *options, fields);
+  add_file_flags(*command, fields);
+  add_end_flags(*command, options->flags, fields);
+  add_command_flags(*command, *options, fields);
+  add_place_flags(*command, *options, fields);
   add_footer(
       *command,
       "The words after -- are the command of the tasks. Flags win over the file. The command runs\n"

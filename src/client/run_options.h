@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/exit_status.h"
 #include "job/flags.h"
@@ -23,6 +24,7 @@ struct DisplayOptions {
 struct RunOptions {
   job::Flags flags;
   DisplayOptions display;
+  std::vector<std::string> env_files;
   std::string spec_path;  // empty: the job is in the flags
   std::optional<std::string> host;
   std::optional<std::string> port;  // where a master that tasks come to listens

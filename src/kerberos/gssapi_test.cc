@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
 
 namespace gangrun::kerberos {
 namespace {
@@ -15,9 +18,14 @@ using testing::HasSubstr;
 class Gssapi : public testing::Test {
  protected:
   Gssapi() {
-    ::setenv("KRB5CCNAME", "FILE:/nonexistent/cache", 1);  // NOLINT(concurrency-mt-unsafe)
-    ::setenv("KRB5_CONFIG", "/nonexistent/krb5.conf", 1);  // NOLINT(concurrency-mt-unsafe)
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+    ::setenv("KRB5CCNAME", ("FILE:" + folder_ + "/cache").c_str(),
+             1);                                                   // NOLINT(concurrency-mt-unsafe)
+    ::setenv("KRB5_CONFIG", (folder_ + "/krb5.conf").c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   }
+  ~Gssapi() override { ::rmdir(folder_.c_str()); }
+
+  std::string folder_ = testing::TempDir() + "gssapi_XXXXXX";  // nothing is in it
 };
 
 TEST_F(Gssapi, WithoutATicketTheSentenceTellsWhatToRun) {
@@ -30,7 +38,7 @@ TEST_F(Gssapi, WithoutATicketTheSentenceTellsWhatToRun) {
 }
 
 TEST_F(Gssapi, AKeytabThatIsNotThereIsToldBeforeTheLibraryIsLoaded) {
-  const auto identity = open_identity({.principal = "alice@R", .keytab = "/nonexistent/keytab"});
+  const auto identity = open_identity({.principal = "alice@R", .keytab = folder_ + "/keytab"});
   ASSERT_FALSE(identity.ok());
   EXPECT_THAT(identity.error().message, HasSubstr("the keytab cannot be read"));
 }

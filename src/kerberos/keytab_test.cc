@@ -103,10 +103,12 @@ TEST(Keytab, TheNameThatIsMeantIsFound) {
 }
 
 TEST(Keytab, AFileThatIsNotThereIsNamed) {
-  const auto missing = find_in_keytab("/nonexistent/a.keytab", "alice");
+  const File other(kHead);
+  const std::string path = other.path() + ".none";
+  const auto missing = find_in_keytab(path, "alice");
   EXPECT_EQ(missing.error().code, base::Code::kNotFound);
   EXPECT_THAT(missing.error().message, HasSubstr("the keytab cannot be read"));
-  EXPECT_THAT(missing.error().message, HasSubstr("/nonexistent/a.keytab"));
+  EXPECT_THAT(missing.error().message, HasSubstr(path));
 }
 
 }  // namespace

@@ -49,9 +49,9 @@ TEST_F(Engine, IsDockerBeforePodmanUnlessAnotherIsNamed) {
   const std::string podman = program("podman", "");
   EXPECT_EQ(*find_engine("", folder_), podman);
   const std::string docker = program("docker", "");
-  EXPECT_EQ(*find_engine("", "/nowhere:" + folder_), docker);
+  EXPECT_EQ(*find_engine("", folder_ + "/none:" + folder_), docker);
   EXPECT_EQ(*find_engine("podman", folder_), podman);
-  EXPECT_EQ(*find_engine(podman, "/nowhere"), podman);
+  EXPECT_EQ(*find_engine(podman, folder_ + "/none"), podman);
 }
 
 TEST_F(Engine, ThatIsNotThereIsNamedWithWhereItWasLookedFor) {

@@ -19,8 +19,8 @@ TEST(FirstProcess, PutsTheVariablesOfTheTaskOverThoseOfTheImage) {
 
 // What it does as the first process: tests/integration/test_images.py.
 TEST(FirstProcess, IsNothingElse) {
-  const auto refused = run_first_process(
-      {.environment_file = "/none", .report_file = "/none", .stop = {}, .argv = {"true"}});
+  const auto refused =
+      run_first_process({.environment_file = "", .report_file = "", .stop = {}, .argv = {"true"}});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("first process of a container"));
 }

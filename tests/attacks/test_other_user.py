@@ -74,7 +74,7 @@ def told(victim, gangrun):
 def as_other(*words):
     return subprocess.run(["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups", "--no-new-privs", *words],
                           cwd="/", capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
-                          env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
+                          env={"PATH": os.environ["PATH"], "HOME": "/proc/self/none"})
 
 
 def fill(text, told):

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ COMMANDS = {"run", "ps", "status", "logs", "kill", "rm", "wait", "open", "open",
 
 
 @pytest.fixture
-def complete(run_gangrun, home, tmp_path):
+def complete(gangrun, run_gangrun, home, tmp_path):
     """complete("gangrun", "ru") lists what bash offers for the last word."""
     script = tmp_path / "completion.bash"
     script.write_text(run_gangrun("completion", "bash").stdout)
@@ -19,7 +20,7 @@ def complete(run_gangrun, home, tmp_path):
         run = (f'source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() {{ :; }}; '
                f'{function}; printf "%s\\n" "${{COMPREPLY[@]}}"')
         done = subprocess.run(["bash", "--noprofile", "--norc", "-c", run, "bash", *words], cwd=cwd or tmp_path,
-                              env={"PATH": "/usr/bin:/bin", "GANGRUN_HOME": str(home), "HOME": str(tmp_path)},
+                              env={"PATH": f"{Path(gangrun).parent}:/usr/bin:/bin", "GANGRUN_HOME": str(home), "HOME": str(tmp_path)},
                               capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stderr) == (0, "")
         return set(done.stdout.split())
@@ -64,6 +65,28 @@ def test_bash_completes_files_and_jobs(complete, home, tmp_path):
     (home / "jobs/wine-20260131-120000-3fa1").mkdir(parents=True)
     assert complete("gangrun", "status", "") == {"last", "wine-20260131-120000-3fa1"}
     assert complete("gangrun", "logs", "--tail", "5", "wi") == {"wine-20260131-120000-3fa1"}
+
+
+def test_bash_completes_only_jobs_that_a_command_has_a_use_for(complete, run_gangrun):
+    assert run_gangrun("run", "--name", "over", "--", "true").status == 0
+    going = run_gangrun("run", "--detach", "--name", "going", "--", "sh", "-c", "while :; do sleep 1; done").stdout.split()[-1]
+    try:
+        (over,) = (job for job in complete("gangrun", "status", "") if job.startswith("over-"))
+        for command in ("kill", "attach", "open"):
+            assert complete("gangrun", command, "") == {"last", going}, command
+        assert complete("gangrun", "rm", "") == {"last", over}
+    finally:
+        run_gangrun("kill", "--now", going)
+
+
+def test_bash_completes_tasks_of_the_job(complete, run_gangrun):
+    assert run_gangrun("run", "-r", "worker:2,ps:1", "--", "true").status == 0
+    assert complete("gangrun", "logs", "last", "") == {"worker:0", "worker:1", "ps:0"}
+    assert complete("gangrun", "logs", "-n", "5", "last", "w") == {"worker:0", "worker:1"}
+    # As bash splits it: what stands before the colon stays.
+    assert complete("gangrun", "logs", "last", "worker", ":") == {"0", "1"}
+    assert complete("gangrun", "logs", "last", "worker", ":", "1") == {"1"}
+    assert complete("gangrun", "logs", "no-such-job", "") == set()
 
 
 def test_bash_leaves_the_users_command_alone(complete):

@@ -373,7 +373,7 @@ def test_a_host_whose_link_is_down_is_refused(run_gangrun, hosts, tmp_path):
 
 def test_hosts_need_the_rights_of_root(gangrun, hosts, tmp_path):
     done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", gangrun, "run",
-                           "--hosts", hosts.names[0], "--", "true"], cwd="/", env=os.environ | {"GANGRUN_HOME": "/nonexistent"},
+                           "--hosts", hosts.names[0], "--", "true"], cwd="/", env=os.environ | {"GANGRUN_HOME": str(tmp_path / "none")},
                           capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 2, done
     assert f"host {hosts.names[0]} cannot be used: no permission" in done.stderr and "root" in done.stderr

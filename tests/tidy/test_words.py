@@ -83,6 +83,7 @@ RULES = [
     Rule(r"\b(TODO|FIXME|XXX|HACK)\b", "the thing itself, or an issue", everything, "// TODO: later"),
     Rule(r"(?i)\bnot implemented\b|\bNotImplementedError\b", "the thing itself, or a clear refusal of what is asked", code,
          "raise NotImplementedError"),
+    Rule("/none" + r"xistent\b", "a path inside a folder that the test made", code, '"/none' + 'xistent"'),
     Rule(r"(?i)\bwhite-?list|\bblack-?list", "allow list, deny list", everything, "whitelist"),
     Rule("/(" + "work|farm|root" + r")/|/tmp/b/", "a path that every machine has", everything, "/wo" + "rk/main"),
     Rule("|".join([r"pypi\.org", "pythonhosted", r"registry\.npmjs", r"crates\.io/", r"proxy\.golang", r"repo1?\.maven",

@@ -19,7 +19,7 @@ from yarn.secured import READING, USER, curl, keytab, kinit
 
 pytestmark = pytest.mark.secure
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NO_CACHE = {"KRB5CCNAME": "FILE:/nonexistent/cache"}
+NO_CACHE = {"KRB5CCNAME": "FILE:/proc/self/none/cache"}  # nobody can make one there
 # Has the programs that it is loaded into believe that it is an hour later.
 LATER = r"""
 #define _GNU_SOURCE

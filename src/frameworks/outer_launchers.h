@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What a launcher in whose task or step gangrun was started says of that one's job: rank, size,
+// address, cluster. For the tasks of our job it is wrong, and a program that finds it believes it.
+namespace gangrun::frameworks {
+
+struct OuterLauncher {
+  std::string_view name;  // as people know it
+  // Of variables; one that ends in "*" is the beginning of names. What configures a framework
+  // (HOROVOD_FUSION_THRESHOLD), and what a batch system says of the whole allocation
+  // (SLURM_JOB_NODELIST), is not among them.
+  std::vector<std::string_view> variables;
+};
+
+const std::vector<OuterLauncher>& outer_launchers();
+
+// Whether a task does not inherit the variable, since it is one of these.
+[[nodiscard]] bool is_of_outer_launcher(std::string_view variable);
+
+}  // namespace gangrun::frameworks
