@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/hex.h"
+#include "base/json_reader.h"
 #include "base/strings.h"
 
 template nlohmann::json nlohmann::json::parse<const char*>(const char*, const char*,
@@ -15,26 +16,6 @@ template class nlohmann::basic_json<nlohmann::ordered_map>;
 namespace gangrun::base {
 
 namespace {
-
-// Depth by counting brackets outside strings: cheaper than parsing, and done before it.
-bool deeper_than(std::string_view text, int limit) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > limit) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 // What stands for a byte that no UTF-8 has while the library, which takes nothing else, reads or
 // writes: U+10FFFF, which is no character, and two hexadecimal digits. Itself it has "--" there.
@@ -87,15 +68,17 @@ std::string without_marks(std::string_view text) {
 Json with_strings(const Json& json, std::string (*change)(std::string_view)) {
   if (json.is_string()) return change(json.get_ref<const std::string&>());
   if (!json.is_structured()) return json;
-  Json changed = json.is_object() ? Json::object() : Json::array();
-  for (const auto& [key, value] : json.items()) {
-    if (json.is_object()) {
-      changed[change(key)] = with_strings(value, change);
-    } else {
-      changed.push_back(with_strings(value, change));
-    }
+  if (json.is_array()) {
+    Json changed = Json::array();
+    for (const Json& value : json) changed.push_back(with_strings(value, change));
+    return changed;
   }
-  return changed;
+  // Different texts stay different: no key has to be looked for.
+  Json::object_t members;
+  for (const auto& [key, value] : json.items()) {
+    members.emplace_back(change(key), with_strings(value, change));
+  }
+  return members;
 }
 
 // The number in an escape "\uXXXX" at the front of `text`.
@@ -157,14 +140,6 @@ std::string dump(const Json& json, int indent) {
   }
 }
 
-Result<Json> parse(std::string_view text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    return invalid_argument(format("not JSON: {}", error.what()));
-  }
-}
-
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, std::size_t max_bytes) {
@@ -172,14 +147,14 @@ Result<Json> parse_json(std::string_view text, std::size_t max_bytes) {
     return Error{Code::kResourceExhausted,
                  format("JSON of {} bytes is over the limit of {}", text.size(), max_bytes)};
   }
-  if (deeper_than(text, kMaxJsonDepth)) {
-    return invalid_argument(format("JSON nests deeper than {} levels", kMaxJsonDepth));
-  }
-  auto json = parse(text);
-  if (json.ok() || text.find("\\u") == std::string_view::npos) return json;
-  auto marked = parse(mark_escapes(text));
-  if (marked.ok()) return with_strings(*marked, without_marks);
-  return marked;
+  auto read = read_json(text);
+  if (read.ok()) return std::move(read->document);
+  const bool may_have_bytes =
+      read.error().code == Code::kInvalidArgument && text.find("\\u") != std::string_view::npos;
+  if (!may_have_bytes) return std::move(read).error();
+  const auto marked = read_json(mark_escapes(text));
+  if (!marked.ok()) return marked.error();
+  return with_strings(marked->document, without_marks);
 }
 
 std::string dump_json(const Json& json) { return dump(json, -1); }

@@ -1,5 +1,6 @@
 #include "kubernetes/watch_engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
@@ -23,25 +24,23 @@ std::string member_of_metadata(const base::Json& object, std::string_view key) {
 
 }  // namespace
 
-base::Result<base::Json> parse_objects(std::string_view text, int depth, std::size_t max_bytes) {
+base::Result<base::JsonRead> parse_objects(std::string_view text, int depth, std::size_t max_bytes,
+                                           std::size_t max_values) {
   if (text.size() > max_bytes) {
     return base::Error{base::Code::kResourceExhausted,
                        base::format("{} bytes of JSON, {} are allowed", text.size(), max_bytes)};
   }
-  bool is_too_deep = false;
   bool in_metadata = false;
-  const auto keeps = [&](int level, base::Json::parse_event_t event, base::Json& parsed) {
-    is_too_deep = is_too_deep || level > base::kMaxJsonDepth;
-    if (event != base::Json::parse_event_t::key) return true;
-    const auto& key = parsed.get_ref<const std::string&>();
+  const auto leaves_out = [&](int level, std::string_view key) {
     if (level <= depth) in_metadata = level == depth && key == "metadata";
-    return !in_metadata || level != depth + 1 || key != "managedFields";
+    return in_metadata && level == depth + 1 && key == "managedFields";
   };
-  base::Json out = base::Json::parse(text, keeps, false);
-  if (is_too_deep || !out.is_object()) {
+  auto read = base::read_json(text, max_values, leaves_out);
+  if (!read.ok() && read.error().code == base::Code::kResourceExhausted) return read.error();
+  if (!read.ok() || !read->document.is_object()) {
     return base::unavailable("the answer is not an object of an API server");
   }
-  return out;
+  return std::move(*read);
 }
 
 Query WatchEngine::query(double dice) const {
@@ -70,7 +69,14 @@ base::Result<std::optional<std::vector<base::Json>>> WatchEngine::take_page(std:
     return base::unavailable(
         base::format("the list has more than {} pages or {} bytes", kMaxPages, kMaxListBytes));
   }
-  GANGRUN_ASSIGN(base::Json page, parse_objects(body, 3, kMaxPageBytes));
+  auto read = parse_objects(body, 3, kMaxPageBytes,
+                            std::min(base::kMaxJsonValues, kMaxListValues - listed_values_));
+  if (!read.ok()) {
+    if (read.error().code == base::Code::kResourceExhausted) list_again();
+    return std::move(read).error();
+  }
+  listed_values_ += read->values;
+  base::Json page = std::move(read->document);
   const auto items = page.find("items");
   const std::string version = member_of_metadata(page, "resourceVersion");
   if (items == page.end() || !items->is_array() || version.empty()) {
@@ -116,8 +122,8 @@ base::Result<> WatchEngine::put(std::string_view piece, std::vector<Change>& cha
 
 base::Result<> WatchEngine::take_line(std::string_view line, std::vector<Change>& changes) {
   if (line.empty()) return {};
-  auto event = parse_objects(line, 2, kMaxEventBytes);
-  auto taken = event.ok() ? take_event(std::move(*event), changes)
+  auto event = parse_objects(line, 2, kMaxEventBytes, base::kMaxJsonValues);
+  auto taken = event.ok() ? take_event(std::move(event->document), changes)
                           : base::Result<>(std::move(event).error());
   if (!taken.ok()) line_.clear();
   return taken;
@@ -164,6 +170,7 @@ void WatchEngine::list_again() {
   listed_.clear();
   pages_ = 0;
   listed_bytes_ = 0;
+  listed_values_ = 0;
   line_.clear();
 }
 

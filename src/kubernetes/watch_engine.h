@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_reader.h"
 #include "base/result.h"
 #include "kubernetes/api_url.h"
 #include "kubernetes/client.h"
@@ -15,13 +16,16 @@ namespace gangrun::kubernetes {
 inline constexpr std::size_t kMaxEventBytes = std::size_t{16} * 1024 * 1024;
 // Of all pages of a list together.
 inline constexpr std::size_t kMaxListBytes = std::size_t{256} * 1024 * 1024;
+// Likewise: ten thousand pods have three to four million.
+inline constexpr std::size_t kMaxListValues = 8'000'000;
 inline constexpr int kShortestWatchSeconds = 300;
 inline constexpr int kLongestWatchSeconds = 600;
 
 // A JSON text of the server without the "metadata.managedFields" of its objects, which nobody here
 // reads and which are half of them. `depth`: how deep metadata lies, 1 for an object, 2 for a
 // change, 3 for a list.
-base::Result<base::Json> parse_objects(std::string_view text, int depth, std::size_t max_bytes);
+base::Result<base::JsonRead> parse_objects(std::string_view text, int depth, std::size_t max_bytes,
+                                           std::size_t max_values);
 
 class WatchEngine {
  public:
@@ -56,6 +60,7 @@ class WatchEngine {
   std::vector<base::Json> listed_;
   int pages_ = 0;
   std::size_t listed_bytes_ = 0;
+  std::size_t listed_values_ = 0;
   bool pages_expire_ = false;  // pages were too old before they were all read: one page, then
   std::string line_;           // the beginning of one
 };

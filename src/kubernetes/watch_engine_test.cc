@@ -89,6 +89,22 @@ TEST(WatchEngine, ManagedFieldsAreLeftOutAndNothingElse) {
   }
 }
 
+TEST(ParseObjects, TellsAnAnswerOfTooManyValuesFromOneThatIsNone) {
+  const std::string text = page({pod("a", "1"), pod("b", "2")}, "5");
+  // Two pods, each with its kind, its metadata (of two, what is left out not counted) and its spec
+  // (of one); the list, its kind, its metadata of two, its items.
+  constexpr std::size_t kValues = 2 * (1 + 1 + 3 + 2) + 6;
+  const auto whole = parse_objects(text, 3, text.size(), kValues);
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  EXPECT_EQ(whole->values, kValues);
+  const auto refused = parse_objects(text, 3, text.size(), kValues - 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, base::Code::kResourceExhausted);
+  const auto none = parse_objects("[]", 3, 2, 1);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, base::Code::kUnavailable);
+}
+
 TEST(WatchEngine, ChangesWhereverTheirBytesAreSplit) {
   const std::string bytes = event("ADDED", pod("a", "6")) + event("DELETED", pod("a", "8")) +
                             event("BOOKMARK", {{"metadata", {{"resourceVersion", "9"}}}}) + "\n";

@@ -9,8 +9,9 @@ from rogue_api import TOKEN, RogueApi, upstream_of
 from said import EVIL, assert_clean, assert_logs_clean, usage_of
 
 MOST_MEMORY_KB = 400 * 1024
-# What is said of a pod is brief; its own lines are shown as they are.
-MOST_SAID, MOST_LINES = 20_000, 16 << 20
+# What is said of a pod is brief: of each of the 100 restarts that a job has without counting them, no more than that. Its own lines
+# are shown as they are.
+MOST_SAID, MOST_LINES = 100 * 800, 16 << 20
 
 
 def of_pods(change):
@@ -71,7 +72,12 @@ def endless_pages(talk):
 
 
 def small_values(talk):
-    talk.answer(200, b'{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[' + b"{}," * 1_000_000 + b"{}]}")
+    talk.answer(200, b'{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[' + b"{}," * 10_000_000 + b"{}]}")
+
+
+def many_members(talk):
+    members = ",".join(f'"{number}":0' for number in range(500_000)).encode()
+    talk.answer(200, b'{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"labels":{' + members + b"}}}]}")
 
 
 BOOKMARK = json.dumps({"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "1"}}}).encode() + b"\n"
@@ -120,6 +126,7 @@ WORDS = {
     # Of lists.
     "pages without an end": instead("list pods", endless_pages),
     "a list of many small values": instead("list pods", small_values),
+    "a pod with many labels": instead("list pods", many_members),
     "a list that is none": instead("list pods", lambda talk: talk.answer(200, {"kind": EVIL, "items": EVIL, "metadata": EVIL})),
     "events with words": lambda talk: talk.pass_on(
         (lambda answer: answer | {"items": [{"type": "Warning", "message": EVIL, "lastTimestamp": EVIL}] * 50}) if talk.kind == "list events" else None),
