@@ -142,6 +142,11 @@ client::ExitStatus run(const client::RunOptions& given, client::Context& context
   if (!settled.ok()) return fail(context, settled.error(), client::ExitStatus::kBadInput);
   auto spec = settle_input(options, context);
   if (!spec.ok()) return fail(context, spec.error(), client::ExitStatus::kBadInput);
+  const auto unused = context.places.rules().without_use(*spec);
+  if (!unused.empty()) {
+    context.console.error(
+        base::format("not used with `on: {}`: {}", spec->on, base::join(unused, ", ")));
+  }
   const client::Place& place = *context.places.find(spec->on);
   return place.run(*std::move(spec), options, context);
 }

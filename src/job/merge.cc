@@ -293,7 +293,15 @@ Result<> merge_queue(const Flags& flags, const Places& places, JobDraft& draft) 
 // this run.
 Result<> refuse_flags_of_others(const JobDraft& draft, const Places& places) {
   const Place* own = places.find(draft.spec.on);
-  if (own == nullptr || !own->takes_other_sections) return {};
+  if (own == nullptr) return {};
+  for (const Feature feature : own->without_use) {
+    const auto asked = find_asked(draft.spec, feature);
+    const auto origin = asked ? draft.origins.find(asked->path) : draft.origins.end();
+    if (origin == draft.origins.end() || !origin->second.starts_with("--")) continue;
+    return base::invalid_argument(base::format("{}{}: {}", origin->second, asked->path,
+                                               places.refused(asked->value, *own, feature)));
+  }
+  if (!own->takes_other_sections) return {};
   for (const Place& other : places.all()) {
     if (&other == own || other.section == nullptr) continue;
     const std::string prefix = base::format("{}.", other.name);
@@ -301,8 +309,8 @@ Result<> refuse_flags_of_others(const JobDraft& draft, const Places& places) {
          at != draft.origins.end() && at->first.starts_with(prefix); ++at) {
       if (!at->second.starts_with("--")) continue;
       return base::invalid_argument(
-          base::format("{}is not allowed with `on: {}`; allowed with `on: {}`", at->second,
-                       own->name, other.name));
+          base::format("{}{} is not allowed with `on: {}`; allowed with `on: {}`", at->second,
+                       at->first, own->name, other.name));
     }
   }
   return {};

@@ -129,18 +129,24 @@ const Place* Places::first_with(Feature feature) const {
   return found == places_.end() ? nullptr : &*found;
 }
 
+std::string Places::refused(std::string_view value, const Place& place, Feature feature) const {
+  const Place* other = first_with(feature);
+  return refused_text(value, place.name, other == nullptr ? "" : other->name);
+}
+
 Found Places::check_features(const JobSpec& job, const Place& place) const {
   for (const Feature feature : kFeatures) {
-    if (has_one(place.features, feature) || has_one(place.passed_over, feature)) continue;
+    if (has_one(place.features, feature) || has_one(place.passed_over, feature) ||
+        has_one(place.without_use, feature)) {
+      continue;
+    }
     const auto asked = find_asked(job, feature);
     if (!asked) continue;
     if (const auto why = place.refusals.find(feature); why != place.refusals.end()) {
       return Problem{asked->path, base::format("{} is not allowed with `on: {}`; {}",
                                                in_quotes(asked->value), place.name, why->second)};
     }
-    const Place* other = first_with(feature);
-    return Problem{asked->path,
-                   refused_text(asked->value, place.name, other == nullptr ? "" : other->name)};
+    return Problem{asked->path, refused(asked->value, place, feature)};
   }
   return std::nullopt;
 }
@@ -155,6 +161,22 @@ Found Places::check_sections(const JobSpec& job, const Place& place) const {
                    refused_text(value, place.name, other.name)};
   }
   return std::nullopt;
+}
+
+std::vector<std::string> Places::without_use(const JobSpec& job) const {
+  const Place* place = find(job.on);
+  if (place == nullptr || place->without_use.empty()) return {};
+  std::vector<std::string> paths;
+  for (const Place& other : places_) {
+    const bool is_other = &other != place && other.section != nullptr;
+    if (is_other && !first_in_section(*other.section, job).first.empty()) {
+      paths.push_back(other.name);
+    }
+  }
+  for (const Feature feature : place->without_use) {
+    if (const auto asked = find_asked(job, feature)) paths.push_back(asked->path);
+  }
+  return paths;
 }
 
 Found Places::check(const JobSpec& job) const {

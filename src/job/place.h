@@ -49,6 +49,9 @@ struct Place {
   std::vector<Feature> features{};
   // What it takes without making anything of it, or looks at in `check`.
   std::vector<Feature> passed_over{};
+  // What has no use there. A file may have it for other places, and who runs the file is told; a
+  // flag is for this run, and is refused.
+  std::vector<Feature> without_use{};
   // What follows in the error where it has not got a feature. Others name a place that has it.
   std::map<Feature, std::string_view> refusals{};
   const Section* section = nullptr;  // null: it has none
@@ -91,6 +94,12 @@ class Places {
   // Whether the job's tasks run beside their master, so that its loopback is theirs.
   [[nodiscard]] bool are_tasks_beside_master(const JobSpec& job) const;
 
+  // What a job has that has no use where it runs, by the paths of fields and names of sections;
+  // empty where its place has no word for that.
+  [[nodiscard]] std::vector<std::string> without_use(const JobSpec& job) const;
+  // What is said of a feature's value at a place that has not got it, with one that has.
+  [[nodiscard]] std::string refused(std::string_view value, const Place& place,
+                                    Feature feature) const;
   // What the place of the job does not know, or would have to leave out.
   [[nodiscard]] Found check(const JobSpec& job) const;
 

@@ -207,6 +207,29 @@ TEST(Place, BuildGivesItItsOneNameAndItsQueue) {
   EXPECT_EQ(places.words(&Place::words), "this one, or that one");
 }
 
+// A file for a cluster can be tried where labels and queues are not.
+TEST(Place, WhatHasNoUseIsTakenFromAFileAndRefusedAsAFlag) {
+  std::vector<Place> all = two_places().all();
+  all[0].without_use = {Feature::kLabels, Feature::kOnePerNode};
+  all[0].takes_other_sections = true;
+  const Places places(all);
+  const auto draft = parse_spec(
+      "tasks: {w: {label: gpu, one_per_node: true}}\ncommand: x\non: here\nthere: {queue: q}\n",
+      "job.yaml", places.sections());
+  ASSERT_TRUE(draft.ok()) << draft.error().message;
+  const auto spec = build(*draft, {}, {.places = &places});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(places.without_use(*spec),
+              testing::ElementsAre("there", "tasks.w.label", "tasks.w.one_per_node"));
+  EXPECT_THAT(places.without_use(job_on("here")), testing::IsEmpty());
+  EXPECT_THAT(places.without_use(job_on("there")), testing::IsEmpty());
+  Flags flags;
+  flags.fields["label"] = {"cpu"};
+  EXPECT_EQ(build(*draft, flags, {.places = &places}).error().message,
+            "--label: tasks.w.label: 'cpu' is not allowed with `on: here`; allowed with `on: "
+            "there`");
+}
+
 TEST(Place, ItsSectionIsReadWrittenAndCheckedByItsRows) {
   const Places places = two_places();
   const auto draft =

@@ -186,9 +186,12 @@ TEST(KubernetesRules, OtherPlacesRefuseOrPassOverWhatItIsTold) {
   for (const std::string place : {"local", "spark"}) {
     const std::string end =
         " is not allowed with `on: " + place + "`; allowed with `on: kubernetes`";
-    expect_error(job + options + "on: " + place + "\n", "kubernetes.queue: 'a'" + end);
     expect_error(pod + "on: " + place + "\n", "tasks.w.pod: '{\"spec\":{}}'" + end);
   }
+  expect_error(job + options + "on: spark\n",
+               "kubernetes.queue: 'a' is not allowed with `on: spark`; allowed with `on: "
+               "kubernetes`");
+  EXPECT_EQ(kubernetes_rules_error(job + options + "on: local\n"), "");
   EXPECT_EQ(kubernetes_rules_error(job + options + "on: yarn\n"), "");
   EXPECT_EQ(kubernetes_rules_error(pod + "on: yarn\n"), "");
 }

@@ -176,11 +176,12 @@ TEST(BadKubernetes, Flags) {
        "--queue: kubernetes.queue: 'Q' is not the name of a queue"},
       // A file may be for both clusters, a flag is for this run.
       {{.job_fields = {{"on", "k8s"}, {"yarn.priority", "3"}}},
-       "--priority: is not allowed with `on: kubernetes`; allowed with `on: yarn`"},
+       "--priority: yarn.priority is not allowed with `on: kubernetes`; allowed with `on: yarn`"},
       {{.job_fields = {{"on", "yarn"}, {"kubernetes.namespace", "a"}}},
-       "--namespace: is not allowed with `on: yarn`; allowed with `on: kubernetes`"},
+       "--namespace: kubernetes.namespace is not allowed with `on: yarn`; allowed with `on: "
+       "kubernetes`"},
       {{.job_fields = {{"kubernetes.namespace", "a"}}},
-       "--namespace: kubernetes.namespace: 'a' is not allowed with `on: local`; allowed with "
+       "--namespace: kubernetes.namespace is not allowed with `on: local`; allowed with "
        "`on: kubernetes`"},
   };
   for (const auto& [flags, message] : cases) {

@@ -130,30 +130,10 @@ TEST(Places, DefaultsOfACluster) {
 TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
   const std::string refused = " is not allowed with `on: local`; allowed with `on: yarn`";
   const std::pair<const char*, std::string> files[] = {
-      {"tasks: {w: {label: gpu}}\ncommand: x\n", "job.yaml:1:20: tasks.w.label: 'gpu'"},
-      {"tasks: {w: {one_per_node: true}}\ncommand: x\non: local\n",
-       "job.yaml:1:27: tasks.w.one_per_node: 'true'"},
       {"tasks: {w: {resources: {yarn.io/fpga: 2}}}\ncommand: x\n",
        "job.yaml:1:39: tasks.w.resources.yarn.io/fpga: '2'"},
       {"tasks: {w: {overrides: {0: {resources: {a: 2}}}}}\ncommand: x\n",
        "job.yaml:1:44: tasks.w.overrides.0.resources.a: '2'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {queue: a}\n", "job.yaml:3:15: yarn.queue: 'a'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {priority: 1}\n", "job.yaml:3:18: yarn.priority: '1'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {tags: [a, b]}\n", "job.yaml:3:14: yarn.tags: 'a, b'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {master: {memory: 1g}}\n",
-       "job.yaml:3:25: yarn.master.memory: '1 GiB'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {master: {vcores: 2}}\n",
-       "job.yaml:3:25: yarn.master.vcores: '2'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {master: {label: ''}}\n",
-       "job.yaml:3:24: yarn.master.label: ''"},
-      {"tasks: {w: }\ncommand: x\nyarn: {view_acl: a}\n", "job.yaml:3:18: yarn.view_acl: 'a'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {modify_acl: a}\n", "job.yaml:3:20: yarn.modify_acl: 'a'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {keytab: a}\n", "job.yaml:3:16: yarn.keytab: 'a'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {as: a}\n", "job.yaml:3:12: yarn.as: 'a'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {max_attempts: 1}\n",
-       "job.yaml:3:22: yarn.max_attempts: '1'"},
-      {"tasks: {w: }\ncommand: x\nyarn: {container_runtime: none}\n",
-       "job.yaml:3:27: yarn.container_runtime: 'none'"},
       {"tasks: {w: }\ncommand: x\nfiles: [a, 'hdfs:///b']\n", "job.yaml:3:8: files.1: 'hdfs:///b'"},
   };
   for (const auto& [file, message] : files) EXPECT_EQ(places_error(file), message + refused);
@@ -163,12 +143,11 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
       {{.fields = {{"label", {"gpu"}}}}, "--label: tasks.worker.label: 'gpu'"},
       {{.fields = {{"one_per_node", {"worker"}}}},
        "--one-per-node: tasks.worker.one_per_node: 'true'"},
-      {{.queue = "a"}, "--queue: yarn.queue: 'a'"},
-      {{.job_fields = {{"yarn.priority", "1"}}}, "--priority: yarn.priority: '1'"},
-      {{.job_lists = {{"yarn.tags", {"a"}}}}, "--tag: yarn.tags: 'a'"},
-      {{.job_fields = {{"yarn.master.memory", "2g"}}},
-       "--master-memory: yarn.master.memory: '2 GiB'"},
-      {{.job_fields = {{"yarn.master.vcores", "2"}}}, "--master-vcores: yarn.master.vcores: '2'"},
+      {{.queue = "a"}, "--queue: yarn.queue"},
+      {{.job_fields = {{"yarn.priority", "1"}}}, "--priority: yarn.priority"},
+      {{.job_lists = {{"yarn.tags", {"a"}}}}, "--tag: yarn.tags"},
+      {{.job_fields = {{"yarn.master.memory", "2g"}}}, "--master-memory: yarn.master.memory"},
+      {{.job_fields = {{"yarn.master.vcores", "2"}}}, "--master-vcores: yarn.master.vcores"},
       {{.job_lists = {{"files", {"webhdfs://a/b"}}}}, "-f: files.0: 'webhdfs://a/b'"},
   };
   for (const auto& [given, message] : flags) {
@@ -177,6 +156,21 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
   EXPECT_EQ(places_error("tasks: {w: {one_per_node: false, resources: }}\ncommand: x\nyarn:\n"
                          "timeouts: {hold: 3 s}\n"),
             "");
+}
+
+// Who tries a file for a cluster here is told what of it has no use.
+TEST(Places, ThisMachineTakesAFileForAClusterAndNamesWhatItIgnores) {
+  const auto draft = parse_spec(
+      "tasks: {w: {label: gpu, one_per_node: true}}\ncommand: x\nyarn: {queue: a, "
+      "master: "
+      "{vcores: 2}}\nkubernetes: {namespace: n}\nssh: {folder: /a}\n",
+      "job.yaml", places::rules().sections());
+  ASSERT_TRUE(draft.ok()) << draft.error().message;
+  const auto spec = build(*draft, {}, {"job.yaml", &places::rules()});
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  EXPECT_THAT(places::rules().without_use(*spec),
+              testing::UnorderedElementsAre("yarn", "kubernetes", "ssh", "tasks.w.label",
+                                            "tasks.w.one_per_node"));
 }
 
 TEST(Places, ThisMachineUnpacksNone) {

@@ -11,6 +11,9 @@ job::Place local_place() {
                        Feature::kSpares, Feature::kSmallerGangs, Feature::kHosts},
           // Tasks work in the caller's folder: all is in place already.
           .passed_over = {Feature::kOutputs, Feature::kKeptFolders},
+          // A file for a cluster can be tried here.
+          .without_use = {Feature::kLabels, Feature::kOnePerNode},
+          .takes_other_sections = true,
           .is_beside_master = true};
 }
 
