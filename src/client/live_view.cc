@@ -10,6 +10,13 @@
 
 namespace gangrun::client {
 
+namespace {
+
+// Lines of the tasks below their table.
+constexpr std::size_t kMostSaid = 10;
+
+}  // namespace
+
 std::string replace_frame(const Lines& shown, const Lines& above, const Lines& next,
                           std::size_t columns, bool colour) {
   std::size_t rows = 0;
@@ -29,7 +36,7 @@ std::string replace_frame(const Lines& shown, const Lines& above, const Lines& n
 void LiveView::draw(const Lines& above) {
   const Size size = console_.size().value_or(Size{});
   // The last column and the last row stay free: writing there would scroll or wrap.
-  Lines next = render(status_, size.columns - 1, size.rows - 1, notice_);
+  Lines next = render(status_, size.columns - 1, size.rows - 1, notice_, said_);
   if (above.empty() && next == shown_) return;
   console_.out(replace_frame(shown_, above, next, size.columns, console_.colour_on_out()));
   shown_ = std::move(next);
@@ -52,7 +59,15 @@ void LiveView::lines(const std::vector<cluster::LogLine>& lines) {
     if (line.end == cluster::LineEnd::kRedrawn) continue;
     above.push_back(prefixed(line, options_.prefix_width));
   }
-  if (!above.empty()) draw(above);
+  if (options_.logs.value_or(false)) {
+    if (!above.empty()) draw(above);
+    return;
+  }
+  // Drawn with the next state of the tasks: they may say more than anybody can read.
+  said_.insert(said_.end(), above.begin(), above.end());
+  if (said_.size() > kMostSaid) {
+    said_.erase(said_.begin(), said_.end() - static_cast<std::ptrdiff_t>(kMostSaid));
+  }
 }
 
 void LiveView::warning(const std::string& sentence) {

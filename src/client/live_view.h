@@ -15,7 +15,8 @@ namespace gangrun::client {
 std::string replace_frame(const Lines& shown, const Lines& above, const Lines& next,
                           std::size_t columns, bool colour);
 
-// A table of the tasks that is redrawn in place; what is said besides scrolls away above it.
+// A table of the tasks that is redrawn in place, with their newest lines below it; what we say
+// besides scrolls away above it, and with --logs all lines of the tasks.
 class LiveView final : public JobView {
  public:
   LiveView(Console& console, ViewOptions options)
@@ -27,7 +28,7 @@ class LiveView final : public JobView {
   void warning(const std::string& sentence) override;
   void notice(const std::string& sentence) override;
   void finished(const job::JobStatus& status, int exit_status) override;
-  [[nodiscard]] bool wants_lines() const override { return options_.logs.value_or(false); }
+  [[nodiscard]] bool wants_lines() const override { return options_.logs.value_or(true); }
 
  private:
   void draw(const Lines& above);
@@ -36,6 +37,7 @@ class LiveView final : public JobView {
   ViewOptions options_;
   job::JobStatus status_;
   std::string notice_;
+  Lines said_;  // the tasks' newest lines
   Lines shown_;
 };
 

@@ -181,13 +181,16 @@ Lines render_tasks(const job::JobStatus& status, std::size_t width) {
 }
 
 Lines render(const job::JobStatus& status, std::size_t width, std::size_t height,
-             const std::string& notice) {
+             const std::string& notice, const Lines& said) {
   Lines lines = render_header(status);
   const std::size_t below = notice.empty() ? 0 : 1;
   const std::size_t room = height - std::min(height, lines.size() + below);
-  Lines body =
-      status.tasks.size() + 1 <= room ? render_tasks(status, width) : summary_by_type(status, room);
+  const std::size_t for_tasks = room - std::min({room, said.size(), kLeastSaid});
+  Lines body = status.tasks.size() + 1 <= for_tasks ? render_tasks(status, width)
+                                                    : summary_by_type(status, for_tasks);
   lines.insert(lines.end(), body.begin(), body.end());
+  const std::size_t newest = std::min(said.size(), room - std::min(room, body.size()));
+  lines.insert(lines.end(), said.end() - static_cast<std::ptrdiff_t>(newest), said.end());
   if (!notice.empty()) {
     // The notice is the one line that must be seen.
     lines.resize(std::min(lines.size(), std::max<std::size_t>(height, 1) - 1));

@@ -1,5 +1,6 @@
 #include "client/render.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -126,6 +127,29 @@ TEST(Render, NothingFromATaskReachesTheTerminalAsItIs) {
 
 TEST(TasksInWords, CountsStates) {
   EXPECT_EQ(tasks_in_words(running_job()), "4 tasks: 1 failed, 2 running, 1 starting");
+}
+
+// The first command that people try prints a line from each task.
+TEST(Render, TheNewestLinesStandBelowTheTasks) {
+  const Lines said = {Line("a"), Line("b"), Line("c"), Line("d")};
+  const auto rows = [&](std::size_t height) {
+    std::vector<std::string> texts;
+    for (const Line& line : render(running_job(), 100, height, "", said)) {
+      texts.push_back(line.text());
+    }
+    return texts;
+  };
+  const std::size_t all = render(running_job(), 100, 50, "").size();
+  EXPECT_EQ(rows(50).size(), all + 4);
+  EXPECT_EQ(rows(50).back(), "d");
+  EXPECT_EQ(rows(all + 3).size(), all + 3);
+  EXPECT_EQ(rows(all + 3)[all], "b") << "the oldest go first";
+  // Where there is no room for both, tasks are counted.
+  const std::vector<std::string> few = rows(all + 2);
+  EXPECT_EQ(few.back(), "d");
+  EXPECT_THAT(few, testing::Contains(testing::HasSubstr("running")));
+  EXPECT_THAT(few, testing::Not(testing::Contains(testing::HasSubstr("ADDRESS"))));
+  EXPECT_THAT(few, testing::IsSupersetOf({"b", "c", "d"}));
 }
 
 }  // namespace

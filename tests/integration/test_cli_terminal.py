@@ -79,6 +79,19 @@ def test_the_table_is_redrawn_in_place_and_stays(terminal):
     assert termios.tcgetattr(one.master) == one.modes
 
 
+def test_the_first_command_of_the_start_page_shows_what_the_page_says(terminal):
+    one = terminal("run", "-r", "chief:1,worker:2", "--", "sh", "-c", 'echo "I am $GANGRUN_TASK_TYPE $GANGRUN_TASK_INDEX"')
+    last_frame = plain(one.read_until(r"next: ")).split("TASK ")[-1]
+    for line in ("chief:0  | I am chief 0", "worker:0 | I am worker 0", "worker:1 | I am worker 1"):
+        assert line in last_frame
+
+
+def test_tasks_that_do_not_fit_leave_room_for_their_lines(terminal):
+    one = terminal("run", "-r", "worker:40", "--", "sh", "-c", "echo line of $GANGRUN_TASK_INDEX", rows=20)
+    last_frame = plain(one.read_until(r"next: ")).split("worker (40)")[-1]
+    assert last_frame.count(" | line of ") == 10
+
+
 def test_lines_scroll_above_the_table_when_asked_for(terminal):
     one = terminal("run", "--logs", "-r", "worker:1", "--", "echo", "hello there")
     assert "worker:0 | hello there" in plain(one.read_until(r"next: "))
