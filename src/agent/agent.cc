@@ -166,12 +166,10 @@ void Agent::on_start(const registry::StartMessage& message) {
 
 base::Result<> Agent::start_run(const registry::StartMessage& message) {
   GANGRUN_TRY(serve_rendezvous());
-  std::vector<process::SpawnOptions> processes;
-  std::vector<std::string> reports;
+  std::vector<UserProcess> processes;
   for (int process = 0; process < task_spec_.processes; ++process) {
-    GANGRUN_ASSIGN(auto options, options_of(message, process));
-    processes.push_back(std::move(options));
-    if (runs_image()) reports.push_back(container_report_path(config_, process));
+    GANGRUN_ASSIGN(auto prepared, prepared_process(message, process));
+    processes.push_back(std::move(prepared));
   }
   UserRun::Callbacks callbacks;
   callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
@@ -188,7 +186,7 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   outputs_by_.reset();
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
-  return run_->start(std::move(processes), config_.log_prefix, reports);
+  return run_->start(std::move(processes), config_.log_prefix);
 }
 
 // Each run has its own, at its own port: what an earlier one has asked or put is not its affair.
@@ -201,23 +199,28 @@ base::Result<> Agent::serve_rendezvous() {
   return {};
 }
 
-base::Result<process::SpawnOptions> Agent::options_of(const registry::StartMessage& message,
-                                                      int process) {
-  GANGRUN_ASSIGN(const auto variables, variables_of(message, process));
-  // An engine hands no descriptor on: the ports stay held, and are bound by their numbers.
-  if (runs_image()) return client_for(config_, containment_.containers(), variables, process);
+base::Result<UserProcess> Agent::prepared_process(const registry::StartMessage& message,
+                                                  int process) {
+  GANGRUN_ASSIGN(const TaskVariables task, variables_of(message, process));
+  const std::string label = base::format("{}", task.rank.value_or(process));
+  if (runs_image()) {
+    // An engine hands no descriptor on: the ports stay held, and are bound by their numbers.
+    GANGRUN_ASSIGN(auto client,
+                   client_for(config_, containment_.containers(), task.variables, process));
+    return UserProcess{std::move(client), label, container_report_path(config_, process)};
+  }
   process::SpawnOptions options;
   options.argv = config_.spec.command_of(task_spec_).argv();
   options.working_folder = config_.working_folder;
-  for (const auto& [name, value] : variables) {
+  for (const auto& [name, value] : task.variables) {
     options.environment.push_back(base::format("{}={}", name, value));
   }
   options.listen = listening(task_spec_.ports, ports_->fds(), process);
-  return options;
+  return UserProcess{std::move(options), label};
 }
 
-base::Result<std::map<std::string, std::string>> Agent::variables_of(
-    const registry::StartMessage& message, int process) {
+base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMessage& message,
+                                                       int process) {
   Variables inherited = inherited_variables(process::inherited_environment(), runs_image());
   const frameworks::Inputs inputs{
       .job = config_.spec,
@@ -243,8 +246,9 @@ base::Result<std::map<std::string, std::string>> Agent::variables_of(
                                             ours.cluster_spec_file_content, 0600));
   }
   const auto gpus = config_.gpus && runs_image() ? as_seen_inside(*config_.gpus) : config_.gpus;
-  return task_variables(std::move(inherited), ours.variables, gpus, config_.spec.environment,
-                        task_spec_.environment);
+  return TaskVariables{task_variables(std::move(inherited), ours.variables, gpus,
+                                      config_.spec.environment, task_spec_.environment),
+                       ours.rank};
 }
 
 void Agent::on_line(bool is_error, std::string_view line) {

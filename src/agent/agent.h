@@ -75,10 +75,12 @@ class Agent {
   base::Result<> serve_rendezvous();
   // Whether an engine is to run the task's processes, in containers of an image.
   [[nodiscard]] bool runs_image() const { return !containment_.containers().names.empty(); }
-  base::Result<process::SpawnOptions> options_of(const registry::StartMessage& message,
-                                                 int process);
-  base::Result<std::map<std::string, std::string>> variables_of(
-      const registry::StartMessage& message, int process);
+  struct TaskVariables {
+    std::map<std::string, std::string> variables;
+    std::optional<int> rank;  // none: the task is not tracked
+  };
+  base::Result<UserProcess> prepared_process(const registry::StartMessage& message, int process);
+  base::Result<TaskVariables> variables_of(const registry::StartMessage& message, int process);
   void on_tokens(const base::Secret& file);
   void on_run_ended(job::ExitReport report);
   // What the run has left goes before its end is told: whoever hears of that finds the result.

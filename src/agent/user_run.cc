@@ -60,13 +60,9 @@ UserRun::UserRun(net::EventLoop& loop, base::Logger& logger,
 
 UserRun::~UserRun() = default;
 
-base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
-                              const std::string& log_prefix,
-                              const std::vector<std::string>& container_reports) {
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const std::string report = i < container_reports.size() ? container_reports[i] : "";
-    base::Result<> started =
-        start_process(std::move(processes[i]), log_prefix, processes.size() > 1, report);
+base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::string& log_prefix) {
+  for (UserProcess& process : processes) {
+    base::Result<> started = start_process(std::move(process), log_prefix, processes.size() > 1);
     if (started.ok()) continue;
     // A gang of ranks that is not complete is of no use.
     kill_all();
@@ -77,10 +73,11 @@ base::Result<> UserRun::start(std::vector<process::SpawnOptions> processes,
   return {};
 }
 
-base::Result<> UserRun::start_process(process::SpawnOptions options, const std::string& log_prefix,
-                                      bool shares_log, const std::string& container_report) {
+base::Result<> UserRun::start_process(UserProcess user, const std::string& log_prefix,
+                                      bool shares_log) {
+  process::SpawnOptions& options = user.options;
   process::Pipe lifeline;
-  if (!container_report.empty()) {
+  if (!user.container_report.empty()) {
     GANGRUN_ASSIGN(lifeline, make_watched_pipe());
     options.standard_input = lifeline.read.get();
   }
@@ -91,7 +88,7 @@ base::Result<> UserRun::start_process(process::SpawnOptions options, const std::
   containment_.confine(options);
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   auto process = std::make_unique<Process>(std::move(child));
-  process->container_report = container_report;
+  process->container_report = std::move(user.container_report);
   process->lifeline = std::move(lifeline.write);
   Process* raw = process.get();
   const auto pump = [&](base::UniqueFd pipe, bool is_error) {
@@ -105,7 +102,7 @@ base::Result<> UserRun::start_process(process::SpawnOptions options, const std::
     };
     auto made = std::make_unique<process::OutputPump>(
         std::move(pipe), log_prefix + (is_error ? ".err" : ".out"), std::move(callbacks));
-    if (shares_log) made->share_log();
+    if (shares_log) made->share_log(user.label);
     return made;
   };
   process->out = pump(std::move(out.read), false);

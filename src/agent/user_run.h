@@ -23,6 +23,16 @@
 
 namespace gangrun::agent {
 
+// A process that a run is to start: argv, environment, folder and inherited sockets.
+struct UserProcess {
+  process::SpawnOptions options;
+  // What its lines have in front where the run has several processes: "3".
+  std::string label{};
+  // Not empty: it is the client of an engine whose container tells there how it does
+  // (process/container_report.h).
+  std::string container_report{};
+};
+
 // One run of the user's command: one or several processes (ranks), their output, and their end.
 // When one of them fails the others are stopped. When all have ended by themselves, whatever they
 // left behind is killed before the end is reported, so that nothing of a run outlives it. When they
@@ -44,12 +54,9 @@ class UserRun {
   UserRun(const UserRun&) = delete;
   UserRun& operator=(const UserRun&) = delete;
 
-  // Starts one process for each element: argv, environment, folder and inherited sockets are filled
-  // in by the caller, the outputs by us (appended to log_prefix + ".out" and ".err"). On an error
-  // nothing runs. Where an element of `container_reports` is not empty, the process is the client
-  // of an engine whose container tells there how it does (process/container_report.h).
-  base::Result<> start(std::vector<process::SpawnOptions> processes, const std::string& log_prefix,
-                       const std::vector<std::string>& container_reports = {});
+  // Starts them; their outputs are appended to log_prefix + ".out" and ".err". On an error nothing
+  // runs.
+  base::Result<> start(std::vector<UserProcess> processes, const std::string& log_prefix);
 
   // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of
   // several graces the one that is over first counts.
@@ -70,8 +77,7 @@ class UserRun {
  private:
   struct Process;
 
-  base::Result<> start_process(process::SpawnOptions options, const std::string& log_prefix,
-                               bool shares_log, const std::string& container_report);
+  base::Result<> start_process(UserProcess user, const std::string& log_prefix, bool shares_log);
   void tell_end_in_container(Process& process, const process::Exit& client);
   void on_process_ended(Process& process);
   void await_rest();

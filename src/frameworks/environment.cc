@@ -76,6 +76,7 @@ base::Result<Environment> own_variables(const Place& place) {
   const Inputs& inputs = place.inputs;
   const auto number = [](auto value) { return base::format("{}", value); };
   Environment environment;
+  if (place.ranks) environment.rank = place.ranks->rank;
   environment.variables = {
       {"GANGRUN_JOB_ID", inputs.job_id},
       {"GANGRUN_TASK_TYPE", place.task.type},

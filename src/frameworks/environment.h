@@ -56,6 +56,8 @@ struct Inputs {
 
 struct Environment {
   Variables variables;
+  // Among the processes of all tracked tasks; none: the task is not tracked.
+  std::optional<int> rank;
   // When not empty: what the caller must have written to Inputs::cluster_spec_file before the
   // process starts. GANGRUN_CLUSTER_SPEC_FILE then names it, and GANGRUN_CLUSTER_SPEC is absent.
   std::string cluster_spec_file_content;

@@ -49,7 +49,10 @@ void OutputPump::finish() {
     if (!on_readable() || bytes_ == so_far) break;
   }
   if (!line_.empty() || returned_) end_line();
-  if (!held_back_.empty()) write_log(std::exchange(held_back_, {}) + '\n');
+  if (!held_back_.empty()) {
+    held_back_ += '\n';
+    write_shared(held_back_.size());
+  }
 }
 
 void OutputPump::take(std::string_view text) {
@@ -83,13 +86,13 @@ void OutputPump::end_line() {
   if (left_out_ > 0) line_ += base::format(" … ({} bytes more in the log)", left_out_);
   left_out_ = 0;
   returned_ = redrawn_ = false;
-  if (callbacks_.on_line) callbacks_.on_line(line_);
+  if (callbacks_.on_line) callbacks_.on_line(prefix_ + line_);
   keep_line();
 }
 
 void OutputPump::tell_redrawn() {
   if (!std::exchange(redrawn_, false) || line_.empty()) return;
-  if (callbacks_.on_line) callbacks_.on_line(line_ + '\r');
+  if (callbacks_.on_line) callbacks_.on_line(prefix_ + line_ + '\r');
 }
 
 void OutputPump::keep_line() {
@@ -103,14 +106,28 @@ void OutputPump::keep_line() {
 }
 
 void OutputPump::log(std::string_view text) {
-  if (!shares_log_) return write_log(text);
+  if (prefix_.empty()) return write_log(text);
   held_back_ += text;
   // A carriage return ends a line here: a progress bar is seen while it moves.
   const std::size_t end = held_back_.find_last_of("\r\n") + 1;  // 0 where there is none
   const std::size_t ready = held_back_.size() - end > kMaxLineBytes ? held_back_.size() : end;
-  if (ready == 0) return;
-  write_log(std::string_view(held_back_).substr(0, ready));
-  held_back_.erase(0, ready);
+  if (ready > 0) write_shared(ready);
+}
+
+// Of what is held back, so many bytes with the prefix in front of each line, in one write.
+void OutputPump::write_shared(std::size_t bytes) {
+  std::string text;
+  for (std::string_view rest = std::string_view(held_back_).substr(0, bytes); !rest.empty();) {
+    const std::size_t end = rest.find_first_of("\r\n");
+    const std::string_view line = rest.substr(0, end == std::string_view::npos ? end : end + 1);
+    // A line feed behind a carriage return ends no other line.
+    if (!is_in_line_ && line != "\n") text += prefix_;
+    text += line;
+    is_in_line_ = end == std::string_view::npos;
+    rest.remove_prefix(line.size());
+  }
+  held_back_.erase(0, bytes);
+  write_log(text);
 }
 
 void OutputPump::write_log(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/format.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "process/traceback.h"  // IWYU pragma: export
@@ -44,8 +45,9 @@ class OutputPump {
   OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks);
 
   // For a log that other pumps write too: it gets whole lines, so that none of one process stands
-  // in the middle of another's. What has no end yet is held back, up to kMaxLineBytes.
-  void share_log() { shares_log_ = true; }
+  // in the middle of another's, with "[label] " in front, as lines have that are handed on. What
+  // has no end yet is held back, up to kMaxLineBytes.
+  void share_log(std::string_view label) { prefix_ = base::format("[{}] ", label); }
 
   [[nodiscard]] int fd() const { return pipe_.get(); }
   // Reads what is there, at most kMaxReadBytes. False when nothing will come any more.
@@ -76,14 +78,16 @@ class OutputPump {
   void end_line();
   void keep_line();
   void log(std::string_view text);
+  void write_shared(std::size_t bytes);
   void write_log(std::string_view text);
   base::Result<> append_to_log(std::string_view& text);
 
   base::UniqueFd pipe_;
   std::string log_path_;
   Callbacks callbacks_;
-  bool shares_log_ = false;
-  std::string held_back_;  // for the log: the beginning of a line
+  std::string prefix_;       // of a log that is shared; else empty
+  std::string held_back_;    // for that log: the beginning of a line
+  bool is_in_line_ = false;  // the log has the beginning of the line that is held back
   base::UniqueFd log_;
   std::optional<base::Error> log_error_;
   std::uint64_t lost_lines_ = 0;

@@ -90,10 +90,10 @@ TEST_F(Output, TheSameLinesWhereverTheBytesAreSplit) {
 // With PYTHONUNBUFFERED, print("a", "b") are four writes.
 TEST_F(Output, ASharedLogGetsWholeLines) {
   const auto first = pump(log);
-  first->share_log();
+  first->share_log("0");
   const base::UniqueFd writer_of_first = std::move(writer);
   const auto second = pump(log);
-  second->share_log();
+  second->share_log("17");
   const auto put_first = [&](std::string_view text) {
     ASSERT_EQ(::write(writer_of_first.get(), text.data(), text.size()),
               static_cast<ssize_t>(text.size()));
@@ -101,24 +101,29 @@ TEST_F(Output, ASharedLogGetsWholeLines) {
   };
   put_first("found:");
   feed(*second, "found: 2\nno end");
-  EXPECT_EQ(logged(), "found: 2\n");
+  EXPECT_EQ(logged(), "[17] found: 2\n");
   put_first(" 1\n10%\r");
-  EXPECT_EQ(logged(), "found: 2\nfound: 1\n10%\r");
-  put_first("20%\n");
+  EXPECT_EQ(logged(), "[17] found: 2\n[0] found: 1\n[0] 10%\r");
+  put_first("\n");
+  put_first("20%\r\n");
   second->finish();
-  EXPECT_EQ(logged(), "found: 2\nfound: 1\n10%\r20%\nno end\n");
-  EXPECT_THAT(lines, ElementsAre("found: 2", "found: 1", "20%", "no end"));
+  EXPECT_EQ(logged(), "[17] found: 2\n[0] found: 1\n[0] 10%\r\n[0] 20%\r\n[17] no end\n");
+  EXPECT_THAT(lines,
+              ElementsAre("[17] found: 2", "[0] found: 1", "[0] 10%", "[0] 20%", "[17] no end"));
+  EXPECT_THAT(first->last_lines(), ElementsAre("found: 1", "10%", "20%"))
+      << "a traceback is found in what the process wrote";
 }
 
 TEST_F(Output, ASharedLogDoesNotWaitForTheEndOfAnEndlessLine) {
   const auto target = pump(log);
-  target->share_log();
+  target->share_log("1");
   feed(*target, std::string(kMaxLineBytes, 'x'));
   EXPECT_EQ(logged(), "");
   feed(*target, "y");
-  EXPECT_EQ(logged(), std::string(kMaxLineBytes, 'x') + "y");
+  EXPECT_EQ(logged(), "[1] " + std::string(kMaxLineBytes, 'x') + "y");
+  feed(*target, "z\n");
   target->finish();
-  EXPECT_EQ(logged(), std::string(kMaxLineBytes, 'x') + "y");
+  EXPECT_EQ(logged(), "[1] " + std::string(kMaxLineBytes, 'x') + "yz\n");
 }
 
 TEST_F(Output, SaysWhenNothingWillComeAnyMore) {
