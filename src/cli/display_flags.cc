@@ -6,7 +6,8 @@ namespace gangrun::cli {
 
 void add_display_flags(CLI::App& command, client::DisplayOptions& options) {
   add_flag(command, "--json", options.json, "Print one JSON object a line");
-  add_flag(command, "--logs", options.logs, "Print all of the tasks' output above the live table, not its last lines below");
+  add_flag(command, "--logs", options.logs,
+           "Print all of the tasks' output above the live table, not its last lines below");
   add_flag(command, "--no-logs", options.no_logs, "Do not print the tasks' output");
   add_flag(command, "-q,--quiet", options.quiet, "Print only the tasks' output and failures");
   add_flag(command, "-v,--verbose", options.verbose, "Print every change of every task");

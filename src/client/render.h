@@ -10,8 +10,8 @@
 namespace gangrun::client {
 
 // One frame of the live display: at most `height` lines of at most `width` columns. Where the tasks
-// do not fit they are counted by type and state. Of `said`, the tasks' newest lines, there are below
-// them as many as fit, and at least kLeastSaid. `notice` is a last line from us, or empty.
+// do not fit they are counted by type and state. Of `said`, the tasks' newest lines, there are
+// below them as many as fit, and at least kLeastSaid. `notice` is a last line from us, or empty.
 Lines render(const job::JobStatus& status, std::size_t width, std::size_t height,
              const std::string& notice, const Lines& said = {});
 inline constexpr std::size_t kLeastSaid = 3;

@@ -103,7 +103,7 @@ def test_a_script_for_torchrun_trains_alike(example, run_gangrun, nothing_is_lef
         assert done.status == 0, done.stderr
         check_training(folder, done.stdout, 4)
         assert losses(done.stdout) == losses(peer.stdout)
-        locals_ = re.findall(r"^(worker:\d)\s+\| process (\d) of (\d) here", done.stdout, re.M)
+        locals_ = re.findall(r"^(worker:\d)\s+\| (?:\[\d\] )?process (\d) of (\d) here", done.stdout, re.M)
         assert sorted(locals_) == [(f"worker:{task}", str(process), str(processes))
                                    for task in range(tasks) for process in range(processes)]
 
@@ -179,7 +179,7 @@ def test_a_killed_rank_brings_the_gang_back_from_its_checkpoint(example, gangrun
     killed, lines = False, []
     for line in process.stdout:
         lines.append(line)
-        if not killed and "| epoch 20," in line:
+        if not killed and " epoch 20," in line:
             status = json.loads(subprocess.run([gangrun, "status", "--json", "last"], env=environment,
                                                capture_output=True, text=True, check=True).stdout)
             os.kill(next(task["pid"] for task in status["tasks"] if task["task"] == "worker:1"), signal.SIGKILL)
