@@ -347,16 +347,17 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
     field_of<&JobSpec::outputs_limit_mib>({
         .key = "outputs_limit",
         .about = "Most that is kept: of a copied folder on a host where no outputs are named, or of "
-                 "a task's outputs on YARN",
+                 "a task's outputs on YARN and Kubernetes",
         .flag =
             {
                 .names = "--outputs-limit",
                 .forms = FlagForms::kOneValue,
             },
         .reference = "the most that each host of `ssh` brings of a copied folder where no "
-                     "`outputs` are named, which keeps the rest for a day; on YARN, the most that "
-                     "each task's `outputs` may have: the rest goes with its container",
-        .default_words = "256 MiB on a host, no limit on YARN",
+                     "`outputs` are named, which keeps the rest for a day; on YARN and Kubernetes, "
+                     "the most that each task's `outputs` may have: on YARN the rest goes with its "
+                     "container, from a pod with more nothing is brought",
+        .default_words = "256 MiB on a host, no limit on YARN and Kubernetes",
     }),
     field_of<&JobSpec::keep_folders>({
         .key = "keep_folders",

@@ -154,8 +154,8 @@ std::string PodBook::waiting_for(base::Instant now) const {
     }
   }
   if (!fetched.empty()) {
-    sentences.push_back(base::format("the outputs of {} are being fetched",
-                                     base::first_and_more(fetched, kMaxNames)));
+    sentences.push_back(
+        base::format("the outputs of {} to be fetched", base::first_and_more(fetched, kMaxNames)));
   }
   return base::format("{}", base::join(sentences, "; "));
 }

@@ -123,7 +123,7 @@ TEST(PodBook, OutputsAreFetchedBeforeTheEndIsTold) {
   EXPECT_THAT(driver.words(), ElementsAre("rest worker:0", "fetch worker:0"));
   driver.log_ended(kWorker0);
   EXPECT_THAT(driver.words(), IsEmpty());
-  EXPECT_EQ(driver.book().waiting_for(driver.now()), "the outputs of worker:0 are being fetched");
+  EXPECT_EQ(driver.book().waiting_for(driver.now()), "the outputs of worker:0 to be fetched");
   driver.book().on_outputs(kWorker0, "u1", {}, driver.now());
   EXPECT_THAT(driver.words(),
               ElementsAre("run ended worker:0#1: exited with status 0", "delete worker:0 u1 0s"));

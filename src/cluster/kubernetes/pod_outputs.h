@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "cluster/kubernetes/manifests.h"
+#include "cluster/kubernetes/outputs_archive.h"
 #include "job/task_id.h"
 #include "kubernetes/client.h"
 #include "net/event_loop.h"
@@ -34,6 +34,10 @@ struct OutputsErrors {
   std::string others;
 };
 OutputsErrors outputs_errors(std::string_view text);
+// Whether what has come is what was asked for, as far as it can be known without a look into it:
+// with its exit status, its errors, whether nothing has come, and how many paths were asked for.
+base::Result<> check_outputs(int status, const OutputsErrors& errors, bool is_empty,
+                             std::size_t asked);
 
 // Brings the tasks' outputs from their pods into folders TYPE-INDEX here.
 class PodOutputs {
@@ -53,15 +57,17 @@ class PodOutputs {
  private:
   struct Fetch {
     std::string uid;
-    std::string archive;  // the tar file while it comes
-    base::UniqueFd file;
-    std::size_t bytes = 0;
+    std::unique_ptr<OutputsArchive> archive;
     std::string errors;
+    std::size_t error_bytes = 0;
     base::Result<> written;
     kubernetes::ActivityHandle activity;
   };
 
   void on_output(const job::TaskId& task, Fetch& fetch, std::string_view piece);
+  void on_errors(const job::TaskId& task, Fetch& fetch, std::string_view piece);
+  // Ends it, if it has not failed before.
+  void fail(const job::TaskId& task, Fetch& fetch, base::Result<> why);
   void end_later(const job::TaskId& task, const std::string& uid, base::Result<int> status);
   void on_ended(const job::TaskId& task, const base::Result<int>& status);
   void on_unpacked(const job::TaskId& task, const base::Result<std::string>& unpacked);

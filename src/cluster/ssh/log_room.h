@@ -2,24 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
-#include "base/result.h"
+#include "cluster/disk_room.h"
 
 // How much of what hosts send of their tasks' logs finds room here. A host may send without end,
 // and a disk that is full takes the journal's place and that of other hosts' lines.
 namespace gangrun::cluster {
 
-struct DiskRoom {
-  std::uint64_t bytes = 0;  // of all of it
-  std::uint64_t free = 0;   // for us
-};
-
-base::Result<DiskRoom> disk_room(const std::string& folder);
-
-// Below the first one nobody sends more; below the second, nobody who has sent more than his share.
-// Of a small disk it is an eighth and a quarter.
-inline constexpr std::uint64_t kKeptFree = std::uint64_t{64} << 20U;
+// Below kept_free() nobody sends more; below this, nobody who has sent more than his share. Of a
+// small disk it is a quarter.
 inline constexpr std::uint64_t kScarce = std::uint64_t{256} << 20U;
 
 // Whether a host that has sent `own` of the `all` bytes of `hosts` may send more. What it is not

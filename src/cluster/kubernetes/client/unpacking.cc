@@ -87,7 +87,14 @@ class Sweep {
     return {};
   }
 
-  [[nodiscard]] const std::vector<std::string>& removed() const { return removed_; }
+  // In words; empty: nothing. An archive may have millions of them.
+  [[nodiscard]] std::string removed() const {
+    if (removed_ == 0) return {};
+    const std::size_t more = removed_ - told_.size();
+    std::string names;
+    for (const std::string& name : told_) names += (names.empty() ? "" : ", ") + name;
+    return more == 0 ? names : base::format("{} and {} more", names, more);
+  }
 
  private:
   base::Result<> look_at(const fs::path& path, std::vector<fs::path>& folders) {
@@ -104,8 +111,10 @@ class Sweep {
   }
 
   base::Result<> remove(const fs::path& path) {
-    removed_.push_back(
-        base::shorten(base::printable(path.lexically_relative(folder_).string()), kToldNameBytes));
+    if (++removed_; told_.size() < kToldNames) {
+      const std::string name = path.lexically_relative(folder_).string();
+      told_.push_back(base::shorten(base::printable(name), kToldNameBytes));
+    }
     std::error_code failed;
     fs::remove(path, failed);
     if (failed) return base::from_errno(failed.value(), path.string());
@@ -114,7 +123,8 @@ class Sweep {
 
   const fs::path folder_;
   const std::uintmax_t most_bytes_;
-  std::vector<std::string> removed_;
+  std::size_t removed_ = 0;
+  std::vector<std::string> told_;  // the first of them
 };
 
 base::Result<> set_mode(const std::string& folder, mode_t mode) {
@@ -156,7 +166,7 @@ base::Result<std::string> unpack_tar(const std::string& archive, const std::stri
   return base::format(
       "left out, as no output is like that (only files of the size that was sent, "
       "folders, and links to any of them): {}",
-      base::first_and_more(sweep.removed(), kToldNames));
+      sweep.removed());
 }
 
 }  // namespace gangrun::client
