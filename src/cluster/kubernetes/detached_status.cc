@@ -7,6 +7,8 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/kubernetes/errands.h"
+#include "cluster/kubernetes/names.h"
 #include "cluster/kubernetes/pod_words.h"
 
 namespace gangrun::cluster {
@@ -126,8 +128,11 @@ void note_what_runs(job::JobStatus& status) {
 }  // namespace
 
 PodsByTask pods_by_task(const Manifests& manifests, const std::vector<base::Json>& pods) {
+  const Owner owner{owner_name(manifests.input()), ""};
   std::map<std::string, const base::Json*> by_name;
-  for (const base::Json& pod : pods) by_name[name_of(pod)] = &pod;
+  for (const base::Json& pod : pods) {
+    if (is_owned_by(pod, owner)) by_name[name_of(pod)] = &pod;
+  }
   PodsByTask found;
   for (const job::TaskId& task : manifests.input().spec.task_ids()) {
     const auto pod = by_name.find(manifests.pod_name(task));

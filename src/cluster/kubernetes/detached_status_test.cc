@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "cluster/kubernetes/manifests_for_tests.h"
+#include "cluster/kubernetes/names.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -20,9 +21,11 @@ Manifests manifests_of(ManifestInput input) { return *Manifests::make(std::move(
 // Of the task's pod as it is listed. `state` is that of its container.
 Json pod(const Manifests& manifests, const job::TaskId& task, const std::string& phase,
          const Json& state) {
-  Json made = {{"metadata", {{"name", manifests.pod_name(task)}}},
-               {"spec", {{"nodeName", "n1"}}},
-               {"status", {{"phase", phase}}}};
+  const Json owner = {{"kind", "Job"}, {"name", owner_name(manifests.input())}, {"uid", "u-1"}};
+  Json made = {
+      {"metadata", {{"name", manifests.pod_name(task)}, {"ownerReferences", Json::array({owner})}}},
+      {"spec", {{"nodeName", "n1"}}},
+      {"status", {{"phase", phase}}}};
   if (!state.is_null()) {
     made["status"]["containerStatuses"] = Json::array({{{"name", "task"}, {"state", state}}});
   }
@@ -62,6 +65,14 @@ class DetachedStatusTest : public testing::Test {
  private:
   static ManifestInput wine() { return test::wine_job(); }
 };
+
+// Anybody who may make pods may name one like a task's, with a job's labels.
+TEST_F(DetachedStatusTest, APodWithoutTheJobsOwnerIsNoneOfItsTasks) {
+  Json theirs = ended_pod(manifests_, first_, 0, 1);
+  theirs["metadata"].erase("ownerReferences");
+  EXPECT_TRUE(pods_by_task(manifests_, {theirs}).empty());
+  EXPECT_EQ(pods_by_task(manifests_, {theirs, running(manifests_, second_)}).size(), 1U);
+}
 
 TEST_F(DetachedStatusTest, WaitsForWhatItsPodsWaitFor) {
   const job::JobStatus seen =

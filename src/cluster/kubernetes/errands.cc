@@ -1,5 +1,7 @@
 #include "cluster/kubernetes/errands.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "cluster/kubernetes/manifests.h"
 #include "cluster/kubernetes/pod_facts.h"
@@ -31,6 +33,21 @@ std::string words_of_object(const base::Json& object) {
 
 bool is_of_job(const base::Json& object, const std::string& job_id) {
   return pod_facts(object, "").job == job_id;
+}
+
+bool is_owned_by(const base::Json& object, const Owner& owner) {
+  const auto metadata = object.is_object() ? object.find("metadata") : object.end();
+  if (!object.is_object() || metadata == object.end()) return false;
+  const auto references =
+      metadata->is_object() ? metadata->find("ownerReferences") : metadata->end();
+  if (references == metadata->end() || !references->is_array()) return false;
+  return std::ranges::any_of(*references, [&owner](const base::Json& reference) {
+    const auto text = [&reference](std::string_view key) {
+      return base::json_member_or<std::string>(reference, key, "").value_or("");
+    };
+    return text("kind") == "Job" && text("name") == owner.name &&
+           (owner.uid.empty() || text("uid") == owner.uid);
+  });
 }
 
 std::vector<base::Json> items_of(base::Json list) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/kubernetes/manifests.h"
 #include "kubernetes/client.h"
 #include "net/event_loop.h"
 
@@ -38,6 +39,9 @@ std::string job_selector(const std::string& job_id);
 // The kind and name of an object: "ConfigMap j-files".
 std::string words_of_object(const base::Json& object);
 bool is_of_job(const base::Json& object, const std::string& job_id);
+// Whether it belongs to this owner of a job; where the owner's uid is not known, by its name. What
+// has only our labels is somebody else's.
+bool is_owned_by(const base::Json& object, const Owner& owner);
 // Of a List: its elements.
 std::vector<base::Json> items_of(base::Json list);
 

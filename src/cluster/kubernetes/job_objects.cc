@@ -12,11 +12,6 @@ namespace {
 constexpr std::chrono::seconds kMakingLimit{60};
 constexpr std::chrono::seconds kMakingPause{1};
 
-base::Json metadata_of(const base::Json& object) {
-  const auto found = object.is_object() ? object.find("metadata") : object.end();
-  return object.is_object() && found != object.end() ? *found : base::Json();
-}
-
 }  // namespace
 
 JobObjects::JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
@@ -104,7 +99,9 @@ void JobObjects::find(base::Json object, Then then) {
     } else {
       found = items_of(*std::move(answer.object));
     }
-    if (found.size() != 1 || !is_of_job(found.front(), manifests_.input().job_id)) {
+    const bool is_ours = found.size() == 1 && is_of_job(found.front(), manifests_.input().job_id) &&
+                         (is_owner || is_owned_by(found.front(), owner_));
+    if (!is_ours) {
       return gone(base::format("{} exists but does not belong to this job", words));
     }
     then(std::move(found.front()), false);
@@ -112,9 +109,7 @@ void JobObjects::find(base::Json object, Then then) {
 }
 
 void JobObjects::on_owner(const base::Json& job, bool is_new) {
-  const base::Json metadata = metadata_of(job);
-  const auto uid = base::json_member<std::string>(metadata, "uid");
-  owner_ = {name_of(job), uid.ok() ? *uid : ""};
+  owner_ = {name_of(job), uid_of(job)};
   if (is_lease_over(job)) {
     return gone(base::format("the lease of this job ({}) has expired", words_of_object(job)));
   }

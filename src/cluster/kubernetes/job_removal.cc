@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/kubernetes/names.h"
 #include "cluster/kubernetes/pod_facts.h"
 
 namespace gangrun::cluster {
@@ -22,15 +23,16 @@ std::string last_word(const std::string& path) { return path.substr(path.rfind('
 }  // namespace
 
 JobRemoval::JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
-                       std::function<void(base::Result<>)> done)
+                       const std::string& uid, std::function<void(base::Result<>)> done)
     : loop_(loop),
       manifests_(manifests),
       done_(std::move(done)),
       errands_(loop, client),
-      pause_(kFirstLook) {
+      pause_(kFirstLook),
+      owner_{owner_name(manifests.input()), uid} {
   const std::string& name_space = manifests_.input().name_space;
   const base::Json owner = manifests_.owner(std::chrono::seconds(1));
-  owner_path_ = base::format("{}/{}", collection_path(owner, name_space), name_of(owner));
+  owner_path_ = base::format("{}/{}", collection_path(owner, name_space), owner_.name);
   collections_.insert(base::format("/api/v1/namespaces/{}/pods", name_space));
   for (const base::Json& object : manifests_.objects({})) {
     collections_.insert(collection_path(object, name_space));
@@ -45,17 +47,34 @@ kubernetes::Request JobRemoval::listing(const std::string& path) const {
   return request;
 }
 
+bool JobRemoval::is_owner(const kubernetes::Answer& answer) const {
+  if (!answer.object.ok()) return answer.object.error().code != base::Code::kNotFound;
+  const base::Json& object = *answer.object;
+  return is_of_job(object, manifests_.input().job_id) &&
+         (owner_.uid.empty() || uid_of(object) == owner_.uid);
+}
+
 void JobRemoval::begin() {
   limit_ = loop_.now() + kRemovalLimit;
+  kubernetes::Request request;
+  request.path = owner_path_;
+  errands_.ask(std::move(request), [this](const kubernetes::Answer& answer) { on_owner(answer); });
+}
+
+void JobRemoval::on_owner(const kubernetes::Answer& answer) {
+  has_owner_ = is_owner(answer);
+  if (has_owner_ && answer.object.ok()) owner_.uid = uid_of(*answer.object);
   const std::string pods =
       base::format("/api/v1/namespaces/{}/pods", manifests_.input().name_space);
-  errands_.ask(listing(pods), [this](kubernetes::Answer answer) {
-    on_pods(answer.object.ok() ? items_of(*std::move(answer.object)) : std::vector<base::Json>());
+  errands_.ask(listing(pods), [this](kubernetes::Answer listed) {
+    on_pods(listed.object.ok() ? items_of(*std::move(listed.object)) : std::vector<base::Json>());
   });
 }
 
 void JobRemoval::on_pods(const std::vector<base::Json>& pods) {
-  for (const base::Json& pod : pods) delete_pod(pod);
+  for (const base::Json& pod : pods) {
+    if (is_owned_by(pod, owner_)) delete_pod(pod);
+  }
   delete_owner();
 }
 
@@ -75,11 +94,13 @@ void JobRemoval::delete_pod(const base::Json& pod) {
 }
 
 void JobRemoval::delete_owner() {
+  if (!has_owner_) return look();
   kubernetes::Request request;
   request.method = "DELETE";
   request.path = owner_path_;
   request.body = {
       {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
+  if (!owner_.uid.empty()) request.body["preconditions"] = {{"uid", owner_.uid}};
   errands_.ask(std::move(request), [this](kubernetes::Answer answer) {
     if (!answer.object.ok()) trouble_ = answer.object.error().message;
     look();
@@ -94,6 +115,7 @@ void JobRemoval::look() {
       std::vector<std::string> left;
       if (answer.object.ok()) {
         for (const base::Json& object : items_of(*std::move(answer.object))) {
+          if (!is_owned_by(object, owner_)) continue;
           left.push_back(base::format("{} {}", last_word(path), name_of(object)));
         }
       } else if (answer.object.error().code == base::Code::kPermissionDenied) {
@@ -113,9 +135,8 @@ void JobRemoval::look_at_owner() {
   kubernetes::Request request;
   request.path = owner_path_;
   errands_.ask(std::move(request), [this](const kubernetes::Answer& answer) {
-    const bool is_gone = !answer.object.ok() && answer.object.error().code == base::Code::kNotFound;
     std::vector<std::string> left;
-    if (!is_gone) left.push_back("job " + last_word(owner_path_));
+    if (has_owner_ && is_owner(answer)) left.push_back("job " + last_word(owner_path_));
     looked_at(owner_path_, std::move(left));
   });
 }

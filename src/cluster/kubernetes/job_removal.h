@@ -17,17 +17,22 @@ namespace gangrun::cluster {
 // How long it is waited for that nothing of a job is left.
 inline constexpr std::chrono::seconds kRemovalLimit{60};
 
-// Deletes a job's pods and their owner, with which all else goes, and waits until all is gone.
+// Deletes a job's pods and their owner, with which all else goes, and waits until all is gone. What
+// only has the job's label or names is somebody else's, and stays.
 class JobRemoval {
  public:
-  // `done` is called once; its error names what is left.
+  // `uid` is the owner's; empty: it is not known. `done` is called once; its error names what is
+  // left.
   JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
-             std::function<void(base::Result<>)> done);
+             const std::string& uid, std::function<void(base::Result<>)> done);
 
   void begin();
 
  private:
   [[nodiscard]] kubernetes::Request listing(const std::string& path) const;
+  // Whether this is the owner, or an answer that does not say that it is gone.
+  [[nodiscard]] bool is_owner(const kubernetes::Answer& answer) const;
+  void on_owner(const kubernetes::Answer& answer);
   void on_pods(const std::vector<base::Json>& pods);
   void delete_pod(const base::Json& pod);
   void delete_owner();
@@ -42,6 +47,8 @@ class JobRemoval {
   Errands errands_;
   base::Instant limit_;
   base::Duration pause_;
+  Owner owner_;
+  bool has_owner_ = false;
   std::string owner_path_;
   std::set<std::string> collections_;                     // that are looked at
   std::map<std::string, std::vector<std::string>> left_;  // by collection: what was there last

@@ -11,6 +11,7 @@
 #include "cluster/kubernetes/job_objects.h"
 #include "cluster/kubernetes/job_removal.h"
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "cluster/kubernetes/names.h"
 #include "cluster/kubernetes/pod_book.h"
 #include "cluster/kubernetes/pod_facts.h"
 #include "cluster/kubernetes/pod_notices.h"
@@ -84,6 +85,8 @@ class KubernetesCluster::Impl {
   void tell(std::variant<Event, DirectEvent> event);
   void flush();
   [[nodiscard]] PodFacts facts_of(const base::Json& pod) const;
+  // Not somebody else's with our label and one of our names.
+  [[nodiscard]] bool is_ours(const base::Json& pod) const;
   [[nodiscard]] std::string path_of(const std::string& collection) const;
   JobObjects::Callbacks object_callbacks();
   PodStreams::Callbacks stream_callbacks();
@@ -180,6 +183,10 @@ PodFacts KubernetesCluster::Impl::facts_of(const base::Json& pod) const {
   return pod_facts(pod, task == tasks_.end() ? "" : manifests_.container_of(task->second));
 }
 
+bool KubernetesCluster::Impl::is_ours(const base::Json& pod) const {
+  return is_owned_by(pod, {owner_name(manifests_.input()), objects_.owner().uid});
+}
+
 void KubernetesCluster::Impl::begin() {
   watch();
   objects_.begin();
@@ -193,11 +200,14 @@ void KubernetesCluster::Impl::watch() {
   callbacks.on_list = [this](const std::vector<base::Json>& objects) {
     std::vector<PodFacts> pods;
     pods.reserve(objects.size());
-    for (const base::Json& object : objects) pods.push_back(facts_of(object));
+    for (const base::Json& object : objects) {
+      if (is_ours(object)) pods.push_back(facts_of(object));
+    }
     book_.on_list(pods, loop_.now());
     act();
   };
   callbacks.on_change = [this](const kubernetes::Change& change) {
+    if (!is_ours(change.object)) return;
     book_.on_change(facts_of(change.object), change.is_deleted, loop_.now());
     act();
   };
@@ -319,7 +329,9 @@ void KubernetesCluster::Impl::carry_out(const LookForPod& action) {
     if (!answer.object.ok()) {
       found = answer.object.error();
     } else if (const auto pods = items_of(*std::move(answer.object)); !pods.empty()) {
-      found = std::optional<PodFacts>(facts_of(pods.front()));
+      PodFacts facts = facts_of(pods.front());
+      if (!is_ours(pods.front())) facts.job.clear();
+      found = std::optional<PodFacts>(std::move(facts));
     }
     book_.on_looked_for(task, found, loop_.now());
     act();
@@ -354,7 +366,7 @@ void KubernetesCluster::Impl::clear(std::function<void(base::Result<>)> done) {
   watch_.reset();
   notices_.clear();
   objects_.end();
-  removal_.emplace(loop_, client_, manifests_, std::move(done));
+  removal_.emplace(loop_, client_, manifests_, objects_.owner().uid, std::move(done));
   removal_->begin();
 }
 

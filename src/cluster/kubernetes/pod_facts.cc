@@ -107,7 +107,7 @@ void read_condition(const Json& condition, PodFacts& facts) {
 PodFacts pod_facts(const Json& pod, std::string_view container) {
   PodFacts facts;
   facts.name = name_of(pod);
-  facts.uid = text(pod, {"metadata", "uid"});
+  facts.uid = uid_of(pod);
   facts.job = text(pod, {"metadata", "labels", kJobLabel});
   const auto attempt =
       base::parse_integer(text(pod, {"metadata", "labels", kAttemptLabel})).value_or(0);
@@ -132,6 +132,7 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
 }
 
 std::string name_of(const Json& object) { return text(object, {"metadata", "name"}); }
+std::string uid_of(const Json& object) { return text(object, {"metadata", "uid"}); }
 
 std::string latest_warning(const Json& events) {
   std::string message;

@@ -53,7 +53,8 @@ class Submission {
   Result<> make(const Context& context);
   Result<> make_objects();
   Result<> make_pods();
-  Result<> make_pod(const Json& pod);
+  // That a pod of this name, which was there when it was to be made, is the one that we made.
+  Result<> check_own(const Json& pod);
   Result<> record(const Context& context);
   Result<> keep();
   void remove();
@@ -156,6 +157,7 @@ Result<> Submission::make_pods() {
   GANGRUN_ASSIGN(const std::vector<Json> pods, first_pods(*manifests_, owner_));
   std::size_t missing = pods.size();
   Result<> made;
+  std::vector<const Json*> taken;
   std::vector<kubernetes::ActivityHandle> asked;
   for (const Json& pod : pods) {
     kubernetes::Request request{
@@ -163,18 +165,32 @@ Result<> Submission::make_pods() {
     asked.push_back(client_->request(
         std::move(request), begun_ + kMakingLimit, [&](const kubernetes::Answer& answer) {
           --missing;
-          // Its own first try may be what has the name: the job's id is nobody else's.
-          if (answer.object.ok() || answer.object.error().code == base::Code::kAlreadyExists) {
-            return;
-          }
-          if (made.ok()) {
+          if (answer.object.ok()) return;
+          if (answer.object.error().code == base::Code::kAlreadyExists) {
+            taken.push_back(&pod);
+          } else if (made.ok()) {
             made = answer.object.error().context(
                 base::format("{} cannot be made", cluster::words_of_object(pod)));
           }
         }));
   }
   const Result<> waited = wait_for([&] { return missing == 0 || !made.ok(); }, "the job's pods");
-  return made.ok() ? waited : made;
+  if (!made.ok()) return made;
+  GANGRUN_TRY(waited);
+  for (const Json* pod : taken) GANGRUN_TRY(check_own(*pod));
+  return {};
+}
+
+// Its own first try may be what has the name.
+Result<> Submission::check_own(const Json& pod) {
+  GANGRUN_ASSIGN(const std::vector<Json> found,
+                 kubernetes::list(loop_, *client_, cluster::collection_path(pod, input_.name_space),
+                                  {{"fieldSelector", "metadata.name=" + cluster::name_of(pod)}},
+                                  loop_.now() + cluster::kRequestLimit));
+  if (!found.empty() && cluster::is_owned_by(found.front(), owner_)) return {};
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("{} does not belong to this job: its name is taken",
+                                  cluster::words_of_object(pod))};
 }
 
 Result<> Submission::record(const Context& context) {
@@ -212,7 +228,7 @@ Result<> Submission::keep() {
 
 void Submission::remove() {
   std::optional<Result<>> removed;
-  cluster::JobRemoval removal(loop_, *client_, *manifests_,
+  cluster::JobRemoval removal(loop_, *client_, *manifests_, owner_.uid,
                               [&](Result<> done) { removed.emplace(std::move(done)); });
   removal.begin();
   (void)loop_.run_until([&] { return removed.has_value(); },

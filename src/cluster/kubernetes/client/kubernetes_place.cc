@@ -38,8 +38,8 @@ class KubernetesPlace final : public Place {
   }
   // Tasks that are pods have no agents.
   [[nodiscard]] Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const override {
-    return PodWay::make(input.loop, input.context, cluster::kubernetes_of(*input.spec), input.job,
-                        input.task, input.port, input.on_broken);
+    return PodWay::make(input.loop, input.context, *input.spec, input.job, input.task, input.port,
+                        input.on_broken);
   }
 };
 

@@ -112,6 +112,21 @@ void set_times(job::JobStatus& status, base::WallTime now) {
   status.elapsed_ms = std::max<std::int64_t>(elapsed.count(), 0);
 }
 
+// There is no such object, or another one has its name now.
+bool is_gone(const base::Error& error) {
+  return error.code == base::Code::kNotFound || error.code == base::Code::kFailedPrecondition;
+}
+
+// The uid of the job's owner; none: it is gone, and what has its name is somebody else's.
+Result<std::optional<std::string>> owner_uid(PodsWay& way) {
+  const auto owner = ask(way, {.path = owner_path(way)});
+  if (!owner.ok() && owner.error().code != base::Code::kNotFound) return owner.error();
+  if (!owner.ok() || !cluster::is_of_job(*owner, way.manifests->input().job_id)) {
+    return std::optional<std::string>();
+  }
+  return std::optional(cluster::uid_of(*owner));
+}
+
 Result<> end_pods_at_once(PodsWay& way) {
   GANGRUN_ASSIGN(const auto pods, pods_of(way));
   for (const auto& [task, pod] : pods) {
@@ -119,9 +134,10 @@ Result<> end_pods_at_once(PodsWay& way) {
                                 .path = base::format("{}/{}", pods_path(way), pod.name),
                                 .body = {{"apiVersion", "v1"},
                                          {"kind", "DeleteOptions"},
-                                         {"gracePeriodSeconds", kShortestGrace}}};
+                                         {"gracePeriodSeconds", kShortestGrace},
+                                         {"preconditions", {{"uid", pod.uid}}}}};
     const auto deleted = ask(way, std::move(request));
-    if (!deleted.ok() && deleted.error().code != base::Code::kNotFound) return deleted.error();
+    if (!deleted.ok() && !is_gone(deleted.error())) return deleted.error();
   }
   return {};
 }
@@ -129,14 +145,18 @@ Result<> end_pods_at_once(PodsWay& way) {
 // All that there is of the job belongs to its owner.
 Result<> delete_all(PodsWay& way, bool at_once) {
   if (at_once) GANGRUN_TRY(end_pods_at_once(way));
-  kubernetes::Request request{
-      .method = "DELETE",
-      .path = owner_path(way),
-      .body = {
-          {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}}};
-  const auto deleted = ask(way, std::move(request));
-  if (deleted.ok()) return {};
-  if (deleted.error().code != base::Code::kNotFound) return deleted.error();
+  GANGRUN_ASSIGN(const auto uid, owner_uid(way));
+  if (uid) {
+    kubernetes::Request request{.method = "DELETE",
+                                .path = owner_path(way),
+                                .body = {{"apiVersion", "v1"},
+                                         {"kind", "DeleteOptions"},
+                                         {"propagationPolicy", "Background"},
+                                         {"preconditions", {{"uid", *uid}}}}};
+    const auto deleted = ask(way, std::move(request));
+    if (deleted.ok()) return {};
+    if (!is_gone(deleted.error())) return deleted.error();
+  }
   GANGRUN_ASSIGN(const auto left, pods_of(way));
   if (at_once && !left.empty()) return {};
   return base::Error{base::Code::kFailedPrecondition,

@@ -5,8 +5,9 @@
 
 #include "base/format.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/kubernetes_options.h"
-#include "cluster/kubernetes/manifests.h"
+#include "cluster/kubernetes/names.h"
 
 namespace gangrun::client {
 
@@ -18,11 +19,16 @@ constexpr base::Duration kFirstLook = base::seconds(5);
 }  // namespace
 
 base::Result<std::unique_ptr<TaskWay>> PodWay::make(
-    net::EventLoop& loop, const Context& context, const cluster::KubernetesOptions& options,
-    const std::string& job, const job::TaskId& task, std::uint16_t port,
+    net::EventLoop& loop, const Context& context, const job::JobSpec& spec, const std::string& job,
+    const job::TaskId& task, std::uint16_t port,
     std::function<void(const base::Error&)> on_broken) {
   auto way = std::make_unique<PodWay>(Private{});
-  GANGRUN_ASSIGN(way->client_, kubernetes_client(loop, *way->logger_, context, options));
+  cluster::ManifestInput input;
+  input.spec = spec;
+  input.job_id = job;
+  way->owner_.name = cluster::owner_name(input);
+  GANGRUN_ASSIGN(way->client_,
+                 kubernetes_client(loop, *way->logger_, context, cluster::kubernetes_of(spec)));
   way->forwarder_ = std::make_unique<PodForwarder>(loop, *way->client_, std::move(on_broken));
   GANGRUN_ASSIGN(way->port_, way->forwarder_->listen(port).context("--port"));
   way->watch(job, task);
@@ -56,6 +62,8 @@ void PodWay::watch(const std::string& job, const job::TaskId& task) {
 }
 
 void PodWay::on_pod(const base::Json& pod, bool is_deleted) {
+  // Whoever may make pods may give them labels.
+  if (!cluster::is_owned_by(pod, owner_)) return;
   // Which container runs the command is no matter here.
   cluster::PodFacts facts = cluster::pod_facts(pod, cluster::kTaskContainer);
   const std::string name = facts.name;

@@ -17,7 +17,8 @@
 
 namespace gangrun::client {
 
-// The way to a task that is a pod. Whichever pod the task has, it is found by its labels.
+// The way to a task that is a pod. Whichever pod the task has, it is found by its labels and its
+// owner.
 class PodWay final : public TaskWay {
   struct Private {};
 
@@ -26,7 +27,7 @@ class PodWay final : public TaskWay {
   // Runs the loop until it is known which pod the task has. `port` 0: any. `on_broken` is told why
   // a connection broke.
   static base::Result<std::unique_ptr<TaskWay>> make(
-      net::EventLoop& loop, const Context& context, const cluster::KubernetesOptions& options,
+      net::EventLoop& loop, const Context& context, const job::JobSpec& spec,
       const std::string& job, const job::TaskId& task, std::uint16_t port,
       std::function<void(const base::Error&)> on_broken);
 
@@ -47,7 +48,8 @@ class PodWay final : public TaskWay {
   const std::unique_ptr<base::Logger> logger_ =
       base::stderr_logger("gangrun open", base::LogLevel::kWarning);
   std::uint16_t port_ = 0;
-  std::uint16_t task_port_ = 0;                    // 0: not known yet
+  std::uint16_t task_port_ = 0;  // 0: not known yet
+  cluster::Owner owner_;
   std::map<std::string, cluster::PodFacts> pods_;  // by name
   std::optional<base::Error> trouble_;             // of the watch
   bool has_listed_ = false;
