@@ -57,6 +57,14 @@ TEST(CommandLine, WhatItDoesNotKnowIsOneLine) {
   }
 }
 
+// As argparse, docker and kubectl have it: a wrapper's default comes before what is typed.
+TEST(CommandLine, OfAValueThatIsGivenTwiceTheLastCounts) {
+  client::TestContext test;
+  EXPECT_EQ(run_command_line({"history", "--state", "failed", "--state", "none"}, test.context()),
+            client::ExitStatus::kBadInput);
+  EXPECT_THAT(test.err(), HasSubstr("--state: 'none'"));
+}
+
 TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
   for (const char* word : {"--version", "-v", "-V", "version"}) {
     client::TestContext test;

@@ -36,6 +36,7 @@ void add_value(CLI::App& command, const std::string& names, std::optional<std::s
       .add_option_function<std::string>(
           names, [&target](const std::string& text) { target = text; }, help)
       ->type_name(value)
+      ->take_last()
       ->allow_extra_args(false);
 }
 

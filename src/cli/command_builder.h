@@ -22,7 +22,8 @@ void on_chosen(CLI::App& command, std::function<void()> on_chosen);
 // What is added from now on stands below `title` in the command's help, with what is there already.
 void begin_group(CLI::App& command, const std::string& title);
 
-// The ways in which a command takes flags; what stays unset was not given.
+// The ways in which a command takes flags; what stays unset was not given. Of a value that is given
+// twice the last counts.
 void add_flag(CLI::App& command, const std::string& names, bool& target, const std::string& help);
 void add_value(CLI::App& command, const std::string& names, std::optional<std::string>& target,
                const std::string& value, const std::string& help);

@@ -304,6 +304,37 @@ Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& optio
   return launch;
 }
 
+base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
+  const auto file = [](std::string_view flag, const std::optional<std::string>& given,
+                       std::string_view by_default) {
+    return base::format("{} {}: ", flag, given.value_or(std::string(by_default)));
+  };
+  const std::string pod = file("--pod-file", options.pod_file, kPodFile);
+  // The longest beginnings first.
+  const std::pair<std::string_view, std::string> beginnings[] = {
+      {"-r: tasks.worker.image: ", "-i: "},
+      {"--image: image: ", "-i: "},
+      {"--tensorboard: tasks.tensorboard: ", "--tensorboard: "},
+      {"--timeout: timeouts.", "--timeout: "},
+      {"tasks.worker.pod.", pod},
+      {"tasks.tensorboard.pod.", pod},
+      {"tasks.worker.outputs.", "--output: entry "},
+      {"kubernetes.namespace: ", "-n: "},
+      {"kubernetes.context: ", "--context: "},
+      {"kubernetes.kubeconfig: ", "--kubeconfig: "},
+      {"--pod-file: ", pod},
+      {"--service-file: ", file("--service-file", options.service_file, kServiceFile)},
+      {"-e: ", file("-e", options.env_file, "")},
+      {"-c: ", file("-c", options.command_file, "")},
+  };
+  for (const auto& [theirs, ours] : beginnings) {
+    if (!error.message.starts_with(theirs)) continue;
+    error.message.replace(0, theirs.size(), ours);
+    break;
+  }
+  return error;
+}
+
 void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag) {
   const std::string end = "-" + in_object_name(tag);
   launch.names.pods = pod_names(launch.spec.find(kWorker)->instances, end);

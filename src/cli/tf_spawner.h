@@ -71,6 +71,10 @@ base::Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions&
                                                          const TfSpawnerFiles& files,
                                                          const std::string& tag);
 
+// An error about the job in the words of this command line: of its flags and files, where it speaks
+// of fields of a job file and flags of `gangrun run`.
+base::Error in_own_words(base::Error error, const TfSpawnerOptions& options);
+
 // Puts names with the tag at their ends in the place of the documented ones.
 void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag);
 

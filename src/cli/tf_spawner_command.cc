@@ -127,10 +127,16 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
 
 client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag,
                          client::Context& context) {
+  const auto reworded = [&options](base::Error error) {
+    return in_own_words(std::move(error), options);
+  };
   const auto files = read_files(options, context);
   if (!files.ok()) return fail(context, files.error(), client::ExitStatus::kBadInput);
   auto launch = tf_spawner_launch(options, *files, tag);
-  if (!launch.ok()) return fail(context, launch.error(), client::ExitStatus::kBadInput);
+  if (!launch.ok()) {
+    return fail(context, reworded(launch.error()), client::ExitStatus::kBadInput);
+  }
+  launch->reworded = reworded;
   if (!options.dry_run) {
     const auto alone = keep_from_others(options, tag, *launch, context);
     if (!alone.ok()) {
@@ -175,6 +181,8 @@ client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& ta
   const std::string what = base::format("with the label {}={} in the namespace '{}'", kAttemptTag,
                                         tag, client.access().name_space);
   if (objects->empty()) {
+    const auto known = check_namespace(loop, client, context.clock.now() + kLookTimeout);
+    if (!known.ok()) return fail(context, known.error(), client::ExitStatus::kBadInput);
     context.console.err(base::format("there is nothing {}\n", what));
     return client::ExitStatus::kSuccess;
   }
@@ -189,7 +197,11 @@ client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& ta
     context.console.err("delete them? y/[n] ");
     if (!is_agreed()) {
       context.console.err("nothing was deleted\n");
-      return client::ExitStatus::kSuccess;
+      if (::isatty(STDIN_FILENO) == 1) return client::ExitStatus::kSuccess;
+      return fail(context,
+                  base::invalid_argument("-d asks before it deletes, and standard input did not "
+                                         "answer y; say --yes"),
+                  client::ExitStatus::kBadInput);
     }
   }
   const auto gone =
@@ -204,12 +216,6 @@ client::ExitStatus spawn(const TfSpawnerOptions& options, client::Context& conte
   const auto tag = tag_of(options, net::to_hex(net::random_bytes(kRandomTagBytes)));
   if (!tag.ok()) return fail(context, tag.error(), client::ExitStatus::kBadInput);
   if (!options.deletes) return start(options, *tag, context);
-  if (!options.yes && !options.dry_run && ::isatty(STDIN_FILENO) == 0) {
-    return fail(context,
-                base::invalid_argument(
-                    "-d asks before it deletes, and there is no terminal to answer on; say --yes"),
-                client::ExitStatus::kBadInput);
-  }
   return remove(options, *tag, context);
 }
 

@@ -9,6 +9,7 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "cli/tf_spawner.h"
+#include "cluster/kubernetes/manifests.h"
 
 namespace gangrun::cli {
 
@@ -29,11 +30,12 @@ struct Collection {
 constexpr Collection kPods{"Pod", "/api/v1", "pods"};
 constexpr Collection kServices{"Service", "/api/v1", "services"};
 constexpr Collection kConfigMaps{"ConfigMap", "/api/v1", "configmaps"};
-constexpr std::array<Collection, 5> kCollections{{{"Job", "/apis/batch/v1", "jobs"},
-                                                  kServices,
-                                                  kConfigMaps,
-                                                  {"Secret", "/api/v1", "secrets"},
-                                                  kPods}};
+// What tf-spawner makes, and deletes by the label.
+constexpr std::array kTheirs{kServices, kConfigMaps, kPods};
+// What gangrun makes besides. Others may have the label, too: of these it is gangrun's own label
+// that counts.
+constexpr std::array kOurs{Collection{"Job", "/apis/batch/v1", "jobs"},
+                           Collection{"Secret", "/api/v1", "secrets"}};
 
 std::string path_of(const Collection& collection, const kubernetes::Client& client) {
   return base::format("{}/namespaces/{}/{}", collection.group, client.access().name_space,
@@ -139,11 +141,32 @@ std::string to_string(const RunObject& object) {
 Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop, kubernetes::Client& client,
                                                 const std::string& tag, base::Instant deadline) {
   std::vector<RunObject> objects;
-  for (const Collection& collection : kCollections) {
+  const std::string label = base::format("{}={}", kAttemptTag, tag);
+  for (const Collection& collection : kOurs) {
     GANGRUN_TRY(add(loop, client, collection,
-                    {"labelSelector", base::format("{}={}", kAttemptTag, tag)}, deadline, objects));
+                    {"labelSelector", base::format("{},{}", label, cluster::kJobLabel)}, deadline,
+                    objects));
+  }
+  for (const Collection& collection : kTheirs) {
+    GANGRUN_TRY(add(loop, client, collection, {"labelSelector", label}, deadline, objects));
   }
   return objects;
+}
+
+Result<> check_namespace(net::EventLoop& loop, kubernetes::Client& client, base::Instant deadline) {
+  const std::string& name = client.access().name_space;
+  std::optional<base::Error> refusal;
+  bool is_answered = false;
+  const auto asked = client.request({.method = "GET", .path = "/api/v1/namespaces/" + name},
+                                    deadline, [&](const kubernetes::Answer& answer) {
+                                      is_answered = true;
+                                      if (!answer.object.ok()) refusal = answer.object.error();
+                                    });
+  (void)loop.run_until([&] { return is_answered; }, deadline);
+  if (refusal && refusal->code == base::Code::kNotFound) {
+    return base::not_found(base::format("-n: there is no namespace '{}'", name));
+  }
+  return {};
 }
 
 Result<std::optional<RunObject>> first_taken(net::EventLoop& loop, kubernetes::Client& client,

@@ -27,11 +27,15 @@ struct RunObject {
 // "pod/worker0"
 std::string to_string(const RunObject& object);
 
-// Jobs, services, config maps, secrets and pods, in this order.
+// Services, config maps and pods with the tag, and of Jobs and Secrets those of gangrun.
 base::Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop,
                                                       kubernetes::Client& client,
                                                       const std::string& tag,
                                                       base::Instant deadline);
+
+// kNotFound where the client's namespace is not there. Who has no right to ask is told nothing.
+base::Result<> check_namespace(net::EventLoop& loop, kubernetes::Client& client,
+                               base::Instant deadline);
 
 // The names that a run takes where nothing else is said.
 struct DocumentedNames {

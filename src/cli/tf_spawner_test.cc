@@ -239,6 +239,28 @@ TEST(TfSpawner, TellsWhatIsWrongByFlagAndValue) {
   }
 }
 
+// Whoever types tf-spawner has no job file, and no -r.
+TEST(TfSpawner, ErrorsSpeakOfItsOwnFlagsAndFiles) {
+  TfSpawnerOptions options;
+  options.pod_file = "gpu.yaml";
+  options.env_file = "vars";
+  const std::pair<const char*, const char*> errors[] = {
+      {"tasks.worker.pod.spec.hostname: cannot be given",
+       "--pod-file gpu.yaml: spec.hostname: cannot be given"},
+      {"tasks.tensorboard.pod.spec.x: y", "--pod-file gpu.yaml: spec.x: y"},
+      {"--pod-file: has no `spec`", "--pod-file gpu.yaml: has no `spec`"},
+      {"--service-file: has no `spec`", "--service-file service.yaml: has no `spec`"},
+      {"-e: line 2: has no '='", "-e vars: line 2: has no '='"},
+      {"--image: image: 'A b' is not", "-i: 'A b' is not"},
+      {"kubernetes.namespace: 'A_b' is not", "-n: 'A_b' is not"},
+      {"tasks.worker.outputs.0: '/a' is not", "--output: entry 0: '/a' is not"},
+      {"-t: 'a b' is not a tag", "-t: 'a b' is not a tag"},
+  };
+  for (const auto& [theirs, ours] : errors) {
+    EXPECT_EQ(in_own_words(base::invalid_argument(theirs), options).message, ours);
+  }
+}
+
 TEST(TfSpawner, ALineThatLostItsNameIsNotShown) {
   TfSpawnerFiles files = script();
   files.environment = "hunter2\n";

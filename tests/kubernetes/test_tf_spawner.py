@@ -151,7 +151,7 @@ def test_what_the_original_left_is_deleted_when_its_user_agrees(spawner):
     old_run(spawner.kubectl, "old")
     left = ["configmap/script", "service/worker0"]
     refused = spawner.order("-d", "old")
-    assert refused.returncode == 2 and "--yes" in refused.stderr
+    assert refused.returncode == 2 and "--yes" in refused.stderr and spawner.named("old") == left
     assert spawner.order("-d", "old", "--dry-run").stdout.split()[-2:] == ["service/worker0", "configmap/script"]
     for answer, expected in ((b"\n", left), (b"n\n", left), (b"y\n", [])):
         ours, theirs = pty.openpty()
@@ -167,6 +167,37 @@ def test_what_the_original_left_is_deleted_when_its_user_agrees(spawner):
     assert nothing.returncode == 0 and "there is nothing" in nothing.stderr
 
 
+def delete_by(spawner, answer, *words):
+    return subprocess.run([spawner.jobs.gangrun.with_name("tf-spawner"), *words], input=answer, env=spawner.jobs.environment,
+                          cwd=spawner.jobs.folder, capture_output=True, text=True, timeout=60)
+
+
+def test_the_answer_may_come_from_a_pipe(spawner):
+    old_run(spawner.kubectl, "piped")
+    words = ("-n", spawner.kubectl.namespace, "-d", "piped")
+    refused = delete_by(spawner, "n\n", *words)
+    assert refused.returncode == 2 and "nothing was deleted" in refused.stderr and len(spawner.named("piped")) == 2
+    assert delete_by(spawner, "y\n", *words).returncode == 0
+    assert spawner.named("piped") == []
+
+
+def test_only_what_a_run_has_made_is_deleted(spawner):
+    """The original deletes pods, services and config maps; ours has a Job and Secrets besides, with a label of its own."""
+    labels = {"training_attempt": "shared"}
+    old_run(spawner.kubectl, "shared")
+    spawner.kubectl.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "theirs", "labels": labels}},
+                          {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "theirs", "labels": labels},
+                           "spec": {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}}}})
+    done = spawner.order("-d", "shared", "--yes")
+    assert done.returncode == 0 and "theirs" not in done.stdout, done
+    assert spawner.kubectl.names("jobs", "secrets", selector="training_attempt=shared") == ["job.batch/theirs", "secret/theirs"]
+
+
+def test_a_namespace_that_is_not_there_is_told(spawner):
+    done = delete_by(spawner, "", "-n", "no-such-namespace", "-d")
+    assert done.returncode == 2 and "-n: there is no namespace 'no-such-namespace'" in done.stderr
+
+
 def test_names_that_are_nobody_s_run_are_left_alone(spawner):
     spawner.kubectl.run("create", "configmap", "script", "--from-literal=a=b")
     with spawner.waits("-t", "beside") as client:
@@ -180,11 +211,14 @@ def test_names_that_are_nobody_s_run_are_left_alone(spawner):
     (("absent.py",), "absent.py"),
     (("-w", "0", "script.py"), "-w: '0'"),
     (("--pod-file", "absent.yaml", "script.py"), "--pod-file: 'absent.yaml'"),
+    (("--pod-file", "restarts.yaml", "script.py"), "gangrun: --pod-file restarts.yaml: spec.restartPolicy: "),
+    (("-n", "A_b", "script.py"), "gangrun: -n: 'A_b'"),
     (("--pod-file", "deployment.yaml", "script.py"), "not the template of a Pod"),
     (("-t", "two words", "script.py"), "-t: 'two words' is not a tag"),
 ])
 def test_bad_input_is_one_sentence_and_makes_nothing(spawner, words, told):
     spawner.jobs.write("deployment.yaml", "kind: Deployment\nspec: {}\n")
+    spawner.jobs.write("restarts.yaml", "kind: Pod\nspec: {restartPolicy: Always, containers: [{name: a}]}\n")
     done = spawner.order("-i", spawner.jobs.image, *words)
     assert done.returncode in (2, 3)
     assert told in done.stderr

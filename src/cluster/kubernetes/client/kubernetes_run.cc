@@ -160,18 +160,21 @@ Result<std::vector<cluster::CarriedFile>> carried_files(const job::JobSpec& spec
 }
 
 ExitStatus run_on_kubernetes(KubernetesLaunch launch, const RunOptions& options, Context& context) {
+  const auto refuse = [&context, reworded = launch.reworded](const base::Error& error) {
+    return fail(context, reworded ? reworded(error) : error, ExitStatus::kBadInput);
+  };
   auto carried = carried_files(launch.spec, context);
-  if (!carried.ok()) return fail(context, carried.error(), ExitStatus::kBadInput);
+  if (!carried.ok()) return refuse(carried.error());
   std::move(carried->begin(), carried->end(), std::back_inserter(launch.files));
   auto plan = plan_of(std::move(launch), options, context);
-  if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+  if (!plan.ok()) return refuse(plan.error());
   {
     // Any id is as long as the job's own will be. Of a large job these are large: they go before it
     // runs.
     cluster::ManifestInput trial = plan->manifests;
     trial.job_id = cluster::make_job_id(plan->run.spec.name, context.clock.wall_now(), 0);
     const auto manifests = cluster::Manifests::make(std::move(trial));
-    if (!manifests.ok()) return fail(context, manifests.error(), ExitStatus::kBadInput);
+    if (!manifests.ok()) return refuse(manifests.error());
     if (options.dry_run) {
       context.console.error(cluster::where_pods_work(*manifests));
       return show_manifests(*manifests, options, context);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct KubernetesLaunch {
   job::JobSpec spec;
   std::vector<cluster::CarriedFile> files{};
   cluster::ManifestNames names{};
+  // Says what is wrong with it in the words of who made it; none: those of job files.
+  std::function<base::Error(base::Error)> reworded{};
 };
 
 // The files of this machine that the job's tasks are to find, read.
