@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{16} << 20U;
 constexpr std::string_view kBlockIndex = "data:BCFile.index";
 
 base::Error damaged_file(std::string_view why) {
-  return {base::Code::kDataLoss, base::format("the TFile is damaged_file: {}", why)};
+  return {base::Code::kDataLoss, base::format("the TFile is damaged: {}", why)};
 }
 
 int signed_byte(char c) { return static_cast<signed char>(c); }
@@ -192,6 +192,7 @@ base::Result<Index> parse_index(std::string_view text, std::uint64_t file_bytes)
   GANGRUN_ASSIGN(const std::string method, reader.string());
   GANGRUN_ASSIGN(out.compression, compression_of(method));
   GANGRUN_ASSIGN(const std::int64_t count, reader.integer());
+  if (count < 0) return damaged_file("it has fewer than no blocks");
   for (std::int64_t i = 0; i < count; ++i) {
     GANGRUN_ASSIGN(const Region block, read_region(reader, file_bytes));
     out.blocks.push_back(block);

@@ -103,6 +103,25 @@ TEST(TFile, NoDamagedByteLeadsAstray) {
   EXPECT_GT(noticed, 100);
 }
 
+// It was taken for a file without logs.
+TEST(TFile, OneOfFewerThanNoBlocksIsDamaged) {
+  const std::string index = TFileWriter::integer(4) + "none" + TFileWriter::integer(-1);
+  std::string file = TFileWriter("none").finish().substr(0, 16);
+  const std::string place = TFileWriter::integer(static_cast<std::int64_t>(file.size())) +
+                            TFileWriter::integer(static_cast<std::int64_t>(index.size())) +
+                            TFileWriter::integer(static_cast<std::int64_t>(index.size()));
+  const std::string head = file;
+  file += index;
+  const auto offset = static_cast<char>(file.size());
+  const std::string name = "data:BCFile.index";
+  file += TFileWriter::integer(1) + TFileWriter::integer(static_cast<std::int64_t>(name.size())) +
+          name + TFileWriter::integer(4) + "none" + place + std::string(7, '\0') + offset +
+          std::string("\0\1\0\0", 4) + head;
+  const auto read = collect(file);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, "the TFile is damaged: it has fewer than no blocks");
+}
+
 TEST(TFile, AnUnknownCompressionIsNamed) {
   TFileWriter writer("lzo");
   const auto found = collect(writer.finish());

@@ -1,13 +1,12 @@
 #include "cluster/yarn/yarn_logs.h"
 
-#include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/format.h"
 #include "cluster/yarn/line_filter.h"
+#include "cluster/yarn/task_lines.h"
 #include "cluster/yarn/yarn_site.h"
 #include "hadoop/aggregated_logs.h"
 #include "registry/rest_client.h"
@@ -18,8 +17,7 @@ namespace {
 
 using base::Result;
 
-// Of all output that is shown at once, and for the reading of it.
-constexpr std::size_t kMaxEndedLogBytes = std::size_t{256} << 20U;
+// For the reading of all output that is shown at once.
 constexpr std::chrono::minutes kEndedLogsTimeout(5);
 
 class LiveLogs final : public LogReader {
@@ -96,64 +94,6 @@ class EndedLogs final : public LogReader {
   std::vector<LogLine> lines_;
 };
 
-// "worker-0.err" is what worker:0 wrote to its standard error.
-std::optional<std::pair<job::TaskId, bool>> stream_of(std::string_view file) {
-  const bool is_error = file.ends_with(".err");
-  if (!is_error && !file.ends_with(".out")) return std::nullopt;
-  std::string name(file.substr(0, file.size() - 4));
-  const std::size_t dash = name.rfind('-');
-  if (dash == std::string::npos) return std::nullopt;
-  name[dash] = ':';
-  const auto task = job::parse_task_id(name);
-  if (!task.ok()) return std::nullopt;
-  return std::pair{*task, is_error};
-}
-
-// Takes the tasks' output out of the logs of all containers, container by container.
-class TaskLines final : public hadoop::LogSink {
- public:
-  explicit TaskLines(const LogRequest& request) : request_(request) {}
-
-  Result<bool> begin(const hadoop::AggregatedLog& log) override {
-    const auto stream = stream_of(log.file);
-    if (!stream || !is_wanted(request_, stream->first, stream->second)) return false;
-    task_ = stream->first;
-    is_error_ = stream->second;
-    return true;
-  }
-  Result<> content(std::string_view piece) override {
-    part_ += piece;
-    std::size_t start = 0;
-    for (std::size_t end = 0; (end = part_.find('\n', start)) != std::string::npos;
-         start = end + 1) {
-      add(part_.substr(start, end - start));
-    }
-    part_.erase(0, start);
-    if (bytes_ <= kMaxEndedLogBytes) return {};
-    return base::Error{base::Code::kResourceExhausted,
-                       base::format("the output is over {} MiB; --tail or one task shows a part",
-                                    kMaxEndedLogBytes >> 20U)};
-  }
-  Result<> end() override {
-    if (!part_.empty()) add(std::exchange(part_, {}));
-    return {};
-  }
-  std::vector<LogLine> take() { return std::move(lines_); }
-
- private:
-  void add(std::string text) {
-    bytes_ += text.size();
-    lines_.push_back({task_, is_error_, std::move(text)});
-  }
-
-  const LogRequest& request_;
-  job::TaskId task_;
-  bool is_error_ = false;
-  std::string part_;
-  std::size_t bytes_ = 0;
-  std::vector<LogLine> lines_;
-};
-
 }  // namespace
 
 base::Result<std::unique_ptr<LogReader>> open_aggregated_logs(
@@ -166,12 +106,7 @@ base::Result<std::unique_ptr<LogReader>> open_aggregated_logs(
   for (const hadoop::NodeLogs& node : nodes) {
     GANGRUN_TRY(hadoop::read_node_logs(files, node, lines, deadline));
   }
-  std::vector<LogLine> all = lines.take();
-  // Each node tells of its own containers; a task may have run on several.
-  std::stable_sort(all.begin(), all.end(),
-                   [](const LogLine& one, const LogLine& other) { return one.task < other.task; });
-  return std::unique_ptr<LogReader>(
-      std::make_unique<EndedLogs>(last_lines(std::move(all), request)));
+  return std::unique_ptr<LogReader>(std::make_unique<EndedLogs>(lines.take()));
 }
 
 std::unique_ptr<LogReader> open_live_logs(hadoop::ResourceManagerClient& resource_manager,

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cluster/site.h"
+#include "hadoop/aggregated_logs.h"
+
+namespace gangrun::cluster {
+
+// Of all lines that are shown at once, with what a line takes besides its text.
+inline constexpr std::size_t kMaxEndedLogBytes = std::size_t{256} << 20U;
+inline constexpr std::size_t kLineBytes = 128;
+
+// Takes the tasks' output out of the logs of all containers, container by container. Whoever may
+// write where they lie has written them: a line may have no end, and there may be any number of
+// empty ones. Of a tail no more is kept than is asked for.
+class TaskLines final : public hadoop::LogSink {
+ public:
+  explicit TaskLines(LogRequest request, std::size_t most_bytes = kMaxEndedLogBytes)
+      : request_(std::move(request)), most_bytes_(most_bytes) {}
+
+  base::Result<bool> begin(const hadoop::AggregatedLog& log) override;
+  base::Result<> content(std::string_view piece) override;
+  base::Result<> end() override;
+
+  // By task, and of each in the order in which they came.
+  std::vector<LogLine> take();
+
+ private:
+  void add(std::string text);
+  [[nodiscard]] base::Result<> check() const;
+
+  const LogRequest request_;
+  const std::size_t most_bytes_;
+  std::pair<job::TaskId, bool> stream_;
+  std::string part_;       // the beginning of a line
+  std::size_t bytes_ = 0;  // of what is kept
+  std::size_t count_ = 0;  // of all that have come
+  std::map<std::pair<job::TaskId, bool>, std::deque<std::pair<std::size_t, std::string>>> lines_;
+};
+
+}  // namespace gangrun::cluster

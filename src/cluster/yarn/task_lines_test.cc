@@ -1,0 +1,73 @@
+#include "cluster/yarn/task_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::cluster {
+namespace {
+
+using Lines = std::vector<LogLine>;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20U;
+const job::TaskId kWorker{"worker", 0};
+
+hadoop::AggregatedLog log_of(const std::string& file) { return {"n:1", "container_1", file, 0}; }
+
+base::Result<> put(TaskLines& lines, const std::string& file, const std::string& text,
+                   std::size_t piece = 3) {
+  GANGRUN_ASSIGN(const bool wanted, lines.begin(log_of(file)));
+  if (!wanted) return {};
+  for (std::size_t at = 0; at < text.size(); at += piece) {
+    GANGRUN_TRY(lines.content(std::string_view(text).substr(at, piece)));
+  }
+  return lines.end();
+}
+
+TEST(TaskLines, AreThoseOfTasksByTaskAndStream) {
+  TaskLines lines({});
+  EXPECT_TRUE(put(lines, "worker-0.out", "one\ntwo\n\nrest").ok());
+  EXPECT_TRUE(put(lines, "stdout", "the master's\n").ok());
+  EXPECT_TRUE(put(lines, "chief-0.err", "warning\n").ok());
+  EXPECT_TRUE(put(lines, "worker-0.err", "failed\n").ok());
+  EXPECT_TRUE(put(lines, "worker-0.out", "again\n").ok());
+  EXPECT_TRUE(put(lines, "../x-1.out", "nothing\n").ok());
+  EXPECT_EQ(lines.take(), (Lines{{{"chief", 0}, true, "warning"},
+                                 {kWorker, false, "one"},
+                                 {kWorker, false, "two"},
+                                 {kWorker, false, ""},
+                                 {kWorker, false, "rest"},
+                                 {kWorker, true, "failed"},
+                                 {kWorker, false, "again"}}));
+}
+
+// All of it was kept before its end was known: a packed log of some megabytes took all memory.
+TEST(TaskLines, ALineWithoutAnEndHasALimit) {
+  TaskLines lines({}, kMiB);
+  ASSERT_TRUE(*lines.begin(log_of("worker-0.out")));
+  const std::string piece(kMiB / 4, 'x');
+  base::Result<> put;
+  int pieces = 0;
+  while (put.ok() && pieces < 100) {
+    put = lines.content(piece);
+    ++pieces;
+  }
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().message, "the output is over 1 MiB; --tail or one task shows a part");
+  EXPECT_LE(pieces, 5);
+}
+
+TEST(TaskLines, EmptyLinesHaveALimitToo) {
+  TaskLines lines({}, kMiB);
+  EXPECT_FALSE(put(lines, "worker-0.out", std::string(kMiB, '\n'), kMiB).ok());
+}
+
+TEST(TaskLines, OfATailOnlyThatIsKept) {
+  TaskLines lines({.tail = 2}, kMiB);
+  EXPECT_TRUE(put(lines, "worker-0.out", std::string(kMiB, '\n') + "a\nb\nc\n", kMiB).ok());
+  EXPECT_TRUE(put(lines, "worker-0.err", "d\n").ok());
+  EXPECT_EQ(lines.take(),
+            (Lines{{kWorker, false, "b"}, {kWorker, false, "c"}, {kWorker, true, "d"}}));
+}
+
+}  // namespace
+}  // namespace gangrun::cluster
