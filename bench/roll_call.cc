@@ -1,8 +1,9 @@
 // The roll call of one job: the master as it is shipped in one process, all agents' sessions over
 // TLS in another. Prints one JSON object:
 //
-//   roll_call AGENTS FRAMEWORK     (FRAMEWORK: all, or one that a job may name, as pytorch)
+//   roll_call AGENTS FRAMEWORK [AT_ONCE]   (FRAMEWORK: all, or one that a job may name, as pytorch)
 //
+//   others_attached_ms       from the first agent's first byte until all but the last are attached
 //   last_report_to_spec_ms   from the last agent's first byte to the spec being with every agent
 //   master_cpu_ms            of the master's process until then, and its memory above that at the
 //   start: master_bytes
@@ -243,8 +244,9 @@ class LightAgent final : public Agent {
 // All agents of the job. The last one comes when the others have reported.
 class Agents {
  public:
-  Agents(int count, Pipes pipes)
+  Agents(int count, int at_once, Pipes pipes)
       : count_(count),
+        at_once_(at_once),
         line_(
             loop_, pipes, [this](const std::string& line) { on_line(line); },
             [] { give_up("the master has ended"); }) {}
@@ -254,7 +256,8 @@ class Agents {
       give_up(base::format("{} of {} agents had the spec in time", have_spec_, count_));
     }
     const auto taken = std::chrono::duration<double, std::milli>(loop_.now() - last_began_);
-    line_.send(base::format("{}", taken.count()));
+    const auto before = std::chrono::duration<double, std::milli>(last_began_ - began_);
+    line_.send(base::format("{} {}", taken.count(), before.count()));
   }
 
  private:
@@ -274,7 +277,8 @@ class Agents {
            agents_[static_cast<std::size_t>(attached_)]->is_attached()) {
       ++attached_;
     }
-    int until = std::min(count_ - 1, attached_ + kAtOnce);
+    if (agents_.empty()) began_ = loop_.now();
+    int until = std::min(count_ - 1, attached_ + at_once_);
     if (attached_ == count_ - 1) {
       last_began_ = loop_.now();
       until = count_;
@@ -286,7 +290,8 @@ class Agents {
   void open(int number) {
     const int index = waiting_[static_cast<std::size_t>(number)];
     const auto on_spec = [this] { ++have_spec_; };
-    if (number % kOneRealOf == 0) {
+    // Only real ones come again where a server turns them away.
+    if (number % kOneRealOf == 0 || at_once_ > kAtOnce) {
       agents_.push_back(std::make_unique<RealAgent>(loop_, *config_, index, on_spec));
     } else {
       agents_.push_back(std::make_unique<LightAgent>(loop_, *config_, index, on_spec));
@@ -294,8 +299,10 @@ class Agents {
   }
 
   const int count_;
+  const int at_once_;
   int attached_ = 0;  // of the first agents
   int have_spec_ = 0;
+  base::Instant began_;
   base::Instant last_began_;
   net::EventLoop loop_;
   Line line_;
@@ -343,8 +350,13 @@ base::Result<> serve(int agents, const std::string& framework, Pipes pipes,
   NullListener listener;
   net::EventLoop loop;
   double spec_ms = 0;
+  double others_ms = 0;
   const Line line(
-      loop, pipes, [&](const std::string& text) { spec_ms = std::stod(text); },
+      loop, pipes,
+      [&](const std::string& text) {
+        others_ms = std::stod(text.substr(text.find(' ')));
+        spec_ms = std::stod(text);
+      },
       [&] {
         if (spec_ms == 0) give_up("the agents have ended");
         loop.stop();
@@ -376,13 +388,14 @@ base::Result<> serve(int agents, const std::string& framework, Pipes pipes,
   }
   const base::Json figures = {{"agents", agents},
                               {"last_report_to_spec_ms", spec_ms},
+                              {"others_attached_ms", others_ms},
                               {"master_cpu_ms", cpu_ms() - cpu_before},
                               {"master_bytes", peak_bytes() - bytes_before}};
   std::puts(base::dump_json(figures).c_str());
   return {};
 }
 
-int run(int agents, const std::string& framework) {
+int run(int agents, const std::string& framework, int at_once) {
   std::array<int, 2> there{};
   std::array<int, 2> back{};
   if (::pipe(there.data()) != 0 || ::pipe(back.data()) != 0) return EXIT_FAILURE;
@@ -391,7 +404,7 @@ int run(int agents, const std::string& framework) {
   if (child == 0) {
     ::close(there[1]);
     ::close(back[0]);
-    Agents(agents, {there[0], back[1]}).run();
+    Agents(agents, at_once, {there[0], back[1]}).run();
     std::_Exit(EXIT_SUCCESS);
   }
   ::close(there[0]);
@@ -410,10 +423,14 @@ int run(int agents, const std::string& framework) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto agents = argc == 3 ? base::parse_integer(argv[1]) : std::nullopt;
-  if (!agents || *agents < 2 || *agents > job::kMaxTasks) {
-    std::fputs("usage: roll_call AGENTS all|FRAMEWORK\n", stderr);
+  const auto agents = argc >= 3 ? base::parse_integer(argv[1]) : std::nullopt;
+  const auto at_once =
+      argc == 4 ? base::parse_integer(argv[3]) : std::optional<std::int64_t>(kAtOnce);
+  const bool is_used_well = agents && *agents >= 2 && *agents <= job::kMaxTasks && at_once &&
+                            *at_once >= 1 && *at_once <= job::kMaxTasks && argc <= 4;
+  if (!is_used_well) {
+    std::fputs("usage: roll_call AGENTS all|FRAMEWORK [AT_ONCE]\n", stderr);
     return 2;
   }
-  return run(static_cast<int>(*agents), argv[2]);
+  return run(static_cast<int>(*agents), argv[2], static_cast<int>(*at_once));
 }

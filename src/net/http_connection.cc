@@ -164,7 +164,7 @@ bool HttpConnection::admit(Server::Core& core) {
       return false;
     }
   }
-  core.strangers.leave(id_);
+  core.leave(id_);
   return true;
 }
 
@@ -281,7 +281,7 @@ void HttpConnection::leave() {
   guard_.reset();
   const auto core = core_.lock();
   if (core == nullptr) return;
-  core->strangers.leave(id_);
+  core->leave(id_);
   core->connections.erase(shared_from_this());
 }
 

@@ -38,6 +38,22 @@ std::size_t most_strangers(const ServerOptions& options) {
   return std::max<std::size_t>(most, 1);
 }
 
+// Those that wait for room among the strangers: so many times as those may be, half of them of one
+// source, and a smaller part of the descriptors, as they are nothing but that.
+constexpr std::size_t kHeldForOneStranger = 4;
+constexpr rlim_t kDescriptorsForOneHeld = 8;
+// How often it is looked whether somebody has become old enough to give way to them.
+constexpr base::Duration kHeldPause = base::milliseconds(100);
+
+std::size_t most_held(const ServerOptions& options) {
+  std::size_t most = most_strangers(options) * kHeldForOneStranger;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    most = std::min<std::size_t>(most, limit.rlim_cur / kDescriptorsForOneHeld);
+  }
+  return most;
+}
+
 constexpr std::string_view kBusy =
     "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 21\r\n\r\n"
     "too many connections\n";
@@ -56,6 +72,8 @@ void Server::Core::shut_down() {
     if (ours) ::unlink(listener.unix_path.c_str());
   }
   listeners_.clear();
+  held_.clear();
+  held_timer_.reset();
   const auto dropped = std::exchange(connections, {});
   for (const auto& connection : dropped) connection->drop();
 }
@@ -151,11 +169,14 @@ bool Server::Core::must_wait(const Listener& listener) {
 bool Server::Core::take_in(Strangers::Id id, const std::string& source) {
   const Strangers::Verdict verdict = strangers.come(id, source, loop.now());
   if (verdict.gives_way) drop_stranger(*verdict.gives_way);
-  if (verdict.crowded() && on_crowd) {
-    const auto tell = std::exchange(on_crowd, nullptr);
-    tell(strangers.size(), strangers.of(source), source);
-  }
+  if (verdict.crowded()) tell_crowd(source);
   return verdict.welcome;
+}
+
+void Server::Core::tell_crowd(const std::string& source) {
+  if (!on_crowd) return;
+  const auto tell = std::exchange(on_crowd, nullptr);
+  tell(strangers.size(), strangers.of(source), source);
 }
 
 void Server::Core::drop_stranger(Strangers::Id id) {
@@ -166,16 +187,78 @@ void Server::Core::drop_stranger(Strangers::Id id) {
   kept->drop();
 }
 
+void Server::Core::leave(Strangers::Id id) {
+  strangers.leave(id);
+  welcome_held_later();
+}
+
+// A crowd of agents of one host comes within milliseconds, and each needs some for its handshake:
+// who is turned away comes again after a pause that is much longer.
+bool Server::Core::hold(base::UniqueFd& fd, const Listener& listener, const std::string& source) {
+  const std::size_t most = most_held(options);
+  std::deque<Held>& of_source = held_[source];
+  if (held_count_ >= most || of_source.size() >= std::max<std::size_t>(most / 2, 1)) {
+    if (of_source.empty()) held_.erase(source);
+    return false;
+  }
+  of_source.push_back({std::move(fd), listener.tls});
+  ++held_count_;
+  if (!held_timer_.pending()) {
+    held_timer_ = loop.after(kHeldPause, [this] { welcome_held(); });
+  }
+  return true;
+}
+
+// Not from inside of what has just left.
+void Server::Core::welcome_held_later() {
+  if (held_.empty() || std::exchange(looks_at_held_, true)) return;
+  loop.post([weak = weak_from_this()] {
+    const auto kept = weak.lock();
+    if (kept != nullptr) kept->welcome_held();
+  });
+}
+
+void Server::Core::welcome_held() {
+  const auto kept = shared_from_this();
+  looks_at_held_ = false;
+  for (auto each = held_.begin(); each != held_.end();) {
+    auto& [source, waiting] = *each;
+    while (!waiting.empty() && strangers.has_room(source, loop.now())) {
+      Held held = std::move(waiting.front());
+      waiting.pop_front();
+      --held_count_;
+      const Strangers::Id id = next_id_++;
+      const bool is_welcome = take_in(id, source);
+      if (held_.empty()) return;  // who was told of the crowd has shut down
+      if (is_welcome) connect(id, std::move(held.fd), std::move(held.tls));
+    }
+    each = waiting.empty() ? held_.erase(each) : std::next(each);
+  }
+  held_timer_.reset();
+  if (!held_.empty()) held_timer_ = loop.after(kHeldPause, [this] { welcome_held(); });
+}
+
 void Server::Core::welcome(base::UniqueFd fd, const Listener& listener, const std::string& source) {
-  const Strangers::Id id = next_id_++;
   const bool is_stranger = listener.unix_path.empty();
-  if (*open_connections >= options.max_connections || (is_stranger && !take_in(id, source))) {
+  const bool is_full = *open_connections >= options.max_connections;
+  // Nobody overtakes those who wait.
+  const bool must_be_held = is_stranger && !is_full &&
+                            (held_.contains(source) || !strangers.has_room(source, loop.now()));
+  if (must_be_held && hold(fd, listener, source)) return;
+  const Strangers::Id id = next_id_++;
+  if (is_full || (is_stranger && (must_be_held || !take_in(id, source)))) {
+    if (must_be_held) tell_crowd(source);
     // A TLS client would not understand it; it sees the end of the connection.
     if (listener.tls == nullptr) {
       (void)::send(fd.get(), kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     return;
   }
+  connect(id, std::move(fd), listener.tls);
+}
+
+void Server::Core::connect(Strangers::Id id, base::UniqueFd fd,
+                           std::shared_ptr<asio::ssl::context> tls) {
   sockaddr_storage own{};
   socklen_t size = sizeof own;
   ErrorCode error;
@@ -189,7 +272,7 @@ void Server::Core::welcome(base::UniqueFd fd, const Listener& listener, const st
   ++*open_connections;
   const std::shared_ptr<void> guard(nullptr, [count = open_connections](void*) { --*count; });
   const auto connection =
-      std::make_shared<HttpConnection>(*this, Stream(std::move(socket), listener.tls), guard, id);
+      std::make_shared<HttpConnection>(*this, Stream(std::move(socket), std::move(tls)), guard, id);
   connections.insert(connection);
   connection->start();
 }

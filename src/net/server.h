@@ -40,7 +40,8 @@ class Responder {
 struct ServerOptions {
   std::size_t max_connections = 20'000;  // requests and channels together; more are turned away
   // Of those, the ones by IP that have not been admitted yet: at most so many, half of the
-  // connections, and a quarter of this process's descriptors; half of these from one source.
+  // connections, and a quarter of this process's descriptors; half of these from one source. Some
+  // more of a source that has its half wait for their turn, without a handshake.
   std::size_t max_strangers = 1024;
   std::size_t max_header_bytes = std::size_t{32} * 1024;
   std::size_t max_body_bytes = std::size_t{8} * 1024 * 1024;

@@ -5,7 +5,9 @@
 #include <array>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +45,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   std::function<void(HttpRequest, std::unique_ptr<Channel>)> on_channel;
   std::unordered_set<std::shared_ptr<HttpConnection>> connections;
   Strangers strangers;  // some of them
+  // One of the connections is no stranger any more, or has gone.
+  void leave(Strangers::Id id);
   // Of requests and channels together; channels may outlive the server.
   const std::shared_ptr<std::size_t> open_connections = std::make_shared<std::size_t>(0);
 
@@ -57,16 +61,33 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     Timer retry;
   };
 
+  // One that has been accepted and of whose source there are too many strangers at the moment.
+  struct Held {
+    base::UniqueFd fd;
+    std::shared_ptr<asio::ssl::context> tls;
+  };
+
   void listen(Listener& listener);
   void accept(Listener& listener);
+  // False: too many are held already, and `fd` is as it was.
+  bool hold(base::UniqueFd& fd, const Listener& listener, const std::string& source);
+  // Those for which there is room by now.
+  void welcome_held();
+  void welcome_held_later();
   void welcome(base::UniqueFd fd, const Listener& listener, const std::string& source);
+  void connect(Strangers::Id id, base::UniqueFd fd, std::shared_ptr<asio::ssl::context> tls);
   [[nodiscard]] bool must_wait(const Listener& listener);
   // Whether a new one has found a place among the strangers.
   [[nodiscard]] bool take_in(Strangers::Id id, const std::string& source);
+  void tell_crowd(const std::string& source);
   void drop_stranger(Strangers::Id id);
 
   std::list<Listener> listeners_;
   Strangers::Id next_id_ = 1;
+  std::map<std::string, std::deque<Held>> held_;  // by source, in the order in which they came
+  std::size_t held_count_ = 0;
+  bool looks_at_held_ = false;
+  Timer held_timer_;
 };
 
 // One connection while it speaks HTTP: requests one after the other, until one of them makes it a

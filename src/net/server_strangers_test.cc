@@ -78,6 +78,25 @@ TEST_F(Strange, HalfOpenConnectionsOfOneSourceLeaveRoomForOthers) {
   EXPECT_THAT(crowds, testing::ElementsAre("2 2 127.0.0.1"));
 }
 
+// They were turned away, and came again after pauses that grow: 2,000 agents of one host took many
+// times as long as their handshakes.
+TEST_F(Strange, ACrowdOfOneSourceWaitsForItsTurn) {
+  std::vector<RawClient> crowd;
+  for (int i = 0; i < 8; ++i) crowd.push_back(from("127.0.0.1", port));
+  open_connections(2);
+  for (RawClient& client : crowd) EXPECT_THAT(ask(client, kGood), StartsWith("HTTP/1.1 200"));
+  EXPECT_TRUE(crowds.empty());
+}
+
+TEST_F(Strange, WhoWaitsForTurnsThatDoNotComeGetsThatOfTheOldest) {
+  RawClient first = from("127.0.0.1", port);
+  RawClient second = from("127.0.0.1", port);
+  open_connections(2);
+  RawClient third = from("127.0.0.1", port);
+  EXPECT_THAT(ask(third, kGood), StartsWith("HTTP/1.1 200"));
+  run_beside(loop, [&] { EXPECT_EQ(first.read_until(), ""); });
+}
+
 TEST_F(Strange, WhoHasBeenAdmittedIsNoStrangerAnyMore) {
   std::vector<RawClient> admitted;
   for (int i = 0; i < 6; ++i) {

@@ -37,16 +37,26 @@ bool Strangers::full(base::Instant now) const {
   return waiting_.size() >= most_ && !waiting_.empty() && now - waiting_.front().since < kPatience;
 }
 
+std::list<Strangers::Stranger>::const_iterator Strangers::oldest(const std::string& source) const {
+  const bool source_is_full = of(source) >= most_of_one();
+  return std::find_if(waiting_.begin(), waiting_.end(), [&](const Stranger& each) {
+    return !source_is_full || each.source == source;
+  });
+}
+
+bool Strangers::has_room(const std::string& source, base::Instant now) const {
+  if (of(source) < most_of_one() && waiting_.size() < most_) return true;
+  const auto first = oldest(source);
+  return first != waiting_.end() && now - first->since >= kPatience;
+}
+
 Strangers::Verdict Strangers::come(Id id, const std::string& source, base::Instant now) {
   Verdict verdict{.welcome = true, .gives_way = std::nullopt};
-  const bool source_is_full = of(source) >= most_of_one();
-  if (source_is_full || waiting_.size() >= most_) {
-    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [&](const Stranger& each) {
-      return !source_is_full || each.source == source;
-    });
-    if (oldest == waiting_.end() || now - oldest->since < kPatience) return {};
-    verdict.gives_way = oldest->id;
-    remove(oldest);
+  if (!has_room(source, now)) return {};
+  if (of(source) >= most_of_one() || waiting_.size() >= most_) {
+    const auto first = oldest(source);
+    verdict.gives_way = first->id;
+    remove(first);
   }
   places_[id] = waiting_.insert(waiting_.end(), {id, source, now});
   ++counts_[source];
@@ -63,7 +73,7 @@ std::size_t Strangers::of(const std::string& source) const {
   return found == counts_.end() ? 0 : found->second;
 }
 
-void Strangers::remove(std::list<Stranger>::iterator found) {
+void Strangers::remove(std::list<Stranger>::const_iterator found) {
   const auto count = counts_.find(found->source);
   if (--count->second == 0) counts_.erase(count);
   places_.erase(found->id);

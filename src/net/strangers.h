@@ -39,6 +39,9 @@ class Strangers {
   // Whether the next one has to wait until it is accepted: all are there, and none for long.
   [[nodiscard]] bool full(base::Instant now) const;
 
+  // Whether the next one of this source would be welcome.
+  [[nodiscard]] bool has_room(const std::string& source, base::Instant now) const;
+
   // `id` is new. It is one of them afterwards if it is welcome.
   Verdict come(Id id, const std::string& source, base::Instant now);
 
@@ -56,7 +59,9 @@ class Strangers {
   };
 
   [[nodiscard]] std::size_t most_of_one() const { return most_ < 2 ? 1 : most_ / 2; }
-  void remove(std::list<Stranger>::iterator found);
+  // Who would give way to one of this source, if there are too many.
+  [[nodiscard]] std::list<Stranger>::const_iterator oldest(const std::string& source) const;
+  void remove(std::list<Stranger>::const_iterator found);
 
   std::size_t most_ = 0;
   std::list<Stranger> waiting_;  // in the order in which they came

@@ -62,12 +62,15 @@ TEST(Strangers, TheOldestOfAFullSourceGivesWayAfterAWhile) {
   strangers.come(1, "b", kStart);
   strangers.come(2, "a", kStart);
   strangers.come(3, "a", kStart + base::seconds(1));
+  EXPECT_TRUE(strangers.has_room("a", kStart + Strangers::kPatience));
   const auto late = strangers.come(4, "a", kStart + Strangers::kPatience);
   EXPECT_TRUE(late.welcome);
   EXPECT_TRUE(late.crowded());
   EXPECT_EQ(late.gives_way, 2U);
   EXPECT_EQ(strangers.of("a"), 2U);
   // The next one is not there for long enough.
+  EXPECT_FALSE(strangers.has_room("a", kStart + Strangers::kPatience));
+  EXPECT_TRUE(strangers.has_room("b", kStart + Strangers::kPatience));
   EXPECT_FALSE(strangers.come(5, "a", kStart + Strangers::kPatience).welcome);
 }
 
