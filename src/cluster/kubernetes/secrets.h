@@ -11,9 +11,10 @@
 // Variables that do not stand in a pod in the clear.
 namespace gangrun::cluster {
 
-// Whether a variable of this name holds a password, token, key or the like: "DB_PASSWORD",
-// "HF_TOKEN", "AWS_ACCESS_KEY_ID"; not "TOKENIZERS_PARALLELISM".
-[[nodiscard]] bool looks_secret(std::string_view name);
+// Whether a variable holds a password, token, key or the like, or an address that may have one in
+// it: by its name ("DB_PASSWORD", "HF_TOKEN", "PGPASSFILE", "DATABASE_URL"), or as its value is an
+// address with a login. Errs to the safe side: what is none is only not seen in the pod.
+[[nodiscard]] bool looks_secret(std::string_view name, std::string_view value);
 
 // Under which key the job's secret has the variable; none: it is not one of the user's, or does not
 // look secret.

@@ -10,15 +10,47 @@ namespace {
 using base::Json;
 
 TEST(Secrets, AreKnownByTheirNames) {
-  for (const char* name : {"DB_PASSWORD", "db_passwd", "HF_TOKEN", "HFTOKEN", "AWS_ACCESS_KEY_ID",
-                           "WANDB_API_KEY", "AWS_SECRET_ACCESS_KEY", "SSH_KEY", "GITHUB_PAT",
-                           "MYSQL_PWD", "OPENAI_APIKEY", "app.token", "GOOGLE_CREDENTIALS"}) {
-    EXPECT_TRUE(looks_secret(name)) << name;
+  for (const char* name : {"DB_PASSWORD",
+                           "db_passwd",
+                           "HF_TOKEN",
+                           "HFTOKEN",
+                           "AWS_ACCESS_KEY_ID",
+                           "WANDB_API_KEY",
+                           "AWS_SECRET_ACCESS_KEY",
+                           "SSH_KEY",
+                           "GITHUB_PAT",
+                           "MYSQL_PWD",
+                           "OPENAI_APIKEY",
+                           "app.token",
+                           "GOOGLE_CREDENTIALS",
+                           "REGISTRY_AUTH",
+                           "BEARER",
+                           "MY_JWT",
+                           "NETRC",
+                           "PGPASS",
+                           "PGPASSFILE",
+                           "DATABASE_URL",
+                           "MLFLOW_TRACKING_URI",
+                           "SENTRY_DSN",
+                           "AZURE_SAS",
+                           "SLACK_WEBHOOK",
+                           "AZURE_STORAGE_CONNECTION_STRING",
+                           "SSH_PRIVATE_FILE",
+                           "HTTP_AUTHORIZATION",
+                           "SESSION_COOKIE",
+                           "AWS_ACCESS_KEY_ID_2"}) {
+    EXPECT_TRUE(looks_secret(name, "x")) << name;
   }
-  for (const char* name : {"TOKENIZERS_PARALLELISM", "MAX_TOKENS", "KEYBOARD", "PATH", "PWD",
-                           "OLDPWD", "TF_CONFIG", "PASSES", ""}) {
-    EXPECT_FALSE(looks_secret(name)) << name;
+  for (const char* name : {"TOKENIZERS_PARALLELISM", "KEYBOARD", "PATH", "PWD", "OLDPWD",
+                           "TF_CONFIG", "AUTHOR", "EPOCHS", "NCCL_DEBUG", "PYTHONPATH", ""}) {
+    EXPECT_FALSE(looks_secret(name, "http://host/path")) << name;
   }
+}
+
+TEST(Secrets, AnAddressWithALoginIsOneWhateverItsName) {
+  EXPECT_TRUE(looks_secret("BROKER", "amqp://ann:x@host:5672/"));
+  EXPECT_FALSE(looks_secret("BROKER", "amqp://host:5672/"));
+  EXPECT_FALSE(looks_secret("CONTACT", "ann@host"));
 }
 
 TEST(Secrets, AreInOneObject) {
