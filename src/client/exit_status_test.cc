@@ -50,6 +50,19 @@ TEST(ExitStatus, AJobOfWhichNoProgramCouldBeStartedDidNotStart) {
   EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed);
 }
 
+// Of pods an allocation may end in generation 1, before any of them ran.
+TEST(ExitStatus, TheMasterKnowsBest) {
+  job::JobStatus status;
+  status.generation = 1;
+  status.state = job::JobState::kFailed;
+  status.tasks = {{.task = {"worker", 0}}};
+  status.has_run = false;
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kCouldNotStart);
+  status.has_run = true;
+  status.generation = 0;
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed);
+}
+
 TEST(ExitStatus, OfAnErrorFollowsItsCode) {
   EXPECT_EQ(exit_status_of(base::invalid_argument("x")), ExitStatus::kBadInput);
   EXPECT_EQ(exit_status_of(base::not_found("x")), ExitStatus::kNoSuchJob);

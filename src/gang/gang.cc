@@ -235,12 +235,16 @@ void Gang::publish() {
 
 void Gang::on(const Started& event) {
   Task* task = current(event.task, event.attempt);
-  if (task != nullptr && task->phase == Phase::kStarting) enter(*task, Phase::kRunning);
+  if (task == nullptr) return;
+  has_run_ = true;
+  if (task->phase == Phase::kStarting) enter(*task, Phase::kRunning);
 }
 
 void Gang::on(const job::Exited& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
+  const job::Why& why = event.report.why;
+  has_run_ = has_run_ || (why != job::not_begun() && job::has_begun(why.reason));
   switch (task->phase) {
     case Phase::kStarting:
     case Phase::kRunning: break;

@@ -112,6 +112,8 @@ class Gang {
   // Of a verdict that is decided and not success; an earlier one may still come to be known until
   // the job has finished.
   [[nodiscard]] std::optional<job::Cause> first_cause() const;
+  // Whether a process of any task has run, in whatever generation.
+  [[nodiscard]] bool has_run() const { return has_run_; }
   // Whether every task of the generation has been started and has answered.
   [[nodiscard]] bool all_started() const { return count(Trait::kUnstarted) == 0; }
   // What the job waits for now, as a sentence with its time limit; empty when for nothing but its
@@ -289,6 +291,7 @@ class Gang {
   Stage stage_ = Stage::kNew;
   bool gathered_before_ = false;
   job::ClusterSpec spec_published_;
+  bool has_run_ = false;
   int restarts_used_ = 0;
   int uncounted_restarts_ = 0;
   int pauses_ = 0;  // before restarts of the gang, since a generation was long

@@ -433,5 +433,24 @@ TEST(GangTest, AClusterThatIsGoneBeforeItBeginsEndsIt) {
   EXPECT_EQ(driver.step(Begin{}), "");
 }
 
+// A job of which none has run has another exit status.
+TEST(GangTest, HasRunWhenAnyProcessHas) {
+  Driver driver(two_workers(0, job::RestartScope::kTask));
+  driver.step(Begin{});
+  driver.reported(job::kWorker0);
+  driver.reported(job::kWorker1);
+  Driver could_not = driver;
+  job::ExitReport report;
+  report.why = {.reason = job::Reason::kCouldNotStart, .code = 127};
+  could_not.step(job::Exited{job::kWorker0, 1, report, driver.now()});
+  EXPECT_FALSE(could_not.gang().has_run());
+  Driver ended = driver;
+  ended.exited(job::kWorker0, 0);
+  EXPECT_TRUE(ended.gang().has_run()) << "before it told that it has started";
+  driver.step(StopRequested{"Ctrl-C"});
+  driver.started(job::kWorker1);
+  EXPECT_TRUE(driver.gang().has_run()) << "though it is to end already";
+}
+
 }  // namespace
 }  // namespace gangrun::gang

@@ -92,6 +92,9 @@ base::Result<> read_numbers(const base::Json& json, JobStatus& status) {
   GANGRUN_ASSIGN(status.restarts_max, base::json_member<int>(json, "restarts_max"));
   GANGRUN_ASSIGN(status.elapsed_ms, base::json_member<std::int64_t>(json, "elapsed_ms"));
   GANGRUN_ASSIGN(status.all_started_ms, base::json_member<std::int64_t>(json, "all_started_ms"));
+  if (json.contains("has_run")) {
+    GANGRUN_ASSIGN(status.has_run, base::json_member<bool>(json, "has_run"));
+  }
   return {};
 }
 
@@ -200,6 +203,7 @@ base::Json to_json(const JobStatus& status) {
                      {"waiting_for", json_text(status.waiting_for, kMaxSentenceBytes)},
                      {"folder", base::shorten(status.folder, kMaxFieldBytes)},
                      {"cause", status.cause ? to_json(*status.cause) : base::Json()}};
+  if (status.has_run) json["has_run"] = *status.has_run;
   if (!status.notes.empty()) json["notes"] = json_lines(status.notes);
   json["tasks"] = std::move(tasks);
   return json;

@@ -50,6 +50,10 @@ struct Request {
   std::size_t max_answer_bytes = kMaxObjectBytes;
 };
 
+// Of a request that makes an object: a field that the server does not know, or that is there twice,
+// is refused, and not dropped without a word. Servers before 1.25 do not look.
+inline const std::pair<std::string, std::string> kStrictFields{"fieldValidation", "Strict"};
+
 // What the server said when it refused (its Status object), as base::Error has no room for it.
 struct Refusal {
   int status = 0;      // HTTP's

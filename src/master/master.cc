@@ -308,6 +308,7 @@ job::JobStatus Master::Impl::status() const {
   if (!is_settling_) status.ended = ended_;
   status.elapsed_ms = to_milliseconds(now - settings_.commanded_at);
   status.all_started_ms = all_started_ms_;
+  status.has_run = gang_.has_run();
   status.waiting_for =
       is_settling_ ? "the files that its tasks have written" : recorded_.waiting_for(now);
   // What a run waits for is known better where it runs.

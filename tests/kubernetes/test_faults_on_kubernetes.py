@@ -47,7 +47,7 @@ def test_out_of_memory_is_told_as_such(jobs):
 def test_an_image_that_is_not_there(jobs):
     jobs.image = "localhost/absent:1"
     done = jobs.run("-r", "worker:1", "--timeout", "roll_call=5s", "--", "true")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "localhost/absent:1" in jobs.status()["cause"]["sentence"]
     assert jobs.left() == []
 
@@ -64,14 +64,14 @@ def test_an_init_container_that_fails(jobs):
         "tasks": {"worker": {"instances": 1}}, "command": "true", "kubernetes": {"pod": {"spec": {
             "initContainers": [{"name": "prepares", "image": jobs.image, "command": ["sh", "-c", "exit 7"]}]}}}}))
     done = jobs.run("job.yaml")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "prepares" in jobs.status()["cause"]["sentence"]
 
 
 def test_what_no_node_has_is_told_while_it_is_waited_for_and_at_the_limit(jobs):
     with jobs.running("-r", "worker:1", "-m", "9000g", "--timeout", "allocation=12s", "--", "true") as client:
         jobs.waits_for("Insufficient memory")
-        assert client.wait(60) == 1
+        assert client.wait(60) == 3
     assert "Insufficient memory" in jobs.status()["cause"]["sentence"]
     assert jobs.left() == []
 
@@ -151,7 +151,7 @@ def test_an_admission_policy_is_named(jobs, kubernetes):
         wait_until(lambda: jobs.kubectl.run("create", "--dry-run=server", "-f", "-", given=refusal, check=False).returncode != 0,
                    "the policy", pause_s=0.3)
         done = jobs.run("-r", "worker:1", "--", "true")
-        assert done.returncode == 1
+        assert done.returncode == 3
         assert "no pods on Sundays" in jobs.status()["cause"]["sentence"]
         assert jobs.left() == []
     finally:

@@ -209,6 +209,20 @@ def test_a_namespace_that_is_not_there(jobs):
     assert "'nowhere' is not a namespace" in done.stderr
 
 
+# As kubectl apply does: such a pod ran without what was meant.
+@pytest.mark.parametrize("detached", [False, True])
+@pytest.mark.parametrize("pod, field", [
+    ("{spec: {nodeSelectr: {a: b}}}", "unknown field 'spec.nodeSelectr'"),
+    ("{spec: {containers: [{name: worker, securityContex: {runAsUser: 1}}]}}", "unknown field 'spec.containers[0].securityContex'"),
+    ("{spec: {tolerations: [{key: a, operater: Exists}]}}", "unknown field 'spec.tolerations[0].operater'"),
+])
+def test_a_field_that_pods_do_not_have_is_an_error(jobs, pod, field, detached):
+    jobs.write("job.yaml", f"tasks: {{worker: {{pod: {pod}}}}}\ncommand: 'true'\n")
+    done = jobs.run("job.yaml", *(["-d"] if detached else []))
+    assert done.returncode == (2 if detached else 3) and field in done.stdout + done.stderr, done
+    assert jobs.left() == []
+
+
 @pytest.mark.parametrize("section, told", [
     ("{pod: {kind: Deployment, apiVersion: apps/v1}}", "pod.kind"),
     ("{pod: {kind: Pod}}", "pod.spec.containers"),

@@ -46,6 +46,7 @@ void JobObjects::make(base::Json object, base::Instant limit, Then then) {
   kubernetes::Request request;
   request.method = "POST";
   request.path = collection_path(object, manifests_.input().name_space);
+  request.query = {kubernetes::kStrictFields};
   request.body = object;
   errands_.ask(std::move(request), [this, object = std::move(object), limit,
                                     then = std::move(then)](kubernetes::Answer answer) mutable {

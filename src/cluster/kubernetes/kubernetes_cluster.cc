@@ -285,6 +285,7 @@ void KubernetesCluster::Impl::create(const job::TaskId& task, const DirectRun& r
   kubernetes::Request request;
   request.method = "POST";
   request.path = path_of("pods");
+  request.query = {kubernetes::kStrictFields};
   request.body = manifests_.pod(task, run, objects_.owner());
   // What becomes of it the watch tells.
   request.wants_metadata_only = true;

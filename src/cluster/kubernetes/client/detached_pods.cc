@@ -160,8 +160,10 @@ Result<> Submission::make_pods() {
   std::vector<const Json*> taken;
   std::vector<kubernetes::ActivityHandle> asked;
   for (const Json& pod : pods) {
-    kubernetes::Request request{
-        .method = "POST", .path = cluster::collection_path(pod, input_.name_space), .body = pod};
+    kubernetes::Request request{.method = "POST",
+                                .path = cluster::collection_path(pod, input_.name_space),
+                                .query = {kubernetes::kStrictFields},
+                                .body = pod};
     asked.push_back(client_->request(
         std::move(request), begun_ + kMakingLimit, [&](const kubernetes::Answer& answer) {
           --missing;
