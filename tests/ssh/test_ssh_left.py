@@ -15,14 +15,16 @@ def start_one(sshds, start):
     return job, name
 
 
-def test_a_host_clears_up_by_itself_where_keeper_sshd_and_master_were_killed(make_sshds, start):
+def test_a_host_clears_up_by_itself_where_keeper_sshd_master_and_a_caretaker_were_killed(make_sshds, start):
     """The folder stayed until another job of the next day came to the host."""
     sshds = make_sshds(1)
     job, name = start_one(sshds, start)
     # So that none of them can answer the death of another.
     job.process.send_signal(signal.SIGSTOP)
     (keeper,) = [pid for pid, line in sshds.commands(name, " host --folder ").items() if " task " not in line]
-    os.kill(keeper, signal.SIGKILL)
+    first, _second = sshds.commands(name, " caretaker ")
+    for pid in (keeper, first):
+        os.kill(pid, signal.SIGKILL)
     sshds.kill_sshd(name)
     job.process.kill()
     job.wait()

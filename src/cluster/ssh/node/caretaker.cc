@@ -17,11 +17,13 @@ namespace {
 // Nobody tells a process that is not their parent of the end of agents, or of a lock.
 constexpr std::chrono::seconds kLookAgain(1);
 constexpr std::chrono::hours kLongestKeeper(24 * 365);
+// So that the folder is not left where one of them is killed too.
+constexpr int kCaretakers = 2;
 
 }  // namespace
 
-base::Result<base::UniqueFd> start_caretaker(const std::string& program,
-                                             const std::string& run_folder) {
+base::Result<base::UniqueFd> start_caretakers(const std::string& program,
+                                              const std::string& run_folder) {
   GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
   process::SpawnOptions options;
   options.argv = {program, "caretaker", run_folder};
@@ -30,8 +32,8 @@ base::Result<base::UniqueFd> start_caretaker(const std::string& program,
   options.standard_input = pipe.read.get();
   // What kills the keeper's group, or its terminal, is not to take it along.
   options.new_group = process::NewGroup::kSession;
-  // It outlives us; whoever is the parent of orphans reaps it.
-  GANGRUN_TRY(process::spawn(options));
+  // They outlive us; whoever is the parent of orphans reaps them.
+  for (int i = 0; i < kCaretakers; ++i) GANGRUN_TRY(process::spawn(options));
   return std::move(pipe.write);
 }
 

@@ -10,12 +10,13 @@
 // What is left of a job on its host when its keeper is killed, and no other one comes.
 namespace gangrun::node {
 
-// Starts a caretaker for the job's folder, a process in a session of its own: it looks after the
-// folder once nobody has the other end of what is returned. A keeper has it as long as it lives.
-base::Result<base::UniqueFd> start_caretaker(const std::string& program,
-                                             const std::string& run_folder);
+// Starts two caretakers for the job's folder, each a process in a session of its own: they look
+// after the folder once nobody has the other end of what is returned, and the first one that can
+// does the work. A keeper has it as long as it lives.
+base::Result<base::UniqueFd> start_caretakers(const std::string& program,
+                                              const std::string& run_folder);
 
-// The caretaker, to its end: waits until `input` ends, and then until another keeper has the folder
+// A caretaker, to its end: waits until `input` ends, and then until another keeper has the folder
 // or it is gone; or until no agent of the job has lived for `patience`, and ends what is left of
 // the folder as a keeper does.
 void take_care(int input, const std::string& run_folder, const base::Clock& clock,

@@ -294,7 +294,7 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
     send(frame);
   });
   GANGRUN_TRY(relay_->listen(folder_->socket()));
-  GANGRUN_ASSIGN(caretaker_, start_caretaker(options_.program, folder_->path()));
+  GANGRUN_ASSIGN(caretaker_, start_caretakers(options_.program, folder_->path()));
   logs_.add_file(folder_->agent_log());
   tell(cluster::BegunMessage{folder_->name()});
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
