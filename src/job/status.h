@@ -109,7 +109,7 @@ struct JobStatus {
   std::string ended;      // empty while it runs
   std::int64_t elapsed_ms = 0;
   std::int64_t all_started_ms =
-      -1;                   // from the command to the last user process started; -1: not yet
+      -1;  // from the command to the last user process started; -1: not yet
   // Whether a process of any task has run; none: who says this cannot know.
   std::optional<bool> has_run{};
   std::string waiting_for;  // in words; empty when it waits for nothing
