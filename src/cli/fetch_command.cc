@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "base/terminal_text.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
@@ -16,6 +18,7 @@
 #include "client/sites.h"
 #include "client/transfer_progress.h"
 #include "cluster/kept/job_folder.h"
+#include "cluster/kept/local_site.h"
 
 namespace gangrun::cli {
 
@@ -34,8 +37,29 @@ std::string folder_of_task(const std::string& task) {
   return id.ok() ? base::format("{}-{}", id->type, id->index) : task;
 }
 
+// What there is to list, and what came of it just now from hosts that had kept it.
+struct Found {
+  std::string folder;
+  std::vector<client::BroughtRest> rests{};
+};
+
+base::Result<std::vector<client::BroughtRest>> bring_rests(const cluster::JobPaths& paths,
+                                                           const std::string& id,
+                                                           const FetchOptions& options,
+                                                           client::TransferProgress& progress,
+                                                           client::Context& context) {
+  const auto spec = cluster::stored_spec(paths, context.places.rules().sections());
+  // Of a job whose description cannot be read nobody knows where it was.
+  const client::Place* place = spec.ok() ? context.places.find(spec->on) : nullptr;
+  if (place == nullptr) return std::vector<client::BroughtRest>();
+  const auto ended = client::ended_job(context, id);
+  // Its end brings them.
+  if (!ended.ok()) return std::vector<client::BroughtRest>();
+  return place->fetch_rest(*spec, paths, options.task, progress, context);
+}
+
 // Where the outputs are, once those that were elsewhere have been brought.
-base::Result<std::string> output_folder(const FetchOptions& options, client::Context& context) {
+base::Result<Found> find_outputs(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const std::string home, client::home_of(context));
   using client::TransferProgress;
   TransferProgress progress(context.console, "bring",
@@ -45,11 +69,42 @@ base::Result<std::string> output_folder(const FetchOptions& options, client::Con
     std::string folder = client::brought_folder(home, id);
     GANGRUN_TRY(
         place->own_jobs()->fetch(id, folder_of_task(options.task), folder, progress, context));
-    return folder;
+    return Found{std::move(folder)};
   }
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
   GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, options.job));
-  return cluster::paths_of(home, id).outputs();
+  const cluster::JobPaths paths = cluster::paths_of(home, id);
+  GANGRUN_ASSIGN(auto rests, bring_rests(paths, id, options, progress, context));
+  return Found{paths.outputs(), std::move(rests)};
+}
+
+// Says what came, and what did not, which is the error.
+base::Result<> tell_rests(const std::vector<client::BroughtRest>& rests, bool json,
+                          client::Context& context) {
+  std::vector<std::string> failures;
+  for (const client::BroughtRest& rest : rests) {
+    if (!rest.failure.empty()) failures.push_back(rest.failure);
+    if (json || rest.files == 0) continue;
+    context.console.err(base::format(
+        "gangrun: {} ({} bytes) have come from host {}, {}\n",
+        base::count_text(static_cast<std::int64_t>(rest.files), "file"), rest.bytes, rest.host,
+        rest.failure.empty() ? "which keeps nothing more to bring" : "but not all"));
+  }
+  if (failures.empty()) return {};
+  return base::unavailable(base::format(
+      "{}{}", failures.front(),
+      failures.size() == 1 ? "" : base::format(" (and {} more hosts)", failures.size() - 1)));
+}
+
+base::Json rests_json(const std::vector<client::BroughtRest>& rests) {
+  base::Json list = base::Json::array();
+  for (const client::BroughtRest& rest : rests) {
+    list.push_back({{"host", rest.host},
+                    {"files", rest.files},
+                    {"bytes", rest.bytes},
+                    {"failure", rest.failure}});
+  }
+  return list;
 }
 
 base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folder,
@@ -68,7 +123,8 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
 }
 
 base::Result<> fetch(const FetchOptions& options, client::Context& context) {
-  GANGRUN_ASSIGN(const std::string folder, output_folder(options, context));
+  GANGRUN_ASSIGN(const Found found, find_outputs(options, context));
+  const std::string& folder = found.folder;
   GANGRUN_ASSIGN(const auto outputs, chosen_outputs(folder, options));
   const std::string to = options.to ? client::in_folder(context.folder, *options.to) : folder;
   for (const FetchedOutput& output : outputs) {
@@ -82,11 +138,12 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   if (options.json) {
     base::Json json = to_json(outputs);
     json["folder"] = to;
+    json["hosts"] = rests_json(found.rests);
     context.console.out(base::dump_json(json) + "\n");
   } else if (outputs.empty()) {
     context.console.out("No outputs of this job have been fetched yet.\n");
   }
-  return {};
+  return tell_rests(found.rests, options.json, context);
 }
 
 }  // namespace
@@ -103,9 +160,10 @@ void add_fetch(CLI::App& app, Request& request) {
   add_footer(
       *command,
       "Outputs are files that tasks have written where they are removed with the job: in pods, "
-      "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that, or "
-      "are on HDFS and are\nbrought now. JOB is an id, the unambiguous beginning of one, or last; "
-      "TASK is like worker:0, or a\nhost.\n\n"
+      "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that. What "
+      "is on HDFS, or was\nleft on a host of ssh because it was over outputs_limit or could not "
+      "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; TASK "
+      "is like worker:0, or a host.\n\n"
       "Example:\n  gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -56,6 +57,14 @@ struct WayInput {
   job::TaskId task;
   std::uint16_t port = 0;  // of this machine; 0: any
   std::function<void(const base::Error&)> on_broken;
+};
+
+// Of what a host has kept of an ended job, what has come, and why not all; empty: all has.
+struct BroughtRest {
+  std::string host;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::string failure{};
 };
 
 // Jobs that a place knows itself, by ids of its own; all others are kept on this machine.
@@ -121,6 +130,13 @@ class Place {
   }
   [[nodiscard]] virtual base::Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const;
 
+  // `fetch`: brings what is kept elsewhere of the files of an ended job of this machine to its
+  // outputs, where that was not brought at its end; `task`: as the user says, empty for all.
+  [[nodiscard]] virtual base::Result<std::vector<BroughtRest>> fetch_rest(
+      const job::JobSpec& /*spec*/, const cluster::JobPaths& /*paths*/, const std::string& /*task*/,
+      TransferProgress& /*progress*/, Context& /*context*/) const {
+    return std::vector<BroughtRest>();
+  }
   // `rm`: takes away what is kept elsewhere of an ended job of this machine. An error tells what is
   // still there, and where.
   [[nodiscard]] virtual base::Result<> remove(const job::JobSpec& /*spec*/,

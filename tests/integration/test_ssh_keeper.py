@@ -231,7 +231,7 @@ def put_file(keeper, name, content):
 
 def brought(keeper, **members):
     """What the keeper brings, {name: bytes or target}, and its last word."""
-    keeper.send("bring", **{"names": [], "new_too": True, "limit": 1 << 20} | members)
+    keeper.send("bring", **{"names": [], "new_too": True, "limit": 1 << 20, "run_folder": "", "only_rest": False} | members)
     found, name, left = {}, None, 0
     while True:
         kind, content = keeper.next()
@@ -259,7 +259,7 @@ def test_what_tasks_have_written_is_brought(keep, base):
     (work / "model/best").symlink_to("weights")
     found, last = brought(keeper)
     assert found == {"train.py": b"print(1)", "model/weights": b"w" * 300_000, "model/best": "weights"}
-    assert last == {"op": "brought", "left": [], "left_files": 0, "left_bytes": 0, "missing": [], "failure": ""}
+    assert last == {"op": "brought", "left": [], "left_files": 0, "left_bytes": 0, "missing": [], "failure": "", "is_gone": False}
     found, last = brought(keeper, limit=100)
     assert sorted(found) == ["model/best", "train.py"] and last["left"] == ["model/weights"] and last["left_bytes"] == 300_000
     found, last = brought(keeper, names=["same", "nothing"], new_too=False)
@@ -294,6 +294,38 @@ def test_what_tasks_have_written_waits_for_a_client_that_comes_again(keep, base)
     newer = keep().begin(older.run_folder)
     assert newer.run_folder == older.run_folder
     assert brought(newer)[0] == {"model": b"weights"}
+
+
+@pytest.mark.parametrize("ends", ["nothing", "folder", "written", None])
+def test_what_was_kept_of_a_job_is_brought_to_who_knows_its_folder(keep, base, ends):
+    older = keep().begin()
+    (older.folder / "work/small").write_text("1")
+    (older.folder / "work/large").write_text("123456")
+    older.send("end", kept="written")
+    assert older.wait() == 0
+    newer = keep()
+    found, last = brought(newer, run_folder=older.run_folder, limit=5, only_rest=True)
+    assert found == {"large": b"123456"} and not last["is_gone"] and last["left_files"] == 0
+    # Who goes without a word, or says so, leaves it as it was.
+    if ends:
+        newer.send("end", kept=ends)
+    else:
+        newer.process.stdin.close()
+    assert newer.wait() == 0
+    assert run_folders(base) == ([] if ends == "nothing" else [older.run_folder])
+    another = keep()
+    found, last = brought(another, run_folder=older.run_folder)
+    assert last["is_gone"] == (ends == "nothing") and bool(found) != last["is_gone"]
+
+
+@pytest.mark.parametrize("name, why", [("../jobs", "is no folder of a job"), ("living", "the job has not ended there")])
+def test_a_folder_of_a_job_that_has_not_ended_is_not_given(keep, base, name, why):
+    living = keep().begin()
+    asking = keep()
+    asking.send("bring", names=[], new_too=True, limit=1, run_folder=living.run_folder if name == "living" else name, only_rest=False)
+    assert why in asking.told("refused")["detail"]
+    assert asking.wait() == 1
+    assert run_folders(base) == [living.run_folder]
 
 
 @pytest.mark.parametrize("sent, why", [

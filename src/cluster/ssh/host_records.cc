@@ -21,10 +21,24 @@ base::Result<HostRecord> record_from(const base::Json& json) {
   GANGRUN_ASSIGN(record.run_folder, base::json_member<std::string>(json, "run_folder"));
   GANGRUN_ASSIGN(record.path, base::json_member<std::string>(json, "path"));
   GANGRUN_ASSIGN(record.works_here, base::json_member<bool>(json, "works_here"));
+  // An older version did not write these.
+  GANGRUN_ASSIGN(const auto rest, base::json_member_or<std::string>(json, "rest", "all"));
+  GANGRUN_ASSIGN(record.rest, job::choice_from<Rest>(rest));
+  GANGRUN_ASSIGN(record.over_bytes, base::json_member_or<std::uint64_t>(json, "over_bytes", 0));
+  GANGRUN_ASSIGN(record.names, base::json_member_or<std::vector<std::string>>(json, "names", {}));
   return record;
 }
 
 }  // namespace
+
+std::string_view to_string(Rest rest) {
+  switch (rest) {
+    case Rest::kNothing: return "nothing";
+    case Rest::kOverLimit: return "over_limit";
+    case Rest::kAll: return "all";
+  }
+  return "all";
+}
 
 base::Result<> write_host_records(const std::string& path, const std::vector<HostRecord>& records) {
   if (records.empty()) {
@@ -36,7 +50,10 @@ base::Result<> write_host_records(const std::string& path, const std::vector<Hos
     json.push_back({{"host", record.host},
                     {"run_folder", record.run_folder},
                     {"path", record.path},
-                    {"works_here", record.works_here}});
+                    {"works_here", record.works_here},
+                    {"rest", to_string(record.rest)},
+                    {"over_bytes", record.over_bytes},
+                    {"names", record.names}});
   }
   return base::write_file_atomically(path, base::dump_json(json) + "\n", 0600);
 }

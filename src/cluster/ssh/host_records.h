@@ -1,11 +1,24 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "job/choice.h"
 
 namespace gangrun::cluster {
+
+// What of the files that tasks have written on a host is there and not here.
+enum class Rest {
+  kNothing,
+  kOverLimit,  // what is over the limit of what each host brings
+  kAll,        // or some of it: it was not brought, or not to its end
+};
+
+std::string_view to_string(Rest rest);
 
 // What a job has, or may have, on a host.
 struct HostRecord {
@@ -13,6 +26,10 @@ struct HostRecord {
   std::string run_folder;   // a name
   std::string path;         // of it, on the host
   bool works_here = false;  // whether its tasks work in the client's folder
+  Rest rest = Rest::kAll;
+  // Where that is over the limit: so much of it, as the host said; and what came whatever its size.
+  std::uint64_t over_bytes = 0;
+  std::vector<std::string> names{};
 
   friend bool operator==(const HostRecord&, const HostRecord&) = default;
 };
@@ -23,3 +40,14 @@ base::Result<> write_host_records(const std::string& path, const std::vector<Hos
 base::Result<std::vector<HostRecord>> read_host_records(const std::string& path);
 
 }  // namespace gangrun::cluster
+
+namespace gangrun::job {
+
+template <>
+struct ChoiceOf<cluster::Rest> {
+  static constexpr std::string_view kWhat = "what a host has";
+  static constexpr std::array kValues = {cluster::Rest::kNothing, cluster::Rest::kOverLimit,
+                                         cluster::Rest::kAll};
+};
+
+}  // namespace gangrun::job

@@ -24,12 +24,29 @@ class HostRecordsTest : public testing::Test {
 };
 
 TEST_F(HostRecordsTest, ComeBack) {
-  const std::vector<HostRecord> records = {{"gpu1", "wine-1-ab", "/home/ann/c/wine-1-ab", false},
-                                           {"gpu2", "wine-1-cd", "/tmp/wine-1-cd", true}};
+  const std::vector<HostRecord> records = {
+      {"gpu1", "wine-1-ab", "/home/ann/c/wine-1-ab", false},
+      {"gpu2", "wine-1-cd", "/tmp/wine-1-cd", true},
+      {"gpu3",
+       "wine-1-ef",
+       "/tmp/wine-1-ef",
+       false,
+       Rest::kOverLimit,
+       std::uint64_t{1} << 40U,
+       {"model/"}},
+      {"gpu4", "wine-1-01", "/tmp/wine-1-01", false, Rest::kNothing}};
   ASSERT_TRUE(write_host_records(path_, records).ok());
   const auto again = read_host_records(path_);
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, records);
+}
+
+TEST_F(HostRecordsTest, OfAnOlderVersionAllMayBeThere) {
+  std::ofstream(path_)
+      << R"([{"host": "a", "run_folder": "b", "path": "/b", "works_here": false}])";
+  const auto read = read_host_records(path_);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->front().rest, Rest::kAll);
 }
 
 TEST_F(HostRecordsTest, WithoutAnyThereIsNoFile) {

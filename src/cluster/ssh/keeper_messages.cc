@@ -131,7 +131,8 @@ Json json_of(const PingMessage& /*each*/) { return {{"op", "ping"}}; }
 Json json_of(const PongMessage& /*each*/) { return {{"op", "pong"}}; }
 
 Json json_of(const BringMessage& each) {
-  return {{"op", "bring"}, {"names", each.names}, {"new_too", each.new_too}, {"limit", each.limit}};
+  return {{"op", "bring"},       {"names", each.names},           {"new_too", each.new_too},
+          {"limit", each.limit}, {"run_folder", each.run_folder}, {"only_rest", each.only_rest}};
 }
 
 Json json_of(const OutputMessage& each) {
@@ -148,7 +149,8 @@ Json json_of(const BroughtMessage& each) {
           {"left_files", each.left_files},
           {"left_bytes", each.left_bytes},
           {"missing", each.missing},
-          {"failure", each.failure}};
+          {"failure", each.failure},
+          {"is_gone", each.is_gone}};
 }
 
 Json json_of(const EndMessage& each) { return {{"op", "end"}, {"kept", to_string(each.kept)}}; }
@@ -323,11 +325,13 @@ Result<KeeperMessage> read_logs_taken(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_bring(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"names", "new_too", "limit"}));
+  GANGRUN_TRY(reader.only({"names", "new_too", "limit", "run_folder", "only_rest"}));
   BringMessage bring;
   GANGRUN_ASSIGN(bring.names, reader.get<std::vector<std::string>>("names"));
   GANGRUN_ASSIGN(bring.new_too, reader.get<bool>("new_too"));
   GANGRUN_ASSIGN(bring.limit, reader.get<std::uint64_t>("limit"));
+  GANGRUN_ASSIGN(bring.run_folder, reader.get<std::string>("run_folder"));
+  GANGRUN_ASSIGN(bring.only_rest, reader.get<bool>("only_rest"));
   return KeeperMessage(std::move(bring));
 }
 
@@ -342,13 +346,14 @@ Result<KeeperMessage> read_output(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_brought(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"left", "left_files", "left_bytes", "missing", "failure"}));
+  GANGRUN_TRY(reader.only({"left", "left_files", "left_bytes", "missing", "failure", "is_gone"}));
   BroughtMessage brought;
   GANGRUN_ASSIGN(brought.left, reader.get<std::vector<std::string>>("left"));
   GANGRUN_ASSIGN(brought.left_files, reader.get<std::uint64_t>("left_files"));
   GANGRUN_ASSIGN(brought.left_bytes, reader.get<std::uint64_t>("left_bytes"));
   GANGRUN_ASSIGN(brought.missing, reader.get<std::vector<std::string>>("missing"));
   GANGRUN_ASSIGN(brought.failure, reader.get<std::string>("failure"));
+  GANGRUN_ASSIGN(brought.is_gone, reader.get<bool>("is_gone"));
   return KeeperMessage(std::move(brought));
 }
 
@@ -384,6 +389,22 @@ Result<KeeperMessage> read_text(const KeeperReader& reader, std::string_view key
 
 }  // namespace
 
+BringMessage bring_message(const std::vector<std::optional<std::vector<std::string>>>& outputs,
+                           std::uint64_t limit) {
+  BringMessage bring;
+  bring.limit = limit;
+  for (const auto& names : outputs) {
+    if (!names) {
+      bring.new_too = true;
+    } else {
+      bring.names.insert(bring.names.end(), names->begin(), names->end());
+    }
+  }
+  std::sort(bring.names.begin(), bring.names.end());
+  bring.names.erase(std::unique(bring.names.begin(), bring.names.end()), bring.names.end());
+  return bring;
+}
+
 std::string_view to_string(Kept kept) {
   switch (kept) {
     case Kept::kNothing: return "nothing";
@@ -401,9 +422,8 @@ bool is_of_a_job(const KeeperMessage& message) {
   return std::visit(
       base::Overloaded{
           [](const base::OneOf<FileMessage, StartMessage, AdoptMessage, ReleaseOthersMessage,
-                               StopMessage, LogsTakenMessage, BringMessage, EndMessage> auto&) {
-            return true;
-          },
+                               StopMessage, LogsTakenMessage, EndMessage> auto&) { return true; },
+          [](const BringMessage& bring) { return bring.run_folder.empty(); },
           [](const base::OneOf<BeginMessage, PingMessage, RemoveMessage> auto&) { return false; },
           [](const MessageOfAHost auto& /*each*/) { return false; },
       },

@@ -120,7 +120,15 @@ struct BringMessage {
   std::vector<std::string> names;
   bool new_too = false;
   std::uint64_t limit = 0;
+  // In place of BeginMessage: the name of a folder that the host has kept of a job that is over.
+  // Empty: that of the job that has begun.
+  std::string run_folder{};
+  bool only_rest = false;  // only what is over the limit
 };
+
+// For tasks of which these are to be kept (absent: what is new or has changed).
+BringMessage bring_message(const std::vector<std::optional<std::vector<std::string>>>& outputs,
+                           std::uint64_t limit);
 
 // The answer: files, each followed by its bytes in file frames, or links, which have a target.
 struct OutputMessage {
@@ -137,6 +145,7 @@ struct BroughtMessage {
   std::uint64_t left_bytes = 0;
   std::vector<std::string> missing;  // of the names
   std::string failure;               // why not all was brought; empty: it was
+  bool is_gone = false;              // there is no such folder any more
 };
 inline constexpr std::size_t kMaxNamedOutputs = 5;
 

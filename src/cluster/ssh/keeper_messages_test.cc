@@ -49,29 +49,31 @@ std::vector<KeeperMessage> one_of_each() {
   adopt.handle = {{"pid", 7}};
   adopt.out_offset = std::uint64_t{1} << 40U;
   adopt.error_offset = 1;
-  return {hello,
-          begin,
-          BegunMessage{"wine-1-ab"},
-          FileMessage{"src/train.py", 12, true},
-          FileMessage{"src/empty", 0, false, true},
-          start,
-          adopt,
-          ReleaseOthersMessage{},
-          StopMessage{1, std::chrono::milliseconds(1500)},
-          PingMessage{},
-          PongMessage{},
-          BringMessage{{"model/", "log.txt"}, true, 1000},
-          OutputMessage{"model/last", 0, false, "step-7"},
-          BroughtMessage{{"big"}, 1, std::uint64_t{1} << 40U, {"log.txt"}, "it became shorter"},
-          EndMessage{Kept::kWritten},
-          RemoveMessage{"wine-1"},
-          RemovedMessage{2, "wine-1-ab: its tasks live"},
-          WaitingMessage{"other jobs hold GPUs"},
-          AllocatedMessage{1, {{"pid", 7}}},
-          EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
-          LogsTakenMessage{std::uint64_t{1} << 40U},
-          LeavingMessage{},
-          RefusedMessage{"has no room"}};
+  return {
+      hello,
+      begin,
+      BegunMessage{"wine-1-ab"},
+      FileMessage{"src/train.py", 12, true},
+      FileMessage{"src/empty", 0, false, true},
+      start,
+      adopt,
+      ReleaseOthersMessage{},
+      StopMessage{1, std::chrono::milliseconds(1500)},
+      PingMessage{},
+      PongMessage{},
+      BringMessage{{"model/", "log.txt"}, true, 1000},
+      BringMessage{{}, true, 1000, "wine-1-ab", true},
+      OutputMessage{"model/last", 0, false, "step-7"},
+      BroughtMessage{{"big"}, 1, std::uint64_t{1} << 40U, {"log.txt"}, "it became shorter", true},
+      EndMessage{Kept::kWritten},
+      RemoveMessage{"wine-1"},
+      RemovedMessage{2, "wine-1-ab: its tasks live"},
+      WaitingMessage{"other jobs hold GPUs"},
+      AllocatedMessage{1, {{"pid", 7}}},
+      EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
+      LogsTakenMessage{std::uint64_t{1} << 40U},
+      LeavingMessage{},
+      RefusedMessage{"has no room"}};
 }
 
 TEST(KeeperMessages, ComeBack) {
@@ -93,6 +95,14 @@ TEST(KeeperMessages, AreOfAJobIfTheyNeedOne) {
   EXPECT_THAT(of_a_job,
               testing::UnorderedElementsAre("file", "file", "start", "adopt", "release_others",
                                             "stop", "bring", "end", "logs_taken"));
+}
+
+TEST(KeeperMessages, WhatIsBroughtIsWhatAnyOfTheTasksKeeps) {
+  const BringMessage named = bring_message({{{"b", "a"}}, {{"b"}}}, 7);
+  EXPECT_THAT(named.names, testing::ElementsAre("a", "b"));
+  EXPECT_FALSE(named.new_too);
+  EXPECT_EQ(named.limit, 7U);
+  EXPECT_TRUE(bring_message({{{"a"}}, std::nullopt}, 7).new_too);
 }
 
 TEST(KeeperMessages, MayHaveNoPortThatIsWanted) {

@@ -41,9 +41,10 @@ void add_left(const HostReport& host, std::int64_t limit_mib, bool are_kept,
               std::vector<std::string>& sentences) {
   if (host.left_files == 0) return;
   sentences.push_back(base::format(
-      "{} of host {} ({}) over outputs_limit ({}) stay in {}{}: {}", count_words(host.left_files),
-      host.host, size_words(host.left_bytes), job::memory_text(limit_mib), host.folder,
-      are_kept ? "" : " for a day", names_words(host.left)));
+      "{} of host {} ({}) over outputs_limit ({}) stay in {}{}, for `gangrun fetch`: {}",
+      count_words(host.left_files), host.host, size_words(host.left_bytes),
+      job::memory_text(limit_mib), host.folder, are_kept ? "" : " for a day",
+      names_words(host.left)));
 }
 
 }  // namespace
@@ -75,8 +76,8 @@ std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
     }
     if (!host.failure.empty()) {
       sentences.push_back(
-          base::format("what tasks have written on host {} was not all brought, and stays in {}{}: "
-                       "{}",
+          base::format("what tasks have written on host {} was not all brought, and stays in {}{}, "
+                       "for `gangrun fetch`: {}",
                        host.host, host.folder, are_kept ? "" : " for a day", host.failure));
     }
   }

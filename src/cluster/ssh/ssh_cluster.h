@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cluster/cluster.h"
 #include "cluster/ssh/host_links.h"
+#include "cluster/ssh/host_records.h"
 #include "cluster/ssh/host_slots.h"
 #include "cluster/ssh/keeper_messages.h"
 #include "net/event_loop.h"
@@ -129,6 +130,8 @@ class SshCluster final : public Cluster {
   void on(Host& host, const BroughtMessage& message);
   void recall_hosts();
   void record_hosts() const;
+  static Rest rest_of(const Host& host);
+  [[nodiscard]] BringMessage bring_of(const Host& host) const;
   void bring_outputs();
   void ask_for_outputs(Host& host);
   void await_more(Host& host);

@@ -42,13 +42,19 @@ void SshCluster::recall_hosts() {
   }
 }
 
+Rest SshCluster::rest_of(const Host& host) {
+  if (host.bringing != Host::Bringing::kOver || !host.report.failure.empty()) return Rest::kAll;
+  return host.report.left_files > 0 ? Rest::kOverLimit : Rest::kNothing;
+}
+
 void SshCluster::record_hosts() const {
   std::vector<HostRecord> records;
   for (const auto& host : hosts_) {
     // What they have of their own goes within a day, whatever happens.
     if (host->run_folder.empty() || host->works_here.value_or(false) || host->is_clear) continue;
-    records.push_back(
-        {host->name(), host->run_folder, host->folder_path, host->works_here.value_or(false)});
+    records.push_back({host->name(), host->run_folder, host->folder_path,
+                       host->works_here.value_or(false), rest_of(*host), host->report.left_bytes,
+                       bring_of(*host).names});
   }
   const auto written = write_host_records(options_.hosts_file, records);
   if (!written.ok()) logger_.error("{}", written.error().message);
@@ -105,21 +111,18 @@ void SshCluster::cut_short() {
   settle_if_over();
 }
 
+BringMessage SshCluster::bring_of(const Host& host) const {
+  std::vector<std::optional<std::vector<std::string>>> outputs;
+  for (const auto& [type, each] : options_.outputs) {
+    if (host.had_others || host.types.contains(type)) outputs.push_back(each);
+  }
+  return bring_message(outputs, options_.outputs_limit);
+}
+
 void SshCluster::ask_for_outputs(Host& host) {
   // Each time it begins anew.
   if (++host.times_asked > kMaxAsked) return fail_bringing(host, host.trouble);
-  BringMessage bring;
-  for (const auto& [type, outputs] : options_.outputs) {
-    if (!host.had_others && !host.types.contains(type)) continue;
-    if (!outputs) {
-      bring.new_too = true;
-    } else {
-      bring.names.insert(bring.names.end(), outputs->begin(), outputs->end());
-    }
-  }
-  std::sort(bring.names.begin(), bring.names.end());
-  bring.names.erase(std::unique(bring.names.begin(), bring.names.end()), bring.names.end());
-  bring.limit = options_.outputs_limit;
+  const BringMessage bring = bring_of(host);
   host.bringing = Host::Bringing::kGoesOn;
   host.report = {.host = host.name(), .folder = host.folder_path + "/work"};
   // What is named has no limit but the disk's.
@@ -179,6 +182,7 @@ void SshCluster::on(Host& host, const BroughtMessage& message) {
   host.report.left_bytes = message.left_bytes;
   host.report.missing = first(message.missing);
   host.report.failure = base::shorten(message.failure, kMaxFailure);
+  if (message.is_gone) host.report.failure = "its folder is gone";
   end_bringing(host);
   settle_if_over();
 }

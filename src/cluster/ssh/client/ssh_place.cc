@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -16,6 +17,7 @@
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/client/ssh_doctor.h"
 #include "cluster/ssh/client/ssh_removal.h"
+#include "cluster/ssh/client/ssh_rests.h"
 #include "cluster/ssh/client/ssh_way.h"
 #include "cluster/ssh/host_lists.h"
 #include "cluster/ssh/ssh_options.h"
@@ -95,6 +97,13 @@ class SshPlace final : public Place {
         input.loop, std::move(hosts), cluster::ssh_of(spec).config, input.port, input.on_broken));
   }
 
+  [[nodiscard]] Result<std::vector<BroughtRest>> fetch_rest(const job::JobSpec& spec,
+                                                            const cluster::JobPaths& paths,
+                                                            const std::string& task,
+                                                            TransferProgress& progress,
+                                                            Context& context) const override {
+    return bring_rests(spec, paths, task, progress, context);
+  }
   [[nodiscard]] base::Result<> remove(const job::JobSpec& spec, const cluster::JobPaths& paths,
                                       Context& context) const override {
     return remove_from_hosts(spec, std::filesystem::path(paths.folder).filename().string(),

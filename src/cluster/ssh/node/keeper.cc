@@ -7,26 +7,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/format.h"
 #include "base/overloaded.h"
-#include "base/unique_fd.h"
 #include "cluster/local/gpu_locks.h"
-#include "cluster/local/local_cluster.h"
-#include "cluster/ssh/keeper_messages.h"
 #include "cluster/ssh/node/caretaker.h"
 #include "cluster/ssh/node/host_facts.h"
-#include "cluster/ssh/node/log_follower.h"
-#include "cluster/ssh/node/output_sender.h"
-#include "cluster/ssh/node/run_folder.h"
-#include "cluster/ssh/node/work_folder.h"
-#include "cluster/ssh/relay.h"
-#include "net/event_loop.h"
+#include "cluster/ssh/node/keeper_internal.h"
 #include "process/signals.h"
 
 namespace gangrun::node {
@@ -35,8 +25,6 @@ namespace {
 
 using base::Result;
 
-// While so much waits for the client, no more of the logs is read.
-constexpr std::size_t kMaxWaiting = std::size_t{256} << 10U;
 // What is told of the logs before an agent's own word, so that a task's last lines come before its
 // end.
 constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
@@ -46,86 +34,12 @@ constexpr std::uint64_t kMaxOnTheWay = std::uint64_t{1} << 20U;
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
 // An older keeper, whose client is gone, gives the job up within so long.
 constexpr std::chrono::seconds kTakeOverLimit(5);
-// What was killed has so long to end before the job's folder is removed.
-constexpr std::chrono::seconds kKilledLimit(2);
 // Between the ends of standard input and of standard output where the link is cut.
 constexpr int kCutMs = 100;
 // What lives on without its client ends with its lease.
 constexpr std::chrono::hours kLongestLease(24);
 
-class Keeper {
- public:
-  Keeper(const KeeperOptions& options, const base::Clock& clock)
-      : options_(options), clock_(clock) {}
-
-  Result<> start();
-  int run();
-
- private:
-  struct Agent {
-    job::TaskId task;
-    int attempt = 0;
-    bool is_allocated = false;
-    bool has_ended = false;  // told; its logs are not all
-  };
-  using Key = std::pair<job::TaskId, int>;
-
-  void send(const cluster::Frame& frame);
-  void tell(const cluster::KeeperMessage& message) {
-    send(cluster::MessageFrame{cluster::to_json(message)});
-  }
-  void write();
-  void on_input();
-  void hear();
-  Result<> on_frames();
-  Result<> on(const cluster::MessageFrame& frame);
-  Result<> begin(const cluster::BeginMessage& message);
-  Result<> make_cluster(const cluster::BeginMessage& message);
-  void start_agent(const cluster::StartMessage& message);
-  void adopt(const cluster::AdoptMessage& message);
-  void stop(std::uint32_t agent, std::chrono::milliseconds grace);
-  void on_event(const cluster::Event& event);
-  std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
-  void tell_logs();
-  void tell_some_logs(std::size_t bytes);
-  void forget_told();
-  void refuse(std::string detail);
-  Result<> remove(const cluster::RemoveMessage& message);
-  void bring(const cluster::BringMessage& message);
-  void end(cluster::Kept kept);
-  void lose_client(bool is_link_whole);
-  void let_go();
-  void leave_if_done();
-
-  const KeeperOptions& options_;
-  const base::Clock& clock_;
-  net::EventLoop loop_;
-  net::Watch signals_;
-  net::Watch readable_;
-  net::Watch writable_;
-  net::Timer log_timer_;
-  net::Timer silence_;
-  std::optional<base::Instant> lines_kept_until_;  // once the link is cut
-  cluster::FrameReader frames_;
-  std::string out_;
-  std::optional<cluster::HelloMessage> hello_;
-  std::optional<cluster::BeginMessage> job_;
-  std::optional<RunFolder> folder_;
-  base::UniqueFd caretaker_;  // of the folder, if we are killed
-  std::unique_ptr<cluster::LocalCluster> cluster_;
-  std::unique_ptr<cluster::Relay> relay_;
-  LogFollower logs_{[this](const cluster::LogFrame& frame) {
-    on_the_way_ += frame.content.size();
-    send(frame);
-  }};
-  std::uint64_t on_the_way_ = 0;  // bytes of logs that the client has not acknowledged
-  std::map<std::uint32_t, Agent> agents_;
-  std::optional<WorkFolder> work_;
-  std::optional<OutputSender> outputs_;
-  bool has_client_ = true;
-  bool is_refused_ = false;
-  int status_ = 0;
-};
+}  // namespace
 
 Result<> Keeper::start() {
   ::signal(SIGHUP, SIG_IGN);
@@ -243,7 +157,8 @@ Result<> Keeper::on_frames() {
 
 Result<> Keeper::on(const cluster::MessageFrame& frame) {
   GANGRUN_ASSIGN(const auto message, cluster::keeper_message_from_json(frame.message));
-  if (!job_ && cluster::is_of_a_job(message)) {
+  const bool ends_past = is_of_the_past_ && std::holds_alternative<cluster::EndMessage>(message);
+  if (!job_ && !ends_past && cluster::is_of_a_job(message)) {
     return base::invalid_argument("the first message must be begin");
   }
   const auto done = [](const auto& what) -> Result<> {
@@ -271,7 +186,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
           [&](const cluster::PingMessage& /*each*/) {
             return done([&] { tell(cluster::PongMessage{}); });
           },
-          [&](const cluster::BringMessage& each) { return done([&] { bring(each); }); },
+          [&](const cluster::BringMessage& each) { return bring(each); },
           [&](const cluster::EndMessage& each) { return done([&] { end(each.kept); }); },
           [&](const cluster::RemoveMessage& each) { return remove(each); },
           [&](const cluster::MessageOfAHost auto& /*each*/) -> Result<> {
@@ -282,7 +197,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
 }
 
 Result<> Keeper::begin(const cluster::BeginMessage& message) {
-  if (job_) return base::invalid_argument("the job has begun already");
+  if (job_ || folder_) return base::invalid_argument("the job has begun already");
   job_ = message;
   GANGRUN_ASSIGN(folder_, RunFolder::open(options_.folder, message.job_id, options_.host,
                                           message.run_folder, clock_.now() + kTakeOverLimit));
@@ -411,82 +326,6 @@ void Keeper::forget_told() {
   }
   if (!has_client_) leave_if_done();
 }
-
-// Ends.
-
-// Of a job that has ended, for a client that has no other business here.
-Result<> Keeper::remove(const cluster::RemoveMessage& message) {
-  if (job_) return base::invalid_argument("the job has begun already");
-  const auto removal =
-      RunFolder::remove_all(options_.folder, message.job_id, clock_.now() + kKilledLimit);
-  tell(cluster::RemovedMessage{removal.folders, removal.left});
-  return {};
-}
-
-void Keeper::bring(const cluster::BringMessage& message) {
-  outputs_.emplace(*work_, [this](const cluster::Frame& frame) { send(frame); });
-  outputs_->begin(message);
-  outputs_->send(kMaxWaiting);
-}
-
-// The client is done with the job. It kills what is left, as its own machine's cluster would.
-void Keeper::end(cluster::Kept kept) {
-  has_client_ = false;
-  cluster_.reset();
-  relay_.reset();
-  const bool is_kept = kept == cluster::Kept::kFolder ||
-                       (kept == cluster::Kept::kWritten && work_ && work_->has_new());
-  if (folder_ && is_kept) folder_->keep(kept == cluster::Kept::kFolder);
-  if (folder_ && !is_kept) folder_->remove(clock_.now() + kKilledLimit);
-  loop_.stop();
-}
-
-void Keeper::lose_client(bool is_link_whole) {
-  const bool outlives = !job_ || job_->outlives_us;
-  if (outlives || !is_link_whole) lines_kept_until_ = clock_.now() + kLinesKept;
-  let_go();
-  // It has died, and with it what must not outlive it. Where the link is cut it may come back.
-  if (is_link_whole && !outlives) {
-    for (const auto& [number, agent] : agents_) {
-      if (agent.has_ended) continue;
-      cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
-    }
-  }
-  forget_told();
-}
-
-// Whoever comes next may have the job; the agents that are ours to wait for may not.
-void Keeper::let_go() {
-  if (!std::exchange(has_client_, false)) return;
-  readable_.reset();
-  writable_.reset();
-  silence_.reset();
-  out_.clear();
-  relay_.reset();
-  // What waits for its GPUs is not known to have started: the client starts it again.
-  for (const auto& [number, agent] : agents_) {
-    if (agent.is_allocated) continue;
-    cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
-  }
-  if (folder_) folder_->give_up();
-  // ssh waits for the end of these.
-  const base::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(null.get(), fd);
-}
-
-void Keeper::leave_if_done() {
-  if (!agents_.empty()) return;
-  cluster_.reset();
-  if (folder_ && folder_->take_back()) {
-    // Nobody is there to bring it to; a client that comes again finds it.
-    const bool has_new = work_->has_new();
-    if (has_new) folder_->leave();
-    if (!has_new) folder_->remove(clock_.now() + kKilledLimit);
-  }
-  loop_.stop();
-}
-
-}  // namespace
 
 int run_keeper(const KeeperOptions& options, const base::Clock& clock, base::Logger& logger) {
   Keeper keeper(options, clock);

@@ -29,6 +29,8 @@ void OutputSender::begin(const cluster::BringMessage& wanted) {
   brought_ = {};
   auto written = folder_.written(wanted.names, wanted.new_too, wanted.limit);
   if (!written.ok()) return end(written.error().message);
+  // The others are where the client is.
+  if (wanted.only_rest) written->chosen = std::exchange(written->left, {});
   waiting_.assign(written->chosen.begin(), written->chosen.end());
   brought_.missing = std::move(written->missing);
   brought_.left_files = written->left.size();

@@ -277,6 +277,30 @@ RunFolder::Removal RunFolder::remove_all(const std::string& base, const std::str
   return removal;
 }
 
+base::Result<std::optional<RunFolder>> RunFolder::open_kept(const std::string& base,
+                                                            const std::string& name) {
+  if (name.find('/') != std::string::npos || name.starts_with('.')) {
+    return base::invalid_argument(base::format("'{}' is no folder of a job", name));
+  }
+  RunFolder folder;
+  folder.name_ = name;
+  folder.path_ = base::format("{}/jobs/{}", base, name);
+  std::error_code failed;
+  if (!fs::exists(folder.path_ + "/lock", failed)) return std::optional<RunFolder>();
+  if (!folder.take_back()) {
+    return base::unavailable(base::format(
+        "{}: the job has not ended there, or another command brings its files", folder.path_));
+  }
+  if (!folder.read_holder()) {
+    return base::unavailable(base::format("{} is another machine's", folder.path_));
+  }
+  if (!cluster::agent_processes(folder.job_id_on_host_).empty()) {
+    return base::unavailable(base::format("{}: tasks of the job live there", folder.path_));
+  }
+  folder.read_socket_folder();
+  return std::optional<RunFolder>(std::move(folder));
+}
+
 void RunFolder::read_socket_folder() {
   if (const auto known = base::read_file(path_ + "/socket", kMaxSocketPath); known.ok()) {
     socket_folder_ = *known;

@@ -50,6 +50,10 @@ class RunFolder {
   void remove(base::Instant deadline);
   // Leaves it, without its logs, for a day, or until it is removed by its job's name.
   void keep(bool until_removed);
+  // One that was kept of a job that is over, with its lock; none: it is not there any more.
+  // kUnavailable: the job may not be over on this host, or another keeper has it.
+  static base::Result<std::optional<RunFolder>> open_kept(const std::string& base,
+                                                          const std::string& name);
   // Leaves it for a day as it is, for a keeper that may come.
   void leave();
   // What there is of a job, wherever its keepers have gone.

@@ -1,0 +1,293 @@
+#include "cluster/ssh/client/ssh_rests.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "base/strings.h"
+#include "base/terminal_text.h"
+#include "client/agent_program.h"
+#include "cluster/brought_files.h"
+#include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/host_records.h"
+#include "cluster/ssh/ssh_cluster.h"
+#include "host/ending_signals.h"
+#include "net/event_loop.h"
+
+namespace gangrun::client {
+
+namespace {
+
+using base::Result;
+using cluster::HostRecord;
+
+constexpr std::size_t kMaxWhy = 400;
+// A host of which nothing comes for so long brings nothing more.
+constexpr std::chrono::seconds kSilenceLimit(60);
+constexpr std::chrono::seconds kLeaveLimit(10);
+
+// What is asked of a host.
+cluster::BringMessage bring_of(const job::JobSpec& spec, const HostRecord& record) {
+  cluster::BringMessage bring;
+  if (record.rest == cluster::Rest::kOverLimit) {
+    const std::int64_t limit = spec.outputs_limit_mib.value_or(cluster::kDefaultOutputsMib);
+    bring.names = record.names;
+    bring.new_too = true;
+    bring.limit = static_cast<std::uint64_t>(limit) << 20U;
+    bring.only_rest = true;
+  } else {
+    std::vector<std::optional<std::vector<std::string>>> outputs;
+    for (const job::TaskSpec& task : spec.tasks) outputs.push_back(spec.outputs_of(task));
+    bring = cluster::bring_message(outputs, std::numeric_limits<std::uint64_t>::max());
+  }
+  bring.run_folder = record.run_folder;
+  return bring;
+}
+
+// The conversation with one host.
+class RestBringing {
+ public:
+  RestBringing(net::EventLoop& loop, cluster::HostLink& link, const HostRecord& record,
+               const std::string& folder, TransferProgress& progress)
+      : loop_(loop),
+        link_(link),
+        record_(record),
+        files_(folder, record.over_bytes),
+        progress_(progress) {}
+
+  [[nodiscard]] cluster::HostLink::Callbacks callbacks() {
+    return {.on_up = [] {},
+            .on_frame = [this](const cluster::Frame& frame) { on_frame(frame); },
+            .on_down = [this](const base::Error& why, bool /*can_pass*/) { fail(why.message); },
+            .on_drained = [] {}};
+  }
+  // The link is up. Returns when all has come or failed, or when it is cancelled.
+  void run(const cluster::BringMessage& bring, const std::function<bool()>& is_cancelled);
+  // Why not all has come; empty: it has.
+  [[nodiscard]] const std::string& failure() const { return *failure_; }
+  [[nodiscard]] bool is_gone() const { return is_gone_; }
+  [[nodiscard]] const cluster::BroughtFiles& files() const { return files_; }
+
+ private:
+  void ping();
+  void await_more() {
+    silence_ = loop_.after(kSilenceLimit, [this] {
+      trouble(base::format("nothing came for {}", base::to_words(kSilenceLimit)));
+    });
+  }
+  void on_frame(const cluster::Frame& frame);
+  void on_message(const base::Json& json);
+  void on_output(const cluster::OutputMessage& output);
+  void on_bytes(std::string_view bytes);
+  void on_brought(const cluster::BroughtMessage& brought);
+  void fail(std::string_view sentence) {
+    if (!failure_) failure_ = base::shorten(sentence, kMaxWhy);
+  }
+  void trouble(std::string_view why) { fail(base::format("host {}: {}", record_.host, why)); }
+
+  net::EventLoop& loop_;
+  cluster::HostLink& link_;
+  const HostRecord& record_;
+  cluster::BroughtFiles files_;
+  TransferProgress& progress_;
+  std::optional<std::string> failure_;
+  bool is_gone_ = false;
+  std::string name_;  // of the file that comes
+  std::uint64_t size_ = 0;
+  std::uint64_t got_ = 0;
+  net::Timer silence_;
+  net::Timer ping_;
+};
+
+void RestBringing::run(const cluster::BringMessage& bring,
+                       const std::function<bool()>& is_cancelled) {
+  link_.send(cluster::MessageFrame{cluster::to_json(bring)});
+  ping();
+  await_more();
+  // It has a limit of its own.
+  constexpr std::chrono::hours kLongest(24 * 365);
+  (void)loop_.run_until([&] { return is_cancelled() || failure_.has_value(); },
+                        loop_.now() + kLongest);
+  if (is_cancelled()) trouble("stopped");
+  silence_.reset();
+  ping_.reset();
+}
+
+// A keeper that hears nothing takes its client for gone.
+void RestBringing::ping() {
+  link_.send(cluster::MessageFrame{cluster::to_json(cluster::PingMessage{})});
+  ping_ = loop_.after(cluster::kPingInterval, [this] { ping(); });
+}
+
+void RestBringing::on_frame(const cluster::Frame& frame) {
+  if (failure_) return;
+  await_more();
+  std::visit(base::Overloaded{
+                 [this](const cluster::MessageFrame& message) { on_message(message.message); },
+                 [this](const cluster::FileFrame& bytes) { on_bytes(bytes.content); },
+                 [](const auto& /*other*/) {}},
+             frame);
+}
+
+void RestBringing::on_message(const base::Json& json) {
+  const auto message = cluster::keeper_message_from_json(json);
+  if (!message.ok()) return trouble(message.error().message);
+  std::visit(
+      base::Overloaded{[this](const cluster::OutputMessage& output) { on_output(output); },
+                       [this](const cluster::BroughtMessage& brought) { on_brought(brought); },
+                       [this](const cluster::RefusedMessage& refused) {
+                         trouble(base::their_words(refused.detail));
+                       },
+                       [this](const cluster::LeavingMessage&) {
+                         trouble("the program of gangrun there was told to end");
+                       },
+                       [](const auto& /*other*/) {}},
+      *message);
+}
+
+void RestBringing::on_output(const cluster::OutputMessage& output) {
+  if (got_ < size_) return trouble(base::format("{} did not come whole", name_));
+  name_ = base::harmless_sentence(base::format("{}/{}", record_.host, output.name));
+  size_ = output.size;
+  got_ = 0;
+  const auto begun = files_.begin({output.name, output.size, output.is_executable, output.target});
+  if (!begun.ok()) return trouble(begun.error().message);
+  progress_.show(name_, 0, size_);
+}
+
+void RestBringing::on_bytes(std::string_view bytes) {
+  const auto added = files_.add(bytes);
+  if (!added.ok()) return trouble(added.error().message);
+  got_ += bytes.size();
+  progress_.show(name_, got_, size_);
+}
+
+void RestBringing::on_brought(const cluster::BroughtMessage& brought) {
+  is_gone_ = brought.is_gone;
+  if (is_gone_) {
+    return trouble(
+        base::format("it has no {} any more: what a job leaves is kept for a day", record_.path));
+  }
+  if (!brought.failure.empty()) return trouble(base::their_words(brought.failure));
+  if (got_ < size_) return trouble(base::format("{} did not come whole", name_));
+  if (brought.left_files > 0) return trouble("it has not brought all");
+  failure_ = "";
+}
+
+// All that is needed for each of the hosts.
+struct Asking {
+  net::EventLoop& loop;
+  const job::JobSpec& spec;
+  const cluster::JobPaths& paths;
+  const std::string& agent;
+  const Context& context;
+  TransferProgress& progress;
+  std::function<bool()> is_cancelled;
+};
+
+// How a host's part ended, and what the record of it is to be; none: nothing is there any more.
+struct Ended {
+  BroughtRest brought;
+  std::optional<HostRecord> record;
+};
+
+Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
+  Ended ended{.brought = {.host = record.host}, .record = record};
+  job::JobSpec spec = asking.spec;
+  spec.hosts = {{record.host, {}}};
+  GANGRUN_ASSIGN(const auto links,
+                 make_links(asking.loop, spec, asking.agent, asking.context.folder));
+  bool is_settled = false;
+  links->open_all([&is_settled] { is_settled = true; });
+  const bool in_time = asking.loop.run_until([&] { return is_settled || asking.is_cancelled(); },
+                                             asking.context.clock.now() + kLoginLimit);
+  const auto& trouble = links->trouble(0);
+  if (asking.is_cancelled() || !in_time || trouble) {
+    ended.brought.failure =
+        trouble ? trouble->message
+                : base::format("host {}: {}", record.host,
+                               in_time ? "stopped" : "it was not logged in to in time");
+    return ended;
+  }
+  cluster::HostLink& link = links->at(0);
+  RestBringing bringing(asking.loop, link, record,
+                        base::format("{}/{}", asking.paths.outputs(), record.host),
+                        asking.progress);
+  links->set_callbacks(0, bringing.callbacks());
+  bringing.run(bring_of(asking.spec, record), asking.is_cancelled);
+  ended.brought.failure = bringing.failure();
+  ended.brought.files = bringing.files().files();
+  ended.brought.bytes = bringing.files().bytes();
+  const base::Instant deadline = asking.context.clock.now() + kLeaveLimit;
+  if (bringing.is_gone() && record.path.starts_with(link.hello().folder + "/")) {
+    ended.record.reset();
+  }
+  if (!bringing.failure().empty()) {
+    // What it has stays as it is.
+    link.finish(deadline);
+    return ended;
+  }
+  const bool keeps = asking.spec.keep_folders;
+  link.send(cluster::MessageFrame{cluster::to_json(
+      cluster::EndMessage{keeps ? cluster::Kept::kFolder : cluster::Kept::kNothing})});
+  link.finish(deadline);
+  ended.record->rest = cluster::Rest::kNothing;
+  if (link.wait_for_end(deadline) && !keeps) ended.record.reset();
+  return ended;
+}
+
+// Another command may have changed the record of other hosts meanwhile.
+Result<> note(const std::string& file, const HostRecord& old,
+              const std::optional<HostRecord>& now) {
+  GANGRUN_ASSIGN(auto records, cluster::read_host_records(file));
+  std::vector<HostRecord> rest;
+  for (HostRecord& record : records) {
+    if (record != old) {
+      rest.push_back(std::move(record));
+    } else if (now) {
+      rest.push_back(*now);
+    }
+  }
+  return cluster::write_host_records(file, rest);
+}
+
+}  // namespace
+
+Result<std::vector<BroughtRest>> bring_rests(const job::JobSpec& spec,
+                                             const cluster::JobPaths& paths,
+                                             const std::string& only, TransferProgress& progress,
+                                             const Context& context) {
+  std::vector<BroughtRest> all;
+  GANGRUN_ASSIGN(auto records, cluster::read_host_records(paths.hosts()));
+  const bool is_host =
+      std::ranges::any_of(spec.hosts, [&only](const job::Host& host) { return host.name == only; });
+  std::erase_if(records, [&](const HostRecord& record) {
+    return record.works_here || record.rest == cluster::Rest::kNothing ||
+           (is_host && record.host != only);
+  });
+  if (records.empty()) return all;
+  GANGRUN_ASSIGN(const std::string agent, find_agent(context));
+  net::EventLoop loop;
+  bool is_cancelled = false;
+  GANGRUN_ASSIGN(const net::Watch signals,
+                 loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  const Asking asking{
+      loop, spec, paths, agent, context, progress, [&is_cancelled] { return is_cancelled; }};
+  for (const HostRecord& record : records) {
+    GANGRUN_ASSIGN(Ended ended, bring_from(asking, record));
+    GANGRUN_TRY(note(paths.hosts(), record, ended.record));
+    all.push_back(std::move(ended.brought));
+    if (is_cancelled) break;
+  }
+  return all;
+}
+
+}  // namespace gangrun::client

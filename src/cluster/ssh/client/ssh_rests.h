@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "client/context.h"
+#include "client/place.h"
+#include "client/transfer_progress.h"
+#include "cluster/kept/job_folder.h"
+#include "job/spec.h"
+
+namespace gangrun::client {
+
+// Logs in to the hosts that have kept files of an ended job, to one after the other, and brings the
+// files to the job's outputs. What has come from a host is removed there, unless the job keeps its
+// folders; what has not stays, and can be asked for again. `only`: this host; empty: all.
+base::Result<std::vector<BroughtRest>> bring_rests(const job::JobSpec& spec,
+                                                   const cluster::JobPaths& paths,
+                                                   const std::string& only,
+                                                   TransferProgress& progress,
+                                                   const Context& context);
+
+}  // namespace gangrun::client

@@ -1,0 +1,114 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "cluster/ssh/node/keeper_internal.h"
+
+// How a job ends on its host, and what is kept of it there.
+namespace gangrun::node {
+
+namespace {
+
+using base::Result;
+
+// What was killed has so long to end before the job's folder is removed.
+constexpr std::chrono::seconds kKilledLimit(2);
+
+}  // namespace
+
+// Of a job that has ended, for a client that has no other business here.
+Result<> Keeper::remove(const cluster::RemoveMessage& message) {
+  if (job_) return base::invalid_argument("the job has begun already");
+  const auto removal =
+      RunFolder::remove_all(options_.folder, message.job_id, clock_.now() + kKilledLimit);
+  tell(cluster::RemovedMessage{removal.folders, removal.left});
+  return {};
+}
+
+Result<> Keeper::bring(const cluster::BringMessage& message) {
+  if (!message.run_folder.empty()) {
+    GANGRUN_TRY(open_kept(message.run_folder));
+    if (!folder_) {
+      cluster::BroughtMessage gone;
+      gone.is_gone = true;
+      tell(gone);
+      return {};
+    }
+  }
+  outputs_.emplace(*work_, [this](const cluster::Frame& frame) { send(frame); });
+  outputs_->begin(message);
+  outputs_->send(kMaxWaiting);
+  return {};
+}
+
+// Of a job that has ended, for a client that comes for what it could not have at its end.
+Result<> Keeper::open_kept(const std::string& run_folder) {
+  if (job_ || folder_) return base::invalid_argument("the job has begun already");
+  GANGRUN_ASSIGN(folder_, RunFolder::open_kept(options_.folder, run_folder));
+  if (!folder_) return {};
+  is_of_the_past_ = true;
+  work_.emplace(folder_->path());
+  return {};
+}
+
+// The client is done with the job. It kills what is left, as its own machine's cluster would.
+void Keeper::end(cluster::Kept kept) {
+  has_client_ = false;
+  cluster_.reset();
+  relay_.reset();
+  if (is_of_the_past_ && kept == cluster::Kept::kWritten) return loop_.stop();
+  const bool is_kept = kept == cluster::Kept::kFolder ||
+                       (kept == cluster::Kept::kWritten && work_ && work_->has_new());
+  if (folder_ && is_kept) folder_->keep(kept == cluster::Kept::kFolder);
+  if (folder_ && !is_kept) folder_->remove(clock_.now() + kKilledLimit);
+  loop_.stop();
+}
+
+void Keeper::lose_client(bool is_link_whole) {
+  const bool outlives = !job_ || job_->outlives_us;
+  if (outlives || !is_link_whole) lines_kept_until_ = clock_.now() + kLinesKept;
+  let_go();
+  // It has died, and with it what must not outlive it. Where the link is cut it may come back.
+  if (is_link_whole && !outlives) {
+    for (const auto& [number, agent] : agents_) {
+      if (agent.has_ended) continue;
+      cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
+    }
+  }
+  forget_told();
+}
+
+// Whoever comes next may have the job; the agents that are ours to wait for may not.
+void Keeper::let_go() {
+  if (!std::exchange(has_client_, false)) return;
+  readable_.reset();
+  writable_.reset();
+  silence_.reset();
+  out_.clear();
+  relay_.reset();
+  // What waits for its GPUs is not known to have started: the client starts it again.
+  for (const auto& [number, agent] : agents_) {
+    if (agent.is_allocated) continue;
+    cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
+  }
+  if (folder_) folder_->give_up();
+  // ssh waits for the end of these.
+  const base::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(null.get(), fd);
+}
+
+void Keeper::leave_if_done() {
+  if (!agents_.empty()) return;
+  cluster_.reset();
+  // What was kept before stays as it was.
+  if (!is_of_the_past_ && folder_ && folder_->take_back()) {
+    // Nobody is there to bring it to; a client that comes again finds it.
+    const bool has_new = work_->has_new();
+    if (has_new) folder_->leave();
+    if (!has_new) folder_->remove(clock_.now() + kKilledLimit);
+  }
+  loop_.stop();
+}
+
+}  // namespace gangrun::node
