@@ -125,7 +125,13 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
 base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const Found found, find_outputs(options, context));
   const std::string& folder = found.folder;
-  GANGRUN_ASSIGN(const auto outputs, chosen_outputs(folder, options));
+  const auto chosen = chosen_outputs(folder, options);
+  if (!chosen.ok()) {
+    // That nothing is there of a host has its reason in what the host said.
+    GANGRUN_TRY(tell_rests(found.rests, options.json, context));
+    return chosen.error();
+  }
+  const std::vector<FetchedOutput>& outputs = *chosen;
   const std::string to = options.to ? client::in_folder(context.folder, *options.to) : folder;
   for (const FetchedOutput& output : outputs) {
     if (options.to) GANGRUN_TRY(copy_output(folder, output, to));

@@ -27,6 +27,14 @@ def sshds(make_sshds):
 
 
 @pytest.fixture
+def private(make_sshds, tmp_path):
+    """Two hosts that share no folder with the client, which has two files."""
+    (tmp_path / "train.py").write_text("print('trained')\n")
+    (tmp_path / "same").write_text("as it was\n")
+    return make_sshds(2, private=True)
+
+
+@pytest.fixture
 def run_on_ssh(run_gangrun, tmp_path):
     """run_on_ssh(sshds, slots, *words): `gangrun run` on all hosts, to its end."""
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from ssh_job import LIMIT_S
-from test_ssh_outputs import kept, outputs, private, run  # noqa: F401 (a fixture)
+from test_ssh_outputs import kept, outputs, run
 from test_ssh_start import nothing_left
 from waiting import wait_until
 
@@ -20,7 +20,7 @@ def fetched(done):
     return {each["host"]: each for each in json.loads(done.stdout)["hosts"]}
 
 
-def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(private, run_on_ssh, run_gangrun, home):  # noqa: F811
+def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(private, run_on_ssh, run_gangrun, home):
     done = run(run_on_ssh, private, *LIMIT)
     assert done.status == 0 and "for `gangrun fetch`: big.0" in done.stderr, done
     one, two = private.hosts.names
@@ -42,7 +42,7 @@ def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(priva
     assert again.status == 0 and fetched(again) == {}, again
 
 
-def test_a_host_that_is_down_is_told_and_asked_again_later(private, run_on_ssh, run_gangrun, home):  # noqa: F811
+def test_a_host_that_is_down_is_told_and_asked_again_later(private, run_on_ssh, run_gangrun, home):
     assert run(run_on_ssh, private, *LIMIT).status == 0
     one, two = private.hosts.names
     private.kill_sshd(one)
@@ -57,7 +57,7 @@ def test_a_host_that_is_down_is_told_and_asked_again_later(private, run_on_ssh, 
     nothing_left(private)
 
 
-def test_a_rest_that_is_gone_is_told_once(private, run_on_ssh, run_gangrun):  # noqa: F811
+def test_a_rest_that_is_gone_is_told_once(private, run_on_ssh, run_gangrun):
     assert run(run_on_ssh, private, *LIMIT).status == 0
     one, two = private.hosts.names
     subprocess.run(["rm", "-rf", kept(private, one).parent], check=True, timeout=LIMIT_S)
@@ -68,7 +68,7 @@ def test_a_rest_that_is_gone_is_told_once(private, run_on_ssh, run_gangrun):  # 
     assert again.status == 0 and fetched(again) == {}, again
 
 
-def test_a_fetch_that_is_interrupted_leaves_the_rest_on_its_host(private, run_on_ssh, run_gangrun, gangrun, home):  # noqa: F811
+def test_a_fetch_that_is_interrupted_leaves_the_rest_on_its_host(private, run_on_ssh, run_gangrun, gangrun, home):
     """The host is frozen as soon as bytes have come, and the command is ended then."""
     assert run(run_on_ssh, private, *LIMIT, command="head -c 300000000 /dev/zero > big").status == 0
     one, two = private.hosts.names
@@ -90,7 +90,7 @@ def test_a_fetch_that_is_interrupted_leaves_the_rest_on_its_host(private, run_on
 
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["kept folders", "a killed client"])
-def test_what_else_is_on_hosts_can_be_fetched(private, run_on_ssh, start, run_gangrun, home, keeps):  # noqa: F811
+def test_what_else_is_on_hosts_can_be_fetched(private, run_on_ssh, start, run_gangrun, home, keeps):
     if keeps:
         assert run(run_on_ssh, private, *LIMIT, "--keep-folders").status == 0
     else:

@@ -14,13 +14,6 @@ WRITE = ('mkdir -p model && echo "weights of $GANGRUN_TASK_INDEX" > "model/w.$GA
          '&& head -c 2000000 /dev/zero > "big.$GANGRUN_TASK_INDEX"')
 
 
-@pytest.fixture
-def private(make_sshds, tmp_path):
-    (tmp_path / "train.py").write_text("print('trained')\n")
-    (tmp_path / "same").write_text("as it was\n")
-    return make_sshds(2, private=True)
-
-
 def outputs(home):
     (job,) = (home / "jobs").iterdir()
     found = job / "outputs"

@@ -7,7 +7,6 @@
 #include "client/context.h"
 #include "client/place.h"
 #include "client/transfer_progress.h"
-#include "cluster/kept/job_folder.h"
 #include "job/spec.h"
 
 namespace gangrun::client {

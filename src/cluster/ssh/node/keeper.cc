@@ -157,8 +157,11 @@ Result<> Keeper::on_frames() {
 
 Result<> Keeper::on(const cluster::MessageFrame& frame) {
   GANGRUN_ASSIGN(const auto message, cluster::keeper_message_from_json(frame.message));
-  const bool ends_past = is_of_the_past_ && std::holds_alternative<cluster::EndMessage>(message);
-  if (!job_ && !ends_past && cluster::is_of_a_job(message)) {
+  const bool is_end =
+      std::visit(base::Overloaded{[](const cluster::EndMessage& /*each*/) { return true; },
+                                  [](const auto& /*other*/) { return false; }},
+                 message);
+  if (!job_ && !(is_of_the_past_ && is_end) && cluster::is_of_a_job(message)) {
     return base::invalid_argument("the first message must be begin");
   }
   const auto done = [](const auto& what) -> Result<> {
