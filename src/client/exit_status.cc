@@ -35,11 +35,10 @@ std::string exit_status_help() {
 
 namespace {
 
-// Of a master that does not say it: without a generation no task was ever told to start; or each
-// was, and its program could not be.
+// As the master says; of an older one that does not, without a generation no task was ever told to
+// start. Or each was, and its program could not be: of an image, the engine's client has run.
 bool no_process_ran(const job::JobStatus& status) {
-  if (status.has_run) return !*status.has_run;
-  if (status.generation == 0) return true;
+  if (!status.has_run.value_or(status.generation > 0)) return true;
   if (status.restarts_used > 0 || status.tasks.empty()) return false;
   return std::all_of(status.tasks.begin(), status.tasks.end(), [](const job::TaskStatus& task) {
     return task.exit &&

@@ -61,6 +61,8 @@ TEST(ExitStatus, TheMasterKnowsBest) {
   status.has_run = true;
   status.generation = 0;
   EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed);
+  status.tasks[0].exit = job::Why{.reason = job::Reason::kCouldNotStart, .code = 125};
+  EXPECT_EQ(exit_status_of(status, false), ExitStatus::kCouldNotStart) << "an image was not there";
 }
 
 TEST(ExitStatus, OfAnErrorFollowsItsCode) {

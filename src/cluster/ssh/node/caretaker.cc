@@ -1,7 +1,9 @@
 #include "cluster/ssh/node/caretaker.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -19,6 +21,19 @@ constexpr std::chrono::seconds kLookAgain(1);
 constexpr std::chrono::hours kLongestKeeper(24 * 365);
 // So that the folder is not left where one of them is killed too.
 constexpr int kCaretakers = 2;
+
+// One works and the other waits for its end: who looks takes the folder's lock for a moment, and
+// would look like a keeper to the other. None: the folder is gone.
+base::UniqueFd wait_for_turn(const std::string& run_folder, const base::Clock& clock) {
+  const std::string path = run_folder + "/caretaker";
+  base::UniqueFd turn(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  while (turn.valid() && ::fcntl(turn.get(), F_OFD_SETLK, &lock) != 0 && errno == EAGAIN) {
+    (void)process::wait_any_readable({}, clock.now() + kLookAgain);
+  }
+  return turn;
+}
 
 }  // namespace
 
@@ -40,6 +55,8 @@ base::Result<base::UniqueFd> start_caretakers(const std::string& program,
 void take_care(int input, const std::string& run_folder, const base::Clock& clock,
                std::chrono::milliseconds patience) {
   (void)process::wait_readable(input, clock.now() + kLongestKeeper);
+  const base::UniqueFd turn = wait_for_turn(run_folder, clock);
+  if (!turn.valid()) return;
   base::Instant last_alive = clock.now();
   while (true) {
     const RunFolder::State state = RunFolder::state_of(run_folder);

@@ -10,9 +10,9 @@
 // What is left of a job on its host when its keeper is killed, and no other one comes.
 namespace gangrun::node {
 
-// Starts two caretakers for the job's folder, each a process in a session of its own: they look
-// after the folder once nobody has the other end of what is returned, and the first one that can
-// does the work. A keeper has it as long as it lives.
+// Starts two caretakers for the job's folder, each a process in a session of its own: one looks
+// after the folder once nobody has the other end of what is returned, and the other one if that is
+// killed. A keeper has it as long as it lives.
 base::Result<base::UniqueFd> start_caretakers(const std::string& program,
                                               const std::string& run_folder);
 

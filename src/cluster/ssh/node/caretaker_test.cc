@@ -1,5 +1,6 @@
 #include "cluster/ssh/node/caretaker.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
@@ -50,6 +51,21 @@ class CaretakerTest : public testing::Test {
 TEST_F(CaretakerTest, RemovesTheFolderOfAKeeperThatWasKilled) {
   kill_keeper();
   take_care();
+  EXPECT_FALSE(is_there());
+}
+
+// Each took the other for a keeper, and went.
+TEST_F(CaretakerTest, OneOfTwoWaitsForTheEndOfTheOther) {
+  const std::string path = folder_->path() + "/caretaker";
+  base::UniqueFd first(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  ASSERT_EQ(::fcntl(first.get(), F_OFD_SETLK, &lock), 0);
+  kill_keeper();
+  std::thread second([this] { take_care(); });
+  EXPECT_TRUE(is_there());
+  first.reset();  // as where it is killed
+  second.join();
   EXPECT_FALSE(is_there());
 }
 
