@@ -35,9 +35,8 @@ SPECS = {
     "no tasks": ({"tasks": {}, "command": "true"}, ["tasks"]),
     "zero tasks": ({"tasks": {"worker": {"instances": 0}}, "command": "true"}, ["instances", "'0'"]),
     "another place": (GOOD | {"on": "yran"}, ["'yran'", "local", "yarn"]),
-    "what only a cluster has": ({"tasks": {"worker": {"label": "gpu"}}, "command": "true"},
-                                ["tasks.worker.label", "'gpu'", "`on: local`", "`on: yarn`"]),
-    "options of YARN on this machine": (GOOD | {"yarn": {"queue": "night"}}, ["yarn.queue", "'night'", "`on: yarn`"]),
+    "what only a cluster has": ({"tasks": {"worker": {"resources": {"yarn.io/fpga": 1}}}, "command": "true"},
+                                ["tasks.worker.resources.yarn.io/fpga", "'1'", "`on: local`", "`on: yarn`"]),
     "a file of a cluster on this machine": (GOOD | {"files": ["hdfs:///a"]}, ["files.0", "'hdfs:///a'", "`on: yarn`"]),
     "a file that YARN has to be brought": (GOOD | {"on": "yarn", "files": ["nothing.py"]}, ["files", "nothing.py", "no such"]),
     "a file that a host would have to put elsewhere": (

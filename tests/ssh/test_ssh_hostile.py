@@ -186,6 +186,14 @@ def test_who_is_killed_at_once_is_tried_again(run_here, tmp_path, killed):
     once = f"mkdir {tmp_path}/tried 2>/dev/null && "
     kill = {"ssh": f"{once} kill -9 $$", "the shell beside it": f"{once} kill -9 $PPID",
             # As sshd tells that it was killed.
-            "the keeper": f"{once} {{ sed -n '/^exit$/q'; exit 255; }}"}
+            "the keeper": f"{once} {{ sed -n '/^main; exit$/q'; exit 255; }}"}
     done = run_here(kill[killed])
     assert done.status == 0 and "done" in done.stdout, done
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_the_shell_of_a_host_may_be_bash(make_sshds, run_on_ssh, private):
+    """As on Red Hat, SUSE and Arch. It reads its input byte by byte."""
+    sshds = make_sshds(1, private=private, before="mount --bind /usr/bin/bash /usr/bin/dash && ")
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0

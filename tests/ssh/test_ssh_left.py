@@ -1,4 +1,4 @@
-"""What a job leaves on its host where those were killed that would have removed it."""
+"""What a job leaves on its host where those were killed that would have removed it, and what a login that was cut leaves."""
 
 import os
 import signal
@@ -49,3 +49,14 @@ def test_the_next_login_clears_up_where_all_were_killed(make_sshds, start, run_o
         os.utime(path, (0, 0))
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
     wait_for_nothing(sshds)
+
+
+def test_an_agent_that_came_in_part_is_not_used(make_sshds, run_on_ssh):
+    """Where the first login was cut, each later job of the host failed."""
+    sshds = make_sshds(1, private=True)
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    (agent,) = sshds.cache(sshds.hosts.names[0]).glob("gangrun/agents/*")
+    whole = agent.stat().st_size
+    agent.write_bytes(agent.read_bytes()[:1 << 20])
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    assert agent.stat().st_size == whole

@@ -35,9 +35,12 @@ enter() {
   if [ -z "$name" ] || [ -k . ]; then why="$why; $1 is a folder of all users"; return 1; fi
   chmod 700 . || { why="$why; $1 does not take mode 700"; return 1; }
 }
+is_whole() {
+  [ "$(($(wc -c <"$1")))" -eq "$size" ]
+}
 has_agent() {
   enter "$1" && [ -O agents ] && ! [ -L agents ] && [ -O "agents/$hash" ] &&
-    ! [ -L "agents/$hash" ] && [ -x "agents/$hash" ]
+    ! [ -L "agents/$hash" ] && [ -x "agents/$hash" ] && is_whole "agents/$hash"
 }
 usable() {
   mkdir -p "${1%/*}/" 2>/dev/null
@@ -68,7 +71,8 @@ usable() {
 )sh";
 
 // The agent is found in the first folder that has it, or taken from standard input into the first
-// that can be used.
+// that can be used. Where a login is cut, `head` ends well with a part of it. A shell that reads
+// byte by byte (bash, ksh) leaves to the keeper what stands below the line that starts it: nothing.
 constexpr std::size_t kEmptyLines = 16;
 constexpr std::string_view kMainLines = R"sh(
 main() {
@@ -93,7 +97,8 @@ main() {
     if usable "$folder"; then
       taken="agents/$hash.$$"
       say send
-      if head -c "$size" >"$taken" && chmod 700 "$taken" && mv -f "$taken" "agents/$hash"
+      if head -c "$size" >"$taken" && is_whole "$taken" && chmod 700 "$taken" &&
+        mv -f "$taken" "agents/$hash"
       then become_keeper
       fi
       rm -f "$taken"
@@ -104,8 +109,7 @@ main() {
   say folders "${why#; }"
   return 1
 }
-main
-exit
+main; exit
 )sh";
 
 // Its name is then what follows the last slash.

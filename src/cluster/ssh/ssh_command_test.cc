@@ -64,7 +64,7 @@ TEST(LoginScript, QuotesWhatTheUserNamed) {
   EXPECT_THAT(script, HasSubstr("'/home/me/$(touch x)'"));
   EXPECT_THAT(script, HasSubstr("size=2048"));
   // The shell has read all of it before anything else of ours comes.
-  EXPECT_TRUE(script.ends_with("main\nexit\n"));
+  EXPECT_TRUE(script.ends_with("main; exit\n"));
 }
 
 // The script in a shell of this machine, and what the hosts of this machine have of it.
@@ -84,7 +84,7 @@ class LoginScriptTest : public testing::Test {
     input.host = "gpu1";
     input.folder = folder;
     input.agent_hash = "abc";
-    input.agent_bytes = 100;
+    input.agent_bytes = agent_bytes_;
     std::ofstream(base_ / "script") << login_script(input);
     const base::UniqueFd in(::open((base_ / "script").c_str(), O_RDONLY | O_CLOEXEC));
     const base::UniqueFd out(
@@ -115,6 +115,7 @@ class LoginScriptTest : public testing::Test {
   }
 
   std::filesystem::path base_;
+  std::uint64_t agent_bytes_ = 0;  // of the one that comes, too
 };
 
 TEST_F(LoginScriptTest, MakesAFolderThatIsOursAlone) {
@@ -132,6 +133,7 @@ TEST_F(LoginScriptTest, LeavesALoginThatAsksForALineSomethingToRead) {
 TEST_F(LoginScriptTest, RunsTheAgentFromWhereItIs) {
   const std::string folder = make_folder("it's here");
   EXPECT_EQ(::chmod(folder.c_str(), 0777), 0);
+  agent_bytes_ = std::filesystem::file_size(folder + "/agents/abc");
   EXPECT_THAT(says(folder), testing::StartsWith("m agent\nruns ./agents/abc host --folder " +
                                                 folder + " --name gpu1 "));
   EXPECT_EQ(mode_of(folder), 0700U);
