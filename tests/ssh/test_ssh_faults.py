@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -289,3 +290,69 @@ def test_a_task_is_reached_through_ssh_alone(sshds, gangrun, home, start):
         opened.wait(timeout=LIMIT_S)
         subprocess.run([gangrun, "kill", "last"], env=os.environ | {"GANGRUN_HOME": str(home)}, check=True, timeout=LIMIT_S)
     wait_for_nothing(sshds)
+
+
+def keeper_of(sshds, name):
+    (keeper,) = [pid for pid, line in sshds.commands(name, " host --folder ").items() if " task " not in line]
+    return keeper
+
+
+# Longer than a keeper's patience with a client that says nothing.
+LONG_STOP_S = 40
+
+
+@pytest.mark.parametrize("end", ["later", "meanwhile"])
+def test_a_client_that_is_stopped_for_long_goes_on_where_it_was(sshds, start, end):
+    """Ctrl-Z, a laptop asleep: the keeper let go after 30 s, and nobody told the client: its tasks were lost, and their lines."""
+    command = ('while ! test -e "go$GANGRUN_TASK_INDEX"; do echo "$GANGRUN_GENERATION" >> "tick.$GANGRUN_TASK_INDEX"; sleep 0.05; done; '
+               "seq 2000; echo done")
+    job = start(sshds, 1, "-r", "worker:3", command=command)
+    for index in range(3):
+        job.wait_for_ticks(index)
+    job.process.send_signal(signal.SIGSTOP)
+    stopped_at = time.monotonic()
+    if end == "meanwhile":
+        for index in range(3):
+            (job.folder / f"go{index}").touch()
+    wait_until(lambda: time.monotonic() - stopped_at > LONG_STOP_S, "the end of a keeper's patience", LIMIT_S)
+    if end == "later":
+        # They have lived on meanwhile.
+        for index in range(3):
+            job.wait_for_ticks(index, generation=1)
+    job.process.send_signal(signal.SIGCONT)
+    for index in range(3):
+        (job.folder / f"go{index}").touch()
+    assert job.wait() == 0, job.said()[-3000:]
+    whole = "".join(f"{number}\n" for number in range(1, 2001)) + "done\n"
+    for index in range(3):
+        (log,) = job.home.glob(f"jobs/*/logs/worker-{index}.out")
+        assert log.read_text() == whole
+    assert "restart" not in job.said() and "lost" not in job.said(), job.said()[-3000:]
+    wait_for_nothing(sshds)
+
+
+def test_a_keeper_that_is_told_to_end_while_another_host_logs_in_is_replaced(make_sshds, start, fake_ssh, tmp_path):
+    """What it said then was taken for something that nobody had asked for: status 3, and no second try."""
+    sshds = make_sshds(2)
+    slow, quick = sshds.hosts.names
+    fake_ssh(f'case "$*" in *{slow}*) while ! test -e {tmp_path}/slow; do sleep 0.05; done ;; esac; exec /usr/bin/ssh "$@"')
+    job = start(sshds, 1, "-r", "worker:2")
+    wait_until(lambda: sshds.commands(quick, " host --folder "), lambda: f"a keeper on {quick}: {job.said()}", LIMIT_S)
+    first = keeper_of(sshds, quick)
+    # Before that it knows no SIGTERM, and it is replaced like one that was killed.
+    os.kill(first, signal.SIGTERM)
+    wait_until(lambda: set(sshds.commands(quick, " host --folder ")) - {first}, lambda: f"another keeper: {job.said()}", LIMIT_S)
+    (tmp_path / "slow").touch()
+    for index in range(2):
+        job.wait_for_ticks(index, generation=1)
+    job.let_end()
+    wait_for_nothing(sshds)
+
+
+def test_a_task_has_the_umask_of_the_login(make_sshds, run_on_ssh):
+    """They had that of our login script, 0077, and ssh itself has 0022."""
+    sshds = make_sshds(1)
+    (name,) = sshds.hosts.names
+    done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", "umask")
+    assert done.status == 0, done
+    assert sshds.run(name, "umask").strip() in done.stdout, done

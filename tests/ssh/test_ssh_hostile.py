@@ -197,3 +197,16 @@ def test_the_shell_of_a_host_may_be_bash(make_sshds, run_on_ssh, private):
     sshds = make_sshds(1, private=private, before="mount --bind /usr/bin/bash /usr/bin/dash && ")
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+
+
+@pytest.mark.parametrize("option", ["batchmode", "clearallforwardings", "permitlocalcommand", "stdinnull", "x$(wc -l <{calls})"])
+def test_a_host_cannot_have_options_of_ssh_dropped(run_gangrun, fake_ssh, tmp_path, option):
+    """A line of a login or a banner was taken for ssh's own: thousands of ssh, without BatchMode too."""
+    calls = tmp_path / "calls"
+    calls.touch()
+    option = option.format(calls=calls)
+    fake_ssh(f'echo "$*" >>{calls}; echo Welcome >&2; echo "command-line: line 0: Bad configuration option: {option}" >&2; exit 255')
+    done = run_gangrun("run", "--on", "ssh", "--hosts", "odd:1", "--", "true", cwd=tmp_path)
+    assert done.status == 3, done
+    (call,) = calls.read_text().splitlines()
+    assert "BatchMode=yes" in call and "StdinNull=no" in call

@@ -84,6 +84,7 @@ void HostLink::open(const std::string& folder_mark) {
   folder_mark_ = folder_mark;
   said_.clear();
   failure_.clear();
+  has_lost_keeper_ = false;
   out_.clear();
   out_begin_ = 0;
   frames_ = FrameReader();
@@ -310,6 +311,12 @@ void HostLink::fail(std::string sentence) {
   (void)ssh_->signal_group(SIGKILL);
 }
 
+void HostLink::lose_keeper() {
+  if (state_ != State::kUp || !failure_.empty()) return;
+  has_lost_keeper_ = true;
+  fail("has lost its keeper, which was told to end");
+}
+
 void HostLink::on_process_end() {
   // Where only the shell was killed, ssh lives. The keeper is to see a link that is cut, by which
   // tasks go on, and not the end of its input alone. The group has its number until we reap.
@@ -319,11 +326,13 @@ void HostLink::on_process_end() {
   // What it said last, and what its host did.
   while (errors_readable_.active() && process::wait_readable(errors_.get(), loop_.now()))
     on_errors();
+  while (readable_.active() && process::wait_readable(output_.get(), loop_.now())) on_output();
   ended_.reset();
-  if (!failure_.empty()) return down(base::format("host {} {}", host_, failure_), false);
-  const std::string unknown = unknown_option(said_);
-  // An older ssh. It has not gone anywhere yet.
-  if (state_ == State::kShell && !unknown.empty() && ssh_call_.unknown.insert(unknown).second) {
+  if (!failure_.empty()) return down(base::format("host {} {}", host_, failure_), has_lost_keeper_);
+  // An older ssh. It has not gone anywhere yet: no host has said anything.
+  const bool has_begun = state_ != State::kShell || script_->has_heard();
+  if (!has_begun && exit.ok() && (*exit)->code == kSshStatus &&
+      leave_out(unknown_option(said_), ssh_call_)) {
     return open(std::string(folder_mark_));
   }
   // What came as far as to be a keeper was killed, or its link cut; so was an ssh that ended by a

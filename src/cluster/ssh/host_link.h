@@ -75,6 +75,8 @@ class HostLink {
   void send(const Frame& frame);
   // Ends a link that is up, as the host does what no host of ours does: "sends …".
   void give_up(std::string sentence) { fail(std::move(sentence)); }
+  // Likewise, as its keeper says that it goes. Another one may come.
+  void lose_keeper();
   [[nodiscard]] std::size_t unsent_bytes() const { return out_.size() - out_begin_; }
 
   // Without the loop: sends what waits and ends the keeper's input, and then waits for ssh to end.
@@ -115,6 +117,7 @@ class HostLink {
   base::UniqueFd errors_;
   std::string said_;     // on standard error, its end
   std::string failure_;  // why we ended the connection ourselves
+  bool has_lost_keeper_ = false;
   std::optional<ScriptReader> script_;
   FrameReader frames_;
   std::string out_;  // to be sent, from out_begin_ on

@@ -2,12 +2,26 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
 
 namespace gangrun::cluster {
 
 namespace {
 
 constexpr std::chrono::milliseconds kPauseOfTries(500);
+
+// The only thing that a keeper says without being asked: somebody has told it to end.
+bool says_leaving(const Frame& frame) {
+  return std::visit(
+      base::Overloaded{
+          [](const MessageFrame& each) { return each.message == to_json(LeavingMessage{}); },
+          [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
+            return false;
+          }},
+      frame);
+}
 
 }  // namespace
 
@@ -72,7 +86,8 @@ void HostLinks::open_all(std::function<void()> on_settled) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     set_callbacks(i, {.on_up = [this, i] { settle(i, std::nullopt); },
                       .on_frame =
-                          [this, i](const Frame&) {
+                          [this, i](const Frame& frame) {
+                            if (says_leaving(frame)) return at(i).lose_keeper();
                             at(i).give_up("sends something before it was asked for anything");
                           },
                       .on_down =

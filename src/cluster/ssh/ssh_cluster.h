@@ -141,6 +141,7 @@ class SshCluster final : public Cluster {
   void end_bringing(Host& host);
   void settle_if_over();
   void await_return(Host& host);
+  void lose_folder(Host& host);
   void send_files(Host& host);
   void ready(Host& host);
   [[nodiscard]] static net::ChosenAddress address_of(const Host& host);

@@ -250,9 +250,7 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
                  [&](const PongMessage& /*pong*/) {
                    if (--host.pings < 0) refuse_message(host, "pong");
                  },
-                 [&](const LeavingMessage& /*leaving*/) {
-                   host.link->give_up("has lost its keeper, which was told to end");
-                 },
+                 [&](const LeavingMessage& /*leaving*/) { host.link->lose_keeper(); },
              },
              *message);
 }
@@ -264,8 +262,7 @@ void SshCluster::refuse_message(Host& host, std::string_view op) {
 
 void SshCluster::on(Host& host, const BegunMessage& message) {
   if (host.state != Host::State::kBeginning) return refuse_message(host, "begun");
-  // What another folder had is gone.
-  if (message.run_folder != host.run_folder) host.has_files = false;
+  if (message.run_folder != host.run_folder) lose_folder(host);
   host.run_folder = message.run_folder;
   host.folder_path = base::format("{}/jobs/{}", host.link->hello().folder,
                                   base::shorten(message.run_folder, kMaxFolderName));
@@ -274,6 +271,18 @@ void SshCluster::on(Host& host, const BegunMessage& message) {
   host.state = Host::State::kCopying;
   host.next_file = 0;
   send_files(host);
+}
+
+// What another folder had is gone: files, and lines that had not come.
+void SshCluster::lose_folder(Host& host) {
+  host.has_files = false;
+  for (const auto& [key, agent] : agents_) {
+    if (agent->host != &host || agent->state != Agent::State::kRuns) continue;
+    emit(Remark{base::format(
+        "lines that {} wrote on host {} while the host was not reached may be lost: its folder "
+        "there has been removed meanwhile",
+        job::to_string(agent->task), host.name())});
+  }
 }
 
 void SshCluster::send_files(Host& host) {

@@ -76,6 +76,7 @@ usable() {
 constexpr std::size_t kEmptyLines = 16;
 constexpr std::string_view kMainLines = R"sh(
 main() {
+  mask=$(umask)
   umask 077
   machine=$(uname -s -m)
   if [ "$machine" != "$wanted" ]; then say machine "$machine"; return 1; fi
@@ -111,6 +112,12 @@ main() {
 }
 main; exit
 )sh";
+
+// What OpenSSH has learnt since version 7: `RemoteCommand` with 7.6, the others with 8.7. Without
+// them ssh does what they ask for, unless the user's configuration says otherwise, which an ssh
+// that does not know them refuses.
+constexpr std::string_view kMayBeMissing[] = {"remotecommand", "stdinnull",
+                                              "forkafterauthentication", "sessiontype"};
 
 // Its name is then what follows the last slash.
 std::string without_last_slashes(std::string folder) {
@@ -150,6 +157,11 @@ std::string first_word(std::string_view line) {
 
 }  // namespace
 
+bool leave_out(const std::string& name, SshCall& call) {
+  return std::ranges::find(kMayBeMissing, name) != std::end(kMayBeMissing) &&
+         call.unknown.insert(name).second;
+}
+
 std::vector<std::string> ssh_command(const std::string& host, const SshCall& call) {
   std::vector<std::string> argv = ssh_with_options(call);
   add_option(argv, "SessionType=default", call);
@@ -175,6 +187,7 @@ std::string login_script(const LoginInput& input) {
                          input.agent_bytes, input.agent_bytes / 1024 + 64, quote("Linux x86_64"));
   script += base::format(
       "become_keeper() {{\n"
+      "  umask \"$mask\"\n"
       "  say agent\n"
       "  exec \"./agents/$hash\" host --folder \"$here\" --name {} --containment {} "
       "--working-folder {} --mark {} --interface {}\n}}\n",

@@ -35,11 +35,15 @@ inline constexpr int kAliveSeconds = 5;
 inline constexpr int kAliveCount = 3;
 
 // How ssh is called. An older one does not know all options that we give it; it names one of them
-// (unknown_option()) and is called again without.
+// (unknown_option()) and is called again without, if it is one that may be missing.
 struct SshCall {
   std::string config;                  // a file for -F; empty: the user's own
   std::set<std::string> unknown = {};  // in small letters, as ssh names them
 };
+
+// Whether ssh is to be called once more without that option: it is one of ours that older ones do
+// not have, and was not left out before. `name` in small letters, or empty.
+bool leave_out(const std::string& name, SshCall& call);
 
 // OpenSSH's client, which asks the user nothing and runs a shell that reads its standard input.
 std::vector<std::string> ssh_command(const std::string& host, const SshCall& call);
@@ -77,7 +81,12 @@ class ScriptReader {
   explicit ScriptReader(std::string marker) : marker_(std::move(marker)) {}
 
   [[nodiscard]] const std::string& marker() const { return marker_; }
-  void add(std::string_view bytes) { text_.append(bytes); }
+  void add(std::string_view bytes) {
+    has_heard_ = has_heard_ || !bytes.empty();
+    text_.append(bytes);
+  }
+  // Whether anything came.
+  [[nodiscard]] bool has_heard() const { return has_heard_; }
   // None: no whole line yet.
   std::optional<ScriptLine> next();
   // What came behind the last line that next() gave.
@@ -91,6 +100,7 @@ class ScriptReader {
   std::string text_;
   std::string noise_;
   std::size_t skipped_ = 0;
+  bool has_heard_ = false;
 };
 
 }  // namespace gangrun::cluster

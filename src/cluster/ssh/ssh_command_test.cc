@@ -37,6 +37,16 @@ TEST(SshCommand, OverridesWhatAUserHasForHisOwnSessions) {
   const auto way = ssh_command_to("gpu1", {}, "10.0.0.2:4711");
   EXPECT_THAT(way, testing::IsSupersetOf({"StdinNull=no", "ForkAfterAuthentication=no"}));
   // What an older ssh does not know, and has named, is left out; what the user has it ignore stays.
+  SshCall call;
+  for (const char* ours :
+       {"stdinnull", "sessiontype", "forkafterauthentication", "remotecommand"}) {
+    EXPECT_TRUE(leave_out(ours, call)) << ours;
+    EXPECT_FALSE(leave_out(ours, call)) << ours;
+  }
+  // Whoever says so: every ssh knows these, and nobody else's are ours to leave out.
+  for (const char* other : {"batchmode", "clearallforwardings", "permitlocalcommand", "x1", ""}) {
+    EXPECT_FALSE(leave_out(other, call)) << other;
+  }
   const auto older = ssh_command("gpu1", {.config = {}, .unknown = {"stdinnull", "sessiontype"}});
   EXPECT_THAT(older, testing::Not(testing::Contains("StdinNull=no")));
   EXPECT_THAT(older, testing::Not(testing::Contains("SessionType=default")));

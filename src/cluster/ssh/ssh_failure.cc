@@ -117,10 +117,11 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
 
 std::string unknown_option(std::string_view standard_error) {
   constexpr std::string_view kSaid = "Bad configuration option: ";
-  const std::string line = line_of(standard_error, kSaid);
+  // Before any host has a word: what is behind other lines may be a host's.
+  const std::string_view line = standard_error.substr(0, standard_error.find('\n'));
   const std::size_t at = line.find(kSaid);
-  if (at == std::string::npos || !line.starts_with("command-line")) return {};
-  return std::string(base::trim(std::string_view(line).substr(at + kSaid.size())));
+  if (at == std::string_view::npos || !line.starts_with("command-line")) return {};
+  return std::string(base::trim(line.substr(at + kSaid.size())));
 }
 
 bool may_pass(std::string_view standard_error) {

@@ -72,6 +72,8 @@ TEST(SshFailure, FindsTheOptionThatAnOlderSshDoesNotKnow) {
   EXPECT_EQ(unknown_option("/home/me/.ssh/config: line 3: Bad configuration option: usekeychain\n"),
             "");
   EXPECT_EQ(unknown_option("Permission denied (publickey)."), "");
+  // A host's own words come behind ssh's, or alone.
+  EXPECT_EQ(unknown_option("Welcome!\ncommand-line: line 0: Bad configuration option: x\n"), "");
 }
 
 TEST(SshFailure, KnowsWhatMayPass) {

@@ -83,7 +83,7 @@ void SshWay::on_ended(std::uint64_t id) {
   carriers_.erase(found);
   const std::string unknown = cluster::unknown_option(said);
   // An older ssh, which has not gone anywhere yet.
-  if (!unknown.empty() && call_.unknown.insert(unknown).second) return carry(std::move(connection));
+  if (cluster::leave_out(unknown, call_)) return carry(std::move(connection));
   if (exit.ok() && (*exit)->succeeded()) return;
   const std::string how = exit.ok() ? (*exit)->to_words() : exit.error().message;
   const std::string& host = hosts_[host_];

@@ -31,6 +31,8 @@ constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLogInterval(100);
 // Of logs, what may be on its way to the client: all else that is told waits behind it.
 constexpr std::uint64_t kMaxOnTheWay = std::uint64_t{1} << 20U;
+// How often a keeper that hears nothing looks whether an agent lives.
+constexpr std::chrono::seconds kDoubtInterval(1);
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
 // An older keeper, whose client is gone, gives the job up within so long.
 constexpr std::chrono::seconds kTakeOverLimit(5);
@@ -125,7 +127,23 @@ void Keeper::on_input() {
 
 // ssh does not see that a link is cut before something is sent that nobody answers.
 void Keeper::hear() {
-  silence_ = loop_.after(cluster::kKeeperSilence, [this] { lose_client(false); });
+  silent_until_.reset();
+  silence_ = loop_.after(cluster::kKeeperSilence, [this] { doubt(); });
+}
+
+// The link may be cut, or the client stopped (Ctrl-Z) and about to go on: nobody can tell. As long
+// as an agent lives, nothing is lost by waiting for either: a newer keeper says that it has the
+// job. What has ended meanwhile is on its way to the client, which finds it there.
+void Keeper::doubt() {
+  const bool is_one_alive = std::any_of(agents_.begin(), agents_.end(), [](const auto& entry) {
+    return entry.second.is_allocated && !entry.second.has_ended;
+  });
+  if (is_one_alive || !silent_until_) silent_until_ = clock_.now() + kLinesKept;
+  if (clock_.now() >= *silent_until_) {
+    let_go();
+    return forget_told();
+  }
+  silence_ = loop_.after(kDoubtInterval, [this] { doubt(); });
 }
 
 Result<> Keeper::on_frames() {

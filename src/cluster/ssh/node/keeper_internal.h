@@ -49,6 +49,7 @@ class Keeper {
   void write();
   void on_input();
   void hear();
+  void doubt();
   base::Result<> on_frames();
   base::Result<> on(const cluster::MessageFrame& frame);
   base::Result<> begin(const cluster::BeginMessage& message);
@@ -78,6 +79,7 @@ class Keeper {
   net::Watch writable_;
   net::Timer log_timer_;
   net::Timer silence_;
+  std::optional<base::Instant> silent_until_;      // once the client is silent for too long
   std::optional<base::Instant> lines_kept_until_;  // once the link is cut
   cluster::FrameReader frames_;
   std::string out_;
