@@ -84,6 +84,9 @@ base::Result<> tell_rests(const std::vector<client::BroughtRest>& rests, bool js
   std::vector<std::string> failures;
   for (const client::BroughtRest& rest : rests) {
     if (!rest.failure.empty()) failures.push_back(rest.failure);
+    if (!json && !rest.remark.empty()) {
+      context.console.err(base::harmless_sentence(base::format("gangrun: {}", rest.remark)) + "\n");
+    }
     if (json || rest.files == 0) continue;
     context.console.err(base::format(
         "gangrun: {} ({} bytes) have come from host {}, {}\n",
@@ -102,7 +105,8 @@ base::Json rests_json(const std::vector<client::BroughtRest>& rests) {
     list.push_back({{"host", rest.host},
                     {"files", rest.files},
                     {"bytes", rest.bytes},
-                    {"failure", rest.failure}});
+                    {"failure", rest.failure},
+                    {"remark", rest.remark}});
   }
   return list;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/random.h"
 
 namespace gangrun::cli {
 
@@ -63,6 +64,9 @@ base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& fold
   std::vector<FetchedOutput> outputs;
   GANGRUN_ASSIGN(const auto tasks, entries_of(folder));
   for (const fs::path& task : tasks) {
+    // What comes lies beside these folders until it is whole.
+    std::error_code failed;
+    if (!fs::is_directory(fs::symlink_status(task, failed))) continue;
     GANGRUN_ASSIGN(const auto names, entries_of(task));
     for (const fs::path& path : names) {
       FetchedOutput output{task.filename().string(), path.filename().string()};
@@ -94,13 +98,11 @@ base::Result<> copy_output(const std::string& folder, const FetchedOutput& outpu
   }
   fs::create_directories(target.parent_path(), failed);
   if (failed) return cannot_write(target.parent_path(), failed);
-  // Nothing that is not whole is at its name.
-  const fs::path part = target.parent_path() / base::format(".{}.gangrun-part", output.name);
-  fs::remove_all(part, failed);
-  if (!failed) {
-    fs::copy(fs::path(folder) / output.task / output.name, part,
-             fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
-  }
+  // Nothing that is not whole is at its name; and no file of the user's is at this one.
+  const fs::path part =
+      target.parent_path() / base::format(".gangrun-{:016x}", base::random_number<std::uint64_t>());
+  fs::copy(fs::path(folder) / output.task / output.name, part,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
   if (!failed) fs::rename(part, target, failed);
   if (!failed) return {};
   std::error_code ignored;

@@ -56,6 +56,20 @@ TEST_F(FetchedOutputs, AreCopiedOnce) {
   EXPECT_EQ(again.error().code, base::Code::kAlreadyExists);
 }
 
+// What came was not whole when gangrun was killed.
+TEST_F(FetchedOutputs, AFileBesideTheFoldersIsNone) {
+  std::ofstream(outputs_ / ".gangrun-0123") << "1";
+  EXPECT_EQ(fetched_outputs(outputs_.string())->size(), 2U);
+}
+
+TEST_F(FetchedOutputs, TheirNamesMayBeAsLongAsNamesCanBe) {
+  const std::string name(255, 'n');
+  std::ofstream(outputs_ / "worker-0" / name) << "1";
+  const std::string to = (top_ / "here").string();
+  ASSERT_TRUE(copy_output(outputs_.string(), {"worker-0", name, 1, 1}, to).ok());
+  EXPECT_EQ(*base::read_file(to + "/worker-0/" + name, 16), "1");
+}
+
 TEST_F(FetchedOutputs, NothingThatIsNotWholeIsAtItsName) {
   const fs::path to = top_ / "here";
   ASSERT_EQ(::mkfifo((outputs_ / "worker-0" / "model" / "pipe").c_str(), 0600), 0);

@@ -65,6 +65,7 @@ struct BroughtRest {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::string failure{};
+  std::string remark{};  // on what cannot be brought at all; empty: nothing
 };
 
 // Jobs that a place knows itself, by ids of its own; all others are kept on this machine.

@@ -3,18 +3,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "cluster/found_outputs.h"
 
 namespace gangrun::cluster {
 
-// A file that comes from where tasks have written it, or a symbolic link where it has a target.
+// A file that comes from where tasks have written it, a symbolic link where it has a target, or an
+// empty folder.
 struct BroughtFile {
   std::string name;  // relative to the folder into which it is brought
   std::uint64_t size = 0;
   bool is_executable = false;
   std::string target{};
+  bool is_folder = false;
 };
 
 // Files that one host or task brings, into a folder of this machine. It may be hostile: nothing
@@ -29,28 +33,45 @@ class BroughtFiles {
   // What has not come whole is removed.
   ~BroughtFiles() { drop(); }
 
-  // The file comes in place of one of its name when it is whole.
+  // The file comes in place of one of its name when it is whole. One that cannot be here, because
+  // of its name or of what is in its place, is skipped, and so are its bytes.
   base::Result<> begin(const BroughtFile& output);
   base::Result<> add(std::string_view bytes);
   // Nothing more comes of the file that came.
   void drop();
 
+  // That have come whole.
   [[nodiscard]] std::uint64_t files() const { return files_; }
+  [[nodiscard]] std::uint64_t folders() const { return folders_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  // What was skipped, and why; empty: nothing.
+  [[nodiscard]] std::string skipped_words() const;
 
  private:
-  base::Result<base::UniqueFd> open_parent(const std::string& name);
-  base::Result<> link(const BroughtFile& output);
+  base::Result<> open_parent(const std::vector<std::string>& parts);
+  base::Result<> trouble(int error);
   base::Result<> finish();
+  void drop_part();
 
   const std::string folder_;
   const std::uint64_t limit_;
+  std::uint64_t begun_ = 0;
   std::uint64_t files_ = 0;
+  std::uint64_t folders_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t skipped_ = 0;
+  std::vector<OddOutput> named_;  // the first of them
+  // What comes lies beside the folder until it is whole, where no file of a task can be.
+  base::UniqueFd beside_;
   base::UniqueFd parent_;
   base::UniqueFd file_;  // that comes
+  std::string part_;     // its name until it is whole
+  bool has_part_ = false;
+  std::string name_;
   std::string base_name_;
+  std::uint64_t size_ = 0;
   std::uint64_t left_ = 0;
+  bool is_skipping_ = false;
 };
 
 }  // namespace gangrun::cluster

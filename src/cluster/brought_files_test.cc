@@ -5,6 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "base/files.h"
 
@@ -21,6 +24,11 @@ class BroughtFilesTest : public testing::Test {
 
   [[nodiscard]] std::string content(const std::string& name) const {
     return base::read_file((top_ / "gpu1" / name).string(), 64).value_or("not there");
+  }
+
+  // Nothing is left beside the folder.
+  [[nodiscard]] bool is_tidy() const {
+    return std::distance(fs::directory_iterator(top_), fs::directory_iterator()) == 2;
   }
 
   const fs::path top_ =
@@ -52,6 +60,7 @@ TEST_F(BroughtFilesTest, WhatHasNotComeWholeIsNotThere) {
   EXPECT_EQ(content("weights"), "not there");
   outputs_.drop();
   EXPECT_TRUE(fs::is_empty(top_ / "gpu1"));
+  EXPECT_TRUE(is_tidy());
   EXPECT_EQ(outputs_.files(), 0U);
   EXPECT_FALSE(outputs_.add("45").ok());
 }
@@ -62,16 +71,58 @@ TEST_F(BroughtFilesTest, NothingOutsideTheFolderIsTouched) {
                 HasSubstr("is no file of a folder"))
         << name;
   }
-  // Links that lead out have no meaning here; nothing is written through those that do not.
+  // Nothing is written through links that do not lead out.
   for (const char* target : {"../outside", "/etc", "deep/../../outside", "deep/.."}) {
-    ASSERT_TRUE(outputs_.begin({"out", 0, false, target}).ok()) << target;
+    EXPECT_THAT(outputs_.begin({"out", 0, false, target}).error().message,
+                HasSubstr("is a link that leads out of its folder"))
+        << target;
     EXPECT_FALSE(fs::exists(fs::symlink_status(top_ / "gpu1/out"))) << target;
   }
   ASSERT_TRUE(outputs_.begin({"deep/up", 0, false, "../deep"}).ok());
-  EXPECT_FALSE(outputs_.begin({"deep/up/x", 1, false, ""}).ok());
   fs::create_symlink(top_ / "outside", top_ / "gpu1/planted");
-  EXPECT_FALSE(outputs_.begin({"planted/x", 1, false, ""}).ok());
+  for (const char* name : {"deep/up/x", "planted/x"}) {
+    ASSERT_TRUE(outputs_.begin({name, 1, false, ""}).ok());
+    ASSERT_TRUE(outputs_.add("1").ok());
+    EXPECT_THAT(outputs_.skipped_words(), HasSubstr(name));
+  }
   EXPECT_TRUE(fs::is_empty(top_ / "outside"));
+}
+
+// A name of 250 bytes stopped all files, and "w.gangrun-part" beside "w" was lost.
+TEST_F(BroughtFilesTest, TheNamesOfFilesMayBeAsLongAsNamesCanBeAndEndAsTheyLike) {
+  const std::vector<std::string> names = {std::string(255, 'n'), "w.gangrun-part", "w"};
+  for (const std::string& name : names) {
+    ASSERT_TRUE(outputs_.begin({name, 2, false, ""}).ok());
+    ASSERT_TRUE(outputs_.add("12").ok());
+  }
+  for (const std::string& name : names) EXPECT_EQ(content(name), "12") << name;
+  EXPECT_EQ(outputs_.files(), 3U);
+  EXPECT_EQ(outputs_.skipped_words(), "");
+  EXPECT_TRUE(is_tidy());
+}
+
+TEST_F(BroughtFilesTest, AFileThatHasNoPlaceHereDoesNotStopTheOthers) {
+  fs::create_directories(top_ / "gpu1/model/deep");
+  for (const std::string& name : {std::string(256, 'n'), std::string("model"), std::string("w")}) {
+    ASSERT_TRUE(outputs_.begin({name, 2, false, ""}).ok());
+    ASSERT_TRUE(outputs_.add("1").ok());
+    ASSERT_TRUE(outputs_.add("2").ok());
+  }
+  ASSERT_TRUE(outputs_.begin({"w/inside", 0, false, "model"}).ok());
+  EXPECT_EQ(content("w"), "12");
+  EXPECT_EQ(outputs_.files(), 1U);
+  EXPECT_EQ(outputs_.bytes(), 2U);
+  EXPECT_THAT(outputs_.skipped_words(),
+              testing::AllOf(HasSubstr("(File name too long), \"model\" (Is a directory)"),
+                             HasSubstr("\"w/inside\" (Not a directory)")));
+  EXPECT_TRUE(is_tidy());
+}
+
+TEST_F(BroughtFilesTest, EmptyFoldersCome) {
+  ASSERT_TRUE(outputs_.begin({.name = "runs/first", .is_folder = true}).ok());
+  EXPECT_TRUE(fs::is_directory(top_ / "gpu1/runs/first"));
+  EXPECT_EQ(outputs_.folders(), 1U);
+  EXPECT_EQ(outputs_.files(), 0U);
 }
 
 TEST_F(BroughtFilesTest, NoMoreComesThanWasAskedFor) {

@@ -168,7 +168,7 @@ def test_what_tasks_have_written_is_brought(keep, base):
     (work / "model/best").symlink_to("weights")
     found, last = brought(keeper)
     assert found == {"train.py": b"print(1)", "model/weights": b"w" * 300_000, "model/best": "weights"}
-    assert last == {"op": "brought", "left": [], "left_files": 0, "left_bytes": 0, "missing": [], "failure": "", "is_gone": False}
+    assert last == {"op": "brought", "left": [], "left_files": 0, "left_bytes": 0, "odd": [], "odd_files": 0, "missing": [], "failure": "", "is_gone": False}
     found, last = brought(keeper, limit=100)
     assert sorted(found) == ["model/best", "train.py"] and last["left"] == ["model/weights"] and last["left_bytes"] == 300_000
     found, last = brought(keeper, names=["same", "nothing"], new_too=False)

@@ -32,7 +32,7 @@ def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(priva
     assert private.run_folders(one) == [] and (kept(private, two) / "big.1").exists()
     rest = run_gangrun("fetch", "last", "--json")
     assert rest.status == 0, rest
-    assert fetched(rest) == {two: {"host": two, "files": 1, "bytes": 2_000_000, "failure": ""}}
+    assert fetched(rest) == {two: {"host": two, "files": 1, "bytes": 2_000_000, "failure": "", "remark": ""}}
     for name, index in ((one, 0), (two, 1)):
         assert outputs(home)[f"{name}/big.{index}"].read_bytes() == bytes(2_000_000)
     # What has come before does not come again.

@@ -141,3 +141,32 @@ def test_a_full_disk_here_leaves_the_files_there(private, run_on_ssh, home, tmp_
         subprocess.run(["umount", "-l", home], check=True, timeout=30)
     for name in private.hosts.names:
         assert (kept(private, name) / "model/w").stat().st_size == 30_000_000
+
+
+# Links with an absolute path and with a slash behind, what is no file, a long name, and names like those of what comes.
+ODD = '''mkdir -p ckpt runs/first; echo weights > ckpt/w; ln -s "$PWD/ckpt" model; ln -s ../outside out; mkfifo pipe
+echo 1 > "$(printf 'n%.0s' $(seq 250))"; echo 2 > w; echo 3 > w.gangrun-part'''
+
+
+@pytest.mark.parametrize("words, names", [
+    (["--output", "model/", "--output", "out", "--output", "pipe", "--output", "runs/"], {"ckpt/w"}),
+    ([], {"ckpt/w", "n" * 250, "w", "w.gangrun-part"}),
+], ids=["named", "all that is new"])
+def test_links_and_empty_folders_come_and_what_cannot_is_named_and_stays(private, run_on_ssh, run_gangrun, home, words, names):
+    """They went without a word, status 0, and were removed with the folder."""
+    done = run(run_on_ssh, private, *words, command=ODD)
+    assert done.status == 0, done
+    for host in private.hosts.names:
+        (sentence,) = [line for line in done.stderr.splitlines() if f"what tasks have made on host {host} cannot all be brought" in line]
+        assert f"and stays in {kept(private, host)} for a day" in sentence
+        assert '"out" (a link to nothing)' in sentence and '"pipe" (a FIFO)' in sentence
+        assert (kept(private, host) / "pipe").is_fifo()
+        assert {name.split("/", 1)[1] for name in outputs(home) if name.startswith(host)} == names
+        (job,) = (home / "jobs").iterdir()
+        assert os.readlink(job / "outputs" / host / "model") == "ckpt"
+        assert (job / "outputs" / host / "model/w").read_text() == "weights\n"
+        assert (job / "outputs" / host / "runs/first").is_dir()
+    # All that can be brought has been.
+    assert run_gangrun("fetch", "last").status == 0
+    assert run_gangrun("rm", "--yes", "last").status == 0
+    nothing_left(private)

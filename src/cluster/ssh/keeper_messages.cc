@@ -136,18 +136,20 @@ Json json_of(const BringMessage& each) {
 }
 
 Json json_of(const OutputMessage& each) {
-  return {{"op", "output"},
-          {"name", each.name},
-          {"size", each.size},
-          {"is_executable", each.is_executable},
-          {"target", each.target}};
+  return {{"op", "output"},        {"name", each.name},
+          {"size", each.size},     {"is_executable", each.is_executable},
+          {"target", each.target}, {"is_folder", each.is_folder}};
 }
 
 Json json_of(const BroughtMessage& each) {
+  Json odd = Json::array();
+  for (const OddOutput& one : each.odd) odd.push_back(std::vector<std::string>{one.name, one.why});
   return {{"op", "brought"},
           {"left", each.left},
           {"left_files", each.left_files},
           {"left_bytes", each.left_bytes},
+          {"odd", std::move(odd)},
+          {"odd_files", each.odd_files},
           {"missing", each.missing},
           {"failure", each.failure},
           {"is_gone", each.is_gone}};
@@ -336,21 +338,29 @@ Result<KeeperMessage> read_bring(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_output(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"name", "size", "is_executable", "target"}));
+  GANGRUN_TRY(reader.only({"name", "size", "is_executable", "target", "is_folder"}));
   OutputMessage output;
   GANGRUN_ASSIGN(output.name, reader.get<std::string>("name"));
   GANGRUN_ASSIGN(output.size, reader.get<std::uint64_t>("size"));
   GANGRUN_ASSIGN(output.is_executable, reader.get<bool>("is_executable"));
   GANGRUN_ASSIGN(output.target, reader.get<std::string>("target"));
+  GANGRUN_ASSIGN(output.is_folder, reader.get<bool>("is_folder"));
   return KeeperMessage(std::move(output));
 }
 
 Result<KeeperMessage> read_brought(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"left", "left_files", "left_bytes", "missing", "failure", "is_gone"}));
+  GANGRUN_TRY(reader.only(
+      {"left", "left_files", "left_bytes", "odd", "odd_files", "missing", "failure", "is_gone"}));
   BroughtMessage brought;
   GANGRUN_ASSIGN(brought.left, reader.get<std::vector<std::string>>("left"));
   GANGRUN_ASSIGN(brought.left_files, reader.get<std::uint64_t>("left_files"));
   GANGRUN_ASSIGN(brought.left_bytes, reader.get<std::uint64_t>("left_bytes"));
+  GANGRUN_ASSIGN(auto odd, reader.get<std::vector<std::vector<std::string>>>("odd"));
+  for (std::vector<std::string>& one : odd) {
+    if (one.size() != 2) return base::invalid_argument("'odd' has no pairs of name and reason");
+    brought.odd.push_back({std::move(one.front()), std::move(one.back())});
+  }
+  GANGRUN_ASSIGN(brought.odd_files, reader.get<std::uint64_t>("odd_files"));
   GANGRUN_ASSIGN(brought.missing, reader.get<std::vector<std::string>>("missing"));
   GANGRUN_ASSIGN(brought.failure, reader.get<std::string>("failure"));
   GANGRUN_ASSIGN(brought.is_gone, reader.get<bool>("is_gone"));

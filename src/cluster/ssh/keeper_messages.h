@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/overloaded.h"
 #include "base/result.h"
+#include "cluster/found_outputs.h"
 #include "job/choice.h"
 #include "job/gpus.h"
 #include "job/spec.h"
@@ -130,12 +131,14 @@ struct BringMessage {
 BringMessage bring_message(const std::vector<std::optional<std::vector<std::string>>>& outputs,
                            std::uint64_t limit);
 
-// The answer: files, each followed by its bytes in file frames, or links, which have a target.
+// The answer: files, each followed by its bytes in file frames; links, which have a target; and
+// empty folders.
 struct OutputMessage {
   std::string name;
   std::uint64_t size = 0;
   bool is_executable = false;
   std::string target;  // empty: a file
+  bool is_folder = false;
 };
 
 // And its end.
@@ -143,6 +146,8 @@ struct BroughtMessage {
   std::vector<std::string> left;  // what is over the limit, at most kMaxNamedOutputs of it
   std::uint64_t left_files = 0;   // all of it
   std::uint64_t left_bytes = 0;
+  std::vector<OddOutput> odd;        // what cannot be brought, at most kMaxNamedOutputs of it
+  std::uint64_t odd_files = 0;       // all of it
   std::vector<std::string> missing;  // of the names
   std::string failure;               // why not all was brought; empty: it was
   bool is_gone = false;              // there is no such folder any more

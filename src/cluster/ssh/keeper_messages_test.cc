@@ -9,6 +9,11 @@
 namespace gangrun::cluster {
 namespace {
 
+BroughtMessage brought_message() {
+  return {{"big"}, 1,           std::uint64_t{1} << 40U, {{"pipe", "a FIFO"}},
+          2,       {"log.txt"}, "it became shorter",     true};
+}
+
 std::vector<KeeperMessage> one_of_each() {
   const job::TaskId task{"worker", 3};
   HelloMessage hello;
@@ -49,31 +54,31 @@ std::vector<KeeperMessage> one_of_each() {
   adopt.handle = {{"pid", 7}};
   adopt.out_offset = std::uint64_t{1} << 40U;
   adopt.error_offset = 1;
-  return {
-      hello,
-      begin,
-      BegunMessage{"wine-1-ab"},
-      FileMessage{"src/train.py", 12, true},
-      FileMessage{"src/empty", 0, false, true},
-      start,
-      adopt,
-      ReleaseOthersMessage{},
-      StopMessage{1, std::chrono::milliseconds(1500)},
-      PingMessage{},
-      PongMessage{},
-      BringMessage{{"model/", "log.txt"}, true, 1000},
-      BringMessage{{}, true, 1000, "wine-1-ab", true},
-      OutputMessage{"model/last", 0, false, "step-7"},
-      BroughtMessage{{"big"}, 1, std::uint64_t{1} << 40U, {"log.txt"}, "it became shorter", true},
-      EndMessage{Kept::kWritten},
-      RemoveMessage{"wine-1"},
-      RemovedMessage{2, "wine-1-ab: its tasks live"},
-      WaitingMessage{"other jobs hold GPUs"},
-      AllocatedMessage{1, {{"pid", 7}}},
-      EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
-      LogsTakenMessage{std::uint64_t{1} << 40U},
-      LeavingMessage{},
-      RefusedMessage{"has no room"}};
+  return {hello,
+          begin,
+          BegunMessage{"wine-1-ab"},
+          FileMessage{"src/train.py", 12, true},
+          FileMessage{"src/empty", 0, false, true},
+          start,
+          adopt,
+          ReleaseOthersMessage{},
+          StopMessage{1, std::chrono::milliseconds(1500)},
+          PingMessage{},
+          PongMessage{},
+          BringMessage{{"model/", "log.txt"}, true, 1000},
+          BringMessage{{}, true, 1000, "wine-1-ab", true},
+          OutputMessage{"model/last", 0, false, "step-7", false},
+          OutputMessage{"runs/first", 0, false, "", true},
+          brought_message(),
+          EndMessage{Kept::kWritten},
+          RemoveMessage{"wine-1"},
+          RemovedMessage{2, "wine-1-ab: its tasks live"},
+          WaitingMessage{"other jobs hold GPUs"},
+          AllocatedMessage{1, {{"pid", 7}}},
+          EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
+          LogsTakenMessage{std::uint64_t{1} << 40U},
+          LeavingMessage{},
+          RefusedMessage{"has no room"}};
 }
 
 TEST(KeeperMessages, ComeBack) {

@@ -32,6 +32,12 @@ std::string count_words(std::uint64_t files) {
   return files == 1 ? "1 file" : base::format("{} files", files);
 }
 
+std::string all_words(std::uint64_t files, std::uint64_t folders) {
+  if (folders == 0) return count_words(files);
+  const std::string empty = base::format("{} empty folder{}", folders, folders == 1 ? "" : "s");
+  return files == 0 ? empty : base::format("{} and {}", count_words(files), empty);
+}
+
 std::string names_words(const std::vector<std::string>& names) {
   return base::first_and_more(
       names, kMaxNamed, [](const std::string& name) { return base::shorten(name, kMaxName); });
@@ -56,20 +62,27 @@ std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
   std::vector<std::string> bringers;
   std::vector<std::string> keepers;
   std::uint64_t files = 0;
+  std::uint64_t folders = 0;
   std::uint64_t bytes = 0;
   for (const HostReport& host : hosts) {
-    if (host.files > 0) bringers.push_back(host.host);
+    if (host.files + host.folders > 0) bringers.push_back(host.host);
     files += host.files;
+    folders += host.folders;
     bytes += host.bytes;
     keepers.push_back(base::format("{} ({})", host.host, host.folder));
   }
-  if (files > 0) {
+  if (files + folders > 0) {
     sentences.push_back(base::format("{} ({}) that tasks have written on {} are in {}",
-                                     count_words(files), size_words(bytes),
+                                     all_words(files, folders), size_words(bytes),
                                      base::first_and_more(bringers, kMaxNamed), folder));
   }
   for (const HostReport& host : hosts) {
     add_left(host, limit_mib, are_kept, sentences);
+    if (host.odd_files > 0) {
+      sentences.push_back(base::format(
+          "what tasks have made on host {} cannot all be brought, and stays in {}{}: {}", host.host,
+          host.folder, are_kept ? "" : " for a day", odd_words(host.odd, host.odd_files)));
+    }
     if (!host.missing.empty()) {
       sentences.push_back(
           base::format("no task on host {} has written {}", host.host, names_words(host.missing)));

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/found_outputs.h"
+
 namespace gangrun::cluster {
 
 // How the bringing of what a host's tasks have written went.
@@ -11,11 +13,14 @@ struct HostReport {
   std::string host;
   std::string folder;  // where it lies on the host
   std::uint64_t files = 0;
+  std::uint64_t folders = 0;  // empty ones
   std::uint64_t bytes = 0;
   // As the host says: over the limit, and not there at all.
   std::vector<std::string> left{};
   std::uint64_t left_files = 0;
   std::uint64_t left_bytes = 0;
+  std::vector<OddOutput> odd{};  // that cannot be brought
+  std::uint64_t odd_files = 0;
   std::vector<std::string> missing{};
   std::string failure{};  // empty: all was brought
 };

@@ -42,6 +42,18 @@ TEST(OutputsReport, WhatIsMissingAndWhatWasNotBroughtIsTold) {
                   "/c/wine-1-ab/work for a day, for `gangrun fetch`: No space left on device"));
 }
 
+TEST(OutputsReport, WhatCannotBeBroughtIsNamedAndEmptyFoldersAreCounted) {
+  HostReport host = report("gpu1", 1, 1);
+  host.folders = 2;
+  host.odd = {{"pipe", "a FIFO"}};
+  host.odd_files = 3;
+  EXPECT_THAT(outputs_report({host}, "/o", 256, false),
+              ElementsAre("1 file and 2 empty folders (1 B) that tasks have written on gpu1 are in "
+                          "/o",
+                          "what tasks have made on host gpu1 cannot all be brought, and stays in "
+                          "/c/wine-1-ab/work for a day: \"pipe\" (a FIFO) and 2 more"));
+}
+
 TEST(OutputsReport, FoldersThatAreKeptAreNamed) {
   EXPECT_THAT(outputs_report({report("gpu1", 0, 0)}, "/o", 256, true),
               ElementsAre("the folders of the job stay until `gangrun rm`: gpu1 "

@@ -151,8 +151,8 @@ void SshCluster::on(Host& host, const OutputMessage& message) {
   // It may not know yet that nobody waits any longer.
   if (!is_bringing(host)) return;
   await_more(host);
-  check_output(host, host.outputs->begin(
-                         {message.name, message.size, message.is_executable, message.target}));
+  check_output(host, host.outputs->begin({message.name, message.size, message.is_executable,
+                                          message.target, message.is_folder}));
 }
 
 void SshCluster::on(Host& host, const FileFrame& frame) {
@@ -180,6 +180,8 @@ void SshCluster::on(Host& host, const BroughtMessage& message) {
   host.report.left = first(message.left);
   host.report.left_files = message.left_files;
   host.report.left_bytes = message.left_bytes;
+  host.report.odd = message.odd;
+  host.report.odd_files = std::max<std::uint64_t>(message.odd_files, message.odd.size());
   host.report.missing = first(message.missing);
   host.report.failure = base::shorten(message.failure, kMaxFailure);
   if (message.is_gone) host.report.failure = "its folder is gone";
@@ -199,11 +201,15 @@ void SshCluster::end_bringing(Host& host) {
   host.bring_limit.reset();
   if (host.outputs != nullptr) {
     host.outputs->drop();
+    // What has no place here stays there.
+    if (host.report.failure.empty()) host.report.failure = host.outputs->skipped_words();
     host.report.files = host.outputs->files();
+    host.report.folders = host.outputs->folders();
     host.report.bytes = host.outputs->bytes();
   }
   host.outputs.reset();
-  const bool is_whole = host.report.failure.empty() && host.report.left_files == 0;
+  const bool is_whole =
+      host.report.failure.empty() && host.report.left_files == 0 && host.report.odd_files == 0;
   host.kept = options_.keep_folders ? Kept::kFolder : is_whole ? Kept::kNothing : Kept::kWritten;
 }
 

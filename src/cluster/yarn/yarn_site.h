@@ -32,6 +32,7 @@ struct FarOutput {
   std::uint64_t bytes = 0;
   std::int64_t modified_ms = 0;  // since the epoch
   bool is_executable = false;
+  bool is_folder = false;  // an empty one
 };
 
 // The jobs on a YARN cluster, seen from any machine with its configuration. A job is

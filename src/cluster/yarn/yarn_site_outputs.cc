@@ -67,6 +67,9 @@ Result<std::vector<FarOutput>> YarnSite::outputs(std::string_view job, const std
     folders.pop_front();
     GANGRUN_ASSIGN(const auto listed,
                    files_.list(base::format("{}/{}{}", top, owner, inside), soon()));
+    if (listed.empty() && !inside.empty()) {
+      outputs.push_back({.task = owner, .name = inside.substr(1), .is_folder = true});
+    }
     for (const hadoop::FileStatus& each : listed) {
       if (each.is_folder) {
         folders.emplace_back(owner, base::format("{}/{}", inside, each.name));

@@ -74,6 +74,10 @@ class RestBringing {
   // Why not all has come; empty: it has.
   [[nodiscard]] const std::string& failure() const { return *failure_; }
   [[nodiscard]] bool is_gone() const { return is_gone_; }
+  // What cannot be brought at all; empty: nothing.
+  [[nodiscard]] std::string odd() const {
+    return odd_files_ == 0 ? "" : cluster::odd_words(odd_, odd_files_);
+  }
   [[nodiscard]] const cluster::BroughtFiles& files() const { return files_; }
 
  private:
@@ -100,6 +104,8 @@ class RestBringing {
   TransferProgress& progress_;
   std::optional<std::string> failure_;
   bool is_gone_ = false;
+  std::vector<cluster::OddOutput> odd_;
+  std::uint64_t odd_files_ = 0;
   std::string name_;  // of the file that comes
   std::uint64_t size_ = 0;
   std::uint64_t got_ = 0;
@@ -158,7 +164,8 @@ void RestBringing::on_output(const cluster::OutputMessage& output) {
   name_ = base::harmless_sentence(base::format("{}/{}", record_.host, output.name));
   size_ = output.size;
   got_ = 0;
-  const auto begun = files_.begin({output.name, output.size, output.is_executable, output.target});
+  const auto begun = files_.begin(
+      {output.name, output.size, output.is_executable, output.target, output.is_folder});
   if (!begun.ok()) return trouble(begun.error().message);
   progress_.show(name_, 0, size_);
 }
@@ -179,6 +186,9 @@ void RestBringing::on_brought(const cluster::BroughtMessage& brought) {
   if (!brought.failure.empty()) return trouble(base::their_words(brought.failure));
   if (got_ < size_) return trouble(base::format("{} did not come whole", name_));
   if (brought.left_files > 0) return trouble("it has not brought all");
+  if (const std::string skipped = files_.skipped_words(); !skipped.empty()) return trouble(skipped);
+  odd_ = brought.odd;
+  odd_files_ = std::max<std::uint64_t>(brought.odd_files, odd_.size());
   failure_ = "";
 }
 
@@ -236,11 +246,19 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
     return ended;
   }
   const bool keeps = asking.spec.keep_folders;
-  link.send(cluster::MessageFrame{cluster::to_json(
-      cluster::EndMessage{keeps ? cluster::Kept::kFolder : cluster::Kept::kNothing})});
+  const std::string odd = bringing.odd();
+  if (!odd.empty()) {
+    // That stays as it is.
+    ended.brought.remark = base::format("host {}: what cannot be brought stays in {}/work: {}",
+                                        record.host, record.path, odd);
+  }
+  const auto kept = keeps         ? cluster::Kept::kFolder
+                    : odd.empty() ? cluster::Kept::kNothing
+                                  : cluster::Kept::kWritten;
+  link.send(cluster::MessageFrame{cluster::to_json(cluster::EndMessage{kept})});
   link.finish(deadline);
   ended.record->rest = cluster::Rest::kNothing;
-  if (link.wait_for_end(deadline) && !keeps) ended.record.reset();
+  if (link.wait_for_end(deadline) && kept == cluster::Kept::kNothing) ended.record.reset();
   return ended;
 }
 

@@ -1,6 +1,5 @@
 #include "cluster/ssh/node/output_sender.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,10 +33,16 @@ void OutputSender::begin(const cluster::BringMessage& wanted) {
   waiting_.assign(written->chosen.begin(), written->chosen.end());
   brought_.missing = std::move(written->missing);
   brought_.left_files = written->left.size();
-  for (const WorkFolder::Entry& entry : written->left) {
-    brought_.left_bytes += entry.size;
-    if (brought_.left.size() < cluster::kMaxNamedOutputs) brought_.left.push_back(entry.name);
+  for (const cluster::FoundOutput& output : written->left) {
+    brought_.left_bytes += output.size;
+    if (brought_.left.size() < cluster::kMaxNamedOutputs) brought_.left.push_back(output.name);
   }
+  for (cluster::OddOutput& odd : written->odd) add_odd(std::move(odd));
+}
+
+void OutputSender::add_odd(cluster::OddOutput odd) {
+  ++brought_.odd_files;
+  if (brought_.odd.size() < cluster::kMaxNamedOutputs) brought_.odd.push_back(std::move(odd));
 }
 
 void OutputSender::send(std::size_t bytes) {
@@ -55,17 +60,19 @@ void OutputSender::send(std::size_t bytes) {
 }
 
 void OutputSender::begin_next() {
-  const WorkFolder::Entry entry = std::move(waiting_.front());
+  const cluster::FoundOutput output = std::move(waiting_.front());
   waiting_.pop_front();
-  name_ = entry.name;
-  left_ = entry.size;
-  if (entry.target.empty()) {
-    const std::string path = base::format("{}/{}", folder_.path(), entry.name);
-    file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file_.valid()) return end(base::from_errno(errno, base::format("open {}", path)).message);
-    if (left_ == 0) file_.reset();
+  const bool is_file = output.kind == cluster::FoundOutput::Kind::kFile;
+  if (is_file) {
+    auto opened = cluster::open_output(folder_.path(), output.at);
+    // It does not stop the others.
+    if (!opened.ok()) return add_odd({output.name, opened.error().message});
+    name_ = output.name;
+    left_ = output.size;
+    if (left_ > 0) file_ = std::move(*opened);
   }
-  tell(cluster::OutputMessage{entry.name, entry.size, entry.is_executable, entry.target});
+  tell(cluster::OutputMessage{output.name, output.size, output.is_executable, output.target,
+                              output.kind == cluster::FoundOutput::Kind::kFolder});
 }
 
 std::size_t OutputSender::send_piece() {

@@ -29,12 +29,13 @@ class OutputSender {
   void tell(const cluster::KeeperMessage& message);
   void begin_next();
   std::size_t send_piece();
+  void add_odd(cluster::OddOutput odd);
   void end(std::string failure);
 
   const WorkFolder& folder_;
   Sink sink_;
   bool is_sending_ = false;
-  std::deque<WorkFolder::Entry> waiting_;
+  std::deque<cluster::FoundOutput> waiting_;
   cluster::BroughtMessage brought_;
   base::UniqueFd file_;  // that is being sent
   std::string name_;

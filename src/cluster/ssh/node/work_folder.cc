@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <set>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 #include "base/files.h"
@@ -20,16 +19,23 @@ namespace gangrun::node {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 using base::Result;
 
 constexpr std::size_t kMaxNotesBytes = std::size_t{256} << 20U;
 constexpr std::size_t kMaxNoteBytes = std::size_t{64} << 10U;
 constexpr const char* kPythonCache = "__pycache__";
 
-base::Error cannot_be_read(const std::string& path, const std::error_code& failed) {
-  return base::from_errno(failed.value(), base::format("read {}", path));
+// All folders that have one of these in them.
+template <typename Stamps>
+std::set<std::string> folders_of(const Stamps& stamps) {
+  std::set<std::string> folders;
+  for (const auto& [name, stamp] : stamps) {
+    for (std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0;
+         slash = name.rfind('/', slash - 1)) {
+      if (!folders.insert(name.substr(0, slash)).second) break;
+    }
+  }
+  return folders;
 }
 
 }  // namespace
@@ -39,16 +45,17 @@ base::Error cannot_be_read(const std::string& path, const std::error_code& faile
 Result<> WorkFolder::begin_file(const cluster::FileMessage& file) {
   GANGRUN_TRY(file_.begin(path_, file));
   name_ = file.name;
-  return file_.is_whole() && !file.is_folder ? note_whole_file() : Result<>();
+  while (name_.ends_with('/')) name_.pop_back();
+  return file_.is_whole() ? note_whole() : Result<>();
 }
 
 Result<> WorkFolder::add(std::string_view bytes) {
   GANGRUN_TRY(file_.add(bytes));
-  return file_.is_whole() ? note_whole_file() : Result<>();
+  return file_.is_whole() ? note_whole() : Result<>();
 }
 
 // Once it is closed: on NFS that changes it.
-Result<> WorkFolder::note_whole_file() {
+Result<> WorkFolder::note_whole() {
   const std::string path = base::format("{}/{}", path_, name_);
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
@@ -85,93 +92,51 @@ Result<WorkFolder::Stamps> WorkFolder::brought() const {
   return stamps;
 }
 
-Result<> WorkFolder::add_entry(const std::string& name, const Stamps* brought,
-                               std::vector<Entry>& entries) const {
-  if (entries.size() == kMaxWorkFiles) {
-    return base::Error{base::Code::kResourceExhausted,
-                       base::format("{} has more than {} files", path_, kMaxWorkFiles)};
-  }
-  const std::string path = base::format("{}/{}", path_, name);
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) {
-    return base::from_errno(errno, base::format("stat {}", path));
-  }
-  if (S_ISLNK(info.st_mode)) {
-    std::error_code failed;
-    const std::string target = fs::read_symlink(path, failed).string();
-    if (failed) return cannot_be_read(path, failed);
-    // One that is absolute means nothing elsewhere.
-    if (!target.starts_with('/')) entries.push_back({name, 0, false, target});
-    return {};
-  }
-  if (!S_ISREG(info.st_mode)) return {};
-  const Stamp stamp{static_cast<std::uint64_t>(info.st_size), info.st_ino, info.st_ctim.tv_sec,
-                    info.st_ctim.tv_nsec};
-  if (brought != nullptr) {
-    const auto known = brought->find(name);
-    if (known != brought->end() && known->second == stamp) return {};
-  }
-  entries.push_back({name, stamp.size, (info.st_mode & S_IXUSR) != 0});
-  return {};
-}
-
-// `name`: "" is all of the folder.
-Result<> WorkFolder::add_all(const std::string& name, const Stamps* brought,
-                             std::vector<Entry>& entries) const {
-  const fs::path top = name.empty() ? fs::path(path_) : fs::path(path_) / name;
-  std::error_code failed;
-  const auto status = fs::symlink_status(top, failed);
-  if (!fs::is_directory(status)) return add_entry(name, brought, entries);
-  for (auto at = fs::recursive_directory_iterator(top, failed);
-       !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
-    const bool is_folder = at->is_directory(failed) && !at->is_symlink(failed);
-    if (is_folder && at->path().filename() == kPythonCache) at.disable_recursion_pending();
-    if (is_folder) continue;
-    GANGRUN_TRY(add_entry(at->path().lexically_relative(path_).string(), brought, entries));
-  }
-  if (failed) return cannot_be_read(top.string(), failed);
-  return {};
-}
-
 Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& names, bool new_too,
                                                 std::uint64_t limit) const {
-  Written written;
-  for (std::string name : names) {
-    while (name.ends_with('/')) name.pop_back();
-    std::error_code failed;
-    if (leads_out(name)) {
-      return base::invalid_argument(base::format("'{}' is no file of a working folder", name));
-    }
-    if (!fs::exists(fs::symlink_status(fs::path(path_) / name, failed))) {
-      written.missing.push_back(name);
-      continue;
-    }
-    GANGRUN_TRY(add_all(name, nullptr, written.chosen));
+  for (const std::string& name : names) {
+    if (!leads_out(name)) continue;
+    return base::invalid_argument(base::format("'{}' is no file of a working folder", name));
   }
+  GANGRUN_ASSIGN(auto named, cluster::find_outputs(path_, {.names = names}));
+  Written written{std::move(named.found), {}, std::move(named.odd), std::move(named.missing)};
   if (!new_too) return written;
   std::set<std::string> known;
-  for (const Entry& entry : written.chosen) known.insert(entry.name);
+  for (const cluster::FoundOutput& output : written.chosen) known.insert(output.name);
+  for (const cluster::OddOutput& odd : written.odd) known.insert(odd.name);
   GANGRUN_ASSIGN(const Stamps stamps, brought());
-  std::vector<Entry> found;
-  GANGRUN_TRY(add_all("", &stamps, found));
-  std::sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.size, a.name) < std::pair(b.size, b.name);
+  const std::set<std::string> folders = folders_of(stamps);
+  const auto is_known = [&](const cluster::FoundOutput& output) {
+    const auto stamp = stamps.find(output.name);
+    if (output.kind == cluster::FoundOutput::Kind::kFolder) {
+      return stamp != stamps.end() || folders.contains(output.name);
+    }
+    return stamp != stamps.end() &&
+           stamp->second == Stamp{output.size, output.inode, output.changed_s, output.changed_ns};
+  };
+  GANGRUN_ASSIGN(auto all,
+                 cluster::find_outputs(path_, {.names = std::nullopt, .is_known = is_known}));
+  std::ranges::sort(all.found, {}, [](const cluster::FoundOutput& output) {
+    return std::pair(output.size, std::string_view(output.name));
   });
-  for (Entry& entry : found) {
-    if (known.contains(entry.name)) continue;
-    if (entry.size > limit) {
-      written.left.push_back(std::move(entry));
+  for (cluster::FoundOutput& output : all.found) {
+    if (known.contains(output.name)) continue;
+    if (output.size > limit) {
+      written.left.push_back(std::move(output));
       continue;
     }
-    limit -= entry.size;
-    written.chosen.push_back(std::move(entry));
+    limit -= output.size;
+    written.chosen.push_back(std::move(output));
+  }
+  for (cluster::OddOutput& odd : all.odd) {
+    if (!known.contains(odd.name)) written.odd.push_back(std::move(odd));
   }
   return written;
 }
 
 bool WorkFolder::has_new() const {
   const auto all = written({}, true, 0);
-  return !all.ok() || !all->chosen.empty() || !all->left.empty();
+  return !all.ok() || !all->chosen.empty() || !all->left.empty() || !all->odd.empty();
 }
 
 }  // namespace gangrun::node

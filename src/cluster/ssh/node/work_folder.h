@@ -1,21 +1,17 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/found_outputs.h"
 #include "cluster/ssh/keeper_messages.h"
 #include "cluster/ssh/node/incoming_file.h"
 
 namespace gangrun::node {
-
-// What is looked at in one folder; more than that stays on its host.
-inline constexpr std::size_t kMaxWorkFiles = 100'000;
 
 // The folder in which the tasks of a job work on a host that does not share the client's: what was
 // brought there, and what they have written since.
@@ -33,23 +29,15 @@ class WorkFolder {
   base::Result<> begin_file(const cluster::FileMessage& file);
   base::Result<> add(std::string_view bytes);
 
-  // A file, or a symbolic link where it has a target.
-  struct Entry {
-    std::string name;  // relative to the folder
-    std::uint64_t size = 0;
-    bool is_executable = false;
-    std::string target{};
-
-    friend bool operator==(const Entry&, const Entry&) = default;
-  };
   struct Written {
-    std::vector<Entry> chosen;
-    std::vector<Entry> left;  // over the limit
+    std::vector<cluster::FoundOutput> chosen;
+    std::vector<cluster::FoundOutput> left;  // over the limit
+    std::vector<cluster::OddOutput> odd;     // that cannot be brought
     std::vector<std::string> missing;
   };
-  // What is to be brought to the client: all that is at `names`, and with `new_too`, of what is new
-  // or has changed since it was brought, as many as have `limit` bytes together, the smallest
-  // first. Caches of compiled Python are not worth it.
+  // What is to be brought to the client: all that is at `names`, and what links there lead to; and
+  // with `new_too`, of what is new or has changed since it was brought, as many as have `limit`
+  // bytes together, the smallest first. Caches of compiled Python are not worth it.
   [[nodiscard]] base::Result<Written> written(const std::vector<std::string>& names, bool new_too,
                                               std::uint64_t limit) const;
   // Whether something is new or has changed; also where that cannot be found out.
@@ -67,13 +55,8 @@ class WorkFolder {
   };
   using Stamps = std::map<std::string, Stamp>;
 
-  base::Result<> note_whole_file();
+  base::Result<> note_whole();
   [[nodiscard]] base::Result<Stamps> brought() const;
-  base::Result<> add_all(const std::string& name, const Stamps* brought,
-                         std::vector<Entry>& entries) const;
-  base::Result<> add_entry(const std::string& name, const Stamps* brought,
-                           std::vector<Entry>& entries) const;
-
   std::string path_;
   std::string notes_;
   IncomingFile file_;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -42,9 +43,14 @@ class WorkFolderTest : public testing::Test {
     EXPECT_TRUE(found.ok()) << found.error().message;
     return found.ok() ? *found : WorkFolder::Written{};
   }
-  static std::vector<std::string> names_of(const std::vector<WorkFolder::Entry>& entries) {
+  // "name -> target", "folder/".
+  static std::vector<std::string> names_of(const std::vector<cluster::FoundOutput>& outputs) {
     std::vector<std::string> names;
-    for (const auto& entry : entries) names.push_back(entry.name);
+    for (const auto& output : outputs) {
+      const bool is_folder = output.kind == cluster::FoundOutput::Kind::kFolder;
+      names.push_back(output.name + (is_folder ? "/" : "") +
+                      (output.target.empty() ? "" : " -> " + output.target));
+    }
     return names;
   }
 
@@ -58,8 +64,39 @@ TEST_F(WorkFolderTest, AnEmptyFolderThatIsBroughtIsNothingNew) {
   ASSERT_TRUE(folder_.begin_file({.name = "logs/empty", .is_folder = true}).ok());
   EXPECT_TRUE(fs::is_directory(top_ / "work" / "logs" / "empty"));
   EXPECT_FALSE(folder_.has_new());
+  bring("conf/deep/a", "1");
+  fs::remove(top_ / "work/conf/deep/a");
+  EXPECT_FALSE(folder_.has_new());
   write("logs/empty/line", "written");
   EXPECT_TRUE(folder_.has_new());
+  EXPECT_THAT(names_of(written({"logs", "conf"}, false).chosen),
+              UnorderedElementsAre("logs/empty/line", "conf/deep/"));
+}
+
+// Links, empty folders and FIFOs were left out without a word, and removed.
+TEST_F(WorkFolderTest, WhatCannotBeBroughtIsNewAndNamed) {
+  fs::create_directories(top_ / "work/runs/first");
+  EXPECT_TRUE(folder_.has_new());
+  EXPECT_THAT(names_of(written({}, true).chosen), ElementsAre("runs/first/"));
+  fs::remove_all(top_ / "work/runs");
+  EXPECT_FALSE(folder_.has_new());
+  ASSERT_EQ(::mkfifo((top_ / "work/pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(folder_.has_new());
+  fs::create_symlink("/etc/hostname", top_ / "work/absolute");
+  EXPECT_THAT(
+      written({}, true).odd,
+      UnorderedElementsAre(cluster::OddOutput{"pipe", "a FIFO"},
+                           cluster::OddOutput{"absolute", "a link that leads out of the folder"}));
+  EXPECT_THAT(written({"pipe"}, false).odd, ElementsAre(cluster::OddOutput{"pipe", "a FIFO"}));
+  EXPECT_THAT(written({"pipe"}, true).odd.size(), 2U);
+}
+
+TEST_F(WorkFolderTest, ANamedLinkComesWithWhatItLeadsTo) {
+  write("ckpt/weights", "12345");
+  write("other", "1");
+  fs::create_symlink((top_ / "work/ckpt").string(), top_ / "work/model");
+  EXPECT_THAT(names_of(written({"model/"}, false).chosen),
+              UnorderedElementsAre("model -> ckpt", "ckpt/weights"));
 }
 
 // What tasks had written was removed with the folder, with status 0.
@@ -72,13 +109,10 @@ TEST_F(WorkFolderTest, WhatIsNewOrHasChangedIsFound) {
   write("models/last/weights", "12345");
   fs::create_symlink("last", top_ / "work/models/best");
   write("__pycache__/train.pyc", "compiled");
-  fs::create_symlink("/etc/hostname", top_ / "work/absolute");
   EXPECT_TRUE(folder_.has_new());
   const auto found = written({}, true);
-  EXPECT_THAT(found.chosen,
-              UnorderedElementsAre(WorkFolder::Entry{"train.py", 8, false},
-                                   WorkFolder::Entry{"models/last/weights", 5, false},
-                                   WorkFolder::Entry{"models/best", 0, false, "last"}));
+  EXPECT_THAT(names_of(found.chosen),
+              UnorderedElementsAre("train.py", "models/last/weights", "models/best -> last"));
   EXPECT_THAT(found.left, IsEmpty());
 }
 

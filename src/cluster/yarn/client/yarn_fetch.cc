@@ -5,8 +5,12 @@
 
 #include <cerrno>
 #include <ctime>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cluster/brought_files.h"
 
 namespace gangrun::client {
@@ -14,6 +18,8 @@ namespace gangrun::client {
 namespace {
 
 using base::Result;
+
+constexpr std::size_t kMaxNamedSkipped = 3;
 
 timespec time_of(const cluster::FarOutput& output) {
   constexpr std::int64_t kMillisecondsOfSecond = 1000;
@@ -37,22 +43,33 @@ Result<> fetch_far_outputs(
     const std::string& folder,
     const std::function<void(const std::string&, std::uint64_t, std::uint64_t)>& progress) {
   GANGRUN_ASSIGN(const auto outputs, site.outputs(job, task));
+  std::vector<std::string> skipped;
+  const auto note_skipped = [&skipped](const cluster::BroughtFiles& files) {
+    std::string words = files.skipped_words();
+    if (words.empty()) return false;
+    skipped.push_back(std::move(words));
+    return true;
+  };
   for (const cluster::FarOutput& output : outputs) {
     if (output.task.find('/') != std::string::npos) {
       return base::invalid_argument(base::format("'{}' is no folder of a task", output.task));
     }
     const std::string own = base::format("{}/{}", folder, output.task);
     const std::string path = base::format("{}/{}", own, output.name);
-    if (is_here(path, output)) continue;
+    if (!output.is_folder && is_here(path, output)) continue;
     const std::string shown = base::format("{}/{}", output.task, output.name);
     cluster::BroughtFiles files(own, 0);
-    GANGRUN_TRY(files.begin({output.name, output.bytes, output.is_executable}));
+    GANGRUN_TRY(
+        files.begin({output.name, output.bytes, output.is_executable, "", output.is_folder}));
+    // One that has no place here does not stop the others.
+    if (note_skipped(files) || output.is_folder) continue;
     progress(shown, 0, output.bytes);
     GANGRUN_TRY(site.read_output(job, output, [&](std::string_view piece) -> Result<> {
       GANGRUN_TRY(files.add(piece));
       progress(shown, files.bytes(), output.bytes);
       return {};
     }));
+    if (note_skipped(files)) continue;
     if (files.bytes() < output.bytes) {
       return base::Error{base::Code::kDataLoss,
                          base::format("{} became shorter while it was brought", shown)};
@@ -63,7 +80,9 @@ Result<> fetch_far_outputs(
       return base::from_errno(errno, base::format("set the time of {}", path));
     }
   }
-  return {};
+  if (skipped.empty()) return {};
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::first_and_more(skipped, kMaxNamedSkipped)};
 }
 
 }  // namespace gangrun::client

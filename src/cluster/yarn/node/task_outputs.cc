@@ -1,6 +1,5 @@
 #include "cluster/yarn/node/task_outputs.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "cluster/found_outputs.h"
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/node/container.h"
 #include "cluster/yarn/node/output_files.h"
@@ -67,11 +67,12 @@ Result<hadoop::WebHdfs> open_files(const Order& order, bool can_be_cut_short) {
   return hadoop::WebHdfs(std::move(system), std::move(options));
 }
 
-Result<> write(hadoop::WebHdfs& files, const OutputFile& file, const std::string& to,
-               base::Instant deadline) {
-  const base::UniqueFd fd(
-      ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!fd.valid()) return base::from_errno(errno, "open");
+Result<> write(hadoop::WebHdfs& files, const std::string& folder, const cluster::FoundOutput& file,
+               const std::string& to, base::Instant deadline) {
+  if (file.kind == cluster::FoundOutput::Kind::kFolder) {
+    return files.make_folders(to, cluster::kOwnFolder, soon());
+  }
+  GANGRUN_ASSIGN(const base::UniqueFd fd, cluster::open_output(folder, file.at));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return base::from_errno(errno, "stat");
   const net::FileSlice slice{fd.get(), 0, static_cast<std::uint64_t>(info.st_size)};
@@ -86,9 +87,10 @@ std::vector<std::string> write_all(hadoop::WebHdfs& files, const Order& order,
   const base::Instant deadline = std::chrono::steady_clock::now() + kOutputsLimit;
   std::vector<std::string> unfinished;
   std::size_t failures = 0;  // one after the other
-  for (const OutputFile& file : end.files.chosen) {
+  for (const cluster::FoundOutput& file : end.files.chosen) {
     if (!order.is_cut_short->load()) {
-      const auto written = write(files, file, base::format("{}/{}", folder, file.name), deadline);
+      const auto written = write(files, order.working_folder, file,
+                                 base::format("{}/{}", folder, file.name), deadline);
       if (written.ok()) {
         ++end.written;
         failures = 0;
