@@ -23,6 +23,10 @@ inline constexpr std::size_t kMaxImageBytes = 255;
 inline constexpr std::size_t kMaxMounts = 64;
 inline constexpr std::size_t kMaxZooKeeperHosts = 32;
 inline constexpr std::size_t kMaxFiles = 10'000;
+// Of a file in a task's folder: of its name between slashes (Linux: NAME_MAX), and of all of it.
+// The folder has the rest of Linux's PATH_MAX.
+inline constexpr std::size_t kMaxFileNamePartBytes = 255;
+inline constexpr std::size_t kMaxFileNameBytes = 3072;
 inline constexpr std::size_t kMaxOutputs = 64;                 // of the job, or of one task type
 inline constexpr std::size_t kMaxArchives = 64;                // of the job, or of one task type
 inline constexpr std::size_t kMaxEnvironmentVariables = 1000;  // of the job, or of one task type

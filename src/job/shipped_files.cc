@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "job/limits.h"
 #include "job/units.h"
 
 namespace gangrun::job {
@@ -43,12 +44,7 @@ class Names {
   // Whether the file is new; an error if its name is none there, or another one has its name, or
   // would lie where it does.
   Result<bool> add(const std::string& name, const std::string& source) {
-    if (!base::is_valid_utf8(name)) {
-      return base::invalid_argument(
-          base::format("files: {} cannot be a name in the tasks' folder; allowed on a cluster: "
-                       "UTF-8; another name is given behind a '#'",
-                       in_quotes(name)));
-    }
+    GANGRUN_TRY(check_file_name(name));
     const auto [entry, is_new] = sources_.emplace(name, source);
     if (!is_new) {
       if (entry->second == source) return false;
@@ -60,6 +56,12 @@ class Names {
       if (outer == sources_.end()) continue;
       if (outer->second + name.substr(slash) == source) return false;
       return clash(name, outer->second, source);
+    }
+    // Those that came first and would lie in it.
+    for (auto inner = sources_.lower_bound(name + "/");
+         inner != sources_.end() && inner->first.starts_with(name + "/"); ++inner) {
+      if (source + inner->first.substr(name.size()) == inner->second) continue;
+      return clash(inner->first, inner->second, source);
     }
     return true;
   }
@@ -161,6 +163,25 @@ LocalFile split_name(std::string_view text) {
   const std::size_t hash = text.rfind('#');
   if (hash == std::string_view::npos || hash == 0) return {std::string(text), ""};
   return {std::string(text.substr(0, hash)), std::string(text.substr(hash + 1))};
+}
+
+Result<> check_file_name(const std::string& name) {
+  if (!base::is_valid_utf8(name)) {
+    return base::invalid_argument(
+        base::format("files: {} cannot be a name in the tasks' folder; allowed on a cluster: "
+                     "UTF-8; another name is given behind a '#'",
+                     in_quotes(name)));
+  }
+  const auto parts = base::split(name, '/');
+  const bool fits =
+      name.size() <= kMaxFileNameBytes && std::ranges::all_of(parts, [](const std::string& part) {
+        return part.size() <= kMaxFileNamePartBytes;
+      });
+  if (fits) return {};
+  return base::invalid_argument(base::format(
+      "files: {} ({} bytes) is too long for a name in the tasks' folder; allowed: {} bytes, and {} "
+      "between slashes",
+      in_quotes(name), name.size(), kMaxFileNameBytes, kMaxFileNamePartBytes));
 }
 
 Result<ShippedFiles> shipped_files(

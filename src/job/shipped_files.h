@@ -60,6 +60,10 @@ base::Result<ClusterFile> cluster_file(std::string_view url);
 // Whoever has a file whose own name has a "#" looks for that first.
 LocalFile split_name(std::string_view text);
 
+// A name in the tasks' folder that no machine could have is an error: one that is not UTF-8, or too
+// long.
+base::Result<> check_file_name(const std::string& name);
+
 // All `files` by their own names or the ones behind "#", and the words of commands that are
 // relative paths of regular files inside `folder` by these paths; a line for the shell is not
 // looked into. `folder` is where the command was called, absolute; `kind_of` says what there is at

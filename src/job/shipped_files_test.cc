@@ -112,6 +112,31 @@ TEST(ShippedFiles, TwoFilesOfOneNameAreRefused) {
             "tasks' folder; allowed: one of each name");
 }
 
+// The dry run took it, and the hosts refused it.
+TEST(ShippedFiles, AFileThatIsNeededAsAFolderIsRefusedWhicheverComesFirst) {
+  EXPECT_EQ(shipped_files_error(job_of({"train.py#x/b", "../other.py#x"})),
+            "files: '/home/ann/wine/train.py' and '/home/ann/other.py' would both be 'x/b' in the "
+            "tasks' folder; allowed: one of each name");
+  EXPECT_EQ(shipped_files_error(job_of({"../other.py#x", "train.py#x/b"})),
+            "files: '/home/ann/other.py' and '/home/ann/wine/train.py' would both be 'x/b' in the "
+            "tasks' folder; allowed: one of each name");
+  EXPECT_EQ(shipped_files_error(job_of({"train.py#x!b", "src/train.py#src/train.py", "src"})), "");
+}
+
+TEST(ShippedFiles, ANameThatNoMachineCouldHaveIsRefused) {
+  const std::string part(255, 'n');
+  std::string deep = part;
+  for (int i = 1; i < 12; ++i) deep += "/" + part;
+  EXPECT_EQ(deep.size(), 3071U);
+  EXPECT_EQ(shipped_files_error(job_of({"train.py#" + deep})), "");
+  for (const std::string& name : {deep + "/n", part + "n", "a/" + part + "n"}) {
+    EXPECT_THAT(shipped_files_error(job_of({"train.py#" + name})),
+                testing::EndsWith("…' (" + std::to_string(name.size()) +
+                                  " bytes) is too long for a name in the tasks' folder; allowed: "
+                                  "3072 bytes, and 255 between slashes"));
+  }
+}
+
 TEST(ShippedFiles, WhatIsNotThereIsRefused) {
   EXPECT_EQ(shipped_files_error(job_of({"nothing.py"})),
             "files: 'nothing.py': there is no such file or folder");

@@ -1,22 +1,17 @@
 #include "cluster/ssh/client/ssh_backend.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
-#include "client/prepare.h"
+#include "cluster/ssh/client/host_files.h"
 #include "cluster/ssh/host_addresses.h"
 #include "cluster/ssh/ssh_cluster.h"
 #include "cluster/ssh/ssh_options.h"
 #include "cluster/ssh/ssh_rules.h"
-#include "job/shipped_files.h"
 
 namespace gangrun::client {
 
@@ -31,50 +26,6 @@ constexpr std::size_t kMaxNamed = 3;
 // What a Python environment on a shared disk needs, and no more: all else is a host's own.
 constexpr const char* kSharedVariables[] = {"PATH",        "PYTHONPATH",   "LD_LIBRARY_PATH",
                                             "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"};
-
-Result<> add_file(const std::filesystem::path& path, std::string name,
-                  std::vector<cluster::HostFile>& files) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    return base::from_errno(errno, base::format("files: stat {}", path.string()));
-  }
-  files.push_back({.path = path.string(),
-                   .name = std::move(name),
-                   .size = static_cast<std::uint64_t>(info.st_size),
-                   .is_executable = (info.st_mode & S_IXUSR) != 0});
-  return {};
-}
-
-void add_folder(std::string name, std::vector<cluster::HostFile>& files) {
-  files.push_back({.path = {}, .name = std::move(name), .size = 0, .is_folder = true});
-}
-
-// Those that a host without the working folder is to have.
-Result<std::vector<cluster::HostFile>> files_of(const job::JobSpec& spec,
-                                                const std::string& folder) {
-  GANGRUN_ASSIGN(const auto shipped, job::shipped_files(spec, folder, kind_of));
-  std::vector<cluster::HostFile> files;
-  for (const job::LocalFile& file : shipped.local) {
-    if (kind_of(file.path) != job::FileKind::kFolder) {
-      GANGRUN_TRY(add_file(file.path, file.name, files));
-      continue;
-    }
-    std::error_code failed;
-    add_folder(file.name, files);
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(file.path, failed)) {
-      const std::string inside = entry.path().lexically_relative(file.path).string();
-      // Empty ones come too.
-      if (entry.is_directory(failed)) add_folder(base::format("{}/{}", file.name, inside), files);
-      if (!entry.is_regular_file(failed)) continue;
-      GANGRUN_TRY(add_file(entry.path(), base::format("{}/{}", file.name, inside), files));
-    }
-    if (failed) {
-      return base::invalid_argument(
-          base::format("files: '{}' cannot be read: {}", file.path, failed.message()));
-    }
-  }
-  return files;
-}
 
 std::map<std::string, std::string> shared_environment() {
   std::map<std::string, std::string> environment;
@@ -190,7 +141,7 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   options.keep_folders = input.spec.keep_folders;
   options.output_folder = paths.outputs();
   options.hosts_file = paths.hosts();
-  GANGRUN_ASSIGN(options.files, files_of(input.spec, input.launch.working_folder));
+  GANGRUN_ASSIGN(options.files, host_files(input.spec, input.launch.working_folder));
   return std::unique_ptr<cluster::Cluster>(std::make_unique<cluster::SshCluster>(
       input.loop, input.logger, std::move(links_), std::move(options)));
 }

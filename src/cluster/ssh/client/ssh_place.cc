@@ -14,6 +14,7 @@
 #include "client/prepare.h"
 #include "client/run_session.h"
 #include "client/sites.h"
+#include "cluster/ssh/client/host_files.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/client/ssh_doctor.h"
 #include "cluster/ssh/client/ssh_removal.h"
@@ -24,7 +25,6 @@
 #include "cluster/ssh/ssh_rules.h"
 #include "cluster/ssh/where_tasks_work.h"
 #include "job/hosts.h"
-#include "job/shipped_files.h"
 #include "job/validate.h"
 
 namespace gangrun::client {
@@ -158,8 +158,8 @@ ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& 
                 ExitStatus::kBadInput);
   }
   // As a host without the working folder would get them.
-  const auto shipped = job::shipped_files(spec, context.folder, kind_of);
-  if (!shipped.ok()) return fail(context, shipped.error(), ExitStatus::kBadInput);
+  const auto files = host_files(spec, context.folder);
+  if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
   // For commands that look for the job later, from elsewhere.
   std::string& config = cluster::edit_ssh(spec).config;
   if (!config.empty()) config = in_folder(context.folder, config);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/ssh/ssh_cluster.h"
+#include "job/spec.h"
+
+namespace gangrun::client {
+
+// The files and folders that a host without the working folder is to have, with all that is in
+// them. A name that no host could have is an error.
+base::Result<std::vector<cluster::HostFile>> host_files(const job::JobSpec& spec,
+                                                        const std::string& folder);
+
+}  // namespace gangrun::client

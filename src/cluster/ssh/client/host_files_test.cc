@@ -1,0 +1,39 @@
+#include "cluster/ssh/client/host_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace gangrun::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(HostFiles, AreThoseOfTheJobWithTheirFolders) {
+  const fs::path top = fs::path(testing::TempDir()) / "host-files";
+  fs::remove_all(top);
+  fs::create_directories(top / "conf/empty");
+  std::ofstream(top / "conf" / std::string(100, 'c')) << "1";
+  job::JobSpec spec;
+  spec.tasks.emplace_back().type = "worker";
+  spec.files = {"conf#c"};
+  const auto files = host_files(spec, top.string());
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  std::vector<std::string> names;
+  for (const cluster::HostFile& file : *files) names.push_back(file.name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("c", "c/empty", "c/" + std::string(100, 'c')));
+
+  // Hosts refused it, after the dry run had taken it.
+  std::string deep = "d";
+  while (deep.size() < 3000) deep += "/d";
+  spec.files = {"conf#" + deep};
+  EXPECT_THAT(host_files(spec, top.string()).error().message,
+              testing::HasSubstr("is too long for a name in the tasks' folder"));
+  fs::remove_all(top);
+}
+
+}  // namespace
+}  // namespace gangrun::client
