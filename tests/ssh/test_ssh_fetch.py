@@ -74,7 +74,7 @@ def test_a_fetch_that_is_interrupted_leaves_the_rest_on_its_host(private, run_on
     one, two = private.hosts.names
     fetch = subprocess.Popen([gangrun, "fetch", "last", one], env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    wait_until(lambda: any(name.endswith("part") for name in outputs(home)), "the first bytes", LIMIT_S)
+    wait_until(lambda: any(name.startswith(".gangrun-") for name in outputs(home)), "the first bytes", LIMIT_S)
     private.freeze(one)
     fetch.send_signal(signal.SIGINT)
     said, _ = fetch.communicate(timeout=LIMIT_S)

@@ -136,7 +136,7 @@ def test_a_full_disk_here_leaves_the_files_there(private, run_on_ssh, home, tmp_
         done = run(run_on_ssh, private, command=command)
         assert done.status == 0, done
         assert "was not all brought, and stays in" in done.stderr and "No space left on device" in done.stderr, done
-        assert not [name for name in outputs(home) if name.endswith("part")]
+        assert not [name for name in outputs(home) if ".gangrun-" in name]
     finally:
         subprocess.run(["umount", "-l", home], check=True, timeout=30)
     for name in private.hosts.names:
