@@ -64,7 +64,7 @@ class FoundOutputsTest : public testing::Test {
       fs::path(testing::TempDir()) /
       ("found-outputs-" +
        std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-  const fs::path work_ = top_ / "work";
+  const fs::path work_ = top_ / "own";
 };
 
 TEST_F(FoundOutputsTest, ANamedLinkIsBroughtWithWhatItLeadsToHoweverItIsWritten) {
@@ -72,7 +72,7 @@ TEST_F(FoundOutputsTest, ANamedLinkIsBroughtWithWhatItLeadsToHoweverItIsWritten)
   write("other");
   link("relative", "ckpt");
   link("absolute", work_ / "ckpt");
-  link("around", "../work/ckpt");
+  link("around", "../own/ckpt");
   link("deep/up", "../ckpt/5");
   link("chain", "relative/5");
   for (const char* slash : {"", "/", "//"}) {
