@@ -117,6 +117,26 @@ def test_a_job_from_its_begin_to_its_end(keep, start_agent, agents, base):
     assert run_folders(base) == [] and not agents()
 
 
+def test_a_folder_that_is_removed_while_the_job_runs_is_told(keep, start_agent, tmp_path):
+    """Lines were missing, with status 0 and without a word."""
+    keeper = keep()
+    start_agent(keeper.begin(), 1)
+    start_agent(keeper, 2)
+    (keeper.folder / "logs/worker-1.1.out").write_bytes(b"a line\n")
+    while not keeper.logs.get((1, False)):
+        keeper.keep(*keeper.next())
+    (keeper.folder / "logs/worker-1.1.out").unlink()
+    gone = keeper.told("logs_gone")
+    assert (gone["agents"], gone["is_folder_gone"]) == ([1], False)
+    # At once.
+    keeper.folder.rename(tmp_path / "gone")
+    gone = keeper.told("logs_gone")
+    assert (gone["agents"], gone["is_folder_gone"]) == ([2], True)
+    # It is not told that nothing was written.
+    found, last = brought(keeper)
+    assert found == {} and last["is_gone"] and "No such file" in last["failure"]
+
+
 def test_files_come_with_their_folders_and_can_be_executed_at_once(keep):
     keeper = keep().begin()
     script = b"#!/bin/sh\necho I run\n" + b"#" * 200_000

@@ -67,3 +67,21 @@ def test_ctrl_c_ends_the_wait_for_lines(slow_sshds, job_with_late_lines):
     assert job.wait() in (0, 130), job.said()[-2000:]
     assert_missing_are_counted(job, name)
     wait_for_nothing(slow_sshds)
+
+
+def test_lines_that_a_removed_folder_takes_along_are_told(private, start, run_gangrun, tmp_path):
+    """A cleaner removed the job's folder on the host: lines were missing, with status 0 and without a word."""
+    job = start(private, 1, "-r", "worker:2", "-f", "train.py", command="echo first; exec sleep 1000")
+    wait_until(lambda: job.said().count("first") == 2, job.said, LIMIT_S)
+    one, two = private.hosts.names
+    (folder,) = private.run_folders(one)
+    path = private.cache(one) / "gangrun/jobs" / folder
+    # At once: a cleaner takes some files before others.
+    path.rename(tmp_path / "gone")
+    wait_until(lambda: "was removed while the job ran" in (job.folder / "err").read_text(), job.said, LIMIT_S)
+    run_gangrun("kill", "last")
+    job.wait()
+    said = (job.folder / "err").read_text()
+    assert re.search(rf"host {one}'s folder {path} was removed while the job ran; lines of worker:\d after the first 6 bytes are missing", said), said
+    assert f"host {one} was not brought, and is lost: {path}/work is gone" in said, said
+    assert f"host {two}'s folder" not in said

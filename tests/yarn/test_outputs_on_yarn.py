@@ -20,7 +20,8 @@ decides = pytest.mark.parametrize("security", ["simple", SECURE])
 WRITE = r'''
 mkdir -p 'model/deep er' && echo "weights of $GANGRUN_TASK_INDEX" > "model/deep er/wei ght.$GANGRUN_TASK_INDEX"
 echo ü > model/größe; : > model/empty; echo 'echo ran' > model/run.sh; chmod +x model/run.sh
-ln -s größe model/latest; ln -s /etc/passwd model/passwd; echo scratch > scratch; echo said
+ln -s größe model/latest; ln -s 'deep er' model/deepest; mkdir -p model/runs/first; ln -s /etc/passwd model/passwd
+echo scratch > scratch; echo said
 '''
 
 
@@ -60,7 +61,7 @@ def far_folder(jobs, job):
     return sorted(each["pathSuffix"] for each in json.loads(body)["FileStatuses"]["FileStatus"])
 
 
-FILES = ["model/deep er/wei ght", "model/empty", "model/größe", "model/latest", "model/run.sh"]
+FILES = ["model/deep er/wei ght", "model/deepest/wei ght", "model/empty", "model/größe", "model/latest", "model/run.sh"]
 
 
 @decides
@@ -75,8 +76,9 @@ def test_what_is_named_goes_to_hdfs_and_is_fetched(jobs, home, security):
     assert here["worker-0/model/latest"].read_text() == "ü\n" == here["worker-0/model/größe"].read_text()
     assert {stat.S_IMODE(path.stat().st_mode) for path in here.values()} == {0o644, 0o755}
     assert os.access(here["worker-0/model/run.sh"], os.X_OK)
+    assert list((home / "outputs" / job).glob("worker-*/model/runs/first/")) != []
     # What was left out is named, in the run and later.
-    sentence = "outputs of worker:0 were not all kept: no file, or a link that leads elsewhere: model/passwd"
+    sentence = 'outputs of worker:0 were not all kept: what cannot be brought: "model/passwd" (a link that leads out of the folder)'
     assert sentence in done.stderr and sentence in jobs.order("why", job).stdout
     assert {task["lost_outputs"] for task in jobs.status(job)["tasks"]} == {sentence.partition("kept: ")[2]}
     assert "gangrun: outputs: it has written no nothing" in done.stdout + done.stderr

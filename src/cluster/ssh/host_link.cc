@@ -287,11 +287,12 @@ void HostLink::on_first_message(const base::Json& json) {
             limit_.reset();
             callbacks_.on_up();
           },
-          [this](base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
-                             ReleaseOthersMessage, StopMessage, PingMessage, BringMessage,
-                             EndMessage, RemoveMessage, WaitingMessage, AllocatedMessage,
-                             EndedMessage, OutputMessage, BroughtMessage, RemovedMessage,
-                             LogsTakenMessage, LeavingMessage, PongMessage> auto&) {
+          [this](
+              base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
+                          ReleaseOthersMessage, StopMessage, PingMessage, BringMessage, EndMessage,
+                          RemoveMessage, WaitingMessage, AllocatedMessage, EndedMessage,
+                          OutputMessage, BroughtMessage, RemovedMessage, LogsTakenMessage,
+                          LeavingMessage, PongMessage, LogsGoneMessage> auto&) {
             fail("is not understood: no hello came first");
           },
       },

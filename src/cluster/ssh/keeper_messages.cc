@@ -181,6 +181,10 @@ Json json_of(const EndedMessage& each) {
 
 Json json_of(const LogsTakenMessage& each) { return {{"op", "logs_taken"}, {"bytes", each.bytes}}; }
 
+Json json_of(const LogsGoneMessage& each) {
+  return {{"op", "logs_gone"}, {"agents", each.agents}, {"is_folder_gone", each.is_folder_gone}};
+}
+
 Json json_of(const LeavingMessage& /*each*/) { return {{"op", "leaving"}}; }
 
 Json json_of(const RefusedMessage& each) { return {{"op", "refused"}, {"detail", each.detail}}; }
@@ -367,6 +371,14 @@ Result<KeeperMessage> read_brought(const KeeperReader& reader) {
   return KeeperMessage(std::move(brought));
 }
 
+Result<KeeperMessage> read_logs_gone(const KeeperReader& reader) {
+  GANGRUN_TRY(reader.only({"agents", "is_folder_gone"}));
+  LogsGoneMessage gone;
+  GANGRUN_ASSIGN(gone.agents, reader.get<std::vector<std::uint32_t>>("agents"));
+  GANGRUN_ASSIGN(gone.is_folder_gone, reader.get<bool>("is_folder_gone"));
+  return KeeperMessage(std::move(gone));
+}
+
 Result<KeeperMessage> read_end(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({"kept"}));
   GANGRUN_ASSIGN(const auto kept, reader.get<std::string>("kept"));
@@ -463,6 +475,7 @@ Result<KeeperMessage> keeper_message_from_json(const Json& json) {
   if (op == "allocated") return read_allocated(reader);
   if (op == "ended") return read_ended(reader);
   if (op == "logs_taken") return read_logs_taken(reader);
+  if (op == "logs_gone") return read_logs_gone(reader);
   if (op == "leaving") return read_empty<LeavingMessage>(reader);
   if (op == "refused") return read_text(reader, "detail", &RefusedMessage::detail);
   return base::invalid_argument(

@@ -196,6 +196,13 @@ struct EndedMessage {
   std::uint64_t error_size = 0;
 };
 
+// Logs of these agents were removed there: what they write from now on comes no more. Or the whole
+// folder of the job was, which is no end of it.
+struct LogsGoneMessage {
+  std::vector<std::uint32_t> agents;
+  bool is_folder_gone = false;
+};
+
 // Of gangrun: so many bytes of logs have come since the last one.
 struct LogsTakenMessage {
   std::uint64_t bytes = 0;
@@ -214,13 +221,14 @@ using KeeperMessage =
                  ReleaseOthersMessage, StopMessage, PingMessage, BringMessage, EndMessage,
                  RemoveMessage, WaitingMessage, AllocatedMessage, EndedMessage, OutputMessage,
                  BroughtMessage, RemovedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage,
-                 PongMessage>;
+                 PongMessage, LogsGoneMessage>;
 
 // Those that only a host sends.
 template <typename T>
-concept MessageOfAHost = base::OneOf<T, HelloMessage, BegunMessage, WaitingMessage,
-                                     AllocatedMessage, EndedMessage, OutputMessage, BroughtMessage,
-                                     RemovedMessage, LeavingMessage, RefusedMessage, PongMessage>;
+concept MessageOfAHost =
+    base::OneOf<T, HelloMessage, BegunMessage, WaitingMessage, AllocatedMessage, EndedMessage,
+                OutputMessage, BroughtMessage, RemovedMessage, LeavingMessage, RefusedMessage,
+                PongMessage, LogsGoneMessage>;
 
 base::Json to_json(const KeeperMessage& message);
 // Of the client's: whether it makes sense only once a job has begun.

@@ -77,6 +77,7 @@ std::vector<KeeperMessage> one_of_each() {
           AllocatedMessage{1, {{"pid", 7}}},
           EndedMessage{1, {.reason = job::Reason::kOutOfMemory, .signal = 9}, 7, 8},
           LogsTakenMessage{std::uint64_t{1} << 40U},
+          LogsGoneMessage{{1, 7}, true},
           LeavingMessage{},
           RefusedMessage{"has no room"}};
 }

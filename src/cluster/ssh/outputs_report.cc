@@ -87,7 +87,11 @@ std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
       sentences.push_back(
           base::format("no task on host {} has written {}", host.host, names_words(host.missing)));
     }
-    if (!host.failure.empty()) {
+    if (host.is_gone) {
+      sentences.push_back(base::format(
+          "what tasks have written on host {} was not brought, and is lost: {} is gone", host.host,
+          host.folder));
+    } else if (!host.failure.empty()) {
       sentences.push_back(
           base::format("what tasks have written on host {} was not all brought, and stays in {}{}, "
                        "for `gangrun fetch`: {}",

@@ -23,6 +23,7 @@ struct HostReport {
   std::uint64_t odd_files = 0;
   std::vector<std::string> missing{};
   std::string failure{};  // empty: all was brought
+  bool is_gone = false;   // the folder
 };
 
 // One sentence for each thing that its user is to know; of the hosts that are like others, one for

@@ -54,6 +54,15 @@ TEST(OutputsReport, WhatCannotBeBroughtIsNamedAndEmptyFoldersAreCounted) {
                           "/c/wine-1-ab/work for a day: \"pipe\" (a FIFO) and 2 more"));
 }
 
+TEST(OutputsReport, AFolderThatIsGoneKeepsNothing) {
+  HostReport host = report("gpu1", 0, 0);
+  host.failure = "its folder is gone";
+  host.is_gone = true;
+  EXPECT_THAT(outputs_report({host}, "/o", 256, false),
+              ElementsAre("what tasks have written on host gpu1 was not brought, and is lost: "
+                          "/c/wine-1-ab/work is gone"));
+}
+
 TEST(OutputsReport, FoldersThatAreKeptAreNamed) {
   EXPECT_THAT(outputs_report({report("gpu1", 0, 0)}, "/o", 256, true),
               ElementsAre("the folders of the job stay until `gangrun rm`: gpu1 "

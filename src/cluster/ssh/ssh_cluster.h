@@ -128,6 +128,7 @@ class SshCluster final : public Cluster {
   void on(Host& host, const OutputMessage& message);
   void on(Host& host, const FileFrame& frame);
   void on(Host& host, const BroughtMessage& message);
+  void on(Host& host, const LogsGoneMessage& message);
   void recall_hosts();
   void record_hosts() const;
   static Rest rest_of(const Host& host);

@@ -246,6 +246,7 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
                  [&](const EndedMessage& end) { on(host, end); },
                  [&](const OutputMessage& output) { on(host, output); },
                  [&](const BroughtMessage& brought) { on(host, brought); },
+                 [&](const LogsGoneMessage& gone) { on(host, gone); },
                  [&](const RefusedMessage& refused) { on(host, refused); },
                  [&](const PongMessage& /*pong*/) {
                    if (--host.pings < 0) refuse_message(host, "pong");

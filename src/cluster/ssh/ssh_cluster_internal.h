@@ -41,6 +41,7 @@ struct SshCluster::Agent {
   std::uint64_t out_size = 0;
   std::uint64_t error_size = 0;
   std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
+  bool are_logs_gone = false;                           // were removed on the host
 };
 
 struct SshCluster::Host {
@@ -71,6 +72,7 @@ struct SshCluster::Host {
   int pings = 0;                    // on this connection, that were not answered
   std::uint64_t log_bytes = 0;      // that came since the keeper was last told so
   std::uint64_t all_log_bytes = 0;  // that ever came
+  bool is_folder_gone = false;      // was removed there, and that was told
   bool has_said_room = false;       // that its lines wait for room
   bool has_refused = false;
   std::string trouble;     // why it is down

@@ -22,6 +22,8 @@ constexpr std::uint64_t kMaxAgentLog = std::uint64_t{2} << 20U;
 constexpr std::chrono::seconds kLinesSilence(30);
 // What a keeper of ours sends at most before it is told so, and more.
 constexpr std::uint64_t kMaxUntaken = std::uint64_t{4} << 20U;
+// How many tasks a sentence names.
+constexpr std::size_t kMaxNamed = 5;
 // How often it is looked whether there is room again: nobody tells.
 constexpr std::chrono::seconds kLookForRoom(1);
 // How much has come before the keeper is told so: it sends no more than four times that before.
@@ -98,6 +100,31 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
     emit(Remark{sentence});
   }
   heard_lines(host, frame.content.size());
+}
+
+// Once for each agent.
+void SshCluster::on(Host& host, const LogsGoneMessage& message) {
+  if (message.is_folder_gone && std::exchange(host.is_folder_gone, true)) {
+    return refuse_message(host, "logs_gone");
+  }
+  std::vector<std::string> tasks;
+  for (const std::uint32_t number : message.agents) {
+    Agent* agent = find(host, number);
+    if (agent == nullptr || std::exchange(agent->are_logs_gone, true)) continue;
+    tasks.push_back(base::format("{} after the first {} bytes", job::to_string(agent->task),
+                                 agent->out_told + agent->error_told));
+  }
+  if (tasks.empty() && !message.is_folder_gone) return;
+  std::string sentence =
+      message.is_folder_gone
+          ? base::format("host {}'s folder {} was removed while the job ran", host.name(),
+                         host.folder_path)
+          : base::format("logs on host {} were removed while the job ran", host.name());
+  if (!tasks.empty()) {
+    sentence += base::format("; lines of {} are missing", base::first_and_more(tasks, kMaxNamed));
+  }
+  logger_.error("{}", sentence);
+  emit(Remark{std::move(sentence)});
 }
 
 void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {

@@ -184,6 +184,7 @@ void SshCluster::on(Host& host, const BroughtMessage& message) {
   host.report.odd_files = std::max<std::uint64_t>(message.odd_files, message.odd.size());
   host.report.missing = first(message.missing);
   host.report.failure = base::shorten(message.failure, kMaxFailure);
+  host.report.is_gone = message.is_gone;
   if (message.is_gone) host.report.failure = "its folder is gone";
   end_bringing(host);
   settle_if_over();

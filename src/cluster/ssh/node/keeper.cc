@@ -310,9 +310,10 @@ void Keeper::on_event(const cluster::Event& event) {
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
-            agents_[*number].has_ended = true;
             // What has been written last comes before it, as far as that is quick.
             tell_some_logs(kLogsFirst);
+            look_for_gone_logs();
+            agents_[*number].has_ended = true;
             const auto [out, error] = logs_.sizes(*number);
             tell(cluster::EndedMessage{*number, each.why, out, error});
             tell_logs();
@@ -325,6 +326,7 @@ void Keeper::on_event(const cluster::Event& event) {
 void Keeper::tell_logs() {
   if (cluster_ == nullptr) return;
   if (out_.size() < kMaxWaiting) tell_some_logs(kMaxWaiting);
+  look_for_gone_logs();
   forget_told();
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
 }
@@ -332,6 +334,21 @@ void Keeper::tell_logs() {
 void Keeper::tell_some_logs(std::size_t bytes) {
   if (!has_client_ || on_the_way_ >= kMaxOnTheWay) return;
   (void)logs_.tell(std::min<std::uint64_t>(bytes, kMaxOnTheWay - on_the_way_));
+}
+
+// Somebody may clean up here.
+void Keeper::look_for_gone_logs() {
+  if (!has_client_) return;
+  const bool is_gone =
+      !is_folder_gone_ && ::access(folder_->path().c_str(), F_OK) != 0 && errno == ENOENT;
+  cluster::LogsGoneMessage gone{{}, is_gone};
+  for (auto& [number, agent] : agents_) {
+    if (agent.has_ended || agent.are_logs_gone || (!is_gone && !logs_.is_gone(number))) continue;
+    agent.are_logs_gone = true;
+    gone.agents.push_back(number);
+  }
+  is_folder_gone_ = is_folder_gone_ || is_gone;
+  if (is_gone || !gone.agents.empty()) tell(gone);
 }
 
 // Those that have ended and of which all lines were told, or are kept no longer.

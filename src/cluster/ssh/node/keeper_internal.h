@@ -39,7 +39,8 @@ class Keeper {
     job::TaskId task;
     int attempt = 0;
     bool is_allocated = false;
-    bool has_ended = false;  // told; its logs are not all
+    bool has_ended = false;      // told; its logs are not all
+    bool are_logs_gone = false;  // and that was told
   };
 
   void send(const cluster::Frame& frame);
@@ -61,6 +62,7 @@ class Keeper {
   std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
   void tell_logs();
   void tell_some_logs(std::size_t bytes);
+  void look_for_gone_logs();
   void forget_told();
   void refuse(std::string detail);
   base::Result<> remove(const cluster::RemoveMessage& message);
@@ -98,6 +100,7 @@ class Keeper {
   std::optional<WorkFolder> work_;
   std::optional<OutputSender> outputs_;
   bool is_of_the_past_ = false;  // the folder: its job is over, and it was kept
+  bool is_folder_gone_ = false;  // was removed by somebody else, and that was told
   bool has_client_ = true;
   bool is_refused_ = false;
   int status_ = 0;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/files.h"
 
@@ -69,6 +70,13 @@ bool LogFollower::tell(std::size_t bytes) {
     // What cannot be read now is not waited for here.
     if (!is_more || !told_any) return !is_more;
   }
+}
+
+bool LogFollower::is_gone(std::uint32_t agent) const {
+  return std::ranges::any_of(files_, [agent](const File& file) {
+    return file.agent == agent && file.offset > 0 && ::access(file.path.c_str(), F_OK) != 0 &&
+           errno == ENOENT;
+  });
 }
 
 bool LogFollower::is_told(std::uint32_t agent) const {

@@ -82,5 +82,17 @@ TEST_F(LogFollowerTest, CutsLongOnesIntoChunks) {
   EXPECT_EQ(frames_, 3U);
 }
 
+// Its lines were missing without a word.
+TEST_F(LogFollowerTest, ALogThatIsRemovedWhileItIsWrittenIsGone) {
+  follower_.add(1, folder_ + "/w-0.1", 0, 0);
+  EXPECT_FALSE(follower_.is_gone(1)) << "it appears with its first byte";
+  append("w-0.1.out", "one\n");
+  EXPECT_TRUE(follower_.tell(100));
+  EXPECT_FALSE(follower_.is_gone(1));
+  std::filesystem::remove(folder_ + "/w-0.1.out");
+  EXPECT_TRUE(follower_.is_gone(1));
+  EXPECT_FALSE(follower_.is_gone(2));
+}
+
 }  // namespace
 }  // namespace gangrun::node

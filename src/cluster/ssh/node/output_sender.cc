@@ -27,7 +27,10 @@ void OutputSender::begin(const cluster::BringMessage& wanted) {
   file_.reset();
   brought_ = {};
   auto written = folder_.written(wanted.names, wanted.new_too, wanted.limit);
-  if (!written.ok()) return end(written.error().message);
+  if (!written.ok()) {
+    brought_.is_gone = written.error().code == base::Code::kNotFound;
+    return end(written.error().message);
+  }
   // The others are where the client is.
   if (wanted.only_rest) written->chosen = std::exchange(written->left, {});
   waiting_.assign(written->chosen.begin(), written->chosen.end());
