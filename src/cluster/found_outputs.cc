@@ -79,6 +79,9 @@ class Finder {
   void add_odd(const std::string& name, std::string why) {
     if (known_.insert(name).second) found_.odd.push_back({name, std::move(why)});
   }
+  [[nodiscard]] bool is_known(const FoundOutput& output) const {
+    return search_.is_known && search_.is_known(output);
+  }
   void add(FoundOutput output);
   Result<> walk(Item top, bool is_named);
   void look_at(const Item& item, bool is_named);
@@ -104,7 +107,7 @@ Result<> Finder::start() {
 }
 
 void Finder::add(FoundOutput output) {
-  if (output.kind != Kind::kLink && search_.is_known && search_.is_known(output)) return;
+  if (is_known(output)) return;
   if (known_.insert(output.name).second) found_.found.push_back(std::move(output));
 }
 
@@ -144,6 +147,8 @@ std::string Finder::text_of(const std::string& link, const Target& target) const
 void Finder::look_at_link(const Item& item, bool is_named) {
   const auto target = target_of(item.at);
   if (!target.ok()) return add_odd(item.name, target.error().message);
+  FoundOutput link{.name = item.name, .kind = Kind::kLink, .at = target->at};
+  if (is_known(link)) return;
   std::vector<std::string> ways = item.ways;
   ways.push_back(parent_of(item.at));
   // What leads back to where it is has no end.
@@ -155,7 +160,8 @@ void Finder::look_at_link(const Item& item, bool is_named) {
     waiting_.push_back({target->at, item.name, std::move(ways)});
     return;
   }
-  add({.name = item.name, .kind = Kind::kLink, .target = text_of(item.at, *target)});
+  link.target = text_of(item.at, *target);
+  add(std::move(link));
   // Of all of the folder, what it leads to is found anyway.
   if (search_.names && (is_named || !leads_back)) {
     waiting_.push_back({target->at, target->at, {}});

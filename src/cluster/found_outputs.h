@@ -55,7 +55,7 @@ struct OutputSearch {
   std::optional<std::vector<std::string>> names;
   // Where links cannot be kept, what they lead to is found under their names.
   bool follows_links = false;
-  // What is not wanted; not called for links. Absent: nothing.
+  // What is not wanted: of a link, `at` is what it leads to. Absent: nothing.
   std::function<bool(const FoundOutput&)> is_known{};
 };
 

@@ -25,6 +25,14 @@ constexpr std::size_t kMaxNotesBytes = std::size_t{256} << 20U;
 constexpr std::size_t kMaxNoteBytes = std::size_t{64} << 10U;
 constexpr const char* kPythonCache = "__pycache__";
 
+// Commands that Python starts with files work in gangrun-tasks/TYPE-INDEX, in which each file is a
+// link (python/gangrun/_job.py). That is not the task's.
+bool is_given(const cluster::FoundOutput& output) {
+  const auto parts = base::split(output.name, '/');
+  return output.kind == cluster::FoundOutput::Kind::kLink && parts.size() == 3 &&
+         parts[0] == "gangrun-tasks" && parts[2] == output.at;
+}
+
 // All folders that have one of these in them.
 template <typename Stamps>
 std::set<std::string> folders_of(const Stamps& stamps) {
@@ -98,7 +106,7 @@ Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& 
     if (!leads_out(name)) continue;
     return base::invalid_argument(base::format("'{}' is no file of a working folder", name));
   }
-  GANGRUN_ASSIGN(auto named, cluster::find_outputs(path_, {.names = names}));
+  GANGRUN_ASSIGN(auto named, cluster::find_outputs(path_, {.names = names, .is_known = is_given}));
   Written written{std::move(named.found), {}, std::move(named.odd), std::move(named.missing)};
   if (!new_too) return written;
   std::set<std::string> known;
@@ -107,6 +115,7 @@ Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& 
   GANGRUN_ASSIGN(const Stamps stamps, brought());
   const std::set<std::string> folders = folders_of(stamps);
   const auto is_known = [&](const cluster::FoundOutput& output) {
+    if (output.kind == cluster::FoundOutput::Kind::kLink) return is_given(output);
     const auto stamp = stamps.find(output.name);
     if (output.kind == cluster::FoundOutput::Kind::kFolder) {
       return stamp != stamps.end() || folders.contains(output.name);

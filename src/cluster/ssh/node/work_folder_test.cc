@@ -91,6 +91,23 @@ TEST_F(WorkFolderTest, WhatCannotBeBroughtIsNewAndNamed) {
   EXPECT_THAT(written({"pipe"}, true).odd.size(), 2U);
 }
 
+TEST_F(WorkFolderTest, TheLinksByWhichCommandsOfPythonHaveTheirFilesAreNotTheTasks) {
+  bring("data.csv", "1");
+  bring("conf/a", "1");
+  const fs::path own = top_ / "work/gangrun-tasks/worker-0";
+  fs::create_directories(own);
+  for (const char* name : {"data.csv", "conf"})
+    fs::create_symlink(top_ / "work" / name, own / name);
+  write("gangrun-tasks/worker-0/model", "1");
+  fs::create_symlink("model", own / "best");
+  for (const auto& names :
+       {std::vector<std::string>(), std::vector<std::string>{"gangrun-tasks"}}) {
+    EXPECT_THAT(names_of(written(names, names.empty()).chosen),
+                UnorderedElementsAre("gangrun-tasks/worker-0/model",
+                                     "gangrun-tasks/worker-0/best -> model"));
+  }
+}
+
 TEST_F(WorkFolderTest, ANamedLinkComesWithWhatItLeadsTo) {
   write("ckpt/weights", "12345");
   write("other", "1");
