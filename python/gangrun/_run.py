@@ -268,10 +268,9 @@ class Run:
             return
         self._is_clean = True
         brought = self._prepared.staging.end(self._id)
-        if brought:
-            count = "1 file" if len(brought) == 1 else f"{len(brought)} files"
-            print(f"gangrun: {count} that tasks have written in folders of their own are in "
-                  f"{os.path.join(self._status.get('folder') or self._id, 'outputs')}", file=sys.stderr)
+        outputs = os.path.join(self._status.get("folder") or self._id, "outputs")
+        for sentence in brought.sentences(outputs, self._prepared.staging.path("tasks")):
+            print(f"gangrun: {sentence}", file=sys.stderr)
 
     def _leave_staging(self) -> None:
         """A detached job that is led from here reads it until its end; a cluster has its own copies."""

@@ -14,9 +14,10 @@ import shutil
 import tempfile
 import time
 import zipfile
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from gangrun import _places
+from gangrun._texts import harmless
 from gangrun.errors import InvalidJob, NotInstalled
 
 RUNTIME = "gangrun-runtime.zip"
@@ -77,6 +78,9 @@ NAMED = "outputs.json"
 KEPT = "kept"
 # Of a folder without an owner's file: somebody is about to write it.
 NEW_S = 3600
+# How many things a sentence names, and how much of a name.
+MAX_NAMED = 5
+MAX_NAME = 120
 
 
 def _sweep(parent: pathlib.Path) -> None:
@@ -97,8 +101,9 @@ def _sweep(parent: pathlib.Path) -> None:
                 folder_of_job = home() / "jobs" / job
                 if job and ((folder / KEPT).exists() and folder_of_job.exists() or (folder_of_job / "launch.json").exists()):
                     continue
-                if job:
-                    _bring_outputs(folder, folder_of_job)
+                if job and _bring_outputs(folder, folder_of_job).odd:
+                    (folder / KEPT).touch(mode=0o600)  # until the job is removed
+                    continue
                 _remove(entry)
 
 
@@ -109,24 +114,86 @@ def _remove(entry: pathlib.Path) -> None:
         entry.unlink()
 
 
-def _bring_outputs(folder: pathlib.Path, job: pathlib.Path) -> list[str]:
+class Brought(NamedTuple):
+    files: list[str]  # and links and empty folders: where they are now
+    odd: list[str]  # what cannot be brought, with the reason
+
+    def sentences(self, outputs: str, tasks: str) -> list[str]:
+        """For the user; `tasks`: where what cannot be brought is."""
+        told = []
+        if self.odd:
+            more = f" and {len(self.odd) - MAX_NAMED} more" if len(self.odd) > MAX_NAMED else ""
+            told.append(f"what tasks have made in folders of their own cannot all be brought, and stays in {tasks} until `gangrun rm`: "
+                        f"{', '.join(self.odd[:MAX_NAMED])}{more}")
+        if self.files:
+            count = "1 file" if len(self.files) == 1 else f"{len(self.files)} files"
+            told.append(f"{count} that tasks have written in folders of their own are in {outputs}")
+        return told
+
+
+def _bring_outputs(folder: pathlib.Path, job: pathlib.Path) -> Brought:
     """What commands have written in their own folders goes where other jobs have it; where there is none, the job was removed."""
+    brought = Brought([], [])
     if not job.is_dir():
-        return []
+        return brought
     named = json.loads((folder / NAMED).read_text()) if (folder / NAMED).exists() else {}
-    brought = []
     for task in sorted(folder.glob("tasks/*")):
         names = named.get(task.name.rpartition("-")[0], named.get(""))
-        for path in sorted(task.rglob("*")):
-            inside = path.relative_to(task)
-            # A link to one of the job's files is not the task's.
-            if path.is_symlink() or not path.is_file() or not _is_wanted(inside, names):
-                continue
-            target = job / "outputs" / task.name / inside
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, target)
-            brought.append(str(target))
+        if names != []:
+            _bring_from(task, names, folder / "files", job / "outputs" / task.name, brought)
     return brought
+
+
+def _bring_from(task: pathlib.Path, names: Optional[Sequence[str]], given: pathlib.Path, to: pathlib.Path, brought: Brought) -> None:
+    # A link to one of the job's files is not the task's.
+    paths = [path for path in sorted(task.rglob("*")) if not (path.is_symlink() and _leads_to(path, given))]
+    links = {path: _target_in(task, path) for path in paths if path.is_symlink()}
+    if names is not None:
+        # What a link leads to comes too.
+        names = list(names)
+        while more := [str(target) for path, (target, _) in links.items()
+                       if target and _is_wanted(path.relative_to(task), names) and not _is_wanted(target, names)]:
+            names += more
+    for path in paths:
+        inside = path.relative_to(task)
+        if not _is_wanted(inside, names):
+            continue
+        target, why = links.get(path, (None, ""))
+        if why or not (target or path.is_dir() or path.is_file()):
+            brought.odd.append(f"{_in_quotes(str(pathlib.PurePath(task.name, inside)))} ({why or 'no file'})")
+            continue
+        if not target and path.is_dir() and any(path.iterdir()):
+            continue
+        there = to / inside
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if target:
+            os.symlink(os.path.relpath(target, inside.parent), there)
+        elif path.is_dir():
+            there.mkdir(exist_ok=True)
+        else:
+            shutil.move(path, there)
+        brought.files.append(str(there))
+
+
+def _leads_to(link: pathlib.Path, folder: pathlib.Path) -> bool:
+    return os.path.realpath(os.path.dirname(os.readlink(link))) == os.path.realpath(folder)
+
+
+def _target_in(folder: pathlib.Path, link: pathlib.Path) -> tuple[Optional[pathlib.PurePath], str]:
+    """Where the link leads in the folder; or why it cannot be brought."""
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None, "a link to nothing"
+    if not target.is_relative_to(folder.resolve()):
+        return None, "a link that leads out of the folder"
+    if not (target.is_dir() or target.is_file()):
+        return None, "a link to no file"
+    return target.relative_to(folder.resolve()), ""
+
+
+def _in_quotes(name: str) -> str:
+    return f'"{harmless(name)[:MAX_NAME]}"'
 
 
 def _is_wanted(path: pathlib.PurePath, names: Optional[Sequence[str]]) -> bool:
@@ -171,9 +238,11 @@ class Staging:
         if keys.get("keep_folders") is True:
             pathlib.Path(self.path(KEPT)).touch(mode=0o600)
 
-    def end(self, job: str) -> list[str]:
+    def end(self, job: str) -> Brought:
         """The job has ended: brings what its commands have written, and removes all, if it is not kept."""
-        brought = _bring_outputs(pathlib.Path(self.folder), home() / "jobs" / job) if job else []
+        brought = _bring_outputs(pathlib.Path(self.folder), home() / "jobs" / job) if job else Brought([], [])
+        if brought.odd:
+            pathlib.Path(self.path(KEPT)).touch(mode=0o600)
         if job and os.path.exists(self.path(KEPT)):
             self.leave_to(job)
         else:

@@ -227,15 +227,32 @@ def test_files_do_not_change_where_a_function_works(folder, home):
 
 def test_what_commands_write_in_their_own_folders_is_brought(folder, home, capsys):
     (folder / "data.csv").write_text("42")
-    command = ["sh", "-c", "mkdir model && cp data.csv model/$GANGRUN_TASK_INDEX && ln -s model/0 best"]
+    command = ["sh", "-c", "mkdir model && cp data.csv model/$GANGRUN_TASK_INDEX && ln -s model/$GANGRUN_TASK_INDEX best"]
     run = gangrun.run({"worker": 2}, command, files=["data.csv"])
     outputs = pathlib.Path(run.status()["folder"]) / "outputs"
     assert (outputs / "worker-0/model/0").read_text() == "42" == (outputs / "worker-1/model/1").read_text()
-    assert f"2 files that tasks have written in folders of their own are in {outputs}" in capsys.readouterr().err
+    assert f"4 files that tasks have written in folders of their own are in {outputs}" in capsys.readouterr().err
     assert sorted(os.listdir(folder)) == ["data.csv"]
     run = gangrun.run({"worker": 2}, command, files=["data.csv"], outputs=[])
     assert not (pathlib.Path(run.status()["folder"]) / "outputs").exists()
     assert not list(home.glob("python/run-*"))
+
+
+@pytest.mark.parametrize("keys", [{}, {"outputs": ["model/", "runs", "out", "pipe"]}], ids=["all", "named"])
+def test_links_and_empty_folders_come_from_own_folders_and_what_cannot_is_named(folder, home, capsys, keys):
+    """They went without a word."""
+    (folder / "data.csv").write_text("42")
+    command = ["sh", "-c", 'mkdir -p ckpt runs/first; echo 1 > ckpt/w; ln -s "$PWD/ckpt" model; ln -s /etc/hostname out; mkfifo pipe']
+    run = gangrun.run({"worker": 1}, command, files=["data.csv"], **keys)
+    outputs = pathlib.Path(run.status()["folder"]) / "outputs/worker-0"
+    assert os.readlink(outputs / "model") == "ckpt" and (outputs / "model/w").read_text() == "1\n"
+    assert (outputs / "runs/first").is_dir()
+    assert sorted(os.listdir(outputs)) == ["ckpt", "model", "runs"]
+    (staging,) = home.glob("python/run-*")
+    assert (staging / "tasks/worker-0/pipe").is_fifo()
+    said = capsys.readouterr().err
+    assert f"cannot all be brought, and stays in {staging}/tasks until `gangrun rm`: " in said
+    assert '"worker-0/out" (a link that leads out of the folder), "worker-0/pipe" (no file)' in said
 
 
 def test_what_is_named_is_brought_from_own_folders_and_nothing_else(folder):
