@@ -356,3 +356,21 @@ def test_a_task_has_the_umask_of_the_login(make_sshds, run_on_ssh):
     done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", "umask")
     assert done.status == 0, done
     assert sshds.run(name, "umask").strip() in done.stdout, done
+
+
+def test_a_login_that_leaves_a_process_delays_nothing(make_sshds, start):
+    """A `.bashrc` with ssh-agent: as long as that process holds the connection, ssh does not end, whatever has become of the keeper."""
+    sshds = make_sshds(1, sshd_options="ForceCommand sleep 600 & exec /bin/sh\n")
+    (name,) = sshds.hosts.names
+    job = start(sshds, 1, "-r", "worker:1")
+    job.wait_for_ticks(0)
+    first = keeper_of(sshds, name)
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: set(sshds.commands(name, " host --folder ")) - {first}, lambda: f"another keeper: {job.said()}", LIMIT_S)
+    job.wait_for_ticks(0, generation=1)
+    job.let_end()
+    # The keeper's word is what counts.
+    (log,) = job.home.glob("jobs/*/master.log")
+    assert "does not say that the job's folder is removed" not in log.read_text()
+    assert "does not answer though ssh does" not in log.read_text()
+    wait_for_nothing(sshds)

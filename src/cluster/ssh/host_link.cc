@@ -312,10 +312,10 @@ void HostLink::fail(std::string sentence) {
   (void)ssh_->signal_group(SIGKILL);
 }
 
-void HostLink::lose_keeper() {
+void HostLink::lose_keeper(std::string sentence) {
   if (state_ != State::kUp || !failure_.empty()) return;
   has_lost_keeper_ = true;
-  fail("has lost its keeper, which was told to end");
+  fail(std::move(sentence));
 }
 
 void HostLink::on_process_end() {
@@ -383,13 +383,37 @@ void HostLink::finish(base::Instant deadline) {
 
 bool HostLink::wait_for_end(base::Instant deadline) {
   if (!ssh_ || ssh_->reaped()) return true;
-  // What the host still says is read by nobody, and ssh would wait for that.
+  // Of what the host still says only its last word counts. ssh would wait for all to be read, and
+  // for whatever else the login has left there.
   std::string rest;
   while (output_.valid() && process::wait_readable(output_.get(), deadline) &&
          read_some(output_.get(), rest)) {
-    rest.clear();
+    frames_.add(std::exchange(rest, {}));
+    const LastWord last = last_word();
+    if (last == LastWord::kNone) continue;
+    (void)ssh_->signal_group(SIGKILL);
+    (void)ssh_->wait(loop_.now() + kEndLimit);
+    return last == LastWord::kEnded;
   }
   return ssh_->wait(deadline).ok();
+}
+
+HostLink::LastWord HostLink::last_word() {
+  while (true) {
+    const auto frame = frames_.next();
+    if (!frame.ok() || !*frame) return LastWord::kNone;
+    const LastWord word = std::visit(
+        base::Overloaded{[](const MessageFrame& each) {
+                           const auto op = base::json_member<std::string>(each.message, "op");
+                           if (op.ok() && *op == "removed") return LastWord::kEnded;
+                           return op.ok() && *op == "leaving" ? LastWord::kGone : LastWord::kNone;
+                         },
+                         [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
+                           return LastWord::kNone;
+                         }},
+        **frame);
+    if (word != LastWord::kNone) return word;
+  }
 }
 
 }  // namespace gangrun::cluster

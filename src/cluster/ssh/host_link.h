@@ -75,16 +75,19 @@ class HostLink {
   void send(const Frame& frame);
   // Ends a link that is up, as the host does what no host of ours does: "sends …".
   void give_up(std::string sentence) { fail(std::move(sentence)); }
-  // Likewise, as its keeper says that it goes. Another one may come.
-  void lose_keeper();
+  // Likewise, as its keeper is gone ("has lost …"). Another one may come.
+  void lose_keeper(std::string sentence);
   [[nodiscard]] std::size_t unsent_bytes() const { return out_.size() - out_begin_; }
 
-  // Without the loop: sends what waits and ends the keeper's input, and then waits for ssh to end.
+  // Without the loop: sends what waits and ends the keeper's input, and then waits until the keeper
+  // says that it has ended the job, or ssh ends. Then there is no ssh any more.
   void finish(base::Instant deadline);
   bool wait_for_end(base::Instant deadline);
 
  private:
   enum class State { kDown, kShell, kHello, kUp };
+  // Of a keeper: that it has done all, or that it does no more.
+  enum class LastWord { kNone, kEnded, kGone };
 
   base::Result<> start_ssh();
   void queue(std::string_view bytes);
@@ -100,6 +103,7 @@ class HostLink {
   [[nodiscard]] std::string end_sentence(const base::Result<std::optional<process::Exit>>& exit);
   void down(std::string sentence, bool can_pass);
   void fail(std::string sentence);
+  LastWord last_word();
 
   net::EventLoop& loop_;
   const std::string host_;

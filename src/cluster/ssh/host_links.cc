@@ -87,7 +87,8 @@ void HostLinks::open_all(std::function<void()> on_settled) {
     set_callbacks(i, {.on_up = [this, i] { settle(i, std::nullopt); },
                       .on_frame =
                           [this, i](const Frame& frame) {
-                            if (says_leaving(frame)) return at(i).lose_keeper();
+                            if (says_leaving(frame))
+                              return at(i).lose_keeper("has lost its keeper");
                             at(i).give_up("sends something before it was asked for anything");
                           },
                       .on_down =

@@ -101,6 +101,7 @@ class SshCluster final : public Cluster {
   void on_up(Host& host);
   void ping();
   void ping_all();
+  void lose_silent_keepers();
   [[nodiscard]] bool is_silent(const Host& host) const;
   void tell_silent();
   void begin_known();
@@ -113,6 +114,7 @@ class SshCluster final : public Cluster {
   void on_frame(Host& host, const Frame& frame);
   void on_message(Host& host, const base::Json& json);
   void on_log(Host& host, const LogFrame& frame);
+  bool keep_lines(Host& host, const LogFrame& frame);
   void heard_lines(Host& host, std::uint64_t bytes);
   void take_lines(Host& host);
   void keep_tail(Host& host, Agent& agent, const EndedMessage& end);

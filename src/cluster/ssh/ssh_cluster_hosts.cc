@@ -29,6 +29,9 @@ constexpr std::chrono::seconds kHurrySilence(3);
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 constexpr std::size_t kMaxFolderName = 200;
 // While so much waits to be sent, no more of a file is read.
+// A keeper that has answered before, and says nothing for so many pings while ssh lives, is gone.
+// ssh itself gives a host that is silent up before that.
+constexpr int kMaxSilentPings = 5;
 constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
 
 }  // namespace
@@ -39,6 +42,8 @@ void SshCluster::on_up(Host& host) {
   host.state = Host::State::kBeginning;
   host.waits_told = 0;
   host.pings = 0;
+  host.is_prompt = false;
+  host.silent_pings = 0;
   host.log_bytes = 0;
   host.was_up = true;
   host.has_begun = false;
@@ -102,8 +107,22 @@ void SshCluster::choose_address_of(Host& host) {
 
 void SshCluster::ping() {
   tell_silent();
+  lose_silent_keepers();
   ping_all();
   ping_timer_ = loop_.after(kPingInterval, [this] { ping(); });
+}
+
+// By pings and not by time: we may have been stopped, and what has come is read after this.
+void SshCluster::lose_silent_keepers() {
+  for (const auto& host : hosts_) {
+    if (!host->link->is_up() || !host->is_prompt) continue;
+    const base::Instant heard = host->link->heard_at();
+    host->silent_pings = heard == host->last_heard ? host->silent_pings + 1 : 0;
+    host->last_heard = heard;
+    if (host->silent_pings >= kMaxSilentPings) {
+      host->link->lose_keeper("has lost its keeper, which does not answer though ssh does");
+    }
+  }
 }
 
 void SshCluster::ping_all() {
@@ -233,27 +252,30 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
   if (!message.ok()) {
     return host.link->give_up(base::format("is not understood: {}", message.error().message));
   }
-  std::visit(base::Overloaded{
-                 [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage,
-                                       AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
-                                       BringMessage, EndMessage, RemoveMessage, RemovedMessage,
-                                       LogsTakenMessage> auto&) {
-                   refuse_message(host, json.at("op").get<std::string>());
-                 },
-                 [&](const BegunMessage& begun) { on(host, begun); },
-                 [&](const WaitingMessage& waiting) { on(host, waiting); },
-                 [&](const AllocatedMessage& allocated) { on(host, allocated); },
-                 [&](const EndedMessage& end) { on(host, end); },
-                 [&](const OutputMessage& output) { on(host, output); },
-                 [&](const BroughtMessage& brought) { on(host, brought); },
-                 [&](const LogsGoneMessage& gone) { on(host, gone); },
-                 [&](const RefusedMessage& refused) { on(host, refused); },
-                 [&](const PongMessage& /*pong*/) {
-                   if (--host.pings < 0) refuse_message(host, "pong");
-                 },
-                 [&](const LeavingMessage& /*leaving*/) { host.link->lose_keeper(); },
-             },
-             *message);
+  std::visit(
+      base::Overloaded{
+          [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage, AdoptMessage,
+                                ReleaseOthersMessage, StopMessage, PingMessage, BringMessage,
+                                EndMessage, RemoveMessage, RemovedMessage,
+                                LogsTakenMessage> auto&) {
+            refuse_message(host, json.at("op").get<std::string>());
+          },
+          [&](const BegunMessage& begun) { on(host, begun); },
+          [&](const WaitingMessage& waiting) { on(host, waiting); },
+          [&](const AllocatedMessage& allocated) { on(host, allocated); },
+          [&](const EndedMessage& end) { on(host, end); },
+          [&](const OutputMessage& output) { on(host, output); },
+          [&](const BroughtMessage& brought) { on(host, brought); },
+          [&](const LogsGoneMessage& gone) { on(host, gone); },
+          [&](const RefusedMessage& refused) { on(host, refused); },
+          [&](const PongMessage& /*pong*/) {
+            if (--host.pings < 0) return refuse_message(host, "pong");
+            // Files may go before it for long, but have come by now.
+            if (host.pings == 0 && host.state == Host::State::kReady) host.is_prompt = true;
+          },
+          [&](const LeavingMessage& /*leaving*/) { host.link->lose_keeper("has lost its keeper"); },
+      },
+      *message);
 }
 
 // Each message counts once, where it belongs: a host that goes on with one would keep us at work.

@@ -68,8 +68,11 @@ struct SshCluster::Host {
   std::uint64_t agent_log_seen = 0;
   std::string agent_log_part;  // what has come of its last line
   std::string waits_for;
-  int waits_told = 0;               // on this connection
-  int pings = 0;                    // on this connection, that were not answered
+  int waits_told = 0;      // on this connection
+  int pings = 0;           // on this connection, that were not answered
+  bool is_prompt = false;  // its keeper has answered all pings, since it is ready
+  int silent_pings = 0;    // since it last said something
+  base::Instant last_heard = base::Instant::min();
   std::uint64_t log_bytes = 0;      // that came since the keeper was last told so
   std::uint64_t all_log_bytes = 0;  // that ever came
   bool is_folder_gone = false;      // was removed there, and that was told

@@ -26,8 +26,8 @@ constexpr std::uint64_t kMaxUntaken = std::uint64_t{4} << 20U;
 constexpr std::size_t kMaxNamed = 5;
 // How often it is looked whether there is room again: nobody tells.
 constexpr std::chrono::seconds kLookForRoom(1);
-// How much has come before the keeper is told so: it sends no more than four times that before.
-constexpr std::uint64_t kTellTaken = std::uint64_t{256} << 10U;
+// How much has come before the keeper is told so: it has four times that on the way, or more.
+constexpr std::uint64_t kTellTaken = std::uint64_t{4} << 10U;
 
 base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string_view bytes) {
   GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(path, O_WRONLY | O_CREAT, 0600));
@@ -67,12 +67,20 @@ base::Result<> append(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
+// What nobody wants is acknowledged, too: or else its keeper would send no more of the rest.
 void SshCluster::on_log(Host& host, const LogFrame& frame) {
+  const bool is_wanted = keep_lines(host, frame);
+  heard_lines(host, frame.content.size());
+  if (is_wanted && !tails_.empty()) look_at_tails();
+}
+
+// False: they are none of a task that is known, or too many.
+bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
   base::Result<> kept;
   std::string path = options_.master_log;
   if (frame.agent == 0) {
     const std::uint64_t end = std::min(frame.offset, kMaxAgentLog) + frame.content.size();
-    if (end <= host.agent_log_seen || end > kMaxAgentLog) return;
+    if (end <= host.agent_log_seen || end > kMaxAgentLog) return false;
     // Another keeper begins anew.
     const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
     host.agent_log_seen = end;
@@ -83,12 +91,15 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
     if (agent == nullptr && tail != tails_.end() && tail->second->host == &host) {
       agent = tail->second.get();
     }
-    if (agent == nullptr) return;
+    if (agent == nullptr) return false;
     path = log_path(agent->task, frame.is_error);
     const std::uint64_t base = frame.is_error ? agent->error_base : agent->out_base;
     std::uint64_t& told = frame.is_error ? agent->error_told : agent->out_told;
     // Or else a few bytes would make a file of any size.
-    if (frame.offset > told) return host.link->give_up("leaves out a part of a log");
+    if (frame.offset > told) {
+      host.link->give_up("leaves out a part of a log");
+      return false;
+    }
     told = std::max(told, frame.offset + frame.content.size());
     kept = put_at(path, base + frame.offset, frame.content);
   }
@@ -99,7 +110,7 @@ void SshCluster::on_log(Host& host, const LogFrame& frame) {
     logger_.error("{}", sentence);
     emit(Remark{sentence});
   }
-  heard_lines(host, frame.content.size());
+  return true;
 }
 
 // Once for each agent.
@@ -133,7 +144,6 @@ void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {
   all_log_bytes_ += bytes;
   if (host.log_bytes > kMaxUntaken) return host.link->give_up("sends more of its logs than it may");
   take_lines(host);
-  if (!tails_.empty()) look_at_tails();
 }
 
 // A keeper sends no more before it is told that what it has sent was taken. So where there is no

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <utility>
 
+#include "cluster/ssh/frames.h"
+#include "cluster/ssh/keeper_messages.h"
 #include "cluster/ssh/node/run_folder.h"
 #include "process/pipe.h"
 #include "process/spawn.h"
@@ -21,6 +23,9 @@ constexpr std::chrono::seconds kLookAgain(1);
 constexpr std::chrono::hours kLongestKeeper(24 * 365);
 // So that the folder is not left where one of them is killed too.
 constexpr int kCaretakers = 2;
+constexpr std::chrono::milliseconds kBothEnds(500);
+// Of the first one.
+constexpr int kHasClientFd = 3;
 
 // One works and the other waits for its end: who looks takes the folder's lock for a moment, and
 // would look like a keeper to the other. None: the folder is gone.
@@ -35,11 +40,26 @@ base::UniqueFd wait_for_turn(const std::string& run_folder, const base::Clock& c
   return turn;
 }
 
+// Until the keeper has no client any more, or is gone. In the first case ssh waits for us, too.
+void watch_link(const KeeperSigns& keeper, const base::Clock& clock) {
+  if (keeper.has_client < 0) return;
+  (void)process::wait_readable(keeper.has_client, clock.now() + kLongestKeeper);
+  // A keeper that is gone has closed both, one after the other.
+  if (process::wait_readable(keeper.life, clock.now() + kBothEnds)) {
+    const std::string last =
+        cluster::to_bytes(cluster::MessageFrame{cluster::to_json(cluster::LeavingMessage{})});
+    // A client that does not take it now hears no answers any more.
+    (void)::write(keeper.link, last.data(), last.size());
+  }
+  ::close(keeper.link);
+}
+
 }  // namespace
 
-base::Result<base::UniqueFd> start_caretakers(const std::string& program,
-                                              const std::string& run_folder) {
+base::Result<Caretakers> start_caretakers(const std::string& program, const std::string& run_folder,
+                                          int link) {
   GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
+  GANGRUN_ASSIGN(process::Pipe client, process::make_pipe());
   process::SpawnOptions options;
   options.argv = {program, "caretaker", run_folder};
   options.environment = process::inherited_environment();
@@ -48,13 +68,20 @@ base::Result<base::UniqueFd> start_caretakers(const std::string& program,
   // What kills the keeper's group, or its terminal, is not to take it along.
   options.new_group = process::NewGroup::kSession;
   // They outlive us; whoever is the parent of orphans reaps them.
-  for (int i = 0; i < kCaretakers; ++i) GANGRUN_TRY(process::spawn(options));
-  return std::move(pipe.write);
+  for (int i = 0; i < kCaretakers; ++i) {
+    const bool is_first = i == 0;
+    options.standard_output = is_first ? link : -1;
+    options.inherited.clear();
+    if (is_first) options.inherited.push_back({client.read.get(), kHasClientFd});
+    GANGRUN_TRY(process::spawn(options));
+  }
+  return Caretakers{std::move(pipe.write), std::move(client.write)};
 }
 
-void take_care(int input, const std::string& run_folder, const base::Clock& clock,
+void take_care(const KeeperSigns& keeper, const std::string& run_folder, const base::Clock& clock,
                std::chrono::milliseconds patience) {
-  (void)process::wait_readable(input, clock.now() + kLongestKeeper);
+  watch_link(keeper, clock);
+  (void)process::wait_readable(keeper.life, clock.now() + kLongestKeeper);
   const base::UniqueFd turn = wait_for_turn(run_folder, clock);
   if (!turn.valid()) return;
   base::Instant last_alive = clock.now();
@@ -72,8 +99,12 @@ void take_care(int input, const std::string& run_folder, const base::Clock& cloc
 }
 
 int run_caretaker(const std::string& run_folder, const base::Clock& clock) {
-  ::signal(SIGHUP, SIG_IGN);
-  take_care(STDIN_FILENO, run_folder, clock, kLinesKept);
+  for (const int number : {SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
+  const bool is_first = ::fcntl(kHasClientFd, F_GETFD) >= 0;
+  take_care({.life = STDIN_FILENO,
+             .has_client = is_first ? kHasClientFd : -1,
+             .link = is_first ? STDOUT_FILENO : -1},
+            run_folder, clock, kLinesKept);
   return 0;
 }
 

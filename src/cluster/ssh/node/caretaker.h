@@ -10,16 +10,32 @@
 // What is left of a job on its host when its keeper is killed, and no other one comes.
 namespace gangrun::node {
 
-// Starts two caretakers for the job's folder, each a process in a session of its own: one looks
-// after the folder once nobody has the other end of what is returned, and the other one if that is
-// killed. A keeper has it as long as it lives.
-base::Result<base::UniqueFd> start_caretakers(const std::string& program,
-                                              const std::string& run_folder);
+// What a keeper has: the caretakers see their ends.
+struct Caretakers {
+  base::UniqueFd life;  // as long as the keeper lives
+  base::UniqueFd link;  // as long as it has a client
+};
 
-// A caretaker, to its end: waits until `input` ends, and then until another keeper has the folder
-// or it is gone; or until no agent of the job has lived for `patience`, and ends what is left of
-// the folder as a keeper does.
-void take_care(int input, const std::string& run_folder, const base::Clock& clock,
+// Starts two caretakers for the job's folder, each a process in a session of its own: one looks
+// after the folder once the keeper is gone, and the other one if that is killed. The first has
+// `link`, too, where the keeper talks to its client.
+base::Result<Caretakers> start_caretakers(const std::string& program, const std::string& run_folder,
+                                          int link);
+
+// What a caretaker has of its keeper, as descriptors.
+struct KeeperSigns {
+  int life = -1;  // ends with the keeper
+  int has_client =
+      -1;         // ends when it has no client any more; -1: that is another caretaker's to see
+  int link = -1;  // to the client
+};
+
+// A caretaker, to its end: waits until the keeper is gone. Where it had a client till then, it was
+// killed, and the client is told: the link stays whole as long as another process of the login
+// holds it. Then waits until another keeper has the folder or it is gone; or until no agent of the
+// job has lived for `patience`, and ends what is left of the folder as a keeper does. Closes
+// `link`.
+void take_care(const KeeperSigns& keeper, const std::string& run_folder, const base::Clock& clock,
                std::chrono::milliseconds patience);
 
 // `gangrun-agent caretaker RUN_FOLDER`: its exit status.

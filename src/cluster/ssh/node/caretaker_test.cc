@@ -3,14 +3,20 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <variant>
 
 #include "base/test_deadline.h"
 #include "cluster/kept/agent_processes.h"
+#include "cluster/ssh/frames.h"
+#include "cluster/ssh/keeper_messages.h"
 #include "cluster/ssh/node/run_folder.h"
 #include "process/child.h"
 #include "process/pipe.h"
@@ -22,6 +28,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kNoPatience(0);
+
+// Until nobody holds the other end.
+std::string all_of(int fd) {
+  std::string all;
+  char buffer[256];
+  ssize_t got = 0;
+  while ((got = ::read(fd, buffer, sizeof(buffer))) > 0) {
+    all.append(buffer, static_cast<std::size_t>(got));
+  }
+  return all;
+}
 
 // A job's folder, whose keeper is this test.
 class CaretakerTest : public testing::Test {
@@ -38,7 +55,14 @@ class CaretakerTest : public testing::Test {
     folder_->give_up();
     pipe_.write.reset();
   }
-  void take_care() { node::take_care(pipe_.read.get(), folder_->path(), clock_, kNoPatience); }
+  void take_care() {
+    node::take_care({.life = pipe_.read.get()}, folder_->path(), clock_, kNoPatience);
+  }
+  // As the first of two, which has the link.
+  void take_care_of_link(int has_client, base::UniqueFd link) {
+    node::take_care({.life = pipe_.read.get(), .has_client = has_client, .link = link.release()},
+                    folder_->path(), clock_, kNoPatience);
+  }
   [[nodiscard]] bool is_there() const { return fs::exists(folder_->path()); }
 
   base::SystemClock clock_;
@@ -76,6 +100,34 @@ TEST_F(CaretakerTest, DoesNothingWhileTheKeeperLives) {
   pipe_.write.reset();
   caretaker.join();
   EXPECT_FALSE(is_there());
+}
+
+// A process that a login had left held the link, and nobody heard of the keeper's end.
+TEST_F(CaretakerTest, TellsTheClientOfAKilledKeeper) {
+  process::Pipe client = *process::make_pipe();
+  process::Pipe link = *process::make_pipe();
+  client.write.reset();
+  kill_keeper();
+  take_care_of_link(client.read.get(), std::move(link.write));
+  cluster::FrameReader frames;
+  frames.add(all_of(link.read.get()));
+  const auto frame = frames.next();
+  ASSERT_TRUE(frame.ok() && *frame);
+  const auto* message = std::get_if<cluster::MessageFrame>(&**frame);
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->message, cluster::to_json(cluster::LeavingMessage{}));
+}
+
+// ssh waits for whoever holds it.
+TEST_F(CaretakerTest, LetsGoOfTheLinkWithAKeeperThatHasNoClientAnyMore) {
+  process::Pipe client = *process::make_pipe();
+  process::Pipe link = *process::make_pipe();
+  std::thread caretaker([&] { take_care_of_link(client.read.get(), std::move(link.write)); });
+  client.write.reset();
+  // While the keeper lives.
+  EXPECT_EQ(all_of(link.read.get()), "");
+  kill_keeper();
+  caretaker.join();
 }
 
 TEST_F(CaretakerTest, LeavesTheFolderToAnotherKeeper) {

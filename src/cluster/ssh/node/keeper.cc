@@ -14,7 +14,6 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "cluster/local/gpu_locks.h"
-#include "cluster/ssh/node/caretaker.h"
 #include "cluster/ssh/node/host_facts.h"
 #include "cluster/ssh/node/keeper_internal.h"
 #include "process/signals.h"
@@ -29,8 +28,6 @@ using base::Result;
 // end.
 constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLogInterval(100);
-// Of logs, what may be on its way to the client: all else that is told waits behind it.
-constexpr std::uint64_t kMaxOnTheWay = std::uint64_t{1} << 20U;
 // How often a keeper that hears nothing looks whether an agent lives.
 constexpr std::chrono::seconds kDoubtInterval(1);
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
@@ -49,8 +46,7 @@ Result<> Keeper::start() {
     // A newer keeper has the job, and soon its lock: we look for that with the next look at logs.
     // Or somebody else wants us gone: then our client is told to come again. To it the link would
     // stay whole as long as we wait for our agents.
-    tell(cluster::LeavingMessage{});
-    if (has_client_) (void)::write(STDOUT_FILENO, out_.data(), out_.size());
+    if (has_client_) say_last(cluster::LeavingMessage{});
     let_go();
     if (cluster_ == nullptr) leave_if_done();
   }));
@@ -200,7 +196,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
           },
           [&](const cluster::LogsTakenMessage& each) {
             return done([&] {
-              on_the_way_ -= std::min(on_the_way_, each.bytes);
+              window_.taken(each.bytes, clock_.now());
               tell_logs();
             });
           },
@@ -208,7 +204,12 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
             return done([&] { tell(cluster::PongMessage{}); });
           },
           [&](const cluster::BringMessage& each) { return bring(each); },
-          [&](const cluster::EndMessage& each) { return done([&] { end(each.kept); }); },
+          [&](const cluster::EndMessage& each) {
+            return done([&] {
+              end(each.kept);
+              say_last(cluster::RemovedMessage{});
+            });
+          },
           [&](const cluster::RemoveMessage& each) { return remove(each); },
           [&](const cluster::MessageOfAHost auto& /*each*/) -> Result<> {
             return base::invalid_argument("such a message is a host's to send");
@@ -230,7 +231,7 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
     send(frame);
   });
   GANGRUN_TRY(relay_->listen(folder_->socket()));
-  GANGRUN_ASSIGN(caretaker_, start_caretakers(options_.program, folder_->path()));
+  GANGRUN_ASSIGN(caretakers_, start_caretakers(options_.program, folder_->path(), STDOUT_FILENO));
   logs_.add_file(folder_->agent_log());
   tell(cluster::BegunMessage{folder_->name()});
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
@@ -332,8 +333,8 @@ void Keeper::tell_logs() {
 }
 
 void Keeper::tell_some_logs(std::size_t bytes) {
-  if (!has_client_ || on_the_way_ >= kMaxOnTheWay) return;
-  (void)logs_.tell(std::min<std::uint64_t>(bytes, kMaxOnTheWay - on_the_way_));
+  if (!has_client_ || window_.room() == 0) return;
+  (void)logs_.tell(std::min<std::uint64_t>(bytes, window_.room()));
 }
 
 // Somebody may clean up here.

@@ -1,6 +1,8 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "cluster/ssh/node/keeper_internal.h"
@@ -14,6 +16,14 @@ using base::Result;
 
 // What was killed has so long to end before the job's folder is removed.
 constexpr std::chrono::seconds kKilledLimit(2);
+// And a client to take what is said last.
+constexpr std::chrono::seconds kLastWordLimit(2);
+
+bool is_writable(int fd, base::Duration limit) {
+  pollfd entry = {fd, POLLOUT, 0};
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
+  return ms > 0 && ::poll(&entry, 1, static_cast<int>(ms)) > 0;
+}
 
 }  // namespace
 
@@ -65,7 +75,19 @@ void Keeper::end(cluster::Kept kept) {
   loop_.stop();
 }
 
+// The end of the connection does not tell it: another process of the login may hold that.
+void Keeper::say_last(const cluster::KeeperMessage& message) {
+  out_ += cluster::to_bytes(cluster::MessageFrame{cluster::to_json(message)});
+  const base::Instant deadline = clock_.now() + kLastWordLimit;
+  while (!out_.empty() && is_writable(STDOUT_FILENO, deadline - clock_.now())) {
+    const ssize_t put = ::write(STDOUT_FILENO, out_.data(), out_.size());
+    if (put < 0 && errno != EAGAIN && errno != EINTR) return;
+    if (put > 0) out_.erase(0, static_cast<std::size_t>(put));
+  }
+}
+
 void Keeper::lose_client(bool is_link_whole) {
+  if (has_client_ && is_link_whole) say_last(cluster::LeavingMessage{});
   const bool outlives = !job_ || job_->outlives_us;
   if (outlives || !is_link_whole) lines_kept_until_ = clock_.now() + kLinesKept;
   let_go();
@@ -96,6 +118,7 @@ void Keeper::let_go() {
   // ssh waits for the end of these.
   const base::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(null.get(), fd);
+  caretakers_.link.reset();
 }
 
 void Keeper::leave_if_done() {

@@ -12,7 +12,9 @@
 #include "cluster/local/local_cluster.h"
 #include "cluster/ssh/frames.h"
 #include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/node/caretaker.h"
 #include "cluster/ssh/node/keeper.h"
+#include "cluster/ssh/node/line_window.h"
 #include "cluster/ssh/node/log_follower.h"
 #include "cluster/ssh/node/output_sender.h"
 #include "cluster/ssh/node/run_folder.h"
@@ -69,6 +71,7 @@ class Keeper {
   base::Result<> bring(const cluster::BringMessage& message);
   base::Result<> open_kept(const std::string& run_folder);
   void end(cluster::Kept kept);
+  void say_last(const cluster::KeeperMessage& message);
   void lose_client(bool is_link_whole);
   void let_go();
   void leave_if_done();
@@ -88,14 +91,14 @@ class Keeper {
   std::optional<cluster::HelloMessage> hello_;
   std::optional<cluster::BeginMessage> job_;
   std::optional<RunFolder> folder_;
-  base::UniqueFd caretaker_;  // of the folder, if we are killed
+  Caretakers caretakers_;  // of the folder, if we are killed
   std::unique_ptr<cluster::LocalCluster> cluster_;
   std::unique_ptr<cluster::Relay> relay_;
   LogFollower logs_{[this](const cluster::LogFrame& frame) {
-    on_the_way_ += frame.content.size();
+    window_.sent(frame.content.size(), clock_.now());
     send(frame);
   }};
-  std::uint64_t on_the_way_ = 0;  // bytes of logs that the client has not acknowledged
+  LineWindow window_;
   std::map<std::uint32_t, Agent> agents_;
   std::optional<WorkFolder> work_;
   std::optional<OutputSender> outputs_;

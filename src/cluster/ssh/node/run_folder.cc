@@ -34,6 +34,8 @@ namespace fs = std::filesystem;
 
 // An older keeper gives the lock up in no time, and killed agents end as fast.
 constexpr std::chrono::milliseconds kLookAgain(20);
+// Of a keeper that was killed.
+constexpr std::chrono::seconds kKilledHolderLimit(2);
 constexpr auto kKept = std::chrono::hours(24);
 constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
 constexpr std::size_t kMaxHolderBytes = 1024;
@@ -85,12 +87,12 @@ std::optional<Holder> holder_of(int fd) {
   return Holder{static_cast<pid_t>(*pid), static_cast<std::uint64_t>(*ticks), words[2], words[3]};
 }
 
-void tell_holder(int fd) {
+void tell_holder(int fd, int number) {
   const auto holder = holder_of(fd);
   if (!holder) return;
   const auto process = process::ForeignProcess::open(holder->pid, holder->start_ticks);
   // One that has ended has given it up.
-  if (process.ok()) (void)process->signal(SIGTERM);
+  if (process.ok()) (void)process->signal(number);
 }
 
 base::Result<> name_holder(int fd, const std::string& host) {
@@ -174,10 +176,12 @@ base::Result<bool> RunFolder::lock(base::Instant deadline) {
   if (!lock_.valid() && errno == ENOENT) return false;
   if (!lock_.valid()) return base::from_errno(errno, base::format("open {}", path));
   while (!try_lock(lock_.get())) {
-    if (std::chrono::steady_clock::now() > deadline) {
+    const base::Instant now = std::chrono::steady_clock::now();
+    if (now > deadline + kKilledHolderLimit) {
       return base::unavailable("another keeper has this job and does not give it up");
     }
-    tell_holder(lock_.get());
+    // One that is stopped hears nothing. The job's agents live without it.
+    tell_holder(lock_.get(), now > deadline ? SIGKILL : SIGTERM);
     // A lock can only be waited for without a limit.
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
