@@ -57,6 +57,10 @@ class Agent {
   void end(std::chrono::milliseconds grace);
   // What a signal to end means: the grace of the job.
   void end_by_signal(int number);
+  // To be called when a child has ended: orphans of the task become children of this process.
+  void reap_orphans() const {
+    containment_.reap_orphans(run_ ? run_->own_children() : std::vector<pid_t>());
+  }
   // Its place may end the task.
   void on_notice(std::optional<std::chrono::milliseconds> left);
   // At once, for a reason that its task's end is to tell.

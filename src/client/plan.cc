@@ -50,6 +50,10 @@ std::map<std::string, std::string> own_environment(const job::JobSpec& spec,
   return environment;
 }
 
+std::string where_tasks_work(const Plan& plan) {
+  return plan.where_tasks_work.empty() ? plan.working_folder : plan.where_tasks_work;
+}
+
 Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
                const std::vector<std::string>& variables) {
   const job::Resources resources = task.resources_of(index);
@@ -160,9 +164,9 @@ std::string uncovered_by(job::Containment level) {
 
 std::string noticed_at(job::Containment level) {
   const auto known = process::level_from_string(job::to_string(level));
-  if (!known) return "what the level of each host changes (docs/job.md, What programs notice)";
-  const std::string_view words = process::what_programs_notice(*known, ::geteuid() != 0);
-  return words.empty() ? "nothing" : std::string(words);
+  std::string_view more = "what the level of each host changes (docs/job.md, What programs notice)";
+  if (known) more = process::what_programs_notice(*known, ::geteuid() != 0);
+  return base::format("{}{}{}", process::kNoticedAtAnyLevel, more.empty() ? "" : "; ", more);
 }
 
 base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
@@ -198,8 +202,7 @@ base::Result<Json> plan_json(const Plan& plan) {
               {"place", plan.spec.on},
               {"host", plan.host},
               {"working_folder", plan.working_folder},
-              {"where_tasks_work",
-               plan.where_tasks_work.empty() ? plan.working_folder : plan.where_tasks_work},
+              {"where_tasks_work", where_tasks_work(plan)},
               {"job_folder", plan.job_folder},
               {"containment",
                {{"level", job::to_string(plan.containment)},
@@ -213,8 +216,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   Lines lines = {Line(base::format("{}: {} on {}; nothing is started", spec.name,
                                    count_text(spec.task_count(), "task"), spec.on),
                       Paint::kBold)};
-  add_field(lines, "works in",
-            plan.where_tasks_work.empty() ? plan.working_folder : plan.where_tasks_work);
+  add_field(lines, "works in", where_tasks_work(plan));
   add_field(lines, "keeps in", plan.job_folder);
   if (!spec.hosts.empty()) {
     std::vector<std::string> hosts;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "process/levels.h"
+
 namespace gangrun::client {
 namespace {
 
@@ -45,7 +47,7 @@ TEST(PlanJson, HasEveryTaskWithItsOwn) {
   EXPECT_EQ(tasks[0]["env"], (base::Json{{"A", "task"}, {"B", "job"}}));
   EXPECT_EQ(tasks[2]["command"], (base::Json{"/bin/sh", "-c", "exec tensorboard"}));
   EXPECT_EQ(tasks[2]["policy"], "sidecar");
-  EXPECT_EQ((*json)["containment"]["noticed"], "nothing");
+  EXPECT_THAT((*json)["containment"]["noticed"].get<std::string>(), HasSubstr("no terminal"));
   EXPECT_EQ((*json)["containment"]["level"], "subreaper");
   EXPECT_EQ((*json)["job"]["name"], "wine");
 }
@@ -84,7 +86,8 @@ TEST(UncoveredBy, SaysLessForBetterLevels) {
 }
 
 TEST(NoticedAt, SaysWhatProgramsSeeOtherwiseAtEachLevel) {
-  EXPECT_EQ(noticed_at(job::Containment::kCgroup), "nothing");
+  EXPECT_EQ(noticed_at(job::Containment::kSubreaper), process::kNoticedAtAnyLevel);
+  EXPECT_THAT(noticed_at(job::Containment::kCgroup), HasSubstr("a cgroup of its own"));
   EXPECT_THAT(noticed_at(job::Containment::kPidNamespace), HasSubstr("of their job only"));
   EXPECT_THAT(noticed_at(job::Containment::kAuto), HasSubstr("of each host"));
 }

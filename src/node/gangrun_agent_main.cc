@@ -261,6 +261,8 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_ASSIGN(const auto notices, loop.watch_signals(process::notice_signals(), [&agent](int) {
     agent.on_notice(std::nullopt);
   }));
+  GANGRUN_ASSIGN(const auto children,
+                 loop.watch_signals({SIGCHLD}, [&agent](int) { agent.reap_orphans(); }));
   GANGRUN_TRY(agent.start());
   net::Watch companion_watch;
   if (companion) {

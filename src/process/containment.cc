@@ -70,7 +70,7 @@ base::Result<GuardianState> prepare_guardian(const ContainOptions& options, pid_
 }
 
 // What the new process does first.
-base::Result<> prepare_agent(Level level, int guardian_pipe) {
+base::Result<> prepare_agent(Level level, int guardian_pipe, const base::UniqueFd& outer_proc) {
   if (level == Level::kPidNamespace) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L) != 0) {
       return base::from_errno(errno, "cannot ask for a signal at the guardian's death");
@@ -84,6 +84,7 @@ base::Result<> prepare_agent(Level level, int guardian_pipe) {
   if (level == Level::kPidNamespace) {
     const auto failure = pid_namespace::become_init();
     if (failure.happened()) return level_error(level, failure);
+    pid_namespace::spread_numbers(outer_proc);
   }
   return {};
 }
@@ -134,7 +135,8 @@ base::Result<Containment> contain(const ContainOptions& options) {
   if (options.level == Level::kPidNamespace) {
     containment.outer_proc_ = pid_namespace::open_outer_proc();
   }
-  GANGRUN_TRY(prepare_agent(options.level, containment.guardian_gone_fd()));
+  GANGRUN_TRY(
+      prepare_agent(options.level, containment.guardian_gone_fd(), containment.outer_proc_));
   return containment;
 }
 

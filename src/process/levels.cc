@@ -168,7 +168,8 @@ Choice choose_level(std::optional<Level> wanted, const std::function<Ability(Lev
 }
 
 std::string_view what_programs_notice(Level level, bool has_user_namespace) {
-  if (level != Level::kPidNamespace) return "";
+  if (level == Level::kCgroup) return "each task is in a cgroup of its own";
+  if (level == Level::kSubreaper) return "";
   if (has_user_namespace) {
     return "programs see the processes of their job only, setuid programs do not rise, and files "
            "of other users are nobody's";

@@ -52,8 +52,11 @@ struct Choice {
 Choice choose_level(std::optional<Level> wanted,
                     const std::function<Ability(Level)>& probe = probe_level);
 
-// What programs at a level see otherwise than without gangrun, for people: "" where nothing. More
-// is in docs/job.md.
+// What programs see otherwise than without gangrun, for people: at every level, and at one, where
+// "" is nothing more. The reasons are in docs/job.md.
+inline constexpr std::string_view kNoticedAtAnyLevel =
+    "there is no terminal, standard input is empty, no signal is ignored or blocked, no other "
+    "descriptor of the caller is open, orphans are children of gangrun's agent";
 std::string_view what_programs_notice(Level level, bool has_user_namespace);
 
 // The best of those that have been tried.

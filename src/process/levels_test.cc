@@ -71,7 +71,7 @@ TEST(Levels, AUserNamespaceIsMadeOnlyForWhoAsksForItByName) {
 }
 
 TEST(Levels, OnlyAPidNamespaceIsNoticed) {
-  EXPECT_EQ(what_programs_notice(Level::kCgroup, false), "");
+  EXPECT_THAT(what_programs_notice(Level::kCgroup, false), HasSubstr("cgroup of its own"));
   EXPECT_EQ(what_programs_notice(Level::kSubreaper, false), "");
   EXPECT_THAT(what_programs_notice(Level::kPidNamespace, false), Not(HasSubstr("setuid")));
   EXPECT_THAT(what_programs_notice(Level::kPidNamespace, true), HasSubstr("setuid"));

@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <numeric>
+#include <string>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/core_files.h"
@@ -16,6 +20,9 @@
 namespace gangrun::process::pid_namespace {
 
 namespace {
+
+// Below, the kernel gives numbers only once (RESERVED_PIDS of kernel/pid.c).
+constexpr pid_t kFirstNumber = 300;
 
 bool write_file(const char* path, std::string_view text) {
   const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
@@ -67,18 +74,26 @@ base::UniqueFd open_outer_proc() {
   return base::UniqueFd(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-void number_from_outside(const base::UniqueFd& outer_proc) {
+pid_t first_number(pid_t outer, pid_t end) {
+  const std::int64_t count = end - kFirstNumber;
+  if (count < 2 || outer < kFirstNumber || outer >= end) return outer;
+  // The golden ratio's share of them keeps neighbours apart; the step has to reach all of them.
+  std::int64_t step = count * 618'033'989 / 1'000'000'000;
+  while (std::gcd(step, count) != 1) ++step;
+  return static_cast<pid_t>(kFirstNumber + (outer - kFirstNumber) * step % count);
+}
+
+void spread_numbers(const base::UniqueFd& outer_proc) {
   // A link to the reader's own number, as that /proc counts.
   std::array<char, 16> own{};
   if (::readlinkat(outer_proc.get(), "self", own.data(), own.size() - 1) <= 0) return;
-  const base::UniqueFd last(::open("/proc/sys/kernel/ns_last_pid", O_RDWR | O_CLOEXEC));
-  std::array<char, 16> inside{};
-  if (!last.valid() || ::pread(last.get(), inside.data(), inside.size() - 1, 0) <= 0) return;
   const auto outer = base::parse_integer(own.data());
-  const auto highest = base::parse_integer(base::trim(inside.data()));
-  if (!outer || !highest || *highest >= *outer) return;
+  const auto end = base::read_file("/proc/sys/kernel/pid_max", 32);
+  const auto limit = end.ok() ? base::parse_integer(base::trim(*end)) : std::nullopt;
+  if (!outer || !limit) return;
+  const pid_t first = first_number(static_cast<pid_t>(*outer), static_cast<pid_t>(*limit));
   // Where it may not be written, numbers stay as the kernel gives them.
-  (void)!::pwrite(last.get(), own.data(), std::strlen(own.data()), 0);
+  (void)write_file("/proc/sys/kernel/ns_last_pid", std::to_string(first - 1));
 }
 
 std::string words(const Failure& failure) {

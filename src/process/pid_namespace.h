@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <string>
 
@@ -35,14 +37,18 @@ Failure unshare_children(const IdMaps& maps);
 // In that child: mounts of its own that follow the host's, with a /proc that shows the namespace.
 Failure become_init();
 
-// The numbers of processes inside go on from those outside, so that two namespaces of one host
-// rarely use the same: files that are named by host and process number stay apart.
+// The numbers of processes inside begin far from those of other namespaces, so that two namespaces
+// of one host rarely use the same: files that are named by host and process number stay apart.
 //
 // The /proc of the namespace outside, to be opened before become_init() hides it.
 base::UniqueFd open_outer_proc();
-// In a process of the namespace: the next process inside gets a number above this one's outside,
-// where the kernel lets numbers be chosen (CONFIG_CHECKPOINT_RESTORE); else nothing happens.
-void number_from_outside(const base::UniqueFd& outer_proc);
+// In the first process inside, where the kernel lets numbers be chosen (CONFIG_CHECKPOINT_RESTORE);
+// else nothing happens.
+void spread_numbers(const base::UniqueFd& outer_proc);
+// Where numbers begin for a first process whose number outside is `outer`; all numbers are below
+// `end`, the kernel's pid_max. Two of the former never give the same, and neighbours are far apart:
+// each of n in a row has about (end - 300) / (2.7 n) numbers or more before the next begins.
+pid_t first_number(pid_t outer, pid_t end);
 
 // "cannot mount a /proc of its own: Operation not permitted"
 std::string words(const Failure& failure);

@@ -295,7 +295,6 @@ void Starter::become_agent(const std::vector<std::string>& arguments, const Pack
   ::prctl(PR_SET_NAME, "gangrun-agent", 0L, 0L, 0L);
   show_arguments(line_, arguments);
   if (!score_of_agents_.empty()) (void)set_score(score_of_agents_);
-  pid_namespace::number_from_outside(outer_proc_);
   const int above = *std::max_element(numbers.begin(), numbers.end()) + 1;
   base::UniqueFd outer_proc(::fcntl(outer_proc_.get(), F_DUPFD_CLOEXEC, above));
   if (!keep_only(packet.fds, numbers, outer_proc.get())) ::_exit(kCannotStart);
@@ -397,7 +396,7 @@ base::Result<> run_starter(const StarterOptions& options, const AgentMain& agent
   }
   const auto entered = pid_namespace::become_init();
   if (entered.happened()) return base::unavailable(pid_namespace::words(entered));
-  pid_namespace::number_from_outside(outer_proc);
+  pid_namespace::spread_numbers(outer_proc);
   Starter run(options, agent, std::move(outer_proc), before);
   GANGRUN_TRY(run.prepare());
   ::_exit(run.run());

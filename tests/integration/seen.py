@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-PR_GET_NO_NEW_PRIVS = 39
+PR_GET_PDEATHSIG, PR_GET_NO_NEW_PRIVS = 2, 39
 PIDFD_OPEN, PIDFD_GETFD = 434, 438
 SECRET = b"what only the other rank has"
 
@@ -56,6 +56,29 @@ def of_sibling(number, address, descriptor):
     }
 
 
+def death_signal():
+    signal = ctypes.c_int()
+    LIBC.prctl(PR_GET_PDEATHSIG, ctypes.byref(signal), 0, 0, 0)
+    return signal.value
+
+
+def parent_of_an_orphan():
+    """And that somebody reaps it: else this waits for ever."""
+    told, tells = os.pipe()
+    if os.fork() == 0:
+        parent = os.getpid()
+        if os.fork() == 0:
+            while os.getppid() == parent:
+                pass
+            os.write(tells, f"{os.getpid()} {pathlib.Path(f'/proc/{os.getppid()}/comm').read_text()}".encode())
+        os._exit(0)
+    os.wait()
+    number, parent = os.read(told, 100).decode().split(maxsplit=1)
+    while os.path.exists(f"/proc/{number}"):
+        pass
+    return parent
+
+
 def of_itself(folder):
     status = dict(line.split(":\t", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
     limits = {name: resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")}
@@ -85,6 +108,9 @@ def of_itself(folder):
         "terminal": outcome(lambda: os.close(os.open("/dev/tty", os.O_RDWR))),
         "signals ignored": status["SigIgn"],
         "signals blocked": status["SigBlk"],
+        "descriptors": sorted(os.listdir("/proc/self/fd"), key=int),
+        "signal at the parent's death": death_signal(),
+        "parent of an orphan": parent_of_an_orphan(),
     }
 
 

@@ -16,7 +16,7 @@ SEEN = pathlib.Path(__file__).with_name("seen.py")
 USER, GROUP, OTHER_GROUP = 65534, 65534, 100
 
 # What differs from a program that a shell in a terminal has started, and why: docs/job.md, "What programs notice".
-ALWAYS = {"terminal", "signals ignored"}
+ALWAYS = {"terminal", "signals ignored", "descriptors", "signal at the parent's death", "parent of an orphan"}
 PID_NAMESPACE = {"process 1"}
 USER_NAMESPACE = {"user namespace", "owner of root's files", "user of a setuid program", "user and groups", "capabilities"}
 NOTICED = {
@@ -93,9 +93,11 @@ def test_process_numbers_are_those_of_one_task_only(gangrun, home, tmp_path):
     done = subprocess.run([gangrun, "run", "-r", "worker:2", "--restarts", "1:gang", "--", "sh", "-c", script],
                           env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    sweep = [subprocess.Popen([gangrun, "run", "-r", "worker:1", "--", "sh", "-c", f"echo $$ > {tmp_path}/numbers.$GANGRUN_JOB_ID"],
+    programs = f"""for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sh -c 'echo $$'; done >> {tmp_path}/numbers.$GANGRUN_JOB_ID
+        echo $$ >> {tmp_path}/numbers.$GANGRUN_JOB_ID; test $GANGRUN_GENERATION = 3"""
+    sweep = [subprocess.Popen([gangrun, "run", "-r", "worker:1", "--restarts", "2:gang", "--restart-pause", "0s", "--", "sh", "-c", programs],
                               env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(6)]
     assert [job.wait(timeout=60) for job in sweep] == [0] * 6
     numbers = numbers_in(tmp_path)
-    assert len(numbers) == 2 * 2 + 6
-    assert len(set(numbers)) == len(numbers), numbers
+    assert len(numbers) == 2 * 2 + 6 * 3 * 13
+    assert len(set(numbers)) == len(numbers), sorted(numbers)
