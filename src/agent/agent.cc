@@ -17,7 +17,6 @@
 #include "base/unique_fd.h"
 #include "base/variable.h"
 #include "frameworks/environment.h"
-#include "job/spec_names.h"
 #include "net/interfaces.h"
 #include "process/listeners.h"
 #include "process/usage.h"
@@ -35,11 +34,6 @@ constexpr std::chrono::seconds kLastOutputs(3);
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
-
-process::Stopping::How stopping_of(const job::JobSpec& spec) {
-  return {.number = job::number_of(spec.stop_signal),
-          .to_group = spec.stop_signal_to == job::StopSignalTo::kGroup};
-}
 
 }  // namespace
 
@@ -59,7 +53,7 @@ base::Result<> Agent::start() {
   GANGRUN_TRY(hold_ports());
   guardian_watch_ = loop_.watch_readable(containment_.guardian_gone_fd(), [this] {
     guardian_watch_.reset();
-    phases_.session_lost();
+    forget_master();
     end(std::chrono::milliseconds(0));
   });
   serve_control();
@@ -474,13 +468,16 @@ void Agent::act(TaskPhases::Next next, std::chrono::milliseconds grace) {
 
 void Agent::end_by_signal(int number) {
   if (config_.place_tells_end) {
-    // What the task does now is no end of its own.
     exit_status_ = base::kSignalStatus + number;
-    phases_.session_lost();
-    rendezvous_.reset();
-    session_.reset();
+    forget_master();
   }
   end(config_.spec.timeouts.stop);
+}
+
+void Agent::forget_master() {
+  phases_.session_lost();
+  rendezvous_.reset();
+  session_.reset();
 }
 
 void Agent::end_because(std::string reason) {

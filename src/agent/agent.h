@@ -108,6 +108,8 @@ class Agent {
   [[nodiscard]] job::Address address() const;
   [[nodiscard]] std::vector<std::uint16_t> more_ports() const;
   [[nodiscard]] registry::HeartbeatMessage heartbeat();
+  // How the task ends now is no end of its own: the master hears of the agent's from its place.
+  void forget_master();
   void leave(bool with_farewell);
   // What has been decided to be next.
   void act(TaskPhases::Next next, std::chrono::milliseconds grace = {});

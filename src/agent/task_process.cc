@@ -3,6 +3,7 @@
 #include "agent/image_run.h"
 #include "frameworks/environment.h"
 #include "frameworks/outer_launchers.h"
+#include "job/spec_names.h"
 
 namespace gangrun::agent {
 
@@ -44,6 +45,11 @@ Variables task_variables(Variables inherited, const Variables& of_frameworks,
     }
   }
   return variables;
+}
+
+process::Stopping::How stopping_of(const job::JobSpec& spec) {
+  return {.number = job::number_of(spec.stop_signal),
+          .to_group = spec.stop_signal_to == job::StopSignalTo::kGroup};
 }
 
 // Only one process of a task can listen on its ports. What is let go of is not handed on: as long

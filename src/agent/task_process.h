@@ -8,6 +8,7 @@
 #include "job/gpus.h"
 #include "job/spec.h"
 #include "process/spawn.h"
+#include "process/stopping.h"
 
 // What a process of the task is given.
 namespace gangrun::agent {
@@ -26,5 +27,8 @@ Variables task_variables(Variables inherited, const Variables& of_frameworks,
 // The task's held ports that the process inherits, by their names.
 std::vector<process::ListenFd> listening(const job::Ports& ports, const std::vector<int>& held,
                                          int process);
+
+// How its processes are asked to end.
+process::Stopping::How stopping_of(const job::JobSpec& spec);
 
 }  // namespace gangrun::agent

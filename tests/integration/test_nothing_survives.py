@@ -37,11 +37,11 @@ def marker(request) -> str:
     return f"{request.node.name}-{os.getpid()}-{time.monotonic_ns()}"
 
 
-def start_job(gangrun, home, tmp_path, marker, level, tasks=2, command=STUBBORN):
+def start_job(gangrun, home, tmp_path, marker, level, tasks=2, command=STUBBORN, options=()):
     environment = os.environ | {"GANGRUN_HOME": str(home), "OUT": str(tmp_path), "MARKER": marker}
     process = subprocess.Popen(
         [gangrun, "run", "--containment", level, "--timeout", "stop=1s", "-r", f"worker:{tasks}",
-         "--", "sh", "-c", command],
+         *options, "--", "sh", "-c", command],
         env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )
     def all_up():
@@ -116,6 +116,17 @@ def test_sigkill(gangrun, home, tmp_path, marker, level, victim):
         assert status == -signal.SIGKILL
     else:
         assert status == 1, process.stderr.read()
+
+
+@pytest.mark.parametrize("level", [pytest.param(level, marks=() if level == "subreaper" else pytest.mark.programs) for level in LEVELS])
+def test_a_killed_guardian_is_one_failure(gangrun, home, tmp_path, marker, level):
+    process = start_job(gangrun, home, tmp_path, marker, level, command=f"test $GANGRUN_GENERATION = 2 && exit\n{STUBBORN}",
+                        options=["--restarts", "1:gang", "--restart-pause", "0s"])
+    os.kill(guardians(processes_of(marker), process.pid)[0], signal.SIGKILL)
+    _, words = process.communicate(timeout=60)
+    assert process.returncode == 0, words
+    assert "worker:0 on 127.0.0.1 lost its agent, which" in words and "restart 1 of 1" in words
+    assert_nothing_left(marker)
 
 
 @pytest.mark.parametrize("level, presses", cases([(level, presses) for level in LEVELS for presses in (1, 2)],
