@@ -256,8 +256,8 @@ PortEnd Agent::port_end(const job::ExitReport& report) const {
   const auto listener_of = [this](std::uint16_t port) {
     const auto foreign = process::foreign_listener(port, ports_->fds());
     if (!foreign.ok()) logger_.warning("who listens on port {}: {}", port, foreign.error().message);
-    if (!foreign.ok() || !foreign->has_value()) return std::string();
-    return process::listener_words(**foreign, containment_.outer_proc_fd());
+    if (!foreign.ok() || !foreign->has_value()) return PortUser();
+    return port_user(process::owner_of(**foreign, containment_.outer_proc_fd()), config_.job_id);
   };
   const RunPorts ports{.held = ports_->numbers(),
                        .hold = task_spec_.ports.hold,

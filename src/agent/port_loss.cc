@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "frameworks/environment.h"
 #include "process/address_in_use.h"
 
 namespace gangrun::agent {
@@ -35,12 +36,15 @@ bool ended_by_itself(const job::ExitReport& report) {
 }
 
 // "port 5000 is in use by process 4711 (python) of user 1000", of the first that somebody has.
-std::string in_use(const Ports& ports, const ListenerOf& listener_of) {
+PortUser in_use(const Ports& ports, const ListenerOf& listener_of) {
   for (std::size_t i = 0; i < std::min(ports.size(), kMaxLooks); ++i) {
-    const std::string listener = listener_of(ports[i]);
-    if (!listener.empty()) return base::format("port {} is in use by {}", ports[i], listener);
+    PortUser user = listener_of(ports[i]);
+    if (user.words.empty()) continue;
+    user.words = base::format("port {} is in use by {}{}", ports[i], user.words,
+                              user.is_of_job ? ", of this job" : "");
+    return user;
   }
-  return "";
+  return {};
 }
 
 // The last line that says so.
@@ -59,6 +63,13 @@ std::string hint(const RunPorts& ports) {
 }
 
 }  // namespace
+
+PortUser port_user(const process::ListenerOwner& owner, const std::string& job_id) {
+  const std::string variable = base::format("{}={}", frameworks::kJobIdVariable, job_id);
+  const auto variables = base::split(owner.environment, '\0');
+  const bool says_so = std::find(variables.begin(), variables.end(), variable) != variables.end();
+  return {owner.words, owner.is_inside || says_so};
+}
 
 std::vector<std::uint16_t> ports_told(const Variables& of_job, const Variables& of_task,
                                       const std::vector<std::string>& command) {
@@ -80,7 +91,8 @@ PortEnd judge_ports(const job::ExitReport& report, base::Duration ran, const Run
                     const ListenerOf& listener_of) {
   if (!ended_by_itself(report)) return {};
   if (ran <= kPortLossWindow) {
-    if (std::string lost = in_use(ports.held, listener_of); !lost.empty()) return {true, lost};
+    const PortUser user = in_use(ports.held, listener_of);
+    if (!user.words.empty() && !user.is_of_job) return {true, user.words};
   }
   const auto complaint = complaint_in(report.last_lines);
   if (!complaint) return {};
@@ -91,7 +103,7 @@ PortEnd judge_ports(const job::ExitReport& report, base::Duration ran, const Run
     add(meant, ports.told);
     add(meant, ports.held);
   }
-  std::string more = in_use(meant, listener_of);
+  std::string more = in_use(meant, listener_of).words;
   const bool may_be_held =
       named.empty() || std::any_of(named.begin(), named.end(), [&](std::uint16_t port) {
         return std::find(ports.held.begin(), ports.held.end(), port) != ports.held.end();

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "job/exit_report.h"
 #include "job/spec.h"
+#include "process/listeners.h"
 
 namespace gangrun::agent {
 
@@ -27,11 +28,19 @@ struct RunPorts {
 std::vector<std::uint16_t> ports_told(const Variables& of_job, const Variables& of_task,
                                       const std::vector<std::string>& command);
 
-// Who else listens on a port: "process 4711 (redis-server) of user 1000"; empty: nobody does.
-using ListenerOf = std::function<std::string(std::uint16_t)>;
+// Who else listens on a port.
+struct PortUser {
+  std::string words{};  // "process 4711 (redis-server) of user 1000"; empty: nobody does
+  bool is_of_job = false;
+};
+using ListenerOf = std::function<PortUser(std::uint16_t)>;
+
+// `owner` of a socket, as a user of a port whose job this is.
+PortUser port_user(const process::ListenerOwner& owner, const std::string& job_id);
 
 struct PortEnd {
-  // Another process listens on a port that was held: the run ended for that.
+  // A process of somebody else listens on a port that was held: the run ended for that. Where it
+  // is one of the same job, another port would meet it again.
   bool lost = false;
   // Goes on after how the run ended; empty where there is nothing to add.
   std::string words;

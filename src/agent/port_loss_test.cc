@@ -25,9 +25,11 @@ job::ExitReport failure(std::vector<std::string> last_lines = {kInUse}) {
 }
 
 PortEnd judged(const job::ExitReport& report, const std::vector<std::uint16_t>& taken,
-               base::Duration ran = seconds(1), RunPorts ports = {.held = {kHeld}}) {
-  return judge_ports(report, ran, ports, [&](std::uint16_t port) -> std::string {
-    return std::find(taken.begin(), taken.end(), port) == taken.end() ? "" : kSomebody;
+               base::Duration ran = seconds(1), RunPorts ports = {.held = {kHeld}},
+               bool by_own_job = false) {
+  return judge_ports(report, ran, ports, [&](std::uint16_t port) -> PortUser {
+    if (std::find(taken.begin(), taken.end(), port) == taken.end()) return {};
+    return {kSomebody, by_own_job};
   });
 }
 
@@ -49,6 +51,23 @@ TEST(PortLoss, ALineIsNoEvidence) {
     EXPECT_FALSE(judged(failure({line}), {}).lost) << line;
     EXPECT_FALSE(judged(failure({line}), {5000}).lost) << line;
   }
+}
+
+// Ranks that all bind MASTER_PORT ran six times.
+TEST(PortLoss, AnotherRankOfTheJobWouldTakeTheNextPortToo) {
+  const PortEnd end = judged(failure(), {kHeld}, seconds(1), {.held = {kHeld}}, true);
+  EXPECT_FALSE(end.lost);
+  EXPECT_EQ(end.words,
+            std::string(kInUse) + "; port 40001 is in use by " + kSomebody + ", of this job");
+}
+
+TEST(PortLoss, AProcessIsOfTheJobIfItsEnvironmentOrItsNamespaceSaysSo) {
+  const std::string environment("PATH=/bin\0GANGRUN_JOB_ID=train-1\0", 34);
+  EXPECT_TRUE(port_user({.words = kSomebody, .environment = environment}, "train-1").is_of_job);
+  EXPECT_FALSE(port_user({.words = kSomebody, .environment = environment}, "train-11").is_of_job);
+  EXPECT_FALSE(port_user({.words = kSomebody, .environment = environment}, "rain-1").is_of_job);
+  EXPECT_FALSE(port_user({.words = kSomebody}, "train-1").is_of_job);
+  EXPECT_TRUE(port_user({.words = kSomebody, .is_inside = true}, "train-1").is_of_job);
 }
 
 TEST(PortLoss, OnlyTheBeginningOfARunCounts) {

@@ -78,7 +78,7 @@ base::Result<Environment> own_variables(const Place& place) {
   Environment environment;
   if (place.ranks) environment.rank = place.ranks->rank;
   environment.variables = {
-      {"GANGRUN_JOB_ID", inputs.job_id},
+      {kJobIdVariable, inputs.job_id},
       {"GANGRUN_TASK_TYPE", place.task.type},
       {"GANGRUN_TASK_INDEX", number(place.task.index)},
       {"GANGRUN_GENERATION", number(inputs.cluster.generation)},

@@ -14,6 +14,9 @@
 
 namespace gangrun::frameworks {
 
+// Names the job in the environment of each of its processes.
+inline constexpr const char* kJobIdVariable = "GANGRUN_JOB_ID";
+
 using Variables = std::map<std::string, std::string>;
 
 // A larger cluster spec is handed over in a file.

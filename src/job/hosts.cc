@@ -26,13 +26,51 @@ base::Error wrong(const std::string& text, std::string_view what) {
   return base::invalid_argument(base::format("{} {}; {}", in_quotes(text), what, kForm));
 }
 
+// What keeps `name` from being one of DNS, with '_' besides; "" where nothing does.
+std::string wrong_in(std::string_view name) {
+  if (name.empty()) return "it is empty";
+  if (name.size() > kMaxHostNameBytes) return base::format("it has {} characters", name.size());
+  if (!base::is_letter_or_digit(name.front())) return "it begins with neither a letter nor a digit";
+  const auto is_strange = [](char c) {
+    return !base::is_letter_or_digit(c) && c != '.' && c != '_' && c != '-';
+  };
+  if (const auto strange = std::ranges::find_if(name, is_strange); strange != name.end()) {
+    return base::format("it has {}", in_quotes(std::string_view(&*strange, 1)));
+  }
+  if (name.ends_with('.')) name.remove_suffix(1);  // of a name in full
+  for (const std::string& part : base::split(name, '.')) {
+    if (part.empty()) return "it has nothing between two dots";
+    if (part.size() > kMaxPartBytes) {
+      return base::format("its part {} has {} characters", in_quotes(part), part.size());
+    }
+  }
+  return "";
+}
+
+// "%eth0" names an interface of this host, and says nothing to the others.
+bool has_scope(const std::string& text) {
+  const std::size_t percent = text.find('%');
+  return percent != std::string::npos && is_ipv6_address(text.substr(0, percent));
+}
+
+base::Error no_ipv6_address(const std::string& text, const std::string& address,
+                            std::string_view otherwise) {
+  if (!has_scope(address)) return wrong(text, otherwise);
+  return base::invalid_argument(
+      base::format("{} has a scope, {}, which is an interface of this host; allowed: a name, or an "
+                   "IPv6 address that means the same on all hosts",
+                   in_quotes(text), in_quotes(address.substr(address.find('%')))));
+}
+
 // `text` without the slots at its end, which are what follows ":" in `slots`.
 base::Result<std::string> take_name(const std::string& text, std::string_view& slots) {
   if (text.starts_with('[')) {
     const std::size_t close = text.find(']');
     if (close == std::string::npos) return wrong(text, "has no \"]\"");
     const std::string address = text.substr(1, close - 1);
-    if (!is_ipv6_address(address)) return wrong(text, "has no IPv6 address in its brackets");
+    if (!is_ipv6_address(address)) {
+      return no_ipv6_address(text, address, "has no IPv6 address in its brackets");
+    }
     slots.remove_prefix(close + 1);
     if (slots.empty() || slots.starts_with(':')) return address;
     return wrong(text, "goes on behind its brackets");
@@ -40,7 +78,7 @@ base::Result<std::string> take_name(const std::string& text, std::string_view& s
   const std::size_t colon = text.find(':');
   if (colon == 0 && text.find(':', 1) == std::string::npos) return wrong(text, "has no name");
   if (colon != text.rfind(':')) {
-    if (!is_ipv6_address(text)) return wrong(text, "is no IPv6 address");
+    if (!is_ipv6_address(text)) return no_ipv6_address(text, text, "is no IPv6 address");
     slots = {};
     return text;
   }
@@ -57,18 +95,12 @@ bool is_ipv6_address(const std::string& text) {
 
 base::Result<> check_host_name(const std::string& name) {
   if (is_ipv6_address(name)) return {};
-  const auto parts = base::split(name, '.');
-  const bool fits =
-      !name.empty() && name.size() <= kMaxHostNameBytes && base::is_letter_or_digit(name.front()) &&
-      std::ranges::all_of(parts, [](const auto& part) { return part.size() <= kMaxPartBytes; }) &&
-      std::ranges::all_of(name, [](char c) {
-        return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
-      });
-  if (fits) return {};
+  const std::string what = wrong_in(name);
+  if (what.empty()) return {};
   return base::invalid_argument(base::format(
-      "{} is not the name of a host; allowed: a letter or digit, then letters, digits, '_', '-' or "
-      "'.', at most {} in all and {} between two dots, or an IPv6 address",
-      in_quotes(name), kMaxHostNameBytes, kMaxPartBytes));
+      "{} is not the name of a host: {}; allowed: a letter or digit, then letters, digits, '_', "
+      "'-' or '.', at most {} in all and {} between dots, or an IPv6 address",
+      in_quotes(name), what, kMaxHostNameBytes, kMaxPartBytes));
 }
 
 std::string to_string(const Host& host) {

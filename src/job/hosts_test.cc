@@ -55,7 +55,11 @@ TEST(Hosts, MayBeIpv6Addresses) {
   EXPECT_EQ(hosts_error("[h1]:8"), "--hosts: '[h1]:8' has no IPv6 address in its brackets" + form);
   EXPECT_EQ(hosts_error("[::1]8"), "--hosts: '[::1]8' goes on behind its brackets" + form);
   EXPECT_THAT(hosts_error("[::1]:0"), HasSubstr("--hosts: '[::1]:0': slots: '0' is not"));
-  EXPECT_THAT(hosts_error("fe80::1%eth0"), HasSubstr("is no IPv6 address"));
+  const std::string scope =
+      " has a scope, '%eth0', which is an interface of this host; allowed: a name, or an IPv6 "
+      "address that means the same on all hosts";
+  EXPECT_EQ(hosts_error("fe80::1%eth0"), "--hosts: 'fe80::1%eth0'" + scope);
+  EXPECT_EQ(hosts_error("[fe80::1%eth0]:8"), "--hosts: '[fe80::1%eth0]:8'" + scope);
 }
 
 // Only the first part of a full name was allowed as much as all of it.
@@ -64,9 +68,13 @@ TEST(Hosts, HaveNamesOfDns) {
   const std::string longest = part + "." + part + "." + part + "." + std::string(61, 'p');
   EXPECT_EQ(hosts_error(longest), "");
   EXPECT_EQ(hosts_error(longest + ":8"), "");
-  EXPECT_THAT(hosts_error(longest + "p"), HasSubstr("at most 253 in all and 63 between two dots"));
-  EXPECT_THAT(hosts_error(part + "p"), HasSubstr("is not the name of a host"));
-  EXPECT_THAT(hosts_error("a." + part + "p"), HasSubstr("is not the name of a host"));
+  EXPECT_THAT(hosts_error(longest + "p"), HasSubstr("it has 254 characters; allowed"));
+  EXPECT_THAT(hosts_error(part + "p"), HasSubstr("ppp…' has 64 characters; allowed: "));
+  EXPECT_THAT(hosts_error("a." + part + "p"), HasSubstr("ppp…' has 64 characters; allowed: "));
+  EXPECT_THAT(hosts_error("a..b"), HasSubstr("'a..b' is not the name of a host: it has nothing "
+                                             "between two dots; allowed: "));
+  EXPECT_THAT(hosts_error("a.."), HasSubstr("nothing between two dots"));
+  EXPECT_THAT(hosts_error("a!b"), HasSubstr("it has '!'; allowed"));
   EXPECT_EQ(hosts_error("node_1.cluster-2.example."), "");
 }
 
@@ -101,7 +109,8 @@ TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
   EXPECT_THAT(hosts_error("h1:0"), HasSubstr("--hosts: 'h1:0': slots: '0' is not"));
   EXPECT_THAT(hosts_error("h1:two"), HasSubstr("--hosts: 'h1:two': slots: 'two' is not"));
   EXPECT_THAT(hosts_error(":2"), HasSubstr("--hosts: ':2' has no name; a host is written NAME"));
-  EXPECT_THAT(hosts_error("../h"), HasSubstr("--hosts: hosts: '../h' is not the name of a host; "));
+  EXPECT_THAT(hosts_error("../h"),
+              HasSubstr("--hosts: hosts: '../h' is not the name of a host: it begins with"));
   EXPECT_THAT(hosts_error("h1:2,h1:2"), HasSubstr("--hosts: hosts: 'h1' is named twice"));
   EXPECT_THAT(hosts_error("h1:2,h2:1"),
               HasSubstr("--hosts: hosts: 3 slots are fewer than the 4 tasks; allowed: at least"));

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
@@ -22,6 +23,7 @@ namespace {
 // 200,000 of them.
 constexpr std::size_t kMaxSocketTableBytes = std::size_t{32} << 20U;
 constexpr std::string_view kListen = "0A";
+constexpr std::size_t kMaxEnvironment = std::size_t{8} << 20U;
 
 std::optional<std::uint64_t> number_in(std::string_view text, int base) {
   std::uint64_t value = 0;
@@ -131,17 +133,21 @@ base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
   return std::optional(listeners.front());
 }
 
-std::string listener_words(const Listener& listener, int outer_proc) {
+ListenerOwner owner_of(const Listener& listener, int outer_proc) {
   std::vector<std::string> folders = {"/proc"};
   if (outer_proc >= 0) folders.push_back(fmt::format("/proc/self/fd/{}", outer_proc));
   for (const std::string& proc : folders) {
     for (const pid_t pid : all_processes(proc)) {
       const auto inodes = socket_inodes(pid, proc);
       if (std::find(inodes.begin(), inodes.end(), listener.inode) == inodes.end()) continue;
-      return fmt::format("process {} ({}) of user {}", pid, process_name(pid, proc), listener.user);
+      auto environment = base::read_file(fmt::format("{}/{}/environ", proc, pid), kMaxEnvironment);
+      return {.words = fmt::format("process {} ({}) of user {}", pid, process_name(pid, proc),
+                                   listener.user),
+              .is_inside = outer_proc >= 0 && &proc == &folders.front(),
+              .environment = environment.ok() ? *std::move(environment) : std::string()};
     }
   }
-  return fmt::format("a process of user {}", listener.user);
+  return {.words = fmt::format("a process of user {}", listener.user)};
 }
 
 }  // namespace gangrun::process

@@ -42,9 +42,16 @@ base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
                                                        const std::vector<int>& own_sockets);
 
-// "process 4711 (redis-server) of user 1000", or as much of it as we may see. `outer_proc` is an
-// open /proc that shows more than ours, of the namespace outside; -1: there is none. Looks through
-// all processes: for the one message that tells a person, not for a loop.
-std::string listener_words(const Listener& listener, int outer_proc = -1);
+// The process that has it.
+struct ListenerOwner {
+  std::string
+      words{};  // "process 4711 (redis-server) of user 1000", or as much of it as we may see
+  bool is_inside = false;     // of a PID namespace that is ours; false where there is none
+  std::string environment{};  // as /proc shows it, each variable with a zero byte; "" if hidden
+};
+
+// `outer_proc` is an open /proc that shows more than ours, of the namespace outside; -1: there is
+// none. Looks through all processes: for the one message that tells a person, not for a loop.
+ListenerOwner owner_of(const Listener& listener, int outer_proc = -1);
 
 }  // namespace gangrun::process

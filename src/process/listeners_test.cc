@@ -119,7 +119,10 @@ TEST(Listeners, WhoListensOnAHeldPortIsFoundAndDescribed) {
   ASSERT_TRUE(foreign.ok());
   ASSERT_TRUE(foreign->has_value());
   EXPECT_EQ((*foreign)->user, ::getuid());
-  EXPECT_THAT(listener_words(**foreign), HasSubstr(fmt::format("process {}", taker.pid())));
+  const ListenerOwner owner = owner_of(**foreign);
+  EXPECT_THAT(owner.words, HasSubstr(fmt::format("process {}", taker.pid())));
+  EXPECT_THAT(owner.environment, HasSubstr("PATH="));
+  EXPECT_FALSE(owner.is_inside);
   taker.end();
   const auto after = foreign_listener(hold->port(), {hold->fd()});
   ASSERT_TRUE(after.ok());
@@ -148,14 +151,14 @@ TEST(Listeners, WhoIsSeenOutsideOnlyIsFoundThere) {
   std::filesystem::create_symlink("socket:[1]", folder + "/4711/fd/3");
   ASSERT_TRUE(base::write_private_file(folder + "/4711/comm", "redis-server\n").ok());
   const base::UniqueFd outer(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  EXPECT_EQ(listener_words({.inode = 1, .user = 42}, outer.get()),
+  EXPECT_EQ(owner_of({.inode = 1, .user = 42}, outer.get()).words,
             "process 4711 (redis-server) of user 42");
-  EXPECT_EQ(listener_words({.inode = 2, .user = 42}, outer.get()), "a process of user 42");
+  EXPECT_EQ(owner_of({.inode = 2, .user = 42}, outer.get()).words, "a process of user 42");
   std::filesystem::remove_all(folder);
 }
 
 TEST(Listeners, AnUnseenListenerIsStillDescribed) {
-  EXPECT_EQ(listener_words({.inode = 1, .user = 42}), "a process of user 42");
+  EXPECT_EQ(owner_of({.inode = 1, .user = 42}).words, "a process of user 42");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ base::Result<PortHold> PortHold::exactly(const std::string& address, std::uint16
   const auto listeners = listeners_on(port);
   if (listeners.ok() && !listeners->empty()) {
     return base::unavailable(fmt::format("cannot hold port {} on {}: {} listens on it", port,
-                                         address, listener_words(listeners->front())));
+                                         address, owner_of(listeners->front()).words));
   }
   if (!socket.ok()) return socket.error();
   return PortHold(*std::move(socket), port);
