@@ -41,6 +41,7 @@ std::string folder_of_task(const std::string& task) {
 struct Found {
   std::string folder;
   std::vector<client::BroughtRest> rests{};
+  base::Result<> record{};  // of the job, if it cannot be read: there may be more than is listed
 };
 
 base::Result<std::vector<client::BroughtRest>> bring_rests(const cluster::JobPaths& paths,
@@ -48,14 +49,16 @@ base::Result<std::vector<client::BroughtRest>> bring_rests(const cluster::JobPat
                                                            const FetchOptions& options,
                                                            client::TransferProgress& progress,
                                                            client::Context& context) {
-  const auto spec = cluster::stored_spec(paths, context.places.rules().sections());
-  // Of a job whose description cannot be read nobody knows where it was.
-  const client::Place* place = spec.ok() ? context.places.find(spec->on) : nullptr;
+  GANGRUN_ASSIGN(const auto spec, cluster::stored_spec(paths, context.places.rules().sections()));
+  const client::Place* place = context.places.find(spec.on);
   if (place == nullptr) return std::vector<client::BroughtRest>();
   const auto ended = client::ended_job(context, id);
   // Its end brings them.
-  if (!ended.ok()) return std::vector<client::BroughtRest>();
-  return place->fetch_rest(*spec, paths, options.task, progress, context);
+  if (!ended.ok() && ended.error().code == base::Code::kFailedPrecondition) {
+    return std::vector<client::BroughtRest>();
+  }
+  if (!ended.ok()) return ended.error();
+  return place->fetch_rest(spec, paths, options.task, progress, context);
 }
 
 // Where the outputs are, once those that were elsewhere have been brought.
@@ -75,7 +78,10 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, options.job));
   const cluster::JobPaths paths = cluster::paths_of(home, id);
   GANGRUN_ASSIGN(auto rests, bring_rests(paths, id, options, progress, context));
-  return Found{paths.outputs(), std::move(rests)};
+  GANGRUN_ASSIGN(const auto site, client::home_site(context));
+  const auto status = site->status(id);
+  return Found{paths.outputs(), std::move(rests),
+               status.ok() ? base::Result<>() : base::Result<>(status.error())};
 }
 
 // Says what came, and what did not, which is the error.
@@ -153,7 +159,8 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   } else if (outputs.empty()) {
     context.console.out("No outputs of this job have been fetched yet.\n");
   }
-  return tell_rests(found.rests, options.json, context);
+  GANGRUN_TRY(tell_rests(found.rests, options.json, context));
+  return found.record;
 }
 
 }  // namespace

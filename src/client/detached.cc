@@ -106,7 +106,7 @@ void Submission::on_signal(int number) {
   // There is no task yet that a notice could be for.
   if (process::is_notice(number)) return;
   interrupted_by_ = host::name_of_signal(number);
-  if (supervisor_ > 0) (void)::kill(supervisor_, SIGTERM);
+  if (supervisor_ > 0) (void)::kill(supervisor_, number);
 }
 
 void Submission::on_told() {

@@ -138,7 +138,7 @@ def test_a_job_that_cannot_be_read_is_named_and_nobody_waits_for_it(run_gangrun,
             assert [job["state"] for job in listed] == ["succeeded" if is_known else "unreadable", "succeeded"], (name, listed)
             shown = run_gangrun(*command)
             assert (shown.status, "unreadable" in shown.stdout) == (0, not is_known), (name, shown)
-        for command in "status", "why":
+        for command in "status", "why", "fetch":
             done = run_gangrun(command, bad.name)
             assert done.status == (0 if is_known else 7), (name, done)
             assert is_known or done.stderr.count("\n") == 1 and str(path) in done.stderr, (name, done)
@@ -149,6 +149,18 @@ def test_a_job_that_cannot_be_read_is_named_and_nobody_waits_for_it(run_gangrun,
         if there:
             kept.rename(path)
     assert [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)] == ["succeeded", "succeeded"]
+
+
+def test_a_job_that_has_run_is_unreadable_without_its_journal(run_gangrun, home, tmp_path):
+    """It was told as never started, or as lost."""
+    assert run_gangrun("run", "--", "echo", "well done", cwd=tmp_path).status == 0
+    (journal,) = home.glob("jobs/*/journal/*")
+    for remove in journal.write_text, lambda _: journal.unlink(), lambda _: journal.parent.rmdir():
+        remove("")
+        assert [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)] == ["unreadable"]
+        for command in "status", "why", "fetch":
+            done = run_gangrun(command, "last")
+            assert done.status == 7 and "the job's journal is gone or empty" in done.stderr, done
 
 
 def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path):
@@ -182,7 +194,10 @@ def test_a_detached_job_whose_folder_is_removed_ends(run_gangrun, home, tmp_path
 STEPS = ["master.lock", "job.json", "key.pem", "launch.json", "environment", "supervisor.lock", "journal/000001.jsonl", "master.sock"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+SIGNALS = {signal.SIGTERM: "SIGTERM", signal.SIGHUP: "the loss of its terminal"}
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=[number.name for number in SIGNALS])
 @pytest.mark.parametrize("step", STEPS)
 def test_a_client_that_is_ended_while_it_submits_leaves_no_lost_job(gangrun, run_gangrun, home, tmp_path, step, number):
     with subprocess.Popen([gangrun, "run", "--detach", "--", "sh", "-c", "while :; do sleep 1; done"], cwd=tmp_path, text=True,
@@ -198,9 +213,11 @@ def test_a_client_that_is_ended_while_it_submits_leaves_no_lost_job(gangrun, run
     else:
         assert client.returncode == 130 and err.count("\n") == 1, (client.returncode, err)
         assert "the job is not started" in err or "is being stopped" in err, err
+        assert f"gangrun: {SIGNALS[number]}: " in err, err
     wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), "the end of all processes")
     states = [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)]
     assert states in ([], ["killed"]), (states, err)
+    assert client.returncode == 0 or not states or f"stopped by {SIGNALS[number]}." in run_gangrun("why", "last").stdout, run_gangrun("why", "last")
     assert states or not list(home.glob("jobs/*")), "a folder without a job"
 
 

@@ -74,6 +74,13 @@ bool has_begun(const JobPaths& paths) {
   return segments.ok() ? !segments->empty() : ::access(paths.journal().c_str(), F_OK) == 0;
 }
 
+// Whether a task of the job has run, as its log says.
+bool has_logs(const JobPaths& paths) {
+  std::error_code failed;
+  return std::filesystem::directory_iterator(paths.logs(), failed) !=
+         std::filesystem::directory_iterator();
+}
+
 // Of a job of which not even that can be read.
 ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
   ListedJob job;
@@ -141,10 +148,14 @@ job::JobStatus without_master(job::JobStatus last) {
 Result<job::JobStatus> stored_status(const JobPaths& paths) {
   GANGRUN_ASSIGN(job::JobStatus status, status_from_spec(paths));
   auto last = journal::last_status(paths.journal());
-  // A master that was killed at once has left no journal.
-  if (!last.ok() && last.error().code == base::Code::kNotFound) return status;
-  if (!last.ok()) return as_damage(last.error());
-  return *last ? **last : status;
+  if (!last.ok() && last.error().code != base::Code::kNotFound) return as_damage(last.error());
+  if (last.ok() && *last) return **last;
+  // A master that was killed at once has left no journal; what has run had one.
+  if (!has_logs(paths)) return status;
+  return base::Error{base::Code::kDataLoss,
+                     base::format("{}: the job's journal is gone or empty, though there are logs "
+                                  "of its tasks in {}",
+                                  paths.journal(), paths.logs())};
 }
 
 Result<JobPaths> LocalSite::find(std::string_view job) {
@@ -181,6 +192,8 @@ bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) 
 
 Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   const base::Instant deadline = clock_.now() + kAnswerTimeout;
+  // What had begun before had a master. One that begins only now has it in a moment.
+  bool had_begun = has_begun(paths);
   // Asked before the journal is read: what a master wrote before it went is all there.
   while (has_master_again(paths, deadline)) {
     GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
@@ -194,11 +207,12 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
     if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
     // Nobody listens: it has just begun, or has ended since we looked.
     if (has_supervisor(paths) || has_master(paths)) return stored_status(paths);
+    had_begun = has_begun(paths);
   }
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
   if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
   if (job::is_final(last.state)) return last;
-  if (!has_begun(paths)) return never_started(std::move(last));
+  if (!had_begun) return never_started(std::move(last));
   auto settled =
       journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());
   if (!settled.ok()) return as_damage(settled.error());

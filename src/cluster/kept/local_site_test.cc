@@ -105,6 +105,29 @@ TEST_F(LocalSiteTest, AJobWhoseSubmissionWasKilledWasNeverStarted) {
   EXPECT_NE(::access(paths.launch().c_str(), F_OK), 0);
 }
 
+// It was told as one that was never started, or as lost.
+TEST_F(LocalSiteTest, AJobThatHasRunAndHasNoJournalIsUnreadable) {
+  const JobPaths paths = folder_->paths();
+  folder_.reset();
+  std::filesystem::create_directories(paths.logs());
+  ASSERT_TRUE(base::write_private_file(paths.logs() + "/worker-0.out", "epoch 1\n").ok());
+  LocalSite site(home_, clock_, never_, beside_us_);
+  for (const bool is_there : {false, true}) {
+    std::filesystem::remove_all(paths.journal());
+    if (is_there) {
+      std::filesystem::create_directories(paths.journal());
+      ASSERT_TRUE(base::write_private_file(paths.journal() + "/000001.jsonl", "").ok());
+    }
+    const auto status = site.status("last");
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, base::Code::kDataLoss);
+    EXPECT_THAT(status.error().message, HasSubstr("gone or empty"));
+    const auto listed = site.list();
+    ASSERT_TRUE(listed.ok());
+    EXPECT_THAT(listed->at(0).unreadable, HasSubstr("gone or empty"));
+  }
+}
+
 // It was told as lost, while its tasks lived on hosts that ssh reaches.
 TEST_F(LocalSiteTest, ADetachedJobWhoseTasksAreElsewhereGetsAnotherMaster) {
   write_journal(job::JobState::kRunning, false);
