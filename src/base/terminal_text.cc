@@ -144,7 +144,7 @@ std::string shown(std::string_view text) {
 
 }  // namespace
 
-std::string harmless(std::string_view text) { return shown(after_carriage_return(text)); }
+std::string harmless_output(std::string_view text) { return shown(after_carriage_return(text)); }
 
 std::string harmless_sentence(std::string_view text) {
   std::string line(trim(text));

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxTheirWords = 300;
 // and other escape sequences are gone, what a carriage return would have overwritten is gone, tabs
 // are spaces; other control characters, characters that change the direction of writing and bytes
 // that are not UTF-8 are U+FFFD.
-std::string harmless(std::string_view text);
+std::string harmless_output(std::string_view text);
 
 // A sentence of ours that may have text of others in it, as one line: the same, but ends of lines
 // and carriage returns are spaces. Longer ones are shortened.

@@ -6,37 +6,37 @@ namespace gangrun::base {
 namespace {
 
 TEST(Harmless, KeepsWhatOnlyShowsItself) {
-  EXPECT_EQ(harmless("step 400: loss 0.25"), "step 400: loss 0.25");
-  EXPECT_EQ(harmless("Zürich 東京 🚀"), "Zürich 東京 🚀");
+  EXPECT_EQ(harmless_output("step 400: loss 0.25"), "step 400: loss 0.25");
+  EXPECT_EQ(harmless_output("Zürich 東京 🚀"), "Zürich 東京 🚀");
 }
 
 TEST(Harmless, TakesEscapeSequencesAway) {
-  EXPECT_EQ(harmless("\x1b[31mred\x1b[0m end"), "red end");
-  EXPECT_EQ(harmless("\x1b]0;title\atext"), "text");
-  EXPECT_EQ(harmless("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"), "link");
-  EXPECT_EQ(harmless("a\x1b"), "a");
-  EXPECT_EQ(harmless("a\x1b[12;3"), "a");
-  EXPECT_EQ(harmless("\x1b[2Jcleared"), "cleared");
+  EXPECT_EQ(harmless_output("\x1b[31mred\x1b[0m end"), "red end");
+  EXPECT_EQ(harmless_output("\x1b]0;title\atext"), "text");
+  EXPECT_EQ(harmless_output("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"), "link");
+  EXPECT_EQ(harmless_output("a\x1b"), "a");
+  EXPECT_EQ(harmless_output("a\x1b[12;3"), "a");
+  EXPECT_EQ(harmless_output("\x1b[2Jcleared"), "cleared");
   // `tput sgr0`, and others with an intermediate byte.
-  EXPECT_EQ(harmless("\x1b(B\x1b[mplain"), "plain");
-  EXPECT_EQ(harmless("\x1b#8\x1b%G\x1b Fa\x1b[4 qb\x1b[!pc\x1b=d"), "abcd");
-  EXPECT_EQ(harmless("\x1b]52;c;cm0=\atext\x1bXstring\x1b\\s"), "texts");
-  EXPECT_EQ(harmless("\x1b[東\x1b(東"), "東東");
+  EXPECT_EQ(harmless_output("\x1b(B\x1b[mplain"), "plain");
+  EXPECT_EQ(harmless_output("\x1b#8\x1b%G\x1b Fa\x1b[4 qb\x1b[!pc\x1b=d"), "abcd");
+  EXPECT_EQ(harmless_output("\x1b]52;c;cm0=\atext\x1bXstring\x1b\\s"), "texts");
+  EXPECT_EQ(harmless_output("\x1b[東\x1b(東"), "東東");
 }
 
 TEST(Harmless, ReplacesControlCharactersAndBadBytes) {
-  EXPECT_EQ(harmless(std::string_view("a\0b\x07", 4)), "a\uFFFDb\uFFFD");
-  EXPECT_EQ(harmless("a\xff\xc3"), "a\uFFFD\uFFFD");
-  EXPECT_EQ(harmless("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");
-  EXPECT_EQ(harmless("\xc2\x9b"
-                     "31m"),
+  EXPECT_EQ(harmless_output(std::string_view("a\0b\x07", 4)), "a\uFFFDb\uFFFD");
+  EXPECT_EQ(harmless_output("a\xff\xc3"), "a\uFFFD\uFFFD");
+  EXPECT_EQ(harmless_output("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(harmless_output("\xc2\x9b"
+                            "31m"),
             "\uFFFD31m");
-  EXPECT_EQ(harmless("evil\u202Etxt"), "evil\uFFFDtxt");
+  EXPECT_EQ(harmless_output("evil\u202Etxt"), "evil\uFFFDtxt");
 }
 
 TEST(Harmless, ShowsTheLastStateOfAProgressBar) {
-  EXPECT_EQ(harmless("10 %\r20 %\r30 %\r\n"), "30 %");
-  EXPECT_EQ(harmless("a\tb"), "a       b");
+  EXPECT_EQ(harmless_output("10 %\r20 %\r30 %\r\n"), "30 %");
+  EXPECT_EQ(harmless_output("a\tb"), "a       b");
 }
 
 TEST(HarmlessSentence, IsOneLineOfWhichNothingIsTakenAway) {

@@ -147,9 +147,10 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
     if (options.to) GANGRUN_TRY(copy_output(folder, output, to));
     if (options.json) continue;
     // Names that tasks have given.
-    context.console.out(base::harmless(base::format("{}/{}/{}  {} files, {} bytes", to, output.task,
-                                                    output.name, output.files, output.bytes)) +
-                        "\n");
+    context.console.out(
+        base::harmless_sentence(base::format("{}/{}/{}  {} files, {} bytes", to, output.task,
+                                             output.name, output.files, output.bytes)) +
+        "\n");
   }
   if (options.json) {
     base::Json json = to_json(outputs);

@@ -34,23 +34,23 @@ bool is_moment(std::string_view text) {
 constexpr std::string_view kUnreadable = "unreadable";
 
 std::string moment_of(const job::JobStatus& status) {
-  return client::harmless(status.submitted).substr(0, kMomentForm.size());
+  return client::harmless_sentence(status.submitted).substr(0, kMomentForm.size());
 }
 
 std::vector<client::Span> row_of(const cluster::ListedJob& job) {
   const job::JobStatus& status = job.status;
   if (!job.unreadable.empty()) {
-    return {{client::harmless(status.id)},
+    return {{client::harmless_sentence(status.id)},
             {std::string(kUnreadable), client::Paint::kRed},
             {"-"},
             {moment_of(status)},
             {"-"},
-            {client::harmless(job.unreadable)}};
+            {client::harmless_sentence(job.unreadable)}};
   }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
                                 ? client::harmless_sentence(job::to_words(*status.cause))
                                 : std::string();
-  return {{client::harmless(status.id)},
+  return {{client::harmless_sentence(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},
           // A cluster's list of its ended jobs does not say.
           {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},

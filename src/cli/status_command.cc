@@ -40,7 +40,7 @@ client::ExitStatus status(const StatusOptions& options, client::Context& context
     lines.emplace_back(sentence);
   }
   for (const std::string& sentence : client::lost_outputs(*found)) lines.emplace_back(sentence);
-  for (const std::string& note : found->notes) lines.emplace_back(client::harmless(note));
+  for (const std::string& note : found->notes) lines.emplace_back(client::harmless_sentence(note));
   if (job::is_final(found->state)) {
     const client::Lines end = client::end_report(*found);
     lines.emplace_back("");

@@ -57,7 +57,8 @@ void add_addresses(const job::JobStatus& status, std::vector<std::string>& sente
       return;
     }
     sentences.push_back(base::format("{} {} known by the address {}.", names_in(tasks),
-                                     tasks.size() == 1 ? "is" : "are", client::harmless(address)));
+                                     tasks.size() == 1 ? "is" : "are",
+                                     client::harmless_sentence(address)));
   }
 }
 

@@ -23,7 +23,7 @@ std::chrono::milliseconds redraw_pace(const Console& console, bool json) {
 Line prefixed(const cluster::LogLine& line, std::size_t prefix_width) {
   Line result(fit(job::to_string(line.task), prefix_width), paint_of_type(line.task.type));
   result.add(" | ", line.is_error ? Paint::kRed : Paint::kDim);
-  return result.add(harmless(line.text));
+  return result.add(harmless_output(line.text));
 }
 
 base::Json to_json(const cluster::LogLine& line) {
@@ -42,14 +42,14 @@ std::string LogPrinter::text_of(const cluster::LogLine& line) const {
   // One task's output on its way to a file or a program stays as it is, byte by byte.
   const bool ends = line.end == cluster::LineEnd::kNewline;
   if (!is_terminal) return ends ? line.text + "\n" : line.text;
-  return harmless(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
+  return harmless_output(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
 }
 
 // The pieces of a long line stand behind each other, unless another line comes between them.
 std::string LogPrinter::prefixed_text(const cluster::LogLine& line) {
   const Stream stream{line.task, line.is_error};
   const bool colour = line.is_error ? console_.colour_on_err() : console_.colour_on_out();
-  std::string text = open_ == stream ? harmless(line.text)
+  std::string text = open_ == stream ? harmless_output(line.text)
                                      : prefixed(line, options_.prefix_width).to_terminal(colour);
   open_.reset();
   if (line.end == cluster::LineEnd::kGoesOn) {
@@ -87,7 +87,7 @@ void LogPrinter::note(const cluster::LogLine& line) {
   if (line.end == cluster::LineEnd::kRedrawn) {
     current_ = Current{
         line.task, line.is_error,
-        options_.prefix ? prefixed(line, options_.prefix_width) : Line(harmless(line.text))};
+        options_.prefix ? prefixed(line, options_.prefix_width) : Line(harmless_output(line.text))};
     return;
   }
   if (current_ && current_->task == line.task && current_->is_error == line.is_error) {

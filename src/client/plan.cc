@@ -87,7 +87,7 @@ std::string ports_words(const job::Ports& ports) {
 }
 
 void add_field(Lines& lines, std::string_view name, const std::string& value) {
-  lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless(value)));
+  lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless_sentence(value)));
 }
 
 std::string how_images_run(const Plan& plan) {

@@ -68,16 +68,16 @@ std::vector<Span> row_of(const job::TaskStatus& task) {
   // How it failed is more than what it said last; how it succeeded is less.
   const bool failed = task.state == job::TaskState::kFailed || task.state == job::TaskState::kLost;
   const bool shows_exit = task.exit && (failed || task.last_line.empty());
-  const std::string says = shows_exit             ? job::to_words(*task.exit)
-                           : task.figures.empty() ? task.last_line
-                                                  : job::to_words(task.figures);
+  const std::string says = shows_exit             ? harmless_sentence(job::to_words(*task.exit))
+                           : task.figures.empty() ? harmless_output(task.last_line)
+                                                  : harmless_sentence(job::to_words(task.figures));
   const Paint exit_paint = shows_exit ? paint_of(task.state) : Paint::kNone;
   return {{job::to_string(task.task), paint_of_type(task.task.type)},
           {state, paint_of(task.state)},
-          {task.address.empty() ? "-" : harmless(task.address)},
+          {task.address.empty() ? "-" : harmless_sentence(task.address)},
           {task.pid == 0 ? "-" : std::to_string(task.pid)},
           {bytes_text(task.memory_bytes)},
-          {harmless(says), exit_paint}};
+          {says, exit_paint}};
 }
 
 Lines summary_by_type(const job::JobStatus& status, std::size_t height) {
@@ -151,7 +151,7 @@ std::string tasks_in_words(const job::JobStatus& status) {
 }
 
 Lines render_header(const job::JobStatus& status) {
-  Line first(harmless(status.id), Paint::kBold);
+  Line first(harmless_sentence(status.id), Paint::kBold);
   first.add("  ").add(state_words(status.state), paint_of(status.state));
   first.add(base::format("  {}", time_words(status.elapsed_ms)));
   if (status.generation > 1) first.add(base::format("  generation {}", status.generation));

@@ -26,13 +26,13 @@ bool shows_traceback(const job::Cause& cause) {
 }
 
 void add_quoted(Lines& lines, const std::string& text) {
-  lines.push_back(Line("  | ", Paint::kDim).add(harmless(text)));
+  lines.push_back(Line("  | ", Paint::kDim).add(harmless_output(text)));
 }
 
 }  // namespace
 
 std::string logs_command(const job::JobStatus& status) {
-  std::string command = base::format("gangrun logs {}", harmless(status.id));
+  std::string command = base::format("gangrun logs {}", harmless_sentence(status.id));
   if (status.state == job::JobState::kFailed && status.cause && status.cause->task) {
     command += " " + job::to_string(*status.cause->task);
   }
@@ -45,7 +45,7 @@ std::string verdict_sentence(const job::JobStatus& status) {
   if (status.state == job::JobState::kLost) verb = "was lost";
   if (!job::is_final(status.state)) verb = "is still " + verb;
   // When a lost one ended nobody knows: what is known is how long something was heard of it.
-  return base::format("{} {}{} after {}", harmless(status.id), verb,
+  return base::format("{} {}{} after {}", harmless_sentence(status.id), verb,
                       status.state == job::JobState::kLost ? "; it was last heard of" : "",
                       time_words(status.elapsed_ms));
 }
@@ -61,7 +61,7 @@ std::vector<std::string> missing_lines(const job::JobStatus& status,
       continue;
     }
     sentences.push_back(base::format("the log of {} is incomplete: {}", job::to_string(each.task),
-                                     harmless(each.incomplete_log)));
+                                     harmless_sentence(each.incomplete_log)));
   }
   if (more > 0) {
     sentences.push_back(base::format("the logs of {} are incomplete, too",
@@ -80,7 +80,8 @@ std::vector<std::string> lost_outputs(const job::JobStatus& status) {
       continue;
     }
     sentences.push_back(base::format("outputs of {} were not all kept: {}",
-                                     job::to_string(each.task), harmless(each.lost_outputs)));
+                                     job::to_string(each.task),
+                                     harmless_sentence(each.lost_outputs)));
   }
   if (more > 0) {
     sentences.push_back(base::format("outputs of {} were not all kept, either",
@@ -128,7 +129,7 @@ Lines end_report(const job::JobStatus& status) {
                      time_words(status.all_started_ms)));
   }
   if (!status.folder.empty())
-    lines.emplace_back(base::format("logs: {}/logs", harmless(status.folder)));
+    lines.emplace_back(base::format("logs: {}/logs", harmless_sentence(status.folder)));
   lines.push_back(Line("next: ").add(logs_command(status), Paint::kBold));
   return lines;
 }

@@ -43,7 +43,9 @@ class Session final : public master::Listener {
     display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));
   }
   void on_warning(std::string_view sentence) override { display_->warning(std::string(sentence)); }
-  void on_remark(std::string_view sentence) override { display_->notice(harmless(sentence)); }
+  void on_remark(std::string_view sentence) override {
+    display_->notice(harmless_sentence(sentence));
+  }
   void on_finished() override { finished_ = true; }
 
  private:

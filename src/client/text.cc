@@ -6,7 +6,9 @@
 
 namespace gangrun::client {
 
-std::string path_in_quotes(std::string_view path) { return base::format("'{}'", harmless(path)); }
+std::string path_in_quotes(std::string_view path) {
+  return base::format("'{}'", harmless_sentence(path));
+}
 
 std::string fit(std::string_view text, std::size_t width) {
   std::string result = cut(text, width);

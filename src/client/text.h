@@ -15,7 +15,7 @@ namespace gangrun::client {
 using base::count_text;
 using base::cut;
 using base::display_width;
-using base::harmless;
+using base::harmless_output;
 using base::harmless_sentence;
 
 // A path as an error shows it: whole, so that it can be copied.

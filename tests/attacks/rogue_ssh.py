@@ -225,6 +225,10 @@ ROGUES = {
     "keeper: floods with logs": after("allocated", *[frame("L", struct.pack(">IBQ", 0, 0, 64 * 1024 * n) + EVIL.encode() * 500)
                                                      for n in range(200)]),
     "keeper: writes without end": changed("allocated", lambda told: [frame("M", json.dumps(told).encode()), WithoutEnd()]),
+    "keeper: a folder with words": with_members("hello", folder=f"/tmp/a\r{EVIL}"),
+    "keeper: outputs with words": with_members("brought", left=[f"a\r{EVIL}"], left_files=1, left_bytes=1, missing=[f"b\r{EVIL}"],
+                                               odd=[[f"c\r{EVIL}", EVIL]], odd_files=1, failure=f"d\r{EVIL}"),
+    "keeper: removals with words": with_members("removed", left=f"a\r{EVIL}"),
     "keeper: waits with words": after("hello", message("waiting", reason=EVIL)),
 }
 

@@ -22,7 +22,7 @@ def fetched(done):
 
 def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(private, run_on_ssh, run_gangrun, home):
     done = run(run_on_ssh, private, *LIMIT)
-    assert done.status == 0 and "for `gangrun fetch`: big.0" in done.stderr, done
+    assert done.status == 0 and 'for `gangrun fetch`: "big.0' in done.stderr, done
     one, two = private.hosts.names
     assert f"{one}/big.0" not in outputs(home)
     (outputs(home)[f"{one}/model/w.0"]).write_text("edited here\n")

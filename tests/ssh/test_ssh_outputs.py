@@ -71,7 +71,7 @@ def test_what_is_named_is_brought_and_nothing_else(private, run_on_ssh, home, wo
     done = run(run_on_ssh, private, *words)
     assert done.status == 0, done
     assert {name.split("/", 1)[1].split(".")[0] for name in outputs(home)} == set(names)
-    assert ("has written nothing" in done.stderr) == ("nothing" in words)
+    assert ('has written "nothing"' in done.stderr) == ("nothing" in words)
     nothing_left(private)
 
 

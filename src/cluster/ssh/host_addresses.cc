@@ -12,6 +12,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "job/units.h"
 #include "net/hosts.h"
 
@@ -82,7 +83,7 @@ Result<net::ChosenAddress> without_loopback(const SeenHost& host, const Hosts& h
   const std::string& other = another_than(host, hosts).name;
   const std::string what =
       base::format("host {}: its address {} ({}) is a loopback address, which host {} cannot reach",
-                   host.name, host.address.address, host.address.reason, other);
+                   host.name, host.address.address, base::their_words(host.address.reason), other);
   if (!interface.empty()) {
     return base::invalid_argument(
         base::format("interface: {}: {}; allowed: an interface or network in which all hosts "
@@ -106,7 +107,7 @@ Result<> check_distinct(const Hosts& hosts, const std::vector<net::ChosenAddress
           "hosts: {} and {} are two machines with one address, {} ({}), so that neither reaches "
           "the other; allowed: an interface or network (--interface) in which each host has an "
           "address of its own",
-          hosts[a].name, hosts[b].name, chosen[a].address, chosen[a].reason));
+          hosts[a].name, hosts[b].name, chosen[a].address, base::their_words(chosen[a].reason)));
     }
   }
   return {};

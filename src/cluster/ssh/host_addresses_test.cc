@@ -87,10 +87,11 @@ TEST(HostAddresses, AllOnLoopbackIsForTrials) {
 }
 
 TEST(HostAddresses, ALoopbackAddressThatCannotBeReplacedIsAnError) {
-  EXPECT_EQ(error_of({host("near", "127.0.0.1"), host("far", "10.0.0.2")}),
-            "hosts: host near: its address 127.0.0.1 (as ssh reached it) is a loopback address, "
-            "which host far cannot reach, and it has no other; allowed: hosts that all the others "
-            "reach");
+  EXPECT_EQ(
+      error_of({host("near", "127.0.0.1"), host("far", "10.0.0.2")}),
+      "hosts: host near: its address 127.0.0.1 (\"as ssh reached it\") is a loopback address, "
+      "which host far cannot reach, and it has no other; allowed: hosts that all the others "
+      "reach");
   EXPECT_THAT(
       error_of({host("a", "127.0.0.1", {"10.0.0.1"}), host("b", "127.0.0.1", {"10.0.0.2"})}, "lo"),
       HasSubstr("interface: 'lo': host a: its address 127.0.0.1"));
@@ -98,10 +99,11 @@ TEST(HostAddresses, ALoopbackAddressThatCannotBeReplacedIsAnError) {
 
 // A bridge for containers has the same address everywhere.
 TEST(HostAddresses, OneAddressTwiceIsAnErrorUnlessItIsOneMachine) {
-  EXPECT_EQ(error_of({host("a", "172.17.0.1"), host("b", "10.0.0.2"), host("c", "172.17.0.1")}),
-            "hosts: a and c are two machines with one address, 172.17.0.1 (as ssh reached it), so "
-            "that neither reaches the other; allowed: an interface or network (--interface) in "
-            "which each host has an address of its own");
+  EXPECT_EQ(
+      error_of({host("a", "172.17.0.1"), host("b", "10.0.0.2"), host("c", "172.17.0.1")}),
+      "hosts: a and c are two machines with one address, 172.17.0.1 (\"as ssh reached it\"), so "
+      "that neither reaches the other; allowed: an interface or network (--interface) in "
+      "which each host has an address of its own");
   EXPECT_EQ(error_of({host("a", "10.0.0.1", {}, "m"), host("b", "10.0.0.1", {}, "m")}), "");
   SeenHost unknown = host("a", "10.0.0.1");
   unknown.network.clear();

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
 #include "job/units.h"
@@ -223,6 +224,14 @@ Result<> read_addresses(const KeeperReader& reader, HelloMessage& hello) {
   return {};
 }
 
+// It stands in sentences of ours, with files of the job below it.
+Result<> check_folder(const std::string& folder) {
+  if (folder.starts_with('/') && folder == base::harmless_sentence(folder)) return {};
+  return base::invalid_argument(
+      base::format("hello: folder: {} is not an absolute path without control characters",
+                   base::their_words(folder)));
+}
+
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_TRY(reader.only({"version", "network", "address", "address_reason", "own_addresses",
                            "shares_folder", "gpus", "containment", "containment_lack", "engine",
@@ -235,6 +244,7 @@ Result<KeeperMessage> read_hello(const KeeperReader& reader) {
   GANGRUN_TRY(read_abilities(reader, hello));
   GANGRUN_ASSIGN(hello.system, reader.get<std::string>("system"));
   GANGRUN_ASSIGN(hello.folder, reader.get<std::string>("folder"));
+  GANGRUN_TRY(check_folder(hello.folder));
   GANGRUN_ASSIGN(hello.free_bytes, reader.get<std::int64_t>("free_bytes"));
   return KeeperMessage(std::move(hello));
 }

@@ -92,6 +92,18 @@ TEST(KeeperMessages, ComeBack) {
   }
 }
 
+// It replaced the client's own line on the terminal.
+TEST(KeeperMessages, AFolderIsAPathThatDoesNothingToATerminal) {
+  for (const char* folder : {"", "tmp", "/tmp/a\rgangrun: succeeded", "/tmp/\x1b[2J", "/a\nb"}) {
+    HelloMessage hello;
+    hello.address = "10.0.0.1";
+    hello.folder = folder;
+    const auto read = keeper_message_from_json(to_json(KeeperMessage(hello)));
+    ASSERT_FALSE(read.ok()) << folder;
+    EXPECT_THAT(read.error().message, HasSubstr("hello: folder: "));
+  }
+}
+
 // A keeper that has no job has no folder, agents or logs, and would look for them.
 TEST(KeeperMessages, AreOfAJobIfTheyNeedOne) {
   std::vector<std::string> of_a_job;

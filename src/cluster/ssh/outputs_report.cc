@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "job/units.h"
 
 namespace gangrun::cluster {
@@ -40,7 +41,7 @@ std::string all_words(std::uint64_t files, std::uint64_t folders) {
 
 std::string names_words(const std::vector<std::string>& names) {
   return base::first_and_more(
-      names, kMaxNamed, [](const std::string& name) { return base::shorten(name, kMaxName); });
+      names, kMaxNamed, [](const std::string& name) { return base::their_words(name, kMaxName); });
 }
 
 void add_left(const HostReport& host, std::int64_t limit_mib, bool are_kept,
@@ -92,10 +93,10 @@ std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
           "what tasks have written on host {} was not brought, and is lost: {} is gone", host.host,
           host.folder));
     } else if (!host.failure.empty()) {
-      sentences.push_back(
-          base::format("what tasks have written on host {} was not all brought, and stays in {}{}, "
-                       "for `gangrun fetch`: {}",
-                       host.host, host.folder, are_kept ? "" : " for a day", host.failure));
+      sentences.push_back(base::format(
+          "what tasks have written on host {} was not all brought, and stays in {}{}, "
+          "for `gangrun fetch`: {}",
+          host.host, host.folder, are_kept ? "" : " for a day", base::their_words(host.failure)));
     }
   }
   if (are_kept && !keepers.empty()) {

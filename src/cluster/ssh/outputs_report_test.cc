@@ -28,7 +28,7 @@ TEST(OutputsReport, WhatIsOverTheLimitIsNamed) {
   host.left_bytes = std::uint64_t{3} << 29U;
   EXPECT_THAT(outputs_report({host}, "/o", 256, false),
               ElementsAre("1 file of host gpu1 (1.5 GiB) over outputs_limit (256 MiB) stay "
-                          "in /c/wine-1-ab/work for a day, for `gangrun fetch`: model.bin"));
+                          "in /c/wine-1-ab/work for a day, for `gangrun fetch`: \"model.bin\""));
 }
 
 TEST(OutputsReport, WhatIsMissingAndWhatWasNotBroughtIsTold) {
@@ -37,9 +37,9 @@ TEST(OutputsReport, WhatIsMissingAndWhatWasNotBroughtIsTold) {
   host.failure = "No space left on device";
   EXPECT_THAT(
       outputs_report({host}, "/o", 256, false),
-      ElementsAre("no task on host gpu1 has written model",
+      ElementsAre("no task on host gpu1 has written \"model\"",
                   "what tasks have written on host gpu1 was not all brought, and stays in "
-                  "/c/wine-1-ab/work for a day, for `gangrun fetch`: No space left on device"));
+                  "/c/wine-1-ab/work for a day, for `gangrun fetch`: \"No space left on device\""));
 }
 
 TEST(OutputsReport, WhatCannotBeBroughtIsNamedAndEmptyFoldersAreCounted) {

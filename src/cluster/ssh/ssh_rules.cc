@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "cluster/ssh/ssh_options.h"
 #include "job/container.h"
 #include "job/units.h"
@@ -73,8 +74,9 @@ base::Result<> check_engine(const job::JobSpec& spec, const std::string& host,
                             const HelloMessage& hello) {
   const auto images = job::images_of(spec);
   if (images.empty() || !hello.engine.empty()) return {};
-  return base::invalid_argument(base::format(
-      "image: {}: host {}: {}", job::in_quotes(*images.begin()), host, hello.engine_lack));
+  return base::invalid_argument(base::format("image: {}: host {}: {}",
+                                             job::in_quotes(*images.begin()), host,
+                                             base::their_words(hello.engine_lack)));
 }
 
 }  // namespace gangrun::cluster

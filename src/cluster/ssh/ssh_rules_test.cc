@@ -36,7 +36,8 @@ TEST(EngineOfAHost, IsNeededByImagesOnly) {
   spec.tasks.front().image = "wine:1";
   const auto lacking = check_engine(spec, "gpu1", hello);
   ASSERT_FALSE(lacking.ok());
-  EXPECT_EQ(lacking.error().message, "image: 'wine:1': host gpu1: there is no container engine");
+  EXPECT_EQ(lacking.error().message,
+            "image: 'wine:1': host gpu1: \"there is no container engine\"");
   hello.engine = "/usr/bin/docker";
   EXPECT_TRUE(check_engine(spec, "gpu1", hello).ok());
 }

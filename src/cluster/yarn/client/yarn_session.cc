@@ -119,7 +119,7 @@ base::Duration YarnSession::on_status(const job::JobStatus& status) {
 void YarnSession::tell_notes() {
   for (const std::string& note : status_.notes) {
     if (told_notes_.size() < kMaxToldNotes && told_notes_.insert(note).second) {
-      display_->notice(harmless(note));
+      display_->notice(harmless_sentence(note));
     }
   }
   for (const std::string& sentence : lost_outputs(status_)) {
