@@ -11,7 +11,7 @@ import pytest
 from waiting import wait_until
 
 ATTACKER, VICTIM = 65534, 65533
-LOGINS = 400
+LOGINS = 200
 
 
 @pytest.fixture
@@ -47,8 +47,10 @@ def flip(folder, name, targets):
         os._exit(1)
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o1777])
 @pytest.mark.parametrize("shell", ["dash", "bash"])
-def test_no_user_of_the_host_gets_his_program_run_by_flipping_a_link(run_gangrun, fake_ssh, open_folder, tmp_path, shell):
+def test_no_user_of_the_host_gets_his_program_run_by_flipping_a_link(run_gangrun, fake_ssh, open_folder, tmp_path, shell, mode):
+    open_folder.chmod(mode)
     (tmp_path / "job.yaml").write_text("on: ssh\nhosts: [gpu1]\ntasks: {worker: {}}\ncommand: 'true'\n"
                                        f"ssh: {{folder: {open_folder}/gangrun}}\n")
     # The script is one write, and less than that.
@@ -79,6 +81,22 @@ def test_no_user_of_the_host_gets_his_program_run_by_flipping_a_link(run_gangrun
         os.kill(attack, signal.SIGKILL)
         os.waitpid(attack, 0)
     assert not (open_folder / "taken").exists() and not (own / "jobs").exists()
+
+
+def test_no_program_is_run_from_a_folder_that_was_swapped_while_another_host_logs_in(run_gangrun, fake_ssh, tmp_path):
+    """The caretakers were started by a path, at which an attacker had his own program by then."""
+    cache, taken = tmp_path / "cache", tmp_path / "taken"
+    # When the fast host has its keeper, the slow one's login does what an attacker would.
+    swap = (f"while ! pgrep -f -- '[h]ost --folder {cache}/gangrun ' >/dev/null; do sleep 0.05; done; "
+            f"cd {cache} && mv gangrun away && mkdir -p gangrun/agents && for name in away/agents/*; do "
+            f"printf '#!/bin/sh\\ntouch {taken}\\n' >gangrun/agents/${{name##*/}}; done; chmod 755 gangrun/agents/*; "
+            f"cd /; XDG_CACHE_HOME={tmp_path}/other exec /bin/sh")
+    fake_ssh(f'case "$*" in *slow*) {swap} ;; *) exec /bin/sh ;; esac')
+    done = run_gangrun("run", "--on", "ssh", "--hosts", "fast:1,slow:1", "-r", "worker:2", "--timeout", "allocation=3s,stop=1s",
+                       "--restarts", "0", "--", "true", cwd=tmp_path, env={"XDG_CACHE_HOME": str(cache)})
+    assert (cache / "away").exists() and done.status == 3, done
+    assert f"host fast refuses: \"{cache}/gangrun is not the folder any more" in done.stderr, done
+    assert not taken.exists() and not (cache / "gangrun" / "jobs").exists()
 
 
 ROGUE = pathlib.Path(__file__).parent / "rogue.py"

@@ -20,7 +20,23 @@ constexpr std::size_t kMaxLine = std::size_t{64} << 10U;
 // it is asked of "." (`-O` follows links), and that its name was no link, of the path that the
 // kernel has for it. Nobody else can change a folder of ours with mode 0700. Otherwise `why` says
 // what is wrong.
+// A folder above in which others can rename is none for it: what is called by its path from there
+// on (logs, sockets, files of tasks) would be theirs. Below one that others cannot enter they
+// cannot.
 constexpr std::string_view kFolderLines = R"sh(
+exposed() (
+  found=
+  depth=0
+  while [ "$(pwd -P)" != / ]; do
+    depth=$((depth + 1))
+    if [ "$depth" -gt 500 ] || ! cd -P ..; then found=/; break; fi
+    case $(ls -ld .) in
+      d????????[-T]*) found= ;;
+      d???????w[!tT]*) found=$(pwd -P) ;;
+    esac
+  done
+  printf %s "$found"
+)
 enter() {
   name=${1##*/}
   cd -P "${1%/*}/" 2>/dev/null || { why="$why; $1 cannot be made"; return 1; }
@@ -33,6 +49,10 @@ enter() {
   if ! [ -O . ]; then why="$why; $1 is another user's"; return 1; fi
   if [ "$here" != "${beside%/}/$name" ]; then why="$why; $1 is a symbolic link"; return 1; fi
   if [ -z "$name" ] || [ -k . ]; then why="$why; $1 is a folder of all users"; return 1; fi
+  open=$(exposed)
+  if [ -n "$open" ]; then
+    why="$why; $1 could be replaced by others, as all may write to $open"; return 1
+  fi
   chmod 700 . || { why="$why; $1 does not take mode 700"; return 1; }
 }
 is_whole() {

@@ -182,6 +182,26 @@ TEST_F(LoginScriptTest, ChangesNoFolderOfAllUsers) {
   EXPECT_EQ(mode_of(folder), 01777U);
 }
 
+// Who can rename it has his own there while a keeper runs.
+TEST_F(LoginScriptTest, UsesNoFolderThatOthersCouldReplace) {
+  const std::string folder = make_folder("all/deep/mine");
+  const auto set = [this](const char* part, mode_t mode) {
+    EXPECT_EQ(::chmod((base_ / part).c_str(), mode), 0);
+  };
+  agent_bytes_ = std::filesystem::file_size(folder + "/agents/abc");
+  // Others get no further than the folder of the test.
+  set("all", 0777);
+  EXPECT_THAT(says(folder), HasSubstr("m agent\n"));
+  ASSERT_EQ(::chmod(base_.c_str(), 0755), 0);
+  EXPECT_EQ(says(folder), "m folders " + folder +
+                              " could be replaced by others, as all may write to " +
+                              (base_ / "all").string() + "\n");
+  set("all/deep", 0700);
+  EXPECT_THAT(says(folder), HasSubstr(" could be replaced by others")) << "with all/deep";
+  set("all", 01777);
+  EXPECT_THAT(says(folder), HasSubstr("m agent\n"));
+}
+
 TEST_F(LoginScriptTest, UsesNoFolderOfAnotherUser) {
   std::string folder = "/usr";
   if (::geteuid() == 0) {

@@ -56,7 +56,8 @@ Result<> Keeper::start() {
     }
   }
   readable_ = loop_.watch_readable(STDIN_FILENO, [this] { on_input(); });
-  auto own = hello_of(options_);
+  const auto place = check_place(options_);
+  auto own = place.ok() ? hello_of(options_) : place.error();
   if (!own.ok()) {
     refuse(own.error().message);
     return {};
@@ -186,7 +187,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
       base::Overloaded{
           [&](const cluster::BeginMessage& each) { return begin(each); },
           [&](const cluster::FileMessage& each) { return work_->begin_file(each); },
-          [&](const cluster::StartMessage& each) { return done([&] { start_agent(each); }); },
+          [&](const cluster::StartMessage& each) { return start_agent(each); },
           [&](const cluster::AdoptMessage& each) { return done([&] { adopt(each); }); },
           [&](const cluster::ReleaseOthersMessage& /*each*/) {
             return done([&] { cluster_->release_others(); });
@@ -220,6 +221,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
 
 Result<> Keeper::begin(const cluster::BeginMessage& message) {
   if (job_ || folder_) return base::invalid_argument("the job has begun already");
+  GANGRUN_TRY(check_place(options_));
   job_ = message;
   GANGRUN_ASSIGN(folder_, RunFolder::open(options_.folder, message.job_id, options_.host,
                                           message.run_folder, clock_.now() + kTakeOverLimit));
@@ -265,7 +267,8 @@ std::optional<std::uint32_t> Keeper::number_of(const job::TaskId& task, int atte
   return std::nullopt;
 }
 
-void Keeper::start_agent(const cluster::StartMessage& message) {
+Result<> Keeper::start_agent(const cluster::StartMessage& message) {
+  GANGRUN_TRY(check_place(options_));
   agents_[message.agent] = {message.task, message.attempt};
   const std::string prefix = folder_->log_prefix(message.task, message.attempt);
   logs_.add(message.agent, prefix, 0, 0);
@@ -281,6 +284,7 @@ void Keeper::start_agent(const cluster::StartMessage& message) {
   launch.agent_config["working_folder"] =
       job_->works_here ? options_.working_folder : work_->path();
   cluster_->start(message.task, message.attempt, std::move(launch));
+  return {};
 }
 
 void Keeper::adopt(const cluster::AdoptMessage& message) {

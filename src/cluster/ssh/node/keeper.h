@@ -22,6 +22,10 @@ struct KeeperOptions {
 // "--folder PATH --host NAME …": an error names what is wrong.
 base::Result<KeeperOptions> keeper_options_from(int argc, char** argv);
 
+// The login has looked at the folder and has left us in it: an error where another one is at its
+// path meanwhile.
+base::Result<> check_place(const KeeperOptions& options);
+
 // Starts the agents of one job on this host and carries what they say to the client, with which it
 // talks by standard input and output (cluster/ssh/frames.h), until that is done with the job or has
 // gone. The status of the program.

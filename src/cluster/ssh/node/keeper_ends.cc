@@ -30,6 +30,7 @@ bool is_writable(int fd, base::Duration limit) {
 // Of a job that has ended, for a client that has no other business here.
 Result<> Keeper::remove(const cluster::RemoveMessage& message) {
   if (job_) return base::invalid_argument("the job has begun already");
+  GANGRUN_TRY(check_place(options_));
   const auto removal =
       RunFolder::remove_all(options_.folder, message.job_id, clock_.now() + kKilledLimit);
   tell(cluster::RemovedMessage{removal.folders, removal.left});
@@ -55,6 +56,7 @@ Result<> Keeper::bring(const cluster::BringMessage& message) {
 // Of a job that has ended, for a client that comes for what it could not have at its end.
 Result<> Keeper::open_kept(const std::string& run_folder) {
   if (job_ || folder_) return base::invalid_argument("the job has begun already");
+  GANGRUN_TRY(check_place(options_));
   GANGRUN_ASSIGN(folder_, RunFolder::open_kept(options_.folder, run_folder));
   if (!folder_) return {};
   is_of_the_past_ = true;

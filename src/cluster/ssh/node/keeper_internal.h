@@ -57,7 +57,7 @@ class Keeper {
   base::Result<> on(const cluster::MessageFrame& frame);
   base::Result<> begin(const cluster::BeginMessage& message);
   base::Result<> make_cluster(const cluster::BeginMessage& message);
-  void start_agent(const cluster::StartMessage& message);
+  base::Result<> start_agent(const cluster::StartMessage& message);
   void adopt(const cluster::AdoptMessage& message);
   void stop(std::uint32_t agent, std::chrono::milliseconds grace);
   void on_event(const cluster::Event& event);

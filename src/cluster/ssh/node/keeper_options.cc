@@ -1,7 +1,7 @@
-#include <filesystem>
+#include <sys/stat.h>
+
 #include <map>
 #include <string_view>
-#include <system_error>
 
 #include "base/format.h"
 #include "cluster/ssh/node/keeper.h"
@@ -40,10 +40,20 @@ base::Result<KeeperOptions> keeper_options_from(int argc, char** argv) {
     return base::invalid_argument("--folder must be an absolute path");
   }
   if (options.host.empty()) return base::invalid_argument("--name must be given");
-  std::error_code failed;
-  options.program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  if (failed) return base::unavailable("/proc/self/exe cannot be read: " + failed.message());
+  // Whatever is at its path by then.
+  options.program = "/proc/self/exe";
   return options;
+}
+
+base::Result<> check_place(const KeeperOptions& options) {
+  struct stat own {};
+  struct stat there {};
+  if (::stat(".", &own) == 0 && ::stat(options.folder.c_str(), &there) == 0 &&
+      own.st_dev == there.st_dev && own.st_ino == there.st_ino) {
+    return {};
+  }
+  return base::unavailable(
+      base::format("{} is not the folder any more that the login has found there", options.folder));
 }
 
 }  // namespace gangrun::node

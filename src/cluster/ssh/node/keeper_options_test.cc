@@ -1,5 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <vector>
 
 #include "cluster/ssh/node/keeper.h"
@@ -24,7 +26,29 @@ TEST(KeeperOptions, AreReadFromFlags) {
   EXPECT_EQ(options->working_folder, "/home/me");
   EXPECT_EQ(options->folder_mark, ".gangrun-mark-1");
   EXPECT_EQ(options->interface, "eth0");
-  EXPECT_TRUE(options->program.starts_with('/'));
+  // Another program may be at its path when something is started.
+  EXPECT_EQ(options->program, "/proc/self/exe");
+}
+
+// As where another user renames it, and has one of his own there.
+TEST(KeeperOptions, AnotherFolderAtThePathIsNotOurs) {
+  namespace fs = std::filesystem;
+  std::string text = "/tmp/gangrun-place-XXXXXX";
+  const fs::path top = ::mkdtemp(text.data());
+  const fs::path before = fs::current_path();
+  fs::create_directory(top / "ours");
+  fs::current_path(top / "ours");
+  KeeperOptions options;
+  options.folder = top / "ours";
+  EXPECT_TRUE(check_place(options).ok());
+  fs::rename(top / "ours", top / "away");
+  EXPECT_FALSE(check_place(options).ok());
+  fs::create_directory(top / "ours");
+  const auto swapped = check_place(options);
+  ASSERT_FALSE(swapped.ok());
+  EXPECT_THAT(swapped.error().message, testing::HasSubstr(options.folder));
+  fs::current_path(before);
+  fs::remove_all(top);
 }
 
 TEST(KeeperOptions, HaveAFolderAndAName) {
