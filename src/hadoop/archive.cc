@@ -1,18 +1,14 @@
 #include "hadoop/archive.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
-#include <map>
-#include <utility>
 
+#include "base/file_tree.h"
 #include "base/format.h"
-#include "base/strings.h"
 #include "base/unique_fd.h"
 
 namespace gangrun::hadoop {
@@ -23,129 +19,11 @@ constexpr std::size_t kBlockBytes = 512;
 constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 constexpr std::size_t kMaxShortNameBytes = 100;
 constexpr std::uint64_t kMaxOctalSize = 077777777777;
-constexpr std::size_t kMaxDepth = 100;
 constexpr unsigned kFolderMode = 0755;
 constexpr unsigned kProgramMode = 0755;
 constexpr unsigned kFileMode = 0644;
 
-using Identity = std::pair<dev_t, ino_t>;
-
-// One file or folder, as it will stand in the archive.
-struct Entry {
-  std::string path;  // of this machine
-  bool is_folder = false;
-  bool is_program = false;
-  std::uint64_t size = 0;
-};
-
-std::string_view kind_of(mode_t mode) {
-  if (S_ISSOCK(mode)) return "a socket";
-  if (S_ISFIFO(mode)) return "a named pipe";
-  if (S_ISBLK(mode) || S_ISCHR(mode)) return "a device";
-  return "neither a file nor a folder";
-}
-
-bool is_inside(std::string_view path, std::string_view folder) {
-  return path == folder || folder == "/" ||
-         (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
-}
-
-// Walks through what was named and notes all of it by its name in the archive.
-class Collector {
- public:
-  explicit Collector(const ArchiveLimits& limits) : limits_(limits) {}
-
-  base::Result<> add(const ArchiveSource& source) {
-    for (const std::string& part : base::split(source.name, '/')) {
-      if (part.empty() || part == "." || part == "..") {
-        return base::invalid_argument(
-            base::format("\"{}\" cannot be a name in an archive", source.name));
-      }
-    }
-    std::error_code error;
-    root_ = std::filesystem::canonical(source.path, error).string();
-    if (error) return base::from_errno(error.value(), base::format("find {}", source.path));
-    above_.clear();
-    return visit(source.name, root_);
-  }
-
-  [[nodiscard]] const std::map<std::string, Entry>& entries() const { return entries_; }
-
- private:
-  base::Result<> visit(const std::string& name, const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-      return base::from_errno(errno, base::format("look at {}", path));
-    }
-    if (entries_.size() >= limits_.max_files) {
-      return base::Error{base::Code::kResourceExhausted,
-                         base::format("{} is one file too many: an archive has at most {}", path,
-                                      limits_.max_files)};
-    }
-    Entry entry{path, S_ISDIR(status.st_mode), (status.st_mode & S_IXUSR) != 0, 0};
-    if (!entry.is_folder) {
-      if (!S_ISREG(status.st_mode)) {
-        return base::invalid_argument(base::format("{} is {}: it cannot be put into an archive",
-                                                   path, kind_of(status.st_mode)));
-      }
-      entry.size = static_cast<std::uint64_t>(status.st_size);
-      GANGRUN_TRY(count(entry));
-    }
-    if (!entries_.emplace(name, entry).second) {
-      return base::invalid_argument(
-          base::format("two files are to be called \"{}\" in the archive, one is {}", name, path));
-    }
-    return entry.is_folder ? visit_folder(name, path, {status.st_dev, status.st_ino})
-                           : base::Result<>();
-  }
-
-  base::Result<> count(const Entry& entry) {
-    bytes_ += entry.size;
-    if (bytes_ <= limits_.max_bytes && entry.size <= kMaxOctalSize) return {};
-    return base::Error{
-        base::Code::kResourceExhausted,
-        base::format("with {} ({} bytes) the files have more than the {} bytes that an archive may "
-                     "have",
-                     entry.path, entry.size, limits_.max_bytes)};
-  }
-
-  base::Result<> visit_folder(const std::string& name, const std::string& path,
-                              const Identity& identity) {
-    if (std::find(above_.begin(), above_.end(), identity) != above_.end() ||
-        above_.size() >= kMaxDepth) {
-      return base::invalid_argument(
-          base::format("{} leads in a circle, or too deep, by way of a symbolic link", path));
-    }
-    above_.push_back(identity);
-    std::error_code error;
-    for (std::filesystem::directory_iterator item(path, error), end; !error && item != end;
-         item.increment(error)) {
-      GANGRUN_TRY(visit_item(name, item->path().string()));
-    }
-    above_.pop_back();
-    if (error) return base::from_errno(error.value(), base::format("read the folder {}", path));
-    return {};
-  }
-
-  base::Result<> visit_item(const std::string& name, const std::string& path) {
-    std::error_code error;
-    const std::string real = std::filesystem::canonical(path, error).string();
-    if (error) {
-      return base::from_errno(error.value(), base::format("follow the symbolic link {}", path));
-    }
-    if (!is_inside(real, root_)) {
-      return base::invalid_argument(
-          base::format("the symbolic link {} leads out of {}, to {}", path, root_, real));
-    }
-    return visit(name + path.substr(path.rfind('/')), path);
-  }
-
-  const ArchiveLimits& limits_;
-  std::map<std::string, Entry> entries_;
-  std::string root_;
-  std::vector<Identity> above_;
-  std::uint64_t bytes_ = 0;
-};
+using Entry = base::FileTree::Entry;
 
 void put_octal(std::string& header, std::size_t at, std::size_t digits, std::uint64_t value) {
   for (std::size_t i = digits; i-- > 0; value >>= 3U) {
@@ -242,10 +120,12 @@ base::Result<> write_content(const Entry& entry, net::Gzip& gzip) {
 
 base::Result<> write_archive(const std::vector<ArchiveSource>& sources, const ArchiveLimits& limits,
                              const net::ByteSink& sink) {
-  Collector collector(limits);
-  for (const ArchiveSource& source : sources) GANGRUN_TRY(collector.add(source));
+  base::FileTree tree({.max_files = limits.max_files,
+                       .max_bytes = std::min(limits.max_bytes, kMaxOctalSize),
+                       .may_lead_out = false});
+  for (const ArchiveSource& source : sources) GANGRUN_TRY(tree.add(source.name, source.path));
   net::Gzip gzip(sink);
-  for (const auto& [name, entry] : collector.entries()) {
+  for (const auto& [name, entry] : tree.entries()) {
     GANGRUN_TRY(write_header(name, entry, gzip));
     if (!entry.is_folder) GANGRUN_TRY(write_content(entry, gzip));
   }

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_tree.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
@@ -46,19 +47,11 @@ Result<> add_file(const std::string& path, std::string name,
 }
 
 Result<> add_folder(const job::LocalFile& folder, std::vector<cluster::CarriedFile>& files) {
-  std::error_code failed;
-  std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path, failed)) {
-    if (entry.is_regular_file(failed)) found.push_back(entry.path());
-  }
-  if (failed) {
-    return base::invalid_argument(
-        base::format("files: '{}' cannot be read: {}", folder.path, failed.message()));
-  }
-  std::sort(found.begin(), found.end());
-  for (const auto& path : found) {
-    const std::string inside = path.lexically_relative(folder.path).string();
-    GANGRUN_TRY(add_file(path.string(), base::format("{}/{}", folder.name, inside), files));
+  base::FileTree tree({});
+  const auto added = tree.add(folder.name, folder.path);
+  if (!added.ok()) return base::invalid_argument(base::format("files: {}", added.error().message));
+  for (const auto& [name, entry] : tree.entries()) {
+    if (!entry.is_folder) GANGRUN_TRY(add_file(entry.path, name, files));
   }
   return {};
 }

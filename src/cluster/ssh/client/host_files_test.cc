@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -32,6 +33,30 @@ TEST(HostFiles, AreThoseOfTheJobWithTheirFolders) {
   spec.files = {"conf#" + deep};
   EXPECT_THAT(host_files(spec, top.string()).error().message,
               testing::HasSubstr("is too long for a name in the tasks' folder"));
+  fs::remove_all(top);
+}
+
+// A link to a folder came as an empty folder, and what is no file was left out without a word.
+TEST(HostFiles, LinksComeWithWhatTheyLeadTo) {
+  const fs::path top = fs::path(testing::TempDir()) / "host-file-links";
+  fs::remove_all(top);
+  fs::create_directories(top / "data");
+  fs::create_directories(top / "data-2026/sub");
+  std::ofstream(top / "data-2026/sub/train.csv") << "1,2\n";
+  fs::create_symlink("../data-2026", top / "data/current");
+  job::JobSpec spec;
+  spec.tasks.emplace_back().type = "worker";
+  spec.files = {"data"};
+  const auto files = host_files(spec, top.string());
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  std::vector<std::string> names;
+  for (const cluster::HostFile& file : *files) names.push_back(file.name);
+  EXPECT_THAT(names, testing::ElementsAre("data", "data/current", "data/current/sub",
+                                          "data/current/sub/train.csv"));
+  EXPECT_EQ(files->back().size, 4U);
+  ASSERT_EQ(::mkfifo((top / "data/pipe").c_str(), 0600), 0);
+  EXPECT_THAT(host_files(spec, top.string()).error().message,
+              testing::HasSubstr("data/pipe is a named pipe; allowed: files and folders"));
   fs::remove_all(top);
 }
 

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gangrun::base {
+
+// What is below files and folders of this machine, with symbolic links followed, for who copies it
+// to somewhere else.
+class FileTree {
+ public:
+  struct Limits {
+    std::size_t max_files = std::numeric_limits<std::size_t>::max();
+    std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
+    // Whether a link may lead out of the folder that was named.
+    bool may_lead_out = true;
+  };
+  struct Entry {
+    std::string path;  // of this machine
+    bool is_folder = false;
+    bool is_program = false;  // may be executed by its owner
+    std::uint64_t size = 0;   // of a file, in bytes
+  };
+
+  explicit FileTree(Limits limits) : limits_(limits) {}
+
+  // `path`, with all that is below it, under `name`, which has no "." and "..". kInvalidArgument: a
+  // name twice, a link that leads nowhere, in a circle, or out where it may not, a socket, pipe or
+  // device; kResourceExhausted: a limit; each error names the path.
+  Result<> add(const std::string& name, const std::string& path);
+
+  [[nodiscard]] const std::map<std::string, Entry>& entries() const { return entries_; }
+
+ private:
+  Result<> visit(const std::string& name, const std::string& path);
+  Result<> visit_folder(const std::string& name, const std::string& path,
+                        const std::pair<dev_t, ino_t>& identity);
+  Result<> visit_item(const std::string& name, const std::string& path);
+  Result<> count(const Entry& entry);
+
+  const Limits limits_;
+  std::map<std::string, Entry> entries_;
+  std::string root_;
+  std::vector<std::pair<dev_t, ino_t>> above_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace gangrun::base

@@ -1,0 +1,49 @@
+#include "base/file_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace gangrun::base {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class FileTreeTest : public testing::Test {
+ protected:
+  FileTreeTest() {
+    fs::remove_all(top_);
+    fs::create_directories(top_ / "in/empty");
+    std::ofstream(top_ / "outside") << "12345";
+    fs::create_symlink("../outside", top_ / "in/link");
+  }
+  ~FileTreeTest() override { fs::remove_all(top_); }
+
+  const fs::path top_ = fs::path(testing::TempDir()) / "file-tree";
+};
+
+TEST_F(FileTreeTest, ALinkOutOfAFolderIsFollowedWhereItMay) {
+  FileTree tree({});
+  ASSERT_TRUE(tree.add("x", top_ / "in").ok());
+  ASSERT_EQ(tree.entries().size(), 3U);
+  EXPECT_TRUE(tree.entries().at("x/empty").is_folder);
+  EXPECT_EQ(tree.entries().at("x/link").size, 5U);
+  FileTree strict({.may_lead_out = false});
+  EXPECT_THAT(strict.add("x", top_ / "in").error().message, HasSubstr("in/link leads out of"));
+}
+
+TEST_F(FileTreeTest, ACircleAndALinkToNowhereAreErrorsThatNameThePath) {
+  fs::create_symlink("..", top_ / "in/empty/up");
+  FileTree tree({});
+  EXPECT_THAT(tree.add("x", top_ / "in").error().message, HasSubstr("leads in a circle"));
+  fs::remove(top_ / "in/empty/up");
+  fs::create_symlink("nowhere", top_ / "in/broken");
+  FileTree other({});
+  EXPECT_THAT(other.add("x", top_ / "in").error().message, HasSubstr("in/broken"));
+}
+
+}  // namespace
+}  // namespace gangrun::base
