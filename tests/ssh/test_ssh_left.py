@@ -60,3 +60,34 @@ def test_an_agent_that_came_in_part_is_not_used(make_sshds, run_on_ssh):
     agent.write_bytes(agent.read_bytes()[:1 << 20])
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
     assert agent.stat().st_size == whole
+
+
+def test_the_next_login_removes_what_killed_logins_have_left(make_sshds, start, run_on_ssh, tmp_path, monkeypatch):
+    """A file stayed in the user's working folder, and a part of the agent on the host."""
+    sshds = make_sshds(1, private=True)
+    (name,) = sshds.hosts.names
+    # Of the agent only a part goes through it.
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    gate = folder / "gate"
+    os.mkfifo(gate)
+    (folder / "ssh").write_text(f'#!/bin/sh\n{{ dd bs=4k count=200 2>/dev/null; cat {gate}; }} | /usr/bin/ssh "$@"\n')
+    (folder / "ssh").chmod(0o755)
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        job = start(sshds, 1, "-r", "worker:1")
+    parts = sshds.cache(name) / "gangrun" / "agents"
+    wait_until(lambda: [path for path in parts.glob("*.*") if path.stat().st_size > 0], lambda: f"a part: {job.said()}", LIMIT_S)
+    job.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not sshds.kill_all(name), "the end of all processes", LIMIT_S)
+    job.process.kill()
+    job.wait()
+    gate.open("w").close()
+    sshds.processes[name].wait(timeout=LIMIT_S)
+    (sshds.folder / f"sshd-{name}.log").write_text("")
+    sshds.start_one(name)
+    (mark,), (part,) = tmp_path.glob(".gangrun-mark-*"), parts.glob("*.*")
+    for path in (mark, part):
+        os.utime(path, (0, 0))
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    assert not mark.exists() and not part.exists()

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace gangrun::cluster {
 
@@ -14,8 +15,9 @@ class FolderMark {
   struct Private {};
 
  public:
+  // Removes those of gangrun that was killed: of this user, older than 10 minutes, held by nobody.
   static base::Result<std::unique_ptr<FolderMark>> make(const std::string& folder);
-  FolderMark(Private /*made by make()*/, std::string folder, std::string name);
+  FolderMark(Private /*made by make()*/, std::string folder, std::string name, base::UniqueFd file);
   FolderMark(const FolderMark&) = delete;
   FolderMark& operator=(const FolderMark&) = delete;
   // Removes the file.
@@ -27,6 +29,7 @@ class FolderMark {
  private:
   const std::string folder_;
   const std::string name_;
+  base::UniqueFd file_;  // with its lock, as long as it is a mark
 };
 
 // `name` is a host's to look for, as the client says; one that is no mark's is not there.

@@ -119,6 +119,32 @@ base::WallTime last_change(const std::string& path) {
   return last;
 }
 
+bool is_all_of(std::string_view text, std::string_view letters) {
+  return !text.empty() && text.find_first_not_of(letters) == std::string_view::npos;
+}
+
+// "SHA256.PID" or "try.PID", as the login's script makes them (cluster/ssh/ssh_command.h).
+bool is_part_of_agent(std::string_view name) {
+  constexpr std::size_t kSha256Digits = 64;
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view what = name.substr(0, dot);
+  const bool is_hash = what.size() == kSha256Digits && is_all_of(what, "0123456789abcdef");
+  return (is_hash || what == "try") && is_all_of(name.substr(dot + 1), "0123456789");
+}
+
+// A copy that nothing comes of any more was given up by its client long before.
+void sweep_agents(const std::string& base, base::WallTime now) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(base + "/agents", failed)) {
+    if (!is_part_of_agent(entry.path().filename().string())) continue;
+    struct stat info {};
+    if (::lstat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    const auto changed = std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec);
+    if (now - changed >= kAbandonedFor) (void)::unlink(entry.path().c_str());
+  }
+}
+
 }  // namespace
 
 std::string job_id_on_host(const std::string& job_id, const std::string& host) {
@@ -347,6 +373,7 @@ void RunFolder::end_abandoned(const std::string& path) {
 }
 
 void RunFolder::sweep(const std::string& base, base::WallTime now) {
+  sweep_agents(base, now);
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(base + "/jobs", failed)) {
     const std::string path = entry.path().string();

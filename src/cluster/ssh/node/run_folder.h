@@ -78,7 +78,8 @@ class RunFolder {
 
   // Ends folders of jobs whose keepers were killed with all that they had on this machine: those
   // that are abandoned, where nothing was written for kAbandonedFor before `now`. Removes those
-  // that were left, when their day is over.
+  // that were left, when their day is over. Likewise parts of agents that killed logins have
+  // left.
   static void sweep(const std::string& base, base::WallTime now);
 
  private:

@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/test_deadline.h"
 #include "base/unique_fd.h"
@@ -284,6 +286,28 @@ TEST(JobIdOnHost, IsShortAndItsOwnForALongHost) {
   EXPECT_EQ(job_id_on_host("j", std::string(64, 'h')), "j@" + std::string(64, 'h') + "@");
   EXPECT_EQ(job_id_on_host("j", host).size(), 67U);
   EXPECT_NE(job_id_on_host("j", host + "1"), job_id_on_host("j", host + "2"));
+}
+
+// It stayed where a login was killed while the agent came.
+TEST_F(RunFolderTest, PartsOfAgentsThatLoginsHaveLeftAreRemoved) {
+  const std::string hash(64, 'a');
+  fs::create_directories(base_ + "/agents");
+  const auto put = [this](const std::string& name) {
+    std::ofstream(base_ + "/agents/" + name) << "part";
+  };
+  const std::vector<std::string> left = {hash + ".4711", "try.4711"};
+  const std::vector<std::string> kept = {hash, hash + ".orig", hash + ".", "notes.4711", "try.sh"};
+  for (const auto& names : {left, kept}) {
+    for (const std::string& name : names) put(name);
+  }
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  for (const std::string& name : left) EXPECT_TRUE(fs::exists(base_ + "/agents/" + name)) << name;
+  age(base_, kAbandonedFor + std::chrono::seconds(1));
+  put(hash + ".4712");  // comes now
+  RunFolder::sweep(base_, base::SystemClock().wall_now());
+  for (const std::string& name : left) EXPECT_FALSE(fs::exists(base_ + "/agents/" + name)) << name;
+  for (const std::string& name : kept) EXPECT_TRUE(fs::exists(base_ + "/agents/" + name)) << name;
+  EXPECT_TRUE(fs::exists(base_ + "/agents/" + hash + ".4712"));
 }
 
 }  // namespace
