@@ -108,11 +108,11 @@ void Agent::open_session() {
   callbacks.on_attached = [this] {
     if (rendezvous_) rendezvous_->on_attached();
     figures_.forget();
-    if (upload_) upload_->on_attached();
+    if (upload_) upload_->on_attached(loop_.now());
   };
   callbacks.on_result_kept = [this](const registry::ResultKeptMessage& answer) {
     if (!upload_) return;
-    upload_->on_kept(answer);
+    upload_->on_kept(answer, loop_.now());
     after_result_part();
   };
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
@@ -336,7 +336,7 @@ void Agent::send_result() {
   if (opened->size == 0) return keep_outputs();
   upload_.emplace(std::move(opened->file), opened->size,
                   [this](registry::ResultMessage part) { session_->result(std::move(part)); });
-  upload_->begin();
+  upload_->begin(loop_.now());
   after_result_part();
 }
 

@@ -14,6 +14,14 @@
 
 namespace gangrun::agent {
 
+namespace {
+
+// An answer that comes so soon doubles the next part; one that comes so late halves it.
+constexpr std::chrono::seconds kSoon(1);
+constexpr std::chrono::seconds kLate(2);
+
+}  // namespace
+
 base::Result<ResultFile> open_result(const std::string& path) {
   // Not what a link leads to, and no pipe that would be waited for.
   base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -31,14 +39,21 @@ base::Result<ResultFile> open_result(const std::string& path) {
   return ResultFile{std::move(file), info.st_size};
 }
 
-void ResultUpload::send_from(std::int64_t offset) {
+// How fast this session is, is not known.
+void ResultUpload::begin(base::Instant now) {
+  part_bytes_ = kLeastResultPartBytes;
+  send_from(0, now);
+}
+
+void ResultUpload::send_from(std::int64_t offset, base::Instant now) {
   if (over_) return;
-  const std::int64_t length = std::min<std::int64_t>(size_ - offset, registry::kMaxResultPartBytes);
+  const std::int64_t length = std::min(size_ - offset, part_bytes_);
   auto bytes =
       base::read_at(file_.get(), offset, static_cast<std::size_t>(length), "read the result");
   if (!bytes.ok()) return give_up(bytes.error().message);
   if (std::ssize(*bytes) < length) return give_up("the result has become shorter");
   sent_ = offset + length;
+  sent_at_ = now;
   registry::ResultMessage message;
   message.offset = offset;
   message.size = size_;
@@ -46,12 +61,15 @@ void ResultUpload::send_from(std::int64_t offset) {
   send_(std::move(message));
 }
 
-void ResultUpload::on_kept(const registry::ResultKeptMessage& answer) {
+void ResultUpload::on_kept(const registry::ResultKeptMessage& answer, base::Instant now) {
   if (over_) return;
   if (!answer.refused.empty()) return give_up(answer.refused);
   // One to a part of an earlier session.
   if (answer.kept != sent_) return;
-  if (sent_ < size_) return send_from(sent_);
+  constexpr std::int64_t kMost = registry::kMaxResultPartBytes;
+  if (now - sent_at_ <= kSoon) part_bytes_ = std::min(kMost, part_bytes_ * 2);
+  if (now - sent_at_ >= kLate) part_bytes_ = std::max(kLeastResultPartBytes, part_bytes_ / 2);
+  if (sent_ < size_) return send_from(sent_, now);
   over_ = true;
 }
 

@@ -15,8 +15,13 @@ namespace gangrun::agent {
 // its file system.
 inline constexpr std::chrono::minutes kResultPartTimeout{6};
 
+// So little of it waits before a heartbeat on the slowest link.
+inline constexpr std::int64_t kLeastResultPartBytes = std::int64_t{8} << 10U;
+
 // What a run has left as its result, on its way to the master: part by part, each after the answer
-// to the one before. A new session, with a new master perhaps, begins anew. No loop, no clock.
+// to the one before. Heartbeats wait behind a part: parts are as large as an answer in about a
+// second allows, but kLeastResultPartBytes. A new session, with a new master perhaps, begins anew.
+// No loop, no clock.
 class ResultUpload {
  public:
   // `send` is called by begin(), on_attached() and on_kept().
@@ -24,9 +29,9 @@ class ResultUpload {
                std::function<void(registry::ResultMessage)> send)
       : file_(std::move(file)), size_(size), send_(std::move(send)) {}
 
-  void begin() { send_from(0); }
-  void on_attached() { send_from(0); }
-  void on_kept(const registry::ResultKeptMessage& answer);
+  void begin(base::Instant now);
+  void on_attached(base::Instant now) { begin(now); }
+  void on_kept(const registry::ResultKeptMessage& answer, base::Instant now);
 
   // Whether nothing more is to be awaited; then trouble() says why it is not kept, or is empty.
   [[nodiscard]] bool is_over() const { return over_; }
@@ -34,12 +39,14 @@ class ResultUpload {
   void give_up(std::string trouble);
 
  private:
-  void send_from(std::int64_t offset);
+  void send_from(std::int64_t offset, base::Instant now);
 
   base::UniqueFd file_;
   const std::int64_t size_;
   const std::function<void(registry::ResultMessage)> send_;
   std::int64_t sent_ = 0;  // up to here, awaited now
+  base::Instant sent_at_;
+  std::int64_t part_bytes_ = kLeastResultPartBytes;
   bool over_ = false;
   std::string trouble_;
 };

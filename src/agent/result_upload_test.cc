@@ -41,6 +41,7 @@ class ResultUploadTest : public testing::Test {
     return {.kept = last.offset + static_cast<std::int64_t>(last.bytes.size())};
   }
 
+  base::Instant now_;
   std::string folder_;
   std::string path_;
   std::vector<registry::ResultMessage> parts_;
@@ -49,51 +50,70 @@ class ResultUploadTest : public testing::Test {
 TEST_F(ResultUploadTest, OnePartAfterTheOther) {
   const std::string bytes(2 * kMaxResultPartBytes + 3, 'r');
   ResultUpload upload = this->upload(bytes);
-  upload.begin();
+  upload.begin(now_);
   EXPECT_EQ(parts_.size(), 1U);
   std::string arrived;
   while (!upload.is_over()) {
     EXPECT_EQ(parts_.back().offset, static_cast<std::int64_t>(arrived.size()));
     EXPECT_EQ(parts_.back().size, static_cast<std::int64_t>(bytes.size()));
     arrived += parts_.back().bytes;
-    upload.on_kept(kept());
+    upload.on_kept(kept(), now_);
   }
   EXPECT_EQ(arrived, bytes);
-  EXPECT_EQ(parts_.size(), 3U);
   EXPECT_EQ(upload.trouble(), "");
 }
 
+// A part of 384 KiB, in hexadecimal digits, took 64 kbit/s a minute and a half, and heartbeats
+// waited.
+TEST_F(ResultUploadTest, PartsAreAsLargeAsAnswersAreFast) {
+  ResultUpload upload = this->upload(std::string(8 * kMaxResultPartBytes, 'r'));
+  upload.begin(now_);
+  const auto next_after = [&](std::chrono::milliseconds time) {
+    now_ += time;
+    upload.on_kept(kept(), now_);
+    return std::ssize(parts_.back().bytes);
+  };
+  EXPECT_EQ(std::ssize(parts_.back().bytes), kLeastResultPartBytes);
+  EXPECT_EQ(next_after(std::chrono::milliseconds(3000)), kLeastResultPartBytes);
+  EXPECT_EQ(next_after(std::chrono::milliseconds(1500)), kLeastResultPartBytes);
+  EXPECT_EQ(next_after(std::chrono::milliseconds(10)), 2 * kLeastResultPartBytes);
+  for (int i = 0; i < 6; ++i) (void)next_after(std::chrono::milliseconds(10));
+  EXPECT_EQ(parts_.back().bytes.size(), kMaxResultPartBytes);
+  EXPECT_EQ(next_after(std::chrono::milliseconds(2000)),
+            static_cast<std::int64_t>(kMaxResultPartBytes / 2));
+}
+
 TEST_F(ResultUploadTest, ANewSessionBeginsAnew) {
-  ResultUpload upload = this->upload(std::string(kMaxResultPartBytes + 1, 'r'));
-  upload.begin();
+  ResultUpload upload = this->upload(std::string(kLeastResultPartBytes + 1, 'r'));
+  upload.begin(now_);
   const ResultKeptMessage first = kept();
-  upload.on_kept(first);
+  upload.on_kept(first, now_);
   const ResultKeptMessage last = kept();
-  upload.on_attached();
+  upload.on_attached(now_);
   EXPECT_EQ(parts_.back().offset, 0);
   // The answer of the master before to its last part.
-  upload.on_kept(last);
+  upload.on_kept(last, now_);
   EXPECT_FALSE(upload.is_over());
-  upload.on_kept(first);
-  upload.on_kept(last);
+  upload.on_kept(first, now_);
+  upload.on_kept(last, now_);
   EXPECT_TRUE(upload.is_over());
 }
 
 TEST_F(ResultUploadTest, ARefusalEndsIt) {
   ResultUpload upload = this->upload("r");
-  upload.begin();
-  upload.on_kept({.refused = "the disk is full"});
+  upload.begin(now_);
+  upload.on_kept({.refused = "the disk is full"}, now_);
   EXPECT_TRUE(upload.is_over());
   EXPECT_EQ(upload.trouble(), "the disk is full");
-  upload.on_attached();
+  upload.on_attached(now_);
   EXPECT_EQ(parts_.size(), 1U);
 }
 
 TEST_F(ResultUploadTest, AFileThatIsCutEndsIt) {
-  ResultUpload upload = this->upload(std::string(kMaxResultPartBytes + 1, 'r'));
-  upload.begin();
+  ResultUpload upload = this->upload(std::string(kLeastResultPartBytes + 1, 'r'));
+  upload.begin(now_);
   ASSERT_EQ(::truncate(path_.c_str(), 1), 0);
-  upload.on_kept(kept());
+  upload.on_kept(kept(), now_);
   EXPECT_TRUE(upload.is_over());
   EXPECT_THAT(upload.trouble(), testing::HasSubstr("shorter"));
 }
