@@ -15,8 +15,6 @@ constexpr char kOpened = 'o';
 constexpr char kData = 'd';
 constexpr char kEnd = 'e';
 constexpr char kTaken = 't';
-// Less is told only when nothing else is to come, or nothing more may.
-constexpr std::size_t kTellTakenBytes = kTunnelWindowBytes / 4;
 
 base::Error wrong_frame(std::string_view what) {
   return base::invalid_argument(base::format("the other side of the tunnel {}", what));
@@ -49,7 +47,7 @@ std::optional<std::string> TunnelFlow::taken(std::size_t bytes) {
   passed_on_ += bytes;
   GANGRUN_CHECK(passed_on_ <= arrived_, passed_on_, arrived_);
   const bool is_last = other_has_ended_ && passed_on_ == arrived_;
-  if (passed_on_ == 0 || (passed_on_ < kTellTakenBytes && !is_last)) return std::nullopt;
+  if (passed_on_ == 0 || (passed_on_ < tell_taken_ && !is_last)) return std::nullopt;
   arrived_ -= passed_on_;
   std::string message(1, kTaken);
   message += std::to_string(passed_on_);

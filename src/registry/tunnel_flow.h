@@ -15,6 +15,8 @@ inline constexpr std::size_t kTunnelWindowBytes = std::size_t{256} * 1024;
 // Of the bytes in one message.
 inline constexpr std::size_t kMaxTunnelDataBytes = std::size_t{32} * 1024;
 inline constexpr std::size_t kMaxTunnelMessageBytes = kMaxTunnelDataBytes + 1;
+// Less is told as taken only when nothing else is to come, or nothing more may.
+inline constexpr std::size_t kTellTakenBytes = kTunnelWindowBytes / 4;
 
 // What a message of the other side says.
 struct TunnelOpened {};
@@ -29,6 +31,9 @@ using TunnelMessage = std::variant<TunnelOpened, TunnelData, TunnelEnd, TunnelTa
 // messages, and how much may be sent. No socket, no clock.
 class TunnelFlow {
  public:
+  // `tell_taken`: in place of kTellTakenBytes, for who has less under way.
+  explicit TunnelFlow(std::size_t tell_taken = kTellTakenBytes) : tell_taken_(tell_taken) {}
+
   // How many bytes data() may have now.
   [[nodiscard]] std::size_t may_send() const;
   // Sent, and not known to be taken by the other side.
@@ -50,6 +55,7 @@ class TunnelFlow {
   base::Result<TunnelMessage> on_data(std::string_view bytes);
   base::Result<TunnelMessage> on_taken(std::string_view number);
 
+  std::size_t tell_taken_;
   std::size_t on_the_way_ = 0;
   std::size_t arrived_ = 0;    // and not told as taken
   std::size_t passed_on_ = 0;  // of those

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "cluster/ssh/link_window.h"
 #include "registry/tunnel.h"
 #include "registry/tunnel_flow.h"
 
@@ -20,6 +22,8 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr int kBacklog = 512;
+// The least window has four times that on the way.
+constexpr std::size_t kTellTaken = LinkWindow::kLeast / 4;
 
 base::Result<sockaddr_un> address_of_socket(const std::string& path) {
   sockaddr_un address{};
@@ -51,7 +55,8 @@ base::Result<base::UniqueFd> connect_to_socket(const std::string& path) {
 
 struct Relay::Stream {
   base::UniqueFd socket;
-  registry::TunnelFlow flow;
+  registry::TunnelFlow flow{kTellTaken};
+  LinkWindow window;
   std::string out;  // for the socket
   net::Watch readable;
   net::Watch writable;
@@ -107,8 +112,10 @@ void Relay::on_frame(const StreamFrame& frame) {
   if (found == streams_.end()) return;
   if (frame.content.empty()) return drop(frame.stream);
   Stream& stream = *found->second;
+  const std::size_t on_the_way = stream.flow.on_the_way();
   const auto message = stream.flow.on_message(frame.content);
   if (!message.ok()) return break_off(frame.stream);
+  stream.window.taken(on_the_way - stream.flow.on_the_way(), loop_.now());
   std::visit(base::Overloaded{
                  [](const registry::TunnelOpened& /*each*/) {},
                  [&](const registry::TunnelData& data) { stream.out += data.bytes; },
@@ -123,17 +130,22 @@ void Relay::tell_taken(std::uint32_t id, std::size_t bytes) {
   if (const auto message = streams_.at(id)->flow.taken(bytes)) send_(StreamFrame{id, *message});
 }
 
+std::size_t Relay::may_send(const Stream& stream) {
+  return static_cast<std::size_t>(
+      std::min<std::uint64_t>(stream.flow.may_send(), stream.window.room()));
+}
+
 // What the other side may not be sent yet is left in the socket.
 void Relay::read_on(std::uint32_t id) {
   Stream& stream = *streams_.at(id);
-  if (stream.flow.may_send() == 0) return stream.readable.reset();
+  if (may_send(stream) == 0) return stream.readable.reset();
   if (stream.readable.active()) return;
   stream.readable = loop_.watch_readable(stream.socket.get(), [this, id] { read(id); });
 }
 
 void Relay::read(std::uint32_t id) {
   Stream& stream = *streams_.at(id);
-  std::string bytes(stream.flow.may_send(), '\0');
+  std::string bytes(may_send(stream), '\0');
   const ssize_t size = ::recv(stream.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size < 0) return break_off(id);
@@ -142,6 +154,7 @@ void Relay::read(std::uint32_t id) {
     stream.readable.reset();
     return look_for_end(id);
   }
+  stream.window.sent(static_cast<std::uint64_t>(size), loop_.now());
   send_(StreamFrame{
       id, stream.flow.data(std::string_view(bytes).substr(0, static_cast<std::size_t>(size)))});
   read_on(id);

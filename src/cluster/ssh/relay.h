@@ -18,8 +18,9 @@ namespace gangrun::cluster {
 // at its tasks.
 inline constexpr std::size_t kMaxStreams = 2048;
 
-// Connections of a host's agents to their master, carried as frames. The keeper has one with a
-// socket at which agents connect, the client one that connects to the master's.
+// Connections of a host's agents to their master, carried as frames. Each has no more on its way
+// than its LinkWindow allows: the heartbeats of all others wait behind it. The keeper has one with
+// a socket at which agents connect, the client one that connects to the master's.
 class Relay {
  public:
   // `send` takes what the other side is to get. It is called from the loop, and must not call back.
@@ -46,6 +47,7 @@ class Relay {
 
   void accept();
   void add(std::uint32_t id, base::UniqueFd socket);
+  [[nodiscard]] static std::size_t may_send(const Stream& stream);
   void read_on(std::uint32_t id);
   void read(std::uint32_t id);
   void write(std::uint32_t id);

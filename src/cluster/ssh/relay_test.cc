@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/test_deadline.h"
+#include "cluster/ssh/link_window.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -91,11 +92,12 @@ class RelayTest : public testing::Test {
   net::Timer ticker_;
   std::string folder_;
   std::size_t passed_ = 0;
+  bool is_cut_ = false;
   Relay there_{loop_, [this](const Frame& frame) {
                  if (const auto* stream = std::get_if<StreamFrame>(&frame)) {
                    passed_ += stream->content.size();
                  }
-                 pass_on(here_, frame);
+                 if (!is_cut_ || std::holds_alternative<OpenFrame>(frame)) pass_on(here_, frame);
                }};
   Relay here_{loop_, [this](const Frame& frame) { pass_on(there_, frame); }};
 };
@@ -148,6 +150,25 @@ TEST_F(RelayTest, SendsNoMoreThanTheOtherSideTakes) {
     if (size > 0) got.append(buffer, static_cast<std::size_t>(size));
     return got.size() == much.size();
   }));
+}
+
+// It was 256 KiB, for which a link of 64 kbit/s takes half a minute: heartbeats wait behind it.
+TEST_F(RelayTest, HasLittleOnItsWayAsLongAsNothingArrives) {
+  is_cut_ = true;
+  const base::UniqueFd master = socket_at(folder_ + "/master", true);
+  ASSERT_EQ(::fcntl(master.get(), F_SETFL, O_NONBLOCK), 0);
+  const base::UniqueFd agent = socket_at(folder_ + "/agents", false);
+  const base::UniqueFd session = accepted(master.get());
+  const std::string much(std::size_t{64} << 10U, 'x');
+  ASSERT_EQ(::send(agent.get(), much.data(), much.size(), 0), std::ssize(much));
+  ASSERT_TRUE(runs_until([&] { return passed_ >= LinkWindow::kLeast; }));
+  for (int i = 0; i < 200; ++i) {
+    bool ran = false;
+    loop_.post([&ran] { ran = true; });
+    ASSERT_TRUE(runs_until([&ran] { return ran; }));
+  }
+  // A byte of each message says what it is.
+  EXPECT_LE(passed_, LinkWindow::kLeast + 2);
 }
 
 TEST_F(RelayTest, WhatCannotBeConnectedBreaksForTheAgent) {

@@ -12,9 +12,9 @@
 #include "cluster/local/local_cluster.h"
 #include "cluster/ssh/frames.h"
 #include "cluster/ssh/keeper_messages.h"
+#include "cluster/ssh/link_window.h"
 #include "cluster/ssh/node/caretaker.h"
 #include "cluster/ssh/node/keeper.h"
-#include "cluster/ssh/node/line_window.h"
 #include "cluster/ssh/node/log_follower.h"
 #include "cluster/ssh/node/output_sender.h"
 #include "cluster/ssh/node/run_folder.h"
@@ -98,7 +98,7 @@ class Keeper {
     window_.sent(frame.content.size(), clock_.now());
     send(frame);
   }};
-  LineWindow window_;
+  cluster::LinkWindow window_;
   std::map<std::uint32_t, Agent> agents_;
   std::optional<WorkFolder> work_;
   std::optional<OutputSender> outputs_;

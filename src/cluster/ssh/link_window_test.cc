@@ -1,4 +1,4 @@
-#include "cluster/ssh/node/line_window.h"
+#include "cluster/ssh/link_window.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace gangrun::node {
+namespace gangrun::cluster {
 namespace {
 
 using std::chrono::milliseconds;
@@ -44,7 +44,7 @@ class ThrottledLink {
   }
 
  private:
-  LineWindow window_;
+  LinkWindow window_;
   std::uint64_t rate_;
   std::uint64_t on_the_way_ = 0;
   std::uint64_t carried_ = 0;
@@ -52,7 +52,7 @@ class ThrottledLink {
   base::Instant now_;
 };
 
-TEST(LineWindow, WhatIsToldBehindLinesWaitsForSecondsOnTheSlowestLink) {
+TEST(LinkWindow, WhatIsToldBehindLinesWaitsForSecondsOnTheSlowestLink) {
   // It was 1 MiB, which 64 kbit/s take in two minutes: the leases of tasks were over before.
   constexpr std::uint64_t kRate = 8000;
   ThrottledLink link(kRate);
@@ -60,22 +60,22 @@ TEST(LineWindow, WhatIsToldBehindLinesWaitsForSecondsOnTheSlowestLink) {
   EXPECT_GE(link.carried(), 58 * kRate);
 }
 
-TEST(LineWindow, FillsLinksOfAnySpeed) {
+TEST(LinkWindow, FillsLinksOfAnySpeed) {
   for (const std::uint64_t rate : {64'000, 125'000, 1'000'000, 100'000'000}) {
     ThrottledLink link(rate);
     (void)link.run(seconds(10));
     const std::uint64_t before = link.carried();
     const std::uint64_t most = link.run(seconds(10));
-    EXPECT_LE(most, 2 * rate + LineWindow::kLeast);
-    EXPECT_LE(most, LineWindow::kMost);
+    EXPECT_LE(most, 2 * rate + LinkWindow::kLeast);
+    EXPECT_LE(most, LinkWindow::kMost);
     // It looks once each kStep, and sends a window at most.
     EXPECT_GE(link.carried() - before,
-              10 * std::min(rate - rate / 50, (LineWindow::kMost - kToldAtOnce) * kStepsASecond))
+              10 * std::min(rate - rate / 50, (LinkWindow::kMost - kToldAtOnce) * kStepsASecond))
         << rate;
   }
 }
 
-TEST(LineWindow, BecomesSmallAgainWhereALinkBecomesSlow) {
+TEST(LinkWindow, BecomesSmallAgainWhereALinkBecomesSlow) {
   ThrottledLink link(10'000'000);
   (void)link.run(seconds(5));
   link.set_rate(100'000);
@@ -83,16 +83,48 @@ TEST(LineWindow, BecomesSmallAgainWhereALinkBecomesSlow) {
   EXPECT_LE(link.run(seconds(10)), 3 * 100'000U);
 }
 
-TEST(LineWindow, AClientThatAcknowledgesWhatWasNotSentGetsNoMore) {
-  LineWindow window;
+// Whatever is on its way then comes at the new speed, and heartbeats after it. What the link
+// carries in a step counts as no queue.
+TEST(LinkWindow, AFastLinkThatBecomesSlowHasLittleOnItsWay) {
+  for (const std::uint64_t rate : {1'000'000, 10'000'000}) {
+    ThrottledLink link(rate);
+    (void)link.run(seconds(20));
+    link.set_rate(8000);
+    EXPECT_LE(link.run(seconds(1)),
+              LinkWindow::kMostQueued + 2 * rate / kStepsASecond + kToldAtOnce)
+        << rate;
+  }
+}
+
+// Nothing waits before it: all is on its way.
+TEST(LinkWindow, FillsALongLink) {
+  constexpr std::uint64_t kAtATime = 4096;
+  constexpr milliseconds kTrip(200);
+  LinkWindow window;
+  base::Instant now;
+  for (int trips = 0; trips < 40; ++trips) {
+    const std::uint64_t room = window.room();
+    window.sent(room, now);
+    now += kTrip;
+    for (std::uint64_t left = room; left > 0;) {
+      const std::uint64_t part = std::min(left, kAtATime);
+      window.taken(part, now);
+      left -= part;
+    }
+  }
+  EXPECT_EQ(window.room(), LinkWindow::kMost);
+}
+
+TEST(LinkWindow, AClientThatAcknowledgesWhatWasNotSentGetsNoMore) {
+  LinkWindow window;
   const base::Instant now;
   window.taken(std::uint64_t{1} << 40U, now);
-  EXPECT_EQ(window.room(), LineWindow::kLeast);
-  window.sent(LineWindow::kLeast, now);
+  EXPECT_EQ(window.room(), LinkWindow::kLeast);
+  window.sent(LinkWindow::kLeast, now);
   EXPECT_EQ(window.room(), 0U);
   window.taken(std::uint64_t{1} << 40U, now);
-  EXPECT_EQ(window.room(), 2 * LineWindow::kLeast);
+  EXPECT_EQ(window.room(), 2 * LinkWindow::kLeast);
 }
 
 }  // namespace
-}  // namespace gangrun::node
+}  // namespace gangrun::cluster
