@@ -139,6 +139,7 @@ void Agent::open_session() {
   identity.more_ports = more_ports();
   identity.address_reason = config_.host_reason;
   identity.control = control_address_;
+  identity.sends_last_line_only = config_.sends_last_line_only;
   session_ = std::make_unique<registry::AgentSession>(loop_, endpoint, config_.secret, identity,
                                                       std::move(callbacks));
   session_->open();

@@ -17,6 +17,9 @@ registry::AgentConfig agent_config_of(const Settings& settings, const job::TaskI
   config.attempt = attempt;
   config.is_fed = settings.joining != nullptr;
   config.serves_tunnels = settings.tasks_are_away;
+  // From elsewhere the place itself brings the logs.
+  config.sends_last_line_only =
+      settings.tasks_are_away && !settings.keeps_lines && !settings.writes_lines;
   config.secret = settings.secret;
   config.host = settings.host;
   config.host_reason = settings.host_reason;

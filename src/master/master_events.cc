@@ -149,7 +149,7 @@ void Master::Impl::on(registry::LogLines& event) {
   if (!event.lines.empty()) {
     std::string_view last = event.lines.back();
     if (last.ends_with('\r')) last.remove_suffix(1);  // a progress bar
-    facts_[event.task].last_line = base::shorten(last, kMaxLastLineBytes);
+    facts_[event.task].last_line = base::shorten(last, registry::kMaxLastLineBytes);
   }
 }
 

@@ -25,8 +25,6 @@
 
 namespace gangrun::master {
 
-// Of a task's last line of output, as it is shown.
-inline constexpr std::size_t kMaxLastLineBytes = 400;
 // To stop a task without any grace.
 inline constexpr std::chrono::milliseconds kAtOnce(0);
 

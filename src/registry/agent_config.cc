@@ -26,6 +26,7 @@ base::Json to_json(const AgentConfig& config) {
   if (config.place_tells_end) json["place_tells_end"] = true;
   if (config.is_fed) json["is_fed"] = true;
   if (config.serves_tunnels) json["serves_tunnels"] = true;
+  if (config.sends_last_line_only) json["sends_last_line_only"] = true;
   if (config.gpus) json["gpus"] = job::to_json(*config.gpus);
   return json;
 }
@@ -55,6 +56,10 @@ base::Result<> read_optional(const base::Json& json, AgentConfig& config) {
   }
   if (json.contains("serves_tunnels")) {
     GANGRUN_ASSIGN(config.serves_tunnels, base::json_member<bool>(json, "serves_tunnels"));
+  }
+  if (json.contains("sends_last_line_only")) {
+    GANGRUN_ASSIGN(config.sends_last_line_only,
+                   base::json_member<bool>(json, "sends_last_line_only"));
   }
   if (json.contains("is_fed")) {
     GANGRUN_ASSIGN(config.is_fed, base::json_member<bool>(json, "is_fed"));

@@ -41,6 +41,8 @@ struct AgentConfig {
   bool is_fed = false;
   // Whether users who want a tunnel are elsewhere, though the master is reached by a socket.
   bool serves_tunnels = false;
+  // Whether the master has no use for the task's lines but the last one: they come another way.
+  bool sends_last_line_only = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
   std::optional<job::Gpus> gpus;
 };

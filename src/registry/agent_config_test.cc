@@ -32,6 +32,7 @@ AgentConfig example() {
   config.gpus = job::Gpus{job::GpuMaker::kAmd, {{"GPU-1", "GPU-1", "", "dri/renderD128"}}};
   config.place_tells_end = true;
   config.is_fed = true;
+  config.sends_last_line_only = true;
   return config;
 }
 
@@ -43,6 +44,7 @@ TEST(AgentConfig, GoesToAnAgentAndBack) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(to_json(*read), to_json(sent));
   EXPECT_EQ(read->spec, sent.spec);
+  EXPECT_TRUE(read->sends_last_line_only);
   EXPECT_TRUE(read->secret.matches("0123"));
 }
 

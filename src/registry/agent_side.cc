@@ -231,6 +231,10 @@ void AgentSide::set_address(const job::Address& address, std::vector<std::uint16
 }
 
 void AgentSide::log(Stream stream, std::string_view line, base::Instant now) {
+  if (identity_.sends_last_line_only) {
+    last_line_ = {stream, job::json_text(line, kMaxLastLineBytes).get<std::string>()};
+    return;
+  }
   queue({stream, job::json_text(line, kMaxLogLineBytes).get<std::string>()}, now);
 }
 
@@ -311,8 +315,11 @@ void AgentSide::send_heartbeat(base::Instant now) {
       return on_connection_lost("the master stopped answering", now);
     }
   } else {
+    // A slow connection is for heartbeats alone.
+    const bool keeps_up = unanswered_.empty();
     unanswered_.push_back(now);
     send(callbacks_.on_heartbeat());
+    if (keeps_up) send_last_line();
   }
   heartbeat_at_ = now + heartbeat_;
 }
@@ -350,8 +357,15 @@ void AgentSide::give_up(const std::string& reason,
   callback(reason);
 }
 
+void AgentSide::send_last_line() {
+  if (!attached_ || !last_line_) return;
+  const auto line = std::exchange(last_line_, std::nullopt);
+  send(LogMessage{.stream = line->stream, .lines = {line->text}});
+}
+
 void AgentSide::flush_log(base::Instant now, Flush what) {
   if (!attached_) return;
+  if (what == Flush::kAll) send_last_line();
   while (!lines_.empty()) {
     if (what == Flush::kAsFarAsRoom && output_.unsent_bytes() > kMaxUnsentBytes) {
       flush_at_ = now + kLogDelay;

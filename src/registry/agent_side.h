@@ -45,6 +45,8 @@ struct AgentIdentity {
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
   std::optional<ControlAddress> control{};
+  // Of the task's lines only the last one is sent, after a heartbeat.
+  bool sends_last_line_only = false;
 };
 
 // All but the last four must be set. Called from the loop; each may call the session, none may
@@ -166,6 +168,7 @@ class AgentSide {
   enum class Flush { kAsFarAsRoom, kAll };
   void flush_log(base::Instant now, Flush what = Flush::kAsFarAsRoom);
   void queue(Line line, base::Instant now);
+  void send_last_line();
   [[nodiscard]] LogMessage next_log_message();
   [[nodiscard]] const job::Address& held_address() const { return moved_ ? *moved_ : address_; }
 
@@ -207,6 +210,7 @@ class AgentSide {
   std::deque<Line> lines_;
   std::size_t line_bytes_ = 0;
   std::array<std::int64_t, 2> dropped_{};  // by stream
+  std::optional<Line> last_line_;          // not sent; where it is the only one
   std::optional<base::Instant> flush_at_;
 };
 

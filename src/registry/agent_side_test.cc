@@ -22,7 +22,10 @@ const job::Address kMoved{"host", 40'001};
 // An agent's side whose connection is a list of what was sent.
 class AgentSideTest : public ::testing::Test, private AgentSideOutput {
  protected:
-  AgentSideTest() : side_({kTask, 1, kHeld, 17}, callbacks(), *this) { side_.open(now_); }
+  explicit AgentSideTest(const AgentIdentity& identity = {kTask, 1, kHeld, 17})
+      : side_(identity, callbacks(), *this) {
+    side_.open(now_);
+  }
 
   AgentSessionCallbacks callbacks() {
     AgentSessionCallbacks callbacks;
@@ -307,6 +310,57 @@ TEST_F(AgentSideTest, SlowConnectionHoldsTheLinesBack) {
   unsent_ = 0;
   expire();
   EXPECT_THAT(std::get<LogMessage>(sent().at(0)).lines, ElementsAre("step 1"));
+}
+
+class AgentSideOfLastLinesTest : public AgentSideTest {
+ protected:
+  AgentSideOfLastLinesTest()
+      : AgentSideTest({.task = kTask, .address = kHeld, .sends_last_line_only = true}) {}
+};
+
+// Over a slow link heartbeats waited behind lines that the master has no use for.
+TEST_F(AgentSideOfLastLinesTest, TheNewestFollowsAHeartbeatThatIsTheOnlyOneUnanswered) {
+  attach();
+  for (int i = 1; i <= 5000; ++i) side_.log(Stream::kOut, base::format("step {}", i), now_);
+  expire();
+  auto messages = sent();
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<HeartbeatMessage>(messages[0]));
+  EXPECT_THAT(std::get<LogMessage>(messages[1]).lines, ElementsAre("step 5000"));
+  EXPECT_EQ(std::get<LogMessage>(messages[1]).dropped, 0);
+  side_.log(Stream::kErr, std::string(5000, 'x'), now_);
+  expire();
+  // The first heartbeat has no answer yet.
+  messages = sent();
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<HeartbeatMessage>(messages[0]));
+  hear(AliveMessage{});
+  hear(AliveMessage{});
+  expire();
+  messages = sent();
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(std::get<LogMessage>(messages[1]).stream, Stream::kErr);
+  EXPECT_EQ(std::get<LogMessage>(messages[1]).lines.at(0).size(), kMaxLastLineBytes);
+  // Nothing new.
+  hear(AliveMessage{});
+  expire();
+  EXPECT_EQ(sent().size(), 1U);
+}
+
+TEST_F(AgentSideOfLastLinesTest, TheLastOfARunComesBeforeItsEnd) {
+  attach();
+  start(1, 1, kHeld);
+  side_.started(99);
+  sent_.clear();
+  side_.log(Stream::kOut, "step 1", now_);
+  side_.log(Stream::kErr, "Traceback", now_);
+  side_.incomplete_log("no space left on device", now_);
+  side_.exited({}, now_, now_);
+  const auto messages = sent();
+  ASSERT_EQ(messages.size(), 3U);
+  EXPECT_THAT(std::get<LogMessage>(messages[0]).lines, ElementsAre("Traceback"));
+  EXPECT_EQ(std::get<LogMessage>(messages[1]).incomplete, "no space left on device");
+  EXPECT_TRUE(std::holds_alternative<ExitedMessage>(messages[2]));
 }
 
 // It says from where on the log is incomplete: no line overtakes it.

@@ -15,12 +15,16 @@ WRITES = "seq 100000 899999"
 WRITTEN = 7 * 800_000
 
 
+def make_slow(name, rate, latency):
+    subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "32kbit", "latency", latency],
+                   check=True, timeout=30)
+
+
 @pytest.fixture
 def slow_sshds(make_sshds):
     """One host, whose lines are slow to come."""
     sshds = make_sshds(1)
-    subprocess.run(["tc", "-n", sshds.hosts.names[0], "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "1mbit", "burst", "32kbit",
-                    "latency", "400ms"], check=True, timeout=30)
+    make_slow(sshds.hosts.names[0], "1mbit", "400ms")
     return sshds
 
 
@@ -85,3 +89,34 @@ def test_lines_that_a_removed_folder_takes_along_are_told(private, start, run_ga
     assert re.search(rf"host {one}'s folder {path} was removed while the job ran; lines of worker:\d after the first 6 bytes are missing", said), said
     assert f"host {one} was not brought, and is lost: {path}/work is gone" in said, said
     assert f"host {two}'s folder" not in said
+
+
+def test_a_task_that_writes_without_end_over_the_slowest_link_is_not_lost(make_sshds, run_on_ssh, start, run_gangrun):
+    """Heartbeats waited behind all that it had written: it was restarted, uncounted, again and again."""
+    sshds = make_sshds(1)
+    (name,) = sshds.hosts.names
+    # The host has the program from here on.
+    assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
+    make_slow(name, "64kbit", "5s")
+    job = start(sshds, 1, "-r", "worker:1", "--timeout", "master_lost=10s",
+                command='while ! test -e go; do seq 100000 100999; sleep 0.05; echo "$GANGRUN_GENERATION" >> tick.0; done')
+
+    def kept():
+        logs = [path for path in job.home.glob("jobs/*/logs/worker-0.out") if path.stat().st_size > 0]
+        return logs[0].read_text() if logs else ""
+
+    def lasts_two_leases():
+        assert job.process.poll() is None and "no answer from the master" not in job.said(), job.said()[-2000:]
+        # For which the link takes 25 s.
+        return len(kept()) > 200_000
+
+    wait_until(lasts_two_leases, "a link that has carried lines for two leases", LIMIT_S)
+    # The newest line comes with a heartbeat, past all that waits.
+    (task,) = json.loads(run_gangrun("status", "last", "--json").stdout)["tasks"]
+    assert task["last_line"].isdigit(), task
+    subprocess.run(["tc", "-n", name, "qdisc", "del", "dev", "eth0", "root"], check=True, timeout=30)
+    job.let_end()
+    assert set(job.ticks(0)) == {"1"}, job.said()[-2000:]
+    written = "".join(f"{number}\n" for number in range(100_000, 101_000))
+    assert kept() == written * len(job.ticks(0))
+    wait_for_nothing(sshds)
