@@ -186,6 +186,28 @@ def run_here(run_gangrun, fake_ssh, tmp_path):
     return run
 
 
+@pytest.mark.parametrize("login, why", [
+    ("ulimit -f 2048", "could not keep gangrun-agent: \"files may have 1024 KiB there (ulimit -f), and it has "),
+    ("ulimit -n 40", "refuses: \"processes may have 40 open files at once there (ulimit -Hn); at least 64 are needed"),
+    # What others have said.
+    ("echo 'Permission denied (publickey).' >&2; exit 1", "ended the connection: its login shell ended it (ssh exited with status 1); "
+                                                         "it said \"Permission denied (publickey).\""),
+    ("echo 'Unknown: Connection refused' >&2; exit 255", "ended the connection: ssh exited with status 255"),
+])
+def test_what_a_host_lacks_is_named(run_here, login, why):
+    done = run_here(login)
+    assert done.status == 3 and f"host here {why}" in done.stderr, done
+
+
+@pytest.mark.parametrize("login", ["PATH=", "unset PATH", "PATH=/nowhere", "ulimit -n 64",
+                                   "i=0; while [ $i -lt 500 ]; do i=$((i + 1)); read -r line; done"])
+def test_a_job_runs_after_an_odd_login(run_gangrun, fake_ssh, tmp_path, login):
+    fake_ssh(f"{login}\nexec /bin/sh")
+    done = run_gangrun("run", "--on", "ssh", "--hosts", "here", "--", "/bin/sh", "-c", "echo done", cwd=tmp_path,
+                       env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert done.status == 0 and "done" in done.stdout, done
+
+
 def test_a_login_that_asks_for_a_line_gets_an_empty_one(run_here):
     done = run_here('read -r answer; echo "environment [$answer]"; read -r more')
     assert done.status == 0 and "done" in done.stdout, done

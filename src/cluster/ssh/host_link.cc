@@ -225,6 +225,9 @@ void HostLink::on_script(const ScriptLine& line) {
                          limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
                        },
                        [this](const OtherMachine& other) {
+                         if (other.what.empty()) {
+                           return fail("has no `uname` in the folders of its PATH");
+                         }
                          fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
                                            base::their_words(other.what, kMaxWhat)));
                        },
@@ -352,7 +355,7 @@ std::string HostLink::end_sentence(const base::Result<std::optional<process::Exi
   const bool is_of_shell = state_ == State::kShell && exit.ok() && (*exit)->code != kSshStatus;
   if (!is_of_shell) return failure_sentence(host_, said_, how);
   const std::string said = script_->noise() + script_->take_rest() + said_;
-  return failure_sentence(host_, said, base::format("its login shell ended it ({})", how));
+  return others_sentence(host_, said, base::format("its login shell ended it ({})", how));
 }
 
 void HostLink::down(std::string sentence, bool can_pass) {

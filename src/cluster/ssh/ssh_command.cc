@@ -93,11 +93,14 @@ usable() {
 // The agent is found in the first folder that has it, or taken from standard input into the first
 // that can be used. Where a login is cut, `head` ends well with a part of it. A shell that reads
 // byte by byte (bash, ksh) leaves to the keeper what stands below the line that starts it: nothing.
-constexpr std::size_t kEmptyLines = 16;
+constexpr std::size_t kEmptyLines = 1024;
 constexpr std::string_view kMainLines = R"sh(
 main() {
   mask=$(umask)
   umask 077
+  path=${PATH-}
+  had_path=${PATH+yes}
+  PATH=${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
   machine=$(uname -s -m)
   if [ "$machine" != "$wanted" ]; then say machine "$machine"; return 1; fi
   if [ -z "$given" ]; then
@@ -113,6 +116,11 @@ main() {
   for folder in "$@"; do
     if has_agent "$folder"; then become_keeper; fi
   done
+  limit=$(ulimit -f)
+  if [ "$limit" != unlimited ] && [ "$((limit / 2))" -lt "$((size / 1024 + 1))" ]; then
+    say lost "files may have $((limit / 2)) KiB there (ulimit -f), and it has $((size / 1024 + 1))"
+    return 1
+  fi
   why=
   for folder in "$@"; do
     if usable "$folder"; then
@@ -162,6 +170,8 @@ std::vector<std::string> ssh_with_options(const SshCall& call) {
       // Those of the user's configuration are for his own sessions.
       "ClearAllForwardings=yes",
       "EscapeChar=none",
+      // With less it does not say why it cannot log in.
+      "LogLevel=INFO",
       "RemoteCommand=none",
       "PermitLocalCommand=no",
       "StdinNull=no",
@@ -208,6 +218,7 @@ std::string login_script(const LoginInput& input) {
   script += base::format(
       "become_keeper() {{\n"
       "  umask \"$mask\"\n"
+      "  if [ -n \"$had_path\" ]; then PATH=$path; else unset PATH; fi\n"
       "  say agent\n"
       "  exec \"./agents/$hash\" host --folder \"$here\" --name {} --containment {} "
       "--working-folder {} --mark {} --interface {}\n}}\n",

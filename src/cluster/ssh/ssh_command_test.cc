@@ -33,7 +33,8 @@ TEST(SshCommand, NeverAsksAndTakesNoHostForAFlag) {
 TEST(SshCommand, OverridesWhatAUserHasForHisOwnSessions) {
   const auto shell = ssh_command("gpu1", {});
   EXPECT_THAT(shell, testing::IsSupersetOf({"RemoteCommand=none", "StdinNull=no",
-                                            "ForkAfterAuthentication=no", "SessionType=default"}));
+                                            "ForkAfterAuthentication=no", "SessionType=default",
+                                            "LogLevel=INFO"}));
   const auto way = ssh_command_to("gpu1", {}, "10.0.0.2:4711");
   EXPECT_THAT(way, testing::IsSupersetOf({"StdinNull=no", "ForkAfterAuthentication=no"}));
   // What an older ssh does not know, and has named, is left out; what the user has it ignore stays.
@@ -95,7 +96,7 @@ class LoginScriptTest : public testing::Test {
     input.folder = folder;
     input.agent_hash = "abc";
     input.agent_bytes = agent_bytes_;
-    std::ofstream(base_ / "script") << login_script(input);
+    std::ofstream(base_ / "script") << before_ << "\n" << login_script(input);
     const base::UniqueFd in(::open((base_ / "script").c_str(), O_RDONLY | O_CLOEXEC));
     const base::UniqueFd out(
         ::open((base_ / "said").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -126,6 +127,7 @@ class LoginScriptTest : public testing::Test {
 
   std::filesystem::path base_;
   std::uint64_t agent_bytes_ = 0;  // of the one that comes, too
+  std::string before_;             // a login's own line
 };
 
 TEST_F(LoginScriptTest, MakesAFolderThatIsOursAlone) {
@@ -137,7 +139,7 @@ TEST_F(LoginScriptTest, MakesAFolderThatIsOursAlone) {
 TEST_F(LoginScriptTest, LeavesALoginThatAsksForALineSomethingToRead) {
   LoginInput input;
   input.marker = "m";
-  EXPECT_TRUE(login_script(input).starts_with("\n\n\n"));
+  EXPECT_TRUE(login_script(input).starts_with(std::string(1000, '\n')));
 }
 
 TEST_F(LoginScriptTest, RunsTheAgentFromWhereItIs) {
@@ -147,6 +149,24 @@ TEST_F(LoginScriptTest, RunsTheAgentFromWhereItIs) {
   EXPECT_THAT(says(folder), testing::StartsWith("m agent\nruns ./agents/abc host --folder " +
                                                 folder + " --name gpu1 "));
   EXPECT_EQ(mode_of(folder), 0700U);
+}
+
+// A host was "", which is no Linux.
+TEST_F(LoginScriptTest, NeedsNoPathAndLeavesItAsItWas) {
+  const std::string folder = make_folder("here");
+  std::ofstream(folder + "/agents/abc") << "#!/bin/sh\necho runs with \"[${PATH-unset}]\"\n";
+  agent_bytes_ = std::filesystem::file_size(folder + "/agents/abc");
+  for (const char* path : {"", "/nowhere"}) {
+    before_ = std::string("PATH=") + path;
+    EXPECT_EQ(says(folder), "m agent\nruns with [" + std::string(path) + "]\n");
+  }
+}
+
+TEST_F(LoginScriptTest, SaysWhichLimitIsTooLow) {
+  agent_bytes_ = std::size_t{3} << 20U;
+  before_ = "ulimit -f 2048";
+  EXPECT_EQ(says(base_ / "here"),
+            "m lost files may have 1024 KiB there (ulimit -f), and it has 3073\n");
 }
 
 TEST_F(LoginScriptTest, UsesNoLinkEvenToAFolderOfTheUser) {

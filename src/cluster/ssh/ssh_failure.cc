@@ -1,5 +1,6 @@
 #include "cluster/ssh/ssh_failure.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ constexpr Failure kFailures[] = {
     {"Host key verification failed",
      "the key of host {0} is not known; run `ssh {0}` once and accept it, or add it to "
      "~/.ssh/known_hosts"},
-    {"No matching host key type found", "host {0} has no kind of key that this ssh accepts"},
+    {"no matching host key type found", "host {0} has no kind of key that this ssh accepts"},
     {"Permission denied (",
      "host {0} lets nobody in without a password; run `ssh-copy-id {0}` once, or add your key with "
      "`ssh-add`"},
@@ -68,9 +69,67 @@ constexpr Failure kFailures[] = {
     {"closed by remote host", "host {0} closed the connection", true},
 };
 
+// How lines begin that ssh itself writes: a banner or a login may have any words.
+constexpr std::string_view kOwnBeginnings[] = {
+    "ssh: ",
+    "@    WARNING: ",
+    "Host key verification failed",
+    "Unable to negotiate with ",
+    "Received disconnect from ",
+    "Bad owner or permissions on ",
+    "Can't open user config file ",
+    "Connection to ",
+    "Connection timed out during banner exchange",
+    "Connection closed by ",
+    "Connection reset by ",
+    "Timeout, server ",
+    "Protocol major versions differ",
+    "Bad remote protocol version",
+    "Bad packet length",
+    "kex_exchange_identification: ",
+    "ssh_exchange_identification: ",
+    "banner exchange: ",
+    "ssh_dispatch_run_fatal: ",
+    "packet_write_wait: ",
+    "packet_write_poll: ",
+    "client_loop: ",
+    "Read from remote host ",
+    "Write failed: ",
+    // Of a jump host.
+    "channel ",
+};
+
+// "[USER@HOST: ]Permission denied (METHOD,...)."
+bool is_denial(std::string_view line) {
+  constexpr std::string_view kSaid = "Permission denied (";
+  constexpr std::string_view kEnd = ").";
+  const std::size_t at = line.find(kSaid);
+  if (at == std::string_view::npos || !line.ends_with(kEnd)) return false;
+  const std::string_view who = line.substr(0, at);
+  std::string_view methods = line.substr(at + kSaid.size());
+  methods.remove_suffix(kEnd.size());
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-,.@";
+  return methods.find_first_not_of(kLetters) == std::string_view::npos &&
+         (who.empty() || (who.ends_with(": ") && who.find(' ') == who.size() - 1));
+}
+
+bool is_own(std::string_view line) {
+  const bool is_of_configuration =
+      line.find(": line ") != std::string_view::npos &&
+      line.find(": Bad configuration option: ") != std::string_view::npos;
+  return is_of_configuration || is_denial(line) ||
+         std::ranges::any_of(kOwnBeginnings,
+                             [line](std::string_view each) { return line.starts_with(each); });
+}
+
 const Failure* find_failure(std::string_view said) {
+  std::string own;
+  for (const std::string& line : base::split(said, '\n')) {
+    const std::string_view trimmed = base::trim(line);
+    if (is_own(trimmed)) own.append(trimmed).append("\n");
+  }
   for (const Failure& failure : kFailures) {
-    if (said.find(failure.said) != std::string_view::npos) return &failure;
+    if (own.find(failure.said) != std::string::npos) return &failure;
   }
   return nullptr;
 }
@@ -93,7 +152,7 @@ std::string line_of(std::string_view said, std::string_view part) {
     const std::string_view trimmed = base::trim(line);
     if (trimmed.empty()) continue;
     last = trimmed;
-    if (!part.empty() && line.find(part) != std::string::npos) break;
+    if (!part.empty() && is_own(trimmed) && line.find(part) != std::string::npos) break;
   }
   return base::shorten(base::harmless_sentence(last), kMaxLastLine);
 }
@@ -109,7 +168,11 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
     if (line.starts_with(kOwnName)) line.erase(0, kOwnName.size());
     return base::format("{} ({}{})", with_host(failure->sentence, host), kOwnName, line);
   }
-  const std::string last = line_of(standard_error, "");
+  return others_sentence(host, standard_error, how);
+}
+
+std::string others_sentence(const std::string& host, std::string_view said, std::string_view how) {
+  const std::string last = line_of(said, "");
   if (last.empty()) return base::format("host {} ended the connection: {}", host, how);
   return base::format("host {} ended the connection: {}; it said {}", host, how,
                       base::their_words(last));

@@ -11,6 +11,9 @@ namespace gangrun::cluster {
 std::string failure_sentence(const std::string& host, std::string_view standard_error,
                              std::string_view how);
 
+// The same where it was not ssh that ended: nothing of `said` is taken for its words.
+std::string others_sentence(const std::string& host, std::string_view said, std::string_view how);
+
 // Of a message like "command-line: line 0: Bad configuration option: stdinnull": the option that
 // was given to this ssh, and that it does not know. Empty: it has nothing to say about that.
 std::string unknown_option(std::string_view standard_error);

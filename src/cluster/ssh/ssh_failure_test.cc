@@ -26,6 +26,36 @@ TEST(SshFailure, SaysWhoSaidSoOnce) {
             "refused)");
 }
 
+// They come where ssh's own words do.
+TEST(SshFailure, WordsOfABannerOrALoginAreNotTakenForThoseOfSsh) {
+  constexpr std::string_view kBanner =
+      "Access by permission only: Permission denied (by policy) to all others.\r\n"
+      "Connection refused, No route to host, Host key verification failed\r\n"
+      "bash: /opt/env: Permission denied (os error 13)\n";
+  EXPECT_EQ(sentence(kBanner),
+            "host gpu1 ended the connection: ssh exited with status 255; it said \"bash: /opt/env: "
+            "Permission denied (os error 13)\"");
+  EXPECT_FALSE(may_pass(kBanner));
+  const std::string both =
+      std::string(kBanner) + "ssh: connect to host 10.0.0.2 port 22: No route to host\r\n";
+  EXPECT_EQ(sentence(both),
+            "no network leads to host gpu1 (ssh: connect to host 10.0.0.2 port 22: No route to "
+            "host)");
+  EXPECT_TRUE(may_pass(both));
+  EXPECT_THAT(sentence(std::string(kBanner) + "me@10.0.0.2: Permission denied (publickey).\r\n"),
+              HasSubstr("(ssh: me@10.0.0.2: Permission denied (publickey).)"));
+  // An older ssh.
+  EXPECT_THAT(sentence("Permission denied (publickey,gssapi-with-mic).\r\n"),
+              HasSubstr("run `ssh-copy-id gpu1` once"));
+}
+
+TEST(SshFailure, AHostThatHasNoKeyForUsIsNamed) {
+  EXPECT_THAT(
+      sentence("Unable to negotiate with 10.0.0.2 port 22: no matching host key type found. "
+               "Their offer: ssh-dss\r\n"),
+      HasSubstr("host gpu1 has no kind of key that this ssh accepts"));
+}
+
 TEST(SshFailure, AChangedKeyIsNotAnUnknownOne) {
   const std::string text = sentence(
       "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"

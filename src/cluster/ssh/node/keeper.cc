@@ -56,8 +56,9 @@ Result<> Keeper::start() {
     }
   }
   readable_ = loop_.watch_readable(STDIN_FILENO, [this] { on_input(); });
-  const auto place = check_place(options_);
-  auto own = place.ok() ? hello_of(options_) : place.error();
+  auto able = check_place(options_);
+  if (able.ok()) able = check_limits();
+  auto own = able.ok() ? hello_of(options_) : able.error();
   if (!own.ok()) {
     refuse(own.error().message);
     return {};

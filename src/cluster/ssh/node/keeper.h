@@ -26,6 +26,9 @@ base::Result<KeeperOptions> keeper_options_from(int argc, char** argv);
 // path meanwhile.
 base::Result<> check_place(const KeeperOptions& options);
 
+// An error where the host's limits are too low for a keeper.
+base::Result<> check_limits();
+
 // Starts the agents of one job on this host and carries what they say to the client, with which it
 // talks by standard input and output (cluster/ssh/frames.h), until that is done with the job or has
 // gone. The status of the program.

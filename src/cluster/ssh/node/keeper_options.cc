@@ -1,5 +1,7 @@
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <map>
 #include <string_view>
 
@@ -9,6 +11,9 @@
 namespace gangrun::node {
 
 namespace {
+
+// Of a keeper with one task.
+constexpr rlim_t kMinOpenFiles = 64;
 
 // Whether the flag is known.
 bool take_option(std::string_view flag, const char* value, KeeperOptions& options) {
@@ -43,6 +48,16 @@ base::Result<KeeperOptions> keeper_options_from(int argc, char** argv) {
   // Whatever is at its path by then.
   options.program = "/proc/self/exe";
   return options;
+}
+
+base::Result<> check_limits() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return base::from_errno(errno, "getrlimit");
+  if (limit.rlim_max >= kMinOpenFiles) return {};
+  return base::unavailable(
+      base::format("processes may have {} open files at once there (ulimit -Hn); at least {} are "
+                   "needed, and more for more tasks",
+                   limit.rlim_max, kMinOpenFiles));
 }
 
 base::Result<> check_place(const KeeperOptions& options) {
