@@ -123,7 +123,7 @@ std::string bash_command(const CommandModel& command) {
 constexpr std::string_view kListJobs =
     "  command ls -1 \"${GANGRUN_HOME:-$HOME/.gangrun}/jobs\" 2>/dev/null\n";
 
-// For all shells: the first words of the lines of `gangrun ps` whose second word is, or is not, one
+// For bash and zsh: the first words of the lines of `gangrun ps` whose second word is, or is not, one
 // of `states`.
 std::string list_jobs_script(std::string_view function, bool have_ended) {
   return format(

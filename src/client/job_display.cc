@@ -12,8 +12,9 @@ namespace {
 
 // The display is brought up to date no more often than that.
 constexpr base::milliseconds kInterval(200);
-// Until the first look for lines; each takes twice as long as the one before, up to kInterval. Then
-// the kernel tells of them: a watch costs a short job more at its end than it gives.
+// From the start to the first look for lines. The time to each later one is twice as long, up to
+// kInterval; from then on the kernel tells of lines. Its watch would cost a short job more at the
+// end than it gives.
 constexpr base::milliseconds kFirstLook(10);
 // While more than that waits for a slow reader, no more lines are read.
 constexpr std::size_t kMaxQueuedBytes = std::size_t{1} << 20U;
