@@ -123,8 +123,8 @@ std::string bash_command(const CommandModel& command) {
 constexpr std::string_view kListJobs =
     "  command ls -1 \"${GANGRUN_HOME:-$HOME/.gangrun}/jobs\" 2>/dev/null\n";
 
-// For bash and zsh: the first words of the lines of `gangrun ps` whose second word is, or is not, one
-// of `states`.
+// For bash and zsh: the first words of the lines of `gangrun ps` whose second word is, or is not,
+// one of `states`.
 std::string list_jobs_script(std::string_view function, bool have_ended) {
   return format(
       "{}() {{\n  command gangrun ps 2>/dev/null | while read -r job state rest; do\n"
