@@ -55,7 +55,7 @@ def test_one_address_on_two_machines_is_an_error_before_anything_starts(sshds, r
     flags = ["--interface", "docker0"]
     done, _ = run_on(run_gangrun, sshds, ",".join(hosts.names), *flags, "-r", "worker:3", folder=tmp_path)
     assert done.status != 0, done
-    assert f"{hosts.names[0]} and {hosts.names[1]} are two machines with one address, {BRIDGE} (of docker0" in done.stderr
+    assert f'{hosts.names[0]} and {hosts.names[1]} are two machines with one address, {BRIDGE} ("of docker0' in done.stderr
     assert not (home / "jobs").exists() or not list((home / "jobs").iterdir())
     started = run_gangrun("run", "--detach", "--on", "ssh", "--ssh-config", sshds.config, "--hosts", ",".join(hosts.names),
                           *flags, "-r", "worker:3", "--", "true", cwd=tmp_path)
