@@ -27,7 +27,7 @@ class Keeper:
         with open(self.errors, "w") as errors:
             self.process = subprocess.Popen(
                 [agent, "host", "--folder", str(base), "--name", HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=errors, bufsize=0, env=os.environ | {"GANGRUN_HOME": str(home), "SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"})
+                stderr=errors, bufsize=0, cwd=base, env=os.environ | {"GANGRUN_HOME": str(home), "SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"})
         self.hello = self.told("hello")
 
     def send(self, op, **members):
