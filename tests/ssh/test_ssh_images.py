@@ -70,7 +70,7 @@ def test_a_host_without_an_engine_is_refused_before_anything_starts(make_sshds, 
     (name,) = sshds.hosts.names
     done = run_on_ssh(sshds, 1, "-r", "worker:1", "--image", SMALL, "--", "true")
     assert done.status == 2, done
-    assert f"image: '{SMALL}': host {name}: GANGRUN_CONTAINER_ENGINE: 'no-engine' is in none of the folders" in done.stderr
+    assert f"image: '{SMALL}': host {name}: \"GANGRUN_CONTAINER_ENGINE: 'no-engine' is in none of the folders" in done.stderr
     nothing_left(sshds)
     shown = run_gangrun("doctor", "--on", "ssh", "--ssh-config", sshds.config, "--hosts", name)
     assert "; no container engine; " in shown.stdout, shown
