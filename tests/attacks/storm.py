@@ -314,7 +314,10 @@ def possible_levels(where):
                                   env=os.environ | {"GANGRUN_HOME": home}, stdin=subprocess.DEVNULL, capture_output=True,
                                   timeout=LIMIT_S).returncode == 0
 
-        return [level for level in LEVELS if has(level)]
+        found = [level for level in LEVELS if has(level)]
+    if not found:
+        raise RuntimeError(f"no job of one task runs {' '.join(where) or 'here'}, with any level of containment")
+    return found
 
 
 @contextlib.contextmanager

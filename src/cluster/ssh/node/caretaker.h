@@ -16,6 +16,10 @@ struct Caretakers {
   base::UniqueFd link;  // as long as it has a client
 };
 
+// Makes what the caretakers of a job's folder take turns by. start_caretakers does it; they
+// themselves make nothing, as the folder may be on its way out.
+base::Result<> make_turn(const std::string& run_folder);
+
 // Starts two caretakers for the job's folder, each a process in a session of its own: one looks
 // after the folder once the keeper is gone, and the other one if that is killed. The first has
 // `link`, too, where the keeper talks to its client.

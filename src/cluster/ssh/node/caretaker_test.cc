@@ -47,6 +47,7 @@ class CaretakerTest : public testing::Test {
     std::string text = "/tmp/gangrun-care-XXXXXX";
     base_ = ::mkdtemp(text.data());
     folder_.emplace(*RunFolder::open(base_, "wine-1", "gpu1", "", base::soon()));
+    EXPECT_TRUE(make_turn(folder_->path()).ok());
   }
   ~CaretakerTest() override { fs::remove_all(base_); }
 
@@ -81,7 +82,7 @@ TEST_F(CaretakerTest, RemovesTheFolderOfAKeeperThatWasKilled) {
 // Each took the other for a keeper, and went.
 TEST_F(CaretakerTest, OneOfTwoWaitsForTheEndOfTheOther) {
   const std::string path = folder_->path() + "/caretaker";
-  base::UniqueFd first(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  base::UniqueFd first(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct flock lock {};
   lock.l_type = F_WRLCK;
   ASSERT_EQ(::fcntl(first.get(), F_OFD_SETLK, &lock), 0);
@@ -143,6 +144,16 @@ TEST_F(CaretakerTest, IsOverWithAFolderThatIsGone) {
   kill_keeper();
   take_care();
   EXPECT_FALSE(is_there());
+}
+
+// It made a file there, and a keeper that was just removing the folder left it, without its lock.
+TEST_F(CaretakerTest, MakesNothingInAFolderThatIsBeingRemoved) {
+  fs::remove(folder_->path() + "/caretaker");
+  folder_->give_up();
+  fs::remove(folder_->path() + "/lock");
+  pipe_.write.reset();
+  take_care();
+  EXPECT_FALSE(fs::exists(folder_->path() + "/caretaker"));
 }
 
 // What tasks have written stays for a day, as where a keeper ends by itself.

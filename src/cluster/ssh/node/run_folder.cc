@@ -45,6 +45,7 @@ constexpr std::size_t kHashDigits = 16;
 // Where the folder itself is too deep.
 constexpr const char* kSocketFolder = "/tmp/gangrun-XXXXXX";
 
+constexpr const char* kLock = "/lock";
 // In a folder that stays until it is removed, and in one that stays for a day.
 constexpr const char* kKeptMark = "/kept";
 constexpr const char* kLeftMark = "/left";
@@ -113,7 +114,7 @@ base::WallTime last_change(const std::string& path) {
     if (::stat(each.c_str(), &info) != 0) return;
     last = std::max(last, std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec));
   };
-  for (const char* inside : {"", "/lock", "/agent.log", "/brought"}) look(path + inside);
+  for (const char* inside : {"", kLock, "/agent.log", "/brought"}) look(path + inside);
   std::error_code failed;
   for (const auto& log : fs::directory_iterator(path + "/logs", failed)) look(log.path().string());
   return last;
@@ -131,6 +132,28 @@ bool is_part_of_agent(std::string_view name) {
   const std::string_view what = name.substr(0, dot);
   const bool is_hash = what.size() == kSha256Digits && is_all_of(what, "0123456789abcdef");
   return (is_hash || what == "try") && is_all_of(name.substr(dot + 1), "0123456789");
+}
+
+// The lock goes last: where this is cut short, whoever finds the lock free goes on with it. A
+// process that a task has left may still write there, so it is tried until the deadline, and once
+// after that.
+void remove_with_lock(const std::string& path, base::Instant deadline) {
+  while (true) {
+    const bool is_last = std::chrono::steady_clock::now() > deadline;
+    bool is_empty = true;
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(path, failed)) {
+      if (entry.path().filename() == fs::path(kLock).filename()) continue;
+      std::error_code kept;
+      fs::remove_all(entry.path(), kept);
+      is_empty = is_empty && !kept;
+    }
+    if (is_empty) break;
+    if (is_last) return;
+    (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
+  }
+  (void)::unlink((path + kLock).c_str());
+  (void)::rmdir(path.c_str());
 }
 
 // A copy that nothing comes of any more was given up by its client long before.
@@ -188,7 +211,7 @@ base::Result<> RunFolder::make() {
   for (const char* inside : {"", "/logs", "/work"}) {
     GANGRUN_TRY(base::make_folders(path_ + inside, 0700));
   }
-  const std::string path = path_ + "/lock";
+  const std::string path = path_ + kLock;
   lock_ = open_lock(path, O_CREAT);
   if (!lock_.valid() || !try_lock(lock_.get())) {
     return base::from_errno(errno, base::format("lock {}", path));
@@ -197,7 +220,7 @@ base::Result<> RunFolder::make() {
 }
 
 base::Result<bool> RunFolder::lock(base::Instant deadline) {
-  const std::string path = path_ + "/lock";
+  const std::string path = path_ + kLock;
   lock_ = open_lock(path, 0);
   if (!lock_.valid() && errno == ENOENT) return false;
   if (!lock_.valid()) return base::from_errno(errno, base::format("open {}", path));
@@ -245,7 +268,7 @@ std::string RunFolder::log_prefix(const job::TaskId& task, int attempt) const {
 }
 
 bool RunFolder::take_back() {
-  const std::string path = path_ + "/lock";
+  const std::string path = path_ + kLock;
   lock_ = open_lock(path, 0);
   if (lock_.valid() && try_lock(lock_.get()) && is_at(path, lock_.get())) return true;
   lock_.reset();
@@ -261,7 +284,7 @@ void RunFolder::remove(base::Instant deadline) {
   }
   std::error_code ignored;
   if (!socket_folder_.empty()) fs::remove_all(socket_folder_, ignored);
-  fs::remove_all(path_, ignored);
+  remove_with_lock(path_, deadline);
 }
 
 void RunFolder::leave() {
@@ -316,7 +339,7 @@ base::Result<std::optional<RunFolder>> RunFolder::open_kept(const std::string& b
   folder.name_ = name;
   folder.path_ = base::format("{}/jobs/{}", base, name);
   std::error_code failed;
-  if (!fs::exists(folder.path_ + "/lock", failed)) return std::optional<RunFolder>();
+  if (!fs::exists(folder.path_ + kLock, failed)) return std::optional<RunFolder>();
   if (!folder.take_back()) {
     return base::unavailable(base::format(
         "{}: the job has not ended there, or another command brings its files", folder.path_));
@@ -380,6 +403,11 @@ void RunFolder::sweep(const std::string& base, base::WallTime now) {
     if (fs::exists(path + kKeptMark, failed)) continue;
     const bool was_left = fs::exists(path + kLeftMark, failed);
     if (now - last_change(path) < (was_left ? base::Duration(kKept) : kAbandonedFor)) continue;
+    if (!fs::exists(path + kLock, failed)) {
+      // Its keeper was killed while it made it, or removed it.
+      fs::remove_all(path, failed);
+      continue;
+    }
     if (!was_left) {
       end_abandoned(path);
     } else if (auto folder = take(path)) {

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -75,6 +76,43 @@ TEST_F(RunFolderTest, IsOursAloneAndGoesWithAllThatIsInIt) {
   std::ofstream(folder->log_prefix({"worker", 0}, 1) + ".out") << "line\n";
   folder->remove(base::soon());
   EXPECT_FALSE(is_there(*folder));
+}
+
+// A folder in which a process of a task still writes: without its lock nobody could tell that
+// nobody has it.
+TEST_F(RunFolderTest, KeepsItsLockAsLongAsAnythingElseIsInIt) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  std::atomic<bool> writes = true;
+  std::atomic<bool> has_written = false;
+  const std::string work = folder->path() + "/work";
+  std::thread task([&] {
+    while (writes) {
+      std::error_code failed;
+      fs::create_directories(work + "/new", failed);
+      std::ofstream(work + "/new/file");
+      has_written = true;
+    }
+  });
+  while (!has_written) std::this_thread::yield();
+  for (int i = 0; i < 100 && is_there(*folder); ++i) {
+    folder->remove(std::chrono::steady_clock::now());
+    EXPECT_TRUE(!fs::exists(work) || fs::exists(folder->path() + "/lock"));
+  }
+  writes = false;
+  task.join();
+  folder->remove(base::soon());
+  EXPECT_FALSE(is_there(*folder));
+}
+
+TEST_F(RunFolderTest, OneWithoutALockIsSweptOnceNobodyCanBeMakingIt) {
+  const std::string path = base_ + "/jobs/wine-1-0123abcd";
+  for (const bool is_old : {false, true}) {
+    fs::create_directories(path + "/logs");
+    if (is_old) age(path, std::chrono::minutes(11));
+    RunFolder::sweep(base_, base::SystemClock().wall_now());
+    EXPECT_EQ(fs::exists(path), !is_old);
+  }
 }
 
 TEST_F(RunFolderTest, IsFoundAgainByItsName) {

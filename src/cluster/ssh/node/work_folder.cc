@@ -144,6 +144,9 @@ Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& 
 }
 
 bool WorkFolder::has_new() const {
+  struct stat info {};
+  // Somebody who was killed while he removed it came as far.
+  if (::lstat(path_.c_str(), &info) != 0 && errno == ENOENT) return false;
   const auto all = written({}, true, 0);
   return !all.ok() || !all->chosen.empty() || !all->left.empty() || !all->odd.empty();
 }

@@ -73,6 +73,14 @@ TEST_F(WorkFolderTest, AnEmptyFolderThatIsBroughtIsNothingNew) {
               UnorderedElementsAre("logs/empty/line", "conf/deep/"));
 }
 
+// Who removed it was killed at that.
+TEST_F(WorkFolderTest, OneThatIsGoneHasNothingNew) {
+  write("line", "written");
+  EXPECT_TRUE(folder_.has_new());
+  fs::remove_all(top_ / "work");
+  EXPECT_FALSE(folder_.has_new());
+}
+
 // Links, empty folders and FIFOs were left out without a word, and removed.
 TEST_F(WorkFolderTest, WhatCannotBeBroughtIsNewAndNamed) {
   fs::create_directories(top_ / "work/runs/first");
