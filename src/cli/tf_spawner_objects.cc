@@ -34,8 +34,8 @@ constexpr Collection kConfigMaps{"ConfigMap", "/api/v1", "configmaps"};
 constexpr std::array kTheirs{kServices, kConfigMaps, kPods};
 // What gangrun makes besides. Others may have the label, too: of these it is gangrun's own label
 // that counts.
-constexpr std::array kOurs{Collection{"Job", "/apis/batch/v1", "jobs"},
-                           Collection{"Secret", "/api/v1", "secrets"}};
+constexpr Collection kOwner{"Job", "/apis/batch/v1", "jobs"};
+constexpr std::array kOurs{kOwner, Collection{"Secret", "/api/v1", "secrets"}};
 
 std::string path_of(const Collection& collection, const kubernetes::Client& client) {
   return base::format("{}/namespaces/{}/{}", collection.group, client.access().name_space,
@@ -190,7 +190,12 @@ Result<std::optional<RunObject>> first_taken(net::EventLoop& loop, kubernetes::C
 
 Result<> delete_objects(net::EventLoop& loop, kubernetes::Client& client, const std::string& tag,
                         const std::vector<RunObject>& objects, base::Instant deadline) {
-  GANGRUN_TRY(ask_for_deletion(loop, client, objects, deadline));
+  // The owner first: by its absence a client that still leads the run knows that all is deleted.
+  std::vector<RunObject> rest = objects;
+  const auto owned = std::stable_partition(
+      rest.begin(), rest.end(), [](const RunObject& object) { return object.kind == kOwner.kind; });
+  GANGRUN_TRY(ask_for_deletion(loop, client, {rest.begin(), owned}, deadline));
+  GANGRUN_TRY(ask_for_deletion(loop, client, {owned, rest.end()}, deadline));
   GANGRUN_TRY(wait_for_pods(loop, client, tag, deadline));
   GANGRUN_ASSIGN(auto left, objects_with_tag(loop, client, tag, deadline));
   // The owner is gone, and the cluster removes what it owned.

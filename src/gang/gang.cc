@@ -167,7 +167,8 @@ void Gang::on(const Reported& event) {
   // Its port was lost: only a report of another one is new.
   if (task->has_run && event.address == task->address) return;
   const job::Address before = std::exchange(task->address, event.address);
-  if (task->host.empty()) {
+  // Where its place has told of it and named no host (pods), the address names none either.
+  if (task->phase == Phase::kAsked) {
     task->host = event.address.host;
     hosts_.saw(task->host);
   }

@@ -12,6 +12,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 job::TaskId worker_at(int index) { return {"worker", index}; }
 
@@ -45,6 +46,19 @@ TEST(BadHostTest, IsLeftAndAvoidedAfterThreeFailures) {
   EXPECT_THAT(driver.asked().avoided, ElementsAre("bad"));
   EXPECT_FALSE(driver.asked().wanted);
   EXPECT_EQ(driver.reported_on(worker_at(1), "good"), "publish 2; start@2 w0#2 w1#4");
+}
+
+// A pod's own name was avoided for 10 min.
+TEST(BadHostTest, ThePlaceThatNamesNoHostHasNoneToAvoid) {
+  Driver driver(two_hosted_workers());
+  driver.step(Begin{});
+  for (int i = 0; i < 5; ++i) {
+    driver.reported_on(worker_at(0), "");
+    EXPECT_EQ(driver.gang().find(worker_at(0))->host, "");
+    driver.agent_ended(worker_at(0), false);
+    EXPECT_THAT(driver.asked().avoided, IsEmpty());
+  }
+  EXPECT_THAT(driver.warnings(), Not(Contains(HasSubstr("avoided"))));
 }
 
 TEST(BadHostTest, LostAgentsMakeItToo) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "cluster/container_names.h"
 #include "frameworks/environment.h"
@@ -213,7 +214,18 @@ void Master::Impl::obey(const gang::Kill& decision) {
 }
 
 void Master::Impl::obey(const gang::Warn& decision) {
-  const std::string words = gang::to_words(decision.warning);
+  gang::Warning warning = decision.warning;
+  std::visit(base::Overloaded{
+                 // Of a task that no agent is beside the gang knows no host.
+                 [this](gang::EndNotConfirmed& lost) {
+                   if (lost.host.empty()) lost.host = direct_runs_.host_of(lost.task);
+                 },
+                 [](const base::OneOf<gang::TaskFailed, gang::Replaced, gang::Resized,
+                                      gang::CameBackElsewhere, gang::HostAvoided, gang::NoProgress,
+                                      gang::HostNotConfirmed> auto&) {},
+             },
+             warning);
+  const std::string words = gang::to_words(warning);
   logger_.warning("{}", words);
   listener_.on_warning(words);
 }

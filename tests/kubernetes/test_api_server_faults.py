@@ -143,15 +143,17 @@ def test_who_has_the_name_of_a_pod_keeps_it_and_the_job_says_so(jobs, kubernetes
     assert jobs.kubectl.names("pods") == [f"pod/{name}"]
 
 
-def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs):
-    with jobs.running("-r", "worker:1", "--timeout", "stop=1s", "--", *SLEEPER) as client:
-        jobs.wait_for_running(1)
-        (owner,) = jobs.kubectl.names("jobs", selector="gangrun/job")
-        jobs.kubectl.run("delete", owner, "--wait=false")
+@pytest.mark.parametrize("words", [("jobs",), ("jobs", "--cascade=foreground"), ("pods,services,jobs",)])
+def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs, words):
+    """The commands do not end when they are asked to: nobody waits for that."""
+    with jobs.running("-r", "worker:2", "--timeout", "stop=15s", "--", "tail", "-f", "/dev/null") as client:
+        jobs.wait_for_running(2)
+        jobs.kubectl.run("delete", *words, "--selector=gangrun/job", "--wait=false")
         assert client.wait(LIMIT_S) == 1
-    # Of the owner and its pods, which the cluster deletes then, either is seen first.
-    sentence = jobs.status()["cause"]["sentence"]
-    assert "is gone: it was deleted" in sentence or "somebody deleted its pod" in sentence
+        assert [pod for pod in jobs.pods() if pod["metadata"].get("deletionTimestamp")], "its pods were waited for"
+    status = jobs.status()
+    assert "somebody deleted Job " in status["cause"]["sentence"]
+    assert status["restarts_used"] == 0 and {task["attempt"] for task in status["tasks"]} == {1}
     wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
 
 

@@ -66,6 +66,19 @@ def test_at_once(jobs):
     wait_until_nothing_is_left(jobs)
 
 
+def test_at_once_after_all(jobs):
+    """Nodes keep to the time that they were told first: nobody waits for it."""
+    job = detach(jobs, "-r", "worker:2", "--timeout", "stop=10m", "--", "tail", "-f", "/dev/null")
+    jobs.wait_for_running(2, job)
+    assert jobs.order("kill", job).returncode == 0
+    wait_until(lambda: len([pod for pod in jobs.pods() if pod["metadata"].get("deletionTimestamp")]) == 2, "the request to end",
+               pause_s=0.2)
+    now = jobs.order("kill", "--now", job)
+    assert now.returncode == 0 and "may run on for up to 10 min" in now.stderr, now
+    assert jobs.order("wait", job, limit=60).returncode == 5
+    wait_until_nothing_is_left(jobs)
+
+
 def test_the_first_failure_is_told_and_what_runs_on_too(jobs):
     job = detach(jobs, "-r", "worker:2", "--", "sh", "-c", FAILS)
     waited = jobs.order("wait", job, "--json")

@@ -106,6 +106,28 @@ def test_interrupted_by_its_user(jobs):
     assert jobs.left() == []
 
 
+def being_deleted(jobs):
+    return [pod for pod in jobs.pods() if pod["metadata"].get("deletionTimestamp")]
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C twice", "kill, then kill --now"])
+def test_who_has_time_to_end_and_then_none_is_not_waited_for(jobs, how):
+    """Nodes keep to the time that they were told first."""
+    with jobs.running("-r", "worker:2", "--timeout", "stop=1m", "--", "tail", "-f", "/dev/null") as client:
+        jobs.wait_for_running(2)
+        for words in ([], ["--now"]):
+            if how == "Ctrl-C twice":
+                client.send_signal(signal.SIGINT)
+            else:
+                assert jobs.order("kill", *words, "last").returncode == 0
+            if not words:
+                wait_until(lambda: len(being_deleted(jobs)) == 2, "the request to end", pause_s=0.2)
+        assert client.wait(30) == (130 if how == "Ctrl-C twice" else 5)
+        said = client.stdout.read()
+    assert "could not" not in said and "the time to end that they were given first" in said, said
+    assert jobs.left() == []
+
+
 def test_who_attaches_sees_all_lines_and_ends_as_the_job(jobs):
     with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)

@@ -134,8 +134,9 @@ def test_a_run_is_deleted_by_its_tag_and_its_client_ends(spawner):
         done = spawner.order("-d", "mine", "--yes")
         assert done.returncode == 0, done.stderr
         assert "pod/worker0" in done.stdout and "configmap/script" in done.stdout
-        client.send_signal(signal.SIGINT)
-        client.wait(120)
+        assert client.wait(60) == 1
+        said = client.stdout.read()
+        assert "somebody deleted Job " in said and "lost" not in said and "avoided" not in said
     wait_until(lambda: spawner.named("mine") == [], lambda: f"the end of {spawner.named('mine')}", 60, pause_s=0.5)
 
 

@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::chrono::seconds kMakingLimit{60};
 constexpr std::chrono::seconds kMakingPause{1};
+constexpr std::chrono::seconds kLookPause{1};
+
+// It is there no more, or not for long.
+bool is_deleted(const kubernetes::Answer& answer, const std::string& uid) {
+  if (!answer.object.ok()) return answer.object.error().code == base::Code::kNotFound;
+  return uid_of(*answer.object) != uid || is_being_deleted(*answer.object);
+}
 
 }  // namespace
 
@@ -33,6 +40,7 @@ void JobObjects::begin() {
 void JobObjects::end() {
   has_ended_ = true;
   renew_timer_.reset();
+  look_timer_.reset();
   again_.clear();
   errands_.clear();
 }
@@ -111,6 +119,7 @@ void JobObjects::find(base::Json object, Then then) {
 
 void JobObjects::on_owner(const base::Json& job, bool is_new) {
   owner_ = {name_of(job), uid_of(job)};
+  written_at_ = loop_.now();
   if (is_lease_over(job)) {
     return gone(base::format("the lease of this job ({}) has expired", words_of_object(job)));
   }
@@ -154,22 +163,60 @@ void JobObjects::renew() {
 
 void JobObjects::on_renewed(kubernetes::Answer answer) {
   if (!answer.object.ok()) {
-    const base::Error& error = answer.object.error();
-    logger_.warning("the job's lease could not be renewed: {}", error.message);
-    if (error.code == base::Code::kNotFound) {
-      gone(
-          base::format("Job {}, which owns all objects of this job, is gone: it was deleted, or "
-                       "this client sent no heartbeat for {}",
-                       owner_.name, base::to_words(lease_)));
-    }
-    return;
+    logger_.warning("the job's lease could not be renewed: {}", answer.object.error().message);
   }
+  if (has_lost_owner(answer) || !answer.object.ok()) return;
   callbacks_.on_heard();
   clock_.wrote(*answer.object, loop_.now());
-  if (is_lease_over(*answer.object)) {
-    gone(base::format("the job's lease has expired: this client sent no heartbeat for {}",
-                      base::to_words(lease_)));
+  written_at_ = loop_.now();
+}
+
+bool JobObjects::has_lost_owner(const kubernetes::Answer& answer) {
+  if (is_deleted(answer, owner_.uid)) {
+    // The cluster deletes it, too, some time after nobody has moved its deadline.
+    const bool had_lease = loop_.now() < written_at_ + lease_;
+    const std::string sentence =
+        had_lease ? base::format("somebody deleted Job {}, which owns all objects of this job",
+                                 owner_.name)
+                  : base::format(
+                        "Job {}, which owns all objects of this job, is gone: it was deleted, "
+                        "or this client sent no heartbeat for {}",
+                        owner_.name, base::to_words(lease_));
+    is_owner_deleted_ = true;
+    end();
+    callbacks_.on_deleted(sentence);
+    return true;
   }
+  if (!answer.object.ok() || !is_lease_over(*answer.object)) return false;
+  gone(base::format("the job's lease has expired: this client sent no heartbeat for {}",
+                    base::to_words(lease_)));
+  return true;
+}
+
+void JobObjects::look_at_owner() {
+  if (has_ended_) return;
+  if (owner_.uid.empty()) {
+    look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
+    return;
+  }
+  kubernetes::Request request;
+  request.path = owner_path();
+  errands_.ask(std::move(request),
+               [this](const kubernetes::Answer& answer) { on_looked_at(answer); });
+}
+
+void JobObjects::on_looked_at(const kubernetes::Answer& answer) {
+  if (has_lost_owner(answer)) return;
+  const bool may_pass =
+      !answer.object.ok() && (answer.object.error().code == base::Code::kUnavailable ||
+                              answer.object.error().code == base::Code::kDeadlineExceeded);
+  if (may_pass) {
+    look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
+    return;
+  }
+  // Who may not read it goes by the pods alone.
+  callbacks_.on_heard();
+  callbacks_.on_owner_there();
 }
 
 }  // namespace gangrun::cluster

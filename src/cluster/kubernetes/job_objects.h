@@ -23,7 +23,10 @@ class JobObjects {
     std::function<void()> on_ready;  // all is there
     // It never will be, or is not any more.
     std::function<void(const std::string& sentence, job::Reason reason)> on_gone;
-    std::function<void()> on_heard;  // the API server has answered
+    // Somebody has deleted the owner: the cluster removes all that is left.
+    std::function<void(const std::string& sentence)> on_deleted;
+    std::function<void()> on_owner_there;  // what look_at_owner() has found
+    std::function<void()> on_heard;        // the API server has answered
   };
 
   JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
@@ -33,6 +36,10 @@ class JobObjects {
   void begin();
   // Once the owner is there.
   [[nodiscard]] const Owner& owner() const { return owner_; }
+  // Whether the owner is there. on_owner_there or one of the others follows, once for all that ask
+  // meanwhile.
+  void look_at_owner();
+  [[nodiscard]] bool is_owner_deleted() const { return is_owner_deleted_; }
   // The owner's deadline is not moved any more, and nothing is made.
   void end();
 
@@ -46,6 +53,9 @@ class JobObjects {
   void make_rest();
   void renew();
   void on_renewed(kubernetes::Answer answer);
+  void on_looked_at(const kubernetes::Answer& answer);
+  // True where it is gone or going, which is told.
+  bool has_lost_owner(const kubernetes::Answer& answer);
   void gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
   [[nodiscard]] std::string owner_path() const;
 
@@ -60,8 +70,11 @@ class JobObjects {
   LeaseClock clock_;
   std::size_t missing_ = 0;
   bool has_ended_ = false;
+  bool is_owner_deleted_ = false;
+  base::Instant written_at_{};  // the owner, by us
   std::vector<net::Timer> again_;
   net::Timer renew_timer_;
+  net::Timer look_timer_;
 };
 
 }  // namespace gangrun::cluster

@@ -54,6 +54,15 @@ bool JobRemoval::is_owner(const kubernetes::Answer& answer) const {
          (owner_.uid.empty() || uid_of(object) == owner_.uid);
 }
 
+bool JobRemoval::is_left(const base::Json& object) const {
+  return !is_after_deletion_ || !is_being_deleted(object);
+}
+
+void JobRemoval::begin_after_deletion() {
+  is_after_deletion_ = true;
+  begin();
+}
+
 void JobRemoval::begin() {
   limit_ = loop_.now() + kRemovalLimit;
   kubernetes::Request request;
@@ -73,7 +82,7 @@ void JobRemoval::on_owner(const kubernetes::Answer& answer) {
 
 void JobRemoval::on_pods(const std::vector<base::Json>& pods) {
   for (const base::Json& pod : pods) {
-    if (is_owned_by(pod, owner_)) delete_pod(pod);
+    if (is_owned_by(pod, owner_) && is_left(pod)) delete_pod(pod);
   }
   delete_owner();
 }
@@ -86,10 +95,11 @@ void JobRemoval::delete_pod(const base::Json& pod) {
   request.method = "DELETE";
   request.path =
       base::format("/api/v1/namespaces/{}/pods/{}", manifests_.input().name_space, facts.name);
-  request.body = {{"apiVersion", "v1"},
-                  {"kind", "DeleteOptions"},
-                  {"gracePeriodSeconds", has_ended ? 0 : kGraceSeconds},
-                  {"preconditions", {{"uid", facts.uid}}}};
+  request.body = {
+      {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", facts.uid}}}};
+  if (has_ended || !is_after_deletion_) {
+    request.body["gracePeriodSeconds"] = has_ended ? 0 : kGraceSeconds;
+  }
   errands_.ask(std::move(request), [](const kubernetes::Answer&) {});
 }
 
@@ -115,7 +125,7 @@ void JobRemoval::look() {
       std::vector<std::string> left;
       if (answer.object.ok()) {
         for (const base::Json& object : items_of(*std::move(answer.object))) {
-          if (!is_owned_by(object, owner_)) continue;
+          if (!is_owned_by(object, owner_) || !is_left(object)) continue;
           left.push_back(base::format("{} {}", last_word(path), name_of(object)));
         }
       } else if (answer.object.error().code == base::Code::kPermissionDenied) {
@@ -136,7 +146,9 @@ void JobRemoval::look_at_owner() {
   request.path = owner_path_;
   errands_.ask(std::move(request), [this](const kubernetes::Answer& answer) {
     std::vector<std::string> left;
-    if (has_owner_ && is_owner(answer)) left.push_back("job " + last_word(owner_path_));
+    const bool is_going = answer.object.ok() && !is_left(*answer.object);
+    if (has_owner_ && !is_going && is_owner(answer))
+      left.push_back("job " + last_word(owner_path_));
     looked_at(owner_path_, std::move(left));
   });
 }

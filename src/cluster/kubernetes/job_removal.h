@@ -27,9 +27,13 @@ class JobRemoval {
              const std::string& uid, std::function<void(base::Result<>)> done);
 
   void begin();
+  // The same where somebody else has deleted the owner: pods keep the time to end that they have,
+  // and what is being deleted counts as gone.
+  void begin_after_deletion();
 
  private:
   [[nodiscard]] kubernetes::Request listing(const std::string& path) const;
+  [[nodiscard]] bool is_left(const base::Json& object) const;
   // Whether this is the owner, or an answer that does not say that it is gone.
   [[nodiscard]] bool is_owner(const kubernetes::Answer& answer) const;
   void on_owner(const kubernetes::Answer& answer);
@@ -49,6 +53,7 @@ class JobRemoval {
   base::Duration pause_;
   Owner owner_;
   bool has_owner_ = false;
+  bool is_after_deletion_ = false;
   std::string owner_path_;
   std::set<std::string> collections_;                     // that are looked at
   std::map<std::string, std::vector<std::string>> left_;  // by collection: what was there last

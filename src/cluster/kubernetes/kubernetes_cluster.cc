@@ -77,6 +77,7 @@ class KubernetesCluster::Impl {
   void carry_out(const FollowLog& action) { streams_.read(action.task, action.uid, true); }
   void carry_out(const ReadRestOfLog& action) { streams_.read(action.task, action.uid, false); }
   void carry_out(const DropLog& action) { streams_.drop(action.task); }
+  void carry_out(const LookAtOwner&) { objects_.look_at_owner(); }
   void carry_out(const FetchOutputs& action) { outputs_.fetch(action.task, action.uid); }
   void carry_out(Event& event) { tell(std::move(event)); }
   void carry_out(DirectEvent& event) { tell(std::move(event)); }
@@ -144,6 +145,16 @@ JobObjects::Callbacks KubernetesCluster::Impl::object_callbacks() {
           .on_gone =
               [this](const std::string& sentence, job::Reason reason) {
                 book_.on_gone(sentence, reason);
+                act();
+              },
+          .on_deleted =
+              [this](const std::string& sentence) {
+                book_.on_owner_deleted(sentence, loop_.now());
+                act();
+              },
+          .on_owner_there =
+              [this] {
+                book_.on_owner_there(loop_.now());
                 act();
               },
           .on_heard = [this] { book_.on_heard(); }};
@@ -366,9 +377,14 @@ void KubernetesCluster::Impl::clear(std::function<void(base::Result<>)> done) {
   timer_.reset();
   watch_.reset();
   notices_.clear();
+  const bool is_owner_deleted = objects_.is_owner_deleted();
   objects_.end();
   removal_.emplace(loop_, client_, manifests_, objects_.owner().uid, std::move(done));
-  removal_->begin();
+  if (is_owner_deleted) {
+    removal_->begin_after_deletion();
+  } else {
+    removal_->begin();
+  }
 }
 
 KubernetesCluster::KubernetesCluster(net::EventLoop& loop, base::Logger& logger,

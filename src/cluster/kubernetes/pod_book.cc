@@ -18,6 +18,8 @@ constexpr base::Duration kLogPause = std::chrono::seconds(1);
 constexpr base::Duration kLongestLogPause = std::chrono::seconds(20);
 // A service account of a new namespace is made a moment after it.
 constexpr base::Duration kNewNamespace = std::chrono::seconds(10);
+// Between two looks at the owner: a thousand pods may be deleted at once.
+constexpr base::Duration kOwnerSpacing = std::chrono::milliseconds(500);
 // As many uids are remembered of those that had a name: news of them may come late.
 constexpr std::size_t kMaxDead = 8;
 
@@ -199,6 +201,7 @@ void PodBook::see(PodEntry& entry, const PodFacts& pod, bool by_watch) {
   entry.pod = pod;
   entry.is_seen = entry.is_seen || by_watch;
   entry.is_unsure = false;
+  if (pod.is_deleting && !entry.ends_by) entry.ends_by = now_ + pod.deletion_grace;
   if (pod.is_deleting && !entry.force_at) {
     entry.force_at = now_ + pod.deletion_grace + kDeletionAllowance;
   }
@@ -223,6 +226,8 @@ void PodBook::vanish(PodEntry& entry) {
   entry.pod.reset();
   entry.is_seen = false;
   entry.deletion.reset();
+  entry.owner_at.reset();
+  entry.ends_by.reset();
   entry.force_at.reset();
   entry.events_at.reset();
   entry.warning.clear();
@@ -238,6 +243,39 @@ void PodBook::on_trouble(const base::Error& error, bool is_final, base::Instant 
 void PodBook::on_gone(const std::string& sentence, job::Reason reason) {
   if (std::exchange(is_gone_, true)) return;
   tell(Event(Gone{sentence, reason}));
+}
+
+void PodBook::ask_for_owner() {
+  is_owner_in_doubt_ = true;
+  look_at_owner();
+}
+
+void PodBook::look_at_owner() {
+  owner_wake_.reset();
+  if (!is_owner_in_doubt_ || is_owner_asked_for_ || is_gone_) return;
+  if (now_ < owner_look_at_) {
+    owner_wake_ = owner_look_at_;
+    return;
+  }
+  is_owner_in_doubt_ = false;
+  is_owner_asked_for_ = true;
+  owner_look_at_ = now_ + kOwnerSpacing;
+  actions_.emplace_back(LookAtOwner{});
+}
+
+void PodBook::on_owner_there(base::Instant now) {
+  now_ = now;
+  is_owner_asked_for_ = false;
+  look_at_owner();
+  settle_all();
+}
+
+void PodBook::on_owner_deleted(const std::string& sentence, base::Instant now) {
+  now_ = now;
+  is_owner_asked_for_ = is_owner_in_doubt_ = false;
+  is_owner_deleted_ = true;
+  on_gone(sentence);
+  settle_all();
 }
 
 void PodBook::on_created(const job::TaskId& task, const base::Result<PodFacts>& made,
@@ -407,6 +445,7 @@ void PodBook::on_outputs(const job::TaskId& task, const std::string& uid,
 
 void PodBook::on_time(base::Instant now) {
   now_ = now;
+  look_at_owner();
   settle_all();
 }
 
@@ -417,6 +456,7 @@ void PodBook::settle_all() {
 
 std::optional<base::Instant> PodBook::next_deadline() const {
   std::optional<base::Instant> next = round_.wake;
+  if (owner_wake_) next = next ? std::min(*next, *owner_wake_) : owner_wake_;
   for (const auto& [task, entry] : entries_) {
     if (entry.wake) next = next ? std::min(*next, *entry.wake) : entry.wake;
   }

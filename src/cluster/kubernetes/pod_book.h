@@ -36,6 +36,10 @@ inline constexpr std::chrono::seconds kTakeBackGrace{5};
 // For how long an API server may be silent before that is told.
 inline constexpr std::chrono::seconds kSilenceTold{60};
 
+// What one that has been given time to end gets once that is taken back. Its node does not take it
+// back: a kubelet keeps to the first time that it was told (kubernetes/kubernetes#83916).
+inline constexpr std::chrono::seconds kHurriedAllowance{2};
+
 // What is to be done at the API server. Each is answered by the book's function of the same name
 // with on_: on_created for CreatePod, …
 struct CreatePod {
@@ -74,9 +78,12 @@ struct FetchOutputs {
   std::string uid;
 };
 
+// Whether all that the job has there is being deleted: on_owner_there or on_owner_deleted.
+struct LookAtOwner {};
+
 // Events are told in their order.
-using PodAction = std::variant<CreatePod, DeletePod, LookForPod, ListEvents, FollowLog,
-                               ReadRestOfLog, DropLog, FetchOutputs, Event, DirectEvent>;
+using PodAction = std::variant<CreatePod, DeletePod, LookForPod, ListEvents, FollowLog, DropLog,
+                               ReadRestOfLog, FetchOutputs, LookAtOwner, Event, DirectEvent>;
 
 // The life of a job's pods: what is asked of tasks and what is told of pods goes in with the time
 // at which it happens, what is to be done comes out. Pure; pods that cannot all get a node are
@@ -115,6 +122,11 @@ class PodBook {
   void on_heard() { silent_since_.reset(); }
   // Nothing can be made any more, for this reason.
   void on_gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
+
+  // The pod that somebody has deleted was meant alone; or all is, which ends the job: what is still
+  // there ends without us.
+  void on_owner_there(base::Instant now);
+  void on_owner_deleted(const std::string& sentence, base::Instant now);
 
   void on_created(const job::TaskId& task, const base::Result<PodFacts>& made, base::Instant now);
   void on_deleted(const job::TaskId& task, const std::string& uid, const base::Result<>& deleted,
@@ -169,6 +181,11 @@ class PodBook {
   void vanish(PodEntry& entry);
   void look(PodEntry& entry, base::Duration pause);
   void refused(PodEntry& entry, const base::Error& error);
+  void ask_for_owner();
+  void look_at_owner();
+  [[nodiscard]] bool is_owner_questioned() const {
+    return is_owner_asked_for_ || (is_owner_in_doubt_ && !is_gone_);
+  }
   void try_again(PodEntry& entry, const base::Error& error);
   [[nodiscard]] Run run_of(DirectRun wish);
   void resolve_adoption(PodEntry& entry);
@@ -177,10 +194,13 @@ class PodBook {
   // What follows from it (pod_book_settle.cc), in this order.
   void settle(PodEntry& entry);
   void claim(PodEntry& entry) const;
+  void note_deletion(PodEntry& entry);
   void note_start(PodEntry& entry);
   void note_end(PodEntry& entry);
   void note_limits(PodEntry& entry);
   void note_end_of_start(PodEntry& entry);
+  void let_go(PodEntry& entry);
+  void drop_log(PodEntry& entry);
   void follow_log(PodEntry& entry);
   void close(PodEntry& entry);
   void conclude(PodEntry& entry);
@@ -214,6 +234,11 @@ class PodBook {
   bool is_listed_ = false;
   bool others_are_released_ = false;
   bool is_gone_ = false;
+  bool is_owner_asked_for_ = false;
+  bool is_owner_in_doubt_ = false;  // to be asked for
+  base::Instant owner_look_at_{};   // not before
+  std::optional<base::Instant> owner_wake_;
+  bool is_owner_deleted_ = false;
   std::optional<base::Instant> silent_since_;
   std::string silence_;
   base::Instant next_events_at_;

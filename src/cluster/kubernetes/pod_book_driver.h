@@ -79,6 +79,8 @@ inline std::string words_of(const FetchOutputs& action) {
   return base::format("fetch {}", job::to_string(action.task));
 }
 
+inline std::string words_of(const LookAtOwner&) { return "look at owner"; }
+
 class BookDriver {
  public:
   static PodBook::Options options() {
@@ -166,6 +168,12 @@ class BookDriver {
     book_.on_log_ended(task, pod(task).uid, ended, now_);
   }
   void gone(const job::TaskId& task) { show(task, true); }
+  // By somebody else; it may take as long to end.
+  void deleted(const job::TaskId& task, std::chrono::seconds grace = std::chrono::seconds(30)) {
+    pod(task).is_deleting = true;
+    pod(task).deletion_grace = grace;
+    show(task);
+  }
 
   // Time goes on as far as said, with every deadline on the way.
   void pass(base::Duration duration) {

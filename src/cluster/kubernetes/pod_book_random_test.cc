@@ -28,7 +28,7 @@ class World {
   }
 
   void step() {
-    switch (dice(14)) {
+    switch (dice(15)) {
       case 0:
       case 1: return answer_create(false);
       case 2: return answer_delete(false);
@@ -42,6 +42,7 @@ class World {
       case 10: return fetch(false);
       case 11:
       case 12: return ask();
+      case 13: return answer_owner(dice(20) == 0);
       default: return pass(milliseconds(dice(20'000)));
     }
   }
@@ -54,6 +55,7 @@ class World {
       answer_create(true);
       answer_delete(true);
       answer_look();
+      answer_owner(false);
       for (const job::TaskId& task : tasks_) finish_deletion(task);
       while (!events_.empty()) deliver();
       end_log(true);
@@ -86,6 +88,7 @@ class World {
 
   void take(const CreatePod& action) {
     EXPECT_FALSE(creates_.contains(action.task)) << "asked for twice";
+    EXPECT_FALSE(is_owner_deleted_) << "of a job that is deleted";
     EXPECT_TRUE(runs_.contains(action.task)) << "of no run";
     creates_[action.task] = action.attempt;
   }
@@ -94,6 +97,10 @@ class World {
     if (action.grace.count() == 0) forced_.insert(action.uid);
   }
   void take(const LookForPod& action) { looks_.insert(action.task); }
+  void take(const LookAtOwner&) {
+    EXPECT_FALSE(is_owner_asked_for_) << "asked for twice";
+    is_owner_asked_for_ = true;
+  }
   void take(const ListEvents&) {}
   void take(const FollowLog& action) { logs_[action.task] = action.uid; }
   void take(const ReadRestOfLog& action) { logs_[action.task] = action.uid; }
@@ -105,7 +112,8 @@ class World {
     EXPECT_EQ(slots_.count(ended->task), 1U) << "ended twice";
     // What is deleted by force is not waited for.
     const auto pod = pods_.find(ended->task);
-    EXPECT_TRUE(pod == pods_.end() || forced_.contains(pod->second.uid)) << "its pod is there";
+    EXPECT_TRUE(pod == pods_.end() || forced_.contains(pod->second.uid) || is_owner_deleted_)
+        << "its pod is there";
     slots_.erase(ended->task);
     runs_.erase(ended->task);
   }
@@ -183,6 +191,19 @@ class World {
     std::optional<PodFacts> found;
     if (pods_.contains(task)) found = pods_.at(task);
     book_.on_looked_for(task, found, now_);
+    act();
+  }
+
+  // With the owner goes all that it owns.
+  void answer_owner(bool deleted) {
+    if (!std::exchange(is_owner_asked_for_, false)) return;
+    if (deleted || is_owner_deleted_) {
+      is_owner_deleted_ = true;
+      for (auto& [task, pod] : pods_) pod.is_deleting = true;
+      book_.on_owner_deleted("somebody deleted it", now_);
+    } else {
+      book_.on_owner_there(now_);
+    }
     act();
   }
 
@@ -297,6 +318,8 @@ class World {
   std::deque<DeletePod> deletes_;
   std::set<std::string> forced_;
   std::set<job::TaskId> looks_;
+  bool is_owner_asked_for_ = false;
+  bool is_owner_deleted_ = false;
   std::map<job::TaskId, std::string> logs_;
   std::map<job::TaskId, std::string> fetches_;
 };

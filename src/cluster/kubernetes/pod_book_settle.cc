@@ -13,7 +13,19 @@ namespace {
 constexpr base::Duration kEventsPause = std::chrono::seconds(10);
 // Of all pods together: a thousand that wait are not all asked about at once.
 constexpr base::Duration kEventsSpacing = std::chrono::milliseconds(200);
+constexpr base::Duration kOwnerPause = std::chrono::seconds(1);
 constexpr base::Duration kSilentPause = std::chrono::seconds(10);
+
+std::string words_of_force(const PodEntry& entry, base::Instant now) {
+  if (!entry.ends_by || now >= *entry.ends_by) {
+    return base::format("the pod {} did not end on {}: it was deleted by force", entry.name,
+                        entry.pod->node);
+  }
+  return base::format(
+      "the pod {} was deleted at once, but {} gives its processes the time to end that they were "
+      "given first: up to {} more",
+      entry.name, entry.pod->node, base::to_words(*entry.ends_by - now));
+}
 
 bool has_ended(const PodFacts& pod) {
   return pod.task.state == ContainerFacts::State::kTerminated || pod.is_over();
@@ -31,9 +43,11 @@ bool PodBook::is_due(PodEntry& entry, base::Instant when) const {
 void PodBook::settle(PodEntry& entry) {
   entry.wake.reset();
   claim(entry);
+  note_deletion(entry);
   note_start(entry);
   note_end(entry);
   note_end_of_start(entry);
+  let_go(entry);
   follow_log(entry);
   close(entry);
   conclude(entry);
@@ -48,6 +62,15 @@ void PodBook::claim(PodEntry& entry) const {
   const PodFacts& pod = *entry.pod;
   const bool is_ours = pod.attempt == entry.run->attempt && pod.job == options_.job_id;
   if (is_ours && !pod.is_deleting) entry.run->uid = pod.uid;
+}
+
+// Who deletes one without a reason may be deleting all, one kind of object after the other.
+void PodBook::note_deletion(PodEntry& entry) {
+  if (!entry.has_own_pod() || !entry.pod->is_deleting || entry.deletion) return;
+  if (loss_of(*entry.pod) || (entry.owner_at && !is_due(entry, *entry.owner_at))) return;
+  entry.owner_at = now_ + kOwnerPause;
+  (void)is_due(entry, *entry.owner_at);
+  ask_for_owner();
 }
 
 void PodBook::note_start(PodEntry& entry) {
@@ -129,6 +152,24 @@ void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
                                       .detail = "somebody deleted its pod"});
   end(entry, std::move(report), false);
   entry.run->end->is_lost = true;
+  if (!loss) ask_for_owner();
+}
+
+// The cluster ends what the deleted owner had: how is of no interest any more.
+void PodBook::let_go(PodEntry& entry) {
+  if (!is_owner_deleted_ || !entry.slot || !entry.slot->is_stopping) return;
+  if (entry.pod) vanish(entry);
+  if (!entry.run) return;
+  if (!entry.run->end || entry.run->end->is_lost) end(entry, stopped(), false);
+  drop_log(entry);
+  entry.run->is_closed = true;
+}
+
+// What it has not told is not waited for.
+void PodBook::drop_log(PodEntry& entry) {
+  if (!entry.run || entry.run->log == LogState::kNone || entry.run->log == LogState::kDone) return;
+  actions_.emplace_back(DropLog{entry.task});
+  entry.run->log = LogState::kDone;
 }
 
 void PodBook::follow_log(PodEntry& entry) {
@@ -226,7 +267,7 @@ void PodBook::conclude(PodEntry& entry) {
   const Run& run = *entry.run;
   const bool is_stopping = entry.slot && entry.slot->is_stopping;
   if (run.end->is_lost) {
-    if (!entry.is_free()) return;
+    if (!entry.is_free() || is_owner_questioned() || is_owner_deleted_) return;
     if (entry.slot) {
       tell(Event(
           job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)}));
@@ -265,8 +306,9 @@ void PodBook::remove(PodEntry& entry) {
       return;
     }
     actions_.emplace_back(DeletePod{entry.task, entry.pod->uid, std::chrono::seconds(0)});
-    warn(base::format("the pod {} did not end on {}: it was deleted by force", entry.name,
-                      entry.pod->node));
+    warn(words_of_force(entry, now_));
+    // Its node would go on sending what its processes write meanwhile.
+    if (entry.ends_by && now_ < *entry.ends_by) drop_log(entry);
     vanish(entry);
     return settle(entry);
   }
@@ -277,7 +319,9 @@ void PodBook::remove(PodEntry& entry) {
   }
   actions_.emplace_back(DeletePod{entry.task, entry.pod->uid, grace});
   entry.deletion = Deletion{.grace = grace};
-  const base::Instant limit = now_ + grace + kDeletionAllowance;
+  if (!entry.ends_by) entry.ends_by = now_ + grace;
+  const bool is_hurried = grace.count() > 0 && now_ + grace < *entry.ends_by;
+  const base::Instant limit = now_ + grace + (is_hurried ? kHurriedAllowance : kDeletionAllowance);
   entry.force_at = entry.force_at ? std::min(*entry.force_at, limit) : limit;
   (void)is_due(entry, *entry.force_at);
 }
@@ -301,6 +345,7 @@ void PodBook::look_for(PodEntry& entry) {
 
 void PodBook::create(PodEntry& entry) {
   if (!entry.run || !entry.is_free() || !is_ready_ || !is_listed_ || is_gone_) return;
+  if (is_owner_questioned()) return;
   Run& run = *entry.run;
   if (run.end || run.asked_to_end_at || !run.uid.empty()) return;
   if (!is_due(entry, run.create_at)) return;

@@ -172,6 +172,11 @@ TEST(PodBook, ADeletionByHandIsNobodysFault) {
   driver.exit(kWorker0, 143);
   driver.log_ended(kWorker0);
   driver.gone(kWorker0);
+  // Not before it is known that all the others are not being deleted, too.
+  EXPECT_THAT(driver.words(), Not(Contains(HasSubstr("ended"))));
+  driver.book().on_owner_there(driver.now());
+  driver.pass(seconds(1));
+  driver.book().on_owner_there(driver.now());
   const auto words = driver.words();
   EXPECT_THAT(words,
               Contains("ended worker:0: lost its container on n1: somebody deleted its pod"));
@@ -390,6 +395,8 @@ TEST(PodBook, AListWithoutItIsOlderThanItOrItIsGone) {
   driver.book().on_looked_for(kWorker0, std::optional<PodFacts>(), driver.now());
   EXPECT_THAT(driver.words(), IsEmpty());
   driver.book().on_list({}, driver.now());
+  EXPECT_THAT(driver.words(), ElementsAre("look at owner"));
+  driver.book().on_owner_there(driver.now());
   EXPECT_THAT(driver.words(),
               ElementsAre("ended worker:0: lost its container: somebody deleted its pod"));
 }

@@ -86,6 +86,8 @@ struct PodEntry {
   base::Instant look_at;
   std::vector<std::string> dead;           // uids of the last ones that had the name
   std::optional<Deletion> deletion;        // as asked for by us
+  std::optional<base::Instant> owner_at;   // deleted by others: the owner is looked at again
+  std::optional<base::Instant> ends_by;    // what its node was told first
   std::optional<base::Instant> force_at;   // it should have ended before
   bool was_refused_deletion = false;       // told
   std::string warning;                     // of its events

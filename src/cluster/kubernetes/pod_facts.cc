@@ -117,7 +117,7 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
   facts.phase = text(pod, {"status", "phase"});
   facts.reason = text(pod, {"status", "reason"});
   facts.message = text(pod, {"status", "message"});
-  facts.is_deleting = !text(pod, {"metadata", "deletionTimestamp"}).empty();
+  facts.is_deleting = is_being_deleted(pod);
   facts.deletion_grace = std::chrono::seconds(std::clamp<std::int64_t>(
       number(pod, {"metadata", "deletionGracePeriodSeconds"}), 0, kMaxGraceSeconds));
   for_each(pod, {"status", "conditions"},
@@ -133,6 +133,9 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
 
 std::string name_of(const Json& object) { return text(object, {"metadata", "name"}); }
 std::string uid_of(const Json& object) { return text(object, {"metadata", "uid"}); }
+bool is_being_deleted(const Json& object) {
+  return !text(object, {"metadata", "deletionTimestamp"}).empty();
+}
 
 std::string latest_warning(const Json& events) {
   std::string message;

@@ -62,6 +62,8 @@ PodFacts pod_facts(const base::Json& pod, std::string_view container);
 // The name and the uid of an object; empty: it has none.
 std::string name_of(const base::Json& object);
 std::string uid_of(const base::Json& object);
+// Whether its deletion has begun.
+bool is_being_deleted(const base::Json& object);
 
 // What one of a pod's events tells: the message of the latest warning; empty: there is none.
 // `events` is an EventList.

@@ -145,6 +145,11 @@ Result<> Submission::make_objects() {
               [&](const std::string& sentence, job::Reason /*reason*/) {
                 made = base::Error{base::Code::kFailedPrecondition, sentence};
               },
+          .on_deleted =
+              [&](const std::string& sentence) {
+                made = base::Error{base::Code::kFailedPrecondition, sentence};
+              },
+          .on_owner_there = [] {},
           .on_heard = [] {}});
   objects_->begin();
   const Result<> waited = wait_for([&] { return is_ready || !made.ok(); }, "the job's objects");

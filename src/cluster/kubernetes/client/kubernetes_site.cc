@@ -127,24 +127,37 @@ Result<std::optional<std::string>> owner_uid(PodsWay& way) {
   return std::optional(cluster::uid_of(*owner));
 }
 
-Result<> end_pods_at_once(PodsWay& way) {
+// The node of a pod that had longer to end does not shorten that: such a one is not waited for.
+int grace_at_once(const cluster::PodFacts& pod) {
+  return pod.is_deleting && pod.deletion_grace.count() > kShortestGrace ? 0 : kShortestGrace;
+}
+
+// True where there were any.
+Result<bool> end_pods_at_once(PodsWay& way) {
   GANGRUN_ASSIGN(const auto pods, pods_of(way));
   for (const auto& [task, pod] : pods) {
+    const int grace = grace_at_once(pod);
     kubernetes::Request request{.method = "DELETE",
                                 .path = base::format("{}/{}", pods_path(way), pod.name),
                                 .body = {{"apiVersion", "v1"},
                                          {"kind", "DeleteOptions"},
-                                         {"gracePeriodSeconds", kShortestGrace},
+                                         {"gracePeriodSeconds", grace},
                                          {"preconditions", {{"uid", pod.uid}}}}};
     const auto deleted = ask(way, std::move(request));
     if (!deleted.ok() && !is_gone(deleted.error())) return deleted.error();
+    if (grace > 0) continue;
+    way.logger->error("{} may run on for up to {} on {}, the time to end that it was given first",
+                      job::to_string(task), base::to_words(pod.deletion_grace), pod.node);
   }
-  return {};
+  return !pods.empty();
 }
 
 // All that there is of the job belongs to its owner.
 Result<> delete_all(PodsWay& way, bool at_once) {
-  if (at_once) GANGRUN_TRY(end_pods_at_once(way));
+  bool had_pods = false;
+  if (at_once) {
+    GANGRUN_ASSIGN(had_pods, end_pods_at_once(way));
+  }
   GANGRUN_ASSIGN(const auto uid, owner_uid(way));
   if (uid) {
     kubernetes::Request request{.method = "DELETE",
@@ -157,8 +170,7 @@ Result<> delete_all(PodsWay& way, bool at_once) {
     if (deleted.ok()) return {};
     if (!is_gone(deleted.error())) return deleted.error();
   }
-  GANGRUN_ASSIGN(const auto left, pods_of(way));
-  if (at_once && !left.empty()) return {};
+  if (had_pods) return {};
   return base::Error{base::Code::kFailedPrecondition,
                      base::format("{} has ended already", way.manifests->input().job_id)};
 }
