@@ -126,13 +126,29 @@ def test_nothing_of_a_page_is_elsewhere(built):
     assert not [path for path in files if ELSEWHERE.search(path.read_text())]
 
 
-def test_search_finds_a_word(site, monkeypatch):
+# What people look for first, and the page that they want.
+WORDS = {
+    "supervisor": "commands/",
+    "sweep": "recipes/sweeps/",
+    "deadlock": "recipes/hangs/",
+    "debug": "recipes/hangs/",
+    "wandb": "recipes/tracking/",
+    "jupyter": "faq/",
+    "faq": "faq/",
+    "uninstall": "install/",
+    "airflow": "recipes/scheduled/",
+    "lightning": "recipes/lightning/",
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_search_finds_a_word(site, monkeypatch, word):
     found = concurrent.futures.Future()
-    page = pathlib.Path(__file__).with_name("reader.html").read_text().replace("SITE", site).replace("WORD", "supervisor")
+    page = pathlib.Path(__file__).with_name("reader.html").read_text().replace("SITE", site).replace("WORD", word)
     monkeypatch.setattr(Server, "reader", page)
     monkeypatch.setattr(Server, "found", found)
     browser.seen(urllib.parse.urljoin(site, "/reader.html"), budget_ms=None)
-    assert any(url.startswith(f"{site}commands/") for url in found.result(0)), found
+    assert any(url.startswith(site + WORDS[word]) for url in found.result(0)), found.result(0)
 
 
 @pytest.mark.parametrize("flag, scheme", [(DARK, "slate"), (LIGHT, "default")])
