@@ -1,16 +1,16 @@
 """A function as the bytes that are brought to the tasks: one line of JSON, then what is pickled.
 
-The line says what the rest needs before anything of it is read: `python`, the version that pickled it, and `target`,
-"package.module:function" where the function itself is not pickled.
+The line says what the rest needs before anything of it is read: `python`, the version that pickled it; `target`,
+"package.module:function" where the function itself is not pickled; and `script`, what is around it (_script.py).
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
-from gangrun import compat
+from gangrun import _script, compat
 from gangrun.errors import InvalidJob
 
 FORMAT = 1
@@ -52,15 +52,23 @@ def _payload(main: Any, args: tuple[Any, ...], kwargs: dict[str, Any], files: Ma
         raise InvalidJob(f"main: {what} with its arguments and what it refers to is {len(body) >> 20} MiB when pickled; "
                          f"allowed: {MAX_PICKLED_BYTES >> 20} MiB{_shipping.largest(main, args, kwargs)}. Large data "
                          "belongs into files=, or is read by the task where it lies")
+    return with_header(body, target, _script.described(bool(files)))
+
+
+def with_header(body: bytes, target: Optional[str], script: Optional[Mapping[str, Any]]) -> bytes:
     header = {"format": FORMAT, "python": list(sys.version_info[:2]), "target": target, "pickled": bool(body),
-              "answers": compat.is_answering()}
+              "answers": compat.is_answering(), "script": script}
     return json.dumps(header).encode() + b"\n" + body
 
 
-def load(payload: bytes) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """In the task: the function and its arguments. Raises RuntimeError in words for the user."""
-    line, _, body = payload.partition(b"\n")
-    header = json.loads(line)
+def load(payload: bytes, enters_script: bool = False,
+         function_file: Optional[str] = None) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """In the task: the function and its arguments. Raises RuntimeError in words for the user.
+
+    `enters_script`: this process has no other `__main__` to keep, and gets the one that the function is from. Where the payload
+    is in `function_file`, so do processes that it starts and that inherit nothing.
+    """
+    header, body = _parts(payload)
     if header["format"] != FORMAT:
         raise RuntimeError(f"the function is in format {header['format']}, this gangrun reads {FORMAT}")
     if header["pickled"] and header["python"] != list(sys.version_info[:2]):
@@ -70,16 +78,33 @@ def load(payload: bytes) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
                            "'package.module:function'")
     # What was shipped may import tf_yarn and the like, as the program does that shipped it.
     compat.answer_imports(installed_first=not header["answers"])
+    enters_script = enters_script and header["script"] is not None
+    if enters_script:
+        _script.enter(header["script"], function_file)
     function: Any = None
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     if header["pickled"]:
         import pickle
 
-        function, args, kwargs = pickle.loads(body)
+        main = sys.modules["__main__"].__dict__
+        function, args, kwargs = _script.load(body, main) if enters_script else pickle.loads(body)
     if header["target"] is not None:
         function = _resolve(header["target"])
     return function, args, kwargs
+
+
+def load_into(main: dict[str, Any], payload: bytes) -> None:
+    """In a process of the task: all that the function refers to by name."""
+    header, body = _parts(payload)
+    compat.answer_imports(installed_first=not header["answers"])
+    if header["pickled"]:
+        _script.load(body, main)
+
+
+def _parts(payload: bytes) -> tuple[dict[str, Any], bytes]:
+    line, _, body = payload.partition(b"\n")
+    return json.loads(line), body
 
 
 def _resolve(target: str) -> Any:

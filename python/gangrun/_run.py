@@ -335,7 +335,9 @@ class Run:
             outcome = self._outcome(cause["task"]) if cause.get("task") else {}
         text = outcome.get("traceback") or cause.get("traceback") or ""
         task, host = cause.get("task") or "", cause.get("host") or ""
-        error: BaseException = errors.JobFailed(f"{status['id']}: {sentence}", status)
+        lines = [line for line in cause.get("last_lines") or [] if line.strip()] if cause.get("reason") == "exit_status" and not text else []
+        said = f" (it said {_texts.theirs(lines[-1])})" if lines else ""
+        error: BaseException = errors.JobFailed(f"{status['id']}: {sentence}{said}", status)
         if outcome.get("kind") == "exception":
             error = self._own_exception(outcome, error)
         if text:

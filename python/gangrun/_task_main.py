@@ -38,7 +38,7 @@ def main(payload: str, files: str = ".") -> int:
     sys.path.insert(0, os.environ["GANGRUN_FILES"])  # before the caller's folder, which may have others of their names
     try:
         with open(payload, "rb") as file:
-            function, args, kwargs = _function.load(file.read())
+            function, args, kwargs = _function.load(file.read(), enters_script=True, function_file=payload)
         value = function(*args, **kwargs)
     except KeyboardInterrupt:
         raise

@@ -59,6 +59,7 @@ def test_while_rows_are_fed(driver, tmp_path, way):
 def test_a_node_that_returns_while_it_is_fed(driver, tmp_path):
     """It has not failed, but its rows have nobody who wants them: that is told by who feeds them."""
     found = driver.run("broken", str(tmp_path), "returns", "feeding", SPARK)
+    assert found["kind"] == "JobFailed"
     assert "worker:1" in found["text"] and "its function has returned while rows were being fed" in found["text"], found
     assert found["after"] is not None
     nothing_left(found["id"], driver.log.parent / "local")

@@ -343,6 +343,8 @@ class Cluster:
         self.master.wait_until(lambda: self.has_failed or self.master.ended.is_set(), CAUSE_S)
         failure = self._find_failure()
         if failure is None:
+            if said := _told.not_fed(error):
+                raise errors.JobFailed(f"{self.master.id}: {_texts.sentence(said)}", self.master.status) from error
             raise error
         raise failure from (failure.__cause__ or error)
 

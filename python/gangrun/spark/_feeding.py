@@ -293,6 +293,10 @@ class _ArrowInference:
             yield pyarrow.record_batch([pyarrow.array([content], pyarrow.binary())], names=["results"])
 
 
+class NotFed(RuntimeError):
+    """Rows have nobody who takes them, though no node has failed. The driver knows it by its name (_told.py)."""
+
+
 class _Declined(RuntimeError):
     """A node wants no rows."""
 
@@ -318,10 +322,10 @@ def _connected(plan: Plan) -> Iterator[Any]:
                 continue
             yield feeder
             return
-    raise RuntimeError(f"none of {', '.join(plan.nodes)} runs in this executor (its JVM is process {pid}), so its rows have no reader. "
-                       "Either its node has ended, which the driver tells, or there are more executors than nodes: an executor "
-                       "must have one node (spark.executor.instances, or spark.cores.max / spark.executor.cores, equal to "
-                       "num_executors; spark.task.cpus equal to spark.executor.cores; no spark.dynamicAllocation.enabled)")
+    raise NotFed(f"none of {', '.join(plan.nodes)} runs in this executor (its JVM is process {pid}), so its rows have no reader. "
+                 "Either its node has ended, which the driver tells, or there are more executors than nodes: an executor "
+                 "must have one node (spark.executor.instances, or spark.cores.max / spark.executor.cores, equal to "
+                 "num_executors; spark.task.cpus equal to spark.executor.cores; no spark.dynamicAllocation.enabled)")
 
 
 def _send(feeder: Any, kind: int, size: int, content: Any) -> None:
@@ -350,7 +354,7 @@ def _feed(plan: Plan, frames: Iterator[Any], head: _frames.Head) -> None:
             feeder.end()
     except _Declined as error:
         if not error.on_purpose:
-            raise RuntimeError(str(error)) from None
+            raise NotFed(str(error)) from None
 
 
 def _infer(plan: Plan, frames: Iterator[Any], head: _frames.Head) -> Iterator[bytes]:

@@ -47,7 +47,7 @@ def main(info: Mapping[str, Any], function: bytes) -> Any:
         _feed = _open(info)
     gate: Optional[socket.socket] = None
     try:
-        called, args, kwargs = _function.load(function)
+        called, args, kwargs = _function.load(function, enters_script=True)
         gate = _tell(info)
         value = _call(info, called, args, kwargs)
     except BaseException as error:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
-import sys
 import zipfile
 from typing import Any, Mapping, Sequence
 
-from gangrun import _function, _shipping, compat
+from gangrun import _function, _script, _shipping
 from gangrun.errors import InvalidJob
 
 TARGET = "gangrun.spark._node:main"
@@ -52,18 +50,12 @@ def function_bytes(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     if len(body) > _function.MAX_PICKLED_BYTES:
         raise InvalidJob(f"map_fun: {what} with its arguments and what it refers to is {len(body) >> 20} MiB when pickled; "
                          f"allowed: {_function.MAX_PICKLED_BYTES >> 20} MiB{_shipping.largest(function, value[1], value[2])}")
-    return _with_header(body, None)
-
-
-def _with_header(body: bytes, target: Any) -> bytes:
-    header = {"format": _function.FORMAT, "python": list(sys.version_info[:2]), "target": target, "pickled": True,
-              "answers": compat.is_answering()}
-    return json.dumps(header).encode() + b"\n" + body
+    return _function.with_header(body, None, _script.described(bool(shipped)))
 
 
 def node_payload(info: Mapping[str, Any], function: bytes) -> bytes:
     """What `python -m gangrun._task_main` reads in a node."""
-    return _with_header(pickle.dumps((None, (dict(info), function), {}), protocol=4), TARGET)
+    return _function.with_header(pickle.dumps((None, (dict(info), function), {}), protocol=4), TARGET, None)
 
 
 def modules_of(paths: Sequence[str]) -> dict[str, str]:

@@ -18,7 +18,8 @@ LINE_S = 10
 CLOSE_S = 10.0  # for the line that is being written
 # What Spark knows of a job that runs in a thread; all is put back after ours.
 PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
-PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(?:\w+Error|\w+Exception|NotInstalled|Refused|PeerGone|NotThere): .*", re.MULTILINE)
+PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(?:\w+Error|\w+Exception|NotInstalled|Refused|PeerGone|NotThere|NotFed): .*", re.MULTILINE)
+NOT_FED = re.compile(r"^gangrun\.spark\._feeding\.NotFed: (.*)", re.MULTILINE)
 # What Spark says of it, in the words of 3.5 and of 4; the executor's version, then the driver's.
 OTHER_PYTHON = re.compile(r"different version:? \(?(\d+)[.,] ?(\d+)\)? than that in driver:? (\d+\.\d+)")
 MAX_SAID = 2000
@@ -48,6 +49,12 @@ def said_by(error: BaseException) -> str:
     if found:
         return str(found[-1]).strip()[:MAX_SAID]
     return (text.strip().splitlines() or [type(error).__name__])[0][:MAX_SAID]
+
+
+def not_fed(error: BaseException) -> str:
+    """Why rows had nobody who takes them, of an error of Spark's; empty where it is about something else."""
+    found = NOT_FED.search(str(error))
+    return "" if found is None else found[1].strip()[:MAX_SAID]
 
 
 def records(cluster: Cluster) -> list[dict[str, Any]]:
