@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 
 #include "base/check.h"
+#include "base/format.h"
 #include "base/unique_fd.h"
 
 namespace gangrun::base {
@@ -27,6 +29,10 @@ void fill_random(std::span<std::byte> bytes) {
       GANGRUN_CHECK(device.valid(), error);
     }
   }
+}
+
+std::string name_until_whole() {
+  return format(".gangrun-{:016x}", random_number<std::uint64_t>());
 }
 
 }  // namespace gangrun::base

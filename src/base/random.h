@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace gangrun::base {
 
@@ -15,5 +16,8 @@ T random_number() {
   fill_random(std::as_writable_bytes(std::span(&value, 1)));
   return value;
 }
+
+// A name for a file until it is whole: hidden, short, and one that no other file has.
+std::string name_until_whole();
 
 }  // namespace gangrun::base

@@ -21,5 +21,11 @@ TEST(Random, FillsAllBytesAndNoTwoTimesAlike) {
   fill_random({});
 }
 
+TEST(Random, ANameUntilAFileIsWholeIsHiddenShortAndOfNoOtherFile) {
+  const std::string name = name_until_whole();
+  EXPECT_TRUE(name.starts_with(".gangrun-") && name.size() < 30) << name;
+  EXPECT_NE(name, name_until_whole());
+}
+
 }  // namespace
 }  // namespace gangrun::base

@@ -99,8 +99,7 @@ base::Result<> copy_output(const std::string& folder, const FetchedOutput& outpu
   fs::create_directories(target.parent_path(), failed);
   if (failed) return cannot_write(target.parent_path(), failed);
   // Nothing that is not whole is at its name; and no file of the user's is at this one.
-  const fs::path part =
-      target.parent_path() / base::format(".gangrun-{:016x}", base::random_number<std::uint64_t>());
+  const fs::path part = target.parent_path() / base::name_until_whole();
   fs::copy(fs::path(folder) / output.task / output.name, part,
            fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
   if (!failed) fs::rename(part, target, failed);

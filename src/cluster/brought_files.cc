@@ -54,9 +54,11 @@ bool is_of_all(int error) {
 // No part of the way may be a link that another file has made.
 Result<> BroughtFiles::open_parent(const std::vector<std::string>& parts) {
   GANGRUN_TRY(base::make_folders(folder_, 0755));
-  const std::string beside = std::filesystem::path(folder_).parent_path().string();
-  beside_.reset(::open(beside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!beside_.valid()) return base::from_errno(errno, base::format("open {}", beside));
+  if (!beside_.valid()) {
+    const std::string beside = std::filesystem::path(folder_).parent_path().string();
+    beside_.reset(::open(beside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!beside_.valid()) return base::from_errno(errno, base::format("open {}", beside));
+  }
   parent_.reset(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!parent_.valid()) return base::from_errno(errno, base::format("open {}", folder_));
   for (const std::string& part : parts) {
@@ -109,7 +111,7 @@ Result<> BroughtFiles::begin(const BroughtFile& output) {
   GANGRUN_TRY(open_parent(parts));
   if (is_skipping_) return {};
   // No file that a task can name, and short: its own name may be as long as names can be.
-  part_ = base::format(".gangrun-{:016x}", base::random_number<std::uint64_t>());
+  part_ = base::name_until_whole();
   if (!output.target.empty()) {
     if (::symlinkat(output.target.c_str(), beside_.get(), part_.c_str()) != 0) {
       return trouble(errno);
