@@ -48,8 +48,9 @@ Result<> FileTree::visit(const std::string& name, const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return from_errno(errno, format("look at {}", path));
   if (entries_.size() >= limits_.max_files) {
-    return Error{Code::kResourceExhausted, format("{} is one file too many: at most {} are allowed",
-                                                  path, limits_.max_files)};
+    return Error{Code::kResourceExhausted,
+                 format("with {} there are more than the {} files and folders that are allowed",
+                        path, limits_.max_files)};
   }
   Entry entry{path, S_ISDIR(status.st_mode), (status.st_mode & S_IXUSR) != 0, 0};
   if (!entry.is_folder) {
@@ -85,20 +86,24 @@ Result<> FileTree::visit_folder(const std::string& name, const std::string& path
   std::error_code error;
   for (std::filesystem::directory_iterator item(path, error), end; !error && item != end;
        item.increment(error)) {
-    GANGRUN_TRY(visit_item(name, item->path().string()));
+    std::error_code unknown;  // what cannot be looked at is no link, and visit() says why
+    const bool is_link = item->is_symlink(unknown);
+    GANGRUN_TRY(visit_item(name, item->path().string(), is_link));
   }
   above_.pop_back();
   if (error) return from_errno(error.value(), format("read the folder {}", path));
   return {};
 }
 
-Result<> FileTree::visit_item(const std::string& name, const std::string& path) {
-  std::error_code error;
-  const std::string real = std::filesystem::canonical(path, error).string();
-  if (error) return from_errno(error.value(), format("follow the symbolic link {}", path));
-  if (!limits_.may_lead_out && !is_inside(real, root_)) {
-    return invalid_argument(
-        format("the symbolic link {} leads out of {}, to {}", path, root_, real));
+Result<> FileTree::visit_item(const std::string& name, const std::string& path, bool is_link) {
+  if (is_link) {
+    std::error_code error;
+    const std::string real = std::filesystem::canonical(path, error).string();
+    if (error) return from_errno(error.value(), format("follow the symbolic link {}", path));
+    if (!limits_.may_lead_out && !is_inside(real, root_)) {
+      return invalid_argument(
+          format("the symbolic link {} leads out of {}, to {}", path, root_, real));
+    }
   }
   return visit(name + path.substr(path.rfind('/')), path);
 }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -17,8 +18,11 @@ namespace gangrun::base {
 // to somewhere else.
 class FileTree {
  public:
+  // Nobody means to copy more, whatever the place: a link to a data set perhaps.
+  static constexpr std::size_t kMaxFiles = 100'000;
+
   struct Limits {
-    std::size_t max_files = std::numeric_limits<std::size_t>::max();
+    std::size_t max_files = kMaxFiles;  // and folders
     std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
     // Whether a link may lead out of the folder that was named.
     bool may_lead_out = true;
@@ -43,7 +47,7 @@ class FileTree {
   Result<> visit(const std::string& name, const std::string& path);
   Result<> visit_folder(const std::string& name, const std::string& path,
                         const std::pair<dev_t, ino_t>& identity);
-  Result<> visit_item(const std::string& name, const std::string& path);
+  Result<> visit_item(const std::string& name, const std::string& path, bool is_link);
   Result<> count(const Entry& entry);
 
   const Limits limits_;

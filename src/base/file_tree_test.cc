@@ -45,5 +45,19 @@ TEST_F(FileTreeTest, ACircleAndALinkToNowhereAreErrorsThatNameThePath) {
   EXPECT_THAT(other.add("x", top_ / "in").error().message, HasSubstr("in/broken"));
 }
 
+// For ssh and pods there was no limit: a link to a data set was walked to its end.
+TEST_F(FileTreeTest, MoreFilesThanTheLimitAreAnErrorThatNamesItWhateverThePlace) {
+  EXPECT_EQ(FileTree::Limits().max_files, 100'000U);
+  FileTree tree({.max_files = 2});
+  const auto added = tree.add("x", top_ / "in");
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().code, Code::kResourceExhausted);
+  EXPECT_THAT(added.error().message, HasSubstr(top_ / "in"));
+  EXPECT_THAT(added.error().message,
+              HasSubstr("there are more than the 2 files and folders that are allowed"));
+  FileTree enough({.max_files = 3});
+  EXPECT_TRUE(enough.add("x", top_ / "in").ok());
+}
+
 }  // namespace
 }  // namespace gangrun::base

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_tree.h"
 #include "base/result.h"
 #include "net/compression.h"
 
@@ -16,7 +17,7 @@ struct ArchiveSource {
 };
 
 struct ArchiveLimits {
-  std::size_t max_files = 100'000;
+  std::size_t max_files = base::FileTree::kMaxFiles;
   std::uint64_t max_bytes = std::uint64_t{4} << 30U;  // of the files, before they are compressed
 };
 
