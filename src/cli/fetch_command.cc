@@ -45,19 +45,12 @@ struct Found {
 };
 
 base::Result<std::vector<client::BroughtRest>> bring_rests(const cluster::JobPaths& paths,
-                                                           const std::string& id,
                                                            const FetchOptions& options,
                                                            client::TransferProgress& progress,
                                                            client::Context& context) {
   GANGRUN_ASSIGN(const auto spec, cluster::stored_spec(paths, context.places.rules().sections()));
   const client::Place* place = context.places.find(spec.on);
   if (place == nullptr) return std::vector<client::BroughtRest>();
-  const auto ended = client::ended_job(context, id);
-  // Its end brings them.
-  if (!ended.ok() && ended.error().code == base::Code::kFailedPrecondition) {
-    return std::vector<client::BroughtRest>();
-  }
-  if (!ended.ok()) return ended.error();
   return place->fetch_rest(spec, paths, options.task, progress, context);
 }
 
@@ -77,11 +70,14 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
   GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, options.job));
   const cluster::JobPaths paths = cluster::paths_of(home, id);
-  GANGRUN_ASSIGN(auto rests, bring_rests(paths, id, options, progress, context));
   GANGRUN_ASSIGN(const auto site, client::home_site(context));
   const auto status = site->status(id);
-  return Found{paths.outputs(), std::move(rests),
-               status.ok() ? base::Result<>() : base::Result<>(status.error())};
+  Found found{paths.outputs()};
+  if (!status.ok()) found.record = status.error();
+  // Its end brings what hosts have.
+  if (client::goes_on(paths, status)) return found;
+  GANGRUN_ASSIGN(found.rests, bring_rests(paths, options, progress, context));
+  return found;
 }
 
 // Says what came, and what did not, which is the error.

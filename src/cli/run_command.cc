@@ -136,8 +136,7 @@ void add_command_flags(CLI::App& command, client::RunOptions& options, FieldFlag
 
 }  // namespace
 
-client::ExitStatus run(const client::RunOptions& given, client::Context& context) {
-  client::RunOptions options = given;
+client::ExitStatus run(client::RunOptions options, client::Context& context) {
   auto settled = client::settle_variables(options, context.environment, context.folder);
   if (!settled.ok()) return fail(context, settled.error(), client::ExitStatus::kBadInput);
   auto spec = settle_input(options, context);

@@ -6,6 +6,6 @@
 namespace gangrun::cli {
 
 // What `gangrun run` does, also for the commands that take a job in other words.
-client::ExitStatus run(const client::RunOptions& options, client::Context& context);
+client::ExitStatus run(client::RunOptions options, client::Context& context);
 
 }  // namespace gangrun::cli

@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "client/place.h"
 #include "client/sites.h"
-#include "cluster/kept/job_folder.h"
 #include "cluster/kept/local_site.h"
 
 namespace gangrun::client {
@@ -56,6 +55,13 @@ std::string brought_folder(const std::string& home, const std::string& id) {
   return base::format("{}/outputs/{}", home, id);
 }
 
+bool goes_on(const cluster::JobPaths& paths, const Result<job::JobStatus>& status) {
+  if (cluster::has_master(paths) || cluster::has_supervisor(paths)) return true;
+  // A detached job may go on without a master for a while. One whose record cannot be read has
+  // none.
+  return status.ok() && !job::is_final(status->state);
+}
+
 Result<std::string> ended_job(const Context& context, const std::string& job) {
   if (const Place* place = context.places.with_job(job)) {
     return place->own_jobs()->ended_job(job, context);
@@ -63,13 +69,8 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
   GANGRUN_ASSIGN(std::string id, cluster::resolve_job(ids, job));
-  const cluster::JobPaths paths = cluster::paths_of(home, id);
-  if (cluster::has_master(paths) || cluster::has_supervisor(paths)) return not_ended(id);
-  // A detached job may go on without a master for a while. One whose record cannot be read has
-  // none.
   GANGRUN_ASSIGN(const auto site, home_site(context));
-  const auto status = site->status(id);
-  if (status.ok() && !job::is_final(status->state)) return not_ended(id);
+  if (goes_on(cluster::paths_of(home, id), site->status(id))) return not_ended(id);
   return id;
 }
 

@@ -4,11 +4,17 @@
 
 #include "base/result.h"
 #include "client/context.h"
+#include "cluster/kept/job_folder.h"
+#include "job/status.h"
 
 namespace gangrun::client {
 
 // Where outputs of a job are brought that is not kept on this machine.
 std::string brought_folder(const std::string& home, const std::string& id);
+
+// Whether a job of this machine has not ended. `status` is what its site says; it is asked once, by
+// who needs it for more.
+bool goes_on(const cluster::JobPaths& paths, const base::Result<job::JobStatus>& status);
 
 // The job that `job` means: kNotFound where no job, or more than one, is meant; kFailedPrecondition
 // where it has not ended.
