@@ -35,6 +35,8 @@ def ended(agent, out_size=0, error_size=0):
 
 BEGUN = message("begun", run_folder="x")
 AFTER_BEGIN = {
+    # Where what the job has there is to be removed.
+    "leaves": BEGUN,
     "begins twice": 2 * BEGUN,
     "waits without end": BEGUN + b"".join(message("waiting", reason=str(number)) for number in range(5000)),
     # Its own agent is 2.
@@ -57,10 +59,12 @@ AS_HELLO = {
 }
 
 
-def wait_for_begin(lines):
+def wait_for(lines, *ops):
+    """What has come, with one of these messages in it."""
     said = b""
-    while b'"op":"begin"' not in said and (more := lines.read1(1 << 16)):
+    while not any(b'"op":"%s"' % op in said for op in ops) and (more := lines.read1(1 << 16)):
         said += more
+    return said
 
 
 def main(what):
@@ -78,8 +82,8 @@ def main(what):
         out.write(AS_HELLO.get(what, hello()))
     out.flush()
     if what in AFTER_BEGIN:
-        wait_for_begin(lines)
-        out.write(AFTER_BEGIN[what])
+        is_removal = b'"op":"remove"' in wait_for(lines, b"begin", b"remove")
+        out.write(message("leaving") if is_removal else AFTER_BEGIN[what])
         out.flush()
     # Takes all that comes, to the end.
     while lines.read(1 << 16):

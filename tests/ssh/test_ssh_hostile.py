@@ -1,5 +1,6 @@
 """Hosts and users of hosts that mean no good. What ssh gives to gangrun comes from a program of the test."""
 
+import json
 import os
 import pathlib
 import signal
@@ -148,6 +149,16 @@ def test_a_rogue_host_harms_no_other(run_beside_rogue, home, what, why):
     log = "".join(path.read_text() for path in home.glob("jobs/*/master.log"))
     assert f"host rogue {why}" in log, log
     assert not list(home.glob("jobs/*/logs/worker-0.out")) and "of a rogue" not in log
+
+
+def test_rm_does_not_wait_for_a_keeper_that_leaves(run_beside_rogue, run_gangrun, home):
+    """It waited for five minutes, as that is no answer, and told no reason."""
+    assert run_beside_rogue("leaves", "--timeout", "allocation=3s,stop=1s", "--restarts", "0").status == 3
+    (job,) = home.glob("jobs/*-*")
+    (job / "hosts.json").write_text(json.dumps([{"host": "rogue", "run_folder": "x", "path": "/x/x", "works_here": False}]))
+    removed = run_gangrun("rm", "--yes", "last")
+    assert removed.status != 0, removed
+    assert "host rogue still has /x/x: the program of gangrun there was told to end" in removed.stderr, removed
 
 
 def test_what_a_host_says_does_nothing_to_the_terminal(run_beside_rogue):

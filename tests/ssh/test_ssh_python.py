@@ -98,3 +98,26 @@ def test_a_detached_function_outlives_its_caller(package, make_sshds, home):
     again = package.attach(run.id).wait()
     assert again.results == {f"worker:{index}": sys.version_info[:2] for index in range(2)}
     nothing_left(sshds)
+
+
+def read_and_write():
+    import gangrun
+    from wine import NAME
+    pathlib.Path("checkpoint").write_text(NAME)
+    return NAME, open(gangrun.task.file("data.csv")).read()
+
+
+@pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
+def test_a_detached_function_has_the_files_that_its_call_named(package, make_sshds, tmp_path, private):
+    """Its master, another process, sends them after the call has returned."""
+    sshds = make_sshds(1, private=private)
+    (tmp_path / "wine.py").write_text("NAME = 'red'")
+    (tmp_path / "table-7.csv").write_text("a,b")
+    run = package.run({"worker": 1}, read_and_write, files={"wine.py": "wine.py", "data.csv": tmp_path / "table-7.csv"}, detach=True,
+                      **hosts_of(sshds, 1))
+    again = package.attach(run.id).wait()
+    assert again.result == ("red", "a,b")
+    outputs = pathlib.Path(again.status()["folder"]) / "outputs"
+    where = outputs / sshds.hosts.names[0] if private else tmp_path
+    assert (where / "checkpoint").read_text() == "red"
+    nothing_left(sshds)

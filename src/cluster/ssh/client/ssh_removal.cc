@@ -92,24 +92,26 @@ void Removal::on_frame(std::size_t index, const cluster::Frame& frame) {
 void Removal::on_message(std::size_t index, const base::Json& json) {
   const auto message = cluster::keeper_message_from_json(json);
   if (!message.ok()) return answer(index, message.error().message);
-  std::visit(
-      base::Overloaded{
-          [&](const cluster::RemovedMessage& removed) {
-            answer(index, removed.left.empty() ? "" : base::their_words(removed.left));
-          },
-          [&](const cluster::RefusedMessage& refused) {
-            answer(index, base::their_words(refused.detail));
-          },
-          [](const base::OneOf<
-              cluster::HelloMessage, cluster::BeginMessage, cluster::BegunMessage,
-              cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
-              cluster::ReleaseOthersMessage, cluster::StopMessage, cluster::PingMessage,
-              cluster::BringMessage, cluster::EndMessage, cluster::RemoveMessage,
-              cluster::WaitingMessage, cluster::AllocatedMessage, cluster::EndedMessage,
-              cluster::OutputMessage, cluster::BroughtMessage, cluster::LogsTakenMessage,
-              cluster::LeavingMessage, cluster::PongMessage, cluster::LogsGoneMessage> auto&) {},
-      },
-      *message);
+  std::visit(base::Overloaded{
+                 [&](const cluster::RemovedMessage& removed) {
+                   answer(index, removed.left.empty() ? "" : base::their_words(removed.left));
+                 },
+                 [&](const cluster::RefusedMessage& refused) {
+                   answer(index, base::their_words(refused.detail));
+                 },
+                 [&](const cluster::LeavingMessage&) {
+                   answer(index, "the program of gangrun there was told to end");
+                 },
+                 [](const base::OneOf<
+                     cluster::HelloMessage, cluster::BeginMessage, cluster::BegunMessage,
+                     cluster::FileMessage, cluster::StartMessage, cluster::AdoptMessage,
+                     cluster::ReleaseOthersMessage, cluster::StopMessage, cluster::PingMessage,
+                     cluster::BringMessage, cluster::EndMessage, cluster::RemoveMessage,
+                     cluster::WaitingMessage, cluster::AllocatedMessage, cluster::EndedMessage,
+                     cluster::OutputMessage, cluster::BroughtMessage, cluster::LogsTakenMessage,
+                     cluster::PongMessage, cluster::LogsGoneMessage> auto&) {},
+             },
+             *message);
 }
 
 // The job, with only those of its hosts that have something of it.
