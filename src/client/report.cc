@@ -93,7 +93,8 @@ std::vector<std::string> lost_outputs(const job::JobStatus& status) {
 Lines evidence_lines(const job::Cause& cause) {
   Lines lines;
   if (!cause.last_lines.empty()) {
-    lines.emplace_back("its last lines on standard error:");
+    lines.emplace_back(cause.has_both_streams ? "its last lines:"
+                                              : "its last lines on standard error:");
     for (const std::string& line : cause.last_lines) add_quoted(lines, line);
   }
   if (!cause.traceback.empty() && !shows_traceback(cause)) {

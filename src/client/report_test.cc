@@ -92,6 +92,19 @@ its last traceback:
 )");
 }
 
+// In a pod both streams are one: standard output was listed as standard error.
+TEST(EndReport, SaysNothingOfAStreamThatIsNotKnown) {
+  job::Cause cause;
+  cause.task = job::TaskId{"worker", 1};
+  cause.why = {.reason = job::Reason::kExitStatus, .code = 1};
+  cause.last_lines = {"epoch 1"};
+  cause.has_both_streams = true;
+  EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
+its last lines:
+  | epoch 1
+)");
+}
+
 TEST(EndReport, OfAJobThatNeverStartedSaysNothingOfItsStart) {
   job::JobStatus status = ended(job::JobState::kKilled);
   status.all_started_ms = -1;

@@ -50,6 +50,7 @@ Gang::Failure Gang::failure_of(const Task& task, job::Why why, base::Instant at)
 Gang::Failure Gang::failure_of(const Task& task, const job::Exited& event) {
   Failure failure = failure_of(task, event.report.why, event.ended_at);
   failure.cause.last_lines = event.report.last_lines;
+  failure.cause.has_both_streams = event.report.has_both_streams;
   failure.cause.traceback = event.report.traceback;
   return failure;
 }

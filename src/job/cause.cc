@@ -83,6 +83,7 @@ base::Json to_json(const Cause& cause) {
   if (!cause.beside.empty()) json["beside"] = json_text(cause.beside, kMaxSentenceBytes);
   if (!cause.told.empty()) json["told"] = json_text(cause.told, kMaxSentenceBytes);
   json["last_lines"] = json_lines(cause.last_lines);
+  if (cause.has_both_streams) json["both_streams"] = true;
   json["traceback"] = json_text(cause.traceback, kMaxTracebackBytes);
   return json;
 }
@@ -95,6 +96,7 @@ base::Result<Cause> cause_from_json(const base::Json& json) {
   }
   GANGRUN_ASSIGN(cause.host, text_member(json, "host", kMaxCauseHostBytes));
   GANGRUN_ASSIGN(cause.last_lines, lines_member(json, "last_lines"));
+  GANGRUN_ASSIGN(cause.has_both_streams, base::json_member_or(json, "both_streams", false));
   GANGRUN_ASSIGN(cause.traceback, text_member(json, "traceback", kMaxTracebackBytes));
   if (!json.contains("why")) return cause_told(json, std::move(cause));
   GANGRUN_ASSIGN(cause.why, why_member(json, "why"));

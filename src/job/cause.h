@@ -33,6 +33,7 @@ struct Cause {
   std::string told = {};
   std::vector<std::string> last_lines = {};  // of that task's standard error, oldest first
   std::string traceback = {};                // the last Python traceback in them, if there is one
+  bool has_both_streams = false;  // last_lines may be of its standard output, too (in a pod)
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };

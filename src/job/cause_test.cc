@@ -15,7 +15,8 @@ Cause full_cause() {
           .next = Follower{{"worker", 3}, seconds(41)},
           .beside = "the tokens have ended",
           .last_lines = {"a", "b"},
-          .traceback = "Traceback"};
+          .traceback = "Traceback",
+          .has_both_streams = true};
 }
 
 TEST(Cause, RoundTripsWhole) {

@@ -45,6 +45,7 @@ base::Json to_json(const ExitReport& report) {
                      {"port_lost", report.port_lost},
                      {"last_lines", json_lines(report.last_lines)},
                      {"traceback", json_text(report.traceback, kMaxTracebackBytes)}};
+  if (report.has_both_streams) json["both_streams"] = true;
   if (!report.lost_outputs.empty()) {
     json["lost_outputs"] = json_text(report.lost_outputs, kMaxSentenceBytes);
   }
@@ -58,6 +59,7 @@ base::Result<ExitReport> exit_report_from_json(const base::Json& json) {
                                                        : why_member(json, "why"));
   GANGRUN_ASSIGN(report.port_lost, base::json_member<bool>(json, "port_lost"));
   GANGRUN_ASSIGN(report.last_lines, lines_member(json, "last_lines"));
+  GANGRUN_ASSIGN(report.has_both_streams, base::json_member_or(json, "both_streams", false));
   GANGRUN_ASSIGN(report.traceback, text_member(json, "traceback", kMaxTracebackBytes));
   if (json.contains("lost_outputs")) {
     GANGRUN_ASSIGN(report.lost_outputs, text_member(json, "lost_outputs", kMaxSentenceBytes));

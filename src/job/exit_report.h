@@ -23,6 +23,7 @@ struct ExitReport {
   std::string traceback;
   // Of the task's outputs, what its agent could not keep, and why; empty: nothing.
   std::string lost_outputs{};
+  bool has_both_streams = false;  // last_lines may be of standard output, too
 
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };

@@ -17,7 +17,9 @@ ExitReport full_report() {
 }
 
 TEST(ExitReport, RoundTripsWhole) {
-  for (const ExitReport& report : {full_report(), ExitReport{}}) {
+  ExitReport in_pod = full_report();
+  in_pod.has_both_streams = true;
+  for (const ExitReport& report : {full_report(), in_pod, ExitReport{}}) {
     const auto text = base::dump_json(to_json(report));
     const auto json = base::parse_json(text, 1 << 20);
     ASSERT_TRUE(json.ok());

@@ -60,6 +60,7 @@ job::ExitReport DirectRuns::completed(const job::TaskId& task, job::ExitReport r
   const Run& run = found->second;
   report.why.host = run.host;
   const std::vector<std::string> lines(run.lines.begin(), run.lines.end());
+  report.has_both_streams = true;
   report.traceback = process::python_traceback(lines).value_or("");
   const std::size_t shown = std::min<std::size_t>(lines.size(), job::kLastLines);
   report.last_lines.assign(lines.end() - static_cast<std::ptrdiff_t>(shown), lines.end());

@@ -78,6 +78,7 @@ TEST(DirectRuns, AFailureHasItsLastLinesItsTracebackAndWhereItWas) {
   EXPECT_EQ(to_words(completed.why), "exited with status 3 on node2");
   EXPECT_THAT(completed.last_lines, SizeIs(job::kLastLines));
   EXPECT_EQ(completed.last_lines.back(), "ValueError: no");
+  EXPECT_TRUE(completed.has_both_streams);
   EXPECT_THAT(completed.traceback, HasSubstr("ValueError: no"));
   EXPECT_THAT(completed.traceback, Not(HasSubstr("line 29")));
 }

@@ -76,6 +76,7 @@ void add_last_lines(PodsWay& way, job::Cause& cause) {
   const auto reading = way.client->read_log(std::move(request), std::move(callbacks));
   (void)way.loop.run_until([&] { return has_ended; }, way.loop.now() + kAnswerLimit);
   const std::vector<std::string> kept(lines.begin(), lines.end());
+  cause.has_both_streams = true;
   cause.traceback = process::python_traceback(kept).value_or("");
   const std::size_t shown = std::min<std::size_t>(kept.size(), job::kLastLines);
   cause.last_lines.assign(kept.end() - static_cast<std::ptrdiff_t>(shown), kept.end());
