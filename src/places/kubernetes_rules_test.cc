@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/format.h"
 #include "cluster/kubernetes/kubernetes_options.h"
 #include "job/build.h"
 #include "job/spec_yaml.h"
@@ -80,6 +81,21 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
       {"pod: {spec: [a]}", "kubernetes.pod.spec: '[\"a\"]' is not allowed; allowed: a map"},
   };
   for (const auto& [options, message] : cases) expect_error(with_options(options), message);
+}
+
+TEST(KubernetesRules, NoTaskAsksForMoreProcessorsThanItMayUse) {
+  const auto job = [](const std::string& task, int limit) {
+    return base::format(
+        "tasks: {{w: {{instances: 2, {}}}}}\ncommand: x\nimage: a\non: kubernetes\n"
+        "kubernetes: {{vcores_limit: {}}}\n",
+        task, limit);
+  };
+  EXPECT_EQ(kubernetes_rules_error(job("vcores: 4", 4)), "");
+  EXPECT_EQ(kubernetes_rules_error(job("vcores: 4", 0)), "");
+  expect_error(job("vcores: 4", 2),
+               "kubernetes.vcores_limit: 2 is less than tasks.w.vcores: 4; allowed: that or more");
+  expect_error(job("vcores: 1, overrides: {1: {vcores: 3}}", 2), "tasks.w.vcores: 3; allowed: ");
+  expect_error(job("vcores: 1", -1), "kubernetes.vcores_limit: '-1'");
 }
 
 TEST(KubernetesRules, AnnotationsHaveALimitTogether) {

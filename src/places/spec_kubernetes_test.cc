@@ -45,6 +45,7 @@ kubernetes:
   queue: team-a
   gang_scheduling: kueue
   pod: {metadata: {annotations: {n: "1"}}, spec: {terminationGracePeriodSeconds: 5}}
+  vcores_limit: 8
   helper_image: busybox:1.36
 )";
 
@@ -74,6 +75,7 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
   expected.gang_scheduling = cluster::GangScheduling::kKueue;
   expected.pod = {{"metadata", {{"annotations", {{"n", "1"}}}}},
                   {"spec", {{"terminationGracePeriodSeconds", 5}}}};
+  expected.vcores_limit = 8;
   expected.helper_image = "busybox:1.36";
   EXPECT_EQ(cluster::kubernetes_of(*spec), expected);
   EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/", "log.txt"));

@@ -106,6 +106,24 @@ def test_interrupted_by_its_user(jobs):
     assert jobs.left() == []
 
 
+def test_processes_of_a_task_share_its_memory(jobs):
+    """64 MiB are what a pod has otherwise: loaders of data die there."""
+    show = ("sh", "-c", "df -m /dev/shm | tail -n 1")
+    done = jobs.run("-r", "worker:1", "-m", "300m", "--", *show)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 300 " in jobs.lines()[0]
+    assert jobs.run("-r", "worker:1", "--", *show).returncode == 0
+    assert " 64 " in jobs.lines()[0]
+
+
+def test_a_quota_that_asks_for_limits_of_processors_is_met(jobs):
+    jobs.kubectl.run("create", "quota", "limited", "--hard=limits.cpu=8,limits.memory=2Gi")
+    jobs.write("job.yaml", json.dumps({"tasks": {"worker": {"instances": 2, "memory": "64m"}}, "outputs": ["out"],
+                                       "command": "echo it > out", "kubernetes": {"vcores_limit": 2}}))
+    done = jobs.run("job.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def being_deleted(jobs):
     return [pod for pod in jobs.pods() if pod["metadata"].get("deletionTimestamp")]
 

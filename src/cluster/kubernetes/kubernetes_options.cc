@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "cluster/kubernetes/kubernetes_rules.h"
 #include "job/field_values.h"
+#include "job/limits.h"
 #include "job/yaml_value.h"
 
 namespace gangrun::cluster {
@@ -264,12 +265,14 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             {
                 .names = "--gang-scheduling",
                 .forms = FlagForms::kOneValue,
-                .help = "Gang scheduler of the pods; hold: gangrun holds them until all fit",
+                .help = "Gang scheduler of the pods; hold: gangrun asks again until all fit",
             },
         .reference =
             "what schedules the pods all or nothing: `kueue`, `volcano`, `workload` (the API "
-            "server's own), `hold` (scheduled pods wait until all have a node, and are released if "
-            "no other pod gets one for `timeouts.hold`), or `auto`: what the cluster has",
+            "server's own), `hold` (a pod runs as soon as it has a node; if some have one and no "
+            "other pod gets one for `timeouts.hold`, all are deleted and created again), or "
+            "`auto`: "
+            "what the cluster has",
     }),
     own_field<JobSpec>(
         {
@@ -284,6 +287,14 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
           return job::read_pod(field, edit_kubernetes(job).pod);
         },
         [](const JobSpec& job, PlanForm /*form*/) { return kubernetes_of(job).pod; }),
+    section_field<&KubernetesOptions::vcores_limit>({
+        .key = "vcores_limit",
+        .about = "Processors that a container may use at most; 0 means no limit",
+        .max = job::kMaxVcoresPerTask,
+        .reference = "the most processors that a task's container may use, {range}, not below its "
+                     "`vcores`; for a namespace whose quota asks for a limit",
+        .default_words = "none (`0`)",
+    }),
     section_field<&KubernetesOptions::helper_image>({
         .key = "helper_image",
         .about = "Image of the container that keeps a task's outputs",

@@ -41,6 +41,7 @@ struct KubernetesOptions {
   std::string queue;  // of Kueue or Volcano
   GangScheduling gang_scheduling = GangScheduling::kAuto;
   base::Json pod;            // a pod, or a part of one, for all tasks; null: none
+  int vcores_limit = 0;      // of each container; 0: none
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
 
   static const job::Section& section();

@@ -354,8 +354,25 @@ Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
   return check_pod_part(kubernetes.pod, "kubernetes.pod");
 }
 
+// Kubernetes refuses a request over the limit.
+Found check_vcores_limit(const JobSpec& job) {
+  const int limit = kubernetes_of(job).vcores_limit;
+  for (const TaskSpec& task : job.tasks) {
+    for (int index = 0; limit > 0 && index < task.instances; ++index) {
+      const int vcores = task.resources_of(index).vcores;
+      if (vcores <= limit) continue;
+      return Problem{"kubernetes.vcores_limit",
+                     base::format("{} is less than tasks.{}.vcores: {}; allowed: that or more, or "
+                                  "0 for no limit",
+                                  limit, task.type, vcores)};
+    }
+  }
+  return std::nullopt;
+}
+
 Found check_options_of_pods(const JobSpec& job) {
   if (auto found = check_kubernetes_options(kubernetes_of(job))) return found;
+  if (auto found = check_vcores_limit(job)) return found;
   for (const TaskSpec& task : job.tasks) {
     if (auto found = check_pod_part(task.pod, base::format("tasks.{}.pod", task.type)))
       return found;

@@ -19,6 +19,11 @@ using base::Json;
 
 constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
+constexpr const char* kSharedMemoryVolume = "gangrun-shm";
+constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
+// Of a container of ours, where the task's has a limit: a quota that asks for one asks all.
+constexpr const char* kHelperVcoresLimit = "1";
+constexpr const char* kHelperMemoryLimit = "256Mi";
 // Where a job has no limit of its own; a pod cannot be without one.
 constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
 
@@ -48,6 +53,8 @@ bool says(const Json& container, const char* kind, const char* resource) {
          resources.at(kind).contains(resource);
 }
 
+std::string mebibytes(std::int64_t mib) { return base::format("{}Mi", mib); }
+
 Json resources_of(const Part& part) {
   const job::Resources resources = part.task_spec.resources_of(part.task.index);
   Json requests = Json::object();
@@ -59,8 +66,10 @@ Json resources_of(const Part& part) {
     requests["cpu"] = base::format("{}", resources.vcores);
   }
   if (resources.memory_mib > 0) {
-    requests["memory"] = limits["memory"] = base::format("{}Mi", resources.memory_mib);
+    requests["memory"] = limits["memory"] = mebibytes(resources.memory_mib);
   }
+  const int vcores_limit = part.options().vcores_limit;
+  if (vcores_limit > 0) limits["cpu"] = base::format("{}", vcores_limit);
   if (resources.gpus > 0) limits["nvidia.com/gpu"] = base::format("{}", resources.gpus);
   for (const auto& [name, amount] : resources.others) limits[name] = base::format("{}", amount);
   Json out = Json::object();
@@ -91,12 +100,37 @@ Json notice_mount() {
   return {{"name", kNoticeVolume}, {"mountPath", std::string(file.substr(0, file.rfind('/')))}};
 }
 
+bool is_shared_memory(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return path == kSharedMemoryFolder;
+}
+
+// How much memory processes of the task share by /dev/shm; 0: as much as the runtime gives, which
+// is 64 MiB and too little for the loaders of data. What the user has there stays.
+std::int64_t shared_memory_mib(const Part& part) {
+  const auto is_there = [](const Json& mount) {
+    return mount.is_object() && mount.contains("mountPath") && mount.at("mountPath").is_string() &&
+           is_shared_memory(mount.at("mountPath").get<std::string>());
+  };
+  const Json from = part.container.value("volumeMounts", Json::array());
+  const bool is_the_users =
+      std::ranges::any_of(part.input.spec.mounts,
+                          [](const job::Mount& mount) { return is_shared_memory(mount.path); }) ||
+      std::ranges::any_of(part.options().volume_mounts, is_there) ||
+      (from.is_array() && std::any_of(from.begin(), from.end(), is_there)) ||
+      part.from.at("spec").value("hostIPC", Json()) == true;
+  return is_the_users ? 0 : part.task_spec.resources_of(part.task.index).memory_mib;
+}
+
 std::string host_volume(std::size_t index) { return base::format("gangrun-host-{}", index); }
 
 Json mounts_of(const Part& part, const CarriedMounts& carried) {
   Json mounts = Json::array();
   if (part.has_working_folder()) mounts.push_back(work_mount());
   mounts.push_back(notice_mount());
+  if (shared_memory_mib(part) > 0) {
+    mounts.push_back({{"name", kSharedMemoryVolume}, {"mountPath", kSharedMemoryFolder}});
+  }
   mounts.insert(mounts.end(), carried.mounts.begin(), carried.mounts.end());
   for (std::size_t i = 0; i < part.input.spec.mounts.size(); ++i) {
     const job::Mount& mount = part.input.spec.mounts[i];
@@ -113,6 +147,10 @@ Json volumes_of(const Part& part, const CarriedMounts& carried) {
     volumes.push_back({{"name", kWorkVolume}, {"emptyDir", Json::object()}});
   }
   volumes.push_back({{"name", kNoticeVolume}, {"emptyDir", Json::object()}});
+  if (const std::int64_t mib = shared_memory_mib(part); mib > 0) {
+    volumes.push_back({{"name", kSharedMemoryVolume},
+                       {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", mebibytes(mib)}}}});
+  }
   volumes.insert(volumes.end(), carried.volumes.begin(), carried.volumes.end());
   for (std::size_t i = 0; i < part.input.spec.mounts.size(); ++i) {
     volumes.push_back(
@@ -214,6 +252,10 @@ Json helper(const char* name, const std::string& image, const std::string& line,
                     {"command", {"/bin/sh", "-c", line}},
                     {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
                     {"volumeMounts", std::move(mounts)}};
+  if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
+  if (says(beside, "limits", "memory")) {
+    container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
+  }
   for (const char* key : {"imagePullPolicy", "securityContext"}) {
     if (beside.contains(key)) container[key] = beside.at(key);
   }

@@ -9,7 +9,9 @@ namespace gangrun::cluster {
 namespace {
 
 using base::Json;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 const job::TaskId kTask{"worker", 1};
 
@@ -85,6 +87,50 @@ TEST(PodManifest, LeavesTheTemplatesProcessorsToAJobThatDoesNotAsk) {
   EXPECT_EQ(container_of(input)["resources"], Json::parse(R"({"limits": {"cpu": "500m"}})"));
   input.spec.tasks.front().resources.vcores = 2;
   EXPECT_EQ(container_of(input)["resources"]["requests"]["cpu"], "2");
+}
+
+// A quota may ask each container for one.
+TEST(PodManifest, LimitsProcessorsWhereTheJobSaysSo) {
+  ManifestInput input = test::wine_job();
+  EXPECT_FALSE(container_of(input)["resources"].contains("limits"));
+  input.spec.outputs = {"model/"};
+  input.spec.tasks.front().resources.memory_mib = 512;
+  edit_kubernetes(input.spec).vcores_limit = 3;
+  const Json containers = pod_of(input)["spec"]["containers"];
+  EXPECT_EQ(containers.at(0)["resources"]["limits"], (Json{{"memory", "512Mi"}, {"cpu", "3"}}));
+  EXPECT_EQ(containers.at(0)["resources"]["requests"], (Json{{"cpu", "1"}, {"memory", "512Mi"}}));
+  EXPECT_EQ(containers.at(1)["resources"]["limits"], (Json{{"cpu", "1"}, {"memory", "256Mi"}}));
+}
+
+// With 64 MiB, which is what a pod has without, loaders of data die.
+TEST(PodManifest, ProcessesOfATaskShareAllOfItsMemory) {
+  ManifestInput input = test::wine_job();
+  EXPECT_THAT(pod_of(input).dump(), Not(HasSubstr("/dev/shm")));
+  input.spec.tasks.front().resources.memory_mib = 2048;
+  const Json spec = pod_of(input)["spec"];
+  EXPECT_THAT(spec["volumes"], Contains(Json::parse(R"({"name": "gangrun-shm", "emptyDir": {
+      "medium": "Memory", "sizeLimit": "2048Mi"}})")));
+  EXPECT_THAT(spec["containers"].at(0)["volumeMounts"],
+              Contains((Json{{"name", "gangrun-shm"}, {"mountPath", "/dev/shm"}})));
+}
+
+TEST(PodManifest, WhatTheUserHasAsSharedMemoryStays) {
+  ManifestInput job = test::wine_job();
+  job.spec.tasks.front().resources.memory_mib = 2048;
+  ManifestInput folder = job;
+  folder.spec.mounts = {{.path = "/dev/shm", .read_only = false}};
+  ManifestInput volume = job;
+  edit_kubernetes(volume.spec).volumes = {Json{{"name", "s"}, {"emptyDir", Json::object()}}};
+  edit_kubernetes(volume.spec).volume_mounts = {Json{{"name", "s"}, {"mountPath", "/dev/shm/"}}};
+  ManifestInput in_pod = job;
+  edit_kubernetes(in_pod.spec).pod = Json::parse(R"({"spec": {
+      "volumes": [{"name": "s", "emptyDir": {"medium": "Memory"}}], "containers": [
+      {"name": "tf", "volumeMounts": [{"name": "s", "mountPath": "/dev/shm"}]}]}})");
+  ManifestInput of_node = job;
+  edit_kubernetes(of_node.spec).pod = Json::parse(R"({"spec": {"hostIPC": true}})");
+  for (const ManifestInput& input : {folder, volume, in_pod, of_node}) {
+    EXPECT_THAT(pod_of(input).dump(), Not(HasSubstr("gangrun-shm")));
+  }
 }
 
 TEST(PodManifest, IsWhereAndAsWhatTheJobSays) {
