@@ -138,7 +138,8 @@ void Session::on_signal(int number) {
 
 ExitStatus Session::wait() {
   (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
-  const Result<> cleared = backend_->clear(loop_);
+  const Result<> cleared =
+      backend_->clear(loop_, [this](const std::string& sentence) { display_->notice(sentence); });
   if (!cleared.ok()) display_->warning(cleared.error().message);
   const job::JobStatus status = master_->status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);

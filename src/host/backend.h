@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -49,9 +50,12 @@ class Backend {
       const BackendInput& input, master::Settings& settings) = 0;
   // The cluster has its master.
   virtual void begin() {}
-  // Takes away what the job has left at the place, once it has ended; may run the loop. An error
-  // tells people what is still there.
-  virtual base::Result<> clear(net::EventLoop& /*loop*/) { return {}; }
+  // Takes away what the job has left at the place, once it has ended; may run the loop. Tells
+  // people what it waits for, where that takes time. An error tells them what is still there.
+  virtual base::Result<> clear(net::EventLoop& /*loop*/,
+                               const std::function<void(const std::string&)>& /*tell*/) {
+    return {};
+  }
 };
 
 }  // namespace gangrun::host

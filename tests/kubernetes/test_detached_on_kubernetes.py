@@ -125,6 +125,7 @@ def test_what_cannot_be_made_leaves_nothing(jobs):
 @pytest.mark.parametrize("words, told", [
     (("--restarts", "2"), "restarts: 2"),
     (("--output", "model"), "outputs: model"),
+    (("--timeout", "allocation=12s"), "timeouts.allocation: 12 s"),
     (("-r", "evaluator:1"), "tasks.evaluator.policy: observer"),
 ])
 def test_what_only_a_client_can_do_is_refused(jobs, words, told):

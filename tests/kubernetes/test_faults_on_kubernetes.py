@@ -76,6 +76,15 @@ def test_what_no_node_has_is_told_while_it_is_waited_for_and_at_the_limit(jobs):
     assert jobs.left() == []
 
 
+def test_a_scheduler_that_nobody_runs_is_named(jobs):
+    jobs.write("job.yaml", json.dumps({"tasks": {"worker": {"instances": 1}}, "command": "true",
+                                       "kubernetes": {"pod": {"spec": {"schedulerName": "nobody-s"}}}}))
+    with jobs.running("job.yaml", "--timeout", "allocation=12s") as client:
+        jobs.waits_for("nobody-s")
+        assert client.wait(60) == 3
+    assert "nobody-s" in jobs.status()["cause"]["sentence"]
+
+
 def test_all_or_nothing(jobs, kubernetes, two_hollow_nodes):
     """With room for one of two the one is taken back; with room for both they come."""
     mark = jobs.kubectl.namespace
@@ -171,4 +180,21 @@ def test_no_task_notices_a_restart_of_the_api_server(jobs, kubernetes):
     for task in ("worker:0", "worker:1"):
         lines = [line.split("| ", 1)[-1].strip() for line in jobs.lines("last", task)]
         assert lines == ["start", *(f"line {number}" for number in range(1, 81))]
+    assert jobs.left() == []
+
+
+def test_a_silent_api_server_is_told_and_its_return_too(jobs, kubernetes):
+    with jobs.running("-r", "worker:1", "--timeout", "stop=1s", "--", *SLEEPER) as client:
+        jobs.wait_for_running(1)
+        kubernetes.stop("kube-apiserver")
+        try:
+            jobs.waits_for("the API server, which has not answered")
+            assert "the API server, which has not answered" in jobs.order("why", "last").stdout
+        finally:
+            kubernetes.start("kube-apiserver")
+        wait_until(lambda: not jobs.status()["waiting_for"], lambda: f"the return: {jobs.status()}", 90, pause_s=0.2)
+        client.send_signal(signal.SIGINT)
+        assert client.wait(90) == 130
+        said = client.stdout.read()
+    assert "the API server has not answered for " in said and "the API server answers again, after " in said, said
     assert jobs.left() == []

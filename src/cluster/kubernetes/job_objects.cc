@@ -13,6 +13,10 @@ constexpr std::chrono::seconds kMakingLimit{60};
 constexpr std::chrono::seconds kMakingPause{1};
 constexpr std::chrono::seconds kLookPause{1};
 
+bool may_pass(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+}
+
 // It is there no more, or not for long.
 bool is_deleted(const kubernetes::Answer& answer, const std::string& uid) {
   if (!answer.object.ok()) return answer.object.error().code == base::Code::kNotFound;
@@ -70,10 +74,8 @@ void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::A
   }
   const base::Error& error = answer.object.error();
   if (error.code == base::Code::kAlreadyExists) return find(std::move(object), std::move(then));
-  const bool may_pass =
-      error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
   // It may have been made all the same: then it is found.
-  if (may_pass && loop_.now() < limit) {
+  if (may_pass(error) && loop_.now() < limit) {
     again_.push_back(loop_.after(
         kMakingPause, [this, object = std::move(object), limit, then = std::move(then)]() mutable {
           make(std::move(object), limit, std::move(then));
@@ -163,7 +165,9 @@ void JobObjects::renew() {
 
 void JobObjects::on_renewed(kubernetes::Answer answer) {
   if (!answer.object.ok()) {
-    logger_.warning("the job's lease could not be renewed: {}", answer.object.error().message);
+    const base::Error& error = answer.object.error();
+    logger_.warning("the job's lease could not be renewed: {}", error.message);
+    if (may_pass(error)) callbacks_.on_silent(error);
   }
   if (has_lost_owner(answer) || !answer.object.ok()) return;
   callbacks_.on_heard();
@@ -207,10 +211,8 @@ void JobObjects::look_at_owner() {
 
 void JobObjects::on_looked_at(const kubernetes::Answer& answer) {
   if (has_lost_owner(answer)) return;
-  const bool may_pass =
-      !answer.object.ok() && (answer.object.error().code == base::Code::kUnavailable ||
-                              answer.object.error().code == base::Code::kDeadlineExceeded);
-  if (may_pass) {
+  if (!answer.object.ok() && may_pass(answer.object.error())) {
+    callbacks_.on_silent(answer.object.error());
     look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
     return;
   }

@@ -25,8 +25,9 @@ class JobObjects {
     std::function<void(const std::string& sentence, job::Reason reason)> on_gone;
     // Somebody has deleted the owner: the cluster removes all that is left.
     std::function<void(const std::string& sentence)> on_deleted;
-    std::function<void()> on_owner_there;  // what look_at_owner() has found
-    std::function<void()> on_heard;        // the API server has answered
+    std::function<void()> on_owner_there;                     // what look_at_owner() has found
+    std::function<void()> on_heard;                           // the API server has answered
+    std::function<void(const base::Error& error)> on_silent;  // or it has not
   };
 
   JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,

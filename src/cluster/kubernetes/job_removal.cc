@@ -153,24 +153,35 @@ void JobRemoval::look_at_owner() {
   });
 }
 
-void JobRemoval::looked_at(const std::string& path, std::vector<std::string> left) {
-  left_[path] = std::move(left);
+void JobRemoval::looked_at(const std::string& path, std::vector<std::string> found) {
+  left_[path] = std::move(found);
   asked_.erase(path);
   if (!asked_.empty()) return;
+  const std::vector<std::string> names = names_left();
+  if (names.empty()) return done({});
+  if (loop_.now() >= limit_) {
+    return done(base::deadline_exceeded(
+        base::format("after {}, these are still in the namespace {}: {}",
+                     base::to_words(kRemovalLimit), manifests_.input().name_space, left())));
+  }
+  timer_ = loop_.after(pause_, [this] { look(); });
+  pause_ = std::min(pause_ * 2, kLongestLook);
+}
+
+std::vector<std::string> JobRemoval::names_left() const {
   std::vector<std::string> names;
   for (const auto& [collection, objects] : left_) {
     names.insert(names.end(), objects.begin(), objects.end());
   }
-  if (names.empty()) return done({});
-  if (loop_.now() >= limit_) {
-    std::string words = base::first_and_more(names, kMaxTold);
-    if (!trouble_.empty()) words += base::format(" ({})", trouble_);
-    return done(base::deadline_exceeded(
-        base::format("after {}, these are still in the namespace {}: {}",
-                     base::to_words(kRemovalLimit), manifests_.input().name_space, words)));
-  }
-  timer_ = loop_.after(pause_, [this] { look(); });
-  pause_ = std::min(pause_ * 2, kLongestLook);
+  return names;
+}
+
+std::string JobRemoval::left() const {
+  const std::vector<std::string> names = names_left();
+  std::string words =
+      names.empty() ? "the API server has not answered yet" : base::first_and_more(names, kMaxTold);
+  if (!trouble_.empty()) words += base::format(" ({})", trouble_);
+  return words;
 }
 
 void JobRemoval::done(base::Result<> removed) {

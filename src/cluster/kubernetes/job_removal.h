@@ -30,9 +30,12 @@ class JobRemoval {
   // The same where somebody else has deleted the owner: pods keep the time to end that they have,
   // and what is being deleted counts as gone.
   void begin_after_deletion();
+  // What was there when it was last looked at ("pods a, configmaps b"), or that nobody answers.
+  [[nodiscard]] std::string left() const;
 
  private:
   [[nodiscard]] kubernetes::Request listing(const std::string& path) const;
+  [[nodiscard]] std::vector<std::string> names_left() const;
   [[nodiscard]] bool is_left(const base::Json& object) const;
   // Whether this is the owner, or an answer that does not say that it is gone.
   [[nodiscard]] bool is_owner(const kubernetes::Answer& answer) const;
@@ -42,7 +45,7 @@ class JobRemoval {
   void delete_owner();
   void look();
   void look_at_owner();
-  void looked_at(const std::string& path, std::vector<std::string> left);
+  void looked_at(const std::string& path, std::vector<std::string> found);
   void done(base::Result<> removed);
 
   net::EventLoop& loop_;

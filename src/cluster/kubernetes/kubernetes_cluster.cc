@@ -56,6 +56,7 @@ class KubernetesCluster::Impl {
 
   void begin();
   void clear(std::function<void(base::Result<>)> done);
+  [[nodiscard]] std::string left() const { return removal_ ? removal_->left() : ""; }
   int give_notice(const std::string& by);
   PodBook& book() { return book_; }
   [[nodiscard]] const Manifests& manifests() const { return manifests_; }
@@ -157,7 +158,16 @@ JobObjects::Callbacks KubernetesCluster::Impl::object_callbacks() {
                 book_.on_owner_there(loop_.now());
                 act();
               },
-          .on_heard = [this] { book_.on_heard(); }};
+          .on_heard =
+              [this] {
+                book_.on_heard(loop_.now());
+                act();
+              },
+          .on_silent =
+              [this](const base::Error& error) {
+                book_.on_trouble(error, false, loop_.now());
+                act();
+              }};
 }
 
 PodStreams::Callbacks KubernetesCluster::Impl::stream_callbacks() {
@@ -399,6 +409,8 @@ void KubernetesCluster::begin() { impl_->begin(); }
 void KubernetesCluster::clear(std::function<void(base::Result<>)> done) {
   impl_->clear(std::move(done));
 }
+
+std::string KubernetesCluster::left() const { return impl_->left(); }
 
 void KubernetesCluster::on_event(std::function<void(Event)> listener) {
   impl_->on_event = std::move(listener);

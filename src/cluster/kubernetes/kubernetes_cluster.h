@@ -41,6 +41,8 @@ class KubernetesCluster final : public Direct {
   // Deletes all that is there, waits until it is gone (with a limit) and calls `done`: with an
   // error that names what is left, if something is.
   void clear(std::function<void(base::Result<>)> done);
+  // What clear() waits for ("pods a-worker-0").
+  [[nodiscard]] std::string left() const;
 
   void on_event(std::function<void(Event)> listener) override;
   void on_direct_event(std::function<void(DirectEvent)> listener) override;

@@ -150,7 +150,7 @@ void PodBook::on_ready(base::Instant now) {
 
 void PodBook::on_list(const std::vector<PodFacts>& pods, base::Instant now) {
   now_ = now;
-  on_heard();
+  on_heard(now_);
   is_listed_ = true;
   std::set<std::string> uids;
   for (const PodFacts& pod : pods) {
@@ -175,7 +175,7 @@ void PodBook::on_list(const std::vector<PodFacts>& pods, base::Instant now) {
 
 void PodBook::on_change(const PodFacts& pod, bool is_deleted, base::Instant now) {
   now_ = now;
-  on_heard();
+  on_heard(now_);
   const auto found = by_name_.find(pod.name);
   if (found == by_name_.end()) return;
   PodEntry& entry = *found->second;
@@ -286,7 +286,7 @@ void PodBook::on_created(const job::TaskId& task, const base::Result<PodFacts>& 
   if (!made.ok()) {
     refused(entry, made.error());
   } else {
-    on_heard();
+    on_heard(now_);
     Run* run = entry.run ? &*entry.run : nullptr;
     if (run != nullptr) run->refusal.clear();
     const bool is_its = run != nullptr && run->uid.empty() && run->attempt == made->attempt;
@@ -317,7 +317,7 @@ void PodBook::refused(PodEntry& entry, const base::Error& error) {
       return is_in_question ? try_again(entry, error) : void();
     case base::Code::kResourceExhausted:
     case base::Code::kFailedPrecondition:
-      on_heard();
+      on_heard(now_);
       return is_in_question ? try_again(entry, error) : void();
     case base::Code::kPermissionDenied:
       if (is_in_question && now_ < entry.run->asked_at + kNewNamespace &&
@@ -350,7 +350,7 @@ void PodBook::on_looked_for(const job::TaskId& task,
   if (!found.ok()) {
     look(entry, kLookPause);
   } else if (!*found) {
-    on_heard();
+    on_heard(now_);
     entry.is_unsure = false;
     if (entry.pod) vanish(entry);
   } else if ((*found)->job != options_.job_id) {
@@ -376,7 +376,7 @@ void PodBook::on_deleted(const job::TaskId& task, const std::string& uid,
   PodEntry& entry = entries_.at(task);
   const bool is_answered = deleted.ok() || deleted.error().code == base::Code::kNotFound ||
                            deleted.error().code == base::Code::kFailedPrecondition;
-  if (is_answered) on_heard();
+  if (is_answered) on_heard(now_);
   if (!is_answered && is_dead(entry, uid) &&
       deleted.error().code != base::Code::kPermissionDenied) {
     // By force: nobody else asks for it again.
@@ -446,6 +446,7 @@ void PodBook::on_outputs(const job::TaskId& task, const std::string& uid,
 void PodBook::on_time(base::Instant now) {
   now_ = now;
   look_at_owner();
+  tell_silence();
   settle_all();
 }
 
@@ -456,6 +457,10 @@ void PodBook::settle_all() {
 
 std::optional<base::Instant> PodBook::next_deadline() const {
   std::optional<base::Instant> next = round_.wake;
+  if (silent_since_ && !is_silence_told_ && !is_gone_) {
+    const base::Instant limit = *silent_since_ + kSilenceTold;
+    next = next ? std::min(*next, limit) : limit;
+  }
   if (owner_wake_) next = next ? std::min(*next, *owner_wake_) : owner_wake_;
   for (const auto& [task, entry] : entries_) {
     if (entry.wake) next = next ? std::min(*next, *entry.wake) : entry.wake;

@@ -34,7 +34,7 @@ inline constexpr std::chrono::seconds kConfigLimit{20};
 // What a pod that is taken back has to end.
 inline constexpr std::chrono::seconds kTakeBackGrace{5};
 // For how long an API server may be silent before that is told.
-inline constexpr std::chrono::seconds kSilenceTold{60};
+inline constexpr std::chrono::seconds kSilenceTold{5};
 
 // What one that has been given time to end gets once that is taken back. Its node does not take it
 // back: a kubelet keeps to the first time that it was told (kubernetes/kubernetes#83916).
@@ -119,7 +119,7 @@ class PodBook {
   void on_change(const PodFacts& pod, bool is_deleted, base::Instant now);
   // The watch has trouble. Whatever else answers ends that.
   void on_trouble(const base::Error& error, bool is_final, base::Instant now);
-  void on_heard() { silent_since_.reset(); }
+  void on_heard(base::Instant now);
   // Nothing can be made any more, for this reason.
   void on_gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
 
@@ -181,6 +181,7 @@ class PodBook {
   void vanish(PodEntry& entry);
   void look(PodEntry& entry, base::Duration pause);
   void refused(PodEntry& entry, const base::Error& error);
+  void tell_silence();
   void ask_for_owner();
   void look_at_owner();
   [[nodiscard]] bool is_owner_questioned() const {
@@ -223,6 +224,7 @@ class PodBook {
   void end_allocation(PodEntry& entry);
   [[nodiscard]] std::string reason_of(const PodEntry& entry) const;
   [[nodiscard]] std::string reasons() const;
+  void note_absent(job::Why& why) const;
 
   Options options_;
   std::set<job::TaskId> gang_;
@@ -241,6 +243,7 @@ class PodBook {
   bool is_owner_deleted_ = false;
   std::optional<base::Instant> silent_since_;
   std::string silence_;
+  bool is_silence_told_ = false;
   base::Instant next_events_at_;
   base::Instant now_;
   std::vector<PodAction> actions_;

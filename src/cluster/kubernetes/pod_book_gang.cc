@@ -135,10 +135,43 @@ std::string PodBook::reasons() const {
   return base::format("{}", base::join(sentences, "; "));
 }
 
+// The user sees no line and no end meanwhile, and may take the job for dead.
+void PodBook::tell_silence() {
+  if (!silent_since_ || is_silence_told_ || is_gone_) return;
+  const base::Duration silence = now_ - *silent_since_;
+  if (silence < kSilenceTold) return;
+  is_silence_told_ = true;
+  warn(base::format("the API server has not answered for {}: {}; what runs goes on",
+                    base::to_words(silence), silence_));
+}
+
+void PodBook::on_heard(base::Instant now) {
+  if (std::exchange(is_silence_told_, false)) {
+    warn(base::format("the API server answers again, after {}",
+                      base::to_words(now - *silent_since_)));
+  }
+  silent_since_.reset();
+}
+
+// Who fails while others of its gang can get no node may do so for want of them.
+void PodBook::note_absent(job::Why& why) const {
+  if (!options_.takes_back || round_.is_complete) return;
+  std::vector<std::string> absent;
+  for (const auto& [task, entry] : entries_) {
+    if (!is_of_round(entry) || entry.run->end || entry.run->placed_at) continue;
+    const bool is_known = !entry.run->refusal.empty() || !entry.run->lacked.empty();
+    if (is_known) absent.push_back(base::format("{}: {}", job::to_string(task), reason_of(entry)));
+  }
+  if (absent.empty()) return;
+  why.detail +=
+      base::format("{}not all pods of its gang had a node ({})", why.detail.empty() ? "" : "; ",
+                   base::first_and_more(absent, kMaxReasons));
+}
+
 std::string PodBook::waiting_for(base::Instant now) const {
   std::vector<std::string> sentences;
   if (silent_since_ && now - *silent_since_ >= kSilenceTold) {
-    sentences.push_back(base::format("the API server has not answered for {}: {}",
+    sentences.push_back(base::format("the API server, which has not answered for {}: {}",
                                      base::to_words(now - *silent_since_), silence_));
   }
   if (round_.pause_until && now < *round_.pause_until) {

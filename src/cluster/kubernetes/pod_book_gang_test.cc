@@ -32,6 +32,18 @@ std::vector<std::string> without_events(std::vector<std::string> words) {
   return words;
 }
 
+// Only the consequence was told: a worker that waited for the other in vain.
+TEST(PodBookGang, WhoFailsWhileOthersHaveNoNodeNamesThem) {
+  BookDriver driver;
+  half(driver);
+  driver.exit(kWorker0, 1);
+  driver.log_ended(kWorker0);
+  EXPECT_THAT(driver.words(),
+              Contains("run ended worker:0#1: exited with status 1: not all pods of its gang had a "
+                       "node (worker:1: the scheduler finds no node: \"0/2 nodes are available: 2 "
+                       "Insufficient cpu.\")"));
+}
+
 TEST(PodBookGang, PodsThatDoNotAllGetANodeAreGivenBackAndAskedForAgain) {
   BookDriver driver;
   half(driver);

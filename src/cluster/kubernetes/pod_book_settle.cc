@@ -100,7 +100,9 @@ void PodBook::note_end(PodEntry& entry) {
   } else if (loss || (pod.is_deleting && !entry.deletion)) {
     lose(entry, loss);
   } else {
-    end(entry, exit_report(pod), true);
+    job::ExitReport report = exit_report(pod);
+    if (!report.success && is_of_round(entry)) note_absent(report.why);
+    end(entry, std::move(report), true);
   }
 }
 

@@ -93,6 +93,7 @@ ContainerFacts container_facts(const Json& status) {
 void read_condition(const Json& condition, PodFacts& facts) {
   const std::string type = text(condition, {"type"});
   const std::string status = text(condition, {"status"});
+  if (type == "PodScheduled") facts.is_seen_by_scheduler = true;
   if (type == "PodScheduled" && status == "False") {
     facts.unschedulable = text(condition, {"message"});
     if (facts.unschedulable.empty()) facts.unschedulable = text(condition, {"reason"});
@@ -114,6 +115,7 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
   const bool fits = attempt > 0 && attempt <= std::numeric_limits<int>::max();
   facts.attempt = fits ? static_cast<int>(attempt) : 0;
   facts.node = text(pod, {"spec", "nodeName"});
+  facts.scheduler = text(pod, {"spec", "schedulerName"});
   facts.phase = text(pod, {"status", "phase"});
   facts.reason = text(pod, {"status", "reason"});
   facts.message = text(pod, {"status", "message"});

@@ -42,6 +42,8 @@ struct PodFacts {
   std::string message;
   bool is_deleting = false;
   std::chrono::seconds deletion_grace{0};
+  std::string scheduler;  // the name of the one that it asks for
+  bool is_seen_by_scheduler = false;
   std::string unschedulable;  // why it has no node, in the scheduler's words
   // Why it is taken from its node ("PreemptionByScheduler"), by the condition DisruptionTarget.
   std::string disruption;

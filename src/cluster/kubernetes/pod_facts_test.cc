@@ -54,6 +54,11 @@ TEST(PodFacts, WhyItHasNoNode) {
        {"message", "0/2 nodes are available:\n2 Insufficient cpu."}}};
   const PodFacts facts = pod_facts(waiting, "task");
   EXPECT_FALSE(facts.is_scheduled());
+  EXPECT_TRUE(facts.is_seen_by_scheduler);
+  waiting["status"].erase("conditions");
+  waiting["spec"]["schedulerName"] = "nobody-s";
+  EXPECT_FALSE(pod_facts(waiting, "task").is_seen_by_scheduler);
+  EXPECT_EQ(pod_facts(waiting, "task").scheduler, "nobody-s");
   EXPECT_EQ(facts.unschedulable, "0/2 nodes are available: 2 Insufficient cpu.");
 }
 

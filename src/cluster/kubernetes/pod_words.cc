@@ -104,6 +104,20 @@ bool fails_to_run(const ContainerFacts& container) {
          (is_config_trouble(container.reason) || container.reason == "CrashLoopBackOff");
 }
 
+std::string unplaced_words(const PodFacts& facts, const std::string& warning) {
+  if (!facts.unschedulable.empty()) {
+    return with("the scheduler finds no node", facts.unschedulable);
+  }
+  // Whoever serves that name says something of each of its pods.
+  const bool is_waited_for = warning.empty() && !facts.is_seen_by_scheduler &&
+                             !is_one_of(facts.scheduler, {"", "default-scheduler"});
+  if (!is_waited_for) return with("it has no node yet", warning);
+  return format(
+      "it has no node, as the scheduler that its schedulerName asks for, {}, has not looked at it; "
+      "perhaps the cluster has none of this name",
+      said_by(facts.scheduler));
+}
+
 bool could_not_start(const ContainerFacts& task) {
   return is_one_of(task.reason, {"StartError", "ContainerCannotRun"});
 }
@@ -111,10 +125,7 @@ bool could_not_start(const ContainerFacts& task) {
 }  // namespace
 
 std::string pending_words(const PodFacts& facts, const std::string& warning) {
-  if (!facts.is_scheduled()) {
-    return facts.unschedulable.empty() ? with("it has no node yet", warning)
-                                       : with("the scheduler finds no node", facts.unschedulable);
-  }
+  if (!facts.is_scheduled()) return unplaced_words(facts, warning);
   if (const ContainerFacts* init = failing_init(facts); init != nullptr) return init_words(*init);
   std::string words = container_words(facts.task, "its ");
   if (!words.empty()) return words;

@@ -38,6 +38,14 @@ PodFacts ended(int code, const std::string& reason = "Error") {
 TEST(PendingWords, WhatIsMissingOfNodes) {
   PodFacts facts;
   EXPECT_EQ(pending_words(facts, ""), "it has no node yet");
+  facts.scheduler = "default-scheduler";
+  EXPECT_EQ(pending_words(facts, ""), "it has no node yet");
+  facts.scheduler = "nobody-s";
+  EXPECT_EQ(pending_words(facts, ""),
+            "it has no node, as the scheduler that its schedulerName asks for, \"nobody-s\", has "
+            "not looked at it; perhaps the cluster has none of this name");
+  facts.is_seen_by_scheduler = true;
+  EXPECT_EQ(pending_words(facts, ""), "it has no node yet");
   facts.unschedulable = "0/2 nodes are available: 2 Insufficient cpu.";
   EXPECT_EQ(pending_words(facts, "x"),
             "the scheduler finds no node: \"" + facts.unschedulable + "\"");

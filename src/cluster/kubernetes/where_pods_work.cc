@@ -48,4 +48,14 @@ std::string where_pods_work(const Manifests& manifests) {
                                     "volume or named in `outputs`");
 }
 
+std::string when_pods_begin(const Manifests& manifests) {
+  const bool is_held = manifests.input().gang_scheduling == GangScheduling::kHold;
+  if (!is_held || manifests.gang().size() < 2) return {};
+  return base::format(
+      "gang_scheduling `hold`, where the cluster has nothing better: a command runs as soon as its "
+      "pod has a node. If another pod gets none for {} (timeouts.hold), all are ended and start "
+      "again: what they have done until then stays done",
+      base::to_words(manifests.input().spec.timeouts.hold));
+}
+
 }  // namespace gangrun::cluster

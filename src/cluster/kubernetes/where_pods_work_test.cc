@@ -42,6 +42,19 @@ TEST(WherePodsWork, AsAPodOfTheUsersHasIt) {
             "they write goes with the pods where it is not on a volume or named in `outputs`");
 }
 
+TEST(WhenPodsBegin, IsToldWhereNothingPlacesThemTogether) {
+  const auto words = [](GangScheduling scheduling) {
+    ManifestInput input = test::wine_job();
+    input.gang_scheduling = scheduling;
+    const auto manifests = Manifests::make(std::move(input));
+    return manifests.ok() ? when_pods_begin(*manifests) : manifests.error().message;
+  };
+  EXPECT_THAT(words(GangScheduling::kHold),
+              testing::HasSubstr("a command runs as soon as its pod has a node. If another pod "
+                                 "gets none for 1 min (timeouts.hold), all are ended"));
+  EXPECT_EQ(words(GangScheduling::kWorkload), "");
+}
+
 }  // namespace
 
 }  // namespace gangrun::cluster

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -150,7 +151,8 @@ Result<> Submission::make_objects() {
                 made = base::Error{base::Code::kFailedPrecondition, sentence};
               },
           .on_owner_there = [] {},
-          .on_heard = [] {}});
+          .on_heard = [] {},
+          .on_silent = [](const base::Error&) {}});
   objects_->begin();
   const Result<> waited = wait_for([&] { return is_ready || !made.ok(); }, "the job's objects");
   owner_ = objects_->owner();
@@ -258,6 +260,19 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
         base::format("{} is not allowed with --detach on kubernetes, where {}; allowed: {}", what,
                      why, allowed));
   };
+  // Where they are as always, nobody has asked for them.
+  const job::Timeouts usual;
+  const job::Timeouts& own = spec.timeouts;
+  const std::tuple<const char*, std::chrono::milliseconds, std::chrono::milliseconds> limits[] = {
+      {"allocation", own.allocation, usual.allocation},
+      {"hold", own.hold, usual.hold},
+      {"roll_call", own.roll_call, usual.roll_call}};
+  for (const auto& [name, limit, default_limit] : limits) {
+    if (limit == default_limit) continue;
+    return refuse(base::format("timeouts.{}: {}", name, base::to_words(limit)),
+                  "no client is running that could end the job then",
+                  base::format("none, and timeouts.job, which the cluster keeps"));
+  }
   if (spec.restarts.max > 0) {
     return refuse(base::format("restarts: {}", spec.restarts.max),
                   "no client is running to handle a failure", "0");

@@ -30,6 +30,15 @@ TEST(DetachedPods, LiveAsLongAsTheirTimeLimitOrAWeek) {
 TEST(DetachedPods, WhatNeedsAClientIsRefused) {
   job::JobSpec spec = spec_of("ps");
   EXPECT_TRUE(check_detached_pods(spec).ok());
+  spec.timeouts.allocation = std::chrono::seconds(12);
+  EXPECT_EQ(check_detached_pods(spec).error().message,
+            "timeouts.allocation: 12 s is not allowed with --detach on kubernetes, where no client "
+            "is running that could end the job then; allowed: none, and timeouts.job, which the "
+            "cluster keeps");
+  spec.timeouts = {};
+  spec.timeouts.roll_call = std::chrono::seconds(12);
+  EXPECT_THAT(check_detached_pods(spec).error().message, HasSubstr("timeouts.roll_call: 12 s is"));
+  spec.timeouts = {};
   spec.tasks[0].outputs = {"model"};
   EXPECT_THAT(check_detached_pods(spec).error().message, HasSubstr("tasks.ps.outputs: model is"));
   spec.outputs = {"logs"};

@@ -170,6 +170,8 @@ ExitStatus run_on_kubernetes(KubernetesLaunch launch, const RunOptions& options,
     if (!manifests.ok()) return refuse(manifests.error());
     if (options.dry_run) {
       context.console.error(cluster::where_pods_work(*manifests));
+      const std::string begin = options.detach ? "" : cluster::when_pods_begin(*manifests);
+      if (!begin.empty()) context.console.error(begin);
       return show_manifests(*manifests, options, context);
     }
   }

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "base/format.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/kubernetes_checks.h"
 #include "cluster/kubernetes/client/unpacking.h"
@@ -20,6 +21,8 @@ using base::Result;
 constexpr std::chrono::seconds kAnswersLimit(15);
 // What it may take to take all away after the end.
 constexpr std::chrono::seconds kClearLimit(120);
+// After which people are told that it takes time.
+constexpr std::chrono::seconds kClearTold(5);
 
 double random_share() {
   thread_local std::mt19937_64 engine{std::random_device{}()};
@@ -65,12 +68,19 @@ Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::
   return std::unique_ptr<cluster::Cluster>(std::move(pods));
 }
 
-Result<> PodsBackend::clear(net::EventLoop& loop) {
+Result<> PodsBackend::clear(net::EventLoop& loop,
+                            const std::function<void(const std::string&)>& tell) {
   if (pods_ == nullptr) return {};
   // It may be told after the limit too.
   const auto cleared = std::make_shared<std::optional<Result<>>>();
   pods_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
-  (void)loop.run_until([&cleared] { return cleared->has_value(); }, loop.now() + kClearLimit);
+  const auto is_over = [&cleared] { return cleared->has_value(); };
+  const base::Instant limit = loop.now() + kClearLimit;
+  if (!loop.run_until(is_over, loop.now() + kClearTold)) {
+    tell(
+        base::format("waiting for the end of the job's objects on the cluster: {}", pods_->left()));
+    (void)loop.run_until(is_over, limit);
+  }
   Result<> how =
       cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone"));
   return std::move(how).context("some objects of the job are still on the cluster");

@@ -25,7 +25,8 @@ class PodsBackend final : public host::Backend {
   base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                                master::Settings& settings) override;
   void begin() override { pods_->begin(); }
-  base::Result<> clear(net::EventLoop& loop) override;
+  base::Result<> clear(net::EventLoop& loop,
+                       const std::function<void(const std::string&)>& tell) override;
 
  private:
   kubernetes::Access access_;
