@@ -36,6 +36,7 @@ struct Start {
   job::TaskId task;
   int attempt = 0;
   int generation = 0;
+  int restarts = 0;  // how often the task's command was started before
   friend bool operator==(const Start&, const Start&) = default;
 };
 

@@ -134,7 +134,7 @@ void Gang::start(Task& task) {
   task.begun_at = now_;
   task.outcome = Outcome::kNone;
   enter(task, Phase::kStarting);
-  decide(Start{task.id, task.attempt, spec_published_.generation});
+  decide(Start{task.id, task.attempt, spec_published_.generation, task.starts++});
 }
 
 void Gang::on(const Begin&) {
@@ -324,7 +324,7 @@ void Gang::on(const Reattached& event) {
     enter(*task, task->phase);
   }
   if (task->phase == Phase::kStarting)
-    decide(Start{task->id, task->attempt, spec_published_.generation});
+    decide(Start{task->id, task->attempt, spec_published_.generation, task->starts - 1});
   if (task->phase == Phase::kStopping) decide(Stop{task->id, task->attempt, timeouts_.stop});
 }
 

@@ -47,6 +47,7 @@ struct Task {
   Outcome outcome = Outcome::kNone;
   int attempt = 1;            // of the current or last run
   int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
+  int starts = 0;             // of its command, the current one too
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
   job::Address address;          // port 0: has not reported

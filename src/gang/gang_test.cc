@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "gang/gang_driver.h"
 #include "job/test_tasks.h"
 
@@ -238,6 +240,39 @@ TEST(GangTest, PortLostWhileStoppingForARestartIsAskedForAnew) {
   EXPECT_EQ(driver.reported(job::kWorker1, {"host-worker", 50'001}), "");
   EXPECT_EQ(driver.reported(job::kWorker0, {"host-worker", 50'000}),
             "publish 2; start@2 w0#2 w1#2");
+}
+
+// GANGRUN_RESTARTS was the job's count of restarts that count: 0 in the second run after a lost
+// node. A place that is lost before the command has begun is no run.
+TEST(GangTest, TellsATaskHowOftenItWasStartedBefore) {
+  Driver driver(two_workers(0, job::RestartScope::kTask));
+  const auto told = [&driver] {
+    std::map<job::TaskId, int> restarts;
+    for (const Decision& decision : driver.decisions()) {
+      if (const auto* start = std::get_if<Start>(&decision))
+        restarts[start->task] = start->restarts;
+    }
+    return restarts;
+  };
+  using Restarts = std::map<job::TaskId, int>;
+  driver.step(Begin{});
+  driver.allocated(job::kWorker1);
+  driver.agent_ended(job::kWorker1, false);
+  for (const job::TaskId& task : {job::kWorker0, job::kWorker1}) {
+    driver.allocated(task);
+    driver.reported(task);
+  }
+  EXPECT_EQ(told(), (Restarts{{job::kWorker0, 0}, {job::kWorker1, 0}}));
+  for (const job::TaskId& task : {job::kWorker0, job::kWorker1}) driver.started(task);
+  driver.agent_ended(job::kWorker1, false);
+  driver.allocated(job::kWorker1);
+  driver.reported(job::kWorker1);
+  EXPECT_EQ(told(), (Restarts{{job::kWorker1, 1}}));
+  EXPECT_EQ(driver.gang().restarts_used(), 0);
+  // It may not have heard of it.
+  driver.session_lost(job::kWorker1);
+  driver.reattached(job::kWorker1);
+  EXPECT_EQ(told(), (Restarts{{job::kWorker1, 1}}));
 }
 
 TEST(GangTest, RestartsThatDoNotCountHaveALimitToo) {

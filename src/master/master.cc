@@ -200,7 +200,7 @@ void Master::Impl::obey(const gang::Publish& decision) {
 void Master::Impl::obey(const gang::Start& decision) {
   if (settings_.direct != nullptr) return run_direct(decision);
   // Without a session the gang hears of its loss, and decides again when it is back.
-  (void)server_.send_start(decision.task, decision.attempt, gang_.restarts_used());
+  (void)server_.send_start(decision.task, decision.attempt, decision.restarts);
 }
 
 void Master::Impl::obey(const gang::Stop& decision) {

@@ -25,7 +25,7 @@ void Master::Impl::run_direct(const gang::Start& decision) {
   if (!direct_cluster_ || direct_cluster_->generation != gang_.cluster_spec().generation) {
     direct_cluster_ = std::make_shared<const job::ClusterSpec>(gang_.cluster_spec());
   }
-  const auto make = [this, direct, cluster = direct_cluster_, restarts = gang_.restarts_used()] {
+  const auto make = [this, direct, cluster = direct_cluster_, restarts = decision.restarts] {
     return direct_variables(settings_.spec, settings_.job_id, *cluster, direct, restarts);
   };
   const auto variables = make();

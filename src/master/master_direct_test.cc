@@ -241,6 +241,8 @@ TEST_F(MasterDirectTest, ALostRunGetsAnotherSlotAndUsesUpNoRestart) {
   place_.take_away(kSecond);
   wait("the next run of it", [this] { return place_.runs[kSecond].size() == 2; });
   EXPECT_EQ(master_->status().restarts_used, 0);
+  EXPECT_EQ(place_.runs[kSecond].front().environment().at("GANGRUN_RESTARTS"), "0");
+  EXPECT_EQ(place_.runs[kSecond].back().environment().at("GANGRUN_RESTARTS"), "1");
 }
 
 TEST_F(MasterDirectTest, WhatCannotBeRunIsToldAsAFailure) {

@@ -195,7 +195,7 @@ struct AliveMessage {
 
 struct StartMessage {
   int attempt = 1;
-  int restarts = 0;  // how often this job's tasks were started again
+  int restarts = 0;  // how often this job has started this task before
   job::ClusterSpec cluster_spec;
 
   friend bool operator==(const StartMessage&, const StartMessage&) = default;
