@@ -27,10 +27,6 @@ namespace {
 
 // What the last kill may take before the agent goes all the same, and its guardian goes on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
-// What the outputs of a run may take beyond its grace, and what has come whole by then: less than
-// the gang allows (Gang::Limits::kill_allowance).
-constexpr std::chrono::seconds kOutputsAllowance(5);
-constexpr std::chrono::seconds kLastOutputs(3);
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
@@ -120,13 +116,8 @@ void Agent::open_session() {
   };
   callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
-  const auto over = [this](const std::string& reason) {
-    gave_up_because_ = reason;
-    phases_.session_lost();
-    end(std::chrono::milliseconds(0));
-  };
-  callbacks.on_lost = over;
-  callbacks.on_refused = over;
+  callbacks.on_lost = [this](const std::string& reason) { give_up(reason, true); };
+  callbacks.on_refused = [this](const std::string& reason) { give_up(reason, false); };
   const net::Endpoint endpoint =
       config_.socket_path.empty()
           ? net::Endpoint::on_tls(config_.master_host, config_.master_port, config_.fingerprint)
@@ -155,6 +146,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   job::ExitReport report;
   report.why = {
       .reason = job::Reason::kCouldNotStart, .code = 127, .detail = started.error().message};
+  run_end_ = job::RunEnd{message.attempt, report};
   session_->exited(std::move(report), loop_.now());
   if (!hold_ports_again()) session_->set_address(address(), more_ports());
 }
@@ -175,6 +167,8 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   phases_.started();
   notice_.begin_run(loop_.now());
   run_started_at_ = loop_.now();
+  run_attempt_ = message.attempt;
+  run_end_.reset();
   progress_.begin_run();
   figures_.begin_run();
   base::remove_if_there(result_path_);
@@ -300,132 +294,6 @@ void Agent::on_tokens(const base::Secret& file) {
   }
 }
 
-// Everything of the run is dead by now.
-void Agent::on_run_ended(job::ExitReport report) {
-  const job::Address reported = address();
-  run_.reset();
-  rendezvous_.reset();
-  if (runs_image()) remove_environments(config_);
-  const PortEnd ports = port_end(report);
-  const RunCircumstances known{.has_notice = notice_.is_pending(loop_.now()),
-                               .agent_ends_for = end_reason_,
-                               .lost_port = ports.lost};
-  switch (judge(report, known)) {
-    case PortsNext::kNothing: break;
-    case PortsNext::kHoldAgain:
-      if (!ports.words.empty()) report.why.detail = ports.words;
-      // An end of its own counts as what it is; the others learn of the port when it starts again.
-      if (!hold_ports_again()) report.port_lost = phases_.is_stop_asked();
-      break;
-    case PortsNext::kTakeOthers:
-      report.why.detail = ports.words;
-      take_other_ports();
-      break;
-  }
-  last_run_ = LastRun{std::move(report), loop_.now(), reported};
-  act(phases_.run_ended());
-}
-
-void Agent::send_result() {
-  tell_figures();
-  base::remove_if_there(figures_.path());
-  auto opened = open_result(result_path_);
-  if (!opened.ok()) {
-    lose_result(opened.error().message);
-    return keep_outputs();
-  }
-  if (opened->size == 0) return keep_outputs();
-  upload_.emplace(std::move(opened->file), opened->size,
-                  [this](registry::ResultMessage part) { session_->result(std::move(part)); });
-  upload_->begin(loop_.now());
-  after_result_part();
-}
-
-void Agent::after_result_part() {
-  if (!upload_->is_over()) {
-    const base::Instant now = loop_.now();
-    base::Instant limit = now + kResultPartTimeout;
-    if (upload_by_) limit = std::min(limit, *upload_by_);
-    upload_limit_ = loop_.at(limit, [this, left = limit - now] {
-      upload_->give_up(base::format("it could not be sent in {}", base::to_words(left)));
-      after_result_part();
-    });
-    return;
-  }
-  upload_limit_.reset();
-  if (!upload_->trouble().empty()) lose_result(upload_->trouble());
-  upload_.reset();
-  base::remove_if_there(result_path_);
-  keep_outputs();
-}
-
-void Agent::keep_outputs() {
-  if (!outputs_.keep || are_outputs_on_way_) return act(phases_.result_over());
-  are_outputs_on_way_ = true;
-  limit_outputs();
-  outputs_.keep([this, turn = ++outputs_turn_](std::string lost, const std::string& missing) {
-    if (are_outputs_on_way_ && turn == outputs_turn_) on_outputs_kept(std::move(lost), missing);
-  });
-}
-
-// What has come whole by then is kept, which may take a moment.
-void Agent::limit_outputs() {
-  if (!are_outputs_on_way_ || !outputs_by_) return;
-  outputs_limit_ = loop_.at(*outputs_by_, [this] { cut_outputs_short(); });
-}
-
-void Agent::cut_outputs_short() {
-  outputs_limit_ = loop_.after(
-      kLastOutputs, [this] { on_outputs_kept("the time that the task has to stop is over", {}); });
-  outputs_.cut_short();
-}
-
-void Agent::on_outputs_kept(std::string lost, const std::string& missing) {
-  outputs_limit_.reset();
-  are_outputs_on_way_ = false;
-  if (!missing.empty()) tell_in_log(base::format("gangrun: outputs: {}", missing));
-  if (!lost.empty()) tell_in_log(base::format("gangrun: outputs were not all kept: {}", lost));
-  last_run_->report.lost_outputs = std::move(lost);
-  act(phases_.result_over());
-}
-
-void Agent::limit_run(std::chrono::milliseconds grace) {
-  outputs_by_ =
-      std::min(outputs_by_.value_or(base::Instant::max()), loop_.now() + grace + kOutputsAllowance);
-  run_->stop(grace);
-}
-
-// The run's end counts as what it is.
-void Agent::lose_result(std::string_view why) {
-  tell_in_log(base::format("gangrun: the result was not kept: {}", why));
-}
-
-// Among the task's own lines, for who reads its log and for who follows the job.
-void Agent::tell_in_log(const std::string& line) {
-  const std::string path = config_.log_prefix + ".err";
-  const auto file = base::open_file(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
-  const auto written =
-      file.ok() ? base::write_all(file->get(), line + "\n", path) : base::Result<>(file.error());
-  if (!written.ok()) logger_.warning("{}: {}", line, written.error().message);
-  session_->log(registry::Stream::kErr, line);
-}
-
-void Agent::tell_end() {
-  upload_.reset();
-  upload_limit_.reset();
-  if (std::exchange(are_outputs_on_way_, false)) {
-    outputs_limit_.reset();
-    outputs_.cut_short();
-    last_run_->report.lost_outputs = "the task was ended while they were written";
-  }
-  LastRun ended = *std::exchange(last_run_, std::nullopt);
-  if (session_) {
-    session_->exited(std::move(ended.report), ended.at);
-    if (address() != ended.address) session_->set_address(address(), more_ports());
-  }
-  act(phases_.end_told());
-}
-
 void Agent::tell_figures() {
   auto changed = figures_.changed();
   if (!changed.ok()) {
@@ -473,6 +341,14 @@ void Agent::end_by_signal(int number) {
     forget_master();
   }
   end(config_.spec.timeouts.stop);
+}
+
+// A task that has ended is not lost with its master, and its result only where that was on its way.
+void Agent::give_up(const std::string& reason, bool lost_master) {
+  if (upload_) lose_result(reason);
+  last_words_ = job::LastWords{reason, lost_master, run_end_};
+  phases_.session_lost();
+  end(std::chrono::milliseconds(0));
 }
 
 void Agent::forget_master() {

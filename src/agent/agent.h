@@ -20,6 +20,7 @@
 #include "agent/user_run.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "job/last_words.h"
 #include "net/event_loop.h"
 #include "process/containment.h"
 #include "process/port_holds.h"
@@ -67,8 +68,8 @@ class Agent {
   void end_because(std::string reason);
   // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
   [[nodiscard]] int exit_status() const { return exit_status_; }
-  // Why it ended without its master; empty where the master knows of the end.
-  [[nodiscard]] const std::string& gave_up_because() const { return gave_up_because_; }
+  // Where it ended without its master, why; none where the master knows of the end.
+  [[nodiscard]] const std::optional<job::LastWords>& last_words() const { return last_words_; }
 
  private:
   base::Result<> hold_ports();
@@ -110,6 +111,7 @@ class Agent {
   [[nodiscard]] registry::HeartbeatMessage heartbeat();
   // How the task ends now is no end of its own: the master hears of the agent's from its place.
   void forget_master();
+  void give_up(const std::string& reason, bool lost_master);
   void leave(bool with_farewell);
   // What has been decided to be next.
   void act(TaskPhases::Next next, std::chrono::milliseconds grace = {});
@@ -147,7 +149,9 @@ class Agent {
   base::Instant run_started_at_;
   Progress progress_;
   std::string end_reason_;  // that the master cannot know
-  std::string gave_up_because_;
+  std::optional<job::LastWords> last_words_;
+  int run_attempt_ = 0;
+  std::optional<job::RunEnd> run_end_;  // of that one, by itself
   int exit_status_ = 0;
   net::Watch guardian_watch_;
   std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others

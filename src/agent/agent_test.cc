@@ -43,7 +43,7 @@ int run_agent(const process::Containment& containment, const registry::AgentConf
                                           [&agent](int number) { agent.end_by_signal(number); });
   if (!endings.ok() || !agent.start().ok()) return kDidNotBegin;
   loop.run();
-  return agent.gave_up_because().empty() ? agent.exit_status() : kGaveUp;
+  return agent.last_words() ? kGaveUp : agent.exit_status();
 }
 
 // An agent in a process of its own, with its guardian, and the registry that it reports to.

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
 #include "job/exit_report.h"
 #include "job/task_id.h"
 #include "job/why.h"
@@ -18,6 +22,17 @@ struct Exited {
   friend bool operator==(const Exited&, const Exited&) = default;
 };
 
+// The same, of an agent whose task is known.
+struct RunEnd {
+  int attempt = 0;
+  ExitReport report;
+
+  friend bool operator==(const RunEnd&, const RunEnd&) = default;
+};
+
+base::Json to_json(const RunEnd& end);
+base::Result<RunEnd> run_end_from_json(const base::Json& json);
+
 // A task's agent, or the slot that stands for one, is gone, and with it everything that it had
 // started.
 struct AgentEnded {
@@ -25,6 +40,8 @@ struct AgentEnded {
   int attempt = 0;
   Why why = {.reason = Reason::kAgentEnded};
   base::Instant ended_at;
+  // What its run had come to before, where it could not tell its master.
+  std::optional<RunEnd> run{};
 
   friend bool operator==(const AgentEnded&, const AgentEnded&) = default;
 };

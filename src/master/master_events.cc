@@ -30,6 +30,8 @@ void Master::Impl::on(const cluster::PreemptionNotice& event) {
 void Master::Impl::on(const job::AgentEnded& event) {
   facts_[event.task].preempted_at.reset();
   note_lost_outputs(event.task);
+  if (event.run)
+    handle(job::Exited{event.task, event.run->attempt, event.run->report, event.ended_at});
   handle(event);
 }
 

@@ -31,6 +31,7 @@
 #include "cluster/yarn/node/task_outputs.h"
 #include "cluster/yarn/node/yarn_master.h"
 #include "job/choice.h"
+#include "job/last_words.h"
 #include "job/spec_names.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
@@ -236,7 +237,13 @@ base::Result<process::Containment> contain(const Arguments& arguments) {
                            .removed_at_end = arguments.scratch});
 }
 
-// The status of the program; an error is why the agent ended without its master's knowledge.
+void leave_words(const Arguments& arguments, const job::LastWords& words, base::Logger& logger) {
+  logger.error("{}", words.why);
+  if (arguments.words_fd < 0) return;
+  (void)base::write_all(arguments.words_fd, job::to_text(words), "who started the agent");
+}
+
+// The status of the program; an error is why no agent came to be.
 base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_TRY(enter_network(arguments.network_fd));
   GANGRUN_ASSIGN(const auto companion, companion_of(arguments));
@@ -274,7 +281,10 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   tell_up(arguments.told_fd);
   loop.run();
   remove_scratch(arguments.scratch, containment);
-  if (!agent.gave_up_because().empty()) return base::unavailable(agent.gave_up_because());
+  if (agent.last_words()) {
+    leave_words(arguments, *agent.last_words(), logger);
+    return 1;
+  }
   return agent.exit_status();
 }
 
@@ -282,10 +292,7 @@ int run(const Arguments& arguments, base::Logger& logger) {
   process::raise_open_file_limit();
   const auto status = run_agent(arguments, logger);
   if (status.ok()) return *status;
-  logger.error("{}", status.error().message);
-  if (arguments.words_fd >= 0) {
-    (void)base::write_all(arguments.words_fd, status.error().message, "who started the agent");
-  }
+  leave_words(arguments, {.why = status.error().message, .run = std::nullopt}, logger);
   return 1;
 }
 

@@ -14,6 +14,7 @@
 #include "cluster/kept/agent_processes.h"
 #include "cluster/local/agent_start.h"
 #include "cluster/local/gpu_locks.h"
+#include "job/last_words.h"
 #include "process/child.h"
 #include "process/foreign_process.h"
 #include "process/pipe.h"
@@ -31,19 +32,23 @@ constexpr std::chrono::seconds kKillWait(10);
 
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} * 1024;
 
+constexpr std::size_t kMaxWordsBytes = std::size_t{256} << 10U;
 // No more of what an agent says is told.
 constexpr std::size_t kMaxWords = 2000;
 
-// Of an agent: `words` is what it wrote where it gave up.
-job::Why why_ended(const process::Exit& exit, const base::UniqueFd& words) {
-  job::Why why = job::why_of(exit.end());
-  if (why.reason != job::Reason::kOutOfMemory) why.reason = job::Reason::kAgentEnded;
-  std::string said(kMaxWords, '\0');
-  const ssize_t got = ::pread(words.get(), said.data(), said.size(), 0);
-  said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+// `words` is what the agent wrote where it gave up.
+void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::AgentEnded& ended) {
+  ended.why = job::why_of(exit.end());
+  if (ended.why.reason != job::Reason::kOutOfMemory) ended.why.reason = job::Reason::kAgentEnded;
+  std::string text(kMaxWordsBytes, '\0');
+  const ssize_t got = ::pread(words.get(), text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (text.empty()) return;
+  job::LastWords said = job::last_words_from(text);
   // More than the status with which it says so.
-  if (!said.empty()) return {.reason = why.reason, .detail = std::move(said)};
-  return why;
+  ended.why = {.reason = said.lost_master ? job::Reason::kMasterLost : ended.why.reason,
+               .detail = said.why.substr(0, kMaxWords)};
+  ended.run = std::move(said.run);
 }
 
 bool is_in_starter(pid_t agent) {
@@ -271,7 +276,7 @@ void LocalCluster::on_ended(const std::string& key, const std::optional<process:
   job::AgentEnded ended{.task = agent.first, .attempt = agent.second, .ended_at = loop_.now()};
   const Agent& known = *agents_.at(agent);
   if (exit) {
-    ended.why = why_ended(*exit, known.words);
+    tell_how(*exit, known.words, ended);
   } else {
     ended.why.reason =
         known.in_starter == 0 ? job::Reason::kCouldNotStart : job::Reason::kAgentEnded;
@@ -346,7 +351,7 @@ void LocalCluster::reap(const AgentKey& key) {
   if (!is_child) {
     // Only its parent, an earlier master, could have learned how.
   } else if (exit.ok()) {
-    ended.why = why_ended(**exit, found->second->words);
+    tell_how(**exit, found->second->words, ended);
   } else {
     ended.why.detail = exit.error().message;
   }

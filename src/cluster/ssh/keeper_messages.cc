@@ -177,6 +177,7 @@ Json json_of(const EndedMessage& each) {
   json["why"] = job::to_json(each.why);
   json["out_size"] = each.out_size;
   json["error_size"] = each.error_size;
+  if (each.run) json["run"] = job::to_json(*each.run);
   return json;
 }
 
@@ -323,13 +324,16 @@ Result<KeeperMessage> read_allocated(const KeeperReader& reader) {
 }
 
 Result<KeeperMessage> read_ended(const KeeperReader& reader) {
-  GANGRUN_TRY(reader.only({"agent", "why", "out_size", "error_size"}));
+  GANGRUN_TRY(reader.only({"agent", "why", "out_size", "error_size", "run"}));
   EndedMessage ended;
   GANGRUN_ASSIGN(ended.agent, reader.get<std::uint32_t>("agent"));
   GANGRUN_ASSIGN(const base::Json why, reader.part("why"));
   GANGRUN_ASSIGN(ended.why, job::why_from_json(why));
   GANGRUN_ASSIGN(ended.out_size, reader.get<std::uint64_t>("out_size"));
   GANGRUN_ASSIGN(ended.error_size, reader.get<std::uint64_t>("error_size"));
+  if (const auto run = reader.part("run"); run.ok()) {
+    GANGRUN_ASSIGN(ended.run, job::run_end_from_json(*run));
+  }
   return KeeperMessage(std::move(ended));
 }
 

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "cluster/found_outputs.h"
 #include "job/choice.h"
+#include "job/ends.h"
 #include "job/gpus.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -194,6 +195,7 @@ struct EndedMessage {
   job::Why why;
   std::uint64_t out_size = 0;
   std::uint64_t error_size = 0;
+  std::optional<job::RunEnd> run{};  // what the agent could not tell its master
 };
 
 // Logs of these agents were removed there: what they write from now on comes no more. Or the whole

@@ -264,11 +264,11 @@ void SshCluster::stop(const job::TaskId& task, int attempt, std::chrono::millise
   agent.host->link->send(MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = grace})});
 }
 
-void SshCluster::ended(const Key& key, job::Why why) {
+void SshCluster::ended(const Key& key, job::Why why, std::optional<job::RunEnd> run) {
   const auto found = agents_.find(key);
   if (found->second->host != nullptr) slots_.give_back(found->second->host->index);
   agents_.erase(found);
-  emit(job::AgentEnded{key.first, key.second, std::move(why), loop_.now()});
+  emit(job::AgentEnded{key.first, key.second, std::move(why), loop_.now(), std::move(run)});
   look_for_places();
 }
 

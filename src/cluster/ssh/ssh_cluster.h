@@ -96,7 +96,7 @@ class SshCluster final : public Cluster {
   [[nodiscard]] std::set<std::string> unusable_hosts() const;
   void send_start(Agent& agent);
   void send_adopt(Agent& agent);
-  void ended(const Key& key, job::Why why);
+  void ended(const Key& key, job::Why why, std::optional<job::RunEnd> run = {});
 
   void on_up(Host& host);
   void ping();

@@ -409,7 +409,7 @@ void SshCluster::on(Host& host, const EndedMessage& message) {
   for (std::string* said : {&why.detail, &why.told}) {
     if (!said->empty()) *said = base::their_words(*said);
   }
-  ended(key, std::move(why));
+  ended(key, std::move(why), message.run);
 }
 
 // It ends by itself then. A host that has no room for the job will have none the next time.

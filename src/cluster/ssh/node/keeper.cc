@@ -321,7 +321,7 @@ void Keeper::on_event(const cluster::Event& event) {
             look_for_gone_logs();
             agents_[*number].has_ended = true;
             const auto [out, error] = logs_.sizes(*number);
-            tell(cluster::EndedMessage{*number, each.why, out, error});
+            tell(cluster::EndedMessage{*number, each.why, out, error, each.run});
             tell_logs();
           },
       },
