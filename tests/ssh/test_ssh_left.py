@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 
 from ssh_job import LIMIT_S, wait_for_nothing
 from waiting import wait_until
@@ -91,3 +92,22 @@ def test_the_next_login_removes_what_killed_logins_have_left(make_sshds, start, 
         os.utime(path, (0, 0))
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
     assert not mark.exists() and not part.exists()
+
+
+def test_what_cannot_be_removed_is_said_and_rm_asks_for_it(make_sshds, run_on_ssh, run_gangrun):
+    """The job ended without a word, and `rm` said that it was removed."""
+    sshds = make_sshds(1)
+    (name,) = sshds.hosts.names
+    # As a file of root that a container has left in an ordinary user's folder.
+    command = f'for folder in {sshds.cache(name)}/gangrun/jobs/*/logs; do : > "$folder/fixed"; chattr +i "$folder/fixed"; done'
+    done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", command)
+    (folder,) = sshds.cache(name).glob("gangrun/jobs/*")
+    try:
+        assert done.status == 0, done.stderr
+        assert f"host {name} may still have {folder}: " in done.stderr and "Operation not permitted" in done.stderr, done.stderr
+        removed = run_gangrun("rm", "--yes", "last")
+        assert removed.status == 7 and f"host {name} still has {folder}: " in removed.stderr, removed
+    finally:
+        subprocess.run(["chattr", "-i", folder / "logs/fixed"], check=True, timeout=LIMIT_S)
+    assert run_gangrun("rm", "--yes", "last").status == 0
+    assert not folder.exists()

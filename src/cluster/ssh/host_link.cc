@@ -58,6 +58,19 @@ bool read_some(int fd, std::string& into) {
   return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+base::Error unconfirmed() {
+  return base::unavailable("it did not say that the job's folder is removed");
+}
+
+std::optional<base::Result<>> last_word_in(const base::Json& message) {
+  const auto op = base::json_member<std::string>(message, "op");
+  if (op.ok() && *op == "leaving") return base::Result<>(unconfirmed());
+  if (!op.ok() || *op != "removed") return std::nullopt;
+  const auto left = base::json_member_or<std::string>(message, "left", "");
+  if (left.ok() && left->empty()) return base::Result<>();
+  return base::Result<>(base::unavailable(base::their_words(left.ok() ? *left : "")));
+}
+
 std::string new_marker() { return "gangrun-" + net::to_hex(net::random_bytes(8)); }
 
 }  // namespace
@@ -384,38 +397,35 @@ void HostLink::finish(base::Instant deadline) {
   input_.reset();
 }
 
-bool HostLink::wait_for_end(base::Instant deadline) {
-  if (!ssh_ || ssh_->reaped()) return true;
+base::Result<> HostLink::wait_for_end(base::Instant deadline) {
+  if (!ssh_ || ssh_->reaped()) return unconfirmed();
   // Of what the host still says only its last word counts. ssh would wait for all to be read, and
   // for whatever else the login has left there.
   std::string rest;
   while (output_.valid() && process::wait_readable(output_.get(), deadline) &&
          read_some(output_.get(), rest)) {
     frames_.add(std::exchange(rest, {}));
-    const LastWord last = last_word();
-    if (last == LastWord::kNone) continue;
+    const auto last = last_word();
+    if (!last) continue;
     (void)ssh_->signal_group(SIGKILL);
     (void)ssh_->wait(loop_.now() + kEndLimit);
-    return last == LastWord::kEnded;
+    return *last;
   }
-  return ssh_->wait(deadline).ok();
+  (void)ssh_->wait(deadline);
+  return unconfirmed();
 }
 
-HostLink::LastWord HostLink::last_word() {
+std::optional<base::Result<>> HostLink::last_word() {
   while (true) {
     const auto frame = frames_.next();
-    if (!frame.ok() || !*frame) return LastWord::kNone;
-    const LastWord word = std::visit(
-        base::Overloaded{[](const MessageFrame& each) {
-                           const auto op = base::json_member<std::string>(each.message, "op");
-                           if (op.ok() && *op == "removed") return LastWord::kEnded;
-                           return op.ok() && *op == "leaving" ? LastWord::kGone : LastWord::kNone;
-                         },
+    if (!frame.ok() || !*frame) return std::nullopt;
+    auto word = std::visit(
+        base::Overloaded{[](const MessageFrame& each) { return last_word_in(each.message); },
                          [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
-                           return LastWord::kNone;
+                           return std::optional<base::Result<>>();
                          }},
         **frame);
-    if (word != LastWord::kNone) return word;
+    if (word) return word;
   }
 }
 

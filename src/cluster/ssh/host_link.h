@@ -80,14 +80,13 @@ class HostLink {
   [[nodiscard]] std::size_t unsent_bytes() const { return out_.size() - out_begin_; }
 
   // Without the loop: sends what waits and ends the keeper's input, and then waits until the keeper
-  // says that it has ended the job, or ssh ends. Then there is no ssh any more.
+  // says that it has ended the job, or ssh ends. Then there is no ssh any more. An error: it has
+  // not said so, or what is still there.
   void finish(base::Instant deadline);
-  bool wait_for_end(base::Instant deadline);
+  base::Result<> wait_for_end(base::Instant deadline);
 
  private:
   enum class State { kDown, kShell, kHello, kUp };
-  // Of a keeper: that it has done all, or that it does no more.
-  enum class LastWord { kNone, kEnded, kGone };
 
   base::Result<> start_ssh();
   void queue(std::string_view bytes);
@@ -103,7 +102,8 @@ class HostLink {
   [[nodiscard]] std::string end_sentence(const base::Result<std::optional<process::Exit>>& exit);
   void down(std::string sentence, bool can_pass);
   void fail(std::string sentence);
-  LastWord last_word();
+  // Of a keeper: that it has done all, or what it has not; none: it has not said its last word.
+  std::optional<base::Result<>> last_word();
 
   net::EventLoop& loop_;
   const std::string host_;

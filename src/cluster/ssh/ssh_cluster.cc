@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
 
 namespace gangrun::cluster {
@@ -64,11 +65,15 @@ SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_p
   ping();
 }
 
-SshCluster::~SshCluster() {
+SshCluster::~SshCluster() { (void)end(); }
+
+base::Result<> SshCluster::end() {
+  if (std::exchange(is_ended_, true)) return {};
   const base::Instant deadline = loop_.now() + kEndLimit;
   const base::Instant silent_deadline = loop_.now() + kSilentEndLimit;
   // Whether it answers is known by now, and not asked again.
   std::vector<std::pair<Host*, base::Instant>> told;
+  std::vector<std::string> left;
   for (const auto& host : hosts_) {
     if (!host->link->is_up()) continue;
     told.emplace_back(host.get(), is_silent(*host) ? silent_deadline : deadline);
@@ -79,11 +84,18 @@ SshCluster::~SshCluster() {
     host->is_clear = kept == Kept::kNothing;
   }
   for (const auto& [host, limit] : told) {
-    if (host->link->wait_for_end(limit)) continue;
+    const auto ended = host->link->wait_for_end(limit);
+    if (ended.ok()) continue;
     host->is_clear = false;
-    logger_.error("host {} does not say that the job's folder is removed", host->name());
+    host->left = base::format("host {} may still have {}: {}", host->name(), host->folder_path,
+                              ended.error().message);
+    logger_.error("{}", host->left);
+    left.push_back(host->left);
   }
   record_hosts();
+  if (left.empty()) return {};
+  return base::unavailable(
+      base::format("{}; `gangrun rm {}` removes it", base::join(left, "; "), options_.job_id));
 }
 
 void SshCluster::emit(Event event) {

@@ -71,6 +71,9 @@ class SshCluster final : public Cluster {
              Options options);
   ~SshCluster() override;
 
+  // Ends the job on all hosts, once; the last call. An error: what may be left on which of them,
+  // for the user.
+  base::Result<> end();
   void on_event(std::function<void(Event)> listener) override { listener_ = std::move(listener); }
   void start(const job::TaskId& task, int attempt, Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
@@ -178,6 +181,7 @@ class SshCluster final : public Cluster {
   bool released_;                      // what is not adopted by now, need not go on
   std::string waits_for_;              // what was last told
   std::set<std::string> broken_logs_;  // that could not be written
+  bool is_ended_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 

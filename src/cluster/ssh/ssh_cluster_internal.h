@@ -94,6 +94,7 @@ struct SshCluster::Host {
   // What it is told at the end; it has not been asked, or has not brought all.
   Kept kept = Kept::kWritten;
   bool is_clear = false;  // it has said that nothing is left there
+  std::string left;       // after the end: what may be
 
   [[nodiscard]] const std::string& name() const { return link->host(); }
 };

@@ -50,8 +50,9 @@ Rest SshCluster::rest_of(const Host& host) {
 void SshCluster::record_hosts() const {
   std::vector<HostRecord> records;
   for (const auto& host : hosts_) {
-    // What they have of their own goes within a day, whatever happens.
-    if (host->run_folder.empty() || host->works_here.value_or(false) || host->is_clear) continue;
+    if (host->run_folder.empty() || host->is_clear) continue;
+    // What has nothing of the tasks' goes within a day, whatever happens.
+    if (host->works_here.value_or(false) && host->left.empty()) continue;
     records.push_back({host->name(), host->run_folder, host->folder_path,
                        host->works_here.value_or(false), rest_of(*host), host->report.left_bytes,
                        bring_of(*host).names});

@@ -142,8 +142,14 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   options.output_folder = paths.outputs();
   options.hosts_file = paths.hosts();
   GANGRUN_ASSIGN(options.files, host_files(input.spec, input.launch.working_folder));
-  return std::unique_ptr<cluster::Cluster>(std::make_unique<cluster::SshCluster>(
-      input.loop, input.logger, std::move(links_), std::move(options)));
+  auto made = std::make_unique<cluster::SshCluster>(input.loop, input.logger, std::move(links_),
+                                                    std::move(options));
+  cluster_ = made.get();
+  return std::unique_ptr<cluster::Cluster>(std::move(made));
+}
+
+Result<> SshBackend::clear(net::EventLoop& /*loop*/) {
+  return cluster_ == nullptr ? Result<>() : cluster_->end();
 }
 
 }  // namespace gangrun::client

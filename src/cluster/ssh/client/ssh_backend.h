@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cluster/ssh/host_links.h"
+#include "cluster/ssh/ssh_cluster.h"
 #include "host/backend.h"
 
 namespace gangrun::client {
@@ -37,11 +38,13 @@ class SshBackend final : public host::Backend {
   void settle(const job::JobSpec& spec, master::Settings& settings) const override;
   base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                                master::Settings& settings) override;
+  base::Result<> clear(net::EventLoop& loop) override;
 
  private:
   std::string agent_program_;
   std::string working_folder_;
   std::unique_ptr<cluster::HostLinks> links_;
+  cluster::SshCluster* cluster_ = nullptr;  // the master's, which outlives every call of clear()
 };
 
 }  // namespace gangrun::client

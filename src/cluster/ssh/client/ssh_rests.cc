@@ -258,7 +258,7 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
   link.send(cluster::MessageFrame{cluster::to_json(cluster::EndMessage{kept})});
   link.finish(deadline);
   ended.record->rest = cluster::Rest::kNothing;
-  if (link.wait_for_end(deadline) && kept == cluster::Kept::kNothing) ended.record.reset();
+  if (link.wait_for_end(deadline).ok() && kept == cluster::Kept::kNothing) ended.record.reset();
   return ended;
 }
 

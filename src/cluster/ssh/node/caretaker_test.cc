@@ -140,7 +140,7 @@ TEST_F(CaretakerTest, LeavesTheFolderToAnotherKeeper) {
 }
 
 TEST_F(CaretakerTest, IsOverWithAFolderThatIsGone) {
-  folder_->remove(base::soon());
+  EXPECT_TRUE(folder_->remove(base::soon()).ok());
   kill_keeper();
   take_care();
   EXPECT_FALSE(is_there());

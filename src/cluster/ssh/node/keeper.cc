@@ -91,7 +91,7 @@ void Keeper::write() {
   out_.erase(0, static_cast<std::size_t>(put));
   if (!out_.empty()) return;
   writable_.reset();
-  if (is_refused_) return end(cluster::Kept::kWritten);
+  if (is_refused_) return (void)end(cluster::Kept::kWritten);
   tell_logs();
   if (outputs_) outputs_->send(kMaxWaiting);
 }
@@ -207,10 +207,8 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
           },
           [&](const cluster::BringMessage& each) { return bring(each); },
           [&](const cluster::EndMessage& each) {
-            return done([&] {
-              end(each.kept);
-              say_last(cluster::RemovedMessage{});
-            });
+            return done(
+                [&] { say_last(cluster::RemovedMessage{.folders = 0, .left = end(each.kept)}); });
           },
           [&](const cluster::RemoveMessage& each) { return remove(each); },
           [&](const cluster::MessageOfAHost auto& /*each*/) -> Result<> {

@@ -64,17 +64,20 @@ Result<> Keeper::open_kept(const std::string& run_folder) {
   return {};
 }
 
-// The client is done with the job. It kills what is left, as its own machine's cluster would.
-void Keeper::end(cluster::Kept kept) {
+// The client is done with the job. It kills what is left, as its own machine's cluster would. What
+// cannot be removed: empty where nothing is to be there any more.
+std::string Keeper::end(cluster::Kept kept) {
   has_client_ = false;
   cluster_.reset();
   relay_.reset();
-  if (is_of_the_past_ && kept == cluster::Kept::kWritten) return loop_.stop();
+  loop_.stop();
+  if (is_of_the_past_ && kept == cluster::Kept::kWritten) return {};
   const bool is_kept = kept == cluster::Kept::kFolder ||
                        (kept == cluster::Kept::kWritten && work_ && work_->has_new());
   if (folder_ && is_kept) folder_->keep(kept == cluster::Kept::kFolder);
-  if (folder_ && !is_kept) folder_->remove(clock_.now() + kKilledLimit);
-  loop_.stop();
+  if (!folder_ || is_kept) return {};
+  const auto removed = folder_->remove(clock_.now() + kKilledLimit);
+  return removed.ok() ? std::string() : removed.error().message;
 }
 
 // The end of the connection does not tell it: another process of the login may hold that.
@@ -131,7 +134,8 @@ void Keeper::leave_if_done() {
     // Nobody is there to bring it to; a client that comes again finds it.
     const bool has_new = work_->has_new();
     if (has_new) folder_->leave();
-    if (!has_new) folder_->remove(clock_.now() + kKilledLimit);
+    // Nobody is there to hear of what cannot be removed.
+    if (!has_new) (void)folder_->remove(clock_.now() + kKilledLimit);
   }
   loop_.stop();
 }

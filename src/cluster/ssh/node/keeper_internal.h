@@ -70,7 +70,7 @@ class Keeper {
   base::Result<> remove(const cluster::RemoveMessage& message);
   base::Result<> bring(const cluster::BringMessage& message);
   base::Result<> open_kept(const std::string& run_folder);
-  void end(cluster::Kept kept);
+  std::string end(cluster::Kept kept);
   void say_last(const cluster::KeeperMessage& message);
   void lose_client(bool is_link_whole);
   void let_go();

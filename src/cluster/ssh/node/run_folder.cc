@@ -137,23 +137,27 @@ bool is_part_of_agent(std::string_view name) {
 // The lock goes last: where this is cut short, whoever finds the lock free goes on with it. A
 // process that a task has left may still write there, so it is tried until the deadline, and once
 // after that.
-void remove_with_lock(const std::string& path, base::Instant deadline) {
+base::Result<> remove_with_lock(const std::string& path, base::Instant deadline) {
   while (true) {
     const bool is_last = std::chrono::steady_clock::now() > deadline;
-    bool is_empty = true;
+    base::Result<> removed;
     std::error_code failed;
     for (const auto& entry : fs::directory_iterator(path, failed)) {
       if (entry.path().filename() == fs::path(kLock).filename()) continue;
       std::error_code kept;
       fs::remove_all(entry.path(), kept);
-      is_empty = is_empty && !kept;
+      if (kept) {
+        removed = base::unavailable(
+            base::format("{} cannot be removed: {}", entry.path().string(), kept.message()));
+      }
     }
-    if (is_empty) break;
-    if (is_last) return;
+    if (removed.ok()) break;
+    if (is_last) return removed;
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
   (void)::unlink((path + kLock).c_str());
   (void)::rmdir(path.c_str());
+  return {};
 }
 
 // A copy that nothing comes of any more was given up by its client long before.
@@ -275,16 +279,16 @@ bool RunFolder::take_back() {
   return false;
 }
 
-void RunFolder::remove(base::Instant deadline) {
+base::Result<> RunFolder::remove(base::Instant deadline) {
   while (!cluster::agent_processes(job_id_on_host_).empty()) {
     const base::Instant now = std::chrono::steady_clock::now();
-    if (now > deadline) return;
+    if (now > deadline) return base::unavailable(base::format("{}: a task lives", path_));
     // Nobody tells the end of processes that are not ours.
     (void)process::wait_any_readable({}, now + kLookAgain);
   }
   std::error_code ignored;
   if (!socket_folder_.empty()) fs::remove_all(socket_folder_, ignored);
-  remove_with_lock(path_, deadline);
+  return remove_with_lock(path_, deadline);
 }
 
 void RunFolder::leave() {
@@ -320,9 +324,8 @@ RunFolder::Removal RunFolder::remove_all(const std::string& base, const std::str
     // Another host that has the same home is asked for its own.
     if (!folder.read_holder()) continue;
     folder.read_socket_folder();
-    folder.remove(deadline);
-    if (fs::exists(folder.path_, failed)) {
-      removal.left = base::format("{}: it cannot be removed, or a task lives", folder.path_);
+    if (const auto removed = folder.remove(deadline); !removed.ok()) {
+      removal.left = removed.error().message;
     } else {
       ++removal.folders;
     }
@@ -392,7 +395,7 @@ void RunFolder::end_abandoned(const std::string& path) {
   auto folder = take(path);
   if (!folder) return;
   if (WorkFolder(path).has_new()) return folder->leave();
-  folder->remove(std::chrono::steady_clock::now());
+  (void)folder->remove(std::chrono::steady_clock::now());
 }
 
 void RunFolder::sweep(const std::string& base, base::WallTime now) {
@@ -411,7 +414,7 @@ void RunFolder::sweep(const std::string& base, base::WallTime now) {
     if (!was_left) {
       end_abandoned(path);
     } else if (auto folder = take(path)) {
-      folder->remove(std::chrono::steady_clock::now());
+      (void)folder->remove(std::chrono::steady_clock::now());
     }
   }
 }

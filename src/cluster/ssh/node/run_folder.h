@@ -46,8 +46,9 @@ class RunFolder {
   // Takes the lock again, if nobody has it.
   bool take_back();
   // All of it, with the lock held. Agents of the job that were killed have until the deadline to
-  // end; where one lives on, another keeper waits for it and removes the folder.
-  void remove(base::Instant deadline);
+  // end; where one lives on, another keeper waits for it and removes the folder. An error says what
+  // is still there, and why.
+  base::Result<> remove(base::Instant deadline);
   // Leaves it, without its logs, for a day, or until it is removed by its job's name.
   void keep(bool until_removed);
   // One that was kept of a job that is over, with its lock; none: it is not there any more.

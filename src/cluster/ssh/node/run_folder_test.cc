@@ -74,7 +74,7 @@ TEST_F(RunFolderTest, IsOursAloneAndGoesWithAllThatIsInIt) {
   EXPECT_EQ(info.st_mode & 0777U, 0700U);
   std::ofstream(folder->path() + "/work" + "/train.py") << "pass";
   std::ofstream(folder->log_prefix({"worker", 0}, 1) + ".out") << "line\n";
-  folder->remove(base::soon());
+  EXPECT_TRUE(folder->remove(base::soon()).ok());
   EXPECT_FALSE(is_there(*folder));
 }
 
@@ -96,12 +96,12 @@ TEST_F(RunFolderTest, KeepsItsLockAsLongAsAnythingElseIsInIt) {
   });
   while (!has_written) std::this_thread::yield();
   for (int i = 0; i < 100 && is_there(*folder); ++i) {
-    folder->remove(std::chrono::steady_clock::now());
+    (void)folder->remove(std::chrono::steady_clock::now());
     EXPECT_TRUE(!fs::exists(work) || fs::exists(folder->path() + "/lock"));
   }
   writes = false;
   task.join();
-  folder->remove(base::soon());
+  EXPECT_TRUE(folder->remove(base::soon()).ok());
   EXPECT_FALSE(is_there(*folder));
 }
 
@@ -143,7 +143,7 @@ TEST_F(RunFolderTest, HasASocketWithAShortPathInADeepFolder) {
   EXPECT_EQ(again->socket(), folder->socket());
   const fs::path outside = fs::path(folder->socket()).parent_path();
   EXPECT_TRUE(fs::exists(outside));
-  again->remove(base::soon());
+  EXPECT_TRUE(again->remove(base::soon()).ok());
   EXPECT_FALSE(fs::exists(outside));
 }
 
@@ -200,7 +200,7 @@ TEST_F(RunFolderTest, WhatTasksHaveWrittenStaysForADayWhereAllWereKilled) {
 TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneWasRemoved) {
   auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
   ASSERT_TRUE(folder.ok());
-  folder->remove(base::soon());
+  EXPECT_TRUE(folder->remove(base::soon()).ok());
   auto again = RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon());
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_NE(again->name(), folder->name());
@@ -219,7 +219,7 @@ TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneIsRemovedMeanwhile) {
     opened.set_value(RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon()));
   });
   wait_for_opened_lock(path(*folder) + "/lock");
-  folder->remove(base::soon());
+  EXPECT_TRUE(folder->remove(base::soon()).ok());
   folder->give_up();
   newer.join();
   const auto again = opened.get_future().get();
@@ -301,7 +301,7 @@ TEST_F(RunFolderTest, IsNotRemovedWhileAnAgentLives) {
          std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
   }
-  folder->remove(std::chrono::steady_clock::now());
+  EXPECT_FALSE(folder->remove(std::chrono::steady_clock::now()).ok());
   EXPECT_TRUE(is_there(*folder));
   folder->give_up();
   make_old(path(*folder));
