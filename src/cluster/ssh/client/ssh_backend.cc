@@ -148,7 +148,8 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   return std::unique_ptr<cluster::Cluster>(std::move(made));
 }
 
-Result<> SshBackend::clear(net::EventLoop& /*loop*/) {
+Result<> SshBackend::clear(net::EventLoop& /*loop*/,
+                           const std::function<void(const std::string&)>& /*notice*/) {
   return cluster_ == nullptr ? Result<>() : cluster_->end();
 }
 
