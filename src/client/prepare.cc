@@ -21,6 +21,7 @@
 #include "job/spec_yaml.h"
 #include "job/units.h"
 #include "net/hosts.h"
+#include "net/interfaces.h"
 
 namespace gangrun::client {
 
@@ -110,6 +111,9 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);
   if (!served.ok()) return as_bad_input(served.error());
+  // Other hosts would only say so when they are logged in to.
+  const auto wanted = net::check_wanted(spec->interface);
+  if (!wanted.ok()) return as_bad_input(wanted.error().context("interface"));
   return spec;
 }
 

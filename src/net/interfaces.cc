@@ -183,4 +183,9 @@ base::Result<ChosenAddress> choose_address(const std::vector<InterfaceAddress>& 
   return ChosenAddress{first.address, std::move(reason)};
 }
 
+base::Result<> check_wanted(const std::string& wanted) {
+  const auto network = parse_network(wanted);
+  return network.ok() ? base::Result<>() : base::Result<>(network.error());
+}
+
 }  // namespace gangrun::net

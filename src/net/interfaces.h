@@ -41,5 +41,7 @@ struct ChosenAddress {
 // ("10.0.0.0/8", "fd00::/8", or one address). The error tells what there is.
 base::Result<ChosenAddress> choose_address(const std::vector<InterfaceAddress>& addresses,
                                            const std::string& wanted);
+// Whether `wanted` could be one of some host's: an error where it would be a network, and is none.
+base::Result<> check_wanted(const std::string& wanted);
 
 }  // namespace gangrun::net

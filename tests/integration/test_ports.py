@@ -287,6 +287,8 @@ def test_ipv6_loopback_and_the_reason_for_the_address(run_gangrun, tmp_path):
     (["--interface", "none0"], "interface: no interface 'none0' is up and has an address; allowed: an interface or "
                                "network of lo 127.0.0.1"),
     (["--interface", "198.51.100.0/24"], "interface: no interface that is up has an address in 198.51.100.0/24; allowed: "),
+    (["--interface", "fd00::/129", "--on", "ssh", "--hosts", "a,b"], "interface: 'fd00::/129' is not a network: its prefix has 0 to 128 bits; "),
+    (["--interface", "eth0/8", "--on", "ssh", "--hosts", "a,b"], "interface: 'eth0/8' is not a network: 'eth0' is not an address; "),
     (["--interface", "10.0.0.0/64"], "interface: '10.0.0.0/64' is not a network: its prefix has 0 to 32 bits; "),
     (["--interface", "lo", "--host", "localhost"], "--host: 'localhost' and interface 'lo' are both given; allowed: "
                                                    "one of them"),

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -261,3 +262,11 @@ def test_a_host_cannot_have_options_of_ssh_dropped(run_gangrun, fake_ssh, tmp_pa
     assert done.status == 3, done
     (call,) = calls.read_text().splitlines()
     assert "BatchMode=yes" in call and "StdinNull=no" in call
+
+
+def test_an_ssh_that_is_not_here_is_no_fault_of_the_host(run_gangrun, tmp_path):
+    """The host's login shell was blamed."""
+    for program in ("sh", "env"):
+        (tmp_path / program).symlink_to(shutil.which(program))
+    done = run_gangrun("run", "--on", "ssh", "--hosts", "gpu1:1", "--", "true", cwd=tmp_path, env={"PATH": str(tmp_path)})
+    assert done.status == 3 and done.stderr == "gangrun: host gpu1 is not reached: there is no `ssh` in the folders of PATH here\n"

@@ -37,6 +37,8 @@ constexpr std::size_t kMaxWhy = 1000;
 // failures.
 constexpr int kSignalStatus = 128;
 constexpr int kSshStatus = 255;
+// A shell's, of a program that it does not find.
+constexpr int kNotFoundStatus = 127;
 // From the start of ssh to the first word of the host, and from there to the keeper's hello, while
 // nothing is copied.
 constexpr std::chrono::seconds kShellLimit(kConnectSeconds + 15);
@@ -56,6 +58,12 @@ bool read_some(int fd, std::string& into) {
   const ssize_t got = ::read(fd, buffer, sizeof(buffer));
   if (got > 0) into.append(buffer, static_cast<std::size_t>(got));
   return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+// By the words of dash and of bash. Where there is no ssh no host has said them.
+bool lacks_ssh(std::string_view said) {
+  return said.find("ssh: not found") != std::string_view::npos ||
+         said.find("ssh: command not found") != std::string_view::npos;
 }
 
 base::Error unconfirmed() {
@@ -367,6 +375,10 @@ std::string HostLink::end_sentence(const base::Result<std::optional<process::Exi
       base::format("ssh {}", exit.ok() ? (*exit)->to_words() : exit.error().message);
   const bool is_of_shell = state_ == State::kShell && exit.ok() && (*exit)->code != kSshStatus;
   if (!is_of_shell) return failure_sentence(host_, said_, how);
+  if ((*exit)->code == kNotFoundStatus && !script_->has_heard() && lacks_ssh(said_)) {
+    return base::format("host {} is not reached: there is no `ssh` in the folders of PATH here",
+                        host_);
+  }
   const std::string said = script_->noise() + script_->take_rest() + said_;
   return others_sentence(host_, said, base::format("its login shell ended it ({})", how));
 }

@@ -38,6 +38,8 @@ constexpr Failure kFailures[] = {
      "the key of host {0} is not known; run `ssh {0}` once and accept it, or add it to "
      "~/.ssh/known_hosts"},
     {"no matching host key type found", "host {0} has no kind of key that this ssh accepts"},
+    {": bad permissions",
+     "ssh takes no private key that others may read; run `chmod 600` on its file"},
     {"Permission denied (",
      "host {0} lets nobody in without a password; run `ssh-copy-id {0}` once, or add your key with "
      "`ssh-add`"},
@@ -77,6 +79,7 @@ constexpr std::string_view kOwnBeginnings[] = {
     "Unable to negotiate with ",
     "Received disconnect from ",
     "Bad owner or permissions on ",
+    "Load key ",
     "Can't open user config file ",
     "Connection to ",
     "Connection timed out during banner exchange",
@@ -145,6 +148,16 @@ std::string with_host(std::string_view sentence, const std::string& host) {
   return text;
 }
 
+// Where the connection was closed before it began, no host has said anything: another line is of
+// what leads there from here.
+std::string line_of_way(std::string_view said) {
+  for (const std::string& line : base::split(said, '\n')) {
+    const std::string_view trimmed = base::trim(line);
+    if (!trimmed.empty() && !is_own(trimmed)) return std::string(trimmed);
+  }
+  return {};
+}
+
 // The line that says it, or the last one.
 std::string line_of(std::string_view said, std::string_view part) {
   std::string last;
@@ -163,6 +176,13 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
                              std::string_view how) {
   const Failure* failure = find_failure(standard_error);
   if (failure != nullptr) {
+    std::string way = failure->sentence == kClosedAtOnce ? line_of_way(standard_error) : "";
+    if (!way.empty()) {
+      return base::format(
+          "what leads to host {} (ProxyCommand, ProxyJump) ended before there was a connection; it "
+          "said {}",
+          host, base::their_words(way));
+    }
     std::string line = line_of(standard_error, failure->said);
     // Some of its lines begin with its name.
     if (line.starts_with(kOwnName)) line.erase(0, kOwnName.size());

@@ -49,6 +49,25 @@ TEST(SshFailure, WordsOfABannerOrALoginAreNotTakenForThoseOfSsh) {
               HasSubstr("run `ssh-copy-id gpu1` once"));
 }
 
+// The host's sshd was blamed.
+TEST(SshFailure, AWayThatDoesNotWorkIsNamed) {
+  EXPECT_EQ(sentence("/bin/sh: 1: exec: nosuchprog: not found\r\n"
+                     "kex_exchange_identification: Connection closed by remote host\r\n"),
+            "what leads to host gpu1 (ProxyCommand, ProxyJump) ended before there was a "
+            "connection; it said \"/bin/sh: 1: exec: nosuchprog: not found\"");
+  EXPECT_THAT(sentence("kex_exchange_identification: Connection closed by remote host\r\n"),
+              HasSubstr("MaxStartups"));
+}
+
+// The hint was to copy a key that ssh does not use.
+TEST(SshFailure, AKeyThatOthersMayReadIsNamed) {
+  EXPECT_EQ(sentence("@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\r\n"
+                     "Load key \"/home/me/.ssh/id\": bad permissions\r\n"
+                     "me@gpu1: Permission denied (publickey).\r\n"),
+            "ssh takes no private key that others may read; run `chmod 600` on its file (ssh: "
+            "Load key \"/home/me/.ssh/id\": bad permissions)");
+}
+
 TEST(SshFailure, AHostThatHasNoKeyForUsIsNamed) {
   EXPECT_THAT(
       sentence("Unable to negotiate with 10.0.0.2 port 22: no matching host key type found. "
