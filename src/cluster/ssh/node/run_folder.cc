@@ -384,8 +384,10 @@ RunFolder::State RunFolder::state_of(const std::string& path) {
   for (const char* mark : {kKeptMark, kLeftMark}) {
     if (fs::exists(path + mark, failed)) return State::kNotOurs;
   }
-  const auto folder = take(path);
+  auto folder = take(path);
   if (!folder) return State::kNotOurs;
+  // Who looks is no keeper, and not to be taken for one: the processes of a machine may be many.
+  folder->give_up();
   const bool is_over = cluster::agent_processes(folder->job_id_on_host_).empty();
   return is_over ? State::kAbandoned : State::kHasAgents;
 }
