@@ -137,7 +137,9 @@ class Sshds:
 
     def kill_all(self, name):
         pids = self.pids(name)
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        # All are stopped first, so that none can answer the death of another.
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
         return pids

@@ -87,6 +87,7 @@ base::Result<> SshCluster::end() {
     const auto ended = host->link->wait_for_end(limit);
     if (ended.ok()) continue;
     host->is_clear = false;
+    if (host->run_folder.empty()) continue;  // nothing was begun there
     host->left = base::format("host {} may still have {}: {}", host->name(), host->folder_path,
                               ended.error().message);
     logger_.error("{}", host->left);
