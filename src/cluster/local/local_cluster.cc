@@ -1,6 +1,7 @@
 #include "cluster/local/local_cluster.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,10 +41,13 @@ constexpr std::size_t kMaxWords = 2000;
 void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::AgentEnded& ended) {
   ended.why = job::why_of(exit.end());
   if (ended.why.reason != job::Reason::kOutOfMemory) ended.why.reason = job::Reason::kAgentEnded;
-  std::string text(kMaxWordsBytes, '\0');
+  struct stat info {};
+  // Most have left none, and a thousand may end at once.
+  if (::fstat(words.get(), &info) != 0 || info.st_size == 0) return;
+  std::string text(std::min(static_cast<std::size_t>(info.st_size), kMaxWordsBytes), '\0');
   const ssize_t got = ::pread(words.get(), text.data(), text.size(), 0);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  if (text.empty()) return;
+  if (got <= 0) return;
+  text.resize(static_cast<std::size_t>(got));
   job::LastWords said = job::last_words_from(text);
   // More than the status with which it says so.
   ended.why = {.reason = said.lost_master ? job::Reason::kMasterLost : ended.why.reason,

@@ -271,7 +271,7 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
     if (limit == default_limit) continue;
     return refuse(base::format("timeouts.{}: {}", name, base::to_words(limit)),
                   "no client is running that could end the job then",
-                  base::format("none, and timeouts.job, which the cluster keeps"));
+                  "none, and timeouts.job, which the cluster keeps");
   }
   if (spec.restarts.max > 0) {
     return refuse(base::format("restarts: {}", spec.restarts.max),

@@ -149,7 +149,7 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
 }
 
 Result<> SshBackend::clear(net::EventLoop& /*loop*/,
-                           const std::function<void(const std::string&)>& /*notice*/) {
+                           const std::function<void(const std::string&)>& /*tell*/) {
   return cluster_ == nullptr ? Result<>() : cluster_->end();
 }
 

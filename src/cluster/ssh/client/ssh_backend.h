@@ -39,7 +39,7 @@ class SshBackend final : public host::Backend {
   base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                                master::Settings& settings) override;
   base::Result<> clear(net::EventLoop& loop,
-                       const std::function<void(const std::string&)>& notice) override;
+                       const std::function<void(const std::string&)>& tell) override;
 
  private:
   std::string agent_program_;
