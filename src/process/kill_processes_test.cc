@@ -100,6 +100,8 @@ TEST(KillProcesses, AZombieIsNotLiving) {
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
   EXPECT_THAT(living({pid, ::getpid()}), ElementsAre(::getpid()));
+  EXPECT_TRUE(read_stat(pid)->is_ending);
+  EXPECT_FALSE(read_stat(::getpid())->is_ending);
   ::waitpid(pid, nullptr, 0);
   EXPECT_THAT(living({pid}), IsEmpty());
 }

@@ -29,6 +29,8 @@ constexpr int kMaxAncestors = 4096;
 // The largest list of children that is read.
 constexpr std::size_t kMaxChildrenBytes = std::size_t{4} << 20U;
 constexpr std::string_view kSpaces = " \t\n";
+// PF_EXITING of the kernel's include/linux/sched.h.
+constexpr std::uint64_t kExiting = 0x4;
 
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
@@ -119,6 +121,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_
   stat.pid = static_cast<pid_t>(*pid);
   stat.name = std::string(text.substr(open + 2, close - open - 2));
   stat.state = fields[0][0];
+  stat.is_ending = (number(fields[6]).value_or(0) & kExiting) != 0;
   stat.parent = static_cast<pid_t>(*parent);
   stat.group = static_cast<pid_t>(number(fields[2]).value_or(0));
   stat.session = static_cast<pid_t>(number(fields[3]).value_or(0));

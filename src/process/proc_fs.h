@@ -18,6 +18,8 @@ struct ProcessStat {
   pid_t pid = 0;
   std::string name;  // at most 15 bytes; may hold any byte, also spaces and parentheses
   char state = '?';  // R, S, D, Z (ended, not yet reaped), X, T …
+  // Its end has begun (PF_EXITING): it runs no more, but may still have files open.
+  bool is_ending = false;
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;

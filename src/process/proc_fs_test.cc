@@ -32,6 +32,7 @@ TEST(ProcFs, ReadsAStatLineWhoseNameHasSpacesAndParentheses) {
   EXPECT_EQ(stat->name, "a (b) c");
   EXPECT_EQ(stat->state, 'S');
   EXPECT_TRUE(stat->alive());
+  EXPECT_FALSE(stat->is_ending);
   EXPECT_EQ(stat->parent, 17);
   EXPECT_EQ(stat->group, 4242);
   EXPECT_EQ(stat->session, 4200);

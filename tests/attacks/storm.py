@@ -282,7 +282,13 @@ class Run:
         if self.place == "ssh":
             for name in self.sshds.hosts.names:
                 wait_until(lambda name=name: not self.sshds.run_folders(name), Left,
-                           lambda name=name: f"the end of folders on {name}: {self.sshds.run_folders(name)}")
+                           lambda name=name: f"the end of folders on {name}: {self.all_left(name)}")
+
+    def all_left(self, name):
+        """Of jobs on a host, with each lock's text, and what runs there."""
+        paths = sorted(self.sshds.cache(name).glob("gangrun/jobs/**/*"))
+        left = [f"{path} {path.read_text() if path.name == 'lock' else ''}".strip() for path in paths]
+        return f"{left}; {[process.words for process in filter(None, map(look_at, self.sshds.pids(name)))]}"
 
     def clean_up(self):
         for loop in self.loops:

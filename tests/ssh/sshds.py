@@ -1,7 +1,7 @@
 """Hosts that ssh reaches: a real sshd in each network namespace of tests/conftest.py's Hosts.
 
-Each has a mount namespace of its own, a cache folder of its own (XDG_CACHE_HOME, where the agent is kept), and with
-`private` no folder in common with the client's.
+Each has a mount namespace of its own, an empty home folder, a cache folder of its own (XDG_CACHE_HOME, where the agent is
+kept), and with `private` no folder in common with the client's.
 """
 
 import contextlib
@@ -65,8 +65,12 @@ class Sshds:
 
     def start_one(self, name):
         self.cache(name).mkdir(mode=0o700, exist_ok=True)
+        # A profile of this machine's may not stand being killed at any time.
+        home = self.keys / f"home-{name}"
+        home.mkdir(mode=0o700, exist_ok=True)
+        own = {"HOME": home, "XDG_CACHE_HOME": self.cache(name)}
         config = self.keys / f"sshd-{name}"
-        variables = " ".join(f"{key}={value}" for key, value in ({"XDG_CACHE_HOME": self.cache(name)} | self.environment).items())
+        variables = " ".join(f"{key}={value}" for key, value in (own | self.environment).items())
         config.write_text(f"Port 22\nListenAddress {self.hosts.address(name)}\nHostKey {self.keys}/host\n"
                           f"AuthorizedKeysFile {self.keys}/authorized\nPidFile none\nUsePAM no\nStrictModes no\n"
                           f"PermitRootLogin prohibit-password\nSetEnv {variables}\n{self.sshd_options}")

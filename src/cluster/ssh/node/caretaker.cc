@@ -98,14 +98,14 @@ void take_care(const KeeperSigns& keeper, const std::string& run_folder, const b
   if (!turn.valid()) return;
   base::Instant last_alive = clock.now();
   while (true) {
-    const RunFolder::State state = RunFolder::state_of(run_folder);
-    if (state == RunFolder::State::kNotOurs) return;
     const base::Instant now = clock.now();
-    if (state == RunFolder::State::kHasAgents) last_alive = now;
     // A client that comes again finds what was not told, as long as a keeper would have kept it.
-    if (state == RunFolder::State::kAbandoned && now - last_alive >= patience) {
-      return RunFolder::end_abandoned(run_folder);
-    }
+    const bool is_time = now - last_alive >= patience;
+    const RunFolder::State state =
+        is_time ? RunFolder::end_abandoned(run_folder) : RunFolder::state_of(run_folder);
+    if (state == RunFolder::State::kNotOurs) return;
+    if (state == RunFolder::State::kAbandoned && is_time) return;
+    if (state == RunFolder::State::kHasAgents) last_alive = now;
     (void)process::wait_any_readable({}, now + kLookAgain);
   }
 }

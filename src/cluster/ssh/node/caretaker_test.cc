@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -39,6 +41,30 @@ std::string all_of(int fd) {
   }
   return all;
 }
+
+// Of the keeper that has written its name into this lock.
+std::string machine_of(const std::string& lock) {
+  std::string pid;
+  std::string ticks;
+  std::string machine;
+  std::ifstream(lock) >> pid >> ticks >> machine;
+  return machine;
+}
+
+// Tells what a caretaker has done by how often it asked for the time.
+class CountingClock final : public base::Clock {
+ public:
+  // For its two waits, and before each look.
+  static constexpr int kAsksWithALook = 4;
+
+  [[nodiscard]] base::Instant now() const override {
+    ++asked;
+    return base::SystemClock().now();
+  }
+  [[nodiscard]] base::WallTime wall_now() const override { return base::SystemClock().wall_now(); }
+
+  mutable std::atomic<int> asked = 0;
+};
 
 // A job's folder, whose keeper is this test.
 class CaretakerTest : public testing::Test {
@@ -137,6 +163,28 @@ TEST_F(CaretakerTest, LeavesTheFolderToAnotherKeeper) {
   ASSERT_TRUE(other.ok()) << other.error().message;
   take_care();
   EXPECT_TRUE(is_there());
+}
+
+// It took whoever had the lock for a keeper, and went: a login that looks after folders, or the
+// keeper itself, whose end the kernel had not finished.
+TEST_F(CaretakerTest, WaitsForWhoHasTheLockAndIsNoKeeper) {
+  kill_keeper();
+  const std::string path = folder_->path() + "/lock";
+  const std::string machine = machine_of(path);
+  std::ofstream(path) << "1 0 " << machine << " gpu1";
+  base::UniqueFd lock(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(RunFolder::state_of(folder_->path()), RunFolder::State::kBusy);
+  const CountingClock clock;
+  std::thread caretaker(
+      [&] { node::take_care({.life = pipe_.read.get()}, folder_->path(), clock, kNoPatience); });
+  const auto deadline = base::soon();
+  while (clock.asked < CountingClock::kAsksWithALook && base::SystemClock().now() < deadline) {
+    std::this_thread::yield();
+  }
+  lock.reset();
+  caretaker.join();
+  EXPECT_FALSE(is_there());
 }
 
 TEST_F(CaretakerTest, IsOverWithAFolderThatIsGone) {

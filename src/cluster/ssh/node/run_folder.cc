@@ -96,6 +96,20 @@ void tell_holder(int fd, int number) {
   if (process.ok()) (void)process->signal(number);
 }
 
+// Whether the keeper that has had it last is gone, though somebody has its lock: who looks after
+// folders has that for a moment, and of what a killed keeper had, its signs of life may go before
+// its lock.
+bool is_held_by_no_keeper(const std::string& path) {
+  const base::UniqueFd lock = open_lock(path + kLock, 0);
+  if (!lock.valid()) return false;
+  const auto holder = holder_of(lock.get());
+  // A keeper names itself with the lock held.
+  if (!holder) return true;
+  if (holder->machine != this_machine()) return false;
+  const auto stat = process::read_stat(holder->pid);
+  return !stat || !stat->alive() || stat->is_ending || stat->start_ticks != holder->start_ticks;
+}
+
 base::Result<> name_holder(int fd, const std::string& host) {
   const auto own = process::read_stat(::getpid());
   const std::string text =
@@ -385,19 +399,24 @@ RunFolder::State RunFolder::state_of(const std::string& path) {
     if (fs::exists(path + mark, failed)) return State::kNotOurs;
   }
   auto folder = take(path);
-  if (!folder) return State::kNotOurs;
+  if (!folder) return is_held_by_no_keeper(path) ? State::kBusy : State::kNotOurs;
   // Who looks is no keeper, and not to be taken for one: the processes of a machine may be many.
   folder->give_up();
   const bool is_over = cluster::agent_processes(folder->job_id_on_host_).empty();
   return is_over ? State::kAbandoned : State::kHasAgents;
 }
 
-void RunFolder::end_abandoned(const std::string& path) {
-  if (state_of(path) != State::kAbandoned) return;
+RunFolder::State RunFolder::end_abandoned(const std::string& path) {
+  const State state = state_of(path);
+  if (state != State::kAbandoned) return state;
   auto folder = take(path);
-  if (!folder) return;
-  if (WorkFolder(path).has_new()) return folder->leave();
-  (void)folder->remove(std::chrono::steady_clock::now());
+  if (!folder) return State::kBusy;
+  if (WorkFolder(path).has_new()) {
+    folder->leave();
+  } else {
+    (void)folder->remove(std::chrono::steady_clock::now());
+  }
+  return state;
 }
 
 void RunFolder::sweep(const std::string& base, base::WallTime now) {

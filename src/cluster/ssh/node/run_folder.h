@@ -69,13 +69,14 @@ class RunFolder {
   // user, and each can tell of its own only.
   enum class State {
     kNotOurs,    // it is gone, a keeper has it, it is another machine's, or it stays as it is
+    kBusy,       // somebody who is no keeper has its lock, for a moment
     kHasAgents,  // no keeper has it, and agents of the job live
     kAbandoned,
   };
   static State state_of(const std::string& path);
   // Does for an abandoned one what a keeper does at its end: removes it, or leaves it for a day,
-  // where tasks have written to it.
-  static void end_abandoned(const std::string& path);
+  // where tasks have written to it. What was found, before that.
+  static State end_abandoned(const std::string& path);
 
   // Ends folders of jobs whose keepers were killed with all that they had on this machine: those
   // that are abandoned, where nothing was written for kAbandonedFor before `now`. Removes those
