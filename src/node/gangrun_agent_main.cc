@@ -237,10 +237,17 @@ base::Result<process::Containment> contain(const Arguments& arguments) {
                            .removed_at_end = arguments.scratch});
 }
 
-void leave_words(const Arguments& arguments, const job::LastWords& words, base::Logger& logger) {
+// For whoever started the agent, and in `file` for whoever comes after that; empty: nobody does.
+void leave_words(const Arguments& arguments, const job::LastWords& words, const std::string& file,
+                 base::Logger& logger) {
   logger.error("{}", words.why);
+  const std::string text = job::to_text(words);
+  if (!file.empty()) {
+    const auto left = base::write_file_atomically(file, text, 0600);
+    if (!left.ok()) logger.error("{}", left.error().message);
+  }
   if (arguments.words_fd < 0) return;
-  (void)base::write_all(arguments.words_fd, job::to_text(words), "who started the agent");
+  (void)base::write_all(arguments.words_fd, text, "who started the agent");
 }
 
 // The status of the program; an error is why no agent came to be.
@@ -261,6 +268,7 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
     hook = {.keep = [&outputs](agent::Outputs::Done done) { outputs->keep(std::move(done)); },
             .cut_short = [&outputs] { outputs->cut_short(); }};
   }
+  const std::string words_file = config.words_file;
   agent::Agent agent(loop, logger, containment, std::move(config), std::move(hook));
   GANGRUN_ASSIGN(const auto endings,
                  loop.watch_signals(process::ending_signals(),
@@ -282,7 +290,7 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   loop.run();
   remove_scratch(arguments.scratch, containment);
   if (agent.last_words()) {
-    leave_words(arguments, *agent.last_words(), logger);
+    leave_words(arguments, *agent.last_words(), words_file, logger);
     return 1;
   }
   return agent.exit_status();
@@ -292,7 +300,7 @@ int run(const Arguments& arguments, base::Logger& logger) {
   process::raise_open_file_limit();
   const auto status = run_agent(arguments, logger);
   if (status.ok()) return *status;
-  leave_words(arguments, {.why = status.error().message, .run = std::nullopt}, logger);
+  leave_words(arguments, {.why = status.error().message, .run = std::nullopt}, "", logger);
   return 1;
 }
 

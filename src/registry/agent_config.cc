@@ -22,6 +22,7 @@ base::Json to_json(const AgentConfig& config) {
     json["master_port"] = config.master_port;
     json["fingerprint"] = config.fingerprint;
   }
+  if (!config.words_file.empty()) json["words_file"] = config.words_file;
   if (config.wanted_port) json["wanted_port"] = *config.wanted_port;
   if (config.place_tells_end) json["place_tells_end"] = true;
   if (config.is_fed) json["is_fed"] = true;
@@ -51,6 +52,7 @@ base::Result<> read_optional(const base::Json& json, AgentConfig& config) {
   if (json.contains("wanted_port")) {
     GANGRUN_ASSIGN(config.wanted_port, base::json_member<std::uint16_t>(json, "wanted_port"));
   }
+  GANGRUN_ASSIGN(config.words_file, base::json_member_or<std::string>(json, "words_file", ""));
   if (json.contains("place_tells_end")) {
     GANGRUN_ASSIGN(config.place_tells_end, base::json_member<bool>(json, "place_tells_end"));
   }

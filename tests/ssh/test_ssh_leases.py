@@ -1,5 +1,6 @@
 """Clients that are stopped, and links that are cut, for longer than a task may live without its master (timeouts.master_lost)."""
 
+import os
 import signal
 
 import pytest
@@ -16,12 +17,21 @@ def wait_for_no_agent(sshds):
         wait_until(lambda name=name: not sshds.commands(name, "--words-fd "), lambda name=name: f"the end of the agents on {name}", LIMIT_S)
 
 
+def kill_keepers(sshds):
+    for name in sshds.hosts.names:
+        for pid in sshds.commands(name, " host --folder "):
+            os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("status", [0, 3])
-def test_a_task_that_ended_in_its_lease_is_what_it_was(sshds, start, status):
+@pytest.mark.parametrize("is_keeper_killed", [False, True])
+def test_a_task_that_ended_in_its_lease_is_what_it_was(sshds, start, status, is_keeper_killed):
     """It was told as lost: its agent knew how it had ended, had nobody to tell it, and ended with its lease."""
     job = start(sshds, 1, "-r", "worker:2", *LEASE, command=f"while ! test -e go; do sleep 0.05; done; echo done; exit {status}")
     wait_until(lambda: "running" in job.said(), lambda: f"the tasks to run: {job.said()}", LIMIT_S)
     job.process.send_signal(signal.SIGSTOP)
+    if is_keeper_killed:
+        kill_keepers(sshds)
     (job.folder / "go").touch()
     wait_for_no_agent(sshds)
     job.process.send_signal(signal.SIGCONT)

@@ -11,16 +11,18 @@ namespace {
 base::Json handle_of(const AgentMark& mark, const std::string& host) {
   base::Json handle = {{"pid", mark.pid}, {"start_ticks", mark.start_ticks}, {"host", host}};
   if (mark.in_starter) handle["in_starter"] = true;
+  if (!mark.words_file.empty()) handle["words_file"] = mark.words_file;
   return handle;
 }
 
 std::optional<AgentMark> mark_of(const base::Json& handle) {
   const auto pid = base::json_member<pid_t>(handle, "pid");
   const auto start_ticks = base::json_member<std::uint64_t>(handle, "start_ticks");
-  // A master of 0.1.0 had no starters.
+  // A master of 0.1.0 had neither starters nor such files.
   const auto in_starter = base::json_member_or<bool>(handle, "in_starter", false);
-  if (!pid.ok() || !start_ticks.ok() || !in_starter.ok()) return std::nullopt;
-  return AgentMark{*pid, *start_ticks, *in_starter};
+  const auto words_file = base::json_member_or<std::string>(handle, "words_file", "");
+  if (!pid.ok() || !start_ticks.ok() || !in_starter.ok() || !words_file.ok()) return std::nullopt;
+  return AgentMark{*pid, *start_ticks, *in_starter, *words_file};
 }
 
 }  // namespace
@@ -110,11 +112,13 @@ void AgentBook::adopt(const job::TaskId& task, int attempt, const base::Json& ha
   const AgentKey key{task, attempt};
   const auto mark = mark_of(handle);
   if (!mark || !output_.take_over(key, *mark)) {
-    return output_.tell(job::AgentEnded{
+    job::AgentEnded ended{
         task,
         attempt,
         {.reason = job::Reason::kAgentEnded, .detail = "it ended before a new master came"},
-        now});
+        now};
+    if (mark) output_.add_last_words(*mark, ended);
+    return output_.tell(std::move(ended));
   }
   Entry entry;
   const auto host = base::json_member<std::string>(handle, "host");

@@ -31,7 +31,8 @@ using AgentKey = std::pair<job::TaskId, int>;
 struct AgentMark {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
-  bool in_starter = false;  // forked by a starter (process/starter.h), which tells its end
+  bool in_starter = false;   // forked by a starter (process/starter.h), which tells its end
+  std::string words_file{};  // registry::AgentConfig's
 
   friend bool operator==(const AgentMark&, const AgentMark&) = default;
 };
@@ -54,6 +55,8 @@ class AgentBookOutput {
   virtual void let_go() = 0;
   // False where that process has ended.
   virtual bool take_over(const AgentKey& key, const AgentMark& mark) = 0;
+  // Adds what the agent has left in its file, if it has.
+  virtual void add_last_words(const AgentMark& mark, job::AgentEnded& ended) = 0;
 
   // Asks an agent to end; ends its task at once, by the agent's own end; ends what is left of both.
   virtual void ask_to_end(const AgentKey& key) = 0;

@@ -83,6 +83,9 @@ class FakeMachine final : public AgentBookOutput {
     done.push_back("takes over " + words(key));
     return true;
   }
+  void add_last_words(const AgentMark& mark, job::AgentEnded& ended) override {
+    if (mark.words_file == "known") ended.why.detail = "its last words";
+  }
   void ask_to_end(const AgentKey& key) override { done.push_back("asks " + words(key)); }
   void end_at_once(const AgentKey& key) override { done.push_back("ends " + words(key)); }
   void kill(const AgentKey& key) override { done.push_back("kills " + words(key)); }
@@ -363,6 +366,11 @@ TEST_F(AgentBookTest, WhatIsGoneCannotBeAdopted) {
         ElementsAre(
             "ended worker:0/1: lost its agent, which ended: it ended before a new master came"));
   }
+  const base::Json with_words = {
+      {"pid", 5}, {"start_ticks", 51}, {"host", "a"}, {"words_file", "known"}};
+  book.adopt(worker(0), 1, with_words, kStart);
+  EXPECT_THAT(machine.take(),
+              ElementsAre("ended worker:0/1: lost its agent, which ended: its last words"));
   // It has taken no slot, and nothing of it can be stopped.
   book.stop(worker(0), 1, seconds(3), kStart);
   book.start(worker(0), 2, {}, kStart);

@@ -37,6 +37,14 @@ constexpr std::size_t kMaxWordsBytes = std::size_t{256} << 10U;
 // No more of what an agent says is told.
 constexpr std::size_t kMaxWords = 2000;
 
+void add_words(const std::string& text, job::AgentEnded& ended) {
+  job::LastWords said = job::last_words_from(text);
+  // More than the status with which it says so.
+  ended.why = {.reason = said.lost_master ? job::Reason::kMasterLost : ended.why.reason,
+               .detail = said.why.substr(0, kMaxWords)};
+  ended.run = std::move(said.run);
+}
+
 // `words` is what the agent wrote where it gave up.
 void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::AgentEnded& ended) {
   ended.why = job::why_of(exit.end());
@@ -48,11 +56,14 @@ void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::Agent
   const ssize_t got = ::pread(words.get(), text.data(), text.size(), 0);
   if (got <= 0) return;
   text.resize(static_cast<std::size_t>(got));
-  job::LastWords said = job::last_words_from(text);
-  // More than the status with which it says so.
-  ended.why = {.reason = said.lost_master ? job::Reason::kMasterLost : ended.why.reason,
-               .detail = said.why.substr(0, kMaxWords)};
-  ended.run = std::move(said.run);
+  add_words(text, ended);
+}
+
+// Of what an earlier master has started, only a file is left.
+void add_words_of_file(const std::string& path, job::AgentEnded& ended) {
+  if (path.empty()) return;
+  const auto text = base::read_file(path, kMaxWordsBytes);
+  if (text.ok()) add_words(*text, ended);
 }
 
 bool is_in_starter(pid_t agent) {
@@ -74,7 +85,10 @@ struct LocalCluster::Agent {
   std::unique_ptr<process::ForeignProcess> adopted;
   StarterLink* starter = nullptr;
   pid_t in_starter = 0;  // the agent itself, once it is known
-  base::UniqueFd words;  // a file in memory: why the agent has ended, by itself
+  // Why the agent has ended, by itself: a file in memory, which is ours, and one that whoever takes
+  // the job over finds, too, unless the disk is full.
+  base::UniqueFd words;
+  std::string words_file{};
   // Readable once guardian and agent have both ended: the one that is left kills what the other
   // one cannot. Not of an adopted one, whose agent itself is held instead, where it is known.
   base::UniqueFd lives;
@@ -165,6 +179,14 @@ void LocalCluster::let_go() {
   network_.reset();
 }
 
+// Beside the task's log; none where nobody takes the agents over.
+std::string LocalCluster::words_file_of(const AgentKey& key, const Launch& launch) const {
+  const auto prefix = base::json_member<std::string>(launch.agent_config, "log_prefix");
+  if (!options_.agents_outlive_us || !prefix.ok()) return {};
+  // An attempt may have the log of the one before.
+  return base::format("{}.{}.words", *prefix, key.second);
+}
+
 AgentCommand LocalCluster::command_for(const AgentKey& key, const Launch& launch) const {
   return {.program = options_.agent_program,
           .name = agent_name(options_.job_id, key.first),
@@ -178,8 +200,9 @@ AgentCommand LocalCluster::command_for(const AgentKey& key, const Launch& launch
 base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
                                                            const Launch& launch,
                                                            const std::vector<job::Gpu>& gpus) {
-  const base::Json config =
-      agent_config(launch, options_.gpus, gpus, network_ ? &*network_ : nullptr);
+  base::Json config = agent_config(launch, options_.gpus, gpus, network_ ? &*network_ : nullptr);
+  const std::string words_file = words_file_of(key, launch);
+  config["words_file"] = words_file;
   GANGRUN_ASSIGN(const base::UniqueFd config_file,
                  base::memory_file("gangrun-agent-config", base::dump_json(config)));
   const auto log = base::open_file(options_.agent_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -193,9 +216,10 @@ base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
   const bool has_starter =
       options_.containment == job::Containment::kPidNamespace && launch.containers.empty();
   if (!has_starter) {
-    GANGRUN_ASSIGN(const AgentMark mark, spawn_with_guardian(key, command, fds, log_fd));
+    GANGRUN_ASSIGN(AgentMark mark, spawn_with_guardian(key, command, fds, log_fd));
     agents_[key]->words = std::move(words);
-    return {mark};
+    mark.words_file = words_file;
+    return {std::move(mark)};
   }
   GANGRUN_ASSIGN(StarterLink* const link, starter(log_fd));
   auto arguments = agent_arguments(command);
@@ -204,6 +228,7 @@ base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
   auto agent = std::make_unique<Agent>();
   agent->starter = link;
   agent->words = std::move(words);
+  agent->words_file = words_file;
   starter_keys_[starter_key(key)] = key;
   agents_[key] = std::move(agent);
   return {std::nullopt};
@@ -269,7 +294,7 @@ void LocalCluster::on_started(const std::string& key, pid_t pid) {
   // Of one that was taken over it is known.
   if (std::exchange(agent.in_starter, pid) != 0) return;
   const auto stat = process::read_stat(pid);
-  book_.on_started(found->second, {pid, stat ? stat->start_ticks : 0, true});
+  book_.on_started(found->second, {pid, stat ? stat->start_ticks : 0, true, agent.words_file});
 }
 
 void LocalCluster::on_ended(const std::string& key, const std::optional<process::Exit>& exit,
@@ -286,6 +311,7 @@ void LocalCluster::on_ended(const std::string& key, const std::optional<process:
         known.in_starter == 0 ? job::Reason::kCouldNotStart : job::Reason::kAgentEnded;
   }
   if (!words.empty()) ended.why.detail = words;
+  if (!known.words.valid()) add_words_of_file(known.words_file, ended);
   starter_keys_.erase(found);
   agents_.erase(agent);
   book_.on_ended(std::move(ended));
@@ -303,6 +329,7 @@ bool LocalCluster::take_over(const AgentKey& key, const AgentMark& mark) {
     auto agent = std::make_unique<Agent>();
     agent->starter = starters_.back().get();
     agent->in_starter = mark.pid;
+    agent->words_file = mark.words_file;
     starter_keys_[starter_key(key)] = key;
     agents_[key] = std::move(agent);
     starters_.back()->watch_agent(starter_key(key));
@@ -312,6 +339,7 @@ bool LocalCluster::take_over(const AgentKey& key, const AgentMark& mark) {
   if (!found.ok()) return false;
   auto agent = std::make_unique<Agent>();
   agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
+  agent->words_file = mark.words_file;
   for (const pid_t child : process::children_of(mark.pid)) {
     const auto stat = process::read_stat(child);
     if (!stat) continue;
@@ -323,6 +351,10 @@ bool LocalCluster::take_over(const AgentKey& key, const AgentMark& mark) {
   watch(key, *agent);
   agents_[key] = std::move(agent);
   return true;
+}
+
+void LocalCluster::add_last_words(const AgentMark& mark, job::AgentEnded& ended) {
+  add_words_of_file(mark.words_file, ended);
 }
 
 void LocalCluster::watch(const AgentKey& key, Agent& agent) {
@@ -353,7 +385,8 @@ void LocalCluster::reap(const AgentKey& key) {
     return;
   }
   if (!is_child) {
-    // Only its parent, an earlier master, could have learned how.
+    // Only its parent, an earlier master, could have learned its status.
+    add_words_of_file(found->second->words_file, ended);
   } else if (exit.ok()) {
     tell_how(**exit, found->second->words, ended);
   } else {

@@ -70,10 +70,12 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
                                                const std::vector<job::Gpu>& gpus) override;
   void let_go() override;
   bool take_over(const AgentKey& key, const AgentMark& mark) override;
+  void add_last_words(const AgentMark& mark, job::AgentEnded& ended) override;
   void ask_to_end(const AgentKey& key) override;
   void end_at_once(const AgentKey& key) override;
   void kill(const AgentKey& key) override;
 
+  [[nodiscard]] std::string words_file_of(const AgentKey& key, const Launch& launch) const;
   [[nodiscard]] AgentCommand command_for(const AgentKey& key, const Launch& launch) const;
   base::Result<AgentMark> spawn_with_guardian(const AgentKey& key, const AgentCommand& command,
                                               const std::vector<process::InheritedFd>& fds,

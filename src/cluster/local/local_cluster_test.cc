@@ -7,10 +7,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/test_deadline.h"
+#include "job/last_words.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -160,6 +163,36 @@ TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
   // It has ended by now, and so has its handle.
   second.adopt(worker, 1, started[0].handle);
   EXPECT_EQ(next<job::AgentEnded>().task, worker);
+}
+
+// What was said to the earlier master went with it: a task that had ended was told as lost.
+TEST_F(LocalClusterTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
+  LocalCluster::Options lasting = options();
+  lasting.agents_outlive_us = true;
+  LocalCluster first(loop, lasting);
+  Launch with_log = launch("exec sleep 60");
+  with_log.agent_config["log_prefix"] = folder + "/worker-0";
+  std::optional<Allocated> started;
+  first.on_event([&](Event event) {
+    if (const auto* allocated = std::get_if<Allocated>(&event)) started = *allocated;
+  });
+  first.start(worker, 2, std::move(with_log));
+  ASSERT_TRUE(loop.run_until([&] { return started.has_value(); }, base::soon()));
+  const job::LastWords words{
+      .why = "no answer from the master", .lost_master = true, .run = job::RunEnd{4, {}}};
+  ASSERT_TRUE(
+      base::write_file_atomically(folder + "/worker-0.2.words", job::to_text(words), 0600).ok());
+  LocalCluster second(loop, lasting);
+  listen(second);
+  // While it lives, and after that.
+  for (int i = 0; i < 2; ++i) {
+    second.adopt(worker, 2, started->handle);
+    if (i == 0) second.stop(worker, 2, seconds(20));
+    const auto ended = next<job::AgentEnded>();
+    EXPECT_EQ(ended.why.reason, job::Reason::kMasterLost);
+    EXPECT_EQ(ended.why.detail, words.why);
+    EXPECT_EQ(ended.run, words.run);
+  }
 }
 
 TEST_F(LocalClusterTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
