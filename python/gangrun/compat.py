@@ -19,7 +19,7 @@ import os
 import runpy
 import sys
 import types
-from typing import List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, List, NoReturn, Optional, Sequence, Tuple
 
 from gangrun import _places
 
@@ -67,7 +67,8 @@ class Answers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if (installed_first or self.installed_first) and is_installed(root):
             return None
         ours = MOVED.get(fullname, f"{package}.{inner}".rstrip("."))
-        return importlib.machinery.ModuleSpec(fullname, self, origin=ours)
+        theirs = installed_spec(fullname) if inner and not is_there(ours) else None
+        return theirs or importlib.machinery.ModuleSpec(fullname, self, origin=ours)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         assert spec.origin is not None
@@ -80,6 +81,7 @@ class Answers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             raise not_there(spec.name) from None
         # The machinery is about to say in the module that it is called `tf_yarn`.
         spec.loader_state = module.__spec__
+        answer_from_installed(module, spec.name)
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -94,12 +96,71 @@ def not_there(name: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(text, name=name)
 
 
+def is_there(ours: str) -> bool:
+    """Return whether gangrun has this module."""
+    try:
+        return importlib.util.find_spec(ours) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def is_installed(name: str) -> bool:
     """Return whether a real package of this name is installed."""
-    for finder in sys.meta_path:
-        if not isinstance(finder, Answers) and hasattr(finder, "find_spec") and finder.find_spec(name, None):
-            return True
-    return False
+    return installed_spec(name) is not None
+
+
+def installed_spec(fullname: str) -> Optional[importlib.machinery.ModuleSpec]:
+    """Return the spec of a module of a package that is really installed."""
+    spec: Optional[importlib.machinery.ModuleSpec] = None
+    path: Optional[Sequence[str]] = None
+    for end in [*(place for place, letter in enumerate(fullname) if letter == "."), len(fullname)]:
+        if spec is not None:
+            path = spec.submodule_search_locations
+            if path is None:
+                return None
+        found = (finder.find_spec(fullname[:end], path) for finder in sys.meta_path
+                 if not isinstance(finder, Answers) and hasattr(finder, "find_spec"))
+        spec = next((each for each in found if each is not None), None)
+        if spec is None:
+            return None
+    return spec
+
+
+def answer_from_installed(module: types.ModuleType, name: str) -> None:
+    """Have a module of ours give what it has not from the real one, where that is installed. The real one is loaded then,
+    beside ours."""
+    ours = module.__dict__.get("__getattr__")
+    if getattr(ours, "is_with_installed", False):
+        return
+    loaded: List[types.ModuleType] = []
+
+    def getattr_of_both(attribute: str) -> Any:
+        try:
+            if ours is not None:
+                return ours(attribute)
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        except AttributeError:
+            if attribute.startswith("__") or not is_answering():
+                raise
+            if installed_spec(f"{name}.{attribute}") is not None:
+                return importlib.import_module(f"{name}.{attribute}")
+            if not loaded:
+                spec = installed_spec(name)
+                if spec is None or spec.loader is None:
+                    raise
+                theirs = importlib.util.module_from_spec(spec)
+                loaded.append(theirs)
+                try:
+                    spec.loader.exec_module(theirs)
+                except BaseException:
+                    loaded.clear()
+                    raise
+            if attribute not in vars(loaded[0]):
+                raise
+            return vars(loaded[0])[attribute]
+
+    getattr_of_both.is_with_installed = True  # type: ignore[attr-defined]
+    module.__dict__["__getattr__"] = getattr_of_both
 
 
 def answer_imports(installed_first: bool = False) -> None:

@@ -43,6 +43,40 @@ def test_a_skein_that_is_installed_goes_first(tmp_path, answered, monkeypatch):
     assert importlib.import_module("skein").real
 
 
+@pytest.fixture
+def installed_tf_yarn(tmp_path, monkeypatch):
+    """A real tf_yarn of which gangrun answers only a part."""
+    for name, text in {
+        "tf_yarn/__init__.py": "from tf_yarn.client import run_on_yarn\nVERSION = '0.7'\nExperiment = None\n",
+        "tf_yarn/client.py": "import skein.never_installed\n",
+        "tf_yarn/topologies.py": "MAX_MEMORY = 48\n",
+        "tf_yarn/examples/__init__.py": "",
+        "tf_yarn/examples/winequality.py": "from tf_yarn import Experiment\nFEATURES = 11\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_what_is_not_answered_comes_from_the_installed_package(answered, installed_tf_yarn):
+    """`from tf_yarn.examples import winequality` failed though tf_yarn was installed."""
+    from gangrun import tf_yarn as ours
+
+    found = {}
+    exec("from tf_yarn.examples import winequality\nimport tf_yarn\nfrom tf_yarn import VERSION, run_on_yarn\n"
+         "from tf_yarn.topologies import MAX_MEMORY, TaskSpec\nfrom tf_yarn import examples", found)
+    assert found["winequality"].FEATURES == 11 and found["winequality"].Experiment is ours.Experiment
+    assert (found["VERSION"], found["MAX_MEMORY"]) == ("0.7", 48) and found["tf_yarn"] is not None
+    assert found["run_on_yarn"] is ours.run_on_yarn and found["TaskSpec"] is ours.TaskSpec and found["TaskSpec"] is not None
+    for missing in ("tf_yarn.nothing", "tf_yarn.examples.nothing"):
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(missing)
+    with pytest.raises(ImportError):
+        exec("from tf_yarn import nothing", {})
+    with pytest.warns(UserWarning, match="experiment_fn"):
+        exec("from tf_yarn import standalone_client_mode", {})
+
+
 @pytest.mark.parametrize("statement, told", [
     ("from skein import ApplicationSpec as found", "gangrun.run"),
     ("from tf_yarn import standalone_client_mode as found", "experiment_fn"),

@@ -146,6 +146,22 @@ def test_a_map_fun_is_called_with_its_place(monkeypatch):
         TFSparkNode.call(info, None, lambda args, ctx: None, None)
 
 
+def test_a_port_that_is_given_back_can_be_bound_by_anybody():
+    """The agent has the same socket: a plain bind after ctx.release_port() still found the address in use."""
+    with socket.socket() as of_the_agent, socket.socket() as plain:
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            of_the_agent.setsockopt(socket.SOL_SOCKET, option, 1)
+        of_the_agent.bind(("0.0.0.0", 0))
+        port = of_the_agent.getsockname()[1]
+        with pytest.raises(OSError):
+            plain.bind(("127.0.0.1", port))
+        ctx = TFSparkNode.TFNodeContext(0, "worker", 0, {}, "file://", "/home", None, of_the_agent.dup())
+        ctx.release_port()
+        ctx.release_port()
+        plain.bind(("127.0.0.1", port))
+        plain.listen()
+
+
 @pytest.mark.parametrize("given, port", [("", None), ("4711", 4711), ("0", None), ("65536", None), ("4711-4720", None)])
 def test_a_port_that_is_fixed_is_one(monkeypatch, given, port):
     monkeypatch.setenv("TENSORFLOW_PORT", given)

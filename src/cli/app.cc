@@ -50,7 +50,7 @@ void build(CLI::App& app, Request& request) {
   app.allow_extras();
   app.require_subcommand(0, 1);  // a later word may be a task type with a command's name
   app.footer(
-      base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python train.py\n\n"
+      base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python3 train.py\n\n"
                    "gangrun COMMAND --help shows the flags of a command.\n",
                    client::exit_status_help()));
   add_run(app, request);

@@ -9,6 +9,7 @@
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/display_flags.h"
+#include "client/ending_guard.h"
 #include "client/job_display.h"
 #include "client/place.h"
 #include "client/report.h"
@@ -46,7 +47,8 @@ class Attached {
   const AttachOptions& options_;
   client::Context& context_;
   net::EventLoop loop_;
-  net::Watch signals_;
+  // Before all that may wait for somebody when it goes.
+  std::unique_ptr<client::EndingGuard> guard_;
   job::JobStatus status_;  // the last one that was known
   bool told_silent_ = false;
   std::set<std::string> missing_;  // what was said of missing lines
@@ -55,8 +57,12 @@ class Attached {
 };
 
 base::Result<> Attached::start() {
-  GANGRUN_ASSIGN(signals_,
-                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(guard_,
+                 client::EndingGuard::start(
+                     {.signals = host::job_signals(), .last = 1, .on_signal = [this](int n) {
+                        loop_.post([this, n] { on_signal(n); });
+                      }}));
+  guard_->set_words(base::format("detached from {}, which does not answer", options_.job));
   GANGRUN_ASSIGN(status_, site_.status(options_.job));
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
@@ -89,6 +95,7 @@ job::JobStatus Attached::look() {
 
 void Attached::on_signal(int number) {
   if (!process::is_notice(number)) {
+    guard_->stand_down();
     left_ = true;
     return;
   }

@@ -42,9 +42,12 @@ void HadoopEnvReport::begin(const std::string& log_path) {
 
 void HadoopEnvReport::close() {
   if (parts_ == 0) return;
-  info(kLogger, base::format("{}: {}", kResults.at(parts_ - 1), python_bool(part_good_)));
+  const bool is_known = part_checked_ || !part_good_;
+  info(kLogger, base::format("{}: {}", kResults.at(parts_ - 1),
+                             is_known ? python_bool(part_good_) : "not checked"));
   good_ = good_ && part_good_;
   part_good_ = true;
+  part_checked_ = true;
 }
 
 void HadoopEnvReport::on_part(client::Part part) {
@@ -67,6 +70,11 @@ void HadoopEnvReport::on_check(client::Part, const cluster::Check& check) {
                    : check.verdict == Verdict::kNotChecked ? "INFO"
                                                            : "WARNING",
                    kLogger, check.name, to_string(check.verdict), check.found, to_do));
+}
+
+void HadoopEnvReport::not_checked(const cluster::Check& check) {
+  on_check(static_cast<client::Part>(parts_ - 1), check);
+  part_checked_ = false;
 }
 
 void HadoopEnvReport::end() {

@@ -23,6 +23,8 @@ class HadoopEnvReport {
   void begin(const std::string& log_path);
   void on_part(client::Part part);
   void on_check(client::Part part, const cluster::Check& check);
+  // What the part under way would show is not looked at, and why.
+  void not_checked(const cluster::Check& check);
   void on_write(const std::string& url);
   // Closes the part that is under way, and tells the parts that never came.
   void end();
@@ -38,6 +40,7 @@ class HadoopEnvReport {
   const std::function<void(const std::string& line)> print_;
   std::size_t parts_ = 0;  // that have begun
   bool part_good_ = true;
+  bool part_checked_ = true;
   bool good_ = true;
 };
 

@@ -64,8 +64,7 @@ client::ExitStatus check(const HadoopEnvOptions& options, client::Context& conte
     return client::ExitStatus::kInterrupted;
   }
   if (options.no_remote) {
-    report.on_check(client::Part::kCluster,
-                    {"container", cluster::Verdict::kNotChecked, "--no-remote is given"});
+    report.not_checked({"container", cluster::Verdict::kNotChecked, "--no-remote is given"});
   }
   report.end();
   if (!written.ok()) return fail(context, written.error(), client::ExitStatus::kJobFailed);

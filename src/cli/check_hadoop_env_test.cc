@@ -77,6 +77,28 @@ TEST_F(Report, OnlyTensorflowSWarningsCount) {
   EXPECT_FALSE(report_.is_good());
 }
 
+// "remote_check: True" was said though nothing had been looked at.
+TEST_F(Report, WhatIsNotLookedAtIsNeitherTrueNorFalse) {
+  report_.on_part(client::Part::kSettings);
+  report_.on_part(client::Part::kFiles);
+  report_.on_part(client::Part::kCluster);
+  report_.not_checked({"container", Verdict::kNotChecked, "--no-remote is given"});
+  report_.end();
+  EXPECT_THAT(lines_[lines_.size() - 2], HasSubstr("remote_check: not checked"));
+  EXPECT_THAT(lines_.back(), HasSubstr("Hadoop setup: OK"));
+}
+
+TEST_F(Report, OfAClusterThatDoesNotAnswerTheCheckIsFalseThen) {
+  report_.on_part(client::Part::kSettings);
+  report_.on_part(client::Part::kFiles);
+  report_.on_part(client::Part::kCluster);
+  report_.on_check(client::Part::kCluster, {"ResourceManager", Verdict::kFailed, "it is down"});
+  report_.not_checked({"container", Verdict::kNotChecked, "--no-remote is given"});
+  report_.end();
+  EXPECT_THAT(lines_[lines_.size() - 2], HasSubstr("remote_check: False"));
+  EXPECT_THAT(lines_.back(), HasSubstr("Hadoop setup: KO"));
+}
+
 TEST_F(Report, PartsThatNeverCameAreFalse) {
   look({{client::Part::kSettings,
          {{"configuration", Verdict::kFailed, "there is none", "get one"}}}});

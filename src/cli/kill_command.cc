@@ -1,10 +1,13 @@
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 
 #include "base/format.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "client/ending_guard.h"
+#include "host/ending_signals.h"
 #include "host/own_user.h"
 
 namespace gangrun::cli {
@@ -22,6 +25,12 @@ std::string user_name() {
 }
 
 client::ExitStatus kill_job(const KillOptions& options, client::Context& context) {
+  const auto guard = client::EndingGuard::start(
+      {.signals = host::job_signals(), .last = 1, .patience = std::chrono::milliseconds(0)});
+  if (!guard.ok()) return fail(context, guard.error());
+  (*guard)->set_words(base::format(
+      "interrupted: whether {} was told to stop is not known, as nobody has confirmed it",
+      options.job));
   const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
   const std::string by = base::format("gangrun kill by {}", user_name());

@@ -165,7 +165,7 @@ void add_run(CLI::App& app, Request& request) {
       "The words after -- are the command of the tasks. Flags win over the file. The command runs\n"
       "in the folder where gangrun was called; `files` in a job file are relative to that file.\n\n"
       "Examples:\n"
-      "  gangrun run -r ps:2,worker:4 -m 2g -m ps:4g -- python train.py --steps 1000\n"
+      "  gangrun run -r ps:2,worker:4 -m 2g -m ps:4g -- python3 train.py --steps 1000\n"
       "  gangrun run job.yaml --timeout job=2h\n"
       "  gangrun run --detach job.yaml && gangrun attach last\n"
       "  gangrun run job.yaml --dry-run\n");

@@ -116,7 +116,7 @@ void add_ytf_submit(CLI::App& app, Request& request) {
              "place in DTF_TASK_JOB_NAME, DTF_TASK_INDEX and, for each job, DTF_{JOB}_HOSTS.\n"
              "The id of the job is printed; it runs on without this terminal.\n\n"
              "Examples:\n"
-             "  ytf-submit -r \"ps:1,worker:4\" 'python train.py --task_index ${DTF_TASK_INDEX}'\n"
+             "  ytf-submit -r \"ps:1,worker:4\" 'python3 train.py --task_index ${DTF_TASK_INDEX}'\n"
              "  ytf-submit -t -i hdfs://nn/in -o hdfs://nn/out -r ps:1,worker:2 -s train.py \\\n"
              "    'python ${DTF_TASK_SCRIPT} --data_dir ${DTF_INPUT_PATH}'\n"
              "  ytf-submit --client -r ps:1,worker:2 -s train.py 'python ${DTF_TASK_SCRIPT}'\n");

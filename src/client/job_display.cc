@@ -148,6 +148,14 @@ ExitStatus JobDisplay::leave(const std::string& job) {
   return ExitStatus::kInterrupted;
 }
 
+ExitStatus JobDisplay::leave_untold(const std::string& sentence) {
+  warning(sentence);
+  stop();
+  if (context_.console.queued() > 0) context_.console.give_up();
+  context_.console.stop_deferring();
+  return ExitStatus::kInterrupted;
+}
+
 void JobDisplay::finish(const job::JobStatus& status, ExitStatus exit_status) {
   stop();
   wait_for_reader();

@@ -35,6 +35,9 @@ class JobDisplay {
   void finish(const job::JobStatus& status, ExitStatus exit_status);
   // Says that the job goes on without us, and shows no more of it.
   ExitStatus leave(const std::string& job);
+  // The same where it was to be ended, and nobody could be told: `sentence` says whom, and what may
+  // be left. Waits for no reader.
+  ExitStatus leave_untold(const std::string& sentence);
   // Nobody is to be waited for any more.
   void give_up() { given_up_ = true; }
 

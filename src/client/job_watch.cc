@@ -32,26 +32,59 @@ void JobWatch::on_answer(const Result<job::JobStatus>& status) {
   base::Duration pause = pause_;
   if (status.ok()) {
     told_silent_ = false;
+    trouble_.clear();
     pause = callbacks_.on_status(*status);
-  } else if (!std::exchange(told_silent_, true)) {
+  } else if (trouble_ = status.error().message; !std::exchange(told_silent_, true)) {
     callbacks_.on_trouble(status.error().message);
   }
   timer_ = loop_.after(pause, [this] { look(); });
 }
 
 void JobWatch::stop(bool at_once, const std::string& by) {
-  ask([site = stop_site_.get(), job = job_, by, at_once] { return site->stop(job, at_once, by); });
+  order_ = Order{at_once, by};
+  is_told_ = false;
+  if (!is_asking_) ask_to_stop();
+}
+
+void JobWatch::ask_to_stop() {
+  is_asking_ = true;
+  const Order order = *order_;
+  const auto asked =
+      stop_worker_.run([site = stop_site_.get(), job = job_,
+                        order] { return site->stop(job, order.at_once, order.by); },
+                       [this, order](const Result<>& answer) { on_stopped(answer, order); });
+  if (!asked.ok()) on_stopped(asked.error(), order);
+}
+
+void JobWatch::on_stopped(const Result<>& answer, const Order& asked) {
+  const bool is_newest = asked.at_once == order_->at_once && asked.by == order_->by;
+  const base::Code code = answer.ok() ? base::Code::kFailedPrecondition : answer.error().code;
+  const bool is_silent = code == base::Code::kUnavailable || code == base::Code::kDeadlineExceeded;
+  if (code == base::Code::kFailedPrecondition) {
+    is_told_ = is_newest;
+  } else {
+    tell_trouble(answer.error().message);
+  }
+  // Who does not answer is asked again, and who was asked for less.
+  if (!is_silent && is_newest) {
+    is_asking_ = false;
+    return;
+  }
+  again_ = loop_.after(is_newest ? pause_ : base::Duration(0), [this] { ask_to_stop(); });
+}
+
+void JobWatch::tell_trouble(const std::string& sentence) {
+  trouble_ = sentence;
+  if (std::exchange(told_trouble_, sentence) != sentence) callbacks_.on_trouble(sentence);
 }
 
 void JobWatch::give_notice(const std::string& by) {
-  ask([site = stop_site_.get(), job = job_, by] { return site->give_notice(job, by); });
-}
-
-void JobWatch::ask(std::function<Result<>()> question) {
-  const auto asked = stop_worker_.run(std::move(question), [this](const Result<>& answer) {
+  const auto told = [this](const Result<>& answer) {
     const bool is_told = answer.ok() || answer.error().code == base::Code::kFailedPrecondition;
     if (!is_told) callbacks_.on_trouble(answer.error().message);
-  });
+  };
+  const auto asked = stop_worker_.run(
+      [site = stop_site_.get(), job = job_, by] { return site->give_notice(job, by); }, told);
   if (!asked.ok()) callbacks_.on_trouble(asked.error().message);
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -30,13 +31,25 @@ class JobWatch {
 
   // Looks for the first time now.
   void start(std::unique_ptr<cluster::Site> status_site, std::unique_ptr<cluster::Site> stop_site);
-  // Asks for the job's end; one that has ended already is fine.
+  // Asks for the job's end, again and again while nobody answers; one that has ended already is
+  // fine.
   void stop(bool at_once, const std::string& by);
+  // Whether somebody has taken the last order to stop.
+  [[nodiscard]] bool is_told() const { return is_told_; }
+  // Why nobody has, as far as it is known.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
   // Has the tasks told that their place may end them.
   void give_notice(const std::string& by);
 
  private:
-  void ask(std::function<base::Result<>()> question);
+  struct Order {
+    bool at_once = false;
+    std::string by;
+  };
+
+  void ask_to_stop();
+  void on_stopped(const base::Result<>& answer, const Order& asked);
+  void tell_trouble(const std::string& sentence);
   void look();
   void on_answer(const base::Result<job::JobStatus>& status);
 
@@ -45,7 +58,13 @@ class JobWatch {
   const base::Duration pause_;
   const Callbacks callbacks_;
   bool told_silent_ = false;
+  std::optional<Order> order_;  // the last one
+  bool is_asking_ = false;
+  bool is_told_ = false;
+  std::string trouble_;
+  std::string told_trouble_;
   net::Timer timer_;
+  net::Timer again_;
   std::unique_ptr<cluster::Site> status_site_;
   std::unique_ptr<cluster::Site> stop_site_;
   // Last: what runs on them uses the others.

@@ -18,6 +18,8 @@ constexpr base::milliseconds kPause(1);
 class ScriptedSite final : public cluster::Site {
  public:
   explicit ScriptedSite(std::vector<Result<job::JobStatus>> answers, Result<> stopped = {})
+      : answers_(std::move(answers)), stopped_({std::move(stopped)}) {}
+  ScriptedSite(std::vector<Result<job::JobStatus>> answers, std::vector<Result<>> stopped)
       : answers_(std::move(answers)), stopped_(std::move(stopped)) {}
 
   Result<std::vector<cluster::ListedJob>> list() override {
@@ -40,8 +42,11 @@ class ScriptedSite final : public cluster::Site {
   Result<job::ClusterSpec> cluster_spec(std::string_view, int, base::Instant) override {
     return base::not_found("no cluster spec");
   }
-  Result<> stop(std::string_view, bool, const std::string&) override { return stopped_; }
-  Result<> give_notice(std::string_view, const std::string&) override { return stopped_; }
+  Result<> stop(std::string_view, bool, const std::string&) override {
+    const std::size_t at = stops_++;
+    return stopped_[std::min(at, stopped_.size() - 1)];
+  }
+  Result<> give_notice(std::string_view, const std::string&) override { return stopped_.front(); }
   Result<cluster::TunnelAgent> tunnel_agent(std::string_view, const job::TaskId&) override {
     return base::unavailable("nobody asks");
   }
@@ -49,8 +54,9 @@ class ScriptedSite final : public cluster::Site {
 
  private:
   std::vector<Result<job::JobStatus>> answers_;
-  Result<> stopped_;
+  std::vector<Result<>> stopped_;
   std::atomic<std::size_t> asked_ = 0;
+  std::atomic<std::size_t> stops_ = 0;
 };
 
 job::JobStatus in_state(job::JobState state) {
@@ -104,6 +110,39 @@ TEST_F(JobWatchTest, AStopThatComesTooLateIsNoTrouble) {
     ASSERT_TRUE(wait_until([&] { return is_reached ? states.size() > seen : !troubles.empty(); }));
   }
   EXPECT_THAT(troubles, ElementsAre("nobody answers"));
+}
+
+// A ResourceManager that came back was not asked any more: the client waited for an hour.
+TEST_F(JobWatchTest, AStopThatNobodyTookIsAskedForAgain) {
+  JobWatch watch(loop, "job", kPause, callbacks());
+  const std::vector<Result<job::JobStatus>> running{in_state(job::JobState::kRunning)};
+  const base::Error silent = base::unavailable("nobody answers");
+  const base::Error late = base::deadline_exceeded("not yet");
+  watch.start(std::make_unique<ScriptedSite>(running),
+              std::make_unique<ScriptedSite>(
+                  running, std::vector<Result<>>{silent, silent, late, Result<>()}));
+  watch.stop(false, "a test");
+  EXPECT_FALSE(watch.is_told());
+  ASSERT_TRUE(wait_until([&] { return watch.is_told(); }));
+  EXPECT_THAT(troubles, ElementsAre("nobody answers", "not yet"));
+  // An order of more has to be taken, too.
+  watch.stop(true, "a test");
+  EXPECT_FALSE(watch.is_told());
+  ASSERT_TRUE(wait_until([&] { return watch.is_told(); }));
+}
+
+TEST_F(JobWatchTest, AStopThatIsRefusedIsNotAskedForAgain) {
+  const base::Error refused{base::Code::kPermissionDenied, "not yours"};
+  const std::vector<Result<job::JobStatus>> running{in_state(job::JobState::kRunning)};
+  JobWatch watch(loop, "job", kPause, callbacks());
+  watch.start(std::make_unique<ScriptedSite>(running),
+              std::make_unique<ScriptedSite>(running, std::vector<Result<>>{refused, Result<>()}));
+  watch.stop(false, "a test");
+  ASSERT_TRUE(wait_until([&] { return !troubles.empty(); }));
+  const std::size_t seen = states.size();
+  ASSERT_TRUE(wait_until([&] { return states.size() > seen + 2; }));
+  EXPECT_FALSE(watch.is_told());
+  EXPECT_THAT(troubles, ElementsAre("not yours"));
 }
 
 }  // namespace

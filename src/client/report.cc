@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/format.h"
@@ -113,7 +115,13 @@ Lines cause_lines(const job::Cause& cause) {
   return lines;
 }
 
-Lines end_report(const job::JobStatus& status) {
+bool has_folder_here(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_directory(path, failed);
+}
+
+Lines end_report(const job::JobStatus& status,
+                 const std::function<bool(const std::string&)>& is_folder_here) {
   Lines lines = {Line(verdict_sentence(status), paint_of(status.state))};
   if (status.cause && status.state != job::JobState::kSucceeded) {
     const Lines cause = cause_lines(*status.cause);
@@ -129,8 +137,10 @@ Lines end_report(const job::JobStatus& status) {
                      count_text(static_cast<std::int64_t>(status.tasks.size()), "task"),
                      time_words(status.all_started_ms)));
   }
-  if (!status.folder.empty())
-    lines.emplace_back(base::format("logs: {}/logs", harmless_sentence(status.folder)));
+  const std::string logs = status.folder + "/logs";
+  if (!status.folder.empty() && is_folder_here(logs)) {
+    lines.emplace_back("logs: " + harmless_sentence(logs));
+  }
   lines.push_back(Line("next: ").add(logs_command(status), Paint::kBold));
   return lines;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,10 @@ namespace gangrun::client {
 std::string logs_command(const job::JobStatus& status);
 
 // Verdict, first cause with the last lines of the failing task, start-up time, where the logs are
-// and what to do next.
-Lines end_report(const job::JobStatus& status);
+// and what to do next. A folder that is not here, as that of a job on YARN, is no place of logs.
+bool has_folder_here(const std::string& path);
+Lines end_report(const job::JobStatus& status,
+                 const std::function<bool(const std::string&)>& is_folder_here = has_folder_here);
 
 // The cause alone: the sentence, then its evidence.
 Lines cause_lines(const job::Cause& cause);

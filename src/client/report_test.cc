@@ -24,6 +24,8 @@ job::JobStatus ended(job::JobState state) {
   return status;
 }
 
+bool is_here(const std::string&) { return true; }
+
 TEST(LostOutputs, AreToldOfAFewTasksAndCountedOfTheOthers) {
   job::JobStatus status;
   EXPECT_TRUE(lost_outputs(status).empty());
@@ -43,11 +45,22 @@ TEST(LostOutputs, AreToldOfAFewTasksAndCountedOfTheOthers) {
 }
 
 TEST(EndReport, OfASuccessIsShort) {
-  EXPECT_EQ(lines_text(end_report(ended(job::JobState::kSucceeded))),
+  EXPECT_EQ(lines_text(end_report(ended(job::JobState::kSucceeded), is_here)),
             R"(wine-20260131-120000-3fa1 succeeded after 41 s
 started: 6 tasks in 380 ms from the command
 logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs
 next: gangrun logs wine-20260131-120000-3fa1
+)");
+}
+
+// "logs: /user/ana/.gangrun/jobs/application_1_0001/logs" was said of each job on YARN.
+TEST(EndReport, OfLogsThatAreElsewhereSaysOnlyHowToReadThem) {
+  job::JobStatus status = ended(job::JobState::kSucceeded);
+  status.id = "application_1_0001";
+  status.folder = "/user/ana/.gangrun/jobs/application_1_0001";
+  EXPECT_EQ(lines_text(end_report(status)), R"(application_1_0001 succeeded after 41 s
+started: 6 tasks in 380 ms from the command
+next: gangrun logs application_1_0001
 )");
 }
 
@@ -64,7 +77,7 @@ TEST(EndReport, OfAFailureSaysWhyAndWhatNext) {
                  .traceback =
                      "Traceback (most recent call last):\n  File \"x.py\", line 1\n"
                      "ValueError: \x1b[31mno\n"};
-  EXPECT_EQ(lines_text(end_report(status)), R"(wine-20260131-120000-3fa1 failed after 41 s
+  EXPECT_EQ(lines_text(end_report(status, is_here)), R"(wine-20260131-120000-3fa1 failed after 41 s
 worker:1 on host7 exited with status 1
 its last lines on standard error:
   | Traceback (most recent call last):
@@ -109,7 +122,7 @@ TEST(EndReport, OfAJobThatNeverStartedSaysNothingOfItsStart) {
   job::JobStatus status = ended(job::JobState::kKilled);
   status.all_started_ms = -1;
   status.cause = job::Cause{.why = {.reason = job::Reason::kStopped, .detail = "Ctrl-C"}};
-  EXPECT_EQ(lines_text(end_report(status)),
+  EXPECT_EQ(lines_text(end_report(status, is_here)),
             R"(wine-20260131-120000-3fa1 was stopped after 41 s
 stopped by Ctrl-C
 logs: /home/ana/.gangrun/jobs/wine-20260131-120000-3fa1/logs

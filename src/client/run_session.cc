@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/job_display.h"
 #include "client/text.h"
@@ -21,6 +22,9 @@ namespace gangrun::client {
 namespace {
 
 using base::Result;
+
+// Of destructors, once all has been said.
+constexpr std::chrono::milliseconds kGoingLimit(100);
 
 class Session final : public master::Listener {
  public:
@@ -51,13 +55,17 @@ class Session final : public master::Listener {
  private:
   Result<> start_master();
   void on_signal(int number);
+  void hurry();
+  void leave_if_silent();
+  ExitStatus leave();
 
   RunPlan plan_;
   const RunOptions& options_;
   Context& context_;
   // In the order in which they are made; the later ones use the earlier ones.
   net::EventLoop loop_;
-  net::Watch signals_;
+  // Before all that may wait for somebody when it goes.
+  std::unique_ptr<EndingGuard> guard_;
   std::optional<cluster::JobFolder> folder_;
   std::unique_ptr<JobDisplay> display_;
   std::unique_ptr<host::Backend> backend_;
@@ -65,12 +73,17 @@ class Session final : public master::Listener {
   int signals_seen_ = 0;
   std::string early_signal_;  // that came before there was a master to stop
   bool finished_ = false;
+  net::Timer silence_timer_;
+  std::optional<base::Instant> hurried_at_;
+  bool left_ = false;  // by whoever was asked to end the job, before it ended
 };
 
 Result<> Session::prepare() {
   // Before anything starts a thread or a process.
-  GANGRUN_ASSIGN(signals_,
-                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(guard_,
+                 EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
+                                       loop_.post([this, n] { on_signal(n); });
+                                     }}));
   Result<> reached =
       backend_->reach(loop_, context_.clock, plan_.spec, [this] { return signals_seen_ > 0; });
   const bool has_failed = !reached.ok() && reached.error().code != base::Code::kCancelled;
@@ -100,6 +113,8 @@ Result<> Session::start_master() {
   GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
   GANGRUN_TRY(master_->start());
   display_->start(master_->status());
+  guard_->set_words(base::format(
+      "{0} has not ended in order: `gangrun status {0}` tells what became of it", folder_->id()));
   if (signals_seen_ > 0) master_->request_stop(early_signal_, signals_seen_ > 1);
   if (master_->is_joined()) {
     display_->joinable({.host = plan_.launch.host,
@@ -126,7 +141,8 @@ void Session::on_signal(int number) {
     early_signal_ = name;
     return;
   }
-  // Only a reader that takes nothing keeps us here then.
+  if (signals_seen_ > 1) hurry();
+  // Only the place, and a reader that takes nothing, keep us here then.
   if (finished_) return display_->give_up();
   display_->notice(
       signals_seen_ == 1
@@ -136,14 +152,48 @@ void Session::on_signal(int number) {
   master_->request_stop(name, signals_seen_ > 1);
 }
 
+// What the place is not asked to confirm within a moment is not waited for. A place that answers
+// has the time that it takes, as long as nobody asks once more.
+void Session::hurry() {
+  guard_->stand_down();
+  if (hurried_at_) {
+    left_ = loop_.now() - *hurried_at_ >= kGuardPatience;
+    return;
+  }
+  hurried_at_ = loop_.now();
+  backend_->hurry(loop_);
+  silence_timer_ = loop_.after(kSilencePatience, [this] { leave_if_silent(); });
+}
+
+void Session::leave_if_silent() {
+  if (!backend_->silent().empty()) left_ = true;
+}
+
+ExitStatus Session::leave() {
+  const std::string silent = backend_->silent();
+  const ExitStatus status = display_->leave_untold(
+      silent.empty()
+          ? base::format("{} was told to end, and has not said that it has", folder_->id())
+          : silent);
+  guard_->end_within(kGoingLimit, status);
+  return status;
+}
+
 ExitStatus Session::wait() {
-  (void)loop_.run_until([this] { return finished_; }, context_.clock.now() + job::kLongestJob);
-  const Result<> cleared =
-      backend_->clear(loop_, [this](const std::string& sentence) { display_->notice(sentence); });
-  if (!cleared.ok()) display_->warning(cleared.error().message);
+  (void)loop_.run_until([this] { return finished_ || left_; },
+                        context_.clock.now() + job::kLongestJob);
+  if (!finished_ && left_) return leave();
+  const Result<> cleared = backend_->clear(
+      loop_, [this](const std::string& sentence) { display_->notice(sentence); },
+      [this] { return left_; });
+  if (!cleared.ok()) {
+    const std::string silent = left_ ? backend_->silent() : "";
+    display_->warning(silent.empty() ? cleared.error().message : silent);
+  }
   const job::JobStatus status = master_->status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
   display_->finish(status, exit_status);
+  if (signals_seen_ > 1) guard_->end_within(kGoingLimit, exit_status);
   return exit_status;
 }
 

@@ -134,6 +134,21 @@ std::optional<std::string> address_by_rpc(const Configuration& configuration, co
   return std::nullopt;
 }
 
+// The only web address on this host that stands anywhere in the configuration.
+std::optional<std::string> address_on_host(const Configuration& configuration, const Web& web,
+                                           const std::string& host) {
+  std::optional<std::string> only;
+  for (const std::string& name : configuration.names()) {
+    if (name != web.key && !name.starts_with(std::string(web.key) + ".")) continue;
+    const auto there = authority_of("http://" + configuration.get_or(name, ""));
+    if (!there.ok() || there->host != host) continue;
+    auto found = address_of(configuration, web, name, host);
+    if (only && only != found) return std::nullopt;
+    only = std::move(found);
+  }
+  return only;
+}
+
 }  // namespace
 
 std::string to_string(const FileSystem& file_system) {
@@ -167,8 +182,10 @@ base::Result<FileSystem> find_file_system(const Configuration& configuration,
     const auto own = authority_of(configuration.get_or("fs.defaultFS", ""));
     const bool is_configured = is_default || (own.ok() && is_same(*own, *authority));
     const std::string key = is_configured ? std::string(web.key) : std::string();
-    out.addresses = {
-        address_of(configuration, web, key, out.host).value_or(default_address(web, out.host))};
+    auto known = address_of(configuration, web, key, out.host);
+    if (!known) known = address_on_host(configuration, web, out.host);
+    out.is_assumed = !known;
+    out.addresses = {std::move(known).value_or(default_address(web, out.host))};
     return out;
   }
   const bool tls = scheme == "swebhdfs" || scheme == "https";

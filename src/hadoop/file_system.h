@@ -19,6 +19,8 @@ struct FileSystem {
   std::int32_t port = -1;
   // "http://host:9870" of each NameNode.
   std::vector<std::string> addresses;
+  // Whether that is only where NameNodes are by default, as no setting tells.
+  bool is_assumed = false;
 
   bool operator==(const FileSystem&) const = default;
 };
@@ -29,7 +31,8 @@ std::string to_string(const FileSystem& file_system);
 // The file system that `url` names ("hdfs://host:port", "hdfs://nameservice",
 // "webhdfs://host:port", "http://host:port", all with "s" for TLS where there is such a thing), or
 // fs.defaultFS where it is empty or names none ("hdfs:///x"). The HTTP addresses come from the
-// configuration (dfs.namenode.http-address and its kin) or are the default ones. kInvalidArgument
+// configuration (dfs.namenode.http-address and its kin) or, where it names none on that host, are
+// the default ones. kInvalidArgument
 // where it is no HDFS, or a name service whose NameNodes are not told.
 base::Result<FileSystem> find_file_system(const Configuration& configuration,
                                           const std::string& url);

@@ -20,7 +20,7 @@ Configuration file_system_with(const std::map<std::string, std::string>& values)
 TEST(FileSystem, OneNameNode) {
   const auto plain = find_file_system(file_system_with({{"fs.defaultFS", "hdfs://nn:8021/"}}), "");
   ASSERT_TRUE(plain.ok()) << plain.error().message;
-  EXPECT_EQ(*plain, (FileSystem{"hdfs", "nn", 8021, {"http://nn:9870"}}));
+  EXPECT_EQ(*plain, (FileSystem{"hdfs", "nn", 8021, {"http://nn:9870"}, true}));
   EXPECT_EQ(to_string(*plain), "hdfs://nn:8021");
   const auto everywhere =
       find_file_system(file_system_with({{"fs.defaultFS", "hdfs://nn"},
@@ -39,7 +39,7 @@ TEST(FileSystem, TlsWhereNothingElseIsServed) {
                                                         {"dfs.http.policy", "HTTPS_ONLY"},
                                                         {"dfs.namenode.http-address", "web:1"}}),
                                       "");
-  EXPECT_EQ(*found, (FileSystem{"hdfs", "::1", 8020, {"https://[::1]:9871"}}));
+  EXPECT_EQ(*found, (FileSystem{"hdfs", "::1", 8020, {"https://[::1]:9871"}, true}));
   EXPECT_EQ(to_string(*found), "hdfs://[::1]:8020");
 }
 
@@ -77,7 +77,7 @@ TEST(FileSystem, AnotherThanTheDefaultOne) {
   const auto config =
       file_system_with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
   EXPECT_EQ(*find_file_system(config, "hdfs://far:8020/x"),
-            (FileSystem{"hdfs", "far", 8020, {"http://far:9870"}}));
+            (FileSystem{"hdfs", "far", 8020, {"http://far:9870"}, true}));
 }
 
 // The port counts too: two may live on one host.
@@ -92,6 +92,19 @@ TEST(FileSystem, AnotherNameNodeIsKnownByItsRpcAddress) {
   EXPECT_THAT(find_file_system(config, "hdfs://nn/x")->addresses, ElementsAre("http://nn:9870"));
   EXPECT_THAT(find_file_system(config, "hdfs://nn:8022/x")->addresses,
               ElementsAre("http://nn:9870"));
+}
+
+// One whose web port is another was refused although the configuration names it.
+TEST(FileSystem, AnotherIsKnownByTheOnlyWebAddressOnItsHost) {
+  auto values = std::map<std::string, std::string>{{"fs.defaultFS", "viewfs://all"},
+                                                   {"dfs.namenode.http-address.far", "far:50070"},
+                                                   {"dfs.namenode.http-address.b", "b:1"},
+                                                   {"dfs.namenode.http-bind-host", "far"}};
+  const auto found = find_file_system(file_system_with(values), "hdfs://far:8020/x");
+  EXPECT_EQ(*found, (FileSystem{"hdfs", "far", 8020, {"http://far:50070"}}));
+  values["dfs.namenode.http-address.second"] = "far:50071";
+  const auto unsure = find_file_system(file_system_with(values), "hdfs://far:8020/x");
+  EXPECT_EQ(*unsure, (FileSystem{"hdfs", "far", 8020, {"http://far:9870"}, true}));
 }
 
 TEST(FileSystem, AnHttpAddressOfItsOwn) {

@@ -86,6 +86,13 @@ base::Result<net::HttpResponse> WebHdfs::ask(const Call& call, base::Instant dea
     if (!next_may_answer || std::chrono::steady_clock::now() >= deadline) return last;
     active_ = (active_ + 1) % count;
   }
+  if (file_system_.is_assumed && last.code == base::Code::kUnavailable) {
+    last.message += base::format(
+        "; no setting tells the web address of the NameNode of {}, so the usual port was tried. "
+        "Set dfs.namenode.http-address (HOST:PORT) in hdfs-site.xml, or name the file system "
+        "webhdfs://{}:PORT",
+        to_string(file_system_), file_system_.host);
+  }
   if (count > 1) last.message += base::format(" (and {} more NameNodes)", count - 1);
   return last;
 }

@@ -228,6 +228,17 @@ TEST(WebHdfs, WithoutAnActiveNameNodeItIsUnavailable) {
   EXPECT_EQ(standby.seen().size(), 2U);
 }
 
+TEST(WebHdfs, AnAddressThatIsOnlyAssumedSaysWhichSettingIsMissing) {
+  // Nobody listens at port 1.
+  const auto said = [](bool is_assumed) {
+    WebHdfs client({"hdfs", "127.0.0.1", 8020, {"http://127.0.0.1:1"}, is_assumed}, {});
+    return client.status("/x", test_deadline()).error().message;
+  };
+  EXPECT_THAT(said(true), HasSubstr("Set dfs.namenode.http-address (HOST:PORT) in hdfs-site.xml, "
+                                    "or name the file system webhdfs://127.0.0.1:PORT"));
+  EXPECT_THAT(said(false), Not(HasSubstr("dfs.namenode.http-address")));
+}
+
 TEST(WebHdfs, WhatANameNodeRefusesNoOtherIsAsked) {
   FakeHdfs first;
   FakeHdfs second;

@@ -50,10 +50,17 @@ class Backend {
       const BackendInput& input, master::Settings& settings) = 0;
   // The cluster has its master.
   virtual void begin() {}
+  // Whoever ends the job does not wait for what is silent: the place is asked whether it answers.
+  virtual void hurry(net::EventLoop& /*loop*/) {}
+  // Whom the end of the job cannot be told as nobody has answered since hurry(), what may be left
+  // there, and how to end it; empty: the place answers, or tells the master who does not.
+  [[nodiscard]] virtual std::string silent() const { return {}; }
   // Takes away what the job has left at the place, once it has ended; may run the loop. Tells
-  // people what it waits for, where that takes time. An error tells them what is still there.
+  // people what it waits for, where that takes time. An error tells them what is still there, also
+  // once nobody waits for it any more.
   virtual base::Result<> clear(net::EventLoop& /*loop*/,
-                               const std::function<void(const std::string&)>& /*tell*/) {
+                               const std::function<void(const std::string&)>& /*tell*/,
+                               const std::function<bool()>& /*is_left*/) {
     return {};
   }
 };

@@ -157,6 +157,23 @@ def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs, words):
     wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
 
 
+def test_a_client_ends_at_the_second_ctrl_c_while_the_api_server_is_silent(jobs, kubernetes):
+    with jobs.running("-r", "worker:2", "--timeout", "stop=2s", "--", "tail", "-f", "/dev/null") as client:
+        jobs.wait_for_running(2)
+        kubernetes.kill("kube-apiserver", signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                client.send_signal(signal.SIGINT)
+                while "Ctrl-C" not in client.stdout.readline():
+                    assert client.poll() is None
+            said = client.communicate(timeout=20)[0]
+        finally:
+            kubernetes.kill("kube-apiserver", signal.SIGCONT)
+    assert client.returncode == 130
+    assert "does not answer: pods of the job may still run in the namespace" in said and "delete pods -l gangrun/job=" in said, said
+    wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", LIMIT_S, pause_s=0.5)
+
+
 def ready_nodes(kubernetes):
     nodes = kubernetes.kubectl.json("get", "nodes", "-l", "!hollow")
     return {node["metadata"]["name"] for node in nodes

@@ -64,6 +64,35 @@ def test_no_task_notices_a_restart_of_the_resource_manager(own_cluster):
     assert (ended["restarts_used"], ended["generation"]) == (0, 1)
 
 
+def test_a_client_ends_at_the_second_ctrl_c_while_the_resource_manager_is_away(own_cluster):
+    """Four Ctrl-C, SIGTERM and the death of its parent did not end it: once it lived on for an hour."""
+    jobs, hadoop = own_cluster, own_cluster.hadoop
+    jobs.write("until.py", UNTIL)
+    command = ("-r", "worker:1", "-m", "128m", "--", "python3", "until.py", str(jobs.folder / "end"))
+    with jobs.running(*command) as twice, jobs.running(*command) as terminated:
+        ids = wait_until(lambda: len(hadoop.applications()) == 2 and {app["id"] for app in hadoop.applications()}, "both jobs", pause_s=0.2)
+        jobs.started += ids
+        for job in ids:
+            jobs.wait_for_state(job, "running")
+        hadoop.kill("rm")
+        terminated.send_signal(signal.SIGTERM)
+        twice.send_signal(signal.SIGINT)
+        first = twice.stderr.readline()
+        while "Ctrl-C" not in first:
+            first = twice.stderr.readline()
+        assert "send it again" in first
+        twice.send_signal(signal.SIGINT)
+        for client in (twice, terminated):
+            said = client.communicate(timeout=60)[1]
+            assert client.returncode == 130, said
+            told = [job for job in ids if f"{job} may still run: nobody has taken the order to end it" in said and f"`gangrun kill {job}` ends it" in said]
+            assert len(told) == 1, said
+    hadoop.start("rm")
+    for job in ids:
+        wait_until(lambda job=job: jobs.order("kill", job, "--now").returncode == 0, "the ResourceManager to answer", 90, pause_s=0.5)
+        assert jobs.wait_for_state(job, "killed", seconds=90)
+
+
 def test_what_is_lost_with_a_node_comes_back_and_uses_up_no_restart(own_cluster):
     hadoop = own_cluster.hadoop
     # Too large for two on one node, but small enough for one beside the master.

@@ -67,10 +67,28 @@ class TFNodeContext:
         return TFNode.DataFeed(self.mgr, train_mode, qname_in, qname_out, input_mapping)
 
     def release_port(self) -> None:
-        """Close this process's own hold on the node's port. The port stays reserved for the node as long as the node runs."""
+        """Give the node's port back to the system, so that any program can bind it now, whatever options it sets.
+
+        A port that TENSORFLOW_PORT fixed stays reserved for the node: programs that set SO_REUSEADDR or SO_REUSEPORT can bind it.
+        """
         if self.tmp_socket is not None:
+            _give_back(self.tmp_socket)
             self.tmp_socket.close()
             self.tmp_socket = None
+
+
+def _give_back(held: socket.socket) -> None:
+    """The agent has the same socket, so closing it here is not enough. A socket that ends to listen loses its port for
+    everybody who has it, unless the port was asked for by its number."""
+    import ctypes
+
+    # As connect(2) has it: an address of no family takes back what the socket was.
+    no_address = ctypes.create_string_buffer(16)
+    try:
+        held.listen(0)
+    except OSError:
+        return  # somebody listens there already: the port is taken over
+    ctypes.CDLL(None).connect(held.fileno(), no_address, len(no_address))
 
 
 def _held() -> Optional[socket.socket]:

@@ -18,6 +18,8 @@ constexpr std::chrono::seconds kEndLimit(10);
 // What ssh may take to send that to a host that does not answer: one that is frozen finds it when
 // it goes on.
 constexpr std::chrono::milliseconds kSilentEndLimit(500);
+// The same where the end is wanted at once.
+constexpr std::chrono::milliseconds kHurriedEndLimit(100);
 
 std::uint64_t size_of(const std::string& path) {
   struct stat info {};
@@ -70,7 +72,8 @@ SshCluster::~SshCluster() { (void)end(); }
 base::Result<> SshCluster::end() {
   if (std::exchange(is_ended_, true)) return {};
   const base::Instant deadline = loop_.now() + kEndLimit;
-  const base::Instant silent_deadline = loop_.now() + kSilentEndLimit;
+  const base::Instant silent_deadline =
+      loop_.now() + (hurried_at_ ? kHurriedEndLimit : kSilentEndLimit);
   // Whether it answers is known by now, and not asked again.
   std::vector<std::pair<Host*, base::Instant>> told;
   std::vector<std::string> left;

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kLeaseAllowance(5);
 constexpr int kMaxWaits = 1000;
 // A host that has nothing to say for so long, once it is asked whether it lives, is not waited for
 // where the end is wanted at once.
-constexpr std::chrono::seconds kHurrySilence(3);
+constexpr std::chrono::milliseconds kHurrySilence(600);
 // What comes back to a keeper with adopt, and is journalled.
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 constexpr std::size_t kMaxFolderName = 200;

@@ -149,8 +149,10 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   return make_submission(job.spec, id, config, std::move(master));
 }
 
-Result<hadoop::ApplicationId> YarnSubmitter::submit(const Submitting& job) {
+Result<hadoop::ApplicationId> YarnSubmitter::submit(
+    const Submitting& job, const std::function<void(const hadoop::ApplicationId&)>& on_asked) {
   auto submission = submission_of(job, application_.id);
+  if (submission.ok()) on_asked(application_.id);
   Result<> done = submission.ok() ? resource_manager_.submit(*submission, soon())
                                   : Result<>(submission.error());
   if (done.ok()) done = wait_until_recorded(*submission);

@@ -51,8 +51,9 @@ class YarnSubmitter {
   // What the job meets there; kInvalidArgument where it can never run. Comes before submit().
   base::Result<> check(const job::JobSpec& spec);
   // Returns when YARN has recorded the job. On an error nothing of it is left on the cluster but
-  // what other jobs can use too.
-  base::Result<hadoop::ApplicationId> submit(const Submitting& job);
+  // what other jobs can use too. From the call of `on_asked` on YARN may have it.
+  base::Result<hadoop::ApplicationId> submit(
+      const Submitting& job, const std::function<void(const hadoop::ApplicationId&)>& on_asked);
 
  private:
   base::Result<ClusterFacts> ask_resource_manager(const job::JobSpec& spec);

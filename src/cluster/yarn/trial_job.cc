@@ -89,7 +89,8 @@ Result<> Run::submit() {
   GANGRUN_ASSIGN(id_, submitter.submit({.spec = spec,
                                         .files = {},
                                         .agent_program = job_.agent_program,
-                                        .submitted = clock_.wall_now()}));
+                                        .submitted = clock_.wall_now()},
+                                       [](const hadoop::ApplicationId&) {}));
   text_ = hadoop::to_string(id_);
   return {};
 }

@@ -9,6 +9,7 @@
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/kubernetes_checks.h"
 #include "cluster/kubernetes/client/unpacking.h"
+#include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/where_pods_work.h"
 
 namespace gangrun::client {
@@ -56,6 +57,7 @@ Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::
                                                                     master::Settings& settings) {
   cluster::ManifestInput own = manifests_;
   own.job_id = input.folder.id();
+  job_id_ = own.job_id;
   GANGRUN_ASSIGN(auto manifests, cluster::Manifests::make(std::move(own)));
   settings.remarks.push_back(cluster::where_pods_work(manifests));
   auto pods = std::make_unique<cluster::KubernetesCluster>(
@@ -68,13 +70,34 @@ Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::
   return std::unique_ptr<cluster::Cluster>(std::move(pods));
 }
 
+void PodsBackend::hurry(net::EventLoop& loop) {
+  if (client_ == nullptr || std::exchange(is_asked_, true)) return;
+  question_ =
+      client_->request({.path = "/version", .patience = kAnswersLimit}, loop.now() + kAnswersLimit,
+                       [this](const kubernetes::Answer& answer) {
+                         has_answered_ = answer.object.ok() || answer.refusal.has_value();
+                       });
+}
+
+std::string PodsBackend::silent() const {
+  if (pods_ == nullptr || !is_asked_ || has_answered_) return {};
+  return base::format(
+      "the API server at {0} does not answer: pods of the job may still run in the namespace {1}. "
+      "They are ended within {2} once it answers, and have {3} to stop; `kubectl -n {1} delete "
+      "pods -l {4} --now` ends them at once",
+      client_->access().remote.url, client_->access().name_space,
+      base::to_words(cluster::kClientLease), base::to_words(manifests_.spec.timeouts.stop),
+      cluster::job_selector(job_id_));
+}
+
 Result<> PodsBackend::clear(net::EventLoop& loop,
-                            const std::function<void(const std::string&)>& tell) {
+                            const std::function<void(const std::string&)>& tell,
+                            const std::function<bool()>& is_left) {
   if (pods_ == nullptr) return {};
   // It may be told after the limit too.
   const auto cleared = std::make_shared<std::optional<Result<>>>();
   pods_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
-  const auto is_over = [&cleared] { return cleared->has_value(); };
+  const auto is_over = [&] { return cleared->has_value() || is_left(); };
   const base::Instant limit = loop.now() + kClearLimit;
   if (!loop.run_until(is_over, loop.now() + kClearTold)) {
     tell(

@@ -25,15 +25,21 @@ class PodsBackend final : public host::Backend {
   base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                                master::Settings& settings) override;
   void begin() override { pods_->begin(); }
-  base::Result<> clear(net::EventLoop& loop,
-                       const std::function<void(const std::string&)>& tell) override;
+  void hurry(net::EventLoop& loop) override;
+  [[nodiscard]] std::string silent() const override;
+  base::Result<> clear(net::EventLoop& loop, const std::function<void(const std::string&)>& tell,
+                       const std::function<bool()>& is_left) override;
 
  private:
   kubernetes::Access access_;
   cluster::ManifestInput manifests_;
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<kubernetes::Client> client_;
+  std::string job_id_;
   cluster::KubernetesCluster* pods_ = nullptr;  // the master's
+  kubernetes::ActivityHandle question_;         // whether the server answers
+  bool is_asked_ = false;
+  bool has_answered_ = false;
 };
 
 }  // namespace gangrun::client

@@ -149,7 +149,8 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
 }
 
 Result<> SshBackend::clear(net::EventLoop& /*loop*/,
-                           const std::function<void(const std::string&)>& /*tell*/) {
+                           const std::function<void(const std::string&)>& /*tell*/,
+                           const std::function<bool()>& /*is_left*/) {
   return cluster_ == nullptr ? Result<>() : cluster_->end();
 }
 

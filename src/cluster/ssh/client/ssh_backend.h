@@ -38,8 +38,8 @@ class SshBackend final : public host::Backend {
   void settle(const job::JobSpec& spec, master::Settings& settings) const override;
   base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
                                                                master::Settings& settings) override;
-  base::Result<> clear(net::EventLoop& loop,
-                       const std::function<void(const std::string&)>& tell) override;
+  base::Result<> clear(net::EventLoop& loop, const std::function<void(const std::string&)>& tell,
+                       const std::function<bool()>& is_left) override;
 
  private:
   std::string agent_program_;

@@ -1,11 +1,14 @@
 #include "cluster/yarn/client/yarn_run.h"
 
+#include <chrono>
+#include <memory>
 #include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "client/agent_program.h"
+#include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/plan.h"
 #include "client/prepare.h"
@@ -19,6 +22,7 @@
 #include "cluster/yarn/where_containers_work.h"
 #include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/zookeeper_defaults.h"
+#include "host/ending_signals.h"
 #include "job/shipped_files.h"
 #include "job/units.h"
 
@@ -122,6 +126,21 @@ std::string keytab_path(const job::JobSpec& spec, const Context& context) {
   return in_folder(context.folder, keytab);
 }
 
+// Whoever interrupts the submission ends it there and then, whoever is asked just now.
+Result<std::unique_ptr<EndingGuard>> guard_submission() {
+  GANGRUN_ASSIGN(auto guard, EndingGuard::start({.signals = host::job_signals(),
+                                                 .last = 1,
+                                                 .patience = std::chrono::milliseconds(0)}));
+  guard->set_words("interrupted: the job is not submitted");
+  return guard;
+}
+
+std::string unsure_words(const hadoop::ApplicationId& id) {
+  return base::format(
+      "interrupted: YARN may have taken the job already; `gangrun kill {}` ends it then",
+      hadoop::to_string(id));
+}
+
 }  // namespace
 
 ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Context& context) {
@@ -146,6 +165,8 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   }
   auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  auto guard = guard_submission();
+  if (!guard.ok()) return fail(context, guard.error(), ExitStatus::kCouldNotStart);
   TransferProgress progress(context.console, "upload",
                             TransferProgress::form_for(context.console, options));
   cluster::YarnSubmitter submitter(
@@ -167,7 +188,11 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
                                     .client_program = context.program,
                                     .keytab = keytab_path(spec, context),
                                     .krb5_config = context.variable("KRB5_CONFIG"),
-                                    .authorities = context.variable("SSL_CERT_FILE")});
+                                    .authorities = context.variable("SSL_CERT_FILE")},
+                                   [&guard](const hadoop::ApplicationId& asked_for) {
+                                     (*guard)->set_words(unsure_words(asked_for));
+                                   });
+  guard->reset();
   if (!id.ok()) return fail(context, id.error(), ExitStatus::kCouldNotStart);
   const std::string text = hadoop::to_string(*id);
   if (options.detach) return leave_submitted(text, {{"job", text}}, spec, options, context);

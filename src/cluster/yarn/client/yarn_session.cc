@@ -1,6 +1,7 @@
 #include "cluster/yarn/client/yarn_session.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/format.h"
 #include "client/allocation_limit.h"
+#include "client/ending_guard.h"
 #include "client/exit_status.h"
 #include "client/fail.h"
 #include "client/job_display.h"
@@ -38,6 +40,11 @@ constexpr std::chrono::seconds kSoonStarted(10);
 constexpr std::chrono::seconds kLinesWait(5);
 constexpr base::milliseconds kLinesPause(250);
 constexpr std::size_t kMaxToldNotes = 64;
+// Who ends us by a signal that is no Ctrl-C may send no second one: so long somebody is looked for
+// who takes the order.
+constexpr std::chrono::seconds kOrderLimit(8);
+// Of destructors, once all has been said.
+constexpr std::chrono::milliseconds kGoingLimit(100);
 
 class YarnSession {
  public:
@@ -60,6 +67,9 @@ class YarnSession {
 
  private:
   void on_signal(int number);
+  void leave_if_untold();
+  ExitStatus leave();
+  [[nodiscard]] std::string untold_words() const;
   // Until the next look.
   base::Duration on_status(const job::JobStatus& status);
   void tell_notes();
@@ -73,13 +83,15 @@ class YarnSession {
   const base::Instant soon_started_;
   Context& context_;
   net::EventLoop loop_;
-  net::Watch signals_;
+  // Before all that may wait for somebody when it goes.
+  std::unique_ptr<EndingGuard> guard_;
   job::JobStatus status_;  // the last one that was known
   std::set<std::string> told_notes_;
   std::unique_ptr<JobDisplay> display_;
   bool left_ = false;
   std::optional<job::Cause> given_up_;  // why, where its master never came
   int signals_seen_ = 0;
+  net::Timer order_timer_;
   net::Timer lines_timer_;
   const HadoopAccess& access_;
   JobWatch watch_;
@@ -90,8 +102,12 @@ class YarnSession {
 };
 
 Result<> YarnSession::start(const DisplayOptions& options) {
-  GANGRUN_ASSIGN(signals_,
-                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(guard_, EndingGuard::start({.signals = host::job_signals(),
+                                             .last = ours_ ? 2 : 1,
+                                             .on_signal = [this](int n) {
+                                               loop_.post([this, n] { on_signal(n); });
+                                             }}));
+  if (ours_) guard_->set_words(untold_words());
   auto status_site = yarn_site(access_, context_);
   GANGRUN_ASSIGN(status_, status_site->status(id_));
   if (!job::is_final(status_.state)) GANGRUN_TRY(status_site->check_is_own(id_));
@@ -171,18 +187,46 @@ void YarnSession::on_signal(int number) {
     left_ = true;
     return;
   }
+  if (signals_seen_ > 2 && watch_.is_told()) {
+    left_ = true;
+    return;
+  }
   display_->notice(
       signals_seen_ == 1
           ? base::format("{}: the tasks are asked to stop; send it again to kill them at once",
                          name)
           : base::format("{} again: the tasks are killed at once", name));
   watch_.stop(signals_seen_ > 1, name);
+  if (signals_seen_ > 1) {
+    order_timer_ = loop_.after(kSilencePatience, [this] { leave_if_untold(); });
+  } else if (number != SIGINT) {
+    order_timer_ = loop_.after(kOrderLimit, [this] { leave_if_untold(); });
+  }
+}
+
+void YarnSession::leave_if_untold() {
+  if (watch_.is_told()) return guard_->stand_down();
+  left_ = true;
+}
+
+std::string YarnSession::untold_words() const {
+  const std::string& trouble = watch_.trouble();
+  return base::format("{} may still run: {}{}. Once YARN answers, `gangrun kill {}` ends it", id_,
+                      watch_.is_told() ? "it was told to end, and has not said that it has"
+                                       : "nobody has taken the order to end it",
+                      trouble.empty() ? "" : base::format(" ({})", trouble), id_);
+}
+
+ExitStatus YarnSession::leave() {
+  const ExitStatus status = ours_ ? display_->leave_untold(untold_words()) : display_->leave(id_);
+  guard_->end_within(kGoingLimit, status);
+  return status;
 }
 
 ExitStatus YarnSession::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
                         context_.clock.now() + job::kLongestJob);
-  if (left_ && !job::is_final(status_.state)) return display_->leave(id_);
+  if (left_ && !job::is_final(status_.state)) return leave();
   // YARN says of it that it was killed.
   if (given_up_ && status_.state == job::JobState::kKilled) {
     status_.state = job::JobState::kFailed;
@@ -190,6 +234,7 @@ ExitStatus YarnSession::wait() {
   }
   const ExitStatus exit_status = exit_status_of(status_, ours_ && signals_seen_ > 0);
   display_->finish(status_, exit_status);
+  if (signals_seen_ > 1) guard_->end_within(kGoingLimit, exit_status);
   return exit_status;
 }
 
