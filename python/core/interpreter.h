@@ -18,32 +18,35 @@ void take_interpreter(Take take) {
   }
 }
 
-// The interpreter is given up for as long as this lives.
+// The interpreter is given up for as long as this lives. One at a time in a thread.
 class Released {
  public:
-  Released() : state_(PyEval_SaveThread()) {}
+  Released() : state_(PyEval_SaveThread()) { of_this_thread_ = this; }
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;
   ~Released() {
+    of_this_thread_ = nullptr;
+    take();
+  }
+
+  // Calls `use` with the interpreter, which this thread has given up. By the state that it had
+  // then: PyGILState_Ensure() makes another one where the program's end has taken that away, and
+  // there is nothing any more to make it of.
+  template <typename Use>
+  static auto with_interpreter(Use use) {
+    of_this_thread_->take();
+    const auto result = use();
+    of_this_thread_->state_ = PyEval_SaveThread();
+    return result;
+  }
+
+ private:
+  void take() {
     take_interpreter([this] { PyEval_RestoreThread(state_); });
   }
 
- private:
+  inline static thread_local Released* of_this_thread_ = nullptr;
   PyThreadState* state_;
-};
-
-// The interpreter is had for as long as this lives.
-class Held {
- public:
-  Held() {
-    take_interpreter([this] { state_ = PyGILState_Ensure(); });
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { PyGILState_Release(state_); }
-
- private:
-  PyGILState_STATE state_ = PyGILState_UNLOCKED;
 };
 
 }  // namespace gangrun::core

@@ -27,8 +27,7 @@ namespace nb = nanobind;
 
 // Whether a signal's handler has raised something, which stands for the wait then.
 bool interrupted() {
-  const Held held;
-  return PyErr_CheckSignals() != 0;
+  return Released::with_interpreter([] { return PyErr_CheckSignals() != 0; });
 }
 
 nb::object wrap(std::optional<feed::Frame>&& frame) {
