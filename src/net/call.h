@@ -19,15 +19,15 @@ namespace gangrun::net {
 
 // A server that is not ours, and who we are to it.
 struct RemoteOptions {
-  std::string url;  // "https://10.0.0.1:6443"; see parse_url(); a path of it is not used
-  std::string authorities_pem;  // who must vouch for the server; empty: those of the system
+  std::string url{};  // "https://10.0.0.1:6443"; see parse_url(); a path of it is not used
+  std::string authorities_pem{};  // who must vouch for the server; empty: those of the system
   // Ours, and the key to it; empty: none is shown.
-  std::string certificate_pem;
-  base::Secret key_pem;
-  std::string server_name;  // which the server's certificate must be for; empty: the URL's host
+  std::string certificate_pem{};
+  base::Secret key_pem{};
+  std::string server_name{};  // which the server's certificate must be for; empty: the URL's host
   bool verifies_server = true;
   // "http://[user:password@]host:port" of a proxy that is asked to CONNECT; empty: none.
-  base::Secret proxy;
+  base::Secret proxy{};
 };
 
 // A server with everything that its connections share. Immutable: any number of calls use one.

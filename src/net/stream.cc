@@ -77,6 +77,21 @@ void Stream::write_some(const WritePieces& pieces, IoHandler handler) {
   state_->socket.async_write_some(pieces, KeepAlive{state_, std::move(handler)});
 }
 
+base::Result<std::size_t> Stream::write_now(std::string_view bytes) {
+  if (bytes.empty()) return std::size_t{0};
+  if (state_->tls) return state_->tls->write_now(bytes);
+  const ssize_t put = ::send(state_->socket.native_handle(), bytes.data(), bytes.size(),
+                             MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (put >= 0) return static_cast<std::size_t>(put);
+  if (errno == EAGAIN || errno == EINTR) return std::size_t{0};
+  return base::from_errno(errno, "write");
+}
+
+void Stream::when_writable(std::function<void(const ErrorCode&)> done) {
+  state_->socket.async_wait(Socket::wait_write, [state = state_, done = std::move(done)](
+                                                    const ErrorCode& error) { done(error); });
+}
+
 Stream Stream::over_tls(std::shared_ptr<asio::ssl::context> tls) && {
   return Stream(std::move(state_->socket), std::move(tls));
 }

@@ -123,6 +123,12 @@ class Stream {
   // SHA-256 of the certificate that the other side has shown.
   [[nodiscard]] std::string fingerprint() const;
 
+  // As much as the connection takes without waiting; none: it takes nothing now. Not while a write
+  // is under way.
+  base::Result<std::size_t> write_now(std::string_view bytes);
+  // Once it may take something again.
+  void when_writable(std::function<void(const ErrorCode&)> done);
+
   // No more is sent; what was sent still arrives.
   void shutdown_send();
   // Ends all operations, with an error. Idempotent.

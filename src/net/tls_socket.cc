@@ -117,6 +117,17 @@ void TlsSocket::write_some(const WritePieces& pieces, Owner owner, IoHandler don
   start(step, std::move(owner), std::move(done));
 }
 
+base::Result<std::size_t> TlsSocket::write_now(std::string_view bytes) {
+  std::size_t put = 0;
+  ERR_clear_error();
+  errno_ = 0;
+  const int result = SSL_write_ex(tls_.get(), bytes.data(), bytes.size(), &put);
+  if (result > 0) return put;
+  const int ssl_error = SSL_get_error(tls_.get(), result);
+  if (ssl_error == SSL_ERROR_WANT_READ || ssl_error == SSL_ERROR_WANT_WRITE) return std::size_t{0};
+  return to_error(reason(ssl_error), "write");
+}
+
 template <typename Step>
 void TlsSocket::start(Step step, Owner owner, IoHandler done) {
   Operation<Step>(*this, std::move(step), std::move(owner), std::move(done)).go_on(true);

@@ -34,6 +34,9 @@ class TlsSocket {
   void read_some(asio::mutable_buffer target, Owner owner, IoHandler done);
   void write_some(const WritePieces& pieces, Owner owner, IoHandler done);
 
+  // Stream's.
+  base::Result<std::size_t> write_now(std::string_view bytes);
+
   [[nodiscard]] SSL* native() const { return tls_.get(); }
 
  private:

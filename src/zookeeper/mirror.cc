@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "net/hosts.h"
-#include "zookeeper/servers.h"
 
 namespace gangrun::zookeeper {
 
@@ -14,9 +12,8 @@ Mirror::Mirror(net::EventLoop& loop, base::Logger& logger, Options options,
     : loop_(loop),
       logger_(logger),
       options_(std::move(options)),
-      on_trouble_(std::move(on_trouble)),
-      workers_(loop, 1) {
-  look_up();
+      on_trouble_(std::move(on_trouble)) {
+  open();
   judge();
 }
 
@@ -27,27 +24,16 @@ void Mirror::want(std::vector<Node> nodes) {
   pump();
 }
 
-// The client would look the names up on its own threads, and its end would wait for that.
-void Mirror::look_up() {
-  const auto work = [hosts = options_.hosts] {
-    return numeric_servers(hosts, std::chrono::steady_clock::now() + kResolveTimeout);
-  };
-  const auto given = workers_.run(
-      work, [this](const base::Result<std::vector<std::string>>& servers) { open(servers); });
-  if (!given.ok()) again(given.error().message);
-}
-
-void Mirror::open(const base::Result<std::vector<std::string>>& servers) {
-  if (!servers.ok()) return again(servers.error().message);
-  auto session = Session::open(loop_,
-                               {.servers = *servers,
-                                .timeout = options_.session_timeout,
-                                .credentials = options_.credentials,
-                                .administrators = options_.administrators},
-                               [this](SessionState state) { on_state(state); });
+void Mirror::open() {
+  auto session = Session::open(
+      loop_,
+      {.servers = options_.hosts,
+       .timeout = options_.session_timeout,
+       .credentials = options_.credentials,
+       .administrators = options_.administrators},
+      [this](SessionState state, const std::string& reason) { on_state(state, reason); });
   if (!session.ok()) return again(session.error().message);
   session_ = *std::move(session);
-  reason_ = "no server answers";
   reopen_ = loop_.after(kNewSessionAfter, [this] { again(reason_); });
 }
 
@@ -59,12 +45,12 @@ void Mirror::again(std::string reason) {
   // Not at once: this may be a callback of the session.
   reopen_ = loop_.after(kRetryPause, [this] {
     session_.reset();
-    look_up();
+    open();
   });
   judge();
 }
 
-void Mirror::on_state(SessionState state) {
+void Mirror::on_state(SessionState state, const std::string& reason) {
   switch (state) {
     case SessionState::kConnected:
       reopen_.reset();
@@ -74,16 +60,16 @@ void Mirror::on_state(SessionState state) {
       keeper_.connected();
       return pump();
     case SessionState::kConnecting:
+      reason_ = base::format("no server answers ({})", reason);
       if (!std::exchange(is_connected_, false)) return;
-      logger_.info("ZooKeeper: the connection is lost");
-      reason_ = "no server answers";
+      logger_.info("ZooKeeper: the connection is lost: {}", reason);
       keeper_.disconnected();
       reopen_ = loop_.after(kNewSessionAfter, [this] { again(reason_); });
       return judge();
     case SessionState::kExpired:
       logger_.info("ZooKeeper: the session has expired; there will be another one");
       return again("no server answers");
-    case SessionState::kRefused: return again("the servers refuse the job's digest");
+    case SessionState::kRefused: return again(reason);
   }
 }
 

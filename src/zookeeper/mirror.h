@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "net/event_loop.h"
-#include "net/workers.h"
 #include "zookeeper/keeper.h"
 #include "zookeeper/session.h"
 
@@ -20,10 +19,9 @@ namespace gangrun::zookeeper {
 // Between a failure and the next try; doubled with each further failure to write, up to the second.
 inline constexpr std::chrono::seconds kRetryPause(3);
 inline constexpr std::chrono::seconds kMaxRetryPause(60);
-// After so long without a connection there is a new session, with the servers' names looked up
-// again: servers that have forgotten what the old one has seen do not take it.
+// After so long without a connection there is a new session: servers that have forgotten what the
+// old one has seen do not take it.
 inline constexpr std::chrono::seconds kNewSessionAfter(15);
-inline constexpr std::chrono::seconds kResolveTimeout(2);
 
 // Keeps nodes on a group of ZooKeeper servers as they are wanted, whatever happens to the servers:
 // it connects again, makes what is missing, writes what is old. Nobody waits for it.
@@ -53,9 +51,8 @@ class Mirror {
   [[nodiscard]] std::string behind() const;
 
  private:
-  void look_up();
-  void open(const base::Result<std::vector<std::string>>& servers);
-  void on_state(SessionState state);
+  void open();
+  void on_state(SessionState state, const std::string& reason);
   void pump();
   void again(std::string reason);
   void judge();
@@ -75,7 +72,6 @@ class Mirror {
   net::Timer retry_;
   net::Timer patience_;
   std::unique_ptr<Session> session_;
-  net::Workers workers_;  // looks up names
 };
 
 }  // namespace gangrun::zookeeper

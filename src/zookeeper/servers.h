@@ -1,16 +1,22 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 
 namespace gangrun::zookeeper {
 
-// Every address of every "host" or "host:port", in the form that ZooKeeper's client reads. Blocks,
-// until about `deadline`. A name that does not resolve is an error only where no other one does.
-base::Result<std::vector<std::string>> numeric_servers(const std::vector<std::string>& hosts,
-                                                       base::Instant deadline);
+struct ServerAddress {
+  std::string host;  // a name, or an address without brackets
+  std::string port;
+
+  friend bool operator==(const ServerAddress&, const ServerAddress&) = default;
+};
+
+// "host", "host:2181", "[fd00::5]:2181", "[fd00::5]"; without a port ZooKeeper's own.
+ServerAddress parse_server(const std::string& text);
+
+// "host:port", an IPv6 address in brackets.
+std::string to_string(const ServerAddress& server);
 
 }  // namespace gangrun::zookeeper

@@ -14,39 +14,40 @@
 namespace gangrun::zookeeper {
 
 enum class SessionState {
-  kConnecting,  // also again, after a connection that was lost
+  kConnecting,  // also again, after a connection that was lost, and after each try that failed
   kConnected,
   kExpired,  // for good: the servers have removed its ephemeral nodes
   kRefused,  // for good: they do not take the credentials
 };
 
 // One session with a group of ZooKeeper servers, which looks for another of them by itself when it
-// loses one. The threads of ZooKeeper's client only post to the loop: callbacks and all else are
-// the loop's. The client's own log goes nowhere.
+// loses one. All of it is in the loop.
 class Session {
   struct Private {};
-  struct Impl;
+  class Impl;
 
  public:
   struct Options {
-    // "address:port", numeric: nothing is looked up here.
-    std::vector<std::string> servers;
+    std::vector<std::string> servers;  // "host" or "host:port"
     // Asked for; the servers have limits of their own.
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
     base::Secret credentials{};  // "user:password"
     std::vector<Administrator> administrators{};
   };
+  // With a sentence for people that says why it is not connected, where that is known.
+  using OnState = std::function<void(SessionState, const std::string&)>;
 
-  // Begins to connect and does not wait for it. The loop outlives the session.
+  // Begins to connect and does not wait for it; `on_state` is called later. The loop outlives the
+  // session. kInvalidArgument: no server, or one that is none.
   static base::Result<std::unique_ptr<Session>> open(net::EventLoop& loop, const Options& options,
-                                                     std::function<void(SessionState)> on_state);
+                                                     OnState on_state);
   Session(Private, std::unique_ptr<Impl> impl);  // for open()
   // Ends the session where it is connected, after what was sent; waits for no answer.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // While connected. `done` comes exactly once unless the session goes before.
+  // While connected. `done` comes exactly once, later, unless the session goes before.
   void send(const Operation& operation, std::function<void(Answer)> done);
 
  private:

@@ -12,7 +12,7 @@ TEST(Session, WithoutAServerItGoesOnTryingAndEndsAtOnce) {
   std::vector<SessionState> states;
   auto session =
       Session::open(loop, {.servers = {"127.0.0.1:1"}, .credentials = base::Secret("gangrun:x")},
-                    [&](SessionState state) { states.push_back(state); });
+                    [&](SessionState state, const std::string&) { states.push_back(state); });
   ASSERT_TRUE(session.ok()) << session.error().message;
   Answer answer;
   bool is_answered = false;
@@ -30,8 +30,8 @@ TEST(Session, NothingIsCalledAfterItsEnd) {
   net::EventLoop loop;
   bool is_called = false;
   {
-    const auto session =
-        Session::open(loop, {.servers = {"127.0.0.1:1"}}, [&](SessionState) { is_called = true; });
+    const auto session = Session::open(loop, {.servers = {"127.0.0.1:1"}},
+                                       [&](SessionState, const std::string&) { is_called = true; });
     ASSERT_TRUE(session.ok());
   }
   bool is_over = false;
@@ -43,7 +43,7 @@ TEST(Session, NothingIsCalledAfterItsEnd) {
 
 TEST(Session, NoServerIsAnError) {
   net::EventLoop loop;
-  EXPECT_FALSE(Session::open(loop, {}, [](SessionState) {}).ok());
+  EXPECT_FALSE(Session::open(loop, {}, [](SessionState, const std::string&) {}).ok());
 }
 
 }  // namespace

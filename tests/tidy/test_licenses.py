@@ -11,7 +11,7 @@ from packing import components  # noqa: E402: after the path above
 NAMES = {
     "boost": "Boost", "openssl": "OpenSSL", "zlib": "zlib", "fmt": "fmt", "spdlog": "spdlog", "nlohmann": "JSON for Modern C++",
     "tl": "tl::expected", "yaml-cpp": "yaml-cpp", "protobuf": "protobuf", "pugixml": "pugixml",
-    "zookeeper": "ZooKeeper C client", "CLI": "CLI11",
+    "CLI": "CLI11",
 }
 
 
