@@ -25,10 +25,14 @@ def _shown(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, frames))
 
 
-def _leave(write: Any, content: bytes) -> None:
+def _leave(write: Any, content: bytes, what: str) -> None:
+    """Where it cannot be kept (a full disk), that is said, and is no failure of the function's."""
     path = os.environ.get("GANGRUN_RESULT_FILE")
     if path:
-        write(path, content)
+        try:
+            write(path, content)
+        except OSError as error:
+            print(f"gangrun: what the function {what} cannot be kept: {error}", file=sys.stderr, flush=True)
 
 
 def main(payload: str, files: str = ".") -> int:
@@ -47,12 +51,13 @@ def main(payload: str, files: str = ".") -> int:
             raise  # a status, which is told already; with a text it is a failure like all others
         text = _shown(error)
         sys.stdout.flush()
+        # First, as the last line is taken for the reason.
+        _leave(_result.leave_exception, _result.encode_exception(error, text), "raised")
         sys.stderr.write(text)
         sys.stderr.flush()
-        _leave(_result.leave_exception, _result.encode_exception(error, text))
         return 1
     if os.environ.get("GANGRUN_PROCESS", "0") == "0":
-        _leave(_result.leave_value, _result.encode_value(value))
+        _leave(_result.leave_value, _result.encode_value(value), "returned")
     return 0
 
 

@@ -5,10 +5,12 @@ The fields of the current Place are also attributes of this module: `gangrun.tas
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
 import os
+import sys
 import threading
 from typing import Any, Mapping, Optional, Union
 
@@ -83,6 +85,7 @@ def _cluster_spec(env: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 _told: dict[str, Figure] = {}
+_has_warned = False
 _telling = threading.Lock()  # the feed of a node tells its figures from a thread of its own
 
 
@@ -90,7 +93,8 @@ def report(**figures: Figure) -> None:
     """Publish named values of this task, such as a loss, in the job's status.
 
     Values are numbers or texts of at most 256 bytes; NumPy and TensorFlow scalars are converted to float. A value stays until the
-    same name is reported again. A task can have at most 64 of them. Raises TypeError or ValueError for other values.
+    same name is reported again. A task can have at most 64 of them. Raises TypeError or ValueError for other values. If they
+    cannot be published (a full disk), standard error says so once, and the task goes on.
 
     Outside of a job, and in every process of a task but the first, only the checks are done.
     """
@@ -113,10 +117,23 @@ def _report(figures: dict[str, Figure]) -> None:
         raise ValueError(f"more than {MAX_FIGURES} figures; the last were {', '.join(figures)}")
     path = os.environ.get("GANGRUN_FIGURES_FILE")
     if path and os.environ.get("GANGRUN_PROCESS", "0") == "0":
-        beside = f"{path}.{os.getpid()}"
+        _publish(path)
+
+
+def _publish(path: str) -> None:
+    """A training is not worth losing for a figure."""
+    global _has_warned
+    beside = f"{path}.{os.getpid()}"
+    try:
         with open(beside, "w", encoding="utf-8") as file:
             json.dump(_told, file, allow_nan=False)
         os.replace(beside, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        if not _has_warned:
+            print(f"gangrun: figures cannot be published: {error}", file=sys.stderr, flush=True)
+        _has_warned = True
 
 
 def _plain(name: str, value: Any) -> Figure:

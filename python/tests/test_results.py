@@ -1,6 +1,8 @@
 """What comes back from the tasks of a function: values, exceptions, figures."""
 
+import json
 import os
+import pathlib
 import sys
 import threading
 
@@ -98,6 +100,29 @@ def test_an_exception_wins_over_a_value_and_the_first_over_others(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result", "result.failed"]
 
 
+class NoRoom(Exception):
+    pass
+
+
+def end_without_room(how):
+    """As on a full disk, where its result would go."""
+    os.environ["GANGRUN_RESULT_FILE"] = "/dev/null/result"
+    if how == "raises":
+        raise NoRoom("its own reason")
+    return how
+
+
+def test_what_cannot_be_kept_is_said_and_blames_nobody():
+    done = gangrun.run({"worker": 1}, end_without_room, args=("returns",))
+    said = pathlib.Path(done.status()["folder"], "logs/worker-0.err").read_text()
+    assert "gangrun: what the function returned cannot be kept: " in said
+    with pytest.raises(errors.NoResult):
+        done.result
+    with pytest.raises(errors.JobFailed) as raised:
+        gangrun.run({"worker": 1}, end_without_room, args=("raises",))
+    assert "NoRoom: its own reason" in str(raised.value.__cause__)
+
+
 def report_and_wait(path):
     task.report(step=1, phase="warm")
     task.report(step=2, loss=float("nan"))
@@ -123,6 +148,19 @@ def test_wrong_figures_are_told_where_they_are_made(monkeypatch, figures, error,
     monkeypatch.setattr(task, "_told", {})
     with pytest.raises(error, match=said):
         task.report(**figures)
+
+
+def test_a_figure_that_cannot_be_published_ends_no_task(monkeypatch, tmp_path, capfd):
+    """A full disk ended a training."""
+    monkeypatch.setattr(task, "_told", {})
+    monkeypatch.setattr(task, "_has_warned", False)
+    monkeypatch.setenv("GANGRUN_FIGURES_FILE", str(tmp_path / "gone/figures"))
+    for step in range(2):
+        task.report(step=step)
+    assert capfd.readouterr().err.count("gangrun: figures cannot be published: ") == 1
+    (tmp_path / "gone").mkdir()
+    task.report(step=2)
+    assert json.loads((tmp_path / "gone/figures").read_text()) == {"step": 2}
 
 
 def test_code_outside_of_a_task_is_told_so(monkeypatch):
