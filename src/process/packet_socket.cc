@@ -40,7 +40,8 @@ class Control {
   std::size_t used_ = 0;
 };
 
-bool try_send(int fd, const Packet& packet) {
+// The number of the error; 0: it is sent.
+int try_send(int fd, const Packet& packet) {
   iovec text{const_cast<char*>(packet.text.data()), packet.text.size()};  // NOLINT: it is only read
   msghdr message{};
   message.msg_iov = &text;
@@ -58,8 +59,19 @@ bool try_send(int fd, const Packet& packet) {
   do {
     sent = ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
-  // Too many descriptors are on their way: some arrive.
-  return sent >= 0 || (errno != EAGAIN && errno != ETOOMANYREFS);
+  return sent >= 0 ? 0 : errno;
+}
+
+bool is_of_peer(int error) {
+  return error == EPIPE || error == ECONNRESET || error == ENOTCONN || error == ECONNREFUSED;
+}
+
+// The last one: too many descriptors are on their way, of which some arrive.
+bool passes(int error) { return error == ENOBUFS || error == ENOMEM || error == ETOOMANYREFS; }
+
+// In the memory of this process.
+std::size_t size_of(const Packet& packet) {
+  return sizeof packet + packet.text.size() + packet.fds.size() * sizeof(base::UniqueFd);
 }
 
 // Owns the descriptors as soon as they are here.
@@ -168,13 +180,29 @@ base::Result<> PacketSocket::send(Packet packet) {
         fmt::format("a message of {} bytes and {} descriptors; allowed: 1 to {} and 0 to {}",
                     packet.text.size(), packet.fds.size(), kMaxPacketBytes, kMaxPacketFds));
   }
+  if (waiting_bytes_ + size_of(packet) > kMaxWaitingBytes) {
+    return base::Error{base::Code::kResourceExhausted,
+                       fmt::format("{} messages wait already for the other process to read them",
+                                   waiting_.size())};
+  }
+  waiting_bytes_ += size_of(packet);
   waiting_.push_back(std::move(packet));
-  flush();
-  return {};
+  return flush();
 }
 
-void PacketSocket::flush() {
-  while (!waiting_.empty() && try_send(fd_.get(), waiting_.front())) waiting_.pop_front();
+base::Result<> PacketSocket::flush() {
+  waits_for_ = Waiting::kNothing;
+  while (!waiting_.empty()) {
+    const int error = try_send(fd_.get(), waiting_.front());
+    if (error == EAGAIN || passes(error)) {
+      waits_for_ = error == EAGAIN ? Waiting::kUntilWritable : Waiting::kForAMoment;
+      return {};
+    }
+    if (error != 0 && !is_of_peer(error)) return base::from_errno(error, "send a message");
+    waiting_bytes_ -= size_of(waiting_.front());
+    waiting_.pop_front();
+  }
+  return {};
 }
 
 base::Result<std::optional<Packet>> PacketSocket::receive() {
@@ -197,7 +225,10 @@ base::Result<std::optional<Packet>> PacketSocket::receive() {
       received([&] { return ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
   if (got != length) return base::unavailable("the other end of the connection is gone");
   read_control(message, packet);
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+  if ((message.msg_flags & MSG_CTRUNC) != 0) {
+    return base::unavailable("a message came without all of its descriptors");
+  }
+  if ((message.msg_flags & MSG_TRUNC) != 0) {
     return base::unavailable("a message was longer than the limit");
   }
   return std::optional(std::move(packet));

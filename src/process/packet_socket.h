@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
@@ -25,6 +27,10 @@ struct Packet {
 // The limits of one packet.
 inline constexpr std::size_t kMaxPacketBytes = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxPacketFds = 128;
+// Of all packets that wait to be sent: the orders for the tasks of the largest job, and more.
+inline constexpr std::size_t kMaxWaitingBytes = std::size_t{32} << 20U;
+// When the kernel had no room for a packet it may have some, and no descriptor tells.
+inline constexpr std::chrono::milliseconds kTryAgain(10);
 
 // A Unix socket of the type SOCK_SEQPACKET that never blocks: what cannot be sent yet waits here.
 class PacketSocket {
@@ -41,19 +47,27 @@ class PacketSocket {
   static base::Result<base::UniqueFd> connect(const std::string& path);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // Whether packets wait until fd() is writable: then call flush().
-  [[nodiscard]] bool has_waiting() const { return !waiting_.empty(); }
+  // What packets wait for: then call flush().
+  enum class Waiting {
+    kNothing,  // none waits
+    kUntilWritable,
+    kForAMoment,  // kTryAgain
+  };
+  [[nodiscard]] Waiting waiting() const { return waits_for_; }
 
-  // kInvalidArgument where it is over a limit; else it is sent, now or by flush(). That the peer is
-  // gone is told by receive().
+  // kInvalidArgument where it is over a limit, kResourceExhausted where too many wait; else it is
+  // sent, now or by flush(). An error of flush(), or another one, means that this packet or an
+  // earlier one can never be sent. That the peer is gone is told by receive().
   base::Result<> send(Packet packet);
-  void flush();
+  base::Result<> flush();
   // The next packet; none where there is none yet; kUnavailable once the peer is gone.
   base::Result<std::optional<Packet>> receive();
 
  private:
   base::UniqueFd fd_;
   std::deque<Packet> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  Waiting waits_for_ = Waiting::kNothing;
 };
 
 }  // namespace gangrun::process

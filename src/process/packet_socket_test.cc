@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -80,18 +81,18 @@ TEST_F(PacketSocketTest, WhatDoesNotFitWaitsInOrder) {
   for (int i = 0; i < kMany; ++i) {
     ASSERT_TRUE(one->send({std::to_string(i) + std::string(500, ' '), {}, 0}).ok());
   }
-  EXPECT_TRUE(one->has_waiting());
+  EXPECT_EQ(one->waiting(), PacketSocket::Waiting::kUntilWritable);
   for (int i = 0; i < kMany; ++i) {
     auto got = other->receive();
     ASSERT_TRUE(got.ok());
     if (!*got) {
-      one->flush();
+      ASSERT_TRUE(one->flush().ok());
       got = other->receive();
       ASSERT_TRUE(got.ok() && *got) << i;
     }
     EXPECT_EQ(std::stoi((*got)->text), i);
   }
-  EXPECT_FALSE(one->has_waiting());
+  EXPECT_EQ(one->waiting(), PacketSocket::Waiting::kNothing);
 }
 
 TEST_F(PacketSocketTest, TellsThatThePeerIsGoneAfterItsLastPacket) {
@@ -102,7 +103,56 @@ TEST_F(PacketSocketTest, TellsThatThePeerIsGoneAfterItsLastPacket) {
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.error().code, base::Code::kUnavailable);
   EXPECT_TRUE(other->send({"nobody hears it", {}, 0}).ok());
-  EXPECT_FALSE(other->has_waiting());
+  EXPECT_EQ(other->waiting(), PacketSocket::Waiting::kNothing);
+}
+
+// All of it was kept, for as long as there was memory.
+TEST_F(PacketSocketTest, NoMoreThanALimitWaitsForAPeerThatDoesNotRead) {
+  std::size_t taken = 0;
+  base::Result<> sent;
+  while (sent.ok() && taken < 2 * kMaxWaitingBytes) {
+    sent = one->send({std::string(kMaxPacketBytes, 'x'), {}, 0});
+    if (sent.ok()) taken += kMaxPacketBytes;
+  }
+  ASSERT_FALSE(sent.ok());
+  EXPECT_EQ(sent.error().code, base::Code::kResourceExhausted);
+  EXPECT_GT(taken, kMaxWaitingBytes / 2);
+  ASSERT_TRUE(*other->receive());
+  ASSERT_TRUE(one->flush().ok());
+  EXPECT_TRUE(one->send({"there is room again", {}, 0}).ok());
+}
+
+// It counted as sent, and was gone.
+TEST_F(PacketSocketTest, WhatTheKernelRefusesIsAnError) {
+  const int small = 4096;
+  ASSERT_EQ(::setsockopt(one->fd(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+  const auto sent = one->send({std::string(kMaxPacketBytes, 'x'), {}, 0});
+  ASSERT_FALSE(sent.ok());
+  EXPECT_THAT(sent.error().message, testing::HasSubstr("Message too long"));
+}
+
+// No descriptor becomes ready when the kernel takes some again.
+TEST_F(PacketSocketTest, TooManyDescriptorsOnTheirWayAreTriedAgain) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr rlim_t kFewDescriptors = 20;
+    // The limit is for a user who is not root.
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
+    const rlimit limit{kFewDescriptors, kFewDescriptors};
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(3);
+    for (rlim_t i = 0; one->waiting() == PacketSocket::Waiting::kNothing; ++i) {
+      Packet packet{"text", {}, 0};
+      packet.fds.emplace_back(::dup(STDERR_FILENO));
+      if (i > 4 * kFewDescriptors || !one->send(std::move(packet)).ok()) ::_exit(4);
+    }
+    if (one->waiting() != PacketSocket::Waiting::kForAMoment) ::_exit(5);
+    while (other->receive()->has_value()) continue;
+    if (!one->flush().ok() || one->waiting() != PacketSocket::Waiting::kNothing) ::_exit(6);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(PacketSocketTest, RefusesWhatIsOverALimit) {

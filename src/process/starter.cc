@@ -43,6 +43,8 @@ constexpr base::seconds kMaxKilling(60);
 constexpr base::seconds kGivingUp(1);
 // Between two looks at what was killed.
 constexpr base::milliseconds kLookAgain(10);
+// A connection that cannot be taken in yet, as all descriptors are in use, is so often tried again.
+constexpr base::milliseconds kAcceptPause(100);
 constexpr int kMaxConnections = 4;
 constexpr const char* kScore = "/proc/self/oom_score_adj";
 // The last choice of the kernel's OOM killer.
@@ -125,6 +127,7 @@ class Starter {
  private:
   base::Result<> listen();
   void wait();
+  [[nodiscard]] int wait_limit() const;
   void accept();
   void hear();
   void on(Packet packet);
@@ -147,6 +150,7 @@ class Starter {
   std::string score_of_agents_;
   base::UniqueFd signals_;
   base::UniqueFd listener_;
+  bool cannot_accept_ = false;  // for kAcceptPause
   std::optional<PacketSocket> cluster_;
   std::map<pid_t, std::string> agents_;
   std::vector<Ended> ended_;  // of whose tasks something may be left
@@ -194,23 +198,32 @@ int Starter::run() {
   }
 }
 
-// The one wait without a time limit while nothing is to be killed.
+// The one wait without a time limit while nothing is to be killed or tried again.
 void Starter::wait() {
   std::vector<pollfd> waited{{signals_.get(), POLLIN, 0}};
-  if (listener_.valid()) waited.push_back({listener_.get(), POLLIN, 0});
+  if (listener_.valid() && !cannot_accept_) waited.push_back({listener_.get(), POLLIN, 0});
   if (cluster_) {
-    const bool has_waiting = cluster_->has_waiting();
-    waited.push_back(
-        {cluster_->fd(), static_cast<short>(has_waiting ? POLLIN | POLLOUT : POLLIN), 0});
+    const bool is_full = cluster_->waiting() == PacketSocket::Waiting::kUntilWritable;
+    waited.push_back({cluster_->fd(), static_cast<short>(is_full ? POLLIN | POLLOUT : POLLIN), 0});
   }
-  const int limit = ended_.empty() ? -1 : static_cast<int>(kLookAgain.count());
-  (void)::poll(waited.data(), waited.size(), limit);
+  (void)::poll(waited.data(), waited.size(), wait_limit());
+}
+
+int Starter::wait_limit() const {
+  base::milliseconds limit = base::milliseconds::max();
+  if (cannot_accept_) limit = kAcceptPause;
+  if (!ended_.empty()) limit = std::min(limit, kLookAgain);
+  if (cluster_ && cluster_->waiting() == PacketSocket::Waiting::kForAMoment) {
+    limit = std::min(limit, base::milliseconds(kTryAgain));
+  }
+  return limit == base::milliseconds::max() ? -1 : static_cast<int>(limit.count());
 }
 
 // The newest cluster has the job: an older one is dead, or about to be.
 void Starter::accept() {
   while (true) {
     base::UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    cannot_accept_ = !fd.valid() && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR;
     if (!fd.valid()) return;
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -224,7 +237,7 @@ void Starter::accept() {
 
 void Starter::hear() {
   while (cluster_) {
-    cluster_->flush();
+    if (!cluster_->flush().ok()) return cluster_.reset();
     auto packet = cluster_->receive();
     if (!packet.ok()) return cluster_.reset();
     if (!*packet) return;

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/files.h"
@@ -125,6 +128,14 @@ struct StarterTest : testing::Test {
       got += letter;
     }
     return got + " and no end";
+  }
+  // How often a process has given its processor up by itself.
+  static std::int64_t sleeps_of(pid_t pid) {
+    const auto text = base::read_file(base::format("/proc/{}/status", pid), 1U << 16U);
+    const std::string_view words = "\nvoluntary_ctxt_switches:\t";
+    const std::size_t at = text.ok() ? text->find(words) : std::string::npos;
+    if (at == std::string::npos) return -1;
+    return std::strtoll(text->c_str() + at + words.size(), nullptr, 10);
   }
   static bool ends(pid_t pid) {
     const auto stat = read_stat(pid);
@@ -272,6 +283,33 @@ TEST_F(StarterTest, TheNewestClusterHasTheJob) {
   std::swap(cluster, older);
   EXPECT_EQ(next(), "replaced ");
   EXPECT_EQ(next(), "gone");
+}
+
+// It looked again and again, as fast as it could.
+TEST_F(StarterTest, AConnectionForWhichThereIsNoDescriptorIsTriedAgainAfterAPause) {
+  const std::string path = folder + "/agents.sock";
+  if (!start_starter(path)) return;
+  start_agent("a", "echo up >&3; exec sleep 1000");
+  ASSERT_EQ(next(), "started a");
+  ASSERT_EQ(line(), "up");
+  const pid_t starter = read_stat(about)->parent;
+  rlimit before{};
+  ASSERT_EQ(::prlimit(starter, RLIMIT_NOFILE, nullptr, &before), 0);
+  // As many as poll() has to do with, which are in use.
+  const rlimit none{STDERR_FILENO + 1, before.rlim_max};
+  ASSERT_EQ(::prlimit(starter, RLIMIT_NOFILE, &none, nullptr), 0);
+  auto older = std::move(cluster);
+  connect_to(path);
+  order("watch", "a");
+  // It sleeps between two tries.
+  const std::int64_t slept = sleeps_of(starter);
+  const base::Instant deadline = base::soon();
+  while (sleeps_of(starter) < slept + 3 && std::chrono::steady_clock::now() < deadline) {
+    (void)wait_readable(cluster->fd(), std::chrono::steady_clock::now() + base::milliseconds(10));
+  }
+  EXPECT_GE(sleeps_of(starter), slept + 3);
+  ASSERT_EQ(::prlimit(starter, RLIMIT_NOFILE, &before, nullptr), 0);
+  EXPECT_EQ(next(), "started a");
 }
 
 TEST_F(StarterTest, WhoSpeaksSomethingElseIsNotHeard) {

@@ -108,13 +108,26 @@ void StarterLink::send(const char* what, const std::string& key, base::Json more
   base::Json message = std::move(more);
   message["what"] = what;
   message["key"] = key;
-  // Within the limits: arguments are short, and an agent has few descriptors.
-  if (!socket_->send({base::dump_json(message), std::move(fds)}).ok()) return close();
-  if (!socket_->has_waiting() || writable_.active()) return;
-  writable_ = loop_.watch_writable(socket_->fd(), [this] {
-    socket_->flush();
-    if (!socket_->has_waiting()) writable_.reset();
-  });
+  go_on(socket_->send({base::dump_json(message), std::move(fds)}));
+}
+
+void StarterLink::flush() { go_on(socket_->flush()); }
+
+// A starter that cannot be told what to do is of no use: its end is told, and that of its agents.
+void StarterLink::go_on(const base::Result<>& sent) {
+  if (!sent.ok()) {
+    killed_because_ = base::format("took no more orders: {}", sent.error().message);
+    kill_starter();
+    return close();
+  }
+  using Waiting = process::PacketSocket::Waiting;
+  const Waiting waiting = socket_->waiting();
+  if (waiting != Waiting::kUntilWritable) writable_.reset();
+  if (waiting == Waiting::kUntilWritable && !writable_.active()) {
+    writable_ = loop_.watch_writable(socket_->fd(), [this] { flush(); });
+  }
+  if (waiting == Waiting::kForAMoment)
+    again_ = loop_.after(process::kTryAgain, [this] { flush(); });
 }
 
 base::Result<> StarterLink::start_agent(const std::string& key,
@@ -161,6 +174,7 @@ void StarterLink::hear() {
 void StarterLink::close() {
   readable_.reset();
   writable_.reset();
+  again_.reset();
   socket_.reset();
 }
 
@@ -203,6 +217,9 @@ void StarterLink::on_end() {
     if (exit.ok() && !*exit) return;
     if (exit.ok())
       words = base::format("the first process of its PID namespace {}", (*exit)->to_words());
+  }
+  if (!killed_because_.empty()) {
+    words = base::format("the first process of its PID namespace {}", killed_because_);
   }
   end_with(words);
 }

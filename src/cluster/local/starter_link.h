@@ -70,6 +70,8 @@ class StarterLink {
  private:
   void send(const char* what, const std::string& key, base::Json more = {},
             std::vector<base::UniqueFd> fds = {});
+  void flush();
+  void go_on(const base::Result<>& sent);
   void hear();
   void on(const process::Packet& packet);
   void close();
@@ -85,9 +87,11 @@ class StarterLink {
   std::unique_ptr<process::ForeignProcess> starter_;
   std::string path_;            // of the starter's socket; empty: it has none
   bool is_replaced_ = false;    // the starter goes on for another
+  std::string killed_because_;  // by us; empty: it was not
   std::set<std::string> keys_;  // of agents whose ends are to be told
   net::Watch readable_;
   net::Watch writable_;
+  net::Timer again_;
   net::Watch end_;
   net::Timer silence_;
 };

@@ -158,6 +158,20 @@ TEST_F(StarterLinkTest, AStarterThatDoesNotAnswerIsKilled) {
   EXPECT_EQ(told[2], "over");
 }
 
+TEST_F(StarterLinkTest, AStarterThatReadsNoOrdersIsKilled) {
+  start("a");
+  wait_for(1);
+  ASSERT_EQ(::kill(starter, SIGSTOP), 0);
+  const std::string long_key(process::kMaxPacketBytes - 100, 'k');
+  for (std::size_t i = 0; i <= process::kMaxWaitingBytes / long_key.size() + 10; ++i) {
+    link->ask_to_end(long_key);
+  }
+  EXPECT_FALSE(link->is_open());
+  wait_for(3);
+  EXPECT_THAT(told[1], HasSubstr("the first process of its PID namespace took no more orders: "));
+  EXPECT_EQ(told[2], "over");
+}
+
 TEST_F(StarterLinkTest, WhatAnotherHasTakenOverIsNotKilled) {
   start("taken over");
   wait_for(1);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -22,6 +23,7 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr int kBacklog = 512;
+constexpr std::chrono::milliseconds kAcceptPause(100);
 // The least window has four times that on the way.
 constexpr std::size_t kTellTaken = LinkWindow::kLeast / 4;
 
@@ -78,13 +80,24 @@ base::Result<> Relay::listen(const std::string& path) {
       ::chmod(path.c_str(), 0600) != 0 || ::listen(listener_.get(), kBacklog) != 0) {
     return base::from_errno(errno, base::format("listen at {}", path));
   }
-  accept_watch_ = loop_.watch_readable(listener_.get(), [this] { accept(); });
+  accept_from_now_on();
   return {};
+}
+
+void Relay::accept_from_now_on() {
+  accept_watch_ = loop_.watch_readable(listener_.get(), [this] { accept(); });
 }
 
 void Relay::accept() {
   base::UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid() || streams_.size() == kMaxStreams) return;
+  if (!socket.valid()) {
+    if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
+    // No descriptor is free: it waits in the kernel.
+    accept_watch_.reset();
+    accept_pause_ = loop_.after(kAcceptPause, [this] { accept_from_now_on(); });
+    return;
+  }
+  if (streams_.size() == kMaxStreams) return;
   const std::uint32_t id = next_++;
   send_(OpenFrame{id});
   add(id, std::move(socket));

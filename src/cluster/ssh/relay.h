@@ -45,6 +45,7 @@ class Relay {
  private:
   struct Stream;
 
+  void accept_from_now_on();
   void accept();
   void add(std::uint32_t id, base::UniqueFd socket);
   [[nodiscard]] static std::size_t may_send(const Stream& stream);
@@ -61,6 +62,7 @@ class Relay {
   std::string target_;
   base::UniqueFd listener_;
   net::Watch accept_watch_;
+  net::Timer accept_pause_;
   std::uint32_t next_ = 1;
   std::map<std::uint32_t, std::unique_ptr<Stream>> streams_;
 };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -176,6 +177,28 @@ TEST_F(RelayTest, WhatCannotBeConnectedBreaksForTheAgent) {
   ASSERT_TRUE(is_readable(agent.get()));
   char byte = 0;
   EXPECT_EQ(::recv(agent.get(), &byte, 1, MSG_DONTWAIT), 0);
+}
+
+// It looked again and again, as fast as it could.
+TEST_F(RelayTest, AConnectionForWhichThereIsNoDescriptorWaitsAndIsTriedAgain) {
+  const base::UniqueFd master = socket_at(folder_ + "/master", true);
+  ASSERT_EQ(::fcntl(master.get(), F_SETFL, O_NONBLOCK), 0);
+  const base::UniqueFd agent = socket_at(folder_ + "/agents", false);
+  ASSERT_EQ(::send(agent.get(), "hello", 5, 0), 5);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto slept = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_THREAD, &used);
+    return used.ru_nvcsw;
+  };
+  const auto at_first = slept();
+  EXPECT_TRUE(runs_until([&] { return slept() >= at_first + 3; }));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const base::UniqueFd session = accepted(master.get());
+  EXPECT_EQ(read(session.get(), 5), "hello");
 }
 
 TEST_F(RelayTest, AllBreakWhenTheOtherSideHasGone) {
