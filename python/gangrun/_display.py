@@ -73,10 +73,6 @@ def close(display: Optional[Display]) -> None:
             display.close()
 
 
-def size(count: int) -> str:
-    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count >> 20} MiB" if count else ""
-
-
 def figures(task: Mapping[str, Any]) -> str:
     found = task.get("figures") or {}
     return " ".join(f"{name}={value:.5g}" if isinstance(value, float) else f"{name}={value}" for name, value in found.items())
@@ -124,8 +120,9 @@ COLUMNS = ("task", "state", "address", "memory", "figures", "last line")
 
 def cells(task: Mapping[str, Any]) -> tuple[str, ...]:
     line = _texts.harmless(str(task.get("last_line") or ""))[:MAX_LINE]
+    memory = task.get("memory_bytes", 0)
     state = task["state"] + (f" ({task['attempt']})" if task.get("attempt", 1) > 1 else "")
-    return (task["task"], state, str(task.get("address") or ""), size(task.get("memory_bytes", 0)), _texts.harmless(figures(task)),
+    return (task["task"], state, str(task.get("address") or ""), _texts.size(memory) if memory else "", _texts.harmless(figures(task)),
             line or _texts.harmless(str(task.get("exit") or "")))
 
 

@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any, Mapping, Optional, Sequence
 
-from gangrun import _script, compat
+from gangrun import _script, _texts, compat
 from gangrun.errors import InvalidJob
 
 FORMAT = 1
@@ -49,8 +49,8 @@ def _payload(main: Any, args: tuple[Any, ...], kwargs: dict[str, Any], files: Ma
         _shipping.check_imports(main, files)
         body = _shipping.dumps((main, args, kwargs), what, files)
     if len(body) > MAX_PICKLED_BYTES:
-        raise InvalidJob(f"main: {what} with its arguments and what it refers to is {len(body) >> 20} MiB when pickled; "
-                         f"allowed: {MAX_PICKLED_BYTES >> 20} MiB{_shipping.largest(main, args, kwargs)}. Large data "
+        raise InvalidJob(f"main: {what} with its arguments and what it refers to is {_texts.size(len(body))} when pickled; "
+                         f"allowed: {_texts.size(MAX_PICKLED_BYTES)}{_shipping.largest(main, args, kwargs)}. Large data "
                          "belongs into files=, or is read by the task where it lies")
     return with_header(body, target, _script.described(bool(files)))
 

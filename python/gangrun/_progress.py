@@ -63,8 +63,8 @@ class Progress:
             return
         begins = name not in self.uploaded
         self.uploaded[name] = quarter
-        mib = f"{size / 2**20:.1f} MiB"
-        self._line(f"uploads {name} ({mib})" if begins else f"uploads {name}: {sent * 100 // size} % of {mib}")
+        whole = _texts.size(size)
+        self._line(f"uploads {name} ({whole})" if begins else f"uploads {name}: {sent * 100 // size} % of {whole}")
 
     def _line(self, text: str) -> None:
         if self.tell is not None:

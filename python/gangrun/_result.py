@@ -11,6 +11,8 @@ import os
 import pickle
 from typing import Any, Optional
 
+from gangrun import _texts
+
 FORMAT = 1
 # What an agent sends (docs/variables.md).
 MAX_BYTES = 256 * 1024 * 1024
@@ -33,7 +35,7 @@ def encode_value(value: Any) -> bytes:
         outcome.update(kind="unsendable", reason=f"cannot be pickled: {type(error).__name__}: {error}")
     content = pickle.dumps(outcome, protocol=4)
     if len(content) > MAX_BYTES:
-        reason = f"has {len(content) >> 20} MiB when pickled; allowed: {MAX_BYTES >> 20} MiB"
+        reason = f"has {_texts.size(len(content))} when pickled; allowed: {_texts.size(MAX_BYTES)}"
         content = pickle.dumps({**outcome, "kind": "unsendable", "body": None, "reason": reason}, protocol=4)
     return content
 

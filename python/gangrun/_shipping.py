@@ -10,7 +10,7 @@ import threading
 from types import CodeType
 from typing import Any, Callable, Iterator, Mapping, Optional
 
-from gangrun import _modules
+from gangrun import _modules, _texts
 from gangrun.errors import InvalidJob, NotInstalled
 
 # How deep the reason is looked for why something cannot be pickled, and among how many members of each thing.
@@ -122,7 +122,7 @@ def largest(main: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         with contextlib.suppress(Exception):  # it could be pickled in the whole; alone it is only not measured
             size = len(cloudpickle.dumps(member, protocol=pickle.HIGHEST_PROTOCOL))
             found = max(found, (words, size), key=lambda pair: pair[1])
-    return f" (most of it, {found[1] >> 20} MiB, is {found[0]})" if found[1] else ""
+    return f" (most of it, {_texts.size(found[1])}, is {found[0]})" if found[1] else ""
 
 
 def check_reference(main: str, files: Mapping[str, str]) -> None:

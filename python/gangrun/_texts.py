@@ -37,6 +37,20 @@ def sentence(text: str) -> str:
     return shortened(harmless(text), MAX_SENTENCE)
 
 
+def size(count: int) -> str:
+    """ "5 B", "1.5 KiB", "812 MiB", as the programs write it."""
+    if count < 1024:
+        return f"{count} B"
+    left, text = float(count), ""
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        left /= 1024
+        shown = round(left, 1) if left < 99.95 else round(left)
+        text = f"{shown:g} {unit}"
+        if shown < 1024:
+            break
+    return text
+
+
 def theirs(text: object, most: int = MAX_THEIRS) -> str:
     """What others say, in quotes, for a sentence of ours."""
     said = shortened(harmless(str(text)).strip(), most).replace('"', "'")

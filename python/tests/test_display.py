@@ -34,7 +34,7 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch):
 def test_what_tasks_write_can_do_nothing_in_a_notebook():
     shown = _display.to_html(STATUS)
     assert "&lt;b&gt;loss&lt;/b&gt;" in shown and "\x1b" not in shown
-    assert "running (2)" in shown and "3.0 GiB" in shown and "loss=0.12346 phase=train" in shown and "exited with status 3" in shown
+    assert "running (2)" in shown and "3 GiB" in shown and "loss=0.12346 phase=train" in shown and "exited with status 3" in shown
 
 
 def test_of_many_tasks_those_with_trouble_are_shown():

@@ -43,9 +43,9 @@ def test_on_a_terminal_a_step_has_one_line(monkeypatch):
 def test_an_upload_is_told_by_its_quarters(monkeypatch):
     events = [{"event": "upload", "name": "e.tar.gz", "sent": sent << 20, "size": 200 << 20} for sent in range(0, 201, 2)]
     assert said(monkeypatch, io.StringIO(), *events).splitlines() == [
-        "gangrun: uploads e.tar.gz (200.0 MiB)", "gangrun: uploads e.tar.gz: 25 % of 200.0 MiB",
-        "gangrun: uploads e.tar.gz: 50 % of 200.0 MiB", "gangrun: uploads e.tar.gz: 75 % of 200.0 MiB",
-        "gangrun: uploads e.tar.gz: 100 % of 200.0 MiB"]
+        "gangrun: uploads e.tar.gz (200 MiB)", "gangrun: uploads e.tar.gz: 25 % of 200 MiB",
+        "gangrun: uploads e.tar.gz: 50 % of 200 MiB", "gangrun: uploads e.tar.gz: 75 % of 200 MiB",
+        "gangrun: uploads e.tar.gz: 100 % of 200 MiB"]
 
 
 def test_where_there_is_a_display_it_tells(monkeypatch):
@@ -55,5 +55,5 @@ def test_where_there_is_a_display_it_tells(monkeypatch):
     progress.say("packs x: 2 files")
     progress.upload({"name": "e", "sent": 0, "size": 1 << 20})
     progress.end()
-    assert told == ["packs x: 2 files", "uploads e (1.0 MiB)"]
+    assert told == ["packs x: 2 files", "uploads e (1 MiB)"]
     assert sys.stderr.getvalue() == ""

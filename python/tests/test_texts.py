@@ -22,6 +22,12 @@ def test_their_words_are_one_line_in_quotes():
     assert _texts.harmless("\x1b") == "" and _texts.harmless("\x1b[") == "" and _texts.harmless("\x9b2J") == "\\x9b2J"
 
 
+@pytest.mark.parametrize("count, text", [(0, "0 B"), (5, "5 B"), (1536, "1.5 KiB"), (99 * 1024 + 1000, "100 KiB"), ((1 << 20) - 1, "1 MiB"),
+                                         (200 << 20, "200 MiB"), ((1 << 30) - 1, "1 GiB"), (3 << 29, "1.5 GiB")])
+def test_a_size_has_the_unit_that_reads_well(count, text):
+    assert _texts.size(count) == text
+
+
 def test_lines_of_a_traceback_stay_lines():
     error = errors.RemoteTraceback(f"Traceback:\n  {EVIL}\n", "worker:0", "h", "j-1")
     assert "\x1b" not in str(error) and "\r" not in str(error) and str(error).startswith("in worker:0 of j-1 on h:\n\nTraceback:\n  no")

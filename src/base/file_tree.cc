@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/format.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 
 namespace gangrun::base {
@@ -71,8 +72,8 @@ Result<> FileTree::count(const Entry& entry) {
   bytes_ += entry.size;
   if (bytes_ <= limits_.max_bytes) return {};
   return Error{Code::kResourceExhausted,
-               format("with {} ({} bytes) the files have more than the {} bytes that are allowed",
-                      entry.path, entry.size, limits_.max_bytes)};
+               format("with {} ({}) the files have more than the {} that are allowed", entry.path,
+                      size_text(entry.size), size_text(limits_.max_bytes))};
 }
 
 Result<> FileTree::visit_folder(const std::string& name, const std::string& path,

@@ -90,10 +90,11 @@ base::Result<> tell_rests(const std::vector<client::BroughtRest>& rests, bool js
       context.console.err(base::harmless_sentence(base::format("gangrun: {}", rest.remark)) + "\n");
     }
     if (json || rest.files == 0) continue;
-    context.console.err(base::format(
-        "gangrun: {} ({} bytes) have come from host {}, {}\n",
-        base::count_text(static_cast<std::int64_t>(rest.files), "file"), rest.bytes, rest.host,
-        rest.failure.empty() ? "which keeps nothing more to bring" : "but not all"));
+    context.console.err(
+        base::format("gangrun: {} ({}) have come from host {}, {}\n",
+                     base::count_text(static_cast<std::int64_t>(rest.files), "file"),
+                     base::size_text(rest.bytes), rest.host,
+                     rest.failure.empty() ? "which keeps nothing more to bring" : "but not all"));
   }
   if (failures.empty()) return {};
   return base::unavailable(base::format(
@@ -143,10 +144,11 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
     if (options.to) GANGRUN_TRY(copy_output(folder, output, to));
     if (options.json) continue;
     // Names that tasks have given.
-    context.console.out(
-        base::harmless_sentence(base::format("{}/{}/{}  {} files, {} bytes", to, output.task,
-                                             output.name, output.files, output.bytes)) +
-        "\n");
+    context.console.out(base::harmless_sentence(base::format(
+                            "{}/{}/{}  {}, {}", to, output.task, output.name,
+                            base::count_text(static_cast<std::int64_t>(output.files), "file"),
+                            base::size_text(output.bytes))) +
+                        "\n");
   }
   if (options.json) {
     base::Json json = to_json(outputs);

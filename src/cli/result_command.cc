@@ -7,6 +7,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "base/sizes.h"
+#include "base/strings.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/text.h"
@@ -38,7 +40,7 @@ base::Result<> list(cluster::Site& site, const ResultOptions& options, client::C
   if (results.empty()) context.console.out("No task has written a result.\n");
   for (const auto& result : results) {
     context.console.out(
-        base::format("{:<20} {} bytes\n", job::to_string(result.task), result.bytes));
+        base::format("{:<20} {}\n", job::to_string(result.task), base::size_text(result.bytes)));
   }
   return {};
 }

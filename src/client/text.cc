@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/sizes.h"
 
 namespace gangrun::client {
 
@@ -17,13 +18,7 @@ std::string fit(std::string_view text, std::size_t width) {
 }
 
 std::string bytes_text(std::int64_t bytes) {
-  if (bytes <= 0) return "-";
-  constexpr std::int64_t kKib = 1024;
-  constexpr std::int64_t kMib = kKib * 1024;
-  constexpr std::int64_t kGib = kMib * 1024;
-  if (bytes < kMib) return base::format("{} KiB", (bytes + kKib - 1) / kKib);
-  if (bytes < kGib) return base::format("{} MiB", bytes / kMib);
-  return base::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGib));
+  return bytes <= 0 ? "-" : base::size_text(static_cast<std::uint64_t>(bytes));
 }
 
 }  // namespace gangrun::client

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sizes.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 
@@ -17,6 +18,7 @@ using base::cut;
 using base::display_width;
 using base::harmless_output;
 using base::harmless_sentence;
+using base::size_text;
 
 // A path as an error shows it: whole, so that it can be copied.
 std::string path_in_quotes(std::string_view path);
@@ -24,7 +26,7 @@ std::string path_in_quotes(std::string_view path);
 // cut(), and filled with spaces to `width`.
 std::string fit(std::string_view text, std::size_t width);
 
-// "812 MiB", "1.5 GiB"; "-" for 0.
+// The size in a table; "-" for 0: it is not known.
 std::string bytes_text(std::int64_t bytes);
 
 }  // namespace gangrun::client

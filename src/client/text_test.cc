@@ -14,9 +14,9 @@ TEST(Fit, FillsTheWidth) {
   EXPECT_EQ(fit("ab", 4), "ab  ");
 }
 
-TEST(BytesText, UsesTheUnitThatReadsWell) {
+TEST(BytesText, WhatIsNotKnownIsADash) {
   EXPECT_EQ(bytes_text(0), "-");
-  EXPECT_EQ(bytes_text(1), "1 KiB");
+  EXPECT_EQ(bytes_text(1), "1 B");
   EXPECT_EQ(bytes_text(std::int64_t{812} << 20), "812 MiB");
   EXPECT_EQ(bytes_text(std::int64_t{3} << 29), "1.5 GiB");
 }

@@ -2,6 +2,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/sizes.h"
+#include "base/strings.h"
 
 namespace gangrun::client {
 
@@ -31,7 +33,6 @@ void TransferProgress::show(const std::string& name, std::uint64_t sent, std::ui
   const int quarter = is_new ? -1 : percent_ / 25;
   name_ = name;
   percent_ = percent;
-  const double mib = static_cast<double>(size) / (1 << 20);
   switch (form_) {
     case Form::kJson:
       console_.out(
@@ -39,11 +40,13 @@ void TransferProgress::show(const std::string& name, std::uint64_t sent, std::ui
           "\n");
       break;
     case Form::kTerminal:
-      console_.err(base::format("\rgangrun: {}s {}: {} % of {:.1f} MiB{}", verb_, name, percent,
-                                mib, sent >= size ? "\n" : ""));
+      console_.err(base::format("\rgangrun: {}s {}: {} % of {}{}", verb_, name, percent,
+                                base::size_text(size), sent >= size ? "\n" : ""));
       break;
     case Form::kLines:
-      if (is_new) console_.err(base::format("gangrun: {}s {} ({:.1f} MiB)\n", verb_, name, mib));
+      if (is_new) {
+        console_.err(base::format("gangrun: {}s {} ({})\n", verb_, name, base::size_text(size)));
+      }
       if (size >= kLarge && percent / 25 > quarter && percent / 25 > 0) {
         console_.err(base::format("gangrun: {}s {}: {} %\n", verb_, name, percent));
       }

@@ -26,11 +26,13 @@ TEST(TransferProgress, ALineForAFileAndEachQuarterOfALargeOne) {
   TestContext test;
   TransferProgress progress = uploads(test, {});
   progress.show("nothing", 0, 0);
+  progress.show("tiny", 5, 5);
   progress.show("small", kMib, kMib);
   upload(progress, 200 * kMib);
   EXPECT_EQ(test.err(),
-            "gangrun: uploads small (1.0 MiB)\n"
-            "gangrun: uploads env.zip (200.0 MiB)\n"
+            "gangrun: uploads tiny (5 B)\n"
+            "gangrun: uploads small (1 MiB)\n"
+            "gangrun: uploads env.zip (200 MiB)\n"
             "gangrun: uploads env.zip: 25 %\n"
             "gangrun: uploads env.zip: 50 %\n"
             "gangrun: uploads env.zip: 75 %\n"

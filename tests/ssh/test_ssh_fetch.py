@@ -28,7 +28,7 @@ def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(priva
     (outputs(home)[f"{one}/model/w.0"]).write_text("edited here\n")
     first = run_gangrun("fetch", "last", one)
     assert first.status == 0, first
-    assert f"1 file (2000000 bytes) have come from host {one}, which keeps nothing more to bring" in first.stderr
+    assert f"1 file (1.9 MiB) have come from host {one}, which keeps nothing more to bring" in first.stderr
     assert private.run_folders(one) == [] and (kept(private, two) / "big.1").exists()
     rest = run_gangrun("fetch", "last", "--json")
     assert rest.status == 0, rest

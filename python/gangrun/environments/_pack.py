@@ -12,6 +12,8 @@ import time
 import zlib
 from typing import BinaryIO, Callable, Deque, Mapping, Union
 
+from gangrun import _texts
+
 BLOCK = 1 << 20
 SAMPLE = 1 << 16
 # Less than this share saved in the sample: the block is stored as it is.
@@ -81,7 +83,7 @@ class Told:
         self.what, self.files, self.size, self.progress = what, files, size, progress
         self.begun = self.last = time.monotonic()
         self.done_files = self.done_bytes = 0
-        progress(f"packs {what}: {files} files, {_mib(size)}")
+        progress(f"packs {what}: {files} files, {_texts.size(size)}")
 
     def add(self, size: int) -> None:
         self.done_files += 1
@@ -90,15 +92,11 @@ class Told:
         if now - self.last >= TOLD_EVERY_S:
             self.last = now
             self.progress(f"packs {self.what}: {self.done_files} of {self.files} files, "
-                          f"{_mib(self.done_bytes)} of {_mib(self.size)}")
+                          f"{_texts.size(self.done_bytes)} of {_texts.size(self.size)}")
 
     def end(self, packed: int) -> None:
-        self.progress(f"packed {self.what}: {self.done_files} files, {_mib(self.done_bytes)} in {_mib(packed)}, "
+        self.progress(f"packed {self.what}: {self.done_files} files, {_texts.size(self.done_bytes)} in {_texts.size(packed)}, "
                       f"{time.monotonic() - self.begun:.1f} s")
-
-
-def _mib(size: int) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
 
 
 def write(path: pathlib.Path, content: Mapping[str, Source], what: str, progress: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ import pickle
 import zipfile
 from typing import Any, Mapping, Sequence
 
-from gangrun import _function, _script, _shipping
+from gangrun import _function, _script, _shipping, _texts
 from gangrun.errors import InvalidJob
 
 TARGET = "gangrun.spark._node:main"
@@ -48,8 +48,8 @@ def function_bytes(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
         if not body:
             raise
     if len(body) > _function.MAX_PICKLED_BYTES:
-        raise InvalidJob(f"map_fun: {what} with its arguments and what it refers to is {len(body) >> 20} MiB when pickled; "
-                         f"allowed: {_function.MAX_PICKLED_BYTES >> 20} MiB{_shipping.largest(function, value[1], value[2])}")
+        raise InvalidJob(f"map_fun: {what} with its arguments and what it refers to is {_texts.size(len(body))} when pickled; "
+                         f"allowed: {_texts.size(_function.MAX_PICKLED_BYTES)}{_shipping.largest(function, value[1], value[2])}")
     return _function.with_header(body, None, _script.described(bool(shipped)))
 
 

@@ -10,6 +10,8 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Any, Optional
 
+from gangrun import _texts
+
 if TYPE_CHECKING:
     from gangrun.spark._feed import Feed
 
@@ -94,7 +96,7 @@ class Watch:
             self._progress = now
             self.feed.touch()
         elif self.limit_s is not None and now - self._progress > self.limit_s:
-            fail(f"no progress for {self.limit_s:g} s (feed_timeout): {stats['queued_bytes'] / 2**20:.1f} MiB of rows wait, "
+            fail(f"no progress for {self.limit_s:g} s (feed_timeout): {_texts.size(int(stats['queued_bytes']))} of rows wait, "
                  f"{self.feed.owed} rows of inference have no result, "
                  f"{'rows of a stream are not done with, ' if self.feed.is_awaited else ''}but this node took nothing, gave nothing and computed "
                  "nothing")

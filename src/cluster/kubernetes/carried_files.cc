@@ -84,10 +84,10 @@ Result<> check_sizes(const std::vector<CarriedFile>& files) {
   std::size_t bytes = 0;
   for (const CarriedFile& file : files) bytes += file.content.size();
   if (bytes <= kMaxCarriedBytes) return {};
-  return base::invalid_argument(base::format(
-      "files: {} bytes together are more than the {} MiB that pods can be given; put large "
-      "files into the image or a volume",
-      bytes, kMaxCarriedBytes >> 20U));
+  return base::invalid_argument(
+      base::format("files: {} together are more than the {} that pods can be given; put large "
+                   "files into the image or a volume",
+                   base::size_text(bytes), base::size_text(kMaxCarriedBytes)));
 }
 
 // Fills one config map after the other.

@@ -9,6 +9,8 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/sizes.h"
+#include "base/strings.h"
 #include "job/units.h"
 
 namespace gangrun::cluster {
@@ -57,10 +59,10 @@ base::Result<> OutputsArchive::end() { return has_room(bytes_); }
 base::Result<> OutputsArchive::has_room(std::uint64_t bytes) const {
   GANGRUN_ASSIGN(const DiskRoom room, limits_.room());
   if (room.free >= kept_free(room) + bytes) return {};
-  return base::Error{
-      base::Code::kResourceExhausted,
-      base::format("{} MiB of them leave less than {} MiB free on the disk of {}", bytes_ >> 20U,
-                   kept_free(room) >> 20U, std::filesystem::path(path_).parent_path().string())};
+  return base::Error{base::Code::kResourceExhausted,
+                     base::format("{} of them leave less than {} free on the disk of {}",
+                                  base::size_text(bytes_), base::size_text(kept_free(room)),
+                                  std::filesystem::path(path_).parent_path().string())};
 }
 
 }  // namespace gangrun::cluster

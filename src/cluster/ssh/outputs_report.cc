@@ -1,7 +1,6 @@
 #include "cluster/ssh/outputs_report.h"
 
 #include <cstddef>
-#include <string_view>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -15,19 +14,6 @@ namespace {
 // How many hosts or files a sentence names, and how much of a name.
 constexpr std::size_t kMaxNamed = 5;
 constexpr std::size_t kMaxName = 120;
-
-std::string size_words(std::uint64_t bytes) {
-  constexpr double kStep = 1024;
-  double size = static_cast<double>(bytes);
-  if (size < kStep) return base::format("{} B", bytes);
-  std::string_view unit;
-  for (const std::string_view each : {"KiB", "MiB", "GiB", "TiB"}) {
-    unit = each;
-    size /= kStep;
-    if (size < kStep) break;
-  }
-  return base::format("{:.1f} {}", size, unit);
-}
 
 std::string count_words(std::uint64_t files) {
   return files == 1 ? "1 file" : base::format("{} files", files);
@@ -49,7 +35,7 @@ void add_left(const HostReport& host, std::int64_t limit_mib, bool are_kept,
   if (host.left_files == 0) return;
   sentences.push_back(base::format(
       "{} of host {} ({}) over outputs_limit ({}) stay in {}{}, for `gangrun fetch`: {}",
-      count_words(host.left_files), host.host, size_words(host.left_bytes),
+      count_words(host.left_files), host.host, base::size_text(host.left_bytes),
       job::memory_text(limit_mib), host.folder, are_kept ? "" : " for a day",
       names_words(host.left)));
 }
@@ -74,7 +60,7 @@ std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
   }
   if (files + folders > 0) {
     sentences.push_back(base::format("{} ({}) that tasks have written on {} are in {}",
-                                     all_words(files, folders), size_words(bytes),
+                                     all_words(files, folders), base::size_text(bytes),
                                      base::first_and_more(bringers, kMaxNamed), folder));
   }
   for (const HostReport& host : hosts) {

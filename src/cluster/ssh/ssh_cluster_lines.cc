@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 #include "cluster/ssh/log_room.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
@@ -157,10 +158,10 @@ void SshCluster::take_lines(Host& host) {
     return;
   }
   if (!std::exchange(host.has_said_room, true)) {
-    emit(Remark{
-        base::format("this machine has {} MiB left for logs: more lines of the tasks on host {} "
-                     "wait there until there is room",
-                     room->free >> 20U, host.name())});
+    emit(
+        Remark{base::format("this machine has {} left for logs: more lines of the tasks on host {} "
+                            "wait there until there is room",
+                            base::size_text(room->free), host.name())});
   }
   room_look_ = loop_.after(kLookForRoom, [this] {
     for (const auto& each : hosts_) take_lines(*each);

@@ -17,6 +17,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "client/agent_program.h"
@@ -103,7 +104,9 @@ Check examine_home(const Context& context) {
     return {"home", Verdict::kFailed, base::from_errno(errno, *home + "/jobs").message};
   }
   const auto space = free_bytes(*home);
-  const std::string text = base::format("{} with {} free", *home, bytes_text(space.value_or(0)));
+  const std::string text =
+      base::format("{} with {} free", *home,
+                   space ? size_text(static_cast<std::uint64_t>(*space)) : "an unknown amount");
   if (space && *space == 0) return {"home", Verdict::kFailed, text};
   const bool little = space && *space < kLittleSpace;
   return {"home", little ? Verdict::kWarning : Verdict::kOk, text};
@@ -118,7 +121,7 @@ Check examine_shared_memory() {
                          base::from_errno(errno, folder + " cannot be written").message)};
   }
   return {"shared memory", *space < kLittleSpace ? Verdict::kWarning : Verdict::kOk,
-          base::format("{} with {} free", folder, bytes_text(*space))};
+          base::format("{} with {} free", folder, size_text(static_cast<std::uint64_t>(*space)))};
 }
 
 Check examine_descriptors() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/sizes.h"
 #include "client/agent_program.h"
 #include "client/text.h"
 #include "cluster/ssh/client/ssh_backend.h"
@@ -67,8 +68,8 @@ Check check_of_host(const std::string& host, const cluster::HelloMessage& hello)
               base::format("{}; containment {}{}; {}; {} free in {}; {}; its address is {}{}",
                            gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),
                            job::to_string(hello.containment), lack, engine,
-                           hello.free_bytes == 0 ? "0 B" : bytes_text(hello.free_bytes),
-                           hello.folder, hello.system, hello.address,
+                           size_text(static_cast<std::uint64_t>(hello.free_bytes)), hello.folder,
+                           hello.system, hello.address,
                            hello.shares_folder ? "; it shares this folder" : "")};
   if (is_weakest || hello.free_bytes < kLittleRoom) check.verdict = Verdict::kWarning;
   return check;
