@@ -116,7 +116,7 @@ std::string_view after_carriage_return(std::string_view text) {
 }
 
 // All of it but the escape sequences.
-std::string shown(std::string_view text) {
+std::string shown(std::string_view text, Tabs tabs = Tabs::kAreSpaces) {
   std::string result;
   result.reserve(text.size());
   std::size_t column = 0;
@@ -126,10 +126,12 @@ std::string shown(std::string_view text) {
       continue;
     }
     const Decoded next = decode(text);
-    if (next.code_point == '\t') {
+    if (next.code_point == '\t' && tabs == Tabs::kAreSpaces) {
       const std::size_t spaces = kTabWidth - column % kTabWidth;
       result.append(spaces, ' ');
       column += spaces;
+    } else if (next.code_point == '\t') {
+      result += '\t';
     } else if (next.code_point == kReplacement || is_control(text.substr(0, next.length))) {
       result += "\uFFFD";
       ++column;
@@ -144,7 +146,9 @@ std::string shown(std::string_view text) {
 
 }  // namespace
 
-std::string harmless_output(std::string_view text) { return shown(after_carriage_return(text)); }
+std::string harmless_output(std::string_view text, Tabs tabs) {
+  return shown(after_carriage_return(text), tabs);
+}
 
 std::string harmless_sentence(std::string_view text) {
   std::string line(trim(text));

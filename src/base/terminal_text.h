@@ -12,11 +12,14 @@ namespace gangrun::base {
 inline constexpr std::size_t kMaxSentence = 4096;
 inline constexpr std::size_t kMaxTheirWords = 300;
 
+// Spaces where columns are counted, or something stands before the text on a terminal.
+enum class Tabs { kAreSpaces, kStay };
+
 // `text` (of a user's process) as one line that does nothing to a terminal but show itself: colours
-// and other escape sequences are gone, what a carriage return would have overwritten is gone, tabs
-// are spaces; other control characters, characters that change the direction of writing and bytes
-// that are not UTF-8 are U+FFFD.
-std::string harmless_output(std::string_view text);
+// and other escape sequences are gone, what a carriage return would have overwritten is gone; other
+// control characters, characters that change the direction of writing and bytes that are not UTF-8
+// are U+FFFD.
+std::string harmless_output(std::string_view text, Tabs tabs = Tabs::kAreSpaces);
 
 // A sentence of ours that may have text of others in it, as one line: the same, but ends of lines
 // and carriage returns are spaces. Longer ones are shortened.

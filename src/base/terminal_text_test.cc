@@ -37,6 +37,7 @@ TEST(Harmless, ReplacesControlCharactersAndBadBytes) {
 TEST(Harmless, ShowsTheLastStateOfAProgressBar) {
   EXPECT_EQ(harmless_output("10 %\r20 %\r30 %\r\n"), "30 %");
   EXPECT_EQ(harmless_output("a\tb"), "a       b");
+  EXPECT_EQ(harmless_output("a\tb\x1b[2J\t\x07\r\n", Tabs::kStay), "a\tb\t\uFFFD");
 }
 
 TEST(HarmlessSentence, IsOneLineOfWhichNothingIsTakenAway) {

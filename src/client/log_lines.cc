@@ -20,10 +20,10 @@ std::chrono::milliseconds redraw_pace(const Console& console, bool json) {
   return console.is_terminal() && !json ? kTerminalPace : cluster::kRedrawPace;
 }
 
-Line prefixed(const cluster::LogLine& line, std::size_t prefix_width) {
+Line prefixed(const cluster::LogLine& line, std::size_t prefix_width, Tabs tabs) {
   Line result(fit(job::to_string(line.task), prefix_width), paint_of_type(line.task.type));
   result.add(" | ", line.is_error ? Paint::kRed : Paint::kDim);
-  return result.add(harmless_output(line.text));
+  return result.add(harmless_output(line.text, tabs));
 }
 
 base::Json to_json(const cluster::LogLine& line) {
@@ -42,15 +42,20 @@ std::string LogPrinter::text_of(const cluster::LogLine& line) const {
   // One task's output on its way to a file or a program stays as it is, byte by byte.
   const bool ends = line.end == cluster::LineEnd::kNewline;
   if (!is_terminal) return ends ? line.text + "\n" : line.text;
-  return harmless_output(line.text) + (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
+  return harmless_output(line.text, Tabs::kStay) +
+         (line.end == cluster::LineEnd::kGoesOn ? "" : "\n");
 }
 
 // The pieces of a long line stand behind each other, unless another line comes between them.
 std::string LogPrinter::prefixed_text(const cluster::LogLine& line) {
   const Stream stream{line.task, line.is_error};
   const bool colour = line.is_error ? console_.colour_on_err() : console_.colour_on_out();
-  std::string text = open_ == stream ? harmless_output(line.text)
-                                     : prefixed(line, options_.prefix_width).to_terminal(colour);
+  // A program that reads the lines gets what the task has written.
+  const bool is_terminal = line.is_error ? console_.err_is_terminal() : console_.out_is_terminal();
+  const Tabs tabs = is_terminal ? Tabs::kAreSpaces : Tabs::kStay;
+  std::string text = open_ == stream
+                         ? harmless_output(line.text, tabs)
+                         : prefixed(line, options_.prefix_width, tabs).to_terminal(colour);
   open_.reset();
   if (line.end == cluster::LineEnd::kGoesOn) {
     open_ = stream;

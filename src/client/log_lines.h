@@ -10,12 +10,13 @@
 #include "base/json.h"
 #include "client/console.h"
 #include "client/style.h"
+#include "client/text.h"
 #include "cluster/site.h"
 
 namespace gangrun::client {
 
 // "worker:0 | text": one line of a task's output among those of others.
-Line prefixed(const cluster::LogLine& line, std::size_t prefix_width);
+Line prefixed(const cluster::LogLine& line, std::size_t prefix_width, Tabs tabs = Tabs::kAreSpaces);
 
 base::Json to_json(const cluster::LogLine& line);
 

@@ -29,6 +29,15 @@ TEST(LogPrinter, WritesStreamsApartWithAlignedNames) {
   EXPECT_EQ(test.err(), "ps:0     | two\n");
 }
 
+// They became spaces, and `cut -f` found no fields.
+TEST(LogPrinter, TabsStayForAProgram) {
+  TestContext test;
+  LogPrinter printer(test.context().console, {.prefix = true, .prefix_width = 8});
+  const job::TaskId task{"worker", 0};
+  printer.print({{task, false, "loss\t0.5\t", cluster::LineEnd::kGoesOn}, {task, false, "a\tb"}});
+  EXPECT_EQ(test.out(), "worker:0 | loss\t0.5\ta\tb\n");
+}
+
 TEST(LogPrinter, OneTasksOutputStaysAsItIsInAFile) {
   TestContext test;
   LogPrinter printer(test.context().console, {.prefix = false});
@@ -153,6 +162,13 @@ TEST(LogPrinter, ATerminalShowsAProgressBarInPlace) {
   EXPECT_EQ(terminal.written(), "\r\x1b[Kdone\n") << "its end is a line";
   printer.print({line_of(0, false, "more")});
   EXPECT_EQ(terminal.written(), "more\n");
+}
+
+TEST(LogPrinter, ATabTakesNoMoreThanItsColumnsBehindAName) {
+  PseudoTerminal terminal;
+  LogPrinter printer(terminal.console(), {.prefix = true, .prefix_width = 8});
+  printer.print({line_of(0, false, "a\tb")});
+  EXPECT_EQ(terminal.written(), "worker:0 | a       b\n");
 }
 
 TEST(LogPrinter, LinesStandAboveTheBarThatMovedLast) {

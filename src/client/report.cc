@@ -28,7 +28,7 @@ bool shows_traceback(const job::Cause& cause) {
 }
 
 void add_quoted(Lines& lines, const std::string& text) {
-  lines.push_back(Line("  | ", Paint::kDim).add(harmless_output(text)));
+  lines.push_back(Line("  | ", Paint::kDim).add(harmless_output(text, Tabs::kStay)));
 }
 
 }  // namespace

@@ -94,11 +94,11 @@ TEST(EndReport, ShowsATracebackThatTheLastLinesDoNotHave) {
   job::Cause cause;
   cause.task = job::TaskId{"worker", 1};
   cause.why = {.reason = job::Reason::kExitStatus, .code = 1};
-  cause.last_lines = {"bye"};
+  cause.last_lines = {"bye\tbye"};
   cause.traceback = "Traceback (most recent call last):\nValueError: no";
   EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
 its last lines on standard error:
-  | bye
+  | bye	bye
 its last traceback:
   | Traceback (most recent call last):
   | ValueError: no

@@ -19,6 +19,7 @@ using base::display_width;
 using base::harmless_output;
 using base::harmless_sentence;
 using base::size_text;
+using base::Tabs;
 
 // A path as an error shows it: whole, so that it can be copied.
 std::string path_in_quotes(std::string_view path);
