@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/random.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 
 namespace gangrun::cluster {
@@ -81,18 +82,30 @@ Result<> BroughtFiles::trouble(int error) {
   }
   is_skipping_ = true;
   ++skipped_;
+  // A host may say any size.
+  const bool is_too_much = size_ > kMaxSkippedBytes - skipped_bytes_;
+  skipped_bytes_ += is_too_much ? 0 : size_;
+  if (limit_ == 0 && is_too_much) {
+    return refused(name_, base::format("and others that have no place here have more than {}",
+                                       base::size_text(kMaxSkippedBytes)));
+  }
   if (named_.size() < kMaxNamedSkipped) {
     named_.push_back({name_, std::generic_category().message(error)});
   }
   return {};
 }
 
-Result<> BroughtFiles::begin(const BroughtFile& output) {
+Result<> BroughtFiles::check(const BroughtFile& output) {
   if (left_ > 0) return refused(output.name, "comes before another file is whole");
   if (++begun_ > kMaxFiles) return refused(output.name, "is one of too many files");
-  if (limit_ > 0 && output.size > limit_ - std::min(limit_, bytes_)) {
+  if (limit_ > 0 && output.size > limit_ - std::min(limit_, announced_)) {
     return refused(output.name, "is more than was asked for");
   }
+  return {};
+}
+
+Result<> BroughtFiles::begin(const BroughtFile& output) {
+  GANGRUN_TRY(check(output));
   GANGRUN_ASSIGN(std::vector<std::string> parts, parts_of(output.name));
   if (!output.target.empty() && !stays_inside(output.target, parts.size() - 1)) {
     return refused(output.name, "is a link that leads out of its folder");
@@ -100,6 +113,8 @@ Result<> BroughtFiles::begin(const BroughtFile& output) {
   name_ = output.name;
   left_ = output.target.empty() && !output.is_folder ? output.size : 0;
   size_ = left_;
+  // Each size is below the limit, where there is one.
+  announced_ += limit_ > 0 ? size_ : 0;
   is_skipping_ = false;
   if (output.is_folder) {
     GANGRUN_TRY(open_parent(parts));
@@ -131,7 +146,6 @@ Result<> BroughtFiles::add(std::string_view bytes) {
   if (left_ == 0 || bytes.size() > left_) return base::invalid_argument("no file was announced");
   if (!is_skipping_) {
     GANGRUN_TRY(base::write_all(file_.get(), bytes, base::format("{}/{}", folder_, name_)));
-    bytes_ += bytes.size();
   }
   left_ -= bytes.size();
   return left_ == 0 && !is_skipping_ ? finish() : Result<>();
@@ -140,12 +154,11 @@ Result<> BroughtFiles::add(std::string_view bytes) {
 Result<> BroughtFiles::finish() {
   file_.reset();
   if (::renameat(beside_.get(), part_.c_str(), parent_.get(), base_name_.c_str()) != 0) {
-    const int failed = errno;
-    bytes_ -= size_;
-    return trouble(failed);
+    return trouble(errno);
   }
   has_part_ = false;
   ++files_;
+  bytes_ += size_;
   return {};
 }
 
@@ -156,6 +169,7 @@ void BroughtFiles::drop_part() {
 
 void BroughtFiles::drop() {
   drop_part();
+  size_ -= left_;
   left_ = 0;
 }
 

@@ -21,11 +21,15 @@ struct BroughtFile {
   bool is_folder = false;
 };
 
+// Of files that are skipped, where the bytes of all have no limit.
+inline constexpr std::uint64_t kMaxSkippedBytes = std::uint64_t{16} << 30U;
+
 // Files that one host or task brings, into a folder of this machine. It may be hostile: nothing
 // outside the folder is touched, and no link leads out of it.
 class BroughtFiles {
  public:
-  // `limit`: of all bytes together; 0: none.
+  // `limit`: of all bytes together, also of what is skipped; 0: none but the disk's, and
+  // kMaxSkippedBytes.
   BroughtFiles(std::string folder, std::uint64_t limit)
       : folder_(std::move(folder)), limit_(limit) {}
   BroughtFiles(const BroughtFiles&) = delete;
@@ -44,18 +48,23 @@ class BroughtFiles {
   [[nodiscard]] std::uint64_t files() const { return files_; }
   [[nodiscard]] std::uint64_t folders() const { return folders_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  // How much has come of the file that was begun last.
+  [[nodiscard]] std::uint64_t of_last() const { return size_ - left_; }
   // What was skipped, and why; empty: nothing.
   [[nodiscard]] std::string skipped_words() const;
 
  private:
   base::Result<> open_parent(const std::vector<std::string>& parts);
   base::Result<> trouble(int error);
+  base::Result<> check(const BroughtFile& output);
   base::Result<> finish();
   void drop_part();
 
   const std::string folder_;
   const std::uint64_t limit_;
   std::uint64_t begun_ = 0;
+  std::uint64_t announced_ = 0;  // bytes of all that were begun
+  std::uint64_t skipped_bytes_ = 0;
   std::uint64_t files_ = 0;
   std::uint64_t folders_ = 0;
   std::uint64_t bytes_ = 0;

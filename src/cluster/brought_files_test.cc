@@ -58,6 +58,8 @@ TEST_F(BroughtFilesTest, WhatHasNotComeWholeIsNotThere) {
   ASSERT_TRUE(outputs_.begin({"weights", 5, false, ""}).ok());
   ASSERT_TRUE(outputs_.add("123").ok());
   EXPECT_EQ(content("weights"), "not there");
+  EXPECT_EQ(outputs_.bytes(), 0U) << "it counted what was there of a file that was not";
+  EXPECT_EQ(outputs_.of_last(), 3U);
   outputs_.drop();
   EXPECT_TRUE(fs::is_empty(top_ / "gpu1"));
   EXPECT_TRUE(is_tidy());
@@ -115,6 +117,24 @@ TEST_F(BroughtFilesTest, AFileThatHasNoPlaceHereDoesNotStopTheOthers) {
   EXPECT_THAT(outputs_.skipped_words(),
               testing::AllOf(HasSubstr("(File name too long), \"model\" (Is a directory)"),
                              HasSubstr("\"w/inside\" (Not a directory)")));
+  EXPECT_TRUE(is_tidy());
+}
+
+// A host could send files without a place for ever.
+TEST_F(BroughtFilesTest, WhatIsSkippedCountsToo) {
+  fs::create_directories(top_ / "gpu1/model/deep");
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(outputs_.begin({"model", 10, false, ""}).ok());
+    ASSERT_TRUE(outputs_.add("0123456789").ok());
+  }
+  EXPECT_THAT(outputs_.begin({"model", 1, false, ""}).error().message,
+              HasSubstr("'model' is more than was asked for"));
+  BroughtFiles all((top_ / "gpu1").string(), 0);
+  std::ofstream(top_ / "gpu1/w").close();
+  ASSERT_TRUE(all.begin({"w/inside", kMaxSkippedBytes - 1, false, ""}).ok());
+  all.drop();
+  EXPECT_THAT(all.begin({"w/inside", 2, false, ""}).error().message,
+              HasSubstr("have more than 16 GiB"));
   EXPECT_TRUE(is_tidy());
 }
 

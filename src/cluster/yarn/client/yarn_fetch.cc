@@ -66,11 +66,11 @@ Result<> fetch_far_outputs(
     progress(shown, 0, output.bytes);
     GANGRUN_TRY(site.read_output(job, output, [&](std::string_view piece) -> Result<> {
       GANGRUN_TRY(files.add(piece));
-      progress(shown, files.bytes(), output.bytes);
+      progress(shown, files.of_last(), output.bytes);
       return {};
     }));
     if (note_skipped(files)) continue;
-    if (files.bytes() < output.bytes) {
+    if (files.of_last() < output.bytes) {
       return base::Error{base::Code::kDataLoss,
                          base::format("{} became shorter while it was brought", shown)};
     }
