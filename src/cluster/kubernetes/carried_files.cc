@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/letters.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 #include "cluster/kubernetes/manifests.h"
 #include "cluster/kubernetes/names.h"
@@ -75,19 +76,9 @@ Result<> check_paths(const std::vector<CarriedFile>& files) {
 }
 
 Result<> check_sizes(const std::vector<CarriedFile>& files) {
-  if (files.size() > kMaxCarriedFiles) {
-    return base::invalid_argument(
-        base::format("files: {} files are more than the {} that pods can be given; put them into "
-                     "the image or a volume",
-                     files.size(), kMaxCarriedFiles));
-  }
-  std::size_t bytes = 0;
+  std::uint64_t bytes = 0;
   for (const CarriedFile& file : files) bytes += file.content.size();
-  if (bytes <= kMaxCarriedBytes) return {};
-  return base::invalid_argument(
-      base::format("files: {} together are more than the {} that pods can be given; put large "
-                   "files into the image or a volume",
-                   base::size_text(bytes), base::size_text(kMaxCarriedBytes)));
+  return check_carried(files.size(), bytes);
 }
 
 // Fills one config map after the other.
@@ -194,6 +185,20 @@ void add_joining(const ManifestInput& input, const CarriedLayout& layout, Carrie
 }
 
 }  // namespace
+
+Result<> check_carried(std::size_t files, std::uint64_t bytes) {
+  if (files > kMaxCarriedFiles) {
+    return base::invalid_argument(
+        base::format("files: {} files are more than the {} that pods can be given; put them into "
+                     "the image or a volume",
+                     files, kMaxCarriedFiles));
+  }
+  if (bytes <= kMaxCarriedBytes) return {};
+  return base::invalid_argument(
+      base::format("files: {} together are more than the {} that pods can be given; put large "
+                   "files into the image or a volume",
+                   base::size_text(bytes), base::size_text(kMaxCarriedBytes)));
+}
 
 std::string carried_path(const CarriedFile& file) {
   return file.path.starts_with('/') ? file.path : base::format("{}/{}", kWorkingFolder, file.path);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ struct CarriedMounts {
 // Where `file` is in a container: absolute.
 std::string carried_path(const CarriedFile& file);
 
+// kInvalidArgument where files are too many, or too large together.
+base::Result<> check_carried(std::size_t files, std::uint64_t bytes);
 // Errors: too many, too large together, paths that are no files of a container or that clash.
 base::Result<CarriedLayout> lay_out(const ManifestInput& input);
 std::vector<base::Json> config_maps(const ManifestInput& input, const CarriedLayout& layout,

@@ -32,29 +32,7 @@ namespace {
 using base::Json;
 using base::Result;
 
-constexpr std::size_t kMaxCarriedBytes = std::size_t{64} << 20U;
 constexpr std::string_view kHidden = "(hidden)";
-
-Result<> add_file(const std::string& path, std::string name,
-                  std::vector<cluster::CarriedFile>& files) {
-  GANGRUN_ASSIGN(std::string content, base::read_file(path, kMaxCarriedBytes));
-  std::error_code failed;
-  const auto permissions = std::filesystem::status(path, failed).permissions();
-  const bool is_executable =
-      (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
-  files.push_back({std::move(name), std::move(content), is_executable});
-  return {};
-}
-
-Result<> add_folder(const job::LocalFile& folder, std::vector<cluster::CarriedFile>& files) {
-  base::FileTree tree({});
-  const auto added = tree.add(folder.name, folder.path);
-  if (!added.ok()) return base::invalid_argument(base::format("files: {}", added.error().message));
-  for (const auto& [name, entry] : tree.entries()) {
-    if (!entry.is_folder) GANGRUN_TRY(add_file(entry.path, name, files));
-  }
-  return {};
-}
 
 // A plan is shown, kept and sent on: what a Secret holds is not for it.
 void hide_values(Json& secret) {
@@ -143,11 +121,26 @@ Result<std::vector<cluster::CarriedFile>> carried_files(const job::JobSpec& spec
         base::format("files: '{}' is not allowed with `on: {}`; allowed: files of this machine",
                      shipped.there.front().url, spec.on));
   }
-  std::vector<cluster::CarriedFile> files;
+  base::FileTree tree({});
   for (const job::LocalFile& file : shipped.local) {
-    GANGRUN_TRY(kind_of(file.path) == job::FileKind::kFolder
-                    ? add_folder(file, files)
-                    : add_file(file.path, file.name, files));
+    const auto added = tree.add(file.name, file.path);
+    if (!added.ok()) {
+      return base::invalid_argument(base::format("files: {}", added.error().message));
+    }
+  }
+  // Before anything is read: all of it is in memory then.
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& [name, entry] : tree.entries()) {
+    count += entry.is_folder ? 0 : 1;
+    bytes += entry.size;
+  }
+  GANGRUN_TRY(cluster::check_carried(count, bytes));
+  std::vector<cluster::CarriedFile> files;
+  for (const auto& [name, entry] : tree.entries()) {
+    if (entry.is_folder) continue;
+    GANGRUN_ASSIGN(std::string content, base::read_file(entry.path, cluster::kMaxCarriedBytes));
+    files.push_back({name, std::move(content), entry.is_program});
   }
   return files;
 }
