@@ -29,7 +29,7 @@ constexpr std::string_view kClosedAtOnce =
     "host {0} closes connections before they begin: its sshd takes no more logins now "
     "(MaxStartups), or something else listens at its port";
 
-// In this order: the first that was said counts. Of a jump host ssh says its own failure first.
+// In this order: the first that was said counts.
 constexpr Failure kFailures[] = {
     {"REMOTE HOST IDENTIFICATION HAS CHANGED",
      "the key of host {0} is another one than ~/.ssh/known_hosts has; if that is right, run "
@@ -50,6 +50,10 @@ constexpr Failure kFailures[] = {
     {"Bad configuration option", "the configuration of ssh is wrong"},
     {"Bad owner or permissions", "ssh does not take its configuration, which others could change"},
     {"Can't open user config file", "the configuration file of ssh cannot be read"},
+    {"administratively prohibited",
+     "a host on the way to host {0} lets no connection through (AllowTcpForwarding)"},
+    {"connect failed: Name or service not known",
+     "there is no host {0}: the host on the way to it does not know its name"},
     {"Connection refused", "host {0} runs no sshd at its port", true},
     {"No route to host", "no network leads to host {0}", true},
     {"Network is unreachable", "no network leads to host {0}", true},
@@ -125,16 +129,98 @@ bool is_own(std::string_view line) {
                              [line](std::string_view each) { return line.starts_with(each); });
 }
 
-const Failure* find_failure(std::string_view said) {
-  std::string own;
+std::vector<std::string> own_lines(std::string_view said) {
+  std::vector<std::string> own;
   for (const std::string& line : base::split(said, '\n')) {
     const std::string_view trimmed = base::trim(line);
-    if (is_own(trimmed)) own.append(trimmed).append("\n");
+    if (is_own(trimmed)) own.emplace_back(trimmed);
   }
+  return own;
+}
+
+const Failure* first_failure(const std::vector<std::string>& lines) {
   for (const Failure& failure : kFailures) {
-    if (own.find(failure.said) != std::string::npos) return &failure;
+    const auto says_so = [&failure](const std::string& line) {
+      return line.find(failure.said) != std::string::npos;
+    };
+    if (std::ranges::any_of(lines, says_so)) return &failure;
   }
   return nullptr;
+}
+
+// As the address of a connection that another program carries.
+constexpr std::string_view kCarried = "UNKNOWN port 65535";
+
+// Of a connection that ended before it began.
+bool is_early_end(std::string_view line) {
+  return line.find("exchange_identification: ") != std::string_view::npos ||
+         line.find(kCarried) != std::string_view::npos;
+}
+
+// What a jump host's ssh has said (ProxyJump, `ProxyCommand ssh …`): that of the host itself can
+// say so little after an early end.
+std::vector<std::string> lines_of_jump(const std::vector<std::string>& own) {
+  if (!std::ranges::any_of(own, is_early_end)) return {};
+  const bool is_carried = std::ranges::any_of(
+      own, [](const std::string& line) { return line.find(kCarried) != std::string::npos; });
+  std::vector<std::string> lines;
+  for (const std::string& line : own) {
+    // A jump host that was reached says why the host was not.
+    const bool is_of_host = line.starts_with("channel ");
+    const bool is_either = !is_carried && (line.starts_with("Connection closed by ") ||
+                                           line.starts_with("Connection reset by "));
+    if (!is_early_end(line) && !is_of_host && !is_either) lines.push_back(line);
+  }
+  return lines;
+}
+
+// The host that such a line is about; empty: it names none.
+std::string host_in(std::string_view line) {
+  constexpr std::string_view kBefore[] = {
+      "connect to host ",      "Could not resolve hostname ", "host key is known for ",
+      "Host key for ",         "Unable to negotiate with ",   "Received disconnect from ",
+      "Connection closed by ", "Connection reset by ",        "Timeout, server "};
+  std::string_view name;
+  for (const std::string_view before : kBefore) {
+    const std::size_t at = line.find(before);
+    if (at == std::string_view::npos) continue;
+    name = line.substr(at + before.size());
+    break;
+  }
+  if (name.empty() && is_denial(line) && line.find('@') != std::string_view::npos) {
+    name = line.substr(line.find('@') + 1);
+  }
+  name = name.substr(0, name.find(' '));
+  while (name.ends_with(':')) name.remove_suffix(1);
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:%[]";
+  constexpr std::size_t kMaxHostName = 253;
+  const bool is_name =
+      name.size() <= kMaxHostName && name.find_first_not_of(kLetters) == std::string_view::npos;
+  return is_name ? std::string(name) : std::string();
+}
+
+struct Found {
+  const Failure* failure = nullptr;
+  bool is_of_jump = false;
+  std::string jump{};  // host; empty: it is not named
+};
+
+Found find_failure(std::string_view said) {
+  const std::vector<std::string> own = own_lines(said);
+  const std::vector<std::string> of_jump = lines_of_jump(own);
+  Found found{first_failure(of_jump), true};
+  if (found.failure == nullptr) return {first_failure(own)};
+  for (const std::string& line : of_jump) {
+    if (found.jump.empty()) found.jump = host_in(line);
+  }
+  // Before "Host key verification failed".
+  for (const std::string& line : base::split(said, '\n')) {
+    const bool is_of_key = line.find(" host key is known for ") != std::string::npos ||
+                           line.starts_with("Host key for ");
+    if (found.jump.empty() && is_of_key) found.jump = host_in(base::trim(line));
+  }
+  return found;
 }
 
 std::string with_host(std::string_view sentence, const std::string& host) {
@@ -174,21 +260,27 @@ std::string line_of(std::string_view said, std::string_view part) {
 
 std::string failure_sentence(const std::string& host, std::string_view standard_error,
                              std::string_view how) {
-  const Failure* failure = find_failure(standard_error);
-  if (failure != nullptr) {
-    std::string way = failure->sentence == kClosedAtOnce ? line_of_way(standard_error) : "";
-    if (!way.empty()) {
-      return base::format(
-          "what leads to host {} (ProxyCommand, ProxyJump) ended before there was a connection; it "
-          "said {}",
-          host, base::their_words(way));
-    }
-    std::string line = line_of(standard_error, failure->said);
-    // Some of its lines begin with its name.
-    if (line.starts_with(kOwnName)) line.erase(0, kOwnName.size());
-    return base::format("{} ({}{})", with_host(failure->sentence, host), kOwnName, line);
+  const Found found = find_failure(standard_error);
+  if (found.failure == nullptr) return others_sentence(host, standard_error, how);
+  std::string way =
+      found.failure->sentence == kClosedAtOnce ? line_of_way(standard_error) : std::string();
+  if (!way.empty()) {
+    return base::format(
+        "what leads to host {} (ProxyCommand, ProxyJump) ended before there was a connection; it "
+        "said {}",
+        host, base::their_words(way));
   }
-  return others_sentence(host, standard_error, how);
+  std::string line = line_of(standard_error, found.failure->said);
+  // Some of its lines begin with its name.
+  if (line.starts_with(kOwnName)) line.erase(0, kOwnName.size());
+  std::string sentence = with_host(found.failure->sentence, host);
+  if (found.is_of_jump && found.jump.empty()) {
+    sentence = base::format("what leads to host {} (ProxyJump, ProxyCommand) failed", host);
+  } else if (found.is_of_jump) {
+    sentence = base::format("the way to host {} leads over another one: {}", host,
+                            with_host(found.failure->sentence, found.jump));
+  }
+  return base::format("{} ({}{})", sentence, kOwnName, line);
 }
 
 std::string others_sentence(const std::string& host, std::string_view said, std::string_view how) {
@@ -208,7 +300,7 @@ std::string unknown_option(std::string_view standard_error) {
 }
 
 bool may_pass(std::string_view standard_error) {
-  const Failure* failure = find_failure(standard_error);
+  const Failure* failure = find_failure(standard_error).failure;
   return failure != nullptr && failure->may_pass;
 }
 

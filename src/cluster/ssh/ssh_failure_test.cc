@@ -88,10 +88,60 @@ TEST(SshFailure, SaysWhatIsWrongWithAJumpHost) {
   const std::string text = sentence(
       "ssh: Could not resolve hostname jump.invalid: Name or service not known\r\n"
       "kex_exchange_identification: Connection closed by remote host\r\n");
-  EXPECT_THAT(text, HasSubstr("jump.invalid"));
+  EXPECT_EQ(text,
+            "the way to host gpu1 leads over another one: there is no host jump.invalid: its name "
+            "is not known (ssh: Could not resolve hostname jump.invalid: Name or service not "
+            "known)");
   EXPECT_FALSE(
       may_pass("ssh: Could not resolve hostname jump.invalid: Name or service not known\n"
                "kex_exchange_identification: Connection closed by remote host\n"));
+}
+
+// Of the host at the end of the way nothing is known yet: it was told to copy a key to it.
+TEST(SshFailure, AJumpHostIsNamedAsTheOneThatFails) {
+  const std::string early =
+      "kex_exchange_identification: Connection closed by remote host\r\n"
+      "Connection closed by UNKNOWN port 65535\r\n";
+  const std::string way = "the way to host gpu1 leads over another one: ";
+  EXPECT_THAT(sentence("ssh: connect to host jump port 22: Connection refused\r\n" + early),
+              HasSubstr(way + "host jump runs no sshd at its port"));
+  EXPECT_THAT(sentence("me@10.0.0.9: Permission denied (publickey).\r\n" + early),
+              HasSubstr(way + "host 10.0.0.9 lets nobody in without a password; run `ssh-copy-id "
+                              "10.0.0.9` once"));
+  EXPECT_THAT(sentence("No ED25519 host key is known for jump and you have requested strict "
+                       "checking.\r\nHost key verification failed.\r\n" +
+                       early),
+              HasSubstr(way + "the key of host jump is not known; run `ssh jump` once"));
+  EXPECT_THAT(sentence("kex_exchange_identification: Connection closed by remote host\r\n"
+                       "Connection closed by 10.0.0.9 port 22\r\n" +
+                       early),
+              HasSubstr(way + "host 10.0.0.9 closed the connection"));
+  EXPECT_EQ(sentence("Host key verification failed.\r\n" + early),
+            "what leads to host gpu1 (ProxyJump, ProxyCommand) failed (ssh: Host key verification "
+            "failed.)");
+  // An older ssh.
+  EXPECT_THAT(sentence("Permission denied (publickey).\r\n"
+                       "ssh_exchange_identification: Connection closed by remote host\r\n"),
+              HasSubstr("what leads to host gpu1"));
+}
+
+TEST(SshFailure, WhatAJumpHostSaysOfTheHostIsOfTheHost) {
+  const std::string early =
+      "stdio forwarding failed\r\n"
+      "kex_exchange_identification: Connection closed by remote host\r\n"
+      "Connection closed by UNKNOWN port 65535\r\n";
+  EXPECT_THAT(sentence("channel 0: open failed: connect failed: Connection refused\r\n" + early),
+              testing::StartsWith("host gpu1 runs no sshd at its port"));
+  EXPECT_THAT(
+      sentence("channel 0: open failed: connect failed: Name or service not known\r\n" + early),
+      testing::StartsWith("there is no host gpu1: the host on the way to it"));
+  EXPECT_THAT(
+      sentence("channel 0: open failed: administratively prohibited: open failed\r\n" + early),
+      testing::StartsWith("a host on the way to host gpu1 lets no connection through"));
+  // Of a direct connection.
+  EXPECT_THAT(sentence("kex_exchange_identification: read: Connection reset by peer\r\n"
+                       "Connection reset by 10.0.0.2 port 22\r\n"),
+              testing::StartsWith("host gpu1 closes connections"));
 }
 
 TEST(SshFailure, AnotherProgramAtThePortIsNoBusySshd) {
