@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "cli/command_builder.h"
@@ -40,15 +41,16 @@ std::string folder_of_task(const std::string& task) {
 // What there is to list, and what came of it just now from hosts that had kept it.
 struct Found {
   std::string folder;
+  std::optional<job::JobSpec> spec{};  // none: of a job that its place knows, or without a record
   std::vector<client::BroughtRest> rests{};
   base::Result<> record{};  // of the job, if it cannot be read: there may be more than is listed
 };
 
-base::Result<std::vector<client::BroughtRest>> bring_rests(const cluster::JobPaths& paths,
+base::Result<std::vector<client::BroughtRest>> bring_rests(const job::JobSpec& spec,
+                                                           const cluster::JobPaths& paths,
                                                            const FetchOptions& options,
                                                            client::TransferProgress& progress,
                                                            client::Context& context) {
-  GANGRUN_ASSIGN(const auto spec, cluster::stored_spec(paths, context.places.rules().sections()));
   const client::Place* place = context.places.find(spec.on);
   if (place == nullptr) return std::vector<client::BroughtRest>();
   return place->fetch_rest(spec, paths, options.task, progress, context);
@@ -74,9 +76,15 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   const auto status = site->status(id);
   Found found{paths.outputs()};
   if (!status.ok()) found.record = status.error();
+  auto spec = cluster::stored_spec(paths, context.places.rules().sections());
+  if (spec.ok()) {
+    found.spec = *std::move(spec);
+    GANGRUN_TRY(check_fetched_name(*found.spec, options.task));
+  }
   // Its end brings what hosts have.
   if (client::goes_on(paths, status)) return found;
-  GANGRUN_ASSIGN(found.rests, bring_rests(paths, options, progress, context));
+  if (!found.spec) return spec.error();
+  GANGRUN_ASSIGN(found.rests, bring_rests(*found.spec, paths, options, progress, context));
   return found;
 }
 
@@ -91,9 +99,9 @@ base::Result<> tell_rests(const std::vector<client::BroughtRest>& rests, bool js
     }
     if (json || rest.files == 0) continue;
     context.console.err(
-        base::format("gangrun: {} ({}) have come from host {}, {}\n",
+        base::format("gangrun: {} ({}) {} come from host {}, {}\n",
                      base::count_text(static_cast<std::int64_t>(rest.files), "file"),
-                     base::size_text(rest.bytes), rest.host,
+                     base::size_text(rest.bytes), rest.files == 1 ? "has" : "have", rest.host,
                      rest.failure.empty() ? "which keeps nothing more to bring" : "but not all"));
   }
   if (failures.empty()) return {};
@@ -114,16 +122,16 @@ base::Json rests_json(const std::vector<client::BroughtRest>& rests) {
   return list;
 }
 
-base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folder,
+base::Result<std::vector<FetchedOutput>> chosen_outputs(const Found& found,
                                                         const FetchOptions& options) {
-  GANGRUN_ASSIGN(auto outputs, fetched_outputs(folder));
+  GANGRUN_ASSIGN(auto outputs, fetched_outputs(found.folder));
   if (options.task.empty()) return outputs;
   std::string wanted = options.task;
   const auto is_wanted = [&](const FetchedOutput& output) { return output.task == wanted; };
-  // The files of hosts that ssh reaches have no task.
   if (std::none_of(outputs.begin(), outputs.end(), is_wanted)) {
-    GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
-    wanted = base::format("{}-{}", task.type, task.index);
+    // Of a known job the name was looked at before.
+    if (!found.spec) GANGRUN_TRY(job::parse_task_id(options.task));
+    wanted = folder_of_task(options.task);
   }
   std::erase_if(outputs, [&](const FetchedOutput& output) { return output.task != wanted; });
   return outputs;
@@ -132,7 +140,7 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const std::string& folde
 base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const Found found, find_outputs(options, context));
   const std::string& folder = found.folder;
-  const auto chosen = chosen_outputs(folder, options);
+  const auto chosen = chosen_outputs(found, options);
   if (!chosen.ok()) {
     // That nothing is there of a host has its reason in what the host said.
     GANGRUN_TRY(tell_rests(found.rests, options.json, context));

@@ -1,18 +1,25 @@
 #include "cli/fetched_outputs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/format.h"
 #include "base/random.h"
+#include "base/strings.h"
+#include "job/units.h"
 
 namespace gangrun::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+// How many of the names that could be given an error lists.
+constexpr std::size_t kMaxAllowedNamed = 16;
 
 base::Error failed_at(const std::string& what, const std::error_code& code) {
   return base::from_errno(code.value(), what);
@@ -59,6 +66,30 @@ base::Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
 }
 
 }  // namespace
+
+base::Result<> check_fetched_name(const job::JobSpec& spec, const std::string& name) {
+  if (name.empty()) return {};
+  std::vector<std::string> allowed;
+  for (const job::TaskSpec& task : spec.tasks) {
+    const int last = task.slots() - 1;
+    // "worker:0", or "worker-0" as its folder is called.
+    for (const char separator : {':', '-'}) {
+      const std::string begin = base::format("{}{}", task.type, separator);
+      const auto index = name.starts_with(begin) ? base::parse_integer(name.substr(begin.size()))
+                                                 : std::optional<std::int64_t>();
+      if (index && *index >= 0 && *index <= last) return {};
+    }
+    allowed.push_back(last == 0 ? base::format("{}:0", task.type)
+                                : base::format("{0}:0 to {0}:{1}", task.type, last));
+  }
+  for (const job::Host& host : spec.hosts) {
+    if (host.name == name) return {};
+    allowed.push_back(base::format("host {}", host.name));
+  }
+  return base::invalid_argument(base::format(
+      "TASK: {} is no task{} of this job; allowed: {}", job::in_quotes(name),
+      spec.hosts.empty() ? "" : " and no host", base::first_and_more(allowed, kMaxAllowedNamed)));
+}
 
 base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& folder) {
   std::vector<FetchedOutput> outputs;

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "job/spec.h"
 
 // What was brought of the files of a job's tasks, in the job's folder on this machine.
 namespace gangrun::cli {
@@ -18,6 +19,10 @@ struct FetchedOutput {
 
   friend bool operator==(const FetchedOutput&, const FetchedOutput&) = default;
 };
+
+// Whether `name` can be of something that was brought of the job: a task, by either of its names, a
+// host, or empty, which is all. Else the error says what can be named.
+base::Result<> check_fetched_name(const job::JobSpec& spec, const std::string& name);
 
 // What there is in `folder`, in the order of the names; nothing where there is no such folder.
 base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& folder);

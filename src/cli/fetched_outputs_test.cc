@@ -86,5 +86,25 @@ TEST_F(FetchedOutputs, AFileInTheWayIsNamed) {
   EXPECT_EQ(copied.error().code, base::Code::kFailedPrecondition) << "no bad input, no missing job";
 }
 
+// Only tasks were named as what could be named, and all hosts were asked before.
+TEST(CheckFetchedName, TasksAndHostsOfTheJobCanBeNamed) {
+  job::JobSpec spec;
+  spec.tasks.push_back({.type = "worker", .instances = 4});
+  spec.tasks.push_back({.type = "ps", .instances = 1});
+  spec.hosts = {{"gpu1", {}}, {"gpu2", {}}};
+  for (const char* name : {"", "worker:0", "worker:3", "worker-3", "ps:0", "gpu2"}) {
+    EXPECT_TRUE(check_fetched_name(spec, name).ok()) << name;
+  }
+  for (const char* name : {"nosuch", "worker:4", "worker", "ps-1", "worker:x", "gpu3"}) {
+    EXPECT_FALSE(check_fetched_name(spec, name).ok()) << name;
+  }
+  EXPECT_EQ(check_fetched_name(spec, "nosuch").error().message,
+            "TASK: 'nosuch' is no task and no host of this job; allowed: worker:0 to worker:3, "
+            "ps:0, host gpu1, host gpu2");
+  spec.hosts.clear();
+  EXPECT_EQ(check_fetched_name(spec, "gpu1").error().message,
+            "TASK: 'gpu1' is no task of this job; allowed: worker:0 to worker:3, ps:0");
+}
+
 }  // namespace
 }  // namespace gangrun::cli

@@ -81,6 +81,12 @@ def main(what):
         out.write(f"{marker} agent\n".encode())
         out.write(AS_HELLO.get(what, hello()))
     out.flush()
+    if what == "removes for long":
+        # A keeper that hears nothing takes its client for gone.
+        wait_for(lines, b"remove")
+        wait_for(lines, b"ping")
+        out.write(message("removed", folders=1, left=""))
+        out.flush()
     if what in AFTER_BEGIN:
         is_removal = b'"op":"remove"' in wait_for(lines, b"begin", b"remove")
         out.write(message("leaving") if is_removal else AFTER_BEGIN[what])

@@ -1,5 +1,6 @@
 """What hosts have kept of an ended job is brought by `gangrun fetch`, and removed there only when all of it has come."""
 
+import fcntl
 import json
 import os
 import signal
@@ -28,7 +29,7 @@ def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(priva
     (outputs(home)[f"{one}/model/w.0"]).write_text("edited here\n")
     first = run_gangrun("fetch", "last", one)
     assert first.status == 0, first
-    assert f"1 file (1.9 MiB) have come from host {one}, which keeps nothing more to bring" in first.stderr
+    assert f"1 file (1.9 MiB) has come from host {one}, which keeps nothing more to bring" in first.stderr
     assert private.run_folders(one) == [] and (kept(private, two) / "big.1").exists()
     rest = run_gangrun("fetch", "last", "--json")
     assert rest.status == 0, rest
@@ -89,6 +90,43 @@ def test_a_fetch_that_is_interrupted_leaves_the_rest_on_its_host(private, run_on
     nothing_left(private)
 
 
+def test_two_commands_at_once_bring_all_and_have_their_turns(private, run_on_ssh, gangrun, home):
+    """Both asked the same host, and each wrote what hosts have as it knew it."""
+    assert run(run_on_ssh, private, *LIMIT).status == 0
+    fetches = [subprocess.Popen([gangrun, "fetch", "last"], env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    ends = [(fetch.communicate(timeout=LIMIT_S)[0], fetch.returncode) for fetch in fetches]
+    assert all(code == 0 for _, code in ends), ends
+    for name, index in zip(private.hosts.names, (0, 1), strict=True):
+        assert outputs(home)[f"{name}/big.{index}"].stat().st_size == 2_000_000
+    nothing_left(private)
+
+
+def test_a_fetch_waits_for_its_turn_and_can_be_interrupted(private, run_on_ssh, run_gangrun, gangrun, home, tmp_path):
+    assert run(run_on_ssh, private, *LIMIT).status == 0
+    (job,) = (home / "jobs").iterdir()
+    said = tmp_path / "said"
+    with open(job / "hosts.json.lock", "w") as lock, said.open("w") as out:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fetch = subprocess.Popen([gangrun, "fetch", "last"], env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL,
+                                 stdout=out, stderr=out)
+        wait_until(lambda: "waits for another command that fetches or removes files of this job" in said.read_text(), said.read_text, LIMIT_S)
+        fetch.send_signal(signal.SIGINT)
+        assert fetch.wait(LIMIT_S) != 0
+    assert run_gangrun("fetch", "last").status == 0
+    nothing_left(private)
+
+
+def test_a_name_that_is_none_is_refused_before_a_host_is_asked(private, run_on_ssh, run_gangrun):
+    assert run(run_on_ssh, private, *LIMIT).status == 0
+    one, two = private.hosts.names
+    wrong = run_gangrun("fetch", "last", "nosuch")
+    assert wrong.status == 2, wrong
+    assert f"TASK: 'nosuch' is no task and no host of this job; allowed: worker:0 to worker:1, host {one}, host {two}" in wrong.stderr
+    assert (kept(private, one) / "big.0").exists() and (kept(private, two) / "big.1").exists()
+    assert run_gangrun("rm", "--yes", "last").status == 0
+
+
 @pytest.mark.parametrize("keeps", [True, False], ids=["kept folders", "a killed client"])
 def test_what_else_is_on_hosts_can_be_fetched(private, run_on_ssh, start, run_gangrun, home, keeps):
     if keeps:
@@ -104,7 +142,11 @@ def test_what_else_is_on_hosts_can_be_fetched(private, run_on_ssh, start, run_ga
     assert done.status == 0 and set(fetched(done)) == set(private.hosts.names), done
     assert {name.split("/", 1)[1] for name in outputs(home)} >= {"big.0", "big.1"}
     again = run_gangrun("fetch", "last", "--json")
-    assert again.status == 0 and fetched(again) == {}, again
+    assert again.status == 0, again
+    # It says what stays there.
+    stays = {name: each["remark"] for name, each in fetched(again).items()}
+    assert stays == ({name: f"host {name}: the job's folder {kept(private, name).parent} stays until `gangrun rm`"
+                      for name in private.hosts.names} if keeps else {})
     if keeps:
         assert all((kept(private, name) / "same").exists() for name in private.hosts.names)
         assert run_gangrun("rm", "--yes", "last").status == 0

@@ -162,6 +162,15 @@ def test_rm_does_not_wait_for_a_keeper_that_leaves(run_beside_rogue, run_gangrun
     assert "host rogue still has /x/x: the program of gangrun there was told to end" in removed.stderr, removed
 
 
+def test_a_host_that_removes_for_long_hears_of_its_client(run_beside_rogue, run_gangrun, fake_ssh, home):
+    assert run_beside_rogue("leaves", "--timeout", "allocation=3s,stop=1s", "--restarts", "0").status == 3
+    (job,) = home.glob("jobs/*-*")
+    (job / "hosts.json").write_text(json.dumps([{"host": "rogue", "run_folder": "x", "path": "/x/x", "works_here": False}]))
+    fake_ssh(f'exec {sys.executable} {ROGUE} "removes for long"')
+    removed = run_gangrun("rm", "--yes", "last")
+    assert removed.status == 0, removed
+
+
 def test_what_a_host_says_does_nothing_to_the_terminal(run_beside_rogue):
     done = run_beside_rogue("refuses")
     assert done.status == 3 and len(done.stderr) < 1000, done.stderr[:4000]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -50,7 +51,7 @@ def test_what_is_over_the_limit_is_named_and_stays_until_it_is_removed(private, 
     done = run(run_on_ssh, private, "--outputs-limit", "1m")
     assert done.status == 0, done
     one, two = private.hosts.names
-    assert f"1 file of host {one} (1.9 MiB) over outputs_limit (1 MiB) stay in" in done.stderr and "big.0" in done.stderr
+    assert f"1 file of host {one} (1.9 MiB) over outputs_limit (1 MiB) stays in" in done.stderr and "big.0" in done.stderr
     assert f"{one}/model/w.0" in outputs(home) and f"{one}/big.0" not in outputs(home)
     for name, index in ((one, 0), (two, 1)):
         assert str(kept(private, name)) in done.stderr
@@ -143,6 +144,23 @@ def test_a_full_disk_here_leaves_the_files_there(private, run_on_ssh, home, tmp_
         assert (kept(private, name) / "model/w").stat().st_size == 30_000_000
 
 
+def test_ctrl_c_while_files_come_counts_whole_files_only(private, start, home):
+    """It said that the tasks, which had ended, have 30 s, and counted what was there of a file that was not."""
+    job = start(private, 1, "-r", "worker:1", "--output", "big", "-f", "same", command="head -c 300000000 /dev/zero > big")
+    wait_until(lambda: (home / "jobs").exists() and any(".gangrun-" in name for name in outputs(home)), job.said, LIMIT_S)
+    (name,) = [each for each in private.hosts.names if private.run_folders(each)]
+    private.freeze(name)
+    try:
+        job.process.send_signal(signal.SIGINT)
+        wait_until(lambda: "Ctrl-C" in job.said(), job.said, LIMIT_S)
+    finally:
+        private.thaw(name)
+    job.wait()
+    said = job.said()
+    assert "Ctrl-C: the tasks have ended; files of theirs are not waited for" in said and "to stop" not in said, said
+    assert "was not all brought, and stays in" in said and " that tasks have written on " not in said, said
+
+
 # Links with an absolute path and with a slash behind, what is no file, a long name, and names like those of what comes.
 ODD = '''mkdir -p ckpt runs/first; echo weights > ckpt/w; ln -s "$PWD/ckpt" model; ln -s ../outside out; mkfifo pipe
 echo 1 > "$(printf 'n%.0s' $(seq 250))"; echo 2 > w; echo 3 > w.gangrun-part'''
@@ -166,7 +184,12 @@ def test_links_and_empty_folders_come_and_what_cannot_is_named_and_stays(private
         assert os.readlink(job / "outputs" / host / "model") == "ckpt"
         assert (job / "outputs" / host / "model/w").read_text() == "weights\n"
         assert (job / "outputs" / host / "runs/first").is_dir()
-    # All that can be brought has been.
-    assert run_gangrun("fetch", "last").status == 0
+    # All that can be brought has been; what cannot is told each time.
+    for _ in range(2):
+        fetched = run_gangrun("fetch", "last")
+        assert fetched.status == 0, fetched
+        for host in private.hosts.names:
+            (sentence,) = [line for line in fetched.stderr.splitlines() if line.startswith(f"gangrun: host {host}: ")]
+            assert f"what cannot be brought stays in {kept(private, host)} for a day: " in sentence and '"pipe" (a FIFO)' in sentence
     assert run_gangrun("rm", "--yes", "last").status == 0
     nothing_left(private)

@@ -1,7 +1,10 @@
 #include "cluster/ssh/host_records.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <utility>
 
@@ -26,6 +29,7 @@ base::Result<HostRecord> record_from(const base::Json& json) {
   GANGRUN_ASSIGN(record.rest, job::choice_from<Rest>(rest));
   GANGRUN_ASSIGN(record.over_bytes, base::json_member_or<std::uint64_t>(json, "over_bytes", 0));
   GANGRUN_ASSIGN(record.names, base::json_member_or<std::vector<std::string>>(json, "names", {}));
+  GANGRUN_ASSIGN(record.odd, base::json_member_or<std::string>(json, "odd", ""));
   return record;
 }
 
@@ -53,7 +57,8 @@ base::Result<> write_host_records(const std::string& path, const std::vector<Hos
                     {"works_here", record.works_here},
                     {"rest", to_string(record.rest)},
                     {"over_bytes", record.over_bytes},
-                    {"names", record.names}});
+                    {"names", record.names},
+                    {"odd", record.odd}});
   }
   return base::write_file_atomically(path, base::dump_json(json) + "\n", 0600);
 }
@@ -71,6 +76,15 @@ base::Result<std::vector<HostRecord>> read_host_records(const std::string& path)
     records.push_back(*std::move(record));
   }
   return records;
+}
+
+base::Result<std::optional<base::UniqueFd>> lock_host_records(const std::string& path) {
+  const std::string name = path + ".lock";
+  base::UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid()) return base::from_errno(errno, base::format("open {}", name));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(fd));
+  if (errno == EWOULDBLOCK || errno == EINTR) return std::optional<base::UniqueFd>();
+  return base::from_errno(errno, base::format("lock {}", name));
 }
 
 }  // namespace gangrun::cluster

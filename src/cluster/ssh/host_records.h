@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "job/choice.h"
 
 namespace gangrun::cluster {
@@ -30,14 +32,18 @@ struct HostRecord {
   // Where that is over the limit: so much of it, as the host said; and what came whatever its size.
   std::uint64_t over_bytes = 0;
   std::vector<std::string> names{};
+  std::string odd{};  // what cannot be brought, in words; empty: nothing
 
   friend bool operator==(const HostRecord&, const HostRecord&) = default;
 };
 
 // In a file of the job's folder: for the next master of the job, and for who removes the job.
-// Without records there is no file.
+// Without records there is no file. Who changes the records of an ended job holds their lock.
 base::Result<> write_host_records(const std::string& path, const std::vector<HostRecord>& records);
 base::Result<std::vector<HostRecord>> read_host_records(const std::string& path);
+
+// The lock of the records at `path`, as long as it is open; none: another one has it.
+base::Result<std::optional<base::UniqueFd>> lock_host_records(const std::string& path);
 
 }  // namespace gangrun::cluster
 

@@ -34,7 +34,7 @@ TEST_F(HostRecordsTest, ComeBack) {
        Rest::kOverLimit,
        std::uint64_t{1} << 40U,
        {"model/"}},
-      {"gpu4", "wine-1-01", "/tmp/wine-1-01", false, Rest::kNothing}};
+      {"gpu4", "wine-1-01", "/tmp/wine-1-01", false, Rest::kNothing, 0, {}, "\"p\" (a FIFO)"}};
   ASSERT_TRUE(write_host_records(path_, records).ok());
   const auto again = read_host_records(path_);
   ASSERT_TRUE(again.ok()) << again.error().message;
@@ -54,6 +54,17 @@ TEST_F(HostRecordsTest, WithoutAnyThereIsNoFile) {
   ASSERT_TRUE(write_host_records(path_, {{"gpu1", "a", "/a", false}}).ok());
   ASSERT_TRUE(write_host_records(path_, {}).ok());
   EXPECT_TRUE(fs::is_empty(top_));
+}
+
+TEST_F(HostRecordsTest, OneAtATimeHasTheirLock) {
+  {
+    const auto first = lock_host_records(path_);
+    ASSERT_TRUE(first.ok()) << first.error().message;
+    EXPECT_TRUE(*first);
+    EXPECT_FALSE(*lock_host_records(path_));
+  }
+  EXPECT_TRUE(*lock_host_records(path_));
+  EXPECT_FALSE(lock_host_records((top_ / "none/hosts.json").string()).ok());
 }
 
 TEST_F(HostRecordsTest, WhatIsNoneIsNamed) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/format.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "job/units.h"
@@ -33,11 +34,11 @@ std::string names_words(const std::vector<std::string>& names) {
 void add_left(const HostReport& host, std::int64_t limit_mib, bool are_kept,
               std::vector<std::string>& sentences) {
   if (host.left_files == 0) return;
-  sentences.push_back(base::format(
-      "{} of host {} ({}) over outputs_limit ({}) stay in {}{}, for `gangrun fetch`: {}",
-      count_words(host.left_files), host.host, base::size_text(host.left_bytes),
-      job::memory_text(limit_mib), host.folder, are_kept ? "" : " for a day",
-      names_words(host.left)));
+  sentences.push_back(
+      base::format("{} of host {} ({}) over outputs_limit ({}) {} in {}{}, for `gangrun fetch`: {}",
+                   count_words(host.left_files), host.host, base::size_text(host.left_bytes),
+                   job::memory_text(limit_mib), host.left_files == 1 ? "stays" : "stay",
+                   host.folder, are_kept ? "" : " for a day", names_words(host.left)));
 }
 
 }  // namespace

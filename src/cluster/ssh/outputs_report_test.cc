@@ -16,7 +16,7 @@ HostReport report(std::string host, std::uint64_t files, std::uint64_t bytes) {
 TEST(OutputsReport, HostsThatAreLikeOthersShareASentence) {
   EXPECT_THAT(outputs_report({report("gpu1", 2, 2048), report("gpu2", 1, 1), report("gpu3", 0, 0)},
                              "/home/ann/outputs", 256, false),
-              ElementsAre("3 files (2.0 KiB) that tasks have written on gpu1, gpu2 are in "
+              ElementsAre("3 files (2 KiB) that tasks have written on gpu1, gpu2 are in "
                           "/home/ann/outputs"));
   EXPECT_THAT(outputs_report({report("gpu1", 0, 0)}, "/o", 256, false), IsEmpty());
 }
@@ -27,7 +27,7 @@ TEST(OutputsReport, WhatIsOverTheLimitIsNamed) {
   host.left_files = 1;
   host.left_bytes = std::uint64_t{3} << 29U;
   EXPECT_THAT(outputs_report({host}, "/o", 256, false),
-              ElementsAre("1 file of host gpu1 (1.5 GiB) over outputs_limit (256 MiB) stay "
+              ElementsAre("1 file of host gpu1 (1.5 GiB) over outputs_limit (256 MiB) stays "
                           "in /c/wine-1-ab/work for a day, for `gangrun fetch`: \"model.bin\""));
 }
 

@@ -22,6 +22,11 @@ constexpr std::size_t kMaxFailure = 400;
 // by itself, later (docs/protocols/ssh.md).
 constexpr std::chrono::seconds kReturnLimit(3);
 
+std::string odd_of(const HostReport& report) {
+  if (report.odd_files == 0) return {};
+  return base::shorten(odd_words(report.odd, report.odd_files), kMaxFailure);
+}
+
 }  // namespace
 
 // What no master of the job has told before is read from the record of the earlier one.
@@ -55,7 +60,7 @@ void SshCluster::record_hosts() const {
     if (host->works_here.value_or(false) && host->left.empty()) continue;
     records.push_back({host->name(), host->run_folder, host->folder_path,
                        host->works_here.value_or(false), rest_of(*host), host->report.left_bytes,
-                       bring_of(*host).names});
+                       bring_of(*host).names, odd_of(host->report)});
   }
   const auto written = write_host_records(options_.hosts_file, records);
   if (!written.ok()) logger_.error("{}", written.error().message);

@@ -17,6 +17,7 @@
 #include "base/terminal_text.h"
 #include "client/agent_program.h"
 #include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/client/ssh_turn.h"
 #include "cluster/ssh/host_records.h"
 #include "host/ending_signals.h"
 #include "net/event_loop.h"
@@ -28,8 +29,8 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kMaxWhy = 300;
-// A host may take so long to remove its folder, and to end.
-constexpr std::chrono::minutes kRemovalLimit(5);
+// A host may take so long to remove its folder, and to end. That it is down ssh notices before.
+constexpr std::chrono::minutes kRemovalLimit(30);
 constexpr std::chrono::seconds kLeaveLimit(5);
 
 // Asks each host of a job, and hears what it says.
@@ -46,6 +47,7 @@ class Removal {
   }
 
  private:
+  void ping();
   void on_frame(std::size_t index, const cluster::Frame& frame);
   void on_message(std::size_t index, const base::Json& json);
   void answer(std::size_t index, std::string text) {
@@ -56,7 +58,16 @@ class Removal {
   cluster::HostLinks& links_;
   const std::string job_id_;
   std::vector<std::optional<std::string>> answers_;
+  net::Timer ping_;
 };
+
+// A keeper that hears nothing takes its client for gone.
+void Removal::ping() {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    links_.at(i).send(cluster::MessageFrame{cluster::to_json(cluster::PingMessage{})});
+  }
+  ping_ = loop_.after(cluster::kPingInterval, [this] { ping(); });
+}
 
 void Removal::ask_all(const std::function<bool()>& is_cancelled, base::Instant deadline) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -72,12 +83,14 @@ void Removal::ask_all(const std::function<bool()>& is_cancelled, base::Instant d
             .on_drained = [] {}});
     links_.at(i).send(cluster::MessageFrame{cluster::to_json(cluster::RemoveMessage{job_id_})});
   }
+  ping();
   (void)loop_.run_until(
       [&] {
         return is_cancelled() ||
                std::ranges::all_of(answers_, [](const auto& each) { return each.has_value(); });
       },
       deadline);
+  ping_.reset();
 }
 
 void Removal::on_frame(std::size_t index, const cluster::Frame& frame) {
@@ -125,13 +138,19 @@ job::JobSpec with_hosts(job::JobSpec spec, const std::vector<cluster::HostRecord
 
 Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
                            const std::string& hosts_file, const Context& context) {
-  GANGRUN_ASSIGN(const auto records, cluster::read_host_records(hosts_file));
+  GANGRUN_ASSIGN(auto records, cluster::read_host_records(hosts_file));
   if (records.empty()) return {};
   GANGRUN_ASSIGN(const std::string agent, find_agent(context));
   net::EventLoop loop;
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const net::Watch signals,
                  loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  GANGRUN_ASSIGN(const base::UniqueFd turn,
+                 take_turn(
+                     loop, hosts_file, [&is_cancelled] { return is_cancelled; }, context));
+  // Another command may have changed them before it was our turn.
+  GANGRUN_ASSIGN(records, cluster::read_host_records(hosts_file));
+  if (records.empty()) return {};
   GANGRUN_ASSIGN(const auto links,
                  make_links(loop, with_hosts(spec, records), agent, context.folder));
   bool is_settled = false;

@@ -17,6 +17,7 @@
 #include "client/agent_program.h"
 #include "cluster/brought_files.h"
 #include "cluster/ssh/client/ssh_backend.h"
+#include "cluster/ssh/client/ssh_turn.h"
 #include "cluster/ssh/host_records.h"
 #include "cluster/ssh/ssh_cluster.h"
 #include "host/ending_signals.h"
@@ -252,6 +253,7 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
     ended.brought.remark = base::format("host {}: what cannot be brought stays in {}/work: {}",
                                         record.host, record.path, odd);
   }
+  ended.record->odd = odd;
   const auto kept = keeps         ? cluster::Kept::kFolder
                     : odd.empty() ? cluster::Kept::kNothing
                                   : cluster::Kept::kWritten;
@@ -262,19 +264,45 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
   return ended;
 }
 
-// Another command may have changed the record of other hosts meanwhile.
-Result<> note(const std::string& file, const HostRecord& old,
+// The records, one by one as they become.
+Result<> note(const std::string& file, std::vector<HostRecord>& records, const HostRecord& old,
               const std::optional<HostRecord>& now) {
-  GANGRUN_ASSIGN(auto records, cluster::read_host_records(file));
-  std::vector<HostRecord> rest;
-  for (HostRecord& record : records) {
-    if (record != old) {
-      rest.push_back(std::move(record));
-    } else if (now) {
-      rest.push_back(*now);
-    }
+  const auto found = std::ranges::find(records, old);
+  if (found == records.end()) return {};
+  if (now) {
+    *found = *now;
+  } else {
+    records.erase(found);
   }
-  return cluster::write_host_records(file, rest);
+  return cluster::write_host_records(file, records);
+}
+
+// What has come of one host is told whatever goes wrong with another one, or behind it.
+BroughtRest bring_and_note(const Asking& asking, std::vector<HostRecord>& records,
+                           const HostRecord& record) {
+  auto ended = bring_from(asking, record);
+  if (!ended.ok()) {
+    return {.host = record.host,
+            .failure = base::format("host {}: {}", record.host, ended.error().message)};
+  }
+  const auto noted = note(asking.paths.hosts(), records, record, ended->record);
+  if (!noted.ok() && ended->brought.failure.empty()) {
+    ended->brought.failure = base::format("host {}: that all has come could not be noted: {}",
+                                          record.host, noted.error().message);
+  }
+  return std::move(ended->brought);
+}
+
+// Of a host that has nothing to bring: what is there, or was for a day; empty: nothing.
+std::string stays_words(const job::JobSpec& spec, const HostRecord& record) {
+  if (record.works_here) return {};
+  if (!record.odd.empty()) {
+    return base::format("host {}: what cannot be brought stays in {}/work{}: {}", record.host,
+                        record.path, spec.keep_folders ? "" : " for a day", record.odd);
+  }
+  if (!spec.keep_folders) return {};
+  return base::format("host {}: the job's folder {} stays until `gangrun rm`", record.host,
+                      record.path);
 }
 
 }  // namespace
@@ -284,25 +312,32 @@ Result<std::vector<BroughtRest>> bring_rests(const job::JobSpec& spec,
                                              const std::string& only, TransferProgress& progress,
                                              const Context& context) {
   std::vector<BroughtRest> all;
-  GANGRUN_ASSIGN(auto records, cluster::read_host_records(paths.hosts()));
-  const bool is_host =
-      std::ranges::any_of(spec.hosts, [&only](const job::Host& host) { return host.name == only; });
-  std::erase_if(records, [&](const HostRecord& record) {
-    return record.works_here || record.rest == cluster::Rest::kNothing ||
-           (is_host && record.host != only);
-  });
-  if (records.empty()) return all;
-  GANGRUN_ASSIGN(const std::string agent, find_agent(context));
   net::EventLoop loop;
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const net::Watch signals,
                  loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
-  const Asking asking{
-      loop, spec, paths, agent, context, progress, [&is_cancelled] { return is_cancelled; }};
+  const auto cancelled = [&is_cancelled] { return is_cancelled; };
+  GANGRUN_ASSIGN(auto records, cluster::read_host_records(paths.hosts()));
+  if (records.empty()) return all;
+  GANGRUN_ASSIGN(const base::UniqueFd turn, take_turn(loop, paths.hosts(), cancelled, context));
+  // Another command may have changed them before it was our turn.
+  GANGRUN_ASSIGN(records, cluster::read_host_records(paths.hosts()));
+  const bool is_host =
+      std::ranges::any_of(spec.hosts, [&only](const job::Host& host) { return host.name == only; });
+  std::vector<HostRecord> asked;
   for (const HostRecord& record : records) {
-    GANGRUN_ASSIGN(Ended ended, bring_from(asking, record));
-    GANGRUN_TRY(note(paths.hosts(), record, ended.record));
-    all.push_back(std::move(ended.brought));
+    if (is_host && record.host != only) continue;
+    if (!record.works_here && record.rest != cluster::Rest::kNothing) {
+      asked.push_back(record);
+    } else if (std::string words = stays_words(spec, record); !words.empty()) {
+      all.push_back({.host = record.host, .remark = std::move(words)});
+    }
+  }
+  if (asked.empty()) return all;
+  GANGRUN_ASSIGN(const std::string agent, find_agent(context));
+  const Asking asking{loop, spec, paths, agent, context, progress, cancelled};
+  for (const HostRecord& record : asked) {
+    all.push_back(bring_and_note(asking, records, record));
     if (is_cancelled) break;
   }
   return all;
