@@ -46,6 +46,30 @@ std::set<std::string> folders_of(const Stamps& stamps) {
   return folders;
 }
 
+// What links lead to and nobody has changed: without it they would lead to nothing.
+Result<> add_ends_of_links(const std::string& folder, cluster::FoundOutputs& all) {
+  cluster::OutputSearch search{.names = std::vector<std::string>(), .is_known = is_given};
+  std::set<std::string> there;
+  for (const cluster::FoundOutput& output : all.found) {
+    there.insert(output.name);
+    // Not all of a folder that the link itself is in: that folder comes with it.
+    const bool leads_back = output.at.empty() || output.name.starts_with(output.at + "/");
+    if (output.kind == cluster::FoundOutput::Kind::kLink && !leads_back) {
+      search.names->push_back(output.at);
+    }
+  }
+  if (search.names->empty()) return {};
+  for (const cluster::OddOutput& odd : all.odd) there.insert(odd.name);
+  GANGRUN_ASSIGN(auto ends, cluster::find_outputs(folder, search));
+  for (cluster::FoundOutput& output : ends.found) {
+    if (there.insert(output.name).second) all.found.push_back(std::move(output));
+  }
+  for (cluster::OddOutput& odd : ends.odd) {
+    if (there.insert(odd.name).second) all.odd.push_back(std::move(odd));
+  }
+  return {};
+}
+
 }  // namespace
 
 // Receiving.
@@ -125,6 +149,7 @@ Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& 
   };
   GANGRUN_ASSIGN(auto all,
                  cluster::find_outputs(path_, {.names = std::nullopt, .is_known = is_known}));
+  GANGRUN_TRY(add_ends_of_links(path_, all));
   std::ranges::sort(all.found, {}, [](const cluster::FoundOutput& output) {
     return std::pair(output.size, std::string_view(output.name));
   });

@@ -37,7 +37,8 @@ class WorkFolder {
   };
   // What is to be brought to the client: all that is at `names`, and what links there lead to; and
   // with `new_too`, of what is new or has changed since it was brought, as many as have `limit`
-  // bytes together, the smallest first. Caches of compiled Python are not worth it.
+  // bytes together, the smallest first; and what new links lead to. Caches of compiled Python are
+  // not worth it.
   [[nodiscard]] base::Result<Written> written(const std::vector<std::string>& names, bool new_too,
                                               std::uint64_t limit) const;
   // Whether something is new or has changed; also where that cannot be found out.

@@ -125,6 +125,27 @@ TEST_F(WorkFolderTest, ANamedLinkComesWithWhatItLeadsTo) {
 }
 
 // What tasks had written was removed with the folder, with status 0.
+// It dangled where it was brought to: the file is the client's own, and was not brought back.
+TEST_F(WorkFolderTest, ANewLinkComesWithWhatItLeadsToThoughThatIsNotNew) {
+  bring("conf/deep/a", "1");
+  bring("conf/b", "1");
+  bring("data.csv", "1");
+  bring("other", "1");
+  fs::create_symlink("data.csv", top_ / "work/best");
+  fs::create_symlink("conf/deep", top_ / "work/settings");
+  EXPECT_THAT(
+      names_of(written({}, true).chosen),
+      UnorderedElementsAre("best -> data.csv", "data.csv", "settings -> conf/deep", "conf/deep/a"));
+  // What it is in comes with it.
+  fs::create_symlink("..", top_ / "work/conf/deep/up");
+  fs::create_symlink("../..", top_ / "work/conf/deep/top");
+  EXPECT_THAT(names_of(written({}, true).chosen),
+              testing::AllOf(testing::Contains("conf/deep/up -> .."),
+                             testing::Contains("conf/deep/top -> ../.."),
+                             testing::Not(testing::Contains("conf/b")),
+                             testing::Not(testing::Contains("other"))));
+}
+
 TEST_F(WorkFolderTest, WhatIsNewOrHasChangedIsFound) {
   bring("conf/a.txt", "same");
   bring("train.py", "print()");
