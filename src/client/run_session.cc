@@ -145,7 +145,9 @@ void Session::on_signal(int number) {
   // Only the place, and a reader that takes nothing, keep us here then.
   if (finished_) return display_->give_up();
   display_->notice(
-      signals_seen_ == 1
+      master_->is_settling()
+          ? base::format("{}: the tasks have ended; files of theirs are not waited for", name)
+      : signals_seen_ == 1
           ? base::format("{}: the tasks have {} to stop; send it again to kill them at once", name,
                          base::to_words(plan_.spec.timeouts.stop))
           : base::format("{} again: the tasks are killed at once", name));

@@ -46,6 +46,7 @@ class LocalMaster {
   [[nodiscard]] job::JobStatus status() const { return master_->status(); }
   [[nodiscard]] std::uint16_t tls_port() const { return master_->tls_port(); }
   void request_stop(std::string by, bool at_once) { master_->request_stop(std::move(by), at_once); }
+  [[nodiscard]] bool is_settling() const { return master_->is_settling(); }
   int give_notice(const std::string& by) { return master_->give_notice(by); }
 
   // Whether its tasks come by themselves, and have to be told where.

@@ -365,6 +365,8 @@ void Master::request_stop(std::string by, bool at_once) {
 }
 job::JobStatus Master::status() const { return impl_->status(); }
 bool Master::lines_are_told() const { return impl_->lines_are_told(); }
+
+bool Master::is_settling() const { return impl_->is_settling(); }
 std::uint16_t Master::tls_port() const { return impl_->tls_port(); }
 
 }  // namespace gangrun::master

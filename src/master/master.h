@@ -136,6 +136,8 @@ class Master {
   [[nodiscard]] job::JobStatus status() const;
   // Whether a client that reads the tasks' output has been given all of it.
   [[nodiscard]] bool lines_are_told() const;
+  // The tasks have ended, and files that they have written are being brought.
+  [[nodiscard]] bool is_settling() const;
   // The port on which agents of other hosts are served; 0 without a certificate.
   [[nodiscard]] std::uint16_t tls_port() const;
 

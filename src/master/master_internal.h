@@ -69,6 +69,7 @@ class Master::Impl {
   [[nodiscard]] job::JobStatus status() const;
   [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
   [[nodiscard]] bool lines_are_told() const { return server_.lines_are_told(); }
+  [[nodiscard]] bool is_settling() const { return is_settling_; }
 
  private:
   registry::ServerCallbacks callbacks();

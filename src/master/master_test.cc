@@ -322,9 +322,11 @@ TEST_F(MasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
   for (const auto& [task, agent] : agents_) agent->succeed();
+  EXPECT_FALSE(master_->is_settling());
   wait("the end of all", [this] { return cluster_.settled != nullptr; });
   EXPECT_EQ(master_->status().state, job::JobState::kStopping);
   EXPECT_EQ(master_->status().waiting_for, "the files that its tasks have written");
+  EXPECT_TRUE(master_->is_settling());
   EXPECT_EQ(master_->status().ended, "");
   EXPECT_FALSE(past_of(folder_.path(), seconds(60), clock_)->replayed->verdict.has_value());
   // Nobody waits any longer.
