@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_order_mark.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
@@ -18,7 +19,6 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 using Environment = std::map<std::string, std::string>;
 
@@ -48,8 +48,7 @@ Result<std::string> read_line(std::string_view line, const Environment& environm
 Result<std::vector<std::string>> read_file(const std::string& path,
                                            const Environment& environment) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxFileBytes));
-  std::string_view rest = text;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  GANGRUN_ASSIGN(std::string_view rest, base::without_mark(text));
   std::vector<std::string> variables;
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');

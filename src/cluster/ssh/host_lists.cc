@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/byte_order_mark.h"
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
@@ -145,6 +146,7 @@ Result<std::vector<int>> counts_of(std::string_view tasks_per_node) {
 }  // namespace
 
 Result<Hosts> hosts_of_file(std::string_view text) {
+  GANGRUN_ASSIGN(text, base::without_mark(text));
   Hosts hosts;
   int number = 0;
   for (const std::string& line : base::split(text, '\n')) {

@@ -26,6 +26,14 @@ TEST(Hostfile, IsTakenInTheFormsOfOthers) {
             "[fd00::5]:8 [fd00::6]:4 ::1");
 }
 
+// It was taken for a part of the first host's name.
+TEST(Hostfile, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(texts(hosts_of_file("\xEF\xBB\xBFgpu1\r\ngpu2\r\n")), "gpu1 gpu2");
+  using namespace std::string_view_literals;
+  EXPECT_EQ(texts(hosts_of_file("\xFF\xFEg\0p\0u\0\n\0"sv)),
+            "error: the text is in UTF-16; allowed: UTF-8");
+}
+
 TEST(Hostfile, AHostThatIsNamedAgainHasMoreSlots) {
   EXPECT_EQ(texts(hosts_of_file("gpu1\ngpu2 slots=2\ngpu1\n")), "gpu1:2 gpu2:2");
 }
