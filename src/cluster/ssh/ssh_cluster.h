@@ -62,6 +62,7 @@ class SshCluster final : public Cluster {
     std::map<std::string, std::optional<std::vector<std::string>>> outputs;
     std::uint64_t outputs_limit = 0;
     bool keep_folders = false;  // on their hosts
+    std::string remark{};       // in which folders of the working folder tasks work; empty: in it
     std::string output_folder;  // for what is brought, with a folder for each host
     std::string hosts_file;     // for the record of what hosts have (host_records.h)
   };

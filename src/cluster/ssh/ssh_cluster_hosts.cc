@@ -184,7 +184,9 @@ void SshCluster::say_where_tasks_work() {
     folders.push_back({host->name(), *host->works_here});
   }
   if (std::exchange(has_said_where_, true)) return;
-  const auto sentence = where_tasks_work(links_->working_folder(), links_->no_mark(), folders);
+  const auto sentence = where_tasks_work(
+      {links_->working_folder(), links_->no_mark(), options_.remark, options_.keep_folders},
+      folders);
   if (sentence) emit(Remark{*sentence});
 }
 

@@ -18,25 +18,36 @@ constexpr std::size_t kMaxNamed = 3;
 
 }  // namespace
 
-std::optional<std::string> where_tasks_work(const std::string& folder, const std::string& no_mark,
+std::optional<std::string> where_tasks_work(const WorkingFolder& folder,
                                             const std::vector<HostFolder>& hosts) {
   std::vector<std::string> others;
   for (const HostFolder& each : hosts) {
     if (!each.is_shared) others.push_back(each.host);
   }
+  const bool are_all = others.size() == hosts.size();
+  const std::string named = base::first_and_more(others, kMaxNamed);
+  if (!folder.remark.empty()) {
+    // It says what becomes of them.
+    if (others.empty()) return folder.remark;
+    return base::format("{}; on {} they are in a copy of {}{}", folder.remark,
+                        are_all ? "each host" : named, folder.path,
+                        folder.no_mark.empty() ? "" : base::format(": {}", folder.no_mark));
+  }
   if (others.empty()) return std::nullopt;
-  const std::string copied = "a folder that is copied there and removed at the end";
-  if (!no_mark.empty()) {
+  const std::string copied =
+      base::format("a folder that is copied there and {}",
+                   folder.is_kept ? "stays until `gangrun rm`" : "removed at the end");
+  if (!folder.no_mark.empty()) {
     return base::format(
         "tasks work on each host in {}: whether it shares {} cannot be found out: {}", copied,
-        folder, no_mark);
+        folder.path, folder.no_mark);
   }
-  if (others.size() == hosts.size()) {
-    return base::format("tasks work on each host in {}: none of them shares {}", copied, folder);
+  if (are_all) {
+    return base::format("tasks work on each host in {}: none of them shares {}", copied,
+                        folder.path);
   }
-  return base::format("tasks work in {}, but on {} in {}: {} not share it", folder,
-                      base::first_and_more(others, kMaxNamed), copied,
-                      others.size() == 1 ? "it does" : "they do");
+  return base::format("tasks work in {}, but on {} in {}: {} not share it", folder.path, named,
+                      copied, others.size() == 1 ? "it does" : "they do");
 }
 
 std::string where_tasks_would_work(const std::string& folder, const job::JobSpec& spec) {

@@ -9,11 +9,11 @@ namespace {
 using testing::Optional;
 
 TEST(WhereTasksWork, IsNotSaidOfTheCallersOwnFolder) {
-  EXPECT_EQ(where_tasks_work("/home/ann", "", {{"gpu1", true}, {"gpu2", true}}), std::nullopt);
+  EXPECT_EQ(where_tasks_work({"/home/ann"}, {{"gpu1", true}, {"gpu2", true}}), std::nullopt);
 }
 
 TEST(WhereTasksWork, IsSaidOfCopies) {
-  EXPECT_THAT(where_tasks_work("/home/ann", "", {{"gpu1", false}, {"gpu2", false}}),
+  EXPECT_THAT(where_tasks_work({"/home/ann"}, {{"gpu1", false}, {"gpu2", false}}),
               Optional(std::string("tasks work on each host in a folder that is copied there and "
                                    "removed at the end: none of them shares /home/ann")));
 }
@@ -21,19 +21,38 @@ TEST(WhereTasksWork, IsSaidOfCopies) {
 // Their checkpoints went with the copy, with status 0.
 TEST(WhereTasksWork, HostsThatDifferAreNamed) {
   EXPECT_THAT(
-      where_tasks_work("/home/ann", "", {{"gpu1", true}, {"gpu2", false}}),
+      where_tasks_work({"/home/ann"}, {{"gpu1", true}, {"gpu2", false}}),
       Optional(std::string("tasks work in /home/ann, but on gpu2 in a folder that is copied "
                            "there and removed at the end: it does not share it")));
   std::vector<HostFolder> hosts = {{"gpu0", true}};
   for (const char* name : {"gpu1", "gpu2", "gpu3", "gpu4"}) hosts.push_back({name, false});
-  EXPECT_THAT(*where_tasks_work("/home/ann", "", hosts),
+  EXPECT_THAT(*where_tasks_work({"/home/ann"}, hosts),
               testing::HasSubstr("but on gpu1, gpu2, gpu3 and 1 more in a folder"));
 }
 
 TEST(WhereTasksWork, AFolderThatCannotBeMarkedIsSharedByNobody) {
-  EXPECT_THAT(*where_tasks_work("/", "make a file in /: Permission denied", {{"gpu1", false}}),
+  EXPECT_THAT(*where_tasks_work({"/", "make a file in /: Permission denied"}, {{"gpu1", false}}),
               testing::EndsWith("whether it shares / cannot be found out: make a file in /: "
                                 "Permission denied"));
+}
+
+// They were told to be removed at the end.
+TEST(WhereTasksWork, CopiesThatAreKeptStay) {
+  EXPECT_THAT(*where_tasks_work({.path = "/home/ann", .is_kept = true}, {{"gpu1", false}}),
+              testing::HasSubstr("copied there and stays until `gangrun rm`: none"));
+}
+
+// Of a job of Python there were two sentences: that tasks work in folders of their own, and that
+// they work in the caller's.
+TEST(WhereTasksWork, FoldersOfTheirOwnAreSaidInTheSameSentence) {
+  const WorkingFolder folder{.path = "/home/ann", .remark = "tasks work in folders of their own"};
+  EXPECT_EQ(where_tasks_work(folder, {{"gpu1", true}}), folder.remark);
+  EXPECT_THAT(where_tasks_work(folder, {{"gpu1", false}, {"gpu2", false}}),
+              Optional(std::string("tasks work in folders of their own; on each host they are in a "
+                                   "copy of /home/ann")));
+  EXPECT_THAT(where_tasks_work(folder, {{"gpu1", true}, {"gpu2", false}}),
+              Optional(std::string("tasks work in folders of their own; on gpu2 they are in a "
+                                   "copy of /home/ann")));
 }
 
 TEST(WhereTasksWork, BeforeTheHostsAreAskedBothAreSaid) {

@@ -139,6 +139,9 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
       static_cast<std::uint64_t>(input.spec.outputs_limit_mib.value_or(cluster::kDefaultOutputsMib))
       << 20U;
   options.keep_folders = input.spec.keep_folders;
+  // It is told when it is known where these folders are.
+  options.remark = input.launch.remark;
+  std::erase(settings.remarks, options.remark);
   options.output_folder = paths.outputs();
   options.hosts_file = paths.hosts();
   GANGRUN_ASSIGN(options.files, host_files(input.spec, input.launch.working_folder));
