@@ -70,13 +70,29 @@ base::Error unconfirmed() {
   return base::unavailable("it did not say that the job's folder is removed");
 }
 
-std::optional<base::Result<>> last_word_in(const base::Json& message) {
-  const auto op = base::json_member<std::string>(message, "op");
-  if (op.ok() && *op == "leaving") return base::Result<>(unconfirmed());
-  if (!op.ok() || *op != "removed") return std::nullopt;
-  const auto left = base::json_member_or<std::string>(message, "left", "");
-  if (left.ok() && left->empty()) return base::Result<>();
-  return base::Result<>(base::unavailable(base::their_words(left.ok() ? *left : "")));
+// Of what comes at the end: the word by which the host says that it has done all, or cannot.
+std::optional<base::Result<>> last_word_in(const base::Json& json) {
+  using Word = std::optional<base::Result<>>;
+  const auto message = keeper_message_from_json(json);
+  if (!message.ok()) {
+    return base::Result<>(base::unavailable(
+        base::format("what it says is not understood: {}", message.error().message)));
+  }
+  return std::visit(
+      base::Overloaded{
+          [](const LeavingMessage& /*each*/) { return Word(base::Result<>(unconfirmed())); },
+          [](const RemovedMessage& removed) {
+            if (removed.left.empty()) return Word(base::Result<>());
+            return Word(base::Result<>(base::unavailable(base::their_words(removed.left))));
+          },
+          [](const base::OneOf<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage,
+                               AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
+                               BringMessage, EndMessage, RemoveMessage, WaitingMessage,
+                               AllocatedMessage, EndedMessage, OutputMessage, BroughtMessage,
+                               RefusedMessage, LogsTakenMessage, PongMessage, LogsGoneMessage> auto&
+             /*other*/) { return Word(); },
+      },
+      *message);
 }
 
 std::string new_marker() { return "gangrun-" + net::to_hex(net::random_bytes(8)); }
