@@ -68,16 +68,12 @@ def load(payload: bytes, enters_script: bool = False,
     `enters_script`: this process has no other `__main__` to keep, and gets the one that the function is from. Where the payload
     is in `function_file`, so do processes that it starts and that inherit nothing.
     """
-    header, body = _parts(payload)
-    if header["format"] != FORMAT:
-        raise RuntimeError(f"the function is in format {header['format']}, this gangrun reads {FORMAT}")
+    header, body = _opened(payload)
     if header["pickled"] and header["python"] != list(sys.version_info[:2]):
         theirs, own = ".".join(map(str, header["python"])), ".".join(map(str, sys.version_info[:2]))
         raise RuntimeError(f"the function was pickled by Python {theirs}, and this task runs Python {own} "
                            f"({sys.executable}); use an environment with Python {theirs}, or name the function as "
                            "'package.module:function'")
-    # What was shipped may import tf_yarn and the like, as the program does that shipped it.
-    compat.answer_imports(installed_first=not header["answers"])
     enters_script = enters_script and header["script"] is not None
     if enters_script:
         _script.enter(header["script"], function_file)
@@ -96,15 +92,20 @@ def load(payload: bytes, enters_script: bool = False,
 
 def load_into(main: dict[str, Any], payload: bytes) -> None:
     """In a process of the task: all that the function refers to by name."""
-    header, body = _parts(payload)
-    compat.answer_imports(installed_first=not header["answers"])
+    header, body = _opened(payload)
     if header["pickled"]:
         _script.load(body, main)
 
 
-def _parts(payload: bytes) -> tuple[dict[str, Any], bytes]:
+def _opened(payload: bytes) -> tuple[dict[str, Any], bytes]:
+    """Its header, and what is pickled, in a process that can unpickle it."""
     line, _, body = payload.partition(b"\n")
-    return json.loads(line), body
+    header: dict[str, Any] = json.loads(line)
+    if header["format"] != FORMAT:
+        raise RuntimeError(f"the function is in format {header['format']}, this gangrun reads {FORMAT}")
+    # What was shipped may import tf_yarn and the like, as the program does that shipped it.
+    compat.answer_imports(installed_first=not header["answers"])
+    return header, body
 
 
 def _resolve(target: str) -> Any:

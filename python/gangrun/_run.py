@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _job, _job_keys, _places, _program, _progress, _texts, errors
+from gangrun import _display, _job, _job_keys, _places, _program, _progress, _staging, _texts, errors
 from gangrun._stream import Event, Stream
 
 Status = dict[str, Any]
@@ -283,6 +283,8 @@ class Run:
     def _finish(self) -> None:
         """After the end: raises what the job ended with."""
         self._clean()
+        if not self._owned and self._on in _places.LED_FROM_HERE:
+            _staging.sweep(ended=self._id)
         if self._stream is not None and self._stream.failure is not None:
             raise self._stream.failure
         found = self.exception

@@ -11,10 +11,12 @@ import json
 import os
 import pathlib
 import shutil
+import stat
+import sys
 import tempfile
 import time
 import zipfile
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from gangrun import _places
 from gangrun._texts import harmless
@@ -65,10 +67,24 @@ def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
         path = os.path.abspath(path[len("file://"):] if path.startswith("file://") else path)
         if not os.path.exists(path):
             raise InvalidJob(f"files: {path} is not there")
+        if odd := _odd_kind(path):
+            raise InvalidJob(f"files: {path} is {odd}; allowed: files and folders")
         name = given or os.path.basename(path)
     if not isinstance(name, str) or not name or "/" in name or name in (".", ".."):
         raise InvalidJob(f"files: {name!r} is not a name for {path}; allowed: one name without '/'")
     return name, path
+
+
+def _odd_kind(path: Union[str, pathlib.Path]) -> str:
+    """What it is that is neither a file nor a folder, in the words of the programs; else empty."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        return error.strerror or "no file"
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return ""
+    return next((words for is_it, words in ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"), (stat.S_ISBLK, "a device"),
+                                            (stat.S_ISCHR, "a device")) if is_it(mode)), "no file")
 
 
 OWNER = "owner"
@@ -76,6 +92,8 @@ OWNER = "owner"
 NAMED = "outputs.json"
 # In one whose job keeps its folders until it is removed.
 KEPT = "kept"
+# In one that stays though what is to be brought has been.
+BROUGHT = "brought"
 # Of a folder without an owner's file: somebody is about to write it.
 NEW_S = 3600
 # How many things a sentence names, and how much of a name.
@@ -83,9 +101,12 @@ MAX_NAMED = 5
 MAX_NAME = 120
 
 
-def _sweep(parent: pathlib.Path) -> None:
-    """Removes what processes have left that were killed, and what detached jobs have left that have ended."""
-    for entry in parent.glob("run-*"):
+def sweep(ended: str = "") -> None:
+    """Removes what processes have left that were killed, and what detached jobs have left that have ended.
+
+    What these have made is brought, and told once. `ended`: a job that is known to have ended.
+    """
+    for entry in (home() / "python").glob("run-*"):
         folder = entry.resolve()
         if entry.is_symlink() and not folder.exists():
             entry.unlink()
@@ -99,10 +120,16 @@ def _sweep(parent: pathlib.Path) -> None:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 job = owner.read().decode()
                 folder_of_job = home() / "jobs" / job
-                if job and ((folder / KEPT).exists() and folder_of_job.exists() or (folder_of_job / "launch.json").exists()):
+                if job and job != ended and (folder_of_job / "launch.json").exists():
                     continue
-                if job and _bring_outputs(folder, folder_of_job).odd:
-                    (folder / KEPT).touch(mode=0o600)  # until the job is removed
+                if job and not (folder / BROUGHT).exists():
+                    brought = _bring_outputs(folder, folder_of_job)
+                    (folder / BROUGHT).touch(mode=0o600)
+                    if brought.odd:
+                        (folder / KEPT).touch(mode=0o600)  # until the job is removed
+                    for sentence in brought.sentences(str(folder_of_job / "outputs"), str(folder / "tasks")):
+                        print(f"gangrun: {job}: {sentence}", file=sys.stderr)
+                if job and (folder / KEPT).exists() and folder_of_job.exists():
                     continue
                 _remove(entry)
 
@@ -160,7 +187,7 @@ def _bring_from(task: pathlib.Path, names: Optional[Sequence[str]], given: pathl
             continue
         target, why = links.get(path, (None, ""))
         if why or not (target or path.is_dir() or path.is_file()):
-            brought.odd.append(f"{_in_quotes(str(pathlib.PurePath(task.name, inside)))} ({why or 'no file'})")
+            brought.odd.append(f"{_in_quotes(str(pathlib.PurePath(task.name, inside)))} ({why or _odd_kind(path)})")
             continue
         if not target and path.is_dir() and any(path.iterdir()):
             continue
@@ -187,8 +214,8 @@ def _target_in(folder: pathlib.Path, link: pathlib.Path) -> tuple[Optional[pathl
         return None, "a link to nothing"
     if not target.is_relative_to(folder.resolve()):
         return None, "a link that leads out of the folder"
-    if not (target.is_dir() or target.is_file()):
-        return None, "a link to no file"
+    if odd := _odd_kind(target):
+        return None, f"a link to {odd}"
     return target.relative_to(folder.resolve()), ""
 
 
@@ -209,7 +236,7 @@ class Staging:
         """`below`: a folder that other hosts may share, where this one is to lie, with a link in the usual place."""
         parent = home() / "python"
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _sweep(parent)
+        sweep()
         self._entry: Optional[str] = None
         if below is None:
             self.folder = tempfile.mkdtemp(prefix="run-", dir=parent)
@@ -244,6 +271,7 @@ class Staging:
         if brought.odd:
             pathlib.Path(self.path(KEPT)).touch(mode=0o600)
         if job and os.path.exists(self.path(KEPT)):
+            pathlib.Path(self.path(BROUGHT)).touch(mode=0o600)
             self.leave_to(job)
         else:
             self.remove()

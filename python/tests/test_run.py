@@ -252,7 +252,28 @@ def test_links_and_empty_folders_come_from_own_folders_and_what_cannot_is_named(
     assert (staging / "tasks/worker-0/pipe").is_fifo()
     said = capsys.readouterr().err
     assert f"cannot all be brought, and stays in {staging}/tasks until `gangrun rm`: " in said
-    assert '"worker-0/out" (a link that leads out of the folder), "worker-0/pipe" (no file)' in said
+    assert '"worker-0/out" (a link that leads out of the folder), "worker-0/pipe" (a FIFO)' in said
+
+
+def test_a_detached_job_says_what_cannot_be_brought(folder, home, capsys):
+    """Nobody did, and with keep_folders nothing was brought."""
+    (folder / "data.csv").write_text("42")
+    for keep in (None, True):
+        run = gangrun.run({"worker": 1}, ["sh", "-c", "echo 1 > w; mkfifo pipe"], files=["data.csv"], keep_folders=keep, detach=True).wait()
+        outputs = pathlib.Path(run.status()["folder"]) / "outputs"
+        said = capsys.readouterr().err
+        assert f"gangrun: {run.id}: what tasks have made in folders of their own cannot all be brought, and stays in " in said
+        assert '"worker-0/pipe" (a FIFO)' in said and f"gangrun: {run.id}: 1 file that tasks have written" in said
+        assert (outputs / "worker-0/w").read_text() == "1\n"
+    # Once.
+    gangrun.run({"worker": 1}, ["true"], files=["data.csv"])
+    assert "pipe" not in capsys.readouterr().err
+
+
+def test_what_is_no_file_is_refused_by_what_it_is(folder):
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(errors.InvalidJob, match="files: .*/pipe is a FIFO; allowed: files and folders"):
+        gangrun.run({"worker": 1}, ["true"], files=["pipe"])
 
 
 def test_what_is_named_is_brought_from_own_folders_and_nothing_else(folder):
