@@ -105,6 +105,7 @@ def of_itself(folder):
         "network": os.readlink("/proc/self/ns/net"),
         "ipc": os.readlink("/proc/self/ns/ipc"),
         "host name": os.uname().nodename,
+        "variables of a login": {name: value for name, value in os.environ.items() if name.startswith("SSH_")},
         "terminal": outcome(lambda: os.close(os.open("/dev/tty", os.O_RDWR))),
         "signals ignored": status["SigIgn"],
         "signals blocked": status["SigBlk"],

@@ -63,7 +63,9 @@ def in_a_terminal(command, folder, environment):
 
 @pytest.mark.parametrize("user, level", [case for case in NOTICED if IS_ROOT or case[0] == "user"])
 def test_programs_see_what_they_would_without_gangrun(gangrun, folder, user, level):
-    environment = os.environ | {"GANGRUN_HOME": str(folder / "home"), "HOME": str(folder)}
+    # Whoever has logged in by ssh has these. Over ssh they are gangrun's own, and gone: docs/job.md, test_ssh_keeper.
+    login = {"SSH_CLIENT": "10.0.0.1 5 22", "SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22", "SSH_TTY": "/dev/pts/7"}
+    environment = os.environ | login | {"GANGRUN_HOME": str(folder / "home"), "HOME": str(folder)}
     # Not the Python of the tests, which other users may not run.
     program = f"/usr/bin/python3 {folder}/seen.py"
     by_shell = as_user(user, ["sh", "-c", f"{program} 1 {folder} & {program} 0 {folder}; wait"])
