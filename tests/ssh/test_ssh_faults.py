@@ -232,6 +232,17 @@ def test_hosts_behind_a_jump_host_are_reached(sshds, run_on_ssh):
     wait_for_nothing(sshds)
 
 
+def test_a_jump_host_that_is_down_is_named(private, run_gangrun, tmp_path):
+    """The host behind it was told to run no sshd."""
+    jump, behind = private.hosts.names
+    private.config.write_text(f"Host {behind}\n  ProxyJump {jump}\n" + private.config.read_text())
+    private.kill_sshd(jump)
+    done = run_gangrun("run", "--on", "ssh", "--ssh-config", str(private.config), "--hosts", behind, "--", "true", cwd=tmp_path)
+    assert done.status == 3, done
+    assert f"the way to host {behind} leads over another one: host {private.hosts.address(jump)} runs no sshd at its port" in done.stderr, done
+    private.start_one(jump)
+
+
 def test_where_a_folder_is_noexec_or_full_the_next_one_is_taken(make_sshds, run_on_ssh):
     sshds = make_sshds(1, before="mkdir -p {cache}/gangrun && mount -t tmpfs -o noexec,mode=700 none {cache}/gangrun && ")
     done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "sh", "-c", "echo here")

@@ -117,6 +117,23 @@ def test_a_fetch_waits_for_its_turn_and_can_be_interrupted(private, run_on_ssh, 
     nothing_left(private)
 
 
+def test_what_has_come_of_each_host_is_told_though_it_cannot_be_noted(private, run_on_ssh, run_gangrun, home):
+    """The first error ended the command, and nobody heard of what had come."""
+    assert run(run_on_ssh, private, *LIMIT).status == 0
+    (job,) = (home / "jobs").iterdir()
+    (job / "hosts.json.lock").touch()
+    subprocess.run(["chattr", "+i", job], check=True, timeout=LIMIT_S)
+    try:
+        failed = run_gangrun("fetch", "last", "--json")
+    finally:
+        subprocess.run(["chattr", "-i", job], check=True, timeout=LIMIT_S)
+    assert failed.status != 0, failed
+    for name, each in fetched(failed).items():
+        assert each["files"] == 1 and f"host {name}: that all has come could not be noted: " in each["failure"], failed
+    assert set(fetched(failed)) == set(private.hosts.names)
+    nothing_left(private)
+
+
 def test_a_name_that_is_none_is_refused_before_a_host_is_asked(private, run_on_ssh, run_gangrun):
     assert run(run_on_ssh, private, *LIMIT).status == 0
     one, two = private.hosts.names

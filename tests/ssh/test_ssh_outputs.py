@@ -148,13 +148,14 @@ def test_ctrl_c_while_files_come_counts_whole_files_only(private, start, home):
     """It said that the tasks, which had ended, have 30 s, and counted what was there of a file that was not."""
     job = start(private, 1, "-r", "worker:1", "--output", "big", "-f", "same", command="head -c 300000000 /dev/zero > big")
     wait_until(lambda: (home / "jobs").exists() and any(".gangrun-" in name for name in outputs(home)), job.said, LIMIT_S)
-    (name,) = [each for each in private.hosts.names if private.run_folders(each)]
-    private.freeze(name)
+    for name in private.hosts.names:
+        private.freeze(name)
     try:
         job.process.send_signal(signal.SIGINT)
         wait_until(lambda: "Ctrl-C" in job.said(), job.said, LIMIT_S)
     finally:
-        private.thaw(name)
+        for name in private.hosts.names:
+            private.thaw(name)
     job.wait()
     said = job.said()
     assert "Ctrl-C: the tasks have ended; files of theirs are not waited for" in said and "to stop" not in said, said

@@ -41,6 +41,14 @@ def fail():
     raise OutOfData("after 3 rows")
 
 
+def test_one_sentence_says_where_commands_with_files_work(package, private, tmp_path):
+    """There were two, and the other one spoke of the caller's folder."""
+    (tmp_path / "data.csv").write_text("42")
+    run = package.run({"worker": 1}, ["true"], files=["data.csv"], **hosts_of(private, 1))
+    (note,) = [each for each in run.status()["notes"] if "tasks work" in each]
+    assert note.startswith("tasks work in folders of their own") and f"; on each host they are in a copy of {tmp_path}" in note, note
+
+
 @pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
 def test_a_function_runs_on_all_hosts_with_its_arguments_and_files(package, make_sshds, home, tmp_path, private):
     sshds = make_sshds(3, private=private)

@@ -46,8 +46,8 @@ std::string_view to_string(Rest rest) {
 
 base::Result<> write_host_records(const std::string& path, const std::vector<HostRecord>& records) {
   if (records.empty()) {
-    (void)::unlink(path.c_str());
-    return {};
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    return base::from_errno(errno, base::format("remove {}", path));
   }
   base::Json json = base::Json::array();
   for (const HostRecord& record : records) {

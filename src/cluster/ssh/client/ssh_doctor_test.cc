@@ -26,7 +26,7 @@ TEST(SshDoctorTest, AHostIsToldInOneLine) {
   EXPECT_EQ(check.name, "gpu1");
   EXPECT_EQ(check.verdict, Verdict::kOk);
   EXPECT_EQ(check.found,
-            "8 GPUs; containment pid_namespace; no container engine; 12.0 GiB free in "
+            "8 GPUs; containment pid_namespace; no container engine; 12 GiB free in "
             "/home/ann/.cache/gangrun; "
             "Linux 6.1.0 x86_64; its address is 10.0.0.2; it shares this folder");
 }

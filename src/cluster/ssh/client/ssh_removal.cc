@@ -145,9 +145,10 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const net::Watch signals,
                  loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
-  GANGRUN_ASSIGN(const base::UniqueFd turn,
-                 take_turn(
-                     loop, hosts_file, [&is_cancelled] { return is_cancelled; }, context));
+  const auto turn = take_turn(
+      loop, hosts_file, [&is_cancelled] { return is_cancelled; }, context);
+  // A full disk does not stop who makes room.
+  if (!turn.ok() && turn.error().code != base::Code::kResourceExhausted) return turn.error();
   // Another command may have changed them before it was our turn.
   GANGRUN_ASSIGN(records, cluster::read_host_records(hosts_file));
   if (records.empty()) return {};
