@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -41,34 +42,88 @@ void settle_tasks(const gang::Gang& gang, job::JobStatus& status) {
   }
 }
 
+// None: nothing was recorded.
+base::Result<std::optional<Replayed>> replayed_of(const std::string& folder, base::Instant now,
+                                                  base::WallTime wall_now) {
+  const auto journal = read_journal(folder);
+  if (!journal.ok() && journal.error().code == base::Code::kNotFound) {
+    return std::optional<Replayed>();
+  }
+  if (!journal.ok()) return journal.error();
+  auto replayed = replayed_with_its_lease(*journal, now, wall_now);
+  if (!replayed.ok() && replayed.error().code == base::Code::kNotFound) {
+    return std::optional<Replayed>();
+  }
+  if (!replayed.ok()) return replayed.error();
+  return std::optional(*std::move(replayed));
+}
+
+// What the events say, but for the verdict.
+void settle_facts(const Replayed& replayed, job::JobStatus& status) {
+  status.waiting_for.clear();
+  status.restarts_used = replayed.gang.restarts_used();
+  status.generation = std::max(status.generation, replayed.generation);
+  status.has_run = replayed.gang.has_run();
+  settle_tasks(replayed.gang, status);
+}
+
+void settle_verdict(const Replayed& replayed, job::JobState verdict, base::Instant now,
+                    base::WallTime wall_now, job::JobStatus& status) {
+  status.state = verdict;
+  status.cause = replayed.finish ? replayed.finish->cause : replayed.gang.first_cause();
+  if (replayed.last_event) {
+    const base::WallTime ended =
+        wall_now - std::chrono::duration_cast<base::WallTime::duration>(now - *replayed.last_event);
+    status.ended = base::to_iso8601(ended);
+    const auto elapsed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(ended - replayed.submitted);
+    status.elapsed_ms = std::max<std::int64_t>(status.elapsed_ms, elapsed.count());
+  }
+  status.notes.emplace_back(kNoVerdict);
+}
+
+// Before a master has written a status.
+job::JobStatus first_status(const Replayed& replayed) {
+  job::JobStatus status;
+  status.id = replayed.job_id;
+  status.name = replayed.spec.name;
+  status.restarts_max = replayed.spec.restarts.max;
+  status.submitted = base::to_iso8601(replayed.submitted);
+  for (const gang::Task& task : replayed.gang.tasks()) {
+    job::TaskStatus known;
+    known.task = task.id;
+    known.policy = task.policy;
+    status.tasks.push_back(std::move(known));
+  }
+  return status;
+}
+
 }  // namespace
 
 base::Result<job::JobStatus> settled(const std::string& folder, job::JobStatus last,
                                      base::Instant now, base::WallTime wall_now) {
-  const auto journal = read_journal(folder);
-  if (!journal.ok() && journal.error().code == base::Code::kNotFound) return last;
-  if (!journal.ok()) return journal.error();
-  const auto replayed = replayed_with_its_lease(*journal, now, wall_now);
-  if (!replayed.ok() && replayed.error().code == base::Code::kNotFound) return last;
-  if (!replayed.ok()) return replayed.error();
-  const auto verdict = replayed->gang.verdict();
+  GANGRUN_ASSIGN(const auto replayed, replayed_of(folder, now, wall_now));
+  const auto verdict = replayed ? replayed->gang.verdict() : std::nullopt;
   if (!verdict) return last;
-  last.state = *verdict;
-  last.cause = replayed->finish ? replayed->finish->cause : replayed->gang.first_cause();
-  last.waiting_for.clear();
-  last.restarts_used = replayed->gang.restarts_used();
-  last.generation = std::max(last.generation, replayed->generation);
-  settle_tasks(replayed->gang, last);
-  if (replayed->last_event) {
-    const base::WallTime ended = wall_now - std::chrono::duration_cast<base::WallTime::duration>(
-                                                now - *replayed->last_event);
-    last.ended = base::to_iso8601(ended);
-    const auto elapsed =
-        std::chrono::duration_cast<std::chrono::milliseconds>(ended - replayed->submitted);
-    last.elapsed_ms = std::max<std::int64_t>(last.elapsed_ms, elapsed.count());
-  }
-  last.notes.emplace_back(kNoVerdict);
+  settle_facts(*replayed, last);
+  settle_verdict(*replayed, *verdict, now, wall_now, last);
   return last;
+}
+
+base::Result<std::optional<job::JobStatus>> left_behind(const std::string& folder,
+                                                        base::Instant now,
+                                                        base::WallTime wall_now) {
+  auto last = last_status(folder);
+  if (!last.ok() && last.error().code != base::Code::kNotFound) return last.error();
+  if (last.ok() && *last && job::is_final((*last)->state)) return *std::move(last);
+  GANGRUN_ASSIGN(const auto replayed, replayed_of(folder, now, wall_now));
+  if (!replayed) return std::optional<job::JobStatus>();
+  job::JobStatus status = last.ok() && *last ? **std::move(last) : first_status(*replayed);
+  settle_facts(*replayed, status);
+  if (const auto verdict = replayed->gang.verdict()) {
+    settle_verdict(*replayed, *verdict, now, wall_now, status);
+  }
+  return std::optional(std::move(status));
 }
 
 }  // namespace gangrun::journal

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -13,5 +14,11 @@ namespace gangrun::journal {
 // have had no time, or no room, to record it. As it was where they decide none.
 base::Result<job::JobStatus> settled(const std::string& folder, job::JobStatus last,
                                      base::Instant now, base::WallTime wall_now);
+
+// The same where the place has ended the job, so that nothing of it lives: without a verdict its
+// state is that of the moment, and tasks that had not ended are lost. None: no master came so far
+// as to record anything, so nothing has run.
+base::Result<std::optional<job::JobStatus>> left_behind(const std::string& folder,
+                                                        base::Instant now, base::WallTime wall_now);
 
 }  // namespace gangrun::journal

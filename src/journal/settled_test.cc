@@ -108,5 +108,25 @@ TEST_F(SettledTest, WhatIsNotDecidedStaysAsItWas) {
   EXPECT_FALSE(settled(empty.path(), sample_status(job::JobState::kRollCall), now_, wall_).ok());
 }
 
+TEST_F(SettledTest, OfAJobThatItsPlaceHasEndedWhatHadNotEndedIsLost) {
+  exits(kSettledFirst, 0);
+  const auto left = [](const std::string& folder) {
+    return left_behind(folder, base::Instant(seconds(9'000)),
+                       base::WallTime(seconds(1'769'870'000)));
+  };
+  const auto status = left(folder_.path());
+  ASSERT_TRUE(status.ok() && *status) << status.error().message;
+  EXPECT_FALSE(job::is_final((*status)->state));
+  EXPECT_EQ((*status)->has_run, true);
+  EXPECT_EQ((*status)->name, sample_spec().name);
+  ASSERT_GE((*status)->tasks.size(), 2U);
+  EXPECT_EQ((*status)->tasks[0].state, job::TaskState::kSucceeded);
+  EXPECT_EQ((*status)->tasks[1].state, job::TaskState::kLost);
+  const TestFolder empty;
+  EXPECT_EQ(*left(empty.path()), std::nullopt);
+  exits(kSettledSecond, 3);
+  EXPECT_EQ((*left(folder_.path()))->state, job::JobState::kFailed);
+}
+
 }  // namespace
 }  // namespace gangrun::journal

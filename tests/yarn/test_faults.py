@@ -6,7 +6,7 @@ import signal
 
 from waiting import wait_until
 from yarn.jobs import UNTIL, Jobs, Waiting
-from yarn.processes import agent_of, end_under_another_master, pids_of
+from yarn.processes import agent_of, end_under_another_master, master_of, pids_of
 
 
 def test_a_killed_process_comes_back_in_its_place(jobs):
@@ -127,3 +127,47 @@ def test_a_task_over_its_memory_is_told_with_use_and_limit(hadoop_cluster, gangr
     done = jobs.run("-r", "worker:1", "-m", "128m", "--", "python3", "eat.py")
     assert done.returncode == 1, done.stderr
     assert re.search(r"worker:0.*memory used", done.stderr), done.stderr
+
+
+def killed_masters(job, hadoop, count):
+    """Kills each master of the job once its application is seen to run, so many times."""
+    killed = None
+    for _ in range(count):
+        master = wait_until(lambda: master_of(job.id) not in (None, killed) and master_of(job.id), "the next master", 90, pause_s=0.1)
+        job.jobs.wait_for_state(job.id, "running")
+        os.kill(master, signal.SIGKILL)
+        killed = master
+    return killed
+
+
+def test_a_job_whose_masters_are_killed_is_lost_and_its_tasks_are_known(jobs, hadoop):
+    """`run` and `wait` ended with the status of a job of which nothing had run, and `status` showed no tasks."""
+    job = Waiting(jobs, "-r", "worker:2")
+    job.starts(2)
+    killed_masters(job, hadoop, 2)
+    assert hadoop.wait_for_application(job.id)["state"] == "FAILED"
+    done = jobs.order("wait", job.id)
+    assert done.returncode == 6, done.stdout + done.stderr
+    for _ in range(2):
+        status = job.status()
+        assert (status["state"], status["cause"]["reason"]) == ("lost", "master_lost"), status
+        assert {task["task"]: task["state"] for task in status["tasks"]} == {"worker:0": "lost", "worker:1": "lost"}, status
+        assert "the job's master failed 2 times; the last one was killed by signal 9" in status["cause"]["sentence"], status
+
+
+def test_a_master_waits_for_its_journal_while_the_name_node_is_away(own_cluster):
+    """Both were killed: the next master ended within 30 ms, YARN gave up after the second, and the job failed though its
+    tasks ran."""
+    hadoop = own_cluster.hadoop
+    job = Waiting(own_cluster, "-r", "worker:2", "--timeout", "master_lost=3m")
+    job.starts(2)
+    before = pids_of(job)
+    hadoop.kill("nn")
+    killed = master_of(job.id)
+    os.kill(killed, signal.SIGKILL)
+    following = wait_until(lambda: master_of(job.id) not in (None, killed) and master_of(job.id), "the next master", 90, pause_s=0.1)
+    hadoop.start("nn")
+    wait_until(lambda: job.status()["state"] == "running", "the job to be led again", 120, pause_s=0.5)
+    assert master_of(job.id) == following and pids_of(job) == before
+    ended = job.end()
+    assert (ended["restarts_used"], ended["generation"]) == (0, 1)

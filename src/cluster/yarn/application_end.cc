@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/exit_words.h"
 #include "base/format.h"
 #include "base/terminal_text.h"
 #include "cluster/yarn/container_end.h"
@@ -33,6 +34,56 @@ std::optional<std::int32_t> exit_status_in(std::string_view words) {
   return failure == std::errc() ? std::optional(status) : std::nullopt;
 }
 
+// What YARN tells of the last master's end, without the words around it.
+std::string master_diagnostics(std::string_view words) {
+  constexpr std::string_view kMark = "Diagnostics: ";
+  constexpr std::string_view kEnd = "\nFor more detailed output, check";
+  if (const std::size_t at = words.find(kMark); at != std::string_view::npos) {
+    words.remove_prefix(at + kMark.size());
+  }
+  return std::string(words.substr(0, words.find(kEnd)));
+}
+
+// " 2 times": how often its masters had failed when YARN gave up ("failed 2 times due to", "failed
+// 2 times (global limit =3; local limit is =2) due to"); empty: it did not for that.
+std::string times_of(std::string_view words) {
+  constexpr std::string_view kFailed = " failed ";
+  const std::size_t at = words.find(kFailed);
+  if (at == std::string_view::npos) return {};
+  words.remove_prefix(at + kFailed.size());
+  int times = 0;
+  const auto [end, failure] = std::from_chars(words.data(), words.data() + words.size(), times);
+  words.remove_prefix(static_cast<std::size_t>(end - words.data()));
+  if (failure != std::errc() || !words.starts_with(" times ") || !has(words, "due to ")) return {};
+  return base::format(" {} {}", times, times == 1 ? "time" : "times");
+}
+
+// Of masters whose containers have ended with this status: what people can do something about
+// stands in YARN's text behind much that they cannot.
+std::string words_of_masters(std::int32_t status, const std::string& diagnostics) {
+  const std::string said = master_diagnostics(diagnostics);
+  hadoop::ContainerStatus container;
+  container.exit_status = status;
+  container.diagnostics = said;
+  const job::Why why = explain_end(container);
+  const std::string times = times_of(diagnostics);
+  if (why.reason == Reason::kOutOfMemory) {
+    return base::format(
+        "the job's master was killed{} for its memory: {}; `yarn: {{master: {{memory: …}}}}` gives "
+        "it more",
+        times, why.detail);
+  }
+  std::string last;
+  if (why.reason == Reason::kAgentEnded && why.detail.empty()) {
+    last = base::to_words(base::ProcessEnd{.code = why.code, .signal = why.signal});
+  } else if (why.reason == Reason::kAgentEnded) {
+    last = "said " + base::their_words(why.detail);
+  } else {
+    last = job::to_words(why);
+  }
+  return base::format("the job's master failed{}; the last one {}", times, last);
+}
+
 // Of an application that had no chance to tell its own end.
 Reason reason_of_failure(const std::string& diagnostics) {
   const auto status = exit_status_in(diagnostics);
@@ -46,7 +97,7 @@ Reason reason_of_failure(const std::string& diagnostics) {
     return is_masters ? Reason::kMasterLost : reason;
   }
   // Its attempts, by another end: a master that was not heard of, a ResourceManager that restarted.
-  if (has(diagnostics, " times due to ")) return Reason::kMasterLost;
+  if (!times_of(diagnostics).empty()) return Reason::kMasterLost;
   // It never had a master: an unknown queue, limits, tokens that cannot be renewed.
   return words_of_yarn(diagnostics).empty() ? Reason::kUnknown : Reason::kClusterGone;
 }
@@ -82,8 +133,18 @@ job::Cause application_end(const hadoop::ApplicationReport& report) {
     end.why.reason = has(words, "exceeded the lifetime") ? Reason::kClusterGone : Reason::kStopped;
   } else if (report.state == State::kFailed) {
     end.why.reason = reason_of_failure(report.diagnostics);
+    const auto status = exit_status_in(report.diagnostics);
+    if (status && end.why.reason != Reason::kCouldNotStart) {
+      end.told = words_of_masters(*status, report.diagnostics);
+    }
   }
   return end;
+}
+
+bool has_lost_its_master(const hadoop::ApplicationReport& report) {
+  if (report.state != hadoop::ApplicationState::kFailed) return false;
+  const auto status = exit_status_in(report.diagnostics);
+  return status ? *status != hadoop::kExitInvalid : !times_of(report.diagnostics).empty();
 }
 
 }  // namespace gangrun::cluster

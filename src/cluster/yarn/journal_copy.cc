@@ -128,6 +128,17 @@ void JournalCopy::release() {
   }
 }
 
+bool may_pass(const base::Error& error) {
+  switch (error.code) {
+    case base::Code::kUnauthenticated:
+    case base::Code::kPermissionDenied:
+    case base::Code::kInvalidArgument:
+    case base::Code::kDataLoss:
+    case base::Code::kResourceExhausted: return false;
+    default: return true;
+  }
+}
+
 Result<> fetch_journal(hadoop::WebHdfs& files, const std::string& from, const std::string& to,
                        base::Instant deadline) {
   const auto listed = files.list(from, deadline);

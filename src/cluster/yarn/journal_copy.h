@@ -76,6 +76,10 @@ class JournalCopy final : public journal::FarCopy {
   net::Workers worker_;  // last: what runs on it uses the others
 };
 
+// Whether what a file system answered may be another answer after a while: it is away, or is just
+// starting and does not have all its blocks yet.
+[[nodiscard]] bool may_pass(const base::Error& error);
+
 // Fetches the copy of a job's journal into a local folder, one file for each segment. Nothing is
 // fetched where there is none.
 base::Result<> fetch_journal(hadoop::WebHdfs& files, const std::string& from, const std::string& to,

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cluster/result_names.h"
 #include "cluster/yarn/application_end.h"
+#include "cluster/yarn/left_journal.h"
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/waiting.h"
 #include "cluster/yarn/yarn_logs.h"
@@ -24,6 +25,7 @@ using base::Result;
 constexpr std::string_view kReports = "the report of ";
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
 constexpr std::chrono::minutes kResultTimeout{5};
+constexpr std::chrono::seconds kJournalTimeout{60};
 // What is left of the nodes of a label changes slowly, and is many nodes' answer.
 constexpr std::chrono::seconds kLookAtLabels{2};
 // A node that died is given up by YARN after ten minutes only: until then the others' logs are to
@@ -45,9 +47,11 @@ job::JobStatus status_from(const hadoop::ApplicationReport& report, base::WallTi
   status.ended = time_text(report.finish_time);
   const std::int64_t now_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  // As status_without_master() has it where it cannot read a journal.
+  if (has_lost_its_master(report)) status.state = job::JobState::kLost;
   const std::int64_t end = report.finish_time > 0 ? report.finish_time : now_ms;
   status.elapsed_ms = std::max<std::int64_t>(end - report.start_time, 0);
-  if (status.state == job::JobState::kFailed || status.state == job::JobState::kKilled) {
+  if (job::is_final(status.state) && status.state != job::JobState::kSucceeded) {
     status.cause = application_end(report);
   }
   return status;
@@ -167,18 +171,26 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
   return waiting_status(report);
 }
 
-// As the master left it; where it could not, as YARN has it.
+// As the master left it; where it could not, as YARN and its journal have it.
 Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& report) {
+  job::JobStatus by_yarn = status_from(report, clock_.wall_now());
   const auto paths = this->paths();
-  if (paths.ok()) {
-    const auto text = files_.read(paths->history(report.id) + kStatusFile, kMaxStatusBytes, soon());
-    const auto json =
-        text.ok() ? base::parse_json(*text, kMaxStatusBytes) : Result<base::Json>(text.error());
-    if (json.ok()) return job::job_status_from_json(*json);
-    const bool is_missing = !text.ok() && text.error().code == base::Code::kNotFound;
-    if (is_missing) clear_away(report.id, *paths);
+  if (!paths.ok()) return by_yarn;
+  const std::string path = paths->history(report.id) + kStatusFile;
+  const auto text = files_.read(path, kMaxStatusBytes, soon());
+  const auto json =
+      text.ok() ? base::parse_json(*text, kMaxStatusBytes) : Result<base::Json>(text.error());
+  if (json.ok()) return job::job_status_from_json(*json);
+  const bool is_missing = !text.ok() && text.error().code == base::Code::kNotFound;
+  if (!is_missing || report.user != account_.user) return by_yarn;
+  clear_away(report.id, *paths);
+  auto left = read_left_journal(files_, paths->history(report.id) + kJournalFolder, clock_,
+                                clock_.now() + kJournalTimeout);
+  if (!left.ok()) {
+    by_yarn.notes.push_back(base::format("its journal cannot be read: {}", left.error().message));
+    return by_yarn;
   }
-  return status_from(report, clock_.wall_now());
+  return status_without_master(std::move(by_yarn), *std::move(left));
 }
 
 // A master that YARN has ended could not: its journal goes where that of others is, the rest away.

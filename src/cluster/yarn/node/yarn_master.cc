@@ -60,6 +60,7 @@ constexpr std::chrono::seconds kDefaultMasterLost(60);
 constexpr std::chrono::minutes kFinishTimeout(2);
 constexpr std::chrono::seconds kLastLinesTimeout(3);
 constexpr std::chrono::seconds kFetchTimeout(60);
+constexpr std::chrono::seconds kFetchPause(1);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 constexpr const char* kLocalResults = "results";
@@ -109,6 +110,7 @@ class YarnMaster final : public master::Listener {
   void hand_out(std::map<std::string, hadoop::Token> tokens);
   void keep_tokens();
   Result<> fetch_past();
+  Result<> fetch_once();
   Result<master::Settings> settings();
   void keep_history();
   [[nodiscard]] std::string far_journal() const {
@@ -323,6 +325,25 @@ Result<> YarnMaster::fetch_past() {
   if (::mkdir(kLocalJournal, 0700) != 0 && errno != EEXIST) {
     return base::from_errno(errno, base::format("make the folder {}", kLocalJournal));
   }
+  // As long as the agents wait for a master, a file system that is away with the last one is waited
+  // for: who goes on without the journal has lost the tasks.
+  const base::Instant limit = clock_.now() + master_lost();
+  bool is_told = false;
+  while (true) {
+    const Result<> fetched = fetch_once();
+    if (fetched.ok() || told_to_end_ || !cluster::may_pass(fetched.error())) return fetched;
+    if (clock_.now() >= limit) {
+      return fetched.error().context(base::format("after {}", base::to_words(master_lost())));
+    }
+    if (!std::exchange(is_told, true)) {
+      logger_.warning("waiting up to {} for the job's journal: {}", base::to_words(master_lost()),
+                      fetched.error().message);
+    }
+    (void)loop_.run_until([this] { return told_to_end_; }, clock_.now() + kFetchPause);
+  }
+}
+
+Result<> YarnMaster::fetch_once() {
   const base::Instant deadline = clock_.now() + kFetchTimeout;
   if (container_.attempt.attempt == 1) return files_->make_folders(far_journal(), 0700, deadline);
   return cluster::fetch_journal(*files_, far_journal(), kLocalJournal, deadline);
