@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/log_lines.h"
@@ -22,14 +26,38 @@ struct LogsOptions {
   bool output_only = false;
   bool errors_only = false;
   bool json = false;
+  bool timestamps = false;
   std::optional<std::string> tail;
+  std::optional<std::string> since;
 };
 
 constexpr std::chrono::seconds kFollowStep(1);
 constexpr int kMaxTail = 1'000'000;
+constexpr std::size_t kMaxNamed = 5;
 
-base::Result<cluster::LogRequest> request_of(const LogsOptions& options) {
+// So long ago, or a time as --timestamps prints it.
+base::Result<base::WallTime> since_of(const std::string& text, base::WallTime now) {
+  const auto ago = job::parse_duration(text);
+  if (ago.ok()) return now - *ago;
+  // Milliseconds may be left out.
+  const bool is_short = text.ends_with('Z') && text.find('.') == std::string::npos;
+  const auto time =
+      base::parse_iso8601(is_short ? text.substr(0, text.size() - 1) + ".000Z" : text);
+  if (time.ok()) return time;
+  return base::invalid_argument(
+      base::format("{} is not allowed; allowed: how long ago (30s, 10m, 2h) or a time in UTC "
+                   "(2026-01-31T12:00:00Z)",
+                   job::in_quotes(text)));
+}
+
+base::Result<cluster::LogRequest> request_of(const LogsOptions& options, base::WallTime now) {
   cluster::LogRequest request;
+  request.times = options.timestamps;
+  if (options.since) {
+    auto since = since_of(*options.since, now);
+    if (!since.ok()) return since.error().context("--since");
+    request.since = *since;
+  }
   if (!options.task.empty()) {
     GANGRUN_ASSIGN(request.task, job::parse_task_id(options.task));
   }
@@ -55,6 +83,16 @@ std::size_t prefix_width(const job::JobStatus& status, const cluster::LogRequest
   return width;
 }
 
+void warn_of_missing_times(const std::set<job::TaskId>& tasks, client::Context& context) {
+  if (tasks.empty()) return;
+  std::vector<std::string> names;
+  for (const job::TaskId& task : tasks) names.push_back(job::to_string(task));
+  context.console.err(base::format(
+      "gangrun: warning: lines of {} have no times: they were written by a version of gangrun that "
+      "noted none\n",
+      base::first_and_more(names, kMaxNamed)));
+}
+
 // Everything that is there, then with -f what comes until the job ends.
 base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
                         const cluster::LogRequest& request, client::Context& context) {
@@ -62,7 +100,8 @@ base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
   GANGRUN_ASSIGN(const auto reader, site.logs(status.id, request));
   client::LogPrinter::Options printing{.prefix = !request.task.has_value(),
                                        .prefix_width = prefix_width(status, request),
-                                       .json = options.json};
+                                       .json = options.json,
+                                       .times = options.timestamps};
   client::LogPrinter printer(context.console, printing);
   while (context.console.out_is_open() && !context.console.lost_output()) {
     // Asked before the reading: what an ended job wrote is all there.
@@ -78,6 +117,7 @@ base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
   }
   printer.print(reader->rest());
   printer.make_way();
+  if (options.timestamps || options.since) warn_of_missing_times(printer.without_times(), context);
   for (const std::string& sentence : client::missing_lines(status, request.task)) {
     context.console.err(base::format("gangrun: warning: {}\n", sentence));
   }
@@ -85,11 +125,11 @@ base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
 }
 
 client::ExitStatus logs(const LogsOptions& options, client::Context& context) {
-  auto request = request_of(options);
+  auto request = request_of(options, context.clock.wall_now());
   if (!request.ok()) return fail(context, request.error());
   // To a file or a program, one task's output is what the task wrote, and as soon as it did.
-  request->as_it_is =
-      request->task.has_value() && !options.json && !context.console.out_is_terminal();
+  request->as_it_is = request->task.has_value() && !options.json && !options.timestamps &&
+                      !context.console.out_is_terminal();
   request->redraw_pace = client::redraw_pace(context.console, options.json);
   const auto site = client::site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error());
@@ -109,6 +149,10 @@ void add_logs(CLI::App& app, Request& request) {
   add_flag(*command, "-f,--follow", options->follow, "Follow the output until the job ends");
   add_value(*command, "-n,--tail", options->tail, "LINES",
             "Only the last N lines of each stream of each task");
+  add_value(*command, "--since", options->since, "TIME",
+            "Only lines of the last 10m (s, m, h, d), or since 2026-01-31T12:00:00Z");
+  add_flag(*command, "-t,--timestamps", options->timestamps,
+           "Show when each line was written, in UTC");
   add_flag(*command, "--stdout", options->output_only, "Only what tasks wrote to standard output");
   add_flag(*command, "--stderr", options->errors_only, "Only what tasks wrote to standard error");
   add_flag(*command, "--json", options->json, "Print a JSON object for each line");

@@ -13,6 +13,8 @@ namespace {
 // As often as the live table is drawn.
 constexpr std::chrono::milliseconds kTerminalPace(200);
 constexpr std::string_view kClearLine = "\r\x1b[K";
+// As wide as a time.
+constexpr std::string_view kNoTime = "-                        ";
 
 }  // namespace
 
@@ -31,14 +33,24 @@ base::Json to_json(const cluster::LogLine& line) {
                      {"task", job::to_string(line.task)},
                      {"stream", line.is_error ? "stderr" : "stdout"},
                      {"line", job::json_text(line.text)}};
+  if (line.time) json["time"] = base::to_iso8601(*line.time);
   if (line.end == cluster::LineEnd::kGoesOn) json["partial"] = true;
   if (line.end == cluster::LineEnd::kRedrawn) json["redrawn"] = true;
   return json;
 }
 
+std::string LogPrinter::time_of(const cluster::LogLine& line) const {
+  if (!options_.times) return {};
+  return line.time ? base::to_iso8601(*line.time) + " " : std::string(kNoTime);
+}
+
 std::string LogPrinter::text_of(const cluster::LogLine& line) const {
   if (options_.json) return base::dump_json(to_json(line)) + "\n";
   const bool is_terminal = line.is_error ? console_.err_is_terminal() : console_.out_is_terminal();
+  if (options_.times) {
+    const Tabs tabs = is_terminal ? Tabs::kAreSpaces : Tabs::kStay;
+    return time_of(line) + harmless_output(line.text, tabs) + "\n";
+  }
   // One task's output on its way to a file or a program stays as it is, byte by byte.
   const bool ends = line.end == cluster::LineEnd::kNewline;
   if (!is_terminal) return ends ? line.text + "\n" : line.text;
@@ -53,9 +65,10 @@ std::string LogPrinter::prefixed_text(const cluster::LogLine& line) {
   // A program that reads the lines gets what the task has written.
   const bool is_terminal = line.is_error ? console_.err_is_terminal() : console_.out_is_terminal();
   const Tabs tabs = is_terminal ? Tabs::kAreSpaces : Tabs::kStay;
-  std::string text = open_ == stream
-                         ? harmless_output(line.text, tabs)
-                         : prefixed(line, options_.prefix_width, tabs).to_terminal(colour);
+  std::string text =
+      open_ == stream
+          ? harmless_output(line.text, tabs)
+          : time_of(line) + prefixed(line, options_.prefix_width, tabs).to_terminal(colour);
   open_.reset();
   if (line.end == cluster::LineEnd::kGoesOn) {
     open_ = stream;
@@ -125,6 +138,7 @@ void LogPrinter::print(const std::vector<cluster::LogLine>& lines) {
     batch.clear();
   };
   for (const cluster::LogLine& line : lines) {
+    if (!line.time) without_times_.insert(line.task);
     if (draws_in_place_) note(line);
     if (draws_in_place_ && line.end == cluster::LineEnd::kRedrawn) continue;
     const bool breaks_open = open_ && open_ != Stream{line.task, line.is_error};

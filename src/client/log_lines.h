@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ class LogPrinter {
     bool prefix = true;
     std::size_t prefix_width = 0;  // of the longest task's name
     bool json = false;             // all of it to standard output
+    bool times = false;            // in front of each line
   };
 
   LogPrinter(Console& console, Options options)
@@ -43,6 +45,8 @@ class LogPrinter {
   ~LogPrinter() { make_way(); }
 
   void print(const std::vector<cluster::LogLine>& lines);
+  // Tasks of which lines were printed whose times nobody has noted.
+  [[nodiscard]] const std::set<job::TaskId>& without_times() const { return without_times_; }
   // Clears the last line, for what others write, or ends it; the progress bar is back when it
   // moves.
   void make_way();
@@ -64,6 +68,7 @@ class LogPrinter {
   };
 
   [[nodiscard]] std::string text_of(const cluster::LogLine& line) const;
+  [[nodiscard]] std::string time_of(const cluster::LogLine& line) const;
   [[nodiscard]] std::string prefixed_text(const cluster::LogLine& line);
   void end_open_line();
   void clear_drawn();
@@ -77,7 +82,8 @@ class LogPrinter {
   std::optional<Current> current_;
   std::optional<Current> drawn_;
   std::optional<Stream> open_;  // with a prefix: whose line was written last, and has no end yet
-  bool goes_on_ = false;        // a piece of a line was written last: there is no line of our own
+  std::set<job::TaskId> without_times_;
+  bool goes_on_ = false;  // a piece of a line was written last: there is no line of our own
 };
 
 }  // namespace gangrun::client

@@ -38,6 +38,25 @@ TEST(LogPrinter, TabsStayForAProgram) {
   EXPECT_EQ(test.out(), "worker:0 | loss\t0.5\ta\tb\n");
 }
 
+TEST(LogPrinter, TimesStandInFrontOfAllElse) {
+  const base::WallTime time{std::chrono::milliseconds(1'769'860'800'123)};
+  const cluster::LogLine timed{{"worker", 0}, false, "one", cluster::LineEnd::kNewline, time};
+  const cluster::LogLine old{{"worker", 1}, false, "two"};
+  for (const bool prefix : {true, false}) {
+    TestContext test;
+    LogPrinter printer(test.context().console,
+                       {.prefix = prefix, .prefix_width = 8, .times = true});
+    printer.print({timed, old});
+    EXPECT_EQ(test.out(), prefix ? "2026-01-31T12:00:00.123Z worker:0 | one\n"
+                                   "-                        worker:1 | two\n"
+                                 : "2026-01-31T12:00:00.123Z one\n"
+                                   "-                        two\n");
+    EXPECT_THAT(printer.without_times(), testing::ElementsAre(job::TaskId{"worker", 1}));
+  }
+  EXPECT_EQ(to_json(timed)["time"], "2026-01-31T12:00:00.123Z");
+  EXPECT_FALSE(to_json(old).contains("time"));
+}
+
 TEST(LogPrinter, OneTasksOutputStaysAsItIsInAFile) {
   TestContext test;
   LogPrinter printer(test.context().console, {.prefix = false});

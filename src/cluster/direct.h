@@ -36,7 +36,8 @@ struct RunStarted {
 
 struct RunLine {
   job::TaskId task;
-  std::string text;  // without the line's end
+  std::string text;                      // without the line's end
+  std::optional<base::WallTime> time{};  // as the place has it
 };
 
 // Worth telling the user; changes nothing.

@@ -36,6 +36,8 @@ struct LogLine {
   bool is_error = false;  // of its standard error
   std::string text;       // as the task wrote it, without the line's end
   LineEnd end = LineEnd::kNewline;
+  // When its beginning was written; none: it was not asked for, or nobody has noted it.
+  std::optional<base::WallTime> time{};
 
   friend bool operator==(const LogLine&, const LogLine&) = default;
 };
@@ -47,6 +49,10 @@ struct LogRequest {
   bool errors = true;
   // Of each stream of each task only so many of the lines that are there now; none: all.
   std::optional<std::int64_t> tail{};
+  // Whether their times are wanted.
+  bool times = false;
+  // Only what was written at this time or later, as far as the times are known.
+  std::optional<base::WallTime> since{};
   // Byte for byte: what has no end yet comes at once, as a piece.
   bool as_it_is = false;
   std::chrono::milliseconds redraw_pace = kRedrawPace;

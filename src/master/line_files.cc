@@ -1,6 +1,7 @@
 #include "master/line_files.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -10,7 +11,8 @@
 
 namespace gangrun::master {
 
-void LineFiles::add(const std::string& prefix, bool is_error, std::string_view line) {
+void LineFiles::add(const std::string& prefix, bool is_error, std::string_view line,
+                    base::WallTime time) {
   const std::string path = prefix + (is_error ? ".err" : ".out");
   File& file = files_[path];
   if (file.full) {
@@ -24,10 +26,11 @@ void LineFiles::add(const std::string& prefix, bool is_error, std::string_view l
     text = base::format("gangrun: more than {} bytes of output are not kept\n", max_bytes_);
   }
   file.bytes += text.size();
-  write(file, path, text);
+  write(file, path, text, time);
 }
 
-void LineFiles::write(File& file, const std::string& path, const std::string& text) {
+void LineFiles::write(File& file, const std::string& path, const std::string& text,
+                      base::WallTime time) {
   const bool was_open = file.fd.valid();
   base::Result<> written;
   if (!was_open) {
@@ -38,6 +41,9 @@ void LineFiles::write(File& file, const std::string& path, const std::string& te
       written = opened.error();
     }
   }
+  if (!file.times) file.times.emplace(path);
+  const off_t end = file.fd.valid() ? ::lseek(file.fd.get(), 0, SEEK_END) : -1;
+  if (end >= 0) file.times->note(static_cast<std::uint64_t>(end), text, time);
   if (file.fd.valid()) written = base::write_all(file.fd.get(), text, path);
   if (!written.ok()) ++lost_lines_;
   if (!written.ok() && !std::exchange(file.failed, true)) {

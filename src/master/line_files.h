@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/log_times.h"
 #include "base/unique_fd.h"
 
 namespace gangrun::master {
@@ -25,7 +28,7 @@ class LineFiles {
 
   // To `prefix` + ".out" or ".err". A progress bar, which ends in a carriage return, goes on in the
   // file, as it did where the task wrote it.
-  void add(const std::string& prefix, bool is_error, std::string_view line);
+  void add(const std::string& prefix, bool is_error, std::string_view line, base::WallTime time);
   [[nodiscard]] std::uint64_t lost_lines() const { return lost_lines_; }
 
  private:
@@ -34,9 +37,10 @@ class LineFiles {
     std::uint64_t bytes = 0;
     bool failed = false;
     bool full = false;
+    std::optional<base::LogTimes> times{};
   };
 
-  void write(File& file, const std::string& path, const std::string& text);
+  void write(File& file, const std::string& path, const std::string& text, base::WallTime time);
 
   base::Logger& logger_;
   const std::uint64_t max_bytes_;

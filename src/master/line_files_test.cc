@@ -9,16 +9,28 @@
 namespace gangrun::master {
 namespace {
 
+constexpr base::WallTime kWritten{std::chrono::seconds(1'769'860'800)};
+
 TEST(LineFiles, EachStreamOfATaskHasItsFile) {
   const TestFolder folder;
   LogRecorder log;
   LineFiles files(log);
   const std::string prefix = folder.path() + "/worker-0";
-  files.add(prefix, false, "one");
-  files.add(prefix, true, "two");
-  files.add(prefix, false, "three");
+  files.add(prefix, false, "one", kWritten);
+  files.add(prefix, true, "two", kWritten);
+  files.add(prefix, false, "three", kWritten);
   EXPECT_EQ(*base::read_file(prefix + ".out", 100), "one\nthree\n");
   EXPECT_EQ(*base::read_file(prefix + ".err", 100), "two\n");
+}
+
+TEST(LineFiles, TheTimesAreThoseOfThePlace) {
+  const TestFolder folder;
+  LogRecorder log;
+  LineFiles files(log);
+  const std::string prefix = folder.path() + "/worker-0";
+  files.add(prefix, false, "one", kWritten);
+  files.add(prefix, false, "two", kWritten + std::chrono::seconds(2));
+  EXPECT_EQ(*base::read_file(prefix + ".out.times", 100), "0 1769860800000\n4 1769860802000\n");
 }
 
 TEST(LineFiles, AProgressBarIsOneLine) {
@@ -26,7 +38,8 @@ TEST(LineFiles, AProgressBarIsOneLine) {
   LogRecorder log;
   LineFiles files(log);
   const std::string prefix = folder.path() + "/worker-0";
-  for (const char* line : {"10%\r", "90%\r", "done", "more"}) files.add(prefix, true, line);
+  for (const char* line : {"10%\r", "90%\r", "done", "more"})
+    files.add(prefix, true, line, kWritten);
   EXPECT_EQ(*base::read_file(prefix + ".err", 100), "10%\r90%\rdone\nmore\n");
 }
 
@@ -36,7 +49,8 @@ TEST(LineFiles, MoreTasksThanMayBeOpenHaveTheirs) {
   LineFiles files(log);
   const auto prefix = [&](std::size_t i) { return folder.path() + "/w-" + std::to_string(i); };
   for (const char* line : {"a", "b"}) {
-    for (std::size_t i = 0; i < kMaxOpenLineFiles + 3; ++i) files.add(prefix(i), false, line);
+    for (std::size_t i = 0; i < kMaxOpenLineFiles + 3; ++i)
+      files.add(prefix(i), false, line, kWritten);
   }
   EXPECT_EQ(*base::read_file(prefix(kMaxOpenLineFiles + 2) + ".out", 100), "a\nb\n");
 }
@@ -46,7 +60,7 @@ TEST(LineFiles, ABoundIsKeptAndToldInTheFile) {
   LogRecorder log;
   LineFiles files(log, 10);
   const std::string prefix = folder.path() + "/worker-0";
-  for (int i = 0; i < 5; ++i) files.add(prefix, false, "1234");
+  for (int i = 0; i < 5; ++i) files.add(prefix, false, "1234", kWritten);
   EXPECT_EQ(*base::read_file(prefix + ".out", 100),
             "1234\n1234\ngangrun: more than 10 bytes of output are not kept\n");
 }
@@ -54,8 +68,8 @@ TEST(LineFiles, ABoundIsKeptAndToldInTheFile) {
 TEST(LineFiles, WhatCannotBeWrittenIsToldOnce) {
   LogRecorder log;
   LineFiles files(log);
-  files.add("/nowhere/worker-0", false, "one");
-  files.add("/nowhere/worker-0", false, "two");
+  files.add("/nowhere/worker-0", false, "one", kWritten);
+  files.add("/nowhere/worker-0", false, "two", kWritten);
   EXPECT_THAT(log.lines, testing::ElementsAre(testing::HasSubstr("output is missing")));
   EXPECT_EQ(files.lost_lines(), 2U);
 }

@@ -53,7 +53,7 @@ void Master::Impl::on_run(const cluster::RunStarted& event) {
 void Master::Impl::on_run(const cluster::RunLine& event) {
   direct_runs_.add(event.task, event.text);
   facts_[event.task].last_line = base::shorten(event.text, registry::kMaxLastLineBytes);
-  tell_line(event.task, false, event.text);
+  tell_line(event.task, false, event.text, event.time);
   const gang::Task& task = *gang_.find(event.task);
   if (task.policy == job::Policy::kObserver) handle(gang::Progress{task.id, task.attempt});
 }

@@ -155,9 +155,11 @@ void Master::Impl::on(registry::LogLines& event) {
   }
 }
 
-void Master::Impl::tell_line(const job::TaskId& task, bool is_error, const std::string& line) {
-  if (settings_.keeps_lines) server_.add_line(task, is_error, line);
-  if (line_files_) line_files_->add(log_prefix_of(settings_, task), is_error, line);
+void Master::Impl::tell_line(const job::TaskId& task, bool is_error, const std::string& line,
+                             std::optional<base::WallTime> time) {
+  const base::WallTime written = time.value_or(clock_.wall_now());
+  if (settings_.keeps_lines) server_.add_line(task, is_error, line, written);
+  if (line_files_) line_files_->add(log_prefix_of(settings_, task), is_error, line, written);
 }
 
 void Master::Impl::on(const registry::PortLost& event) {

@@ -112,7 +112,8 @@ class Master::Impl {
   void on(const registry::SessionLost& event);
   void note_lost_outputs(const job::TaskId& task);
   void end_if_given_up(const job::TaskId& task);
-  void tell_line(const job::TaskId& task, bool is_error, const std::string& line);
+  void tell_line(const job::TaskId& task, bool is_error, const std::string& line,
+                 std::optional<base::WallTime> time = {});
   void on(registry::FiguresTold& event);
   void on(const registry::ResultPart& event);
 

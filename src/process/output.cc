@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/format.h"
 
@@ -22,7 +23,10 @@ constexpr std::size_t kMaxPipeBytes = std::size_t{1} << 20U;
 }  // namespace
 
 OutputPump::OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks)
-    : pipe_(std::move(pipe)), log_path_(std::move(log_path)), callbacks_(std::move(callbacks)) {
+    : pipe_(std::move(pipe)),
+      log_path_(std::move(log_path)),
+      times_(log_path_),
+      callbacks_(std::move(callbacks)) {
   const int flags = ::fcntl(pipe_.get(), F_GETFL);
   if (flags >= 0 && (flags & O_NONBLOCK) == 0) ::fcntl(pipe_.get(), F_SETFL, flags | O_NONBLOCK);
 }
@@ -152,6 +156,10 @@ base::Result<> OutputPump::append_to_log(std::string_view& text) {
         fmt::format("\ngangrun: {} lines are missing here: {}\n", lost_here_, log_error_->message);
     GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));
     lost_here_ = 0;
+  }
+  const off_t end = ::lseek(log_.get(), 0, SEEK_END);
+  if (end >= 0) {
+    times_.note(static_cast<std::uint64_t>(end), text, base::SystemClock().wall_now());
   }
   return base::write_and_take(log_.get(), text, log_path_);
 }

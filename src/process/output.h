@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/log_times.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "process/traceback.h"  // IWYU pragma: export
@@ -27,7 +28,8 @@ inline constexpr std::size_t kKeptLines = 20;
 inline constexpr std::size_t kMaxTracebackLines = 400;
 inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
 
-// The reading end of a process's output: every byte goes to a log file, every line to a callback,
+// The reading end of a process's output: every byte goes to a log file, with the times of its lines
+// in another one beside it (base/log_times.h), every line to a callback,
 // and the last lines are kept. A log that cannot be written (a full disk) is told once and the pipe
 // is read on, so that the process never blocks for it. What is not kept is counted; when there is
 // room again, the log goes on with a line that says how much is missing.
@@ -84,6 +86,7 @@ class OutputPump {
 
   base::UniqueFd pipe_;
   std::string log_path_;
+  base::LogTimes times_;
   Callbacks callbacks_;
   std::string prefix_;       // of a log that is shared; else empty
   std::string held_back_;    // for that log: the beginning of a line

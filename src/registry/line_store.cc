@@ -13,8 +13,9 @@ std::size_t cost_of(const KeptLine& line) { return line.text.size() + kLineOverh
 
 }  // namespace
 
-void LineStore::add(const job::TaskId& task, bool is_error, std::string_view text) {
-  lines_.push_back({task, is_error, std::string(text)});
+void LineStore::add(const job::TaskId& task, bool is_error, std::string_view text,
+                    std::optional<base::WallTime> time) {
+  lines_.push_back({task, is_error, std::string(text), time});
   bytes_ += cost_of(lines_.back());
   while (bytes_ > kMaxKeptLineBytes && lines_.size() > 1) {
     bytes_ -= cost_of(lines_.front());
@@ -41,9 +42,11 @@ KeptLines LineStore::from(std::int64_t from) const {
 base::Json to_json(const KeptLines& lines) {
   base::Json list = base::Json::array();
   for (const KeptLine& line : lines.lines) {
-    list.push_back({{"task", job::to_string(line.task)},
-                    {"stream", line.is_error ? "err" : "out"},
-                    {"text", line.text}});
+    base::Json item = {{"task", job::to_string(line.task)},
+                       {"stream", line.is_error ? "err" : "out"},
+                       {"text", line.text}};
+    if (line.time) item["time"] = base::to_iso8601(*line.time);
+    list.push_back(std::move(item));
   }
   return {{"next", lines.next}, {"missed", lines.missed}, {"lines", std::move(list)}};
 }
@@ -63,6 +66,10 @@ base::Result<KeptLines> kept_lines_from_json(const base::Json& json) {
     GANGRUN_ASSIGN(const auto stream, base::json_member<std::string>(item, "stream"));
     line.is_error = stream == "err";
     GANGRUN_ASSIGN(line.text, base::json_member<std::string>(item, "text"));
+    GANGRUN_ASSIGN(const auto time, base::json_member_or<std::string>(item, "time", ""));
+    if (!time.empty()) {
+      GANGRUN_ASSIGN(line.time, base::parse_iso8601(time));
+    }
     result.lines.push_back(std::move(line));
   }
   return result;

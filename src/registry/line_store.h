@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/task_id.h"
@@ -22,6 +24,7 @@ struct KeptLine {
   job::TaskId task;
   bool is_error = false;
   std::string text;
+  std::optional<base::WallTime> time{};  // when it came; none: the master is an older one
 
   friend bool operator==(const KeptLine&, const KeptLine&) = default;
 };
@@ -37,7 +40,8 @@ struct KeptLines {
 // The last lines of all tasks, numbered from 0 in the order in which they came.
 class LineStore {
  public:
-  void add(const job::TaskId& task, bool is_error, std::string_view text);
+  void add(const job::TaskId& task, bool is_error, std::string_view text,
+           std::optional<base::WallTime> time = {});
   // From number `from` on.
   [[nodiscard]] KeptLines from(std::int64_t from) const;
   // The number of the next line.

@@ -49,6 +49,7 @@ TEST(LineStore, AnAnswerIsBoundedAndTheRestComesWithTheNext) {
 TEST(LineStore, ComesBackFromJson) {
   LineStore store;
   store.add(job::kWorker0, true, "\"quoted\" \xc3\xa4");
+  store.add(job::kWorker0, false, "timed", base::WallTime(std::chrono::seconds(1'769'860'800)));
   const KeptLines kept = store.from(0);
   EXPECT_EQ(kept_lines_from_json(to_json(kept)).value(), kept);
   EXPECT_FALSE(kept_lines_from_json({{"next", 1}}).ok());

@@ -226,8 +226,9 @@ void Server::on_cluster_spec(const HttpRequest& request, net::Responder responde
   waiters_.emplace(id, Waiter{*generation, std::move(responder), std::move(limit)});
 }
 
-void Server::add_line(const job::TaskId& task, bool is_error, std::string_view text) {
-  lines_.add(task, is_error, text);
+void Server::add_line(const job::TaskId& task, bool is_error, std::string_view text,
+                      std::optional<base::WallTime> time) {
+  lines_.add(task, is_error, text, time);
   if (lines_waiters_.empty() || lines_timer_.pending()) return;
   lines_timer_ = loop_.after(kLinesDelay, [this] {
     while (!lines_waiters_.empty()) answer_lines(lines_waiters_.begin()->first);

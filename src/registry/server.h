@@ -79,7 +79,8 @@ class Server final : private DeskOutput {
   }
 
   // Keeps a line of a task's output for who asks for it by REST.
-  void add_line(const job::TaskId& task, bool is_error, std::string_view text);
+  void add_line(const job::TaskId& task, bool is_error, std::string_view text,
+                std::optional<base::WallTime> time = {});
   // Whether who asked last for lines has been given all; true where nobody has asked.
   [[nodiscard]] bool lines_are_told() const {
     return !lines_given_ || *lines_given_ >= lines_.next();

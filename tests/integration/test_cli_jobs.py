@@ -1,5 +1,6 @@
 """Commands about jobs that run or have ended, with real processes."""
 
+import datetime
 import json
 import os
 import signal
@@ -11,6 +12,10 @@ from waiting import wait_until
 
 WAIT_S = 60
 FOREVER = "exec tail -f /dev/null"
+
+
+def time_of(text):
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc)
 
 
 @pytest.fixture
@@ -122,6 +127,31 @@ def test_logs_follow_until_the_job_ends(gangrun, run_gangrun, start, status, hom
     assert follower.stdout.read().splitlines() == ["worker:0 | go", "worker:0 | after"]
     assert follower.wait(timeout=WAIT_S) == 0
     assert run_gangrun("logs", "--tail", "1", "last").stdout == "worker:0 | after\n"
+
+
+def test_lines_have_their_times_and_old_logs_say_that_they_have_none(run_gangrun, start, status, home, tmp_path):
+    flag = tmp_path / "go"
+    os.mkfifo(flag)
+    process = start("-r", "worker:1", "--", "sh", "-c", f'echo before; cat "{flag}"')
+    wait_until(lambda: "before" in run_gangrun("logs", "last").stdout, "the first line")
+    written = json.loads(run_gangrun("logs", "-t", "--json", "last").stdout)["time"]
+    wait_until(lambda: datetime.datetime.now(datetime.timezone.utc) - time_of(written) > datetime.timedelta(milliseconds=150), "another time")
+    flag.write_text("go\n")
+    assert process.wait(timeout=WAIT_S) == 0
+    timed = run_gangrun("logs", "--timestamps", "last").stdout.splitlines()
+    assert [line[len(written):] for line in timed] == [" worker:0 | before", " worker:0 | go"] and timed[0].startswith(written), timed
+    late = timed[1].split()[0]
+    assert time_of(late) > time_of(written)
+    assert run_gangrun("logs", "--since", late, "last").stdout == "worker:0 | go\n"
+    assert run_gangrun("logs", "--since", "1h", "-t", "last", "worker:0").stdout == f"{written} before\n{late} go\n"
+    assert "--since" in run_gangrun("logs", "--since", "yesterday", "last").stderr
+    for file in home.glob("jobs/*/logs/*.times"):
+        file.unlink()
+    old = run_gangrun("logs", "-t", "last")
+    assert [line.split() for line in old.stdout.splitlines()] == [["-", "worker:0", "|", "before"], ["-", "worker:0", "|", "go"]]
+    assert "lines of worker:0 have no times" in old.stderr
+    old = run_gangrun("logs", "--since", late, "last")
+    assert old.stdout == "worker:0 | before\nworker:0 | go\n" and "lines of worker:0 have no times" in old.stderr
 
 
 def test_kill_ends_a_job_with_a_status_of_its_own(run_gangrun, start, status):

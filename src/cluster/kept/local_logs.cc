@@ -101,12 +101,32 @@ Result<std::unique_ptr<LocalLogs>> LocalLogs::open(const std::string& folder,
   logs->folder_ = folder;
   for (std::size_t i = 0; i < logs->sources_.size(); ++i) {
     Source& source = logs->sources_[i];
-    if (request.tail) {
-      GANGRUN_ASSIGN(source.offset, offset_of_tail(source.path, *request.tail));
-    }
+    GANGRUN_TRY(seek(source, request));
     logs->queue(i);
   }
   return logs;
+}
+
+Result<> LocalLogs::seek(Source& source, const LogRequest& request) {
+  if (request.tail) {
+    GANGRUN_ASSIGN(source.offset, offset_of_tail(source.path, *request.tail));
+  }
+  if (request.times || request.since) source.times.emplace(source.path);
+  if (request.since) {
+    GANGRUN_ASSIGN(const std::int64_t end, offset_of_tail(source.path, 0));
+    source.times->read_on();
+    // A log of which no times are known is given whole.
+    const auto from = source.times->since(*request.since);
+    if (from) source.offset = std::max(source.offset, static_cast<std::int64_t>(*from));
+    if (!from && !source.times->empty()) source.offset = end;
+  }
+  source.line_start = source.offset;
+  return {};
+}
+
+std::optional<base::WallTime> LocalLogs::time_of(const Source& source) {
+  return source.times ? source.times->at(static_cast<std::uint64_t>(source.line_start))
+                      : std::nullopt;
 }
 
 void LocalLogs::watch() {
@@ -165,8 +185,8 @@ void LocalLogs::read_notifications() {
 
 void LocalLogs::give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines) {
   if (bytes == 0) return;
-  lines.push_back(
-      {source.task, source.is_error, source.partial.substr(0, bytes), LineEnd::kGoesOn});
+  lines.push_back({source.task, source.is_error, source.partial.substr(0, bytes), LineEnd::kGoesOn,
+                   time_of(source)});
   source.goes_on = true;
   source.partial.erase(0, bytes);
 }
@@ -188,10 +208,12 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
   if (::fstat(file->get(), &info) != 0) {
     return base::from_errno(errno, base::format("cannot read {}", source.path));
   }
-  if (info.st_size < source.offset) source.offset = 0;
+  if (info.st_size < source.offset) source.offset = source.line_start = 0;
   GANGRUN_ASSIGN(const std::string block,
                  base::read_at(file->get(), source.offset, kLogBlock,
                                base::format("cannot read {}", source.path)));
+  // Noted before the lines are written, so these are there.
+  if (source.times && !block.empty()) source.times->read_on();
   source.offset += static_cast<std::int64_t>(block.size());
   bytes += block.size();
   std::string_view left = block;
@@ -200,10 +222,12 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
     if (end == std::string_view::npos) break;
     source.partial += left.substr(0, end);
     if (!as_it_is_) source.partial = drawn(source.partial);
-    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {})});
+    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {}),
+                     LineEnd::kNewline, time_of(source)});
     source.goes_on = false;
     source.redraw_at.reset();
     left.remove_prefix(end + 1);
+    source.line_start = source.offset - static_cast<std::int64_t>(left.size());
   }
   source.partial += left;
   if (as_it_is_) {
@@ -233,8 +257,8 @@ std::optional<base::Instant> LocalLogs::give_redrawn(base::Instant now,
       continue;
     }
     source.redraw_at.reset();
-    lines.push_back(
-        {source.task, source.is_error, std::string(drawn(source.partial)), LineEnd::kRedrawn});
+    lines.push_back({source.task, source.is_error, std::string(drawn(source.partial)),
+                     LineEnd::kRedrawn, time_of(source)});
   }
   return next;
 }
@@ -276,8 +300,8 @@ std::vector<LogLine> LocalLogs::rest() {
   for (Source& source : sources_) {
     if (!as_it_is_) source.partial = drawn(source.partial);
     if (source.partial.empty() && !std::exchange(source.goes_on, false)) continue;
-    lines.push_back(
-        {source.task, source.is_error, std::exchange(source.partial, {}), LineEnd::kNone});
+    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {}),
+                     LineEnd::kNone, time_of(source)});
   }
   return lines;
 }

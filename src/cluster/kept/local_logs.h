@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log_times.h"
 #include "base/unique_fd.h"
 #include "cluster/site.h"
 
@@ -52,12 +53,17 @@ class LocalLogs final : public LogReader {
     bool goes_on = false;  // pieces of it have been given
     // The partial line is drawn anew: when it is to be given as it is then.
     std::optional<base::Instant> redraw_at{};
+    // Of its lines, where they are asked for; and where the partial one begins.
+    std::optional<base::KnownTimes> times{};
+    std::int64_t line_start = 0;
     bool queued = false;
     bool removed = false;  // somebody has taken the file away
   };
 
   LocalLogs() = default;
   void add(const job::TaskStatus& task, bool is_error);
+  static base::Result<> seek(Source& source, const LogRequest& request);
+  static std::optional<base::WallTime> time_of(const Source& source);
   void queue(std::size_t index);
   void queue_all();
   static void give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines);

@@ -68,6 +68,34 @@ TEST_F(LocalLogsTest, ReadsWhatIsThereInTheOrderOfTheTasks) {
   EXPECT_THAT(texts((*logs)->rest()), ElementsAre("worker:0 z"));
 }
 
+TEST_F(LocalLogsTest, LinesHaveTheTimeThatStandsBesideTheirLog) {
+  const base::WallTime first{std::chrono::seconds(1'769'860'800)};
+  const base::WallTime later = first + std::chrono::seconds(60);
+  append("worker-0.out.times", "0 1769860800000\n8 1769860860000\n");
+  append("worker-0.out", "one\ntwo\nthree\n");
+  append("worker-1.out", "of before\n");
+  const auto lines_of = [&](const LogRequest& request) {
+    auto logs = LocalLogs::open(folder_, tasks_, request);
+    return logs.ok() ? *(*logs)->next(clock_.now()) : std::vector<LogLine>();
+  };
+  const LogLine of_before{{"worker", 1}, false, "of before"};
+  EXPECT_THAT(
+      lines_of({.times = true}),
+      ElementsAre(LogLine{{"worker", 0}, false, "one", LineEnd::kNewline, first},
+                  LogLine{{"worker", 0}, false, "two", LineEnd::kNewline, first},
+                  LogLine{{"worker", 0}, false, "three", LineEnd::kNewline, later}, of_before));
+  // What has no times may have been written since, too.
+  EXPECT_THAT(
+      lines_of({.since = first + std::chrono::seconds(1)}),
+      ElementsAre(LogLine{{"worker", 0}, false, "three", LineEnd::kNewline, later}, of_before));
+  EXPECT_THAT(lines_of({.since = later + std::chrono::seconds(1)}), ElementsAre(of_before));
+  EXPECT_THAT(
+      lines_of({.tail = 2, .since = first}),
+      ElementsAre(LogLine{{"worker", 0}, false, "two", LineEnd::kNewline, first},
+                  LogLine{{"worker", 0}, false, "three", LineEnd::kNewline, later}, of_before));
+  EXPECT_EQ(lines_of({}).front().time, std::nullopt);
+}
+
 // The task's agent goes on writing to what has no name any more.
 TEST_F(LocalLogsTest, ALogThatIsRemovedIsAnErrorAndNotTheEndOfItsLines) {
   append("worker-0.out", "a\n");

@@ -175,7 +175,7 @@ PodStreams::Callbacks KubernetesCluster::Impl::stream_callbacks() {
               [this](const job::TaskId& task, const std::string& uid,
                      std::optional<base::WallTime> time, std::string_view text) {
                 book_.on_line(task, uid, time, loop_.now());
-                tell(DirectEvent(RunLine{task, std::string(text)}));
+                tell(DirectEvent(RunLine{task, std::string(text), time}));
               },
           .on_ended =
               [this](const job::TaskId& task, const std::string& uid, const base::Result<>& ended) {

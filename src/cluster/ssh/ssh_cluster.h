@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/log_times.h"
 #include "cluster/cluster.h"
 #include "cluster/ssh/host_links.h"
 #include "cluster/ssh/host_records.h"
@@ -119,6 +120,7 @@ class SshCluster final : public Cluster {
   void on_message(Host& host, const base::Json& json);
   void on_log(Host& host, const LogFrame& frame);
   bool keep_lines(Host& host, const LogFrame& frame);
+  base::LogTimes& times_of(const std::string& log);
   void heard_lines(Host& host, std::uint64_t bytes);
   void take_lines(Host& host);
   void keep_tail(Host& host, Agent& agent, const EndedMessage& end);
@@ -179,9 +181,10 @@ class SshCluster final : public Cluster {
   net::Timer hurry_limit_;
   bool has_said_where_ = false;
   bool has_addresses_ = false;
-  bool released_;                      // what is not adopted by now, need not go on
-  std::string waits_for_;              // what was last told
-  std::set<std::string> broken_logs_;  // that could not be written
+  bool released_;                                // what is not adopted by now, need not go on
+  std::string waits_for_;                        // what was last told
+  std::set<std::string> broken_logs_;            // that could not be written
+  std::map<std::string, base::LogTimes> times_;  // by the logs that are written here
   bool is_ended_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };

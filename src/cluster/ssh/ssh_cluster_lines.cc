@@ -102,6 +102,7 @@ bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
       return false;
     }
     told = std::max(told, frame.offset + frame.content.size());
+    times_of(path).note(base + frame.offset, frame.content, base::SystemClock().wall_now());
     kept = put_at(path, base + frame.offset, frame.content);
   }
   if (!kept.ok() && broken_logs_.insert(path).second) {
@@ -112,6 +113,10 @@ bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
     emit(Remark{sentence});
   }
   return true;
+}
+
+base::LogTimes& SshCluster::times_of(const std::string& log) {
+  return times_.try_emplace(log, log).first->second;
 }
 
 // Once for each agent.

@@ -11,6 +11,10 @@ bool is_wanted(const LogRequest& request, const job::TaskId& task, bool is_error
   return is_error ? request.errors : request.output;
 }
 
+bool is_too_old(const LogRequest& request, std::optional<base::WallTime> time) {
+  return request.since && time && *time < *request.since;
+}
+
 LogLine log_line(const job::TaskId& task, bool is_error, std::string text) {
   const bool is_redrawn = text.ends_with('\r');
   if (is_redrawn) text.pop_back();

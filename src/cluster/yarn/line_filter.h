@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,9 @@ namespace gangrun::cluster {
 
 // Whether a line is asked for, but for its tail.
 [[nodiscard]] bool is_wanted(const LogRequest& request, const job::TaskId& task, bool is_error);
+
+// Whether it was written before all that is asked for; one of which nobody knows was not.
+[[nodiscard]] bool is_too_old(const LogRequest& request, std::optional<base::WallTime> time);
 
 // A line as the master gives it; one that ends in a carriage return is a progress bar.
 LogLine log_line(const job::TaskId& task, bool is_error, std::string text);

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/log_times.h"
 #include "cluster/site.h"
 #include "hadoop/aggregated_logs.h"
 
@@ -33,7 +36,19 @@ class TaskLines final : public hadoop::LogSink {
   std::vector<LogLine> take();
 
  private:
+  // A stream of a task in one of its containers.
+  using Source = std::pair<std::string, std::pair<job::TaskId, bool>>;
+  struct Kept {
+    std::size_t count = 0;  // of all lines before it
+    std::string text;
+    std::string container;
+    std::uint64_t offset = 0;  // where it begins there
+  };
+
   void add(std::string text);
+  [[nodiscard]] std::optional<base::WallTime> time_of(
+      const Kept& line, const std::pair<job::TaskId, bool>& stream) const;
+  void drop_old();
   [[nodiscard]] base::Result<> check() const;
 
   const LogRequest request_;
@@ -42,7 +57,12 @@ class TaskLines final : public hadoop::LogSink {
   std::string part_;       // the beginning of a line
   std::size_t bytes_ = 0;  // of what is kept
   std::size_t count_ = 0;  // of all that have come
-  std::map<std::pair<job::TaskId, bool>, std::deque<std::pair<std::size_t, std::string>>> lines_;
+  std::map<std::pair<job::TaskId, bool>, std::deque<Kept>> lines_;
+  std::string container_;
+  std::uint64_t line_start_ = 0;
+  // What is read now are the times of this one's lines; they may come before or after the lines.
+  base::KnownTimes* reads_times_ = nullptr;
+  std::map<Source, base::KnownTimes> times_;
 };
 
 }  // namespace gangrun::cluster

@@ -40,6 +40,26 @@ TEST(TaskLines, AreThoseOfTasksByTaskAndStream) {
                                  {kWorker, false, "again"}}));
 }
 
+TEST(TaskLines, HaveTheirTimesWhereTheContainerNotedThem) {
+  const base::WallTime first{std::chrono::seconds(1'769'860'800)};
+  const base::WallTime later = first + std::chrono::seconds(60);
+  const auto lines_of = [](const LogRequest& request) {
+    TaskLines lines(request);
+    // Whichever comes first.
+    EXPECT_TRUE(put(lines, "worker-0.out", "one\ntwo\n").ok());
+    EXPECT_TRUE(put(lines, "worker-0.out.times", "0 1769860800000\n4 1769860860000\n").ok());
+    EXPECT_TRUE(put(lines, "worker-0.err", "of before\n").ok());
+    return lines.take();
+  };
+  EXPECT_EQ(lines_of({.times = true}), (Lines{{kWorker, false, "one", LineEnd::kNewline, first},
+                                              {kWorker, false, "two", LineEnd::kNewline, later},
+                                              {kWorker, true, "of before"}}));
+  EXPECT_EQ(lines_of({.since = later}), (Lines{{kWorker, false, "two", LineEnd::kNewline, later},
+                                               {kWorker, true, "of before"}}));
+  EXPECT_EQ(lines_of({.tail = 1, .since = first}).size(), 2U);
+  EXPECT_EQ(lines_of({}).front().time, std::nullopt);
+}
+
 // All of it was kept before its end was known: a packed log of some megabytes took all memory.
 TEST(TaskLines, ALineWithoutAnEndHasALimit) {
   TaskLines lines({}, kMiB);

@@ -70,7 +70,9 @@ Result<std::vector<LogLine>> LiveLogs::next(base::Instant deadline) {
     from_ = is_of_another_master ? 0 : lines->next;
     for (registry::KeptLine& line : lines->lines) {
       if (!is_wanted(request_, line.task, line.is_error)) continue;
+      if (is_too_old(request_, line.time)) continue;
       wanted.push_back(log_line(line.task, line.is_error, std::move(line.text)));
+      wanted.back().time = line.time;
     }
     // The tail is of what is there at the beginning: all of that comes first.
     const bool is_all = lines->lines.empty() && !is_of_another_master;

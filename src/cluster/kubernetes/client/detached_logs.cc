@@ -17,22 +17,28 @@ constexpr std::chrono::seconds kReadingLimit(60);
 
 DetachedLogs::DetachedLogs(std::unique_ptr<PodsWay> way, const cluster::LogRequest& request)
     : way_(std::move(way)),
-      streams_(way_->loop, *way_->client, *way_->manifests,
-               {[this](const job::TaskId& task, const std::string&, std::optional<base::WallTime>,
-                       std::string_view text) { on_line(task, text); },
-                [this](const job::TaskId& task, const std::string&, const Result<>& ended) {
-                  on_ended(task, ended);
-                }}) {
+      since_(request.since),
+      streams_(
+          way_->loop, *way_->client, *way_->manifests,
+          {[this](const job::TaskId& task, const std::string&, std::optional<base::WallTime> time,
+                  std::string_view text) { on_line(task, time, text); },
+           [this](const job::TaskId& task, const std::string&, const Result<>& ended) {
+             on_ended(task, ended);
+           }}) {
+  if (since_) streams_.begin_at(*since_);
   if (request.tail) tail_ = static_cast<std::size_t>(*request.tail);
   for (const job::TaskId& task : way_->manifests->input().spec.task_ids()) {
     if (request.output && (!request.task || task == *request.task)) tasks_.push_back(task);
   }
 }
 
-void DetachedLogs::on_line(const job::TaskId& task, std::string_view text) {
-  if (!tail_) return lines_.push_back({task, false, std::string(text)});
-  std::deque<std::string>& last = tails_[task];
-  last.emplace_back(text);
+void DetachedLogs::on_line(const job::TaskId& task, std::optional<base::WallTime> time,
+                           std::string_view text) {
+  if (since_ && time && *time < *since_) return;
+  cluster::LogLine line{task, false, std::string(text), cluster::LineEnd::kNewline, time};
+  if (!tail_) return lines_.push_back(std::move(line));
+  std::deque<cluster::LogLine>& last = tails_[task];
+  last.push_back(std::move(line));
   if (last.size() > *tail_) last.pop_front();
 }
 
@@ -54,8 +60,8 @@ void DetachedLogs::read_all(bool follow) {
 
 void DetachedLogs::give_tail() {
   tail_.reset();
-  for (const auto& [task, texts] : std::exchange(tails_, {})) {
-    for (const std::string& text : texts) lines_.push_back({task, false, text});
+  for (auto& [task, last] : std::exchange(tails_, {})) {
+    for (cluster::LogLine& line : last) lines_.push_back(std::move(line));
   }
 }
 

@@ -26,7 +26,7 @@ class DetachedLogs final : public cluster::LogReader {
  private:
   enum class Stage { kNew, kGoingThrough, kThrough, kFollowing };
 
-  void on_line(const job::TaskId& task, std::string_view text);
+  void on_line(const job::TaskId& task, std::optional<base::WallTime> time, std::string_view text);
   void on_ended(const job::TaskId& task, const base::Result<>& ended);
   void read_all(bool follow);
   base::Result<> go_through();
@@ -36,7 +36,8 @@ class DetachedLogs final : public cluster::LogReader {
   std::vector<job::TaskId> tasks_;
   // Until all that was there at first has been read: each task's last lines.
   std::optional<std::size_t> tail_;
-  std::map<job::TaskId, std::deque<std::string>> tails_;
+  std::map<job::TaskId, std::deque<cluster::LogLine>> tails_;
+  const std::optional<base::WallTime> since_;
   std::vector<cluster::LogLine> lines_;
   std::set<job::TaskId> open_;  // that are being read
   Stage stage_ = Stage::kNew;
