@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import stat
 import sys
 import tempfile
@@ -98,6 +99,8 @@ BROUGHT = "brought"
 NEW_S = 3600
 # How many things a sentence names, and how much of a name.
 MAX_NAMED = 5
+# fcntl(2)'s struct flock: type, whence, start, length, process.
+FLOCK = "hhqqi0q"
 MAX_NAME = 120
 
 
@@ -120,7 +123,7 @@ def sweep(ended: str = "") -> None:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 job = owner.read().decode()
                 folder_of_job = home() / "jobs" / job
-                if job and job != ended and (folder_of_job / "launch.json").exists():
+                if job and job != ended and _is_led(folder_of_job):
                     continue
                 if job and not (folder / BROUGHT).exists():
                     brought = _bring_outputs(folder, folder_of_job)
@@ -132,6 +135,18 @@ def sweep(ended: str = "") -> None:
                 if job and (folder / KEPT).exists() and folder_of_job.exists():
                     continue
                 _remove(entry)
+
+
+def _is_led(job: pathlib.Path) -> bool:
+    """Whether the job has a master, or may get one again."""
+    if (job / "launch.json").exists():
+        return True
+    try:
+        with open(job / "master.lock", "rb") as lock:
+            asked = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            return struct.unpack(FLOCK, fcntl.fcntl(lock, fcntl.F_GETLK, asked))[0] != fcntl.F_UNLCK
+    except OSError:
+        return False
 
 
 def _remove(entry: pathlib.Path) -> None:
@@ -181,9 +196,10 @@ def _bring_from(task: pathlib.Path, names: Optional[Sequence[str]], given: pathl
         while more := [str(target) for path, (target, _) in links.items()
                        if target and _is_wanted(path.relative_to(task), names) and not _is_wanted(target, names)]:
             names += more
-    for path in paths:
+    # Links first: once what they lead to has been moved, and the rest is done by another process, they would lead to nothing.
+    for path in sorted(paths, key=lambda path: path not in links):
         inside = path.relative_to(task)
-        if not _is_wanted(inside, names):
+        if not _is_wanted(inside, names) or (path in links and os.path.islink(to / inside)):
             continue
         target, why = links.get(path, (None, ""))
         if why or not (target or path.is_dir() or path.is_file()):
@@ -251,9 +267,14 @@ class Staging:
         self._owner = open(os.open(self.path(OWNER), os.O_WRONLY | os.O_CREAT, 0o600), "wb")
         fcntl.flock(self._owner, fcntl.LOCK_EX)
 
+    def note_job(self, job: str) -> None:
+        """If this process is killed, what the job's tasks have made is brought by the next one."""
+        os.truncate(self._owner.fileno(), 0)
+        os.pwrite(self._owner.fileno(), job.encode(), 0)
+
     def leave_to(self, job: str) -> None:
         """It stays until this job of this machine has ended, or with `keep_folders` until it is removed."""
-        self._owner.write(job.encode())
+        self.note_job(job)
         self._owner.close()
 
     def note_outputs(self, keys: Mapping[str, Any], of_types: Mapping[str, Optional[Sequence[str]]]) -> None:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import gangrun
+from conftest import alive
 from gangrun import TaskSpec, _program, _staging, errors
 from waiting import wait_until
 
@@ -193,6 +194,33 @@ def test_what_killed_processes_have_left_is_removed(folder, home):
     other = _staging.Staging()
     assert [str(path) for path in home.glob("python/run-*")] == [other.folder]
     other.remove()
+
+
+KILLED = """
+import gangrun
+gangrun.run({"worker": 1}, ["sh", "-c", "echo weights > model; ln -s model best; : > up; exec tail -f /dev/null"], files=["data.csv"])
+"""
+
+
+def test_what_tasks_have_made_is_brought_though_the_program_was_killed(folder, home, capsys):
+    """It was removed by the next program, without a word."""
+    (folder / "data.csv").write_text("42")
+    program = subprocess.Popen([sys.executable, "-c", KILLED], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env=os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(gangrun.__file__))})
+    wait_until(lambda: list(home.glob("python/run-*/tasks/worker-0/up")), "the task to write")
+    program.kill()
+    program.wait(timeout=60)
+    wait_until(lambda: not alive(home), "the end of the job")
+    # The first one was killed while it brought them.
+    (job,), (task,) = home.glob("jobs/*"), home.glob("python/run-*/tasks/worker-0")
+    outputs = job / "outputs/worker-0"
+    outputs.mkdir(parents=True)
+    (task / "model").rename(outputs / "model")
+    os.symlink("model", outputs / "best")
+    _staging.Staging().remove()
+    assert (outputs / "best").read_text() == "weights\n" and (outputs / "up").exists()
+    assert f"that tasks have written in folders of their own are in {job}/outputs" in capsys.readouterr().err
+    assert not list(home.glob("python/run-*"))
 
 
 def test_files_have_their_names_in_a_folder_of_the_tasks_own(folder):
