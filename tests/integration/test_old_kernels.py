@@ -52,7 +52,8 @@ def test_the_first_cause_is_told_and_the_others_have_their_time(run_old, tmp_pat
 
 def test_a_detached_job_is_followed_and_killed(run_old):
     job = run_old("run", "--detach", "-r", "worker:2", "--", "sleep", "1000").stdout.strip()
-    assert json.loads(run_old("status", "--json", job).stdout)["state"] == "running"
+    # It is submitted before all its tasks have started.
+    wait_until(lambda: json.loads(run_old("status", "--json", job).stdout)["state"] == "running", "the start of the tasks", LIMIT_S)
     assert run_old("kill", job).returncode == 0
     run_old("wait", job)
     assert json.loads(run_old("status", "--json", job).stdout)["state"] == "killed"
