@@ -116,18 +116,14 @@ class Run:
         self._show(event)
         if kind in ("status", "end"):
             self._status = event["status"]
-            self._note_id(self._status["id"])
+            self._id = self._status["id"] or self._id
+            if self._prepared is not None and self._id:
+                self._prepared.staging.note_job(self._id)
             self._ended = kind == "end" or self._ended
             if self._on_status is not None:
                 self._on_status(self._status)
         elif kind == "line" and self._on_line is not None:
             self._on_line(event["task"], event["stream"], event["line"])
-
-    def _note_id(self, job: str) -> None:
-        if job and job != self._id and self._prepared is not None and self._on in _places.LED_FROM_HERE:
-            with contextlib.suppress(OSError):  # a full disk: it is noted at the end
-                self._prepared.staging.note_job(job)
-        self._id = job or self._id
 
     def _show(self, event: Event) -> None:
         if event.get("event") == "upload" or (self._display is None and event.get("event") == "notice"):

@@ -144,7 +144,8 @@ def _is_led(job: pathlib.Path) -> bool:
     try:
         with open(job / "master.lock", "rb") as lock:
             asked = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            return struct.unpack(FLOCK, fcntl.fcntl(lock, fcntl.F_GETLK, asked))[0] != fcntl.F_UNLCK
+            found: int = struct.unpack(FLOCK, fcntl.fcntl(lock, fcntl.F_GETLK, asked))[0]
+            return found != fcntl.F_UNLCK
     except OSError:
         return False
 
@@ -264,13 +265,17 @@ class Staging:
                                  f"{below}: {error.strerror}") from None
             self._entry = str(parent / os.path.basename(self.folder).replace(".gangrun-", "", 1))
             os.symlink(self.folder, self._entry)
+        self._job = ""  # as it is noted
         self._owner = open(os.open(self.path(OWNER), os.O_WRONLY | os.O_CREAT, 0o600), "wb")
         fcntl.flock(self._owner, fcntl.LOCK_EX)
 
     def note_job(self, job: str) -> None:
-        """If this process is killed, what the job's tasks have made is brought by the next one."""
-        os.truncate(self._owner.fileno(), 0)
-        os.pwrite(self._owner.fileno(), job.encode(), 0)
+        """If this process is killed, what the job's tasks have made is brought by the next one. Does nothing where that is known."""
+        if job != self._job and not self._owner.closed:
+            with contextlib.suppress(OSError):  # a full disk: the end of the job, here, needs no note
+                os.truncate(self._owner.fileno(), 0)
+                os.pwrite(self._owner.fileno(), job.encode(), 0)
+                self._job = job
 
     def leave_to(self, job: str) -> None:
         """It stays until this job of this machine has ended, or with `keep_folders` until it is removed."""
