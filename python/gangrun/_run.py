@@ -117,8 +117,6 @@ class Run:
         if kind in ("status", "end"):
             self._status = event["status"]
             self._id = self._status["id"] or self._id
-            if self._prepared is not None and self._id:
-                self._prepared.staging.note_job(self._id)
             self._ended = kind == "end" or self._ended
             if self._on_status is not None:
                 self._on_status(self._status)
@@ -456,9 +454,8 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
            "outputs_limit": outputs_limit, "keep_folders": keep_folders}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
                              run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)
-    own_folder = bool(keys.pop(_job.OWN_FOLDER, False))
     request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
-                           environment=environment, keys=keys, own_folder=own_folder)
+                           environment=environment, keys=keys, own_folder=bool(keys.pop(_job.OWN_FOLDER, False)))
     kind = "none" if detach else _display.kind_of(display, block)
     shown = _display.make(kind)
     told = _progress.Progress(_display.progress(shown) if shown is not None else None, display is None)
@@ -479,6 +476,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
             return started
         started._start(["run", prepared.path])
         started._wait_for_id()
+        prepared.staging.note_job(started._id)
     except BaseException:
         started._end_interrupted()
         raise
