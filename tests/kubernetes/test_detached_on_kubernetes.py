@@ -35,6 +35,10 @@ def test_it_runs_and_ends_without_a_client_and_stays_to_be_looked_at(jobs):
     assert {task["state"] for task in status["tasks"]} == {"succeeded"}
     assert len(jobs.pods()) == 2
     assert len(jobs.lines(job, "worker:1", "--tail", "1")) == 1
+    (timed,) = jobs.lines(job, "worker:1", "--timestamps")
+    written, text = timed.split(" ", 1)
+    assert text.startswith("rank 1") and jobs.lines(job, "worker:1", "--since", written) == [text]
+    assert jobs.lines(job, "worker:1", "--since", "2099-01-01T00:00:00Z") == []
     assert jobs.order("kill", job).returncode == 0
     wait_until_nothing_is_left(jobs)
     assert jobs.status(job)["state"] == "succeeded"

@@ -112,6 +112,19 @@ def test_a_progress_bar_is_told_as_one_while_it_moves(jobs):
     assert jobs.wait_for_state(job, "succeeded")
 
 
+def test_lines_have_their_times_while_the_job_runs_and_after_it(jobs):
+    end = jobs.folder / "end"
+    job = jobs.submit("-r", "worker:1", "-m", "128m", "--", "sh", "-c", f"echo one; until test -e {end}; do sleep 0.2; done; echo two")
+    wait_until(lambda: jobs.lines(job) == ["worker:0 | one"], "the first line", 90, pause_s=0.25)
+    line, = jobs.lines(job, "--timestamps")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z worker:0 \| one", line)
+    end.touch()
+    jobs.wait_for_state(job, "succeeded")
+    first, second = (timed.split()[0] for timed in jobs.lines(job, "--timestamps"))
+    assert first < second
+    assert jobs.lines(job, "--since", second) == ["worker:0 | two"]
+
+
 @pytest.mark.gate
 def test_ctrl_c_ends_the_job(jobs, hadoop):
     jobs.write("until.py", UNTIL)
