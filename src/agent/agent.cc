@@ -211,6 +211,7 @@ base::Result<UserProcess> Agent::prepared_process(const registry::StartMessage& 
 base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMessage& message,
                                                        int process) {
   Variables inherited = inherited_variables(process::inherited_environment(), runs_image());
+  name_working_folder(config_.working_folder, inherited);
   const frameworks::Inputs inputs{
       .job = config_.spec,
       .cluster = message.cluster_spec,

@@ -1,5 +1,7 @@
 #include "agent/task_process.h"
 
+#include <sys/stat.h>
+
 #include "agent/image_run.h"
 #include "frameworks/environment.h"
 #include "frameworks/outer_launchers.h"
@@ -31,6 +33,20 @@ Variables inherited_variables(const std::vector<std::string>& environment, bool 
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;
+}
+
+void name_working_folder(const std::string& folder, Variables& inherited) {
+  const auto known = inherited.find("PWD");
+  if (known == inherited.end() || known->second == folder) return;
+  struct stat there {};
+  struct stat wanted {};
+  const bool is_same = ::stat(known->second.c_str(), &there) == 0 &&
+                       ::stat(folder.c_str(), &wanted) == 0 && there.st_dev == wanted.st_dev &&
+                       there.st_ino == wanted.st_ino;
+  if (is_same) return;
+  known->second = folder;
+  // Of whoever went elsewhere.
+  inherited.erase("OLDPWD");
 }
 
 Variables task_variables(Variables inherited, const Variables& of_frameworks,

@@ -16,6 +16,21 @@ TEST(TaskProcess, InheritsWhatIsNotOfAnotherJob) {
       ElementsAre(Pair("A", "b=c"), Pair("EMPTY", ""), Pair("HOME", "/home/ann")));
 }
 
+// Over ssh it was that of the login's script: what a program made in $PWD was in gangrun's own
+// folder, and never came back.
+TEST(TaskProcess, ThePwdThatIsInheritedNamesTheWorkingFolder) {
+  Variables inherited = {{"OLDPWD", "/root"}, {"PWD", "/proc"}};
+  name_working_folder("/tmp", inherited);
+  EXPECT_THAT(inherited, ElementsAre(Pair("PWD", "/tmp")));
+  // A link that leads there.
+  inherited = {{"OLDPWD", "/root"}, {"PWD", "/proc/self/root/tmp"}};
+  name_working_folder("/tmp", inherited);
+  EXPECT_THAT(inherited, ElementsAre(Key("OLDPWD"), Pair("PWD", "/proc/self/root/tmp")));
+  inherited = {{"A", "b"}};
+  name_working_folder("/tmp", inherited);
+  EXPECT_THAT(inherited, ElementsAre(Key("A")));
+}
+
 // An evaluator, a ps or a task with several processes has no RANK or TF_CONFIG of its own.
 TEST(TaskProcess, InheritsNothingOfAnOuterLauncher) {
   EXPECT_THAT(inherited_variables({"TF_CONFIG={}", "RANK=3", "HOROVOD_RANK=1", "DTF_PS_HOSTS=a:1",

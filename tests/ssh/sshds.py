@@ -63,12 +63,15 @@ class Sshds:
         """Where the host keeps the agent and the jobs' folders, as its own processes see it."""
         return self.keys / f"cache-{name}"
 
+    def home(self, name):
+        """Of its user, with the profile that logins read."""
+        return self.keys / f"home-{name}"
+
     def start_one(self, name):
         self.cache(name).mkdir(mode=0o700, exist_ok=True)
         # A profile of this machine's may not stand being killed at any time.
-        home = self.keys / f"home-{name}"
-        home.mkdir(mode=0o700, exist_ok=True)
-        own = {"HOME": home, "XDG_CACHE_HOME": self.cache(name)}
+        self.home(name).mkdir(mode=0o700, exist_ok=True)
+        own = {"HOME": self.home(name), "XDG_CACHE_HOME": self.cache(name)}
         config = self.keys / f"sshd-{name}"
         variables = " ".join(f"{key}={value}" for key, value in (own | self.environment).items())
         config.write_text(f"Port 22\nListenAddress {self.hosts.address(name)}\nHostKey {self.keys}/host\n"

@@ -279,3 +279,21 @@ def test_an_ssh_that_is_not_here_is_no_fault_of_the_host(run_gangrun, tmp_path):
         (tmp_path / program).symlink_to(shutil.which(program))
     done = run_gangrun("run", "--on", "ssh", "--hosts", "gpu1:1", "--", "true", cwd=tmp_path, env={"PATH": str(tmp_path)})
     assert done.status == 3 and done.stderr == "gangrun: host gpu1 is not reached: there is no `ssh` in the folders of PATH here\n"
+
+
+@pytest.mark.parametrize("line, said", [
+    ('printf "enter your one-time code: "; sleep 300', 'does not come to its commands; it said "enter your one-time code:"'),
+    ('echo "enter your one-time code:" >&2; sleep 300', 'does not come to its commands; it said "enter your one-time code:"'),
+    ("yes aaaa >&2", 'has a login that prints without end; it said "aaaa'),
+], ids=["question", "question-on-standard-error", "endless-standard-error"])
+def test_what_a_login_says_instead_of_coming_to_its_commands_is_told(sshds, run_on_ssh, line, said):
+    """It "may wait for an input", and nobody saw the question."""
+    profiles = [sshds.home(name) / ".bashrc" for name in sshds.hosts.names]
+    try:
+        for profile in profiles:
+            profile.write_text(line + "\n")
+        done = run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true")
+    finally:
+        for profile in profiles:
+            profile.unlink()
+    assert done.status == 3 and said in done.stderr, done

@@ -29,6 +29,13 @@ def test_a_gang_starts_on_three_hosts_in_the_folder_that_they_share(sshds, run_o
     nothing_left(sshds)
 
 
+def test_the_variable_of_the_working_folder_names_it(sshds, run_on_ssh, tmp_path):
+    """It was that of the login's script: what a program made in $PWD vanished in gangrun's own folder."""
+    done = run_on_ssh(sshds, 1, "-r", "worker:3", "--", "env")
+    told = [line.split(" | ")[1] for line in done.stdout.splitlines()]
+    assert [line for line in told if "PWD=" in line] == [f"PWD={tmp_path}"] * 3, done
+
+
 def test_the_first_cause_names_the_host_and_logs_are_brought(sshds, run_on_ssh, run_gangrun):
     fail = 'test "$GANGRUN_TASK_INDEX" != 2 || { echo this-is-why >&2; exit 3; }; exec sleep 1000'
     done = run_on_ssh(sshds, 1, "-r", "worker:3", "--", "sh", "-c", fail)

@@ -94,8 +94,12 @@ ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
 // A folder that another process is just making, or has just removed; or whose maker was killed
 // before it had even written what the job is.
 bool is_being_made(const JobPaths& paths) {
-  if (::access(paths.spec().c_str(), F_OK) == 0) return false;
-  return ::access(paths.lock().c_str(), F_OK) != 0 || has_master(paths) || !has_begun(paths);
+  // What cannot be looked at is not missing.
+  const auto is_missing = [](const std::string& path) {
+    return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+  };
+  if (!is_missing(paths.spec())) return false;
+  return is_missing(paths.lock()) || has_master(paths) || !has_begun(paths);
 }
 
 // What is known of a job before its master has written a status: its spec.
@@ -271,6 +275,8 @@ Result<> LocalSite::give_notice(std::string_view job, const std::string& by) {
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
+    // Of one that cannot be read nobody can tell that.
+    GANGRUN_TRY(stored_spec(paths));
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has ended already", id_of(paths))};
   }

@@ -234,6 +234,23 @@ TEST_F(LocalSiteTest, AJobThatCannotBeReadIsNamedAndNobodyWaitsForIt) {
   EXPECT_TRUE(site.list()->front().unreadable.empty());
 }
 
+// One of another user's, as root's is in a home that both have: it was left out, and had ended.
+TEST_F(LocalSiteTest, AJobWhoseFolderCannotBeEnteredIsUnreadable) {
+  const std::string id = folder_->id();
+  const std::string path = folder_->paths().folder;
+  folder_.reset();
+  std::filesystem::remove_all(path);
+  ASSERT_TRUE(base::write_file_atomically(path, "", 0600).ok());
+  LocalSite site(home_, clock_, never_, beside_us_);
+  const auto jobs = site.list();
+  ASSERT_TRUE(jobs.ok()) << jobs.error().message;
+  ASSERT_EQ(jobs->size(), 1U);
+  EXPECT_THAT(jobs->front().unreadable, HasSubstr("job.json"));
+  const auto stopped = site.stop(id, false, "a test");
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_THAT(stopped.error().message, HasSubstr("job.json"));
+}
+
 TEST_F(LocalSiteTest, AJobThatIsBeingMadeIsNotListedYet) {
   std::filesystem::remove(folder_->paths().spec());
   LocalSite site(home_, clock_, never_, beside_us_);

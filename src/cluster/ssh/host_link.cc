@@ -120,6 +120,7 @@ HostLink::~HostLink() {
 void HostLink::open(const std::string& folder_mark) {
   folder_mark_ = folder_mark;
   said_.clear();
+  said_bytes_ = 0;
   failure_.clear();
   has_lost_keeper_ = false;
   out_.clear();
@@ -142,10 +143,11 @@ void HostLink::open(const std::string& folder_mark) {
   login.agent_bytes = options_.agent->content().size();
   queue(login_script(login));
   limit_ = loop_.after(kShellLimit, [this] {
-    fail(script_->noise().empty()
+    const std::string said = login_words(script_->noise() + script_->rest(), said_);
+    fail(said.empty()
              ? "has a login shell that does not answer: it may wait for an input"
              : base::format("has a login shell that does not come to its commands; it said {}",
-                            base::their_words(script_->noise())));
+                            base::their_words(said)));
   });
 }
 
@@ -233,8 +235,7 @@ void HostLink::on_output() {
     }
     if (state_ == State::kHello) frames_.add(script_->take_rest());
     if (state_ == State::kShell && script_->skipped_bytes() > kMaxLoginBytes) {
-      return fail(base::format("has a login that prints without end; it said {}",
-                               base::their_words(script_->noise())));
+      return prints_without_end();
     }
   } else {
     frames_.add(got);
@@ -290,7 +291,12 @@ void HostLink::on_script(const ScriptLine& line) {
 void HostLink::read_frames() {
   while ((state_ == State::kHello || state_ == State::kUp) && failure_.empty()) {
     const auto frame = frames_.next();
-    if (!frame.ok()) return fail(base::format("is not understood: {}", frame.error().message));
+    if (!frame.ok()) {
+      return fail(
+          base::format("is not understood: {} (a process that its login has left may write "
+                       "to standard output)",
+                       frame.error().message));
+    }
     if (!*frame) return;
     if (state_ == State::kHello) {
       on_hello(**frame);
@@ -340,8 +346,16 @@ void HostLink::on_first_message(const base::Json& json) {
 }
 
 void HostLink::on_errors() {
+  const std::size_t before = said_.size();
   if (!read_some(errors_.get(), said_)) errors_readable_.reset();
+  said_bytes_ += said_.size() - before;
   if (said_.size() > kMaxSaid) said_.erase(0, said_.size() - kMaxSaid);
+  if (state_ == State::kShell && said_bytes_ > kMaxLoginBytes) prints_without_end();
+}
+
+void HostLink::prints_without_end() {
+  fail(base::format("has a login that prints without end; it said {}",
+                    base::their_words(login_words(script_->noise() + script_->rest(), said_))));
 }
 
 // We end it: what it is that the host does wrong.

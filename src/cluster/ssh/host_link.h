@@ -102,6 +102,7 @@ class HostLink {
   [[nodiscard]] std::string end_sentence(const base::Result<std::optional<process::Exit>>& exit);
   void down(std::string sentence, bool can_pass);
   void fail(std::string sentence);
+  void prints_without_end();
   // Of a keeper: that it has done all, or what it has not; none: it has not said its last word.
   std::optional<base::Result<>> last_word();
 
@@ -119,8 +120,9 @@ class HostLink {
   base::UniqueFd input_;
   base::UniqueFd output_;
   base::UniqueFd errors_;
-  std::string said_;     // on standard error, its end
-  std::string failure_;  // why we ended the connection ourselves
+  std::string said_;            // on standard error, its end
+  std::size_t said_bytes_ = 0;  // there, in all
+  std::string failure_;         // why we ended the connection ourselves
   bool has_lost_keeper_ = false;
   std::optional<ScriptReader> script_;
   FrameReader frames_;

@@ -91,6 +91,7 @@ class ScriptReader {
   std::optional<ScriptLine> next();
   // What came behind the last line that next() gave.
   std::string take_rest() { return std::exchange(text_, {}); }
+  [[nodiscard]] const std::string& rest() const { return text_; }
   // What nobody asked for: its end, and how much it was.
   [[nodiscard]] const std::string& noise() const { return noise_; }
   [[nodiscard]] std::size_t skipped_bytes() const { return skipped_; }

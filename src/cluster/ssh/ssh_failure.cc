@@ -283,6 +283,17 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
   return base::format("{} ({}{})", sentence, kOwnName, line);
 }
 
+std::string login_words(std::string_view output, std::string_view standard_error) {
+  std::string words(base::trim(output));
+  std::string last;
+  for (const std::string& line : base::split(standard_error, '\n')) {
+    const std::string_view trimmed = base::trim(line);
+    if (!trimmed.empty() && !is_own(trimmed)) last = trimmed;
+  }
+  if (!words.empty() && !last.empty()) words += '\n';
+  return words + last;
+}
+
 std::string others_sentence(const std::string& host, std::string_view said, std::string_view how) {
   const std::string last = line_of(said, "");
   if (last.empty()) return base::format("host {} ended the connection: {}", host, how);

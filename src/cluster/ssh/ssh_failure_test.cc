@@ -165,6 +165,18 @@ TEST(SshFailure, NothingThatIsSaidDoesMoreThanShowItself) {
   EXPECT_LT(sentence(std::string(8 << 20, 'x')).size(), 500U);
 }
 
+// A question has no end of a line, and may be on standard error.
+TEST(SshFailure, ALoginsQuestionIsAmongItsWords) {
+  EXPECT_EQ(login_words("Welcome\nenter your one-time code: ", ""),
+            "Welcome\nenter your one-time code:");
+  const std::string_view known =
+      "Warning: Permanently added 'a' (ED25519) to the list of known "
+      "hosts.\r\n";
+  EXPECT_EQ(login_words("\n", std::string(known) + "enter your code:"), "enter your code:");
+  EXPECT_EQ(login_words("Welcome\n", "code:\n"), "Welcome\ncode:");
+  EXPECT_EQ(login_words("", ""), "");
+}
+
 TEST(SshFailure, FindsTheOptionThatAnOlderSshDoesNotKnow) {
   EXPECT_EQ(unknown_option("command-line: line 0: Bad configuration option: stdinnull\r\n"),
             "stdinnull");
