@@ -156,6 +156,11 @@ def test_a_port_that_is_given_back_can_be_bound_by_anybody():
         with pytest.raises(OSError):
             plain.bind(("127.0.0.1", port))
         ctx = TFSparkNode.TFNodeContext(0, "worker", 0, {}, "file://", "/home", None, of_the_agent.dup())
+        # What run() does: nobody but the function may take it.
+        ctx._let_go()
+        assert ctx.tmp_socket is None
+        with pytest.raises(OSError):
+            plain.bind(("127.0.0.1", port))
         ctx.release_port()
         ctx.release_port()
         plain.bind(("127.0.0.1", port))

@@ -27,6 +27,8 @@ class TFNodeContext:
     mgr           the node's row feed; use get_data_feed()
     """
 
+    _kept: Optional[socket.socket] = None  # of a node whose port is still reserved, though it has no tmp_socket
+
     def __init__(self, executor_id: int = 0, job_name: str = "", task_index: int = 0,
                  cluster_spec: Optional[Mapping[str, Sequence[str]]] = None, defaultFS: str = "file://", working_dir: str = ".",
                  mgr: Any = None, tmp_socket: Optional[socket.socket] = None) -> None:
@@ -71,10 +73,17 @@ class TFNodeContext:
 
         A port that TENSORFLOW_PORT fixed stays reserved for the node: programs that set SO_REUSEADDR or SO_REUSEPORT can bind it.
         """
+        held = self.tmp_socket or self._kept
+        if held is not None:
+            self.tmp_socket = self._kept = None
+            _give_back(held)
+            held.close()
+
+    def _let_go(self) -> None:
+        """What `release_port` of TFCluster.run does: nobody but the function may take the port, so it stays reserved until the
+        function itself gives it back."""
         if self.tmp_socket is not None:
-            _give_back(self.tmp_socket)
-            self.tmp_socket.close()
-            self.tmp_socket = None
+            self._kept, self.tmp_socket = self.tmp_socket, None
 
 
 def _give_back(held: socket.socket) -> None:
@@ -149,7 +158,7 @@ def call(info: Mapping[str, Any], feed: Any, map_fun: Any, tf_args: Any) -> None
     context = TFNodeContext(info["index"], place.type, place.index, _all_addresses(place, meta), meta["default_fs"],
                             meta["working_dir"], feed, _held())
     if meta["release_port"]:
-        context.release_port()
+        context._let_go()
     map_fun(tf_args, context)
 
 
