@@ -35,10 +35,9 @@ base::Result<ResultFile> open_result(const std::string& path) {
     return base::invalid_argument(base::format("{} is not a file", path));
   }
   if (info.st_size > registry::kMaxResultBytes) {
-    return base::invalid_argument(
-        base::format("it has {}, more than the {} that are kept",
-                     base::size_text(static_cast<std::uint64_t>(info.st_size)),
-                     base::size_text(registry::kMaxResultBytes)));
+    return base::invalid_argument(base::format("it has {} bytes; at most {} ({}) are kept",
+                                               info.st_size, registry::kMaxResultBytes,
+                                               base::size_text(registry::kMaxResultBytes)));
   }
   return ResultFile{std::move(file), info.st_size};
 }

@@ -128,7 +128,8 @@ TEST_F(ResultUploadTest, OnlyFilesOfAFittingSizeAreResults) {
   std::filesystem::remove(path_);
   ASSERT_TRUE(base::write_file_atomically(path_, "r", 0600).ok());
   ASSERT_EQ(::truncate(path_.c_str(), registry::kMaxResultBytes + 1), 0);
-  EXPECT_THAT(open_result(path_).error().message, testing::HasSubstr("at most 268435456"));
+  EXPECT_THAT(open_result(path_).error().message,
+              testing::HasSubstr("it has 268435457 bytes; at most 268435456 (256 MiB) are kept"));
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 namespace gangrun::base {
 namespace {
@@ -15,14 +17,15 @@ using testing::HasSubstr;
 class FileTreeTest : public testing::Test {
  protected:
   FileTreeTest() {
-    fs::remove_all(top_);
+    std::string name = testing::TempDir() + "file-tree-XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) top_ = name;
     fs::create_directories(top_ / "in/empty");
     std::ofstream(top_ / "outside") << "12345";
     fs::create_symlink("../outside", top_ / "in/link");
   }
   ~FileTreeTest() override { fs::remove_all(top_); }
 
-  const fs::path top_ = fs::path(testing::TempDir()) / "file-tree";
+  fs::path top_;
 };
 
 TEST_F(FileTreeTest, ALinkOutOfAFolderIsFollowedWhereItMay) {

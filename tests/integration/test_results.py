@@ -78,7 +78,7 @@ def test_what_is_too_large_is_told_and_is_no_failure(gangrun, home, tmp_path):
               " (256 << 20) + 1)")
     assert end["exit_status"] == 0, end
     said = command(gangrun, home, "logs", "last", "worker:0").stderr.decode()
-    assert "the result was not kept: it has 256 MiB, more than the 256 MiB that are kept" in said
+    assert "the result was not kept: it has 268435457 bytes; at most 268435456 (256 MiB) are kept" in said
     assert command(gangrun, home, "result", "last", "--json").stdout == b'{"results":[]}\n'
 
 

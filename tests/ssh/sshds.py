@@ -143,10 +143,16 @@ class Sshds:
         subprocess.run(["rm", "-rf", str(self.keys)], check=True, timeout=60)
 
     def kill_all(self, name):
-        pids = self.pids(name)
-        # All are stopped first, so that none can answer the death of another.
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, number)
-        return pids
+        # All are stopped first, with what they were just starting, so that none can answer the death of another.
+        stopped = set()
+        while new := set(self.pids(name)) - stopped:
+            self.tell(new, signal.SIGSTOP)
+            stopped |= new
+        self.tell(stopped, signal.SIGKILL)
+        return stopped
+
+    @staticmethod
+    def tell(pids, number):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)

@@ -17,6 +17,8 @@ using base::Json;
 
 constexpr std::size_t kMaxTextBytes = 600;
 constexpr std::size_t kMaxContainers = 64;
+// A container whose status is not known has ended: never with a success.
+constexpr int kUnknownStatus = 1;
 constexpr std::int64_t kMaxGraceSeconds = std::int64_t{24} * 3600;
 
 // Nothing where a step of the path is not there.
@@ -40,20 +42,25 @@ std::string text(const Json& object, std::initializer_list<const char*> path) {
   return base::shorten(std::string(base::trim(line)), kMaxTextBytes);
 }
 
-std::int64_t number(const Json& object, std::initializer_list<const char*> path) {
+std::optional<std::int64_t> number_if_any(const Json& object,
+                                          std::initializer_list<const char*> path) {
   const Json* found = find(object, path);
-  if (found == nullptr || !found->is_number_integer()) return 0;
+  if (found == nullptr || !found->is_number_integer()) return std::nullopt;
   if (found->is_number_unsigned() &&
       found->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-    return 0;
+    return std::nullopt;
   }
   return found->get<std::int64_t>();
 }
 
-// Exit codes and signals have few bits; what has more is none.
-int small_number(const Json& object, std::initializer_list<const char*> path) {
-  const std::int64_t value = number(object, path);
-  return value >= -65536 && value <= 65536 ? static_cast<int>(value) : 0;
+std::int64_t number(const Json& object, std::initializer_list<const char*> path) {
+  return number_if_any(object, path).value_or(0);
+}
+
+// Exit codes and signals have few bits; what has more is none, as what is no number.
+int small_number(const Json& object, std::initializer_list<const char*> path, int instead) {
+  const auto value = number_if_any(object, path);
+  return value && *value >= -65536 && *value <= 65536 ? static_cast<int>(*value) : instead;
 }
 
 template <typename Visit>
@@ -74,8 +81,8 @@ ContainerFacts container_facts(const Json& status) {
     facts.state = State::kTerminated;
     facts.reason = text(*terminated, {"reason"});
     facts.message = text(*terminated, {"message"});
-    facts.exit_code = small_number(*terminated, {"exitCode"});
-    facts.signal = small_number(*terminated, {"signal"});
+    facts.exit_code = small_number(*terminated, {"exitCode"}, kUnknownStatus);
+    facts.signal = small_number(*terminated, {"signal"}, 0);
     facts.finished_at = kubernetes::parse_rfc3339(text(*terminated, {"finishedAt"}));
     const auto started = kubernetes::parse_rfc3339(text(*terminated, {"startedAt"}));
     facts.has_run = started && started->time_since_epoch().count() > 0;

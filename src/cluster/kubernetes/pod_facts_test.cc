@@ -78,6 +78,18 @@ TEST(PodFacts, HowAContainerEnded) {
   EXPECT_EQ(*task.finished_at, base::WallTime(std::chrono::seconds(1769860805)));
 }
 
+// It was a success.
+TEST(PodFacts, AStatusThatIsNoneIsAFailure) {
+  for (const Json& status : {Json("0"), Json(0.5), Json(1UL << 63U), Json(1 << 20), Json()}) {
+    Json ended = running_pod();
+    ended["status"]["containerStatuses"][1]["state"] = {{"terminated", {{"exitCode", status}}}};
+    EXPECT_EQ(pod_facts(ended, "task").task.exit_code, 1) << status;
+  }
+  Json ended = running_pod();
+  ended["status"]["containerStatuses"][1]["state"] = {{"terminated", Json::object()}};
+  EXPECT_EQ(pod_facts(ended, "task").task.exit_code, 1);
+}
+
 TEST(PodFacts, ThatItIsTakenAway) {
   Json taken = running_pod();
   taken["metadata"]["deletionTimestamp"] = "2026-01-31T12:00:30Z";
@@ -104,7 +116,8 @@ TEST(PodFacts, NothingOfWhatIsOfAnotherType) {
     EXPECT_EQ(facts.name, "");
     EXPECT_EQ(facts.attempt, 0);
     EXPECT_EQ(facts.deletion_grace.count(), 0);
-    EXPECT_EQ(facts.task.exit_code, 0);
+    const bool has_ended = facts.task.state == ContainerFacts::State::kTerminated;
+    EXPECT_EQ(facts.task.exit_code, has_ended ? 1 : 0);
   }
 }
 
