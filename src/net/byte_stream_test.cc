@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <optional>
 #include <string>
 
@@ -78,18 +79,17 @@ TEST(ByteStream, TheEndAndItsReasonAreTold) {
 
 TEST(ByteStream, WhatWasSentBeforeItsEndArrives) {
   EventLoop loop;
-  std::string got;
+  std::promise<std::string> got;
+  const TestPeer peer([&got](TestTalk& talk) { got.set_value(talk.read_until("last word")); });
+  Heard heard;
   {
-    const TestPeer peer([&got](TestTalk& talk) { got = talk.read_until("last word"); });
-    Heard heard;
-    {
-      ByteStream stream(loop, plain_remote(peer), base::soon(), heard.callbacks());
-      ASSERT_TRUE(loop.run_until([&] { return heard.is_connected; }, base::soon()));
-      stream.send("last word");
-    }
-    // The peer's end waits for its script.
+    ByteStream stream(loop, plain_remote(peer), base::soon(), heard.callbacks());
+    ASSERT_TRUE(loop.run_until([&] { return heard.is_connected; }, base::soon()));
+    stream.send("last word");
   }
-  EXPECT_EQ(got, "last word");
+  auto arrived = got.get_future();
+  ASSERT_EQ(arrived.wait_until(base::soon()), std::future_status::ready);
+  EXPECT_EQ(arrived.get(), "last word");
 }
 
 TEST(ByteStream, ACallbackMayEndIt) {
