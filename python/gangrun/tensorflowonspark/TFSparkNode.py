@@ -15,6 +15,10 @@ from gangrun.spark import _node
 WORKERS = ("chief", "master", "worker")
 
 
+# That of this process's node whose context has no tmp_socket any more. Programs write down the members of a context, and pickle it.
+_reserved: list[socket.socket] = []
+
+
 class TFNodeContext:
     """The `ctx` argument of a map_fun: describes the node.
 
@@ -26,8 +30,6 @@ class TFNodeContext:
     working_dir   the driver's working folder
     mgr           the node's row feed; use get_data_feed()
     """
-
-    _kept: Optional[socket.socket] = None  # of a node whose port is still reserved, though it has no tmp_socket
 
     def __init__(self, executor_id: int = 0, job_name: str = "", task_index: int = 0,
                  cluster_spec: Optional[Mapping[str, Sequence[str]]] = None, defaultFS: str = "file://", working_dir: str = ".",
@@ -73,17 +75,19 @@ class TFNodeContext:
 
         A port that TENSORFLOW_PORT fixed stays reserved for the node: programs that set SO_REUSEADDR or SO_REUSEPORT can bind it.
         """
-        held = self.tmp_socket or self._kept
-        if held is not None:
-            self.tmp_socket = self._kept = None
-            _give_back(held)
-            held.close()
+        for held in [self.tmp_socket, *_reserved]:
+            if held is not None:
+                _give_back(held)
+                held.close()
+        self.tmp_socket = None
+        _reserved.clear()
 
     def _let_go(self) -> None:
         """What `release_port` of TFCluster.run does: nobody but the function may take the port, so it stays reserved until the
         function itself gives it back."""
         if self.tmp_socket is not None:
-            self._kept, self.tmp_socket = self.tmp_socket, None
+            _reserved.append(self.tmp_socket)
+            self.tmp_socket = None
 
 
 def _give_back(held: socket.socket) -> None:
