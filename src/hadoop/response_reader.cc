@@ -9,7 +9,7 @@ namespace gangrun::hadoop {
 
 base::Result<std::optional<RpcResponse>> ResponseReader::next() {
   while (true) {
-    FrameReader& reader = guard_ == nullptr ? outer_ : inner_;
+    net::FrameReader& reader = guard_ == nullptr ? outer_ : inner_;
     GANGRUN_ASSIGN(const std::optional<std::string> frame, reader.next());
     if (frame) {
       GANGRUN_ASSIGN(RpcResponse response, parse_response(*frame));

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "hadoop/rpc_frames.h"
 #include "hadoop/sasl.h"
+#include "net/frames.h"
 
 namespace gangrun::hadoop {
 
@@ -21,8 +22,8 @@ class ResponseReader {
 
  private:
   SaslMechanism* guard_ = nullptr;
-  FrameReader outer_;
-  FrameReader inner_;  // of what was guarded
+  net::FrameReader outer_{kMaxFrameBytes};
+  net::FrameReader inner_{kMaxFrameBytes};  // of what was guarded
 };
 
 }  // namespace gangrun::hadoop

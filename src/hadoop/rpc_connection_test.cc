@@ -152,7 +152,7 @@ TEST(RpcConnection, AfterAGuardedLoginAllGoesThroughTheGuard) {
     EXPECT_EQ(take_sasl(peer).token, "answer");
     peer.give(sasl_frame({.state = State::kSuccess, .token = "proof"}));
     ShiftingMechanism guard;
-    FrameReader reader;
+    net::FrameReader reader(kMaxFrameBytes);
     std::string frames;
     for (int taken = 0; taken < 2;) {  // the context and the call
       reader.feed(*guard.unwrap(*take_sasl(peer).token));

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "net/frames.h"
 
 namespace gangrun::hadoop {
 
@@ -23,7 +24,6 @@ constexpr char kServiceClass = 0;
 constexpr char kSimple = 0;
 constexpr auto kSasl = static_cast<char>(0xdf);
 constexpr std::int32_t kContextCallId = -3;
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kMaxVarintBytes = 10;
 constexpr std::uint64_t kProtocolVersion = 1;
 constexpr std::size_t kMaxOffers = 16;
@@ -64,12 +64,7 @@ bool parse(google::protobuf::MessageLite& message, std::string_view bytes) {
 
 std::string framed(std::string_view content) {
   GANGRUN_CHECK(content.size() <= kMaxFrameBytes, content.size());
-  std::string out;
-  out.reserve(kLengthBytes + content.size());
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    out += static_cast<char>(content.size() >> static_cast<unsigned>(shift));
-  }
-  return out.append(content);
+  return net::framed(content);
 }
 
 std::string header(std::int32_t call_id, std::string_view client_id, std::int32_t retry_count) {
@@ -132,29 +127,6 @@ std::string encode_sasl(const SaslMessage& message) {
   std::string content = header(kSaslCallId, "", -1);
   append_delimited(content, sasl);
   return framed(content);
-}
-
-base::Result<std::optional<std::string>> FrameReader::next() {
-  const std::string_view rest = std::string_view(buffer_).substr(taken_);
-  std::size_t length = 0;
-  if (rest.size() >= kLengthBytes) {
-    for (const char byte : rest.substr(0, kLengthBytes)) {
-      length = length << 8U | static_cast<unsigned char>(byte);
-    }
-    if (length > kMaxFrameBytes) {
-      // What is no RPC at all often is HTTP, whose first letters make a huge length.
-      return base::Error{
-          base::Code::kDataLoss,
-          base::format("a frame announces {} bytes; {} are allowed", length, kMaxFrameBytes)};
-    }
-  }
-  if (rest.size() < kLengthBytes || rest.size() - kLengthBytes < length) {
-    buffer_.erase(0, taken_);
-    taken_ = 0;
-    return std::optional<std::string>();
-  }
-  taken_ += kLengthBytes + length;
-  return std::optional<std::string>(rest.substr(kLengthBytes, length));
 }
 
 base::Result<RpcResponse> parse_response(std::string_view frame) {

@@ -54,18 +54,6 @@ struct RpcResponse {
   std::string body{};        // the message, where it is a success
 };
 
-// Takes a stream apart into frames.
-class FrameReader {
- public:
-  void feed(std::string_view bytes) { buffer_ += bytes; }
-  // The next whole frame without its length; none until more is fed.
-  base::Result<std::optional<std::string>> next();
-
- private:
-  std::string buffer_;
-  std::size_t taken_ = 0;
-};
-
 // kDataLoss where the frame is none of a server.
 base::Result<RpcResponse> parse_response(std::string_view frame);
 // The body of a response whose call is kSaslCallId.

@@ -40,32 +40,6 @@ TEST(RpcFrames, TheFirstSaslMessageIsWrittenAsTheDaemonsExpectIt) {
             "\0\0\0\x0e\x0a\x08\x02\x10\x00\x18\x41\x22\x00\x28\x01\x02\x10\x01"s);
 }
 
-TEST(RpcFrames, FramesComeOutHoweverTheStreamIsCut) {
-  const std::string stream = frame_of("first") + frame_of("") + frame_of(std::string(300, 'x'));
-  for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
-    FrameReader reader;
-    std::vector<std::string> frames;
-    for (const std::string& part : {stream.substr(0, cut), stream.substr(cut)}) {
-      reader.feed(part);
-      while (true) {
-        const auto frame = reader.next();
-        ASSERT_TRUE(frame.ok());
-        if (!*frame) break;
-        frames.push_back(**frame);
-      }
-    }
-    EXPECT_THAT(frames, testing::ElementsAre("first", "", std::string(300, 'x'))) << cut;
-  }
-}
-
-TEST(RpcFrames, AHugeFrameIsRefusedBeforeItComes) {
-  FrameReader reader;
-  reader.feed("HTTP/1.1 404 Not Found\r\n");
-  const auto frame = reader.next();
-  ASSERT_FALSE(frame.ok());
-  EXPECT_EQ(frame.error().code, base::Code::kDataLoss);
-}
-
 TEST(RpcFrames, AResponseHasItsBodyOrItsError) {
   const auto success = parse_response(success_frame(4, "body").substr(4));
   ASSERT_TRUE(success.ok()) << success.error().message;

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "net/byte_stream.h"
 #include "net/call.h"
+#include "net/frames.h"
 #include "zookeeper/servers.h"
 #include "zookeeper/wire.h"
 
@@ -73,7 +74,7 @@ class Session::Impl {
   [[nodiscard]] const Target& target() const { return targets_[current_]; }
 
   void connect() {
-    frames_ = {};
+    frames_ = net::FrameReader(kMaxFrameBytes);
     const base::Duration limit = std::max<base::Duration>(
         timeout_ / static_cast<std::int64_t>(targets_.size()), kShortestTry);
     silence_ = loop_.after(limit, [this] { lose("it does not answer"); });
@@ -87,10 +88,12 @@ class Session::Impl {
   }
 
   void on_bytes(std::string_view bytes) {
-    frames_.add(bytes);
+    frames_.feed(bytes);
     while (stream_ != nullptr) {
       auto frame = frames_.next();
-      if (!frame.ok()) return lose(frame.error().message);
+      if (!frame.ok()) {
+        return lose(base::format("it does not speak as ZooKeeper does: {}", frame.error().message));
+      }
       if (!*frame) break;
       const auto understood = is_live_ ? on_reply(**frame) : on_welcome(**frame);
       if (!understood.ok()) return lose(understood.error().message);
@@ -190,7 +193,7 @@ class Session::Impl {
   std::size_t tries_ = 0;  // that failed, since the last that did not
   bool is_live_ = false;
   std::unique_ptr<net::ByteStream> stream_;
-  FrameReader frames_;
+  net::FrameReader frames_{kMaxFrameBytes};
   std::deque<Pending> pending_;
   std::int32_t last_number_ = 0;
   net::Timer next_try_;

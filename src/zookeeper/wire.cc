@@ -1,9 +1,9 @@
 #include "zookeeper/wire.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/format.h"
+#include "net/frames.h"
 
 namespace gangrun::zookeeper {
 
@@ -27,7 +27,6 @@ constexpr std::int32_t kAll = 31;
 
 constexpr std::int32_t kAnyVersion = -1;
 constexpr std::size_t kPasswordBytes = 16;
-constexpr std::size_t kLengthBytes = 4;
 
 // KeeperException.Code: those that mean something to us.
 constexpr std::int32_t kConnectionLoss = -4;
@@ -54,12 +53,7 @@ class Writer {
     record_ += text;
     return *this;
   }
-  std::string frame() && {
-    const auto size = static_cast<std::uint32_t>(record_.size());
-    Writer whole;
-    whole.put(static_cast<std::int32_t>(size));
-    return std::move(whole.record_) + record_;
-  }
+  [[nodiscard]] std::string frame() const { return net::framed(record_); }
 
  private:
   Writer& put_bytes(std::uint64_t value, std::size_t count) {
@@ -175,7 +169,7 @@ std::string connect_request(const SessionKey& session, std::chrono::milliseconds
       .put(session.id)
       .put(std::string_view(session.id == 0 ? no_password : session.password.reveal()))
       .put(false);  // a server that may only be read is of no use
-  return std::move(writer).frame();
+  return writer.frame();
 }
 
 std::string ping_request() { return request(kPingNumber, Opcode::kPing).frame(); }
@@ -188,7 +182,7 @@ std::string credentials_request(const base::Secret& credentials) {
   constexpr std::int32_t kAuthType = 0;
   Writer writer = request(kCredentialsNumber, Opcode::kAuth);
   writer.put(kAuthType).put(std::string_view("digest")).put(std::string_view(credentials.reveal()));
-  return std::move(writer).frame();
+  return writer.frame();
 }
 
 std::string operation_request(std::int32_t number, const Operation& operation,
@@ -218,7 +212,7 @@ std::string operation_request(std::int32_t number, const Operation& operation,
       writer.put(path).put(false);  // we watch nothing
       break;
   }
-  return std::move(writer).frame();
+  return writer.frame();
 }
 
 base::Result<Welcome> parse_welcome(std::string_view frame) {
@@ -272,24 +266,6 @@ base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
       return Answer{.code = Answer::Code::kFailed,
                     .reason = base::format("the server says error {}", reply.code)};
   }
-}
-
-base::Result<std::optional<std::string>> FrameReader::next() {
-  const std::string_view left = std::string_view(bytes_).substr(begin_);
-  if (left.size() >= kLengthBytes) {
-    Reader reader(left);
-    GANGRUN_ASSIGN(const std::int32_t size, reader.int32());
-    if (size < 0 || static_cast<std::size_t>(size) > kMaxFrameBytes) {
-      return base::invalid_argument("it does not speak as ZooKeeper does");
-    }
-    const auto length = static_cast<std::size_t>(size);
-    if (left.size() >= kLengthBytes + length) {
-      begin_ += kLengthBytes + length;
-      return std::optional<std::string>(left.substr(kLengthBytes, length));
-    }
-  }
-  bytes_.erase(0, std::exchange(begin_, 0));
-  return std::optional<std::string>();
 }
 
 }  // namespace gangrun::zookeeper

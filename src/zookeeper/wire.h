@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,17 +57,5 @@ base::Result<Reply> parse_reply(std::string_view frame);
 // What became of an operation; `session` is our own. An error: it is no answer to that.
 base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
                                std::int64_t session);
-
-// Cuts what comes into frames.
-class FrameReader {
- public:
-  void add(std::string_view bytes) { bytes_ += bytes; }
-  // None: it has not come whole. An error: what comes is not from a ZooKeeper server.
-  base::Result<std::optional<std::string>> next();
-
- private:
-  std::string bytes_;
-  std::size_t begin_ = 0;
-};
 
 }  // namespace gangrun::zookeeper

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/format.h"
+#include "net/frames.h"
 
 namespace gangrun::zookeeper {
 namespace {
@@ -16,8 +16,8 @@ using Verb = Operation::Verb;
 
 // The frame's record: its length is checked.
 std::string record_of(const std::string& frame) {
-  FrameReader reader;
-  reader.add(frame);
+  net::FrameReader reader(kMaxFrameBytes);
+  reader.feed(frame);
   auto record = reader.next();
   EXPECT_TRUE(record.ok() && record->has_value());
   EXPECT_FALSE(reader.next()->has_value());
@@ -113,29 +113,6 @@ TEST(Wire, ANodeIsOursIfOurSessionOwnsIt) {
   EXPECT_FALSE(answer(0, Verb::kLook, before + "\0\0\0\0\0\0\0\x2b"s).is_ours);
   const std::string frame = reply(1, 0, before);
   EXPECT_FALSE(answer_of(*parse_reply(frame), {Verb::kLook, {.path = "/x"}}, 42).ok());
-}
-
-TEST(Wire, FramesComeInAnyPieces) {
-  const std::string both = ping_request() + close_request(1);
-  for (std::size_t cut = 0; cut <= both.size(); ++cut) {
-    FrameReader reader;
-    std::vector<std::string> found;
-    for (const std::string& piece : {both.substr(0, cut), both.substr(cut)}) {
-      reader.add(piece);
-      for (auto frame = reader.next(); frame.ok() && *frame; frame = reader.next()) {
-        found.push_back(**frame);
-      }
-    }
-    EXPECT_EQ(found.size(), 2U) << cut;
-  }
-}
-
-TEST(Wire, WhatIsNoZooKeeperIsAnError) {
-  for (const std::string& bytes : {"HTTP/1.1 400 Bad Request"s, "\xff\xff\xff\xff"s}) {
-    FrameReader reader;
-    reader.add(bytes);
-    EXPECT_FALSE(reader.next().ok());
-  }
 }
 
 }  // namespace
