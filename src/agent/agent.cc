@@ -161,8 +161,11 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   UserRun::Callbacks callbacks;
   callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
   callbacks.on_incomplete_log = [this](const std::string& what) { session_->incomplete_log(what); };
+  callbacks.on_survivors = [this](const std::string& what) {
+    tell_in_log(base::format("gangrun: left alive on this host: {}", what));
+  };
   callbacks.on_ended = [this](const job::ExitReport& report) { on_run_ended(report); };
-  run_ = std::make_unique<UserRun>(loop_, logger_, containment_, stopping_of(config_.spec),
+  run_ = std::make_unique<UserRun>(loop_, containment_, stopping_of(config_.spec),
                                    config_.spec.timeouts.stop, std::move(callbacks));
   phases_.started();
   notice_.begin_run(loop_.now());

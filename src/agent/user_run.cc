@@ -48,11 +48,10 @@ struct UserRun::Process {
   net::Watch exit_watch;
 };
 
-UserRun::UserRun(net::EventLoop& loop, base::Logger& logger,
-                 const process::Containment& containment, process::Stopping::How stop,
-                 std::chrono::milliseconds stop_grace, Callbacks callbacks)
+UserRun::UserRun(net::EventLoop& loop, const process::Containment& containment,
+                 process::Stopping::How stop, std::chrono::milliseconds stop_grace,
+                 Callbacks callbacks)
     : loop_(loop),
-      logger_(logger),
       containment_(containment),
       stop_grace_(stop_grace),
       callbacks_(std::move(callbacks)),
@@ -65,7 +64,7 @@ base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::str
     base::Result<> started = start_process(std::move(process), log_prefix, processes.size() > 1);
     if (started.ok()) continue;
     // A gang of ranks that is not complete is of no use.
-    kill_all();
+    kill_rest();
     processes_.clear();
     running_ = 0;
     return started;
@@ -120,11 +119,12 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
   return {};
 }
 
-// A survivor is stuck in the kernel; the containment goes on to kill it when the agent ends.
-void UserRun::kill_all() {
+// A survivor is stuck in the kernel, or another user's: a setuid program that has become root. The
+// containment tries again when the agent ends.
+void UserRun::kill_rest() {
   if (const auto killed = containment_.kill_all(loop_.now() + kKillDeadline, own_children());
-      !killed.ok()) {
-    logger_.warning("{}", killed.error().message);
+      !killed.ok() && !std::exchange(has_told_survivors_, true)) {
+    callbacks_.on_survivors(killed.error().message);
   }
 }
 
@@ -193,7 +193,7 @@ void UserRun::tell_end_in_container(Process& process, const process::Exit& clien
 
 void UserRun::stop(std::chrono::milliseconds grace) {
   if (grace.count() == 0) {
-    if (running_ > 0) return kill_all();
+    if (running_ > 0) return kill_rest();
     // Not from inside this call, as it ends the run.
     rest_watches_.clear();
     kill_at_ = loop_.now();
@@ -211,7 +211,7 @@ void UserRun::stop(std::chrono::milliseconds grace) {
 void UserRun::finish() {
   kill_timer_.reset();
   rest_watches_.clear();
-  kill_all();
+  kill_rest();
   for (const auto& process : processes_) {
     process->out_watch.reset();
     process->err_watch.reset();

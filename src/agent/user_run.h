@@ -43,12 +43,14 @@ class UserRun {
     std::function<void(bool is_error, std::string_view line)> on_line;
     // Lines are not in the log, and why.
     std::function<void(const std::string& what)> on_incomplete_log;
+    // Processes of the run could not be killed: which, or why. Called once.
+    std::function<void(const std::string& what)> on_survivors;
     // Called once, from the loop; the run may be destroyed in it.
     std::function<void(const job::ExitReport& report)> on_ended;
   };
 
   // `stop_grace`: for the others when a process fails.
-  UserRun(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
+  UserRun(net::EventLoop& loop, const process::Containment& containment,
           process::Stopping::How stop, std::chrono::milliseconds stop_grace, Callbacks callbacks);
   ~UserRun();
   UserRun(const UserRun&) = delete;
@@ -82,12 +84,11 @@ class UserRun {
   void on_process_ended(Process& process);
   void await_rest();
   void finish();
-  void kill_all();
+  void kill_rest();
   [[nodiscard]] job::Why why_of(const Process& process) const;
   [[nodiscard]] job::ExitReport report() const;
 
   net::EventLoop& loop_;
-  base::Logger& logger_;
   const process::Containment& containment_;
   const std::chrono::milliseconds stop_grace_;
   Callbacks callbacks_;
@@ -100,6 +101,7 @@ class UserRun {
   net::Timer kill_timer_;
   base::Instant kill_at_;
   std::size_t running_ = 0;
+  bool has_told_survivors_ = false;
   const Process* first_failed_ = nullptr;
 };
 

@@ -67,8 +67,9 @@ base::Error survivors_error(const std::vector<pid_t>& survivors) {
     named.push_back(stat ? fmt::format("{} ({}, state {})", pid, stat->name, stat->state)
                          : fmt::format("{}", pid));
   }
-  return base::deadline_exceeded(fmt::format("{} processes survived being killed: {}",
-                                             survivors.size(), fmt::join(named, ", ")));
+  return base::deadline_exceeded(fmt::format("{} {} survived being killed: {}", survivors.size(),
+                                             survivors.size() == 1 ? "process" : "processes",
+                                             fmt::join(named, ", ")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -79,6 +80,26 @@ def test_programs_see_what_they_would_without_gangrun(gangrun, folder, user, lev
     # What the table lists is so: a line that is no longer true goes.
     assert PID_NAMESPACE & NOTICED[user, level] <= different
     assert seen["number of the sibling is another"] is True
+
+
+@pytest.mark.programs
+def test_a_process_that_became_root_outlives_an_ordinary_users_task_and_is_named(gangrun, folder):
+    """Only the agent's own log said it. Where the tests are not root's, neither is the program, and it is killed."""
+    shutil.copy("/usr/bin/setpriv", folder / "rise")
+    (folder / "rise").chmod(0o4755)
+    script = (f"{folder}/rise --reuid 0 --clear-groups sleep 1000 & echo $! > {folder}/pid; "
+              "until grep -qE '^(Uid:.0.0.0.0$|State:.Z)' /proc/$!/status; do :; done")
+    environment = os.environ | {"GANGRUN_HOME": str(folder / "home"), "HOME": str(folder)}
+    done = subprocess.run(as_user("user", [gangrun, "run", "--containment", "subreaper", "--logs", "--", "sh", "-c", script]),
+                          env=environment, capture_output=True, text=True, timeout=60, cwd=folder)
+    pid = int((folder / "pid").read_text())
+    try:
+        assert done.returncode == 0, done.stderr
+        told = f"gangrun: left alive on this host: 1 process survived being killed: {pid} (sleep, state S)"
+        assert (told in done.stdout + done.stderr) == IS_ROOT, done
+    finally:
+        if IS_ROOT:
+            os.kill(pid, signal.SIGKILL)
 
 
 def numbers_in(folder):
