@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <sstream>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -23,6 +24,7 @@ namespace {
 // 200,000 of them.
 constexpr std::size_t kMaxSocketTableBytes = std::size_t{32} << 20U;
 constexpr std::string_view kListen = "0A";
+constexpr std::size_t kMaxUserMap = 65536;
 constexpr std::size_t kMaxEnvironment = std::size_t{8} << 20U;
 
 std::optional<std::uint64_t> number_in(std::string_view text, int base) {
@@ -102,7 +104,22 @@ base::Result<> add_listeners(const std::string& table, std::uint16_t port,
   return {};
 }
 
+// "": it cannot be read.
+std::string own_user_map() {
+  auto text = base::read_file("/proc/self/uid_map", kMaxUserMap);
+  return text.ok() ? *std::move(text) : std::string();
+}
+
 }  // namespace
+
+bool is_known_user(uid_t user, std::string_view user_map) {
+  if (user_map.empty()) return true;
+  std::istringstream lines{std::string(user_map)};
+  for (std::uint64_t inside = 0, outside = 0, count = 0; lines >> inside >> outside >> count;) {
+    if (user >= inside && user - inside < count) return true;
+  }
+  return false;
+}
 
 std::vector<TcpSocket> parse_proc_net_tcp(std::string_view text) {
   std::vector<TcpSocket> sockets;
@@ -136,18 +153,21 @@ base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
 ListenerOwner owner_of(const Listener& listener, int outer_proc) {
   std::vector<std::string> folders = {"/proc"};
   if (outer_proc >= 0) folders.push_back(fmt::format("/proc/self/fd/{}", outer_proc));
+  // The overflow user stands for all that our namespace does not know.
+  const std::string user = is_known_user(listener.user, own_user_map())
+                               ? fmt::format("user {}", listener.user)
+                               : "another user";
   for (const std::string& proc : folders) {
     for (const pid_t pid : all_processes(proc)) {
       const auto inodes = socket_inodes(pid, proc);
       if (std::find(inodes.begin(), inodes.end(), listener.inode) == inodes.end()) continue;
       auto environment = base::read_file(fmt::format("{}/{}/environ", proc, pid), kMaxEnvironment);
-      return {.words = fmt::format("process {} ({}) of user {}", pid, process_name(pid, proc),
-                                   listener.user),
+      return {.words = fmt::format("process {} ({}) of {}", pid, process_name(pid, proc), user),
               .is_inside = outer_proc >= 0 && &proc == &folders.front(),
               .environment = environment.ok() ? *std::move(environment) : std::string()};
     }
   }
-  return {.words = fmt::format("a process of user {}", listener.user)};
+  return {.words = fmt::format("a process of {}", user)};
 }
 
 }  // namespace gangrun::process

@@ -42,10 +42,13 @@ base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
                                                        const std::vector<int>& own_sockets);
 
+// Whether a user namespace with this /proc/PID/uid_map knows the user; "": there is none to know.
+bool is_known_user(uid_t user, std::string_view user_map);
+
 // The process that has it.
 struct ListenerOwner {
-  std::string
-      words{};  // "process 4711 (redis-server) of user 1000", or as much of it as we may see
+  // "process 4711 (redis-server) of user 1000", or as much of it as we may see
+  std::string words{};
   bool is_inside = false;     // of a PID namespace that is ours; false where there is none
   std::string environment{};  // as /proc shows it, each variable with a zero byte; "" if hidden
 };

@@ -157,6 +157,16 @@ TEST(Listeners, WhoIsSeenOutsideOnlyIsFoundThere) {
   std::filesystem::remove_all(folder);
 }
 
+// In a user namespace everybody else was "user 65534".
+TEST(Listeners, AUserThatTheNamespaceDoesNotKnowHasNoNumber) {
+  EXPECT_TRUE(is_known_user(65534, "         0          0 4294967295\n"));
+  EXPECT_TRUE(is_known_user(1000, "      1000       1000          1\n"));
+  EXPECT_FALSE(is_known_user(65534, "      1000       1000          1\n"));
+  EXPECT_TRUE(is_known_user(100, "0 1000 1\n1 100000 65536\n"));
+  EXPECT_FALSE(is_known_user(65537, "0 1000 1\n1 100000 65536\n"));
+  EXPECT_TRUE(is_known_user(42, ""));
+}
+
 TEST(Listeners, AnUnseenListenerIsStillDescribed) {
   EXPECT_EQ(owner_of({.inode = 1, .user = 42}).words, "a process of user 42");
 }
