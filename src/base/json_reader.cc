@@ -1,5 +1,6 @@
 #include "base/json_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -15,11 +16,21 @@ namespace {
 // Objects with more members than that get an index of their keys.
 constexpr std::size_t kFewMembers = 32;
 
+// For people, in place of the library's words. `read_bytes`: with the one that is wrong.
+std::string what_is_wrong(std::string_view text, std::size_t read_bytes) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "it is empty";
+  if (read_bytes > text.size()) return "it ends too early";
+  const std::string_view good = text.substr(0, std::max<std::size_t>(read_bytes, 1) - 1);
+  const auto line = std::count(good.begin(), good.end(), '\n') + 1;
+  const std::size_t column = good.size() - (good.rfind('\n') + 1) + 1;
+  return format("it cannot be read at line {}, column {}", line, column);
+}
+
 // Builds the document while the library tells what comes.
 class Reader final : public nlohmann::json_sax<Json> {
  public:
-  Reader(std::size_t max_values, const LeavesOut& leaves_out)
-      : max_values_(max_values), leaves_out_(leaves_out) {}
+  Reader(std::string_view text, std::size_t max_values, const LeavesOut& leaves_out)
+      : text_(text), max_values_(max_values), leaves_out_(leaves_out) {}
 
   bool null() override { return put(Json()); }
   bool boolean(bool value) override { return put(Json(value)); }
@@ -35,10 +46,9 @@ class Reader final : public nlohmann::json_sax<Json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& key) override;
-  bool parse_error(std::size_t /*place*/, const std::string& /*token*/,
-                   const Json::exception& error) override {
-    error_ = invalid_argument(format("not JSON: {}", error.what()));
-    return false;
+  bool parse_error(std::size_t read_bytes, const std::string& /*token*/,
+                   const Json::exception& /*error*/) override {
+    return refuse(invalid_argument(format("not JSON: {}", what_is_wrong(text_, read_bytes))));
   }
 
   [[nodiscard]] Result<JsonRead> take() {
@@ -110,6 +120,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 
   [[nodiscard]] bool is_left_out() const { return leaves_next_out_; }
 
+  const std::string_view text_;
   const std::size_t max_values_;
   const LeavesOut& leaves_out_;
   Json document_;
@@ -147,7 +158,7 @@ bool Reader::key(std::string& key) {
 
 Result<JsonRead> read_json(std::string_view text, std::size_t max_values,
                            const LeavesOut& leaves_out) {
-  Reader reader(max_values, leaves_out);
+  Reader reader(text, max_values, leaves_out);
   (void)Json::sax_parse(text, &reader);
   return reader.take();
 }

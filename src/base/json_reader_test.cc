@@ -21,12 +21,27 @@ TEST(ReadJson, MakesTheSameAsTheLibrary) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(read->document, Json::parse(text)) << text;
   }
-  for (const std::string text : {"", "{", "[1,]", "{} {}", "1e999", "\"\xff\""}) {
+}
+
+// The library's words were told ("[json.exception.parse_error.101] …").
+TEST(ReadJson, SaysInPlainWordsWhereATextIsWrong) {
+  const std::pair<const char*, const char*> table[] = {
+      {"", "it is empty"},
+      {" \n", "it is empty"},
+      {"{", "it ends too early"},
+      {"{\n \"a\": \"b", "it ends too early"},
+      {"[1,]", "it cannot be read at line 1, column 4"},
+      {"{} {}", "it cannot be read at line 1, column 4"},
+      {"{\n \"a\": 1,\n  b: 2}", "it cannot be read at line 3, column 3"},
+      {"hello", "it cannot be read at line 1, column 1"},
+      {"\"\xff\"", "it cannot be read at line 1, column 2"}};
+  for (const auto& [text, told] : table) {
     const auto read = read_json(text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.error().code, Code::kInvalidArgument);
-    EXPECT_THAT(read.error().message, testing::StartsWith("not JSON: [json.exception."));
+    EXPECT_EQ(read.error().message, format("not JSON: {}", told)) << text;
   }
+  EXPECT_THAT(read("1e999"), testing::StartsWith("not JSON: it cannot be read at line 1, column "));
 }
 
 TEST(ReadJson, OfMembersWithOneNameTheLastOneCounts) {
