@@ -77,24 +77,43 @@ def ip(*words):
 class Hosts:
     """Network namespaces of this machine, and a bridge for each network that joins them with it.
 
-    The network number n ("10.214.7" or "fd21:3779") is that of their interface eth<n>, in which the address of this
-    machine ends in 1 and theirs in 11, 12 and so on. Making them needs the rights of root.
+    Of a block ("10.214" or "fd21") they get a network ("10.214.7" or "fd21:7") that no other run of the tests has. The
+    network number n is that of their interface eth<n>, in which the address of this machine ends in 1 and theirs in 11,
+    12 and so on. Making them needs the rights of root.
     """
 
-    def __init__(self, count, networks):
+    def __init__(self, count, blocks):
         mark = f"{os.getpid() % 100000}"
-        self.networks = networks
-        self.own_address = self.address_in(networks[0], 1)
+        self.blocks = blocks
+        self.networks = []
+        self.bridges = []
         self.names = [f"gt{mark}{letter}" for letter in string.ascii_lowercase[:count]]
-        self.bridges = [f"gtb{number}{mark}" for number in range(len(networks))]
 
     def make(self):
-        for bridge, network in zip(self.bridges, self.networks):
-            ip("link", "add", bridge, "type", "bridge")
+        for block in self.blocks:
+            network, bridge = self.claim(block)
+            self.networks.append(network)
+            self.bridges.append(bridge)
             self.give(self.address_in(network, 1), bridge)
             ip("link", "set", bridge, "up")
         for name in self.names:
             self.add(name)
+
+    @staticmethod
+    def claim(block):
+        """A network of the block that nobody has, and its bridge: the kernel gives a device's name to one only."""
+        for number in range(1, 255):
+            network = f"{block}:{number:x}" if block.startswith("fd") else f"{block}.{number}"
+            bridge = "gtb" + network.replace(":", "-")
+            done = subprocess.run(["ip", "link", "add", bridge, "type", "bridge"], capture_output=True, text=True, timeout=30)
+            if done.returncode == 0:
+                return network, bridge
+            assert "File exists" in done.stderr, done.stderr
+        raise AssertionError(f"all networks of {block} are in use: ip link show type bridge")
+
+    @property
+    def own_address(self):
+        return self.address_in(self.networks[0], 1)
 
     @staticmethod
     def address_in(network, number):
@@ -161,13 +180,12 @@ class Hosts:
 
 @pytest.fixture
 def make_hosts():
-    """make_hosts(count, networks), once a test; what a test that fails has left of them is removed too."""
+    """make_hosts(count, blocks), once a test; what a test that fails has left of them is removed too."""
     made = []
 
-    def make(count=2, networks=None):
+    def make(count=2, blocks=("10.214",)):
         assert not made
-        # Of several runs at once each has its own.
-        made.append(Hosts(count, networks or [f"10.214.{os.getpid() % 256}"]))
+        made.append(Hosts(count, blocks))
         made[0].make()
         return made[0]
 

@@ -332,7 +332,7 @@ def reached_hosts():
     if os.geteuid() != 0 or not pathlib.Path(SSHD).exists():
         yield None
         return
-    hosts = Hosts(HOSTS, [f"10.214.{os.getpid() % 256}"])
+    hosts = Hosts(HOSTS, ["10.214"])
     hosts.make()
     with tempfile.TemporaryDirectory(prefix="storm") as folder:
         sshds = Sshds(hosts, pathlib.Path(folder)).start()

@@ -1,11 +1,10 @@
 """Jobs on hosts that have IPv6 only, or several interfaces: network namespaces of this machine on two bridges."""
 
 import json
-import os
 
 LIMIT_S = 60
-# Two networks: unique local addresses, and IPv4. Of several runs at once each has its own.
-LOCAL, FAST = f"fd21:{4096 + os.getpid() % 4096:x}", f"10.213.{os.getpid() % 256}"
+# Unique local addresses, and IPv4.
+LOCAL, FAST = "fd21", "10.213"
 
 # Every task binds the address that is published for it, and hears from the one before at the next one's.
 RING = r"""
@@ -49,35 +48,38 @@ def ring(run_gangrun, hosts, *flags):
 
 
 def test_hosts_with_ipv6_only(run_gangrun, make_hosts):
-    hosts = make_hosts(networks=[LOCAL])
+    hosts = make_hosts(blocks=[LOCAL])
+    (local,) = hosts.networks
     final, told = ring(run_gangrun, hosts)
-    expected = [f"[{LOCAL}::{11 + index % 2}]" for index in range(4)]
+    expected = [f"[{local}::{11 + index % 2}]" for index in range(4)]
     assert [task["address"].rsplit(":", 1)[0] for task in final["tasks"]] == expected
-    assert {one["from"] for one in told} <= {f"{LOCAL}::11", f"{LOCAL}::12"}
+    assert {one["from"] for one in told} <= {f"{local}::11", f"{local}::12"}
     why = run_gangrun("why", "last").stdout
     for name, number, tasks in zip(hosts.names, (11, 12), ("worker:0, worker:2", "worker:1, worker:3")):
-        assert (f"{tasks} are known by the address [{LOCAL}::{number}], of host {name}, from which it reaches "
-                f"{LOCAL}::1.") in why
+        assert (f"{tasks} are known by the address [{local}::{number}], of host {name}, from which it reaches "
+                f"{local}::1.") in why
 
 
 def test_the_interface_chooses_among_several(run_gangrun, make_hosts):
-    hosts = make_hosts(networks=[FAST, LOCAL])
-    for interface, prefix in (("eth1", f"[{LOCAL}:"), ("eth0", f"{FAST}."), ("fd00::/8", f"[{LOCAL}:"),
-                              (f"{FAST}.0/24", f"{FAST}."), (None, f"{FAST}.")):
+    hosts = make_hosts(blocks=[FAST, LOCAL])
+    fast, local = hosts.networks
+    for interface, prefix in (("eth1", f"[{local}:"), ("eth0", f"{fast}."), ("fd00::/8", f"[{local}:"),
+                              (f"{fast}.0/24", f"{fast}."), (None, f"{fast}.")):
         final, _ = ring(run_gangrun, hosts, *(["--interface", interface] if interface else []))
         assert all(task["address"].startswith(prefix) for task in final["tasks"]), interface
         reason = final["tasks"][0]["address_reason"]
         device = "eth1" if prefix.startswith("[") else "eth0"
         assert reason == f"of host {hosts.names[0]}, " + (
-            f"from which it reaches {FAST}.1" if interface is None
+            f"from which it reaches {fast}.1" if interface is None
             else f"of {device}" + (f", in {interface}" if "/" in interface else ""))
 
 
 def test_an_interface_that_a_host_lacks_is_refused_before_anything_starts(run_gangrun, home, make_hosts):
-    hosts = make_hosts(networks=[FAST])
+    hosts = make_hosts(blocks=[FAST])
+    (fast,) = hosts.networks
     for interface, told in (
             ("eth1", "interface: no interface 'eth1' is up and has an address; allowed: an interface or network of "
-                     f"lo 127.0.0.1, eth0 {FAST}.11, lo ::1"),
+                     f"lo 127.0.0.1, eth0 {fast}.11, lo ::1"),
             ("lo", "its address 127.0.0.1 (of lo, the first of 2: lo 127.0.0.1, lo ::1) is a loopback address; allowed: "
                    "one that the other hosts can reach")):
         done = run_gangrun("run", "--hosts", ",".join(hosts.names), "--interface", interface, "--", "true")

@@ -12,8 +12,8 @@ def make_sshds(make_hosts, tmp_path_factory):
     """make_sshds(count, private=…, before=…), once a test: that many hosts with an sshd each."""
     with contextlib.ExitStack() as stack:
 
-        def make(count=3, networks=None, **options):
-            sshds = Sshds(make_hosts(count, networks), tmp_path_factory.mktemp("s"), **options)
+        def make(count=3, blocks=("10.214",), **options):
+            sshds = Sshds(make_hosts(count, blocks), tmp_path_factory.mktemp("s"), **options)
             stack.callback(sshds.stop)
             return sshds.start()
 

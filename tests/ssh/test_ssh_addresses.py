@@ -1,12 +1,10 @@
 """By which addresses hosts that ssh reaches know each other."""
 
-import os
 
 from test_ssh_start import nothing_left
 
 TELL = 'echo "$MASTER_ADDR $GANGRUN_HOST"'
 BRIDGE = "172.17.0.1"
-IPV6 = f"fd22:{4096 + os.getpid() % 4096:x}"
 
 
 def run_on(run_gangrun, sshds, hosts, *words, folder):
@@ -76,7 +74,7 @@ def test_one_machine_that_is_named_twice_is_no_error(make_sshds, run_gangrun, tm
 
 
 def test_hosts_may_be_ipv6_addresses(make_sshds, run_gangrun, tmp_path):
-    sshds = make_sshds(2, networks=[IPV6])
+    sshds = make_sshds(2, blocks=["fd22"])
     first, second = (sshds.hosts.address(name) for name in sshds.hosts.names)
     done, told = run_on(run_gangrun, sshds, f"[{first}]:2,{second}", "-r", "worker:3", folder=tmp_path)
     assert done.status == 0, done
