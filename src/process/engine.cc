@@ -46,24 +46,36 @@ struct Heard {
   std::size_t bytes = 0;
 };
 
+// False: no more will come.
+bool hear_some(int fd, Heard& heard) {
+  std::array<char, 16384> part{};
+  const ssize_t got = ::read(fd, part.data(), part.size());
+  if (got < 0 && errno == EINTR) return true;
+  if (got <= 0) return false;
+  const auto size = static_cast<std::size_t>(got);
+  heard.bytes += size;
+  heard.beginning.append(part.data(), std::min(size, kMaxAnswerBytes - heard.beginning.size()));
+  return true;
+}
+
 // Until the end of the output, or of the program where something that it has started keeps its
 // output open; until the deadline, or `is_over`.
 Heard hear(int fd, Child& child, base::Instant deadline, const std::function<bool()>& is_over) {
   Heard heard;
-  std::array<char, 16384> part{};
   while (heard.bytes <= kMaxHeardBytes && std::chrono::steady_clock::now() < deadline) {
     const base::Instant look = std::chrono::steady_clock::now() + kLookAgain;
-    if (!wait_readable(fd, std::min(deadline, look))) {
-      const auto ended = child.reap();
-      if ((is_over && is_over()) || (ended.ok() && ended->has_value())) break;
+    if (wait_readable(fd, std::min(deadline, look))) {
+      if (!hear_some(fd, heard)) break;
       continue;
     }
-    const ssize_t got = ::read(fd, part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    const auto size = static_cast<std::size_t>(got);
-    heard.bytes += size;
-    heard.beginning.append(part.data(), std::min(size, kMaxAnswerBytes - heard.beginning.size()));
+    if (is_over && is_over()) break;
+    const auto ended = child.reap();
+    if (!ended.ok() || !ended->has_value()) continue;
+    // Between the two looks it may have written the whole of its answer.
+    const base::Instant now = std::chrono::steady_clock::now();
+    while (heard.bytes <= kMaxHeardBytes && wait_readable(fd, now) && hear_some(fd, heard)) {
+    }
+    break;
   }
   return heard;
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
@@ -135,6 +136,22 @@ TEST_F(Engine, AnAnswerWithoutAnEndIsEnded) {
   ASSERT_FALSE(answer.ok());
   EXPECT_THAT(answer.error().message, HasSubstr("wrote more than 4 MiB"));
   EXPECT_LT(std::chrono::steady_clock::now(), deadline);
+}
+
+// One that answered between the look at its output and the look whether it lives had said nothing,
+// with status 0.
+TEST_F(Engine, AnAnswerThatComesWithTheEndIsHeard) {
+  const std::string slow = program(
+      "docker", fmt::format("until [ -e {0}/asked ]; do sleep 0.01; done; echo here", folder_));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
+  const auto answer = ask({slow}, deadline, [&] {
+    // Its output was silent just now.
+    std::ofstream(folder_ + "/asked").put('x');
+    siginfo_t ended{};
+    return ::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0;
+  });
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->output, "here\n");
 }
 
 TEST_F(Engine, WhoIsStartedByItAndKeepsItsOutputIsNotWaitedFor) {
