@@ -23,29 +23,30 @@ namespace {
 
 constexpr base::seconds kMaxProbe(5);
 
-// Runs `attempt` in a child, which must use system calls only, and gives what it returned; none
-// where it did not return in time.
+// Runs `attempt` in a child, which must use system calls only, and gives what it returned; an error
+// where it cannot be tried, or did not return in time. `what` is attempted.
 template <typename Attempt>
-std::optional<pid_namespace::Failure> try_in_child(const Attempt& attempt) {
-  base::Result<Pipe> answer = make_pipe();
-  if (!answer.ok()) return std::nullopt;
+base::Result<pid_namespace::Failure> try_in_child(const char* what, const Attempt& attempt) {
+  GANGRUN_ASSIGN(Pipe answer, make_pipe());
   const pid_t child = ::fork();
   if (child == 0) {
     const pid_namespace::Failure failure = attempt();
-    ::_exit(::write(answer->write.get(), &failure, sizeof failure) == sizeof failure ? 0 : 1);
+    ::_exit(::write(answer.write.get(), &failure, sizeof failure) == sizeof failure ? 0 : 1);
   }
-  answer->write.reset();
-  if (child < 0) return std::nullopt;
+  if (child < 0) return base::from_errno(errno, fmt::format("cannot try {}", what));
+  answer.write.reset();
   pid_namespace::Failure failure;
   const bool answered =
-      wait_readable(answer->read.get(), std::chrono::steady_clock::now() + kMaxProbe) &&
-      ::read(answer->read.get(), &failure, sizeof failure) == ssize_t{sizeof failure};
+      wait_readable(answer.read.get(), std::chrono::steady_clock::now() + kMaxProbe) &&
+      ::read(answer.read.get(), &failure, sizeof failure) == ssize_t{sizeof failure};
   if (!answered) ::kill(child, SIGKILL);
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
-  if (!answered) return std::nullopt;
-  return failure;
+  if (answered) return failure;
+  return base::deadline_exceeded(fmt::format("the attempt {} did not end in time", what));
 }
+
+Ability impossible(std::string reason) { return {.possible = false, .reason = std::move(reason)}; }
 
 Ability probe_pid_namespace_with(const pid_namespace::IdMaps& maps) {
   const auto attempt = [&maps]() -> pid_namespace::Failure {
@@ -65,10 +66,9 @@ Ability probe_pid_namespace_with(const pid_namespace::IdMaps& maps) {
     ::waitpid(init, nullptr, 0);
     return failure;
   };
-  const auto failure = try_in_child(attempt);
-  if (!failure)
-    return {.possible = false, .reason = "the attempt to make a PID namespace did not end in time"};
-  if (failure->happened()) return {.possible = false, .reason = pid_namespace::words(*failure)};
+  const auto failure = try_in_child("to make a PID namespace", attempt);
+  if (!failure.ok()) return impossible(failure.error().message);
+  if (failure->happened()) return impossible(pid_namespace::words(*failure));
   return {.possible = true, .reason = ""};
 }
 
@@ -87,31 +87,28 @@ Ability probe_cgroup() {
   // Who is about to make groups clears away what is left of those that were killed.
   (void)remove_abandoned_cgroups();
   const auto group = TaskCgroup::create("probe");
-  if (!group.ok()) return {.possible = false, .reason = group.error().message};
+  if (!group.ok()) return impossible(group.error().message);
   const auto attempt = [&group]() -> pid_namespace::Failure {
     const bool joined = ::write(group->procs_fd(), "0", 1) == 1;
     return {pid_namespace::Step::kNone, joined ? 0 : errno};
   };
-  const auto outcome = try_in_child(attempt);
+  const auto outcome = try_in_child("to enter a cgroup", attempt);
   const auto removed = group->remove(std::chrono::steady_clock::now() + kMaxProbe);
-  if (!outcome)
-    return {.possible = false, .reason = "the attempt to enter a cgroup did not end in time"};
+  if (!outcome.ok()) return impossible(outcome.error().message);
   if (outcome->error_number != 0) {
-    return {.possible = false,
-            .reason = fmt::format("cannot enter a cgroup of our own: {}",
-                                  ::strerrordesc_np(outcome->error_number))};
+    return impossible(fmt::format("cannot enter a cgroup of our own: {}",
+                                  ::strerrordesc_np(outcome->error_number)));
   }
-  if (!removed.ok()) return {.possible = false, .reason = removed.error().message};
+  if (!removed.ok()) return impossible(removed.error().message);
   return {.possible = true, .reason = ""};
 }
 
 Ability probe_subreaper() {
   int value = 0;
   if (::prctl(PR_GET_CHILD_SUBREAPER, &value, 0L, 0L, 0L) != 0) {
-    return {.possible = false, .reason = "this kernel has no subreapers"};
+    return impossible("this kernel has no subreapers");
   }
-  if (::access("/proc/self/stat", R_OK) != 0)
-    return {.possible = false, .reason = "/proc is not mounted"};
+  if (::access("/proc/self/stat", R_OK) != 0) return impossible("/proc is not mounted");
   return {.possible = true, .reason = ""};
 }
 

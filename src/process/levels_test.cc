@@ -1,6 +1,7 @@
 #include "process/levels.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +93,18 @@ TEST(Levels, WhatIsNotPossibleHasAReasonAndNothingIsLeftBehind) {
   }
   EXPECT_TRUE(abilities.subreaper.possible);
   EXPECT_THAT(children_of(::getpid()), IsEmpty());
+}
+
+// What could not even be tried was told as an attempt that took too long.
+TEST(Levels, WhatCannotBeTriedIsToldWithItsReason) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Ability ability = probe_level(Level::kPidNamespace);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_FALSE(ability.possible);
+  EXPECT_THAT(ability.reason, HasSubstr("Too many open files"));
 }
 
 TEST(Levels, TheProbeChangesNothingForTheCaller) {
