@@ -135,10 +135,16 @@ void OutputPump::write_shared(std::size_t bytes) {
 }
 
 void OutputPump::write_log(std::string_view text) {
+  const std::string_view whole = text;
   const auto written = append_to_log(text);
+  if (whole.substr(0, whole.size() - text.size()).find('\n') != std::string_view::npos) {
+    is_in_lost_line_ = false;
+  }
   if (written.ok()) return;
-  // What is left of it. A piece of a line counts when its end comes.
-  const auto lost = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  // What is left of it. A line of which a piece is lost counts once, though its end may find room.
+  const bool goes_on = !text.ends_with('\n');
+  const auto lost = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')) +
+                    (goes_on ? 1U : 0U) - (std::exchange(is_in_lost_line_, goes_on) ? 1U : 0U);
   lost_lines_ += lost;
   lost_here_ += lost;
   if (log_error_) return;

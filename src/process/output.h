@@ -94,7 +94,8 @@ class OutputPump {
   base::UniqueFd log_;
   std::optional<base::Error> log_error_;
   std::uint64_t lost_lines_ = 0;
-  std::uint64_t lost_here_ = 0;  // since the log was written last
+  std::uint64_t lost_here_ = 0;   // since the log was written last
+  bool is_in_lost_line_ = false;  // of which a piece is lost, and which is counted
   std::uint64_t bytes_ = 0;
   std::string line_;
   std::size_t left_out_ = 0;

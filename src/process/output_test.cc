@@ -220,6 +220,29 @@ TEST_F(Output, ALogThatIsNoFileIsToldOnceAndThePipeIsReadOn) {
   EXPECT_EQ(target->lost_lines(), 2U);
 }
 
+// The beginning of a line was lost and its end was kept, and nothing said so.
+TEST_F(Output, ALineOfWhichAPieceIsLostIsCounted) {
+  const std::string place = folder + "/later";
+  const auto target = pump(place + "/log");
+  feed(*target, "begin");
+  feed(*target, "ning, ");
+  ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
+  feed(*target, "middle, ");
+  feed(*target, "end\nwhole\n");
+  EXPECT_EQ(target->lost_lines(), 1U);
+  std::ifstream file(place + "/log");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_THAT(text, HasSubstr("1 lines are missing here"));
+  EXPECT_THAT(text, EndsWith("\nmiddle, end\nwhole\n"));
+}
+
+TEST_F(Output, APieceAtTheEndThatIsLostIsCountedOnce) {
+  const auto target = pump(folder + "/none/log");
+  feed(*target, "one\ntwo, ");
+  feed(*target, "still two\nthree");
+  EXPECT_EQ(target->lost_lines(), 3U);
+}
+
 // A file system that fills up in the middle; only root can make one, and for others there is
 // the test above.
 TEST_F(Output, ADiskThatFillsUpKeepsWhatCameBefore) {
