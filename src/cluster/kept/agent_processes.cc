@@ -1,5 +1,7 @@
 #include "cluster/kept/agent_processes.h"
 
+#include <unistd.h>
+
 #include <map>
 
 #include "base/files.h"
@@ -12,12 +14,25 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr std::size_t kMaxCommandLineBytes = std::size_t{16} << 10U;
+constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 10U;
+
+// Everybody may give a process such a name. Of root we do not know whose jobs he looks at.
+bool is_ours(pid_t pid) {
+  if (::geteuid() == 0) return true;
+  const auto status = base::read_file(base::format("/proc/{}/status", pid), kMaxStatusBytes);
+  if (!status.ok()) return false;
+  constexpr std::string_view kUsers = "\nUid:\t";
+  const std::size_t start = status->find(kUsers);
+  if (start == std::string::npos) return false;
+  const std::string_view users = std::string_view(*status).substr(start + kUsers.size());
+  return users.starts_with(base::format("{}\t", ::getuid()));
+}
 
 bool is_of_job(pid_t pid, std::string_view prefix) {
   const auto text = base::read_file(base::format("/proc/{}/cmdline", pid), kMaxCommandLineBytes);
   if (!text.ok()) return false;
   const std::string wanted = base::format("{}--name{}{}", '\0', '\0', prefix);
-  return text->find(wanted) != std::string::npos;
+  return text->find(wanted) != std::string::npos && is_ours(pid);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct AgentProcesses {
   pid_t agent = 0;     // 0: has ended, or has not been forked
 };
 
-// All living agents and guardians of a job on this machine, whoever started them. A child that an
+// All living agents and guardians of a job of this user on this machine, whoever started them, and
+// for root of any user. A child that an
 // agent with a guardian has forked and not yet executed is none of them.
 std::vector<AgentProcesses> agent_processes(std::string_view job_id);
 

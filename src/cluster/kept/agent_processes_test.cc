@@ -64,6 +64,27 @@ TEST(AgentProcesses, AreThoseOfTheJobOnly) {
   EXPECT_TRUE(agent_processes(job).empty());
 }
 
+// Another user's process with the name of an agent kept the job's folder on its host for ever.
+TEST(AgentProcesses, AreOfThisUserOnly) {
+  const std::string job = base::format("job-{}-users", ::getpid());
+  auto others = shell("sleep 60 & wait", agent_name(job, {"worker", 0}));
+  ASSERT_TRUE(others.ok());
+  wait_until([&] { return !agent_processes(job).empty(); });
+  const pid_t looks = ::fork();
+  if (looks == 0) {
+    // Only root becomes another user; who cannot still sees his own.
+    constexpr uid_t kNobody = 65534;
+    const bool is_other = ::setresuid(kNobody, kNobody, kNobody) == 0;
+    ::_exit(agent_processes(job).empty() == is_other ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(looks, &status, 0), looks);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ASSERT_TRUE(others->signal_group(SIGKILL).ok());
+  ASSERT_TRUE(others->wait(soon()).ok());
+}
+
 TEST(AgentProcesses, OfOthersAreThoseOfWhichWeHaveNeitherProcess) {
   // Ours: by its guardian, which we started, and by itself, which lost its guardian.
   const std::vector<AgentProcesses> all{{10, 11}, {0, 20}, {30, 31}, {0, 40}};
