@@ -117,7 +117,8 @@ void remove_old_jobs(const std::string& home) {
   std::size_t ended = 0;
   for (const std::string& id : *ids) {
     const JobPaths paths = paths_of(home, id);
-    if (has_master(paths)) continue;
+    // One whose master has just died is about to have another.
+    if (has_master(paths) || has_supervisor(paths)) continue;
     if (++ended > kMaxEndedJobs && !has_outputs(paths)) remove_folder(paths.folder);
   }
 }

@@ -159,6 +159,25 @@ TEST_F(JobFolderTest, RemovesTheOldestEndedJobsOnly) {
   EXPECT_TRUE(std::filesystem::exists(living->paths().folder));
 }
 
+// Its folder was removed under its tasks when a job began between two of its masters.
+TEST_F(JobFolderTest, KeepsAnOldJobThatHasOnlyItsSupervisor) {
+  JobPaths old;
+  {
+    const auto dies = JobFolder::create(home_, hello(), kNoon - std::chrono::hours(9999));
+    ASSERT_TRUE(dies.ok());
+    old = dies->paths();
+  }
+  const auto supervisor = lock_as_supervisor(old);
+  ASSERT_TRUE(supervisor.ok()) << supervisor.error().message;
+  for (std::size_t i = 0; i < kMaxEndedJobs; ++i) {
+    const auto id = make_job_id("hello", kNoon + std::chrono::seconds(i), 7);
+    ASSERT_TRUE(base::make_folders(paths_of(home_, id).folder, 0700).ok());
+  }
+  ASSERT_FALSE(has_master(old));
+  ASSERT_TRUE(JobFolder::create(home_, hello(), kNoon + std::chrono::hours(1)).ok());
+  EXPECT_TRUE(std::filesystem::exists(old.folder));
+}
+
 TEST_F(JobFolderTest, AHomeThatIsAFileIsOneClearError) {
   const std::string file = home_ + "/file";
   ASSERT_TRUE(base::write_private_file(file, "x").ok());
