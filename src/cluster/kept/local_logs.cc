@@ -191,6 +191,17 @@ void LocalLogs::give_piece(Source& source, std::size_t bytes, std::vector<LogLin
   source.partial.erase(0, bytes);
 }
 
+// Somebody has cut the file: what is there now does not go on with the line that was being read.
+void LocalLogs::begin_again(Source& source, std::vector<LogLine>& lines) {
+  if (!source.partial.empty() || source.goes_on) {
+    lines.push_back({source.task, source.is_error, std::exchange(source.partial, {}),
+                     LineEnd::kNewline, time_of(source)});
+  }
+  source.goes_on = false;
+  source.redraw_at.reset();
+  source.offset = source.line_start = 0;
+}
+
 // Whether there may be more to read.
 Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
                                    std::size_t& bytes) {
@@ -208,7 +219,7 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
   if (::fstat(file->get(), &info) != 0) {
     return base::from_errno(errno, base::format("cannot read {}", source.path));
   }
-  if (info.st_size < source.offset) source.offset = source.line_start = 0;
+  if (info.st_size < source.offset) begin_again(source, lines);
   GANGRUN_ASSIGN(const std::string block,
                  base::read_at(file->get(), source.offset, kLogBlock,
                                base::format("cannot read {}", source.path)));

@@ -66,6 +66,7 @@ class LocalLogs final : public LogReader {
   static std::optional<base::WallTime> time_of(const Source& source);
   void queue(std::size_t index);
   void queue_all();
+  static void begin_again(Source& source, std::vector<LogLine>& lines);
   static void give_piece(Source& source, std::size_t bytes, std::vector<LogLine>& lines);
   void read_notifications();
   std::optional<base::Instant> give_redrawn(base::Instant now, std::vector<LogLine>& lines);

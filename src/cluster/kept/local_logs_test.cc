@@ -109,6 +109,17 @@ TEST_F(LocalLogsTest, ALogThatIsRemovedIsAnErrorAndNotTheEndOfItsLines) {
                                                   "writes is not shown any more"));
 }
 
+// The first new line had the beginning of an old one in front.
+TEST_F(LocalLogsTest, ALogThatIsCutIsReadFromItsBeginning) {
+  append("worker-0.out", "one\ntwo, an");
+  const auto logs = LocalLogs::open(folder_, tasks_, {});
+  ASSERT_TRUE(logs.ok()) << logs.error().message;
+  EXPECT_THAT(next(**logs), ElementsAre("worker:0 one"));
+  std::filesystem::resize_file(folder_ + "/worker-0.out", 0);
+  append("worker-0.out", "three\n");
+  EXPECT_THAT(next(**logs, base::seconds(20)), ElementsAre("worker:0 two, an", "worker:0 three"));
+}
+
 TEST_F(LocalLogsTest, ReadsOnlyWhatIsAskedFor) {
   append("worker-0.out", "a\n");
   append("worker-1.out", "b\n");
