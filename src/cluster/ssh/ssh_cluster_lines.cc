@@ -136,7 +136,7 @@ void SshCluster::on(Host& host, const LogsGoneMessage& message) {
       message.is_folder_gone
           ? base::format("host {}'s folder {} was removed while the job ran", host.name(),
                          host.folder_path)
-          : base::format("logs on host {} were removed while the job ran", host.name());
+          : base::format("logs on host {} were removed or cut while the job ran", host.name());
   if (!tasks.empty()) {
     sentence += base::format("; lines of {} are missing", base::first_and_more(tasks, kMaxNamed));
   }

@@ -74,8 +74,10 @@ bool LogFollower::tell(std::size_t bytes) {
 
 bool LogFollower::is_gone(std::uint32_t agent) const {
   return std::ranges::any_of(files_, [agent](const File& file) {
-    return file.agent == agent && file.offset > 0 && ::access(file.path.c_str(), F_OK) != 0 &&
-           errno == ENOENT;
+    if (file.agent != agent || file.offset == 0) return false;
+    struct stat info {};
+    if (::stat(file.path.c_str(), &info) != 0) return errno == ENOENT;
+    return static_cast<std::uint64_t>(info.st_size) < file.offset;
   });
 }
 

@@ -32,7 +32,7 @@ class LogFollower {
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> sizes(std::uint32_t agent) const;
   // Whether all that the agent's logs have now was told.
   [[nodiscard]] bool is_told(std::uint32_t agent) const;
-  // Whether a log that had bytes has been removed: what is written to it now comes no more.
+  // Whether a log that had bytes has been removed or cut: what is written to it now comes no more.
   [[nodiscard]] bool is_gone(std::uint32_t agent) const;
 
  private:

@@ -94,5 +94,15 @@ TEST_F(LogFollowerTest, ALogThatIsRemovedWhileItIsWrittenIsGone) {
   EXPECT_FALSE(follower_.is_gone(2));
 }
 
+// Likewise; what is written then is not told before it is as long as what was told.
+TEST_F(LogFollowerTest, ALogThatIsCutWhileItIsWrittenIsGone) {
+  follower_.add(1, folder_ + "/w-0.1", 0, 0);
+  append("w-0.1.out", "one\n");
+  EXPECT_TRUE(follower_.tell(100));
+  std::filesystem::resize_file(folder_ + "/w-0.1.out", 0);
+  append("w-0.1.out", "two");
+  EXPECT_TRUE(follower_.is_gone(1));
+}
+
 }  // namespace
 }  // namespace gangrun::node
