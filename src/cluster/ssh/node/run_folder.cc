@@ -110,14 +110,17 @@ bool is_held_by_no_keeper(const std::string& path) {
   return !stat || !stat->alive() || stat->is_ending || stat->start_ticks != holder->start_ticks;
 }
 
+// Over what is there, and cut then: a full disk has room for that.
 base::Result<> name_holder(int fd, const std::string& host) {
   const auto own = process::read_stat(::getpid());
   const std::string text =
       base::format("{} {} {} {}", ::getpid(), own ? own->start_ticks : 0, this_machine(), host);
-  if (::ftruncate(fd, 0) != 0 || ::lseek(fd, 0, SEEK_SET) != 0) {
+  if (::lseek(fd, 0, SEEK_SET) != 0) {
     return base::from_errno(errno, "write the lock of the job's folder");
   }
-  return base::write_all(fd, text, "the lock of the job's folder");
+  GANGRUN_TRY(base::write_all(fd, text, "the lock of the job's folder"));
+  if (::ftruncate(fd, static_cast<off_t>(text.size())) == 0) return {};
+  return base::from_errno(errno, "write the lock of the job's folder");
 }
 
 // Of the folder, the logs in it, and what its keepers write.
@@ -148,30 +151,40 @@ bool is_part_of_agent(std::string_view name) {
   return (is_hash || what == "try") && is_all_of(name.substr(dot + 1), "0123456789");
 }
 
+base::Result<> cannot_be_removed(const std::string& path, const std::error_code& why) {
+  return base::unavailable(base::format("{} cannot be removed: {}", path, why.message()));
+}
+
+base::Result<> remove_all_but_lock(const std::string& path) {
+  base::Result<> removed;
+  std::error_code failed;
+  const fs::directory_iterator entries(path, failed);
+  if (failed == std::errc::no_such_file_or_directory) return {};
+  if (failed) return cannot_be_removed(path, failed);
+  for (const auto& entry : entries) {
+    if (entry.path().filename() == fs::path(kLock).filename()) continue;
+    fs::remove_all(entry.path(), failed);
+    if (failed) removed = cannot_be_removed(entry.path().string(), failed);
+  }
+  return removed;
+}
+
 // The lock goes last: where this is cut short, whoever finds the lock free goes on with it. A
 // process that a task has left may still write there, so it is tried until the deadline, and once
 // after that.
 base::Result<> remove_with_lock(const std::string& path, base::Instant deadline) {
   while (true) {
     const bool is_last = std::chrono::steady_clock::now() > deadline;
-    base::Result<> removed;
-    std::error_code failed;
-    for (const auto& entry : fs::directory_iterator(path, failed)) {
-      if (entry.path().filename() == fs::path(kLock).filename()) continue;
-      std::error_code kept;
-      fs::remove_all(entry.path(), kept);
-      if (kept) {
-        removed = base::unavailable(
-            base::format("{} cannot be removed: {}", entry.path().string(), kept.message()));
-      }
-    }
+    auto removed = remove_all_but_lock(path);
     if (removed.ok()) break;
     if (is_last) return removed;
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
   (void)::unlink((path + kLock).c_str());
-  (void)::rmdir(path.c_str());
-  return {};
+  // With what was written there just now.
+  std::error_code failed;
+  fs::remove_all(path, failed);
+  return failed ? cannot_be_removed(path, failed) : base::Result<>();
 }
 
 // A copy that nothing comes of any more was given up by its client long before.
@@ -217,24 +230,33 @@ base::Result<RunFolder> RunFolder::open(const std::string& base, const std::stri
   if (!is_ours) {
     folder.name_ = base::format("{}-{}", job_id, net::to_hex(net::random_bytes(4)));
     folder.path_ = base::format("{}/jobs/{}", base, folder.name_);
-    GANGRUN_TRY(folder.make());
+    if (auto made = folder.make(host); !made.ok()) {
+      std::error_code ignored;
+      fs::remove_all(folder.path_, ignored);
+      return made.error();
+    }
+  } else {
+    GANGRUN_TRY(name_holder(folder.lock_.get(), host));
   }
-  GANGRUN_TRY(name_holder(folder.lock_.get(), host));
   GANGRUN_TRY(folder.find_socket());
   return folder;
 }
 
-// Nobody else knows its name yet.
-base::Result<> RunFolder::make() {
+// Nobody else knows its name yet. Its lock never names nobody: whose such a folder is, and whether
+// tasks live there, could not be told.
+base::Result<> RunFolder::make(const std::string& host) {
   for (const char* inside : {"", "/logs", "/work"}) {
     GANGRUN_TRY(base::make_folders(path_ + inside, 0700));
   }
   const std::string path = path_ + kLock;
-  lock_ = open_lock(path, O_CREAT);
+  const std::string nameless = path + ".new";
+  lock_ = open_lock(nameless, O_CREAT);
   if (!lock_.valid() || !try_lock(lock_.get())) {
-    return base::from_errno(errno, base::format("lock {}", path));
+    return base::from_errno(errno, base::format("lock {}", nameless));
   }
-  return {};
+  GANGRUN_TRY(name_holder(lock_.get(), host));
+  if (::rename(nameless.c_str(), path.c_str()) == 0) return {};
+  return base::from_errno(errno, base::format("make {}", path));
 }
 
 base::Result<bool> RunFolder::lock(base::Instant deadline) {
@@ -333,6 +355,12 @@ RunFolder::Removal RunFolder::remove_all(const std::string& base, const std::str
     if (folder.name_.substr(0, folder.name_.rfind('-')) != job_id) continue;
     if (!folder.take_back()) {
       removal.left = base::format("{}: the job has not ended there", folder.path_);
+      continue;
+    }
+    if (!holder_of(folder.lock_.get())) {
+      removal.left =
+          base::format("{}: its lock is damaged, so that nobody can tell whether tasks live there",
+                       folder.path_);
       continue;
     }
     // Another host that has the same home is asked for its own.

@@ -86,7 +86,7 @@ class RunFolder {
 
  private:
   RunFolder() = default;
-  base::Result<> make();
+  base::Result<> make(const std::string& host);
   // False: there is none any more.
   base::Result<bool> lock(base::Instant deadline);
   // False: nobody has held it, or another machine.

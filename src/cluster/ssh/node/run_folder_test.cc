@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -101,6 +103,48 @@ TEST_F(RunFolderTest, KeepsItsLockAsLongAsAnythingElseIsInIt) {
   }
   writes = false;
   task.join();
+  EXPECT_TRUE(folder->remove(base::soon()).ok());
+  EXPECT_FALSE(is_there(*folder));
+}
+
+// It stayed for ever: of a lock that names nobody, nobody can tell that it is this machine's.
+TEST_F(RunFolderTest, LeavesNothingWhereItsDiskIsFull) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto ignored = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, ignored);
+  ASSERT_FALSE(folder.ok());
+  EXPECT_TRUE(fs::is_empty(base_ + "/jobs")) << folder.error().message;
+}
+
+TEST_F(RunFolderTest, OneWhoseLockIsDamagedIsTold) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  folder->give_up();
+  fs::resize_file(path(*folder) + "/lock", 3);
+  const auto removal = RunFolder::remove_all(base_, "wine-1", base::soon());
+  EXPECT_EQ(removal.folders, 0U);
+  EXPECT_TRUE(removal.left.starts_with(path(*folder) + ": its lock is damaged")) << removal.left;
+  EXPECT_TRUE(is_there(*folder));
+}
+
+// It was told as removed, and had lost its lock.
+TEST_F(RunFolderTest, OneThatCannotBeReadIsNotRemoved) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  std::ofstream(folder->path() + "/work/model") << "weights";
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto removed = folder->remove(std::chrono::steady_clock::now());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_FALSE(removed.ok());
+  EXPECT_TRUE(fs::exists(folder->path() + "/lock"));
   EXPECT_TRUE(folder->remove(base::soon()).ok());
   EXPECT_FALSE(is_there(*folder));
 }
