@@ -143,6 +143,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   phases_.not_started();
   run_.reset();
   rendezvous_.reset();
+  if (runs_image()) remove_environments(config_);
   job::ExitReport report;
   report.why = {
       .reason = job::Reason::kCouldNotStart, .code = 127, .detail = started.error().message};

@@ -290,6 +290,28 @@ def test_the_port_stays_held_and_is_bound_by_its_number(run_gangrun, engine, tmp
     assert done.stdout.count("listens on the held port") == 2
 
 
+# An engine that passes the check before the job and cannot be started for it.
+GOES_AWAY = """#!/bin/sh
+printf '#!/nothing/here\\n' >"$0.new"
+chmod +x "$0.new"
+mv "$0.new" "$0"
+"""
+
+
+def test_variables_of_a_container_that_did_not_start_do_not_stay(run_gangrun, home, tmp_path):
+    """Secrets among them stayed in the job's folder."""
+    engine = tmp_path / "docker"
+    engine.write_text(GOES_AWAY)
+    engine.chmod(0o755)
+    done = run_gangrun("run", "--image", "busybox", "-r", "worker:1", "-e", "TOKEN=hidden-word", "--", "true", cwd=tmp_path,
+                       env={"GANGRUN_CONTAINER_ENGINE": str(engine)})
+    assert done.status != 0
+    assert "/nothing/here, does not exist" in done.stderr
+    logs = list(home.glob("jobs/*/logs"))
+    assert len(logs) == 1
+    assert [file.name for file in logs[0].iterdir() if "hidden-word" in file.read_text()] == []
+
+
 TRAIN = """
 import json, os
 import tensorflow as tf
