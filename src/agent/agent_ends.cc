@@ -75,7 +75,7 @@ void Agent::after_result_part() {
     return;
   }
   upload_limit_.reset();
-  if (!upload_->trouble().empty()) lose_result(upload_->trouble());
+  if (const std::string trouble = upload_->trouble(); !trouble.empty()) lose_result(trouble);
   upload_.reset();
   base::remove_if_there(result_path_);
   keep_outputs();
@@ -119,6 +119,7 @@ void Agent::limit_run(std::chrono::milliseconds grace) {
 
 // The run's end counts as what it is.
 void Agent::lose_result(std::string_view why) {
+  upload_.reset();
   tell_in_log(base::format("gangrun: the result was not kept: {}", why));
 }
 
@@ -129,12 +130,12 @@ void Agent::tell_in_log(const std::string& line) {
   const auto written =
       file.ok() ? base::write_all(file->get(), line + "\n", path) : base::Result<>(file.error());
   if (!written.ok()) logger_.warning("{}: {}", line, written.error().message);
-  session_->log(registry::Stream::kErr, line);
+  if (session_) session_->log(registry::Stream::kErr, line);
 }
 
 void Agent::tell_end() {
-  upload_.reset();
   upload_limit_.reset();
+  if (upload_) lose_result("the task was ended while it was sent");
   if (std::exchange(are_outputs_on_way_, false)) {
     outputs_limit_.reset();
     outputs_.cut_short();

@@ -221,6 +221,29 @@ TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
   EXPECT_EQ(exit_status(), 0);
 }
 
+// It was missing without a word.
+TEST_F(AgentTest, AResultThatIsGivenUpWithTheAgentIsTold) {
+  begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");
+  start_run();
+  wait_for<registry::ResultPart>();
+  EXPECT_TRUE(server_->send_end(kWorker, milliseconds(0)));
+  EXPECT_TRUE(wait_for<job::Exited>().report.success);
+  EXPECT_THAT(lines(),
+              Contains("gangrun: the result was not kept: the task was ended while it was sent"));
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, AResultThatIsGivenUpWithItsPlaceStandsInTheLog) {
+  config_.place_tells_end = true;
+  begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");
+  start_run();
+  wait_for<registry::ResultPart>();
+  ASSERT_EQ(::kill(agent_pid_, SIGTERM), 0);
+  EXPECT_EQ(exit_status(), 128 + SIGTERM);
+  EXPECT_THAT(*base::read_file(config_.log_prefix + ".err", 1000),
+              HasSubstr("the result was not kept: the task was ended"));
+}
+
 TEST_F(AgentTest, OutputsAreCutShortWhenTheTimeToStopIsOver) {
   keep_outputs_for_ever();
   begin("exit 0");
