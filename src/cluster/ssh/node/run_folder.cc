@@ -49,6 +49,8 @@ constexpr const char* kLock = "/lock";
 // In a folder that stays until it is removed, and in one that stays for a day.
 constexpr const char* kKeptMark = "/kept";
 constexpr const char* kLeftMark = "/left";
+// In one that is being removed: a part of it may be gone, so no keeper takes it.
+constexpr const char* kGoingMark = "/going";
 
 // What is written into the lock: "PID TICKS MACHINE HOST", the host as its user calls it.
 struct Holder {
@@ -151,6 +153,11 @@ bool is_part_of_agent(std::string_view name) {
   return (is_hash || what == "try") && is_all_of(name.substr(dot + 1), "0123456789");
 }
 
+bool is_going(const std::string& path) {
+  std::error_code failed;
+  return fs::exists(path + kGoingMark, failed);
+}
+
 base::Result<> cannot_be_removed(const std::string& path, const std::error_code& why) {
   return base::unavailable(base::format("{} cannot be removed: {}", path, why.message()));
 }
@@ -162,7 +169,8 @@ base::Result<> remove_all_but_lock(const std::string& path) {
   if (failed == std::errc::no_such_file_or_directory) return {};
   if (failed) return cannot_be_removed(path, failed);
   for (const auto& entry : entries) {
-    if (entry.path().filename() == fs::path(kLock).filename()) continue;
+    const fs::path name = entry.path().filename();
+    if (name == fs::path(kLock).filename() || name == fs::path(kGoingMark).filename()) continue;
     fs::remove_all(entry.path(), failed);
     if (failed) removed = cannot_be_removed(entry.path().string(), failed);
   }
@@ -275,6 +283,11 @@ base::Result<bool> RunFolder::lock(base::Instant deadline) {
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
   if (!is_at(path, lock_.get())) return false;
+  if (is_going(path_)) {
+    // Whoever was killed while he removed it has caretakers, who go on.
+    lock_.reset();
+    return false;
+  }
   (void)::unlink((path_ + kLeftMark).c_str());
   return true;
 }
@@ -322,6 +335,8 @@ base::Result<> RunFolder::remove(base::Instant deadline) {
     // Nobody tells the end of processes that are not ours.
     (void)process::wait_any_readable({}, now + kLookAgain);
   }
+  // Where there is no room for it, it is removed all the same.
+  (void)base::write_file_atomically(path_ + kGoingMark, "", 0600);
   std::error_code ignored;
   if (!socket_folder_.empty()) fs::remove_all(socket_folder_, ignored);
   return remove_with_lock(path_, deadline);
@@ -384,7 +399,9 @@ base::Result<std::optional<RunFolder>> RunFolder::open_kept(const std::string& b
   folder.name_ = name;
   folder.path_ = base::format("{}/jobs/{}", base, name);
   std::error_code failed;
-  if (!fs::exists(folder.path_ + kLock, failed)) return std::optional<RunFolder>();
+  if (!fs::exists(folder.path_ + kLock, failed) || is_going(folder.path_)) {
+    return std::optional<RunFolder>();
+  }
   if (!folder.take_back()) {
     return base::unavailable(base::format(
         "{}: the job has not ended there, or another command brings its files", folder.path_));
@@ -424,7 +441,7 @@ std::optional<RunFolder> RunFolder::take(const std::string& path) {
 RunFolder::State RunFolder::state_of(const std::string& path) {
   std::error_code failed;
   for (const char* mark : {kKeptMark, kLeftMark}) {
-    if (fs::exists(path + mark, failed)) return State::kNotOurs;
+    if (!is_going(path) && fs::exists(path + mark, failed)) return State::kNotOurs;
   }
   auto folder = take(path);
   if (!folder) return is_held_by_no_keeper(path) ? State::kBusy : State::kNotOurs;
@@ -439,7 +456,7 @@ RunFolder::State RunFolder::end_abandoned(const std::string& path) {
   if (state != State::kAbandoned) return state;
   auto folder = take(path);
   if (!folder) return State::kBusy;
-  if (WorkFolder(path).has_new()) {
+  if (!is_going(path) && WorkFolder(path).has_new()) {
     folder->leave();
   } else {
     (void)folder->remove(std::chrono::steady_clock::now());

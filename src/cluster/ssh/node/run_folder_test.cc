@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -132,11 +134,42 @@ TEST_F(RunFolderTest, OneWhoseLockIsDamagedIsTold) {
   EXPECT_TRUE(is_there(*folder));
 }
 
+// A client that came back was refused, as the folder of the agents' socket was gone; or its tasks
+// missed their files.
+TEST_F(RunFolderTest, OneWhoseKeeperWasKilledWhileItRemovedItIsNotTakenAndGoes) {
+  auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
+  ASSERT_TRUE(folder.ok());
+  const std::string stuck = folder->path() + "/logs/stuck";
+  ASSERT_TRUE(fs::create_directory(stuck));
+  // Something that cannot be removed, also not by root.
+  const bool is_mounted = ::mount("gangrun-test", stuck.c_str(), "tmpfs", 0, "size=64k") == 0;
+  if (!is_mounted) {
+    std::ofstream(stuck + "/file").put('x');
+    ASSERT_EQ(::chmod(stuck.c_str(), 0500), 0);
+  }
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    (void)folder->remove(base::soon());
+    ::_exit(0);
+  }
+  while (fs::exists(folder->path() + "/work")) std::this_thread::yield();
+  ::kill(keeper, SIGKILL);
+  ::waitpid(keeper, nullptr, 0);
+  ASSERT_EQ(is_mounted ? ::umount(stuck.c_str()) : ::chmod(stuck.c_str(), 0700), 0);
+  folder->give_up();
+  auto next = RunFolder::open(base_, "wine-1", "gpu1", folder->name(), base::soon());
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  EXPECT_NE(next->name(), folder->name());
+  EXPECT_EQ(RunFolder::end_abandoned(path(*folder)), RunFolder::State::kAbandoned);
+  EXPECT_FALSE(is_there(*folder));
+  EXPECT_TRUE(is_there(*next));
+}
+
 // It was told as removed, and had lost its lock.
 TEST_F(RunFolderTest, OneThatCannotBeReadIsNotRemoved) {
   auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
   ASSERT_TRUE(folder.ok());
-  std::ofstream(folder->path() + "/work/model") << "weights";
+  std::ofstream(folder->path() + "/work" + "/model") << "weights";
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
