@@ -6,6 +6,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import struct
@@ -155,6 +156,34 @@ def ended(agent, why=None, out_size=0, error_size=0):
     return message("ended", agent=agent, why=why or WHY, out_size=out_size, error_size=error_size)
 
 
+def agents_say(offset, words):
+    return frame("L", struct.pack(">IBQ", 0, 0, offset) + words)
+
+
+def another_folder():
+    """Its link breaks. At the second login the folder of the first one is gone, and what agents say begins anew; and the
+    client's user has saved another train.py meanwhile."""
+    known = pathlib.Path(os.environ["XDG_CACHE_HOME"]) / "known"
+    is_first = not known.exists()
+    known.mkdir(parents=True, exist_ok=True)
+    script = pathlib.Path("train.py")
+    if not is_first and script.exists():
+        script.write_text("print('saved anew, and longer than before')\n")
+
+    def inject(kind, content):
+        told = json.loads(content) if kind == "M" else {"op": ""}
+        if told["op"] == "hello":
+            return [frame("M", json.dumps(told | {"shares_folder": False}).encode())]
+        if told["op"] != "begun":
+            return [frame(kind, content)]
+        if is_first:
+            write(frame(kind, content) + agents_say(0, b"in the first folder, at length\n"))
+            os._exit(1)
+        return [frame("M", json.dumps(told | {"run_folder": told["run_folder"] + "2"}).encode()), agents_say(0, b"in the second\n")]
+
+    Keeper(inject)
+
+
 ROGUES = {
     # Before the marker, or instead of it.
     "ends at once": lambda: sys.exit(0),
@@ -225,6 +254,7 @@ ROGUES = {
     "keeper: floods with logs": after("allocated", *[frame("L", struct.pack(">IBQ", 0, 0, 64 * 1024 * n) + EVIL.encode() * 500)
                                                      for n in range(200)]),
     "keeper: writes without end": changed("allocated", lambda told: [frame("M", json.dumps(told).encode()), WithoutEnd()]),
+    "keeper: another folder": another_folder,
     "keeper: a folder with words": with_members("hello", folder=f"/tmp/a\r{EVIL}"),
     "keeper: outputs with words": with_members("brought", left=[f"a\r{EVIL}"], left_files=1, left_bytes=1, missing=[f"b\r{EVIL}"],
                                                odd=[[f"c\r{EVIL}", EVIL]], odd_files=1, failure=f"d\r{EVIL}"),

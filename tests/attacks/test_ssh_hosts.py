@@ -23,10 +23,10 @@ def run_at_rogue(gangrun, home, tmp_path):
     (programs / "ssh").chmod(0o755)
     (tmp_path / "work").mkdir()
 
-    def run(name, *words):
+    def run(name, *words, command=("true",)):
         environment = os.environ | {"GANGRUN_HOME": str(home), "ROGUE": name, "PATH": f"{programs}:{os.environ['PATH']}",
                                     "XDG_CACHE_HOME": str(tmp_path / "cache")}
-        return usage_of(gangrun, "run", "--on", "ssh", "--hosts", "rogue:1", "-r", "worker:1", *words, "--", "true",
+        return usage_of(gangrun, "run", "--on", "ssh", "--hosts", "rogue:1", "-r", "worker:1", *words, "--", *command,
                         cwd=tmp_path / "work", env=environment)
 
     yield run
@@ -62,6 +62,31 @@ def test_a_host_that_writes_without_end_leaves_room_on_the_disk(run_at_rogue, sm
     assert "more lines of the tasks on host rogue wait there until there is room" in told, told
     log = "".join(path.read_text() for path in small_home.glob("jobs/*/master.log"))
     assert "host rogue sends more of its logs than it may" in log, log[-3000:]
+
+
+def test_what_agents_say_is_kept_up_to_a_limit_and_that_is_said(run_at_rogue, home):
+    run_at_rogue("keeper: floods with logs")
+    (log,) = home.glob("jobs/*/master.log")
+    assert log.read_text().count("of what its agents say of themselves only the first 2 MiB are kept") == 1
+    assert log.stat().st_size < 5 << 20
+
+
+def test_what_agents_say_in_another_folder_is_not_taken_for_the_same(run_at_rogue, home):
+    """It was left out up to the length of what had come from the folder that is gone."""
+    run_at_rogue("keeper: another folder")
+    (log,) = home.glob("jobs/*/master.log")
+    assert "in the first folder, at length" in log.read_text()
+    assert "in the second" in log.read_text()
+
+
+def test_a_file_that_was_saved_anew_comes_whole_to_a_host_that_lost_its_folder(run_at_rogue, tmp_path):
+    """The host got as many bytes of a longer one as the old one had."""
+    (tmp_path / "work/train.py").write_text("print('old')\n")
+    (tmp_path / "work/job.yaml").write_text("outputs: []\nfiles: [train.py]\ntasks: {worker: 1}\n")
+    status, said, _ = run_at_rogue("keeper: another folder", "job.yaml", command=["python3", "train.py"])
+    assert status == 0, said
+    assert "worker:0 | saved anew, and longer than before" in said
+    assert said.count("train.py has changed since the job began: host rogue gets it as it is now") == 1, said
 
 
 def test_what_it_knows_opens_nothing_of_another_job(run_at_rogue, victim):

@@ -27,19 +27,19 @@ namespace gangrun::cluster {
 // A file of this machine that the hosts are to have.
 struct HostFile {
   std::string path;
-  std::string name;  // in the working folder
-  std::uint64_t size = 0;
+  std::string name;        // in the working folder
+  std::uint64_t size = 0;  // when the job was made
   bool is_executable = false;
   bool is_folder = false;  // without what is in it
 };
+
+// The most that a host brings of what no `outputs` names, where the job does not say.
+inline constexpr std::int64_t kDefaultOutputsMib = 256;
 
 // Tasks on hosts that ssh reaches. Each host has a keeper (node/keeper.h), which starts its agents
 // and carries their connections to the master's socket, and their logs. A link that breaks is
 // opened again; only when the lease of a host's agents must be over are they told as lost with it.
 // Destroying it ends what the hosts have of the job, and waits for it.
-// The most that a host brings of what no `outputs` names, where the job does not say.
-inline constexpr std::int64_t kDefaultOutputsMib = 256;
-
 class SshCluster final : public Cluster {
  public:
   struct Options {
@@ -152,6 +152,7 @@ class SshCluster final : public Cluster {
   void await_return(Host& host);
   void lose_folder(Host& host);
   void send_files(Host& host);
+  base::Result<> open_file(Host& host, const HostFile& file);
   void ready(Host& host);
   [[nodiscard]] static net::ChosenAddress address_of(const Host& host);
   [[nodiscard]] std::string log_path(const job::TaskId& task, bool is_error) const;
@@ -183,6 +184,7 @@ class SshCluster final : public Cluster {
   bool has_addresses_ = false;
   bool released_;                                // what is not adopted by now, need not go on
   std::string waits_for_;                        // what was last told
+  std::set<std::string> changed_files_;          // of which that was told
   std::set<std::string> broken_logs_;            // that could not be written
   std::map<std::string, base::LogTimes> times_;  // by the logs that are written here
   bool is_ended_ = false;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,10 +29,10 @@ constexpr std::chrono::milliseconds kHurrySilence(600);
 // What comes back to a keeper with adopt, and is journalled.
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 constexpr std::size_t kMaxFolderName = 200;
-// While so much waits to be sent, no more of a file is read.
 // A keeper that has answered before, and says nothing for so many pings while ssh lives, is gone.
 // ssh itself gives a host that is silent up before that.
 constexpr int kMaxSilentPings = 5;
+// While so much waits to be sent, no more of a file is read.
 constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
 
 }  // namespace
@@ -301,6 +302,9 @@ void SshCluster::on(Host& host, const BegunMessage& message) {
 // What another folder had is gone: files, and lines that had not come.
 void SshCluster::lose_folder(Host& host) {
   host.has_files = false;
+  host.agent_log_seen = 0;
+  host.agent_log_part.clear();
+  host.is_agent_log_full = false;
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state != Agent::State::kRuns) continue;
     emit(Remark{base::format(
@@ -308,6 +312,21 @@ void SshCluster::lose_folder(Host& host) {
         "there has been removed meanwhile",
         job::to_string(agent->task), host.name())});
   }
+}
+
+// Somebody may have saved it anew since the job began: it is copied as it is now, and whole.
+base::Result<> SshCluster::open_file(Host& host, const HostFile& file) {
+  GANGRUN_ASSIGN(host.file, base::open_file(file.path, O_RDONLY));
+  struct stat info {};
+  if (::fstat(host.file.get(), &info) != 0) {
+    return base::from_errno(errno, base::format("read {}", file.path));
+  }
+  host.file_left = static_cast<std::uint64_t>(info.st_size);
+  if (host.file_left != file.size && changed_files_.insert(file.path).second) {
+    emit(Remark{base::format("{} has changed since the job began: host {} gets it as it is now",
+                             file.path, host.name())});
+  }
+  return {};
 }
 
 void SshCluster::send_files(Host& host) {
@@ -323,13 +342,11 @@ void SshCluster::send_files(Host& host) {
         host.link->send(MessageFrame{to_json(FileMessage{.name = next.name, .is_folder = true})});
         continue;
       }
-      host.file.reset(::open(next.path.c_str(), O_RDONLY | O_CLOEXEC));
-      if (!host.file.valid()) {
-        return emit(Gone{base::from_errno(errno, base::format("open {}", next.path)).message});
+      if (const auto opened = open_file(host, next); !opened.ok()) {
+        return emit(Gone{opened.error().message});
       }
-      host.file_left = next.size;
-      host.link->send(MessageFrame{to_json(
-          FileMessage{.name = next.name, .size = next.size, .is_executable = next.is_executable})});
+      host.link->send(MessageFrame{to_json(FileMessage{
+          .name = next.name, .size = host.file_left, .is_executable = next.is_executable})});
     }
     if (host.file_left == 0) {
       host.file.reset();

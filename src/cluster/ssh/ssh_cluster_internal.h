@@ -67,6 +67,7 @@ struct SshCluster::Host {
   std::uint64_t file_left = 0;
   std::uint64_t agent_log_seen = 0;
   std::string agent_log_part;  // what has come of its last line
+  bool is_agent_log_full = false;
   std::string waits_for;
   int waits_told = 0;      // on this connection
   int pings = 0;           // on this connection, that were not answered

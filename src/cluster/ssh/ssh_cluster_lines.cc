@@ -81,6 +81,10 @@ bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
   std::string path = options_.master_log;
   if (frame.agent == 0) {
     const std::uint64_t end = std::min(frame.offset, kMaxAgentLog) + frame.content.size();
+    if (end > kMaxAgentLog && !std::exchange(host.is_agent_log_full, true)) {
+      logger_.warning("host {}: of what its agents say of themselves only the first {} are kept",
+                      host.name(), base::size_text(kMaxAgentLog));
+    }
     if (end <= host.agent_log_seen || end > kMaxAgentLog) return false;
     // Another keeper begins anew.
     const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
