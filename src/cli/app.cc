@@ -12,6 +12,7 @@
 #include "client/misplaced_roles.h"
 #include "client/place.h"
 #include "host/processes.h"
+#include "job/choice.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -98,6 +99,17 @@ std::vector<std::string> bare_words(const CLI::App& app, const CLI::App& command
   return words;
 }
 
+// Flags are called as keys are.
+std::optional<std::string> meant_word(const std::string& word,
+                                      const std::vector<std::string>& known) {
+  constexpr std::string_view kDashes = "--";
+  if (!word.starts_with(kDashes)) return base::nearest(word, known);
+  std::vector<std::string> names;
+  for (const std::string& flag : known) names.push_back(flag.substr(kDashes.size()));
+  const auto meant = job::meant_name(word.substr(kDashes.size()), names);
+  return meant ? std::optional(std::string(kDashes) + *meant) : std::nullopt;
+}
+
 // What a word that nobody understood may have meant.
 std::string explain_extra(const CLI::App& app, const std::string& word) {
   const CLI::App* command = chosen_command(app);
@@ -121,7 +133,7 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
       if (name == other) return sentence + base::format("; did you mean {}?", ours);
     }
   }
-  if (const auto meant = base::nearest(name, known)) {
+  if (const auto meant = meant_word(name, known)) {
     return sentence + base::format("; did you mean {}?", *meant);
   }
   if (command != nullptr && command->get_name() == kCommandWithWords && word.front() != '-') {

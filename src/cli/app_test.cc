@@ -80,6 +80,17 @@ TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
   }
 }
 
+TEST(CommandLine, FlagsAreCalledAsKeysAre) {
+  for (const auto& [flag, meant] : std::map<std::string, std::string>{
+           {"--cpus", "--vcores"}, {"--mem=1", "--memory"}, {"--backend", "--on"}}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line({"run", flag, "2", "true"}, test.context()),
+              client::ExitStatus::kBadInput);
+    EXPECT_EQ(test.err(), base::format("gangrun: unknown flag '{}'; did you mean {}?\n",
+                                       flag.substr(0, flag.find('=')), meant));
+  }
+}
+
 TEST(CommandLine, NamesOfOtherProgramsAreToldOurs) {
   for (const auto& [word, meant] : std::map<std::string, std::string>{{"list", "ps"},
                                                                       {"jobs", "ps"},

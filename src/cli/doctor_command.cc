@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "client/checks_view.h"
 #include "client/place.h"
+#include "job/choice.h"
 #include "job/spec.h"
 
 namespace gangrun::cli {
@@ -46,8 +47,7 @@ client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
   const std::string on = flags.on.value_or(known.front());
   const client::Place* place = context.places.find(on);
   if (place == nullptr || place->examined().empty()) {
-    return refuse(
-        base::format("--on: {} is not a known place; allowed: {}", on, base::join(known, ", ")));
+    return refuse(base::format("--on: {}", job::not_one_of(on, "a known place", known).message));
   }
   const auto add = [&](const std::function<bool(const client::Place&)>& is_examined_so) {
     return base::format("add --on {}", base::join(context.places.names(is_examined_so), " or "));

@@ -8,6 +8,7 @@
 #include "cluster/kept/job_folder.h"
 #include "cluster/kept/local_site.h"
 #include "host/processes.h"
+#include "job/choice.h"
 
 namespace gangrun::client {
 
@@ -42,8 +43,9 @@ base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
   if (!place) return home_site(context);
   const Place* found = context.places.find(*place);
   if (found != nullptr && found->lists_jobs()) return found->site(context);
-  return base::invalid_argument(base::format("--on: {} is not a known place; allowed: {}", *place,
-                                             base::join(context.places.names_with_jobs(), ", ")));
+  const auto known = context.places.names_with_jobs();
+  return base::invalid_argument(
+      base::format("--on: {}", job::not_one_of(*place, "a known place", known).message));
 }
 
 std::string places_with_jobs(const Places& places) {

@@ -39,20 +39,30 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"backend", "on"},
 };
 
-std::optional<std::string> meant_by(std::string_view text,
-                                    const std::vector<std::string>& allowed) {
-  for (const auto& [other, ours] : kOtherNames) {
-    const bool is_here = std::find(allowed.begin(), allowed.end(), ours) != allowed.end();
-    if (text == other && is_here) return std::string(ours);
-  }
-  return base::nearest(text, allowed);
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
 
+std::optional<std::string> same_name(std::string_view text,
+                                     const std::vector<std::string>& allowed) {
+  if (contains(allowed, text)) return std::string(text);
+  for (const auto& [other, ours] : kOtherNames) {
+    if (text == other && contains(allowed, ours)) return std::string(ours);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> meant_name(std::string_view text,
+                                      const std::vector<std::string>& allowed) {
+  auto same = same_name(text, allowed);
+  return same ? same : base::nearest(text, allowed);
+}
+
 base::Error not_one_of(std::string_view text, std::string_view what,
                        const std::vector<std::string>& allowed) {
-  const auto meant = meant_by(text, allowed);
+  const auto meant = meant_name(text, allowed);
   return base::invalid_argument(base::format(
       "{} is not {}{} allowed: {}", in_quotes(text), what,
       meant ? base::format("; did you mean '{}'?", *meant) : ";", base::join(allowed, ", ")));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,14 @@
 #include "base/result.h"
 
 namespace gangrun::job {
+
+// The one of `allowed` that is `text`, or is what other programs of this kind call so: "vcores" for
+// "cpus".
+std::optional<std::string> same_name(std::string_view text,
+                                     const std::vector<std::string>& allowed);
+// Else the nearest by its letters.
+std::optional<std::string> meant_name(std::string_view text,
+                                      const std::vector<std::string>& allowed);
 
 // "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, …"
 base::Error not_one_of(std::string_view text, std::string_view what,

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/choice.h"
 #include "job/job_fields.h"
 #include "job/spec_field.h"
+#include "job/task_fields.h"
+#include "job/units.h"
 #include "job/yaml_tree.h"
 #include "job/yaml_value.h"
 
@@ -28,6 +33,32 @@ base::Result<> read_section(const Field& field, const Section& section, JobSpec&
   return read_fields(field, section.fields, spec);
 }
 
+// Where a file has such a key, for whoever wrote it at the top: {"tasks.TYPE.memory"}.
+std::vector<std::string> other_paths_of(std::string_view key, const SectionList& sections) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> maps{
+      {"tasks.TYPE", keys_of(task_fields())}, {"timeouts", keys_of(timeouts_fields())}};
+  for (const Section* section : sections) {
+    maps.emplace_back(section->key, keys_of(section->fields));
+  }
+  std::vector<std::string> paths;
+  for (const auto& [path, keys] : maps) {
+    if (const auto ours = same_name(key, keys)) paths.push_back(base::format("{}.{}", path, *ours));
+  }
+  return paths;
+}
+
+base::Result<> check_top_keys(const Field& field, const std::vector<std::string>& keys,
+                              const SectionList& sections) {
+  for (const YamlNode::Key& key : field.node.keys) {
+    if (std::ranges::find(keys, key.name) != keys.end()) continue;
+    const std::vector<std::string> paths = other_paths_of(key.name, sections);
+    if (paths.empty()) continue;
+    return field.error_at(key.mark, base::format("{} is not a key of a job; did you mean {}?",
+                                                 in_quotes(key.name), base::join(paths, " or ")));
+  }
+  return {};
+}
+
 base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source,
                                 const SectionList& sections, bool carries_others) {
   JobDraft draft;
@@ -41,6 +72,7 @@ base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source,
   if (carries_others) {
     for (std::string& key : other_maps(root, keys)) keys.push_back(std::move(key));
   }
+  GANGRUN_TRY(check_top_keys(field, keys, sections));
   GANGRUN_TRY(read_keys(field, keys, [&](std::size_t i, const Field& child) -> base::Result<> {
     if (i < rows.size()) return read_row(child, rows[i], draft.spec);
     if (const std::size_t at = i - rows.size(); at < sections.size()) {
