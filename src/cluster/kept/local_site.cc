@@ -58,6 +58,13 @@ void remove_leftovers(const JobPaths& paths) {
   for (const std::string& path : left) (void)::unlink(path.c_str());
 }
 
+// It starts the next master, and has not: it may be stopped, or the machine is busy. The job's
+// tasks may live.
+base::Error silent_supervisor(const JobPaths& paths) {
+  return base::unavailable(base::format("the supervisor of {} starts no master within {}",
+                                        id_of(paths), base::to_words(kAnswerTimeout)));
+}
+
 // Whoever was to start it was killed before.
 job::JobStatus never_started(job::JobStatus status) {
   status.state = job::JobState::kFailed;
@@ -216,6 +223,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
   if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
   if (job::is_final(last.state)) return last;
+  if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths);
   if (!had_begun) return never_started(std::move(last));
   auto settled =
       journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());
@@ -277,6 +285,7 @@ Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& 
   if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
     // Of one that cannot be read nobody can tell that.
     GANGRUN_TRY(stored_spec(paths));
+    if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths);
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has ended already", id_of(paths))};
   }

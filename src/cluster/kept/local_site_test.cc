@@ -105,6 +105,39 @@ TEST_F(LocalSiteTest, AJobWhoseSubmissionWasKilledWasNeverStarted) {
   EXPECT_NE(::access(paths.launch().c_str(), F_OK), 0);
 }
 
+// A clock on which limits are over at once, and waits in real time take none.
+class HastyClock final : public base::Clock {
+ public:
+  [[nodiscard]] base::Instant now() const override { return at_ += base::seconds(1); }
+  [[nodiscard]] base::WallTime wall_now() const override { return base::SystemClock().wall_now(); }
+
+ private:
+  mutable base::Instant at_ = base::SystemClock().now() - base::seconds(3600);
+};
+
+// It was told as lost, or as one that had ended, though its tasks ran.
+TEST_F(LocalSiteTest, AJobWhoseSupervisorIsStoppedMayBeAlive) {
+  write_journal(job::JobState::kRunning, false);
+  const JobPaths paths = folder_->paths();
+  folder_.reset();
+  ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
+  const auto supervisor = lock_as_supervisor(paths);
+  ASSERT_TRUE(supervisor.ok());
+  const HastyClock hasty;
+  LocalSite site(home_, hasty, never_, beside_us_);
+  const auto status = site.status("last");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, base::Code::kUnavailable);
+  EXPECT_NE(status.error().message.find("starts no master within 5.0 s"), std::string::npos)
+      << status.error().message;
+  EXPECT_EQ(site.stop("last", false, "a test").error().code, base::Code::kUnavailable);
+  const auto jobs = site.list();
+  ASSERT_TRUE(jobs.ok());
+  ASSERT_EQ(jobs->size(), 1U);
+  EXPECT_EQ(jobs->front().status.state, job::JobState::kRunning);
+  EXPECT_EQ(jobs->front().status.notes, std::vector<std::string>{status.error().message});
+}
+
 // It was told as one that was never started, or as lost.
 TEST_F(LocalSiteTest, AJobThatHasRunAndHasNoJournalIsUnreadable) {
   const JobPaths paths = folder_->paths();
