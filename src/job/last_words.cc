@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/format.h"
 #include "job/json_text.h"
 
 namespace gangrun::job {
@@ -33,6 +34,10 @@ base::Result<RunEnd> run_end_from_json(const base::Json& json) {
   if (!json.contains("exit")) return base::invalid_argument("exit: it is missing");
   GANGRUN_ASSIGN(end.report, exit_report_from_json(json.at("exit")));
   return end;
+}
+
+std::string words_file(std::string_view log_prefix, int attempt) {
+  return base::format("{}.{}.words", log_prefix, attempt);
 }
 
 std::string to_text(const LastWords& words) {

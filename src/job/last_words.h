@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "job/ends.h"
@@ -19,6 +21,11 @@ struct LastWords {
 
   friend bool operator==(const LastWords&, const LastWords&) = default;
 };
+
+// Where they are for whoever comes later, beside the task's log. The attempt is the agent's: one
+// may have the log of the one before.
+std::string words_file(std::string_view log_prefix, int attempt);
+inline constexpr std::size_t kMaxWordsBytes = std::size_t{256} << 10U;
 
 std::string to_text(const LastWords& words);
 // Any text: what is no such object is all `why`.

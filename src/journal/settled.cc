@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "journal/reader.h"
 #include "journal/replay.h"
@@ -82,6 +83,19 @@ void settle_verdict(const Replayed& replayed, job::JobState verdict, base::Insta
   status.notes.emplace_back(kNoVerdict);
 }
 
+// When a run has ended its agent has not left; as early as can be.
+void hear_of_left_runs(Replayed& replayed, const LeftRun& left_run) {
+  if (!replayed.last_event) return;
+  const std::vector<gang::Task> tasks = replayed.gang.tasks();
+  for (const gang::Task& task : tasks) {
+    if (task.phase == gang::Phase::kAsked || task.phase == gang::Phase::kGone) continue;
+    auto left = left_run(task.id, task.allocated_attempt);
+    if (!left) continue;
+    const job::Exited exited{task.id, left->attempt, std::move(left->report), *replayed.last_event};
+    (void)replayed.gang.step(exited, *replayed.last_event);
+  }
+}
+
 // Before a master has written a status.
 job::JobStatus first_status(const Replayed& replayed) {
   job::JobStatus status;
@@ -101,8 +115,10 @@ job::JobStatus first_status(const Replayed& replayed) {
 }  // namespace
 
 base::Result<job::JobStatus> settled(const std::string& folder, job::JobStatus last,
-                                     base::Instant now, base::WallTime wall_now) {
-  GANGRUN_ASSIGN(const auto replayed, replayed_of(folder, now, wall_now));
+                                     base::Instant now, base::WallTime wall_now,
+                                     const LeftRun& left_run) {
+  GANGRUN_ASSIGN(auto replayed, replayed_of(folder, now, wall_now));
+  if (replayed && left_run) hear_of_left_runs(*replayed, left_run);
   const auto verdict = replayed ? replayed->gang.verdict() : std::nullopt;
   if (!verdict) return last;
   settle_facts(*replayed, last);

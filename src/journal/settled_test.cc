@@ -85,6 +85,27 @@ TEST_F(SettledTest, ASuccessForWhoseVerdictThereWasNoRoomIsASuccess) {
   EXPECT_FALSE(status->cause);
 }
 
+// It was told as lost: both had ended while no master was there, and no master came.
+TEST_F(SettledTest, RunsThatEndedWithoutAMasterDecideAsIfItHadHeard) {
+  exits(kSettledFirst, 0);
+  for (const int code : {0, 3}) {
+    const auto left = [code](const job::TaskId& task, int attempt) {
+      EXPECT_EQ(attempt, 1);
+      job::RunEnd end{1, {}};
+      end.report.success = code == 0;
+      end.report.why = {.reason = job::Reason::kExitStatus, .code = code};
+      return task == kSettledSecond ? std::optional(end) : std::nullopt;
+    };
+    const auto status = settled(folder_.path(), sample_status(job::JobState::kRunning),
+                                now_ + seconds(3600), wall_ + seconds(3600), left);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    EXPECT_EQ(status->state, code == 0 ? job::JobState::kSucceeded : job::JobState::kFailed);
+    EXPECT_EQ(status->tasks[1].state,
+              code == 0 ? job::TaskState::kSucceeded : job::TaskState::kFailed);
+    EXPECT_THAT(status->notes, ElementsAre(HasSubstr("before it recorded")));
+  }
+}
+
 TEST_F(SettledTest, WhoAskedForTheEndIsItsCause) {
   step(gang::StopRequested{"Ctrl-C", false});
   exits(kSettledFirst, 1);

@@ -203,6 +203,23 @@ def test_tasks_without_any_master_end_with_their_lease(detach):
     assert not job.master()
 
 
+@pytest.mark.parametrize(("status", "state", "states"), [(0, "succeeded", {"succeeded"}), (3, "failed", {"failed", "stopped"})])
+def test_tasks_that_ended_without_any_master_are_what_they_were(detach, tmp_path, status, state, states):
+    """The job was told as lost, though its agents had left how its tasks had ended."""
+    job = detach("--timeout", "master_lost=3s", command=f"{COUNTING} exit {status}")
+    for pid in job.supervisor() + job.master():
+        os.kill(pid, signal.SIGKILL)
+    (tmp_path / "done").touch()
+    wait_until(lambda: not job.agents(), "the agents to end")
+    told = job.status()
+    assert told["state"] == state, told
+    # Whoever fails after the first one counts as stopped for that.
+    assert {task["state"] for task in told["tasks"]} == states, told
+    assert "disappeared before it recorded" in told["notes"][0], told
+    assert ("exited with status 3" in str(told["cause"])) == bool(status), told
+    assert job.run("wait", job.id).status == (1 if status else 0)
+
+
 def test_a_failure_while_no_master_was_there_is_the_cause(detach, tmp_path):
     command = COUNTING + '[ "$GANGRUN_TASK_INDEX" = 1 ] || exec tail -f /dev/null; echo "no more wine" >&2; exit 3'
     job = detach(command=command)

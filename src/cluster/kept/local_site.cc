@@ -19,6 +19,7 @@
 #include "cluster/kept/agent_processes.h"
 #include "cluster/kept/local_logs.h"
 #include "cluster/result_names.h"
+#include "job/last_words.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
 #include "journal/segments.h"
@@ -65,6 +66,10 @@ base::Error silent_supervisor(const JobPaths& paths) {
                                         id_of(paths), base::to_words(kAnswerTimeout)));
 }
 
+std::string log_prefix(const JobPaths& paths, const job::TaskId& task) {
+  return base::format("{}/{}-{}", paths.logs(), task.type, task.index);
+}
+
 // Whoever was to start it was killed before.
 job::JobStatus never_started(job::JobStatus status) {
   status.state = job::JobState::kFailed;
@@ -109,6 +114,13 @@ bool is_being_made(const JobPaths& paths) {
   return is_missing(paths.lock()) || has_master(paths) || !has_begun(paths);
 }
 
+// As the agent's last words have it, which had nobody to tell it.
+std::optional<job::RunEnd> left_run(const JobPaths& paths, const job::TaskId& task, int attempt) {
+  const auto text =
+      base::read_file(job::words_file(log_prefix(paths, task), attempt), job::kMaxWordsBytes);
+  return text.ok() ? job::last_words_from(*text).run : std::nullopt;
+}
+
 // What is known of a job before its master has written a status: its spec.
 Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
   GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
@@ -125,7 +137,7 @@ Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
     job::TaskStatus task;
     task.task = id;
     task.policy = job::effective_policy(spec, *spec.find(id.type));
-    task.log_path = base::format("{}/{}-{}", paths.logs(), id.type, id.index);
+    task.log_path = log_prefix(paths, id);
     status.tasks.push_back(std::move(task));
   }
   return status;
@@ -225,8 +237,9 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   if (job::is_final(last.state)) return last;
   if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths);
   if (!had_begun) return never_started(std::move(last));
-  auto settled =
-      journal::settled(paths.journal(), std::move(last), clock_.now(), clock_.wall_now());
+  auto settled = journal::settled(
+      paths.journal(), std::move(last), clock_.now(), clock_.wall_now(),
+      [&paths](const job::TaskId& task, int attempt) { return left_run(paths, task, attempt); });
   if (!settled.ok()) return as_damage(settled.error());
   return without_master(*std::move(settled));
 }

@@ -33,7 +33,6 @@ constexpr std::chrono::seconds kKillWait(10);
 
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} * 1024;
 
-constexpr std::size_t kMaxWordsBytes = std::size_t{256} << 10U;
 // No more of what an agent says is told.
 constexpr std::size_t kMaxWords = 2000;
 
@@ -52,7 +51,7 @@ void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::Agent
   struct stat info {};
   // Most have left none, and a thousand may end at once.
   if (::fstat(words.get(), &info) != 0 || info.st_size == 0) return;
-  std::string text(std::min(static_cast<std::size_t>(info.st_size), kMaxWordsBytes), '\0');
+  std::string text(std::min(static_cast<std::size_t>(info.st_size), job::kMaxWordsBytes), '\0');
   const ssize_t got = ::pread(words.get(), text.data(), text.size(), 0);
   if (got <= 0) return;
   text.resize(static_cast<std::size_t>(got));
@@ -62,7 +61,7 @@ void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::Agent
 // Of what an earlier master has started, only a file is left.
 void add_words_of_file(const std::string& path, job::AgentEnded& ended) {
   if (path.empty()) return;
-  const auto text = base::read_file(path, kMaxWordsBytes);
+  const auto text = base::read_file(path, job::kMaxWordsBytes);
   if (text.ok()) add_words(*text, ended);
 }
 
@@ -179,12 +178,11 @@ void LocalCluster::let_go() {
   network_.reset();
 }
 
-// Beside the task's log; none where nobody takes the agents over.
+// None where nobody takes the agents over.
 std::string LocalCluster::words_file_of(const AgentKey& key, const Launch& launch) const {
   const auto prefix = base::json_member<std::string>(launch.agent_config, "log_prefix");
   if (!options_.agents_outlive_us || !prefix.ok()) return {};
-  // An attempt may have the log of the one before.
-  return base::format("{}.{}.words", *prefix, key.second);
+  return job::words_file(*prefix, key.second);
 }
 
 AgentCommand LocalCluster::command_for(const AgentKey& key, const Launch& launch) const {
