@@ -25,6 +25,7 @@
 #include "process/core_files.h"
 #include "process/open_files.h"
 #include "process/signals.h"
+#include "process/standard_files.h"
 
 namespace gangrun {
 namespace {
@@ -71,6 +72,7 @@ base::Result<> end_with_parent(std::map<std::string, std::string>& environment,
 }
 
 int start(int argc, char** argv) {
+  const auto have_files = process::open_standard_files();
   const base::SystemClock clock;
   const base::Instant commanded_at = clock.now();
   // Most commands hold the secret of a job, or get it.
@@ -85,6 +87,10 @@ int start(int argc, char** argv) {
   client::Console::Options output;
   output.colour_allowed = value("NO_COLOR").empty() && value("TERM") != "dumb";
   client::Console console(output);
+  if (!have_files.ok()) {
+    console.error(have_files.error().message);
+    return client::to_int(client::ExitStatus::kFailed);
+  }
   if (const auto lasts = end_with_parent(environment, console); !lasts.ok()) {
     console.error(lasts.error().message);
     return client::to_int(client::ExitStatus::kBadInput);

@@ -24,7 +24,8 @@ Output::Output(int fd) : fd_(fd), is_terminal_(::isatty(fd) == 1) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return;
   is_file_ = S_ISREG(info.st_mode);
-  if (is_file_) return;
+  // Where it is not open for writing, write() says so; opened once more, it might take everything.
+  if (is_file_ || (::fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) return;
   if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)) {
     // Not by a flag on the descriptor that we inherited: it is shared with our caller.
     own_.reset(::open(base::format("/proc/self/fd/{}", fd).c_str(),
@@ -79,10 +80,9 @@ void Output::drain(int timeout_ms) {
   }
 }
 
-// Nobody reads: a closed pipe, a lost terminal, or an output that our caller has closed.
+// Nobody reads: a closed pipe, or a lost terminal.
 void Output::fail(int error_number) {
-  const bool unread =
-      error_number == EPIPE || error_number == EBADF || (error_number == EIO && is_terminal_);
+  const bool unread = error_number == EPIPE || (error_number == EIO && is_terminal_);
   if (!unread) error_ = base::from_errno(error_number, "cannot be written");
   give_up();
 }

@@ -89,6 +89,20 @@ TEST(Output, AFullDiskIsAnError) {
   EXPECT_FALSE(output.is_open());
 }
 
+TEST(Output, OneThatIsClosedOrNotForWritingIsAnError) {
+  const base::UniqueFd unwritable(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  constexpr int kNone = 1'000'000'000;
+  for (const int fd : {unwritable.get(), kNone}) {
+    Output output(fd);
+    output.finish();
+    EXPECT_FALSE(output.error()) << "nothing was written";
+    output.write("x");
+    output.finish();
+    ASSERT_TRUE(output.error());
+    EXPECT_EQ(output.error()->message, "cannot be written: Bad file descriptor");
+  }
+}
+
 TEST(Output, AFileThatMayGrowNoMoreIsAnError) {
   ::signal(SIGXFSZ, SIG_IGN);
   const std::string path = testing::TempDir() + "output_test_limit.txt";

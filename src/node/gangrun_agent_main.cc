@@ -47,6 +47,7 @@
 #include "process/open_files.h"
 #include "process/signals.h"
 #include "process/spawn.h"
+#include "process/standard_files.h"
 #include "process/starter.h"
 #include "process/wait_for.h"
 #include "registry/agent_config.h"
@@ -380,7 +381,13 @@ int run_remover(int argc, char** argv) {
 }
 
 int start(int argc, char** argv) {
+  const auto have_files = process::open_standard_files();
   process::survive_lost_output();
+  if (!have_files.ok()) {
+    base::stderr_logger("gangrun-agent", base::LogLevel::kInfo)
+        ->error("{}", have_files.error().message);
+    return 1;
+  }
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts("gangrun-agent " GANGRUN_VERSION);
     return 0;

@@ -56,6 +56,41 @@ def test_a_job_whose_lines_cannot_be_written_ends_as_it_would(command, full):
     assert command("logs", "last", "worker:0").stdout == b"a line\n"
 
 
+CLOSED = b"gangrun: standard output: cannot be written: Bad file descriptor\n"
+
+
+@pytest.fixture
+def closed(gangrun, home, tmp_path):
+    """Runs a command with descriptors closed, as by `>&-`."""
+
+    def run(closing, *words):
+        return subprocess.run(["sh", "-c", f'exec "$@" {closing}', "sh", gangrun, *words], cwd=tmp_path, timeout=LIMIT_S,
+                              env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL, capture_output=True)
+
+    return run
+
+
+# They said nothing, with status 0; or the number was that of another file, and its error was told.
+def test_every_command_says_that_its_output_is_closed(command, closed):
+    assert command("run", "--", *LEAVES).returncode == 0
+    for words in (("logs", "last"), ("result", "last"), ("ps",), ("status", "last"), ("why", "last"), ("history",),
+                  ("fetch", "last"), ("doctor",), ("version",), ("run", "--dry-run", "--", "true"), ("run", "--", *LEAVES)):
+        done = closed(">&-", *words)
+        assert done.returncode == 7 and done.stderr.endswith(CLOSED), (words, done)
+    assert closed("<&- >&- 2>&-", "ps").returncode == 7
+
+
+# The file that locks the job had been given the number 2, and got all that was said.
+def test_what_is_said_to_a_closed_output_is_written_to_no_file_of_the_job(closed, home):
+    done = closed("<&- >&- 2>&-", "run", "--", "sh", "-c", "echo LINE; echo ERR >&2; exit 2")
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
+    (folder,) = (path for path in (home / "jobs").iterdir() if not path.is_symlink())
+    assert (folder / "logs" / "worker-0.out").read_text() == "LINE\n"
+    assert (folder / "logs" / "worker-0.err").read_text() == "ERR\n"
+    for lock in folder.glob("*.lock"):
+        assert b"gangrun:" not in lock.read_bytes() and b"LINE" not in lock.read_bytes(), lock
+
+
 def test_a_result_is_written_to_what_is_there(command, tmp_path):
     assert command("run", "--", *LEAVES).returncode == 0
     result = ("result", "last", "worker:0", "-o")
