@@ -361,12 +361,14 @@ void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
   const Failure failure = failure_of(task, how);
   leave(task, Outcome::kFailed);
   if (stage_ == Stage::kStopping || stage_ == Stage::kFinished) return;  // a sidecar in its grace
-  // It was being stopped for the next generation: the restart is counted already.
-  if (phase == Phase::kStopping && stage_ == Stage::kGathering) {
+  // The restart is counted already, be it for this run or for another that the same event ended.
+  if (stage_ == Stage::kGathering && task.has_run && task.policy != Policy::kSidecar) {
     waiting_since_ = now_;
     return ask(task);
   }
-  failed(task, failure, job::is_own_fault(how.why.reason), true);
+  // One that ends after its run, which is counted, may have been told to start the next one.
+  const bool follows = phase == Phase::kStarting && task.attempt > task.allocated_attempt;
+  failed(task, failure, job::is_own_fault(how.why.reason) && !follows, true);
 }
 
 // Whether another agent is asked for when its own has ended.

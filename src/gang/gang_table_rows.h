@@ -238,8 +238,8 @@ observer-in-grace session_lost running running -
 observer-in-grace started running running -
 observer-in-grace stop_requested ending stopping end-at-once c0 w0 w1; end e0 t0
 observer-in-grace time_passed running running kill p0
-port-lost agent_ended asked restarting warn; allocate w1#2
-port-lost agent_evicted asked restarting warn; allocate w1#2
+port-lost agent_ended asked restarting allocate w1#2
+port-lost agent_evicted asked restarting allocate w1#2
 port-lost allocated allocated restarting -
 port-lost begin allocated restarting -
 port-lost cluster_gone ending stopping end c0 w0 w1 p0 e0 t0

@@ -112,6 +112,15 @@ def test_a_gang_goes_on_without_an_agent_that_is_lost_for_good(start, tmp_path):
     assert job.states() == {"worker:0": "succeeded", "worker:1": "failed", "worker:2": "succeeded"}
 
 
+# It was two failures, of which the second failed the job: the end of its run, and its own.
+def test_an_agent_that_is_sent_sigterm_is_one_failure(start):
+    job = start(tasks={"worker": 3}, command=TRAIN, restarts={"max": 1, "scope": "gang"})
+    job.follow(runs_with(["worker:0", "worker:1", "worker:2"], []))
+    os.kill(job.agent_of("worker:1"), signal.SIGTERM)
+    assert job.finish() == 0, job.process.stderr.read()
+    assert (job.status["generation"], job.status["restarts_used"]) == (2, 1)
+
+
 def test_a_command_that_fails_by_itself_fails_the_job(start):
     job = start(tasks={"worker": {"instances": 3, "min_instances": 1, "spares": 1}},
                 command="[ $GANGRUN_TASK_INDEX != 1 ] || exit 5; exec tail -f /dev/null")
