@@ -1,6 +1,6 @@
 """Is it a good wine? The experiment is written as for tf-yarn; only the import differs.
 
-    python run.py --out OUT [--on local] [--workers 2] [--queue ml-gpu --gpu] [--train-only] [--evaluate-only]
+    python3 run.py --out OUT [--on local] [--workers 2] [--queue ml-gpu --gpu] [--train-only] [--evaluate-only]
 
 OUT is a folder that all tasks see: a shared one, or a URL that the tasks' TensorFlow can write to.
 """

@@ -3,7 +3,7 @@
 Nothing here knows about gangrun. TensorFlow reads TF_CONFIG from the environment to learn which
 task this process is and where the others are; without it, it trains and evaluates alone:
 
-    python train.py --out out
+    python3 train.py --out out
 
 The question: from eleven laboratory measurements of a white wine, is it good (quality 6 or more)?
 About two wines in three are, so always saying "good" is the baseline that the model has to beat.
