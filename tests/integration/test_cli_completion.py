@@ -39,6 +39,18 @@ def test_bash_completes_flags_of_the_command(complete):
     assert "--roles" not in complete("gangrun", "ps", "--")
 
 
+def test_bash_completes_the_times_of_lines(complete, run_gangrun):
+    assert {"--timestamps", "--since", "-t"} <= complete("gangrun", "logs", "-")
+    assert complete("gangrun", "logs", "--ti") == {"--timestamps"}
+    assert complete("gangrun", "logs", "--si") == {"--since"}
+    # Its value is a time, and no job; the job follows.
+    assert run_gangrun("run", "--name", "timed", "--", "true").status == 0
+    assert complete("gangrun", "logs", "--since", "tim") == set()
+    (job,) = complete("gangrun", "logs", "--since", "10m", "tim")
+    assert job.startswith("timed-")
+    assert complete("gangrun", "logs", "--timestamps", "last", "w") == {"worker:0"}
+
+
 def test_bash_completes_tf_spawner_under_its_own_name(complete):
     assert complete("tf-spawner", "--pod") == {"--pod-file"}
 

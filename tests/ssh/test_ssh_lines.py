@@ -1,5 +1,6 @@
 """Lines that come late, or never, after the end of their task: all that is missing is counted, and said."""
 
+import datetime
 import json
 import re
 import signal
@@ -120,3 +121,21 @@ def test_a_task_that_writes_without_end_over_the_slowest_link_is_not_lost(make_s
     written = "".join(f"{number}\n" for number in range(100_000, 101_000))
     assert kept() == written * len(job.ticks(0))
     wait_for_nothing(sshds)
+
+
+def time_of(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def test_lines_have_the_times_at_which_they_came(make_sshds, start, run_gangrun):
+    job = start(make_sshds(1), 1, "-r", "worker:1", command="echo before; while ! test -e go; do sleep 0.05; done; echo after")
+    wait_until(lambda: "before" in run_gangrun("logs", "last").stdout, lambda: f"the first line: {job.said()}", LIMIT_S)
+    written = json.loads(run_gangrun("logs", "-t", "--json", "last").stdout)["time"]
+    wait_until(lambda: datetime.datetime.now(datetime.timezone.utc) - time_of(written) > datetime.timedelta(milliseconds=150), "another time")
+    (job.folder / "go").touch()
+    assert job.wait() == 0, job.said()
+    timed = run_gangrun("logs", "--timestamps", "last").stdout.splitlines()
+    assert [line.split(" ", 1)[1] for line in timed] == ["worker:0 | before", "worker:0 | after"], timed
+    early, late = (line.split(" ", 1)[0] for line in timed)
+    assert early == written and time_of(late) > time_of(early), timed
+    assert run_gangrun("logs", "--since", late, "last").stdout == "worker:0 | after\n"
