@@ -102,6 +102,9 @@ class Cluster {
   // Nobody waits for settle() any longer: what was not brought stays where it is, and `done` is
   // called.
   virtual void cut_short() {}
+  // What places still do before the agents there can report, in words; empty: nothing that is
+  // known.
+  [[nodiscard]] virtual std::string preparations() const { return {}; }
   // The number under which this machine knows a process that a task's agent calls `pid`; 0 where
   // that makes no sense, as for a task on another host.
   [[nodiscard]] virtual std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const = 0;

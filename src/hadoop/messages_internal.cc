@@ -134,7 +134,9 @@ ContainerStatus read(const yarn::ContainerStatusProto& in) {
   return {.id = read(in.container_id()),
           .state = read_enum(in.has_state(), in.state(), ContainerState::kNew),
           .exit_status = in.exit_status(),
-          .diagnostics = in.has_diagnostics() ? in.diagnostics() : ""};
+          .diagnostics = in.has_diagnostics() ? in.diagnostics() : "",
+          .is_being_prepared =
+              in.has_container_sub_state() && in.container_sub_state() == yarn::CSS_SCHEDULED};
 }
 
 NodeReport read(const yarn::NodeReportProto& in) {

@@ -74,6 +74,20 @@ TEST(Messages, WhatIsLeftOutHasItsDefault) {
   EXPECT_EQ(read(yarn::NodeReportProto()).state, NodeState::kNew);
 }
 
+// As NodeManagers say it: running in any case, and from Hadoop 3 on, as field 8, more of it.
+TEST(Messages, AContainerThatIsBeingPreparedIsTold) {
+  const auto is_being_prepared = [](const std::string& bytes) {
+    yarn::ContainerStatusProto message;
+    EXPECT_TRUE(message.ParseFromString(bytes));
+    const ContainerStatus status = read(message);
+    EXPECT_EQ(status.state, ContainerState::kRunning);
+    return status.is_being_prepared;
+  };
+  EXPECT_FALSE(is_being_prepared("\x10\x02"));
+  EXPECT_TRUE(is_being_prepared("\x10\x02\x40\x01"));
+  EXPECT_FALSE(is_being_prepared("\x10\x02\x40\x02"));
+}
+
 TEST(Messages, AnAnswerThatIsNoMessageIsAnError) {
   const auto answer = parse_answer<yarn::ResourceTypeInfoProto>("\x08", "getResourceTypeInfo");
   ASSERT_FALSE(answer.ok());

@@ -106,4 +106,15 @@ base::Result<ContainerStatus> NodeManagerClient::status(const ContainerId& id,
   return error;
 }
 
+base::Result<std::vector<ContainerStatus>> NodeManagerClient::statuses(
+    const std::vector<ContainerId>& ids, base::Instant deadline) {
+  yarn::GetContainerStatusesRequestProto request;
+  for (const ContainerId& id : ids) write(id, *request.add_container_id());
+  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetContainerStatusesResponseProto>(
+                                          "getContainerStatuses", request, deadline));
+  std::vector<ContainerStatus> known;
+  for (const yarn::ContainerStatusProto& status : response.status()) known.push_back(read(status));
+  return known;
+}
+
 }  // namespace gangrun::hadoop

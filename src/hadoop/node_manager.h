@@ -35,6 +35,9 @@ class NodeManagerClient {
   // SIGTERM, and SIGKILL after the node's own delay (250 ms by default).
   base::Result<> stop_container(const ContainerId& id, base::Instant deadline);
   base::Result<ContainerStatus> status(const ContainerId& id, base::Instant deadline);
+  // Of those that it knows.
+  base::Result<std::vector<ContainerStatus>> statuses(const std::vector<ContainerId>& ids,
+                                                      base::Instant deadline);
 
  private:
   class Impl;

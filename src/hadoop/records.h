@@ -149,6 +149,9 @@ struct ContainerStatus {
   ContainerState state = ContainerState::kNew;
   std::int32_t exit_status = kExitInvalid;
   std::string diagnostics;
+  // Its node still fetches and unpacks its files, or has no room to start it yet. A node before
+  // Hadoop 3 does not tell.
+  bool is_being_prepared = false;
 };
 
 enum class NodeState {

@@ -326,6 +326,10 @@ job::JobStatus Master::Impl::status() const {
   // What a run waits for is known better where it runs.
   const std::string place = settings_.direct == nullptr ? "" : settings_.direct->waiting_for();
   if (!place.empty()) status.waiting_for = place;
+  const std::string preparations = cluster_.preparations();
+  if (!preparations.empty() && !status.waiting_for.empty()) {
+    status.waiting_for += "; " + preparations;
+  }
   const std::string trouble = settings_.far_copy == nullptr ? "" : settings_.far_copy->trouble();
   if (!trouble.empty()) {
     // First: all else waits for it too.

@@ -139,10 +139,12 @@ class FakeCluster final : public cluster::Cluster {
   }
   void cut_short() override { std::exchange(settled, nullptr)(); }
   void hurry() override { ++hurries; }
+  [[nodiscard]] std::string preparations() const override { return prepares; }
   void fall_silent(const job::TaskId& task) { listener_(cluster::HostSilent{"h1", {task}}); }
   void remark(std::string sentence) { listener_(cluster::Remark{std::move(sentence)}); }
 
   int hurries = 0;
+  std::string prepares;
   bool settles_at_once = true;
   std::function<void()> settled;  // is awaited
   bool agents_are_slow = false;   // they do not come to report
@@ -349,6 +351,16 @@ TEST_F(MasterTest, DoesNotWaitForASilentHostOnceTheJobIsToEnd) {
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kKilled);
   EXPECT_THAT(warnings_, Contains(HasSubstr("the tasks on host h1 ended (worker:0)")));
+}
+
+TEST_F(MasterTest, TellsWhatPlacesDoBeforeTheirAgentsReport) {
+  cluster_.agents_are_slow = true;
+  start_master("127.0.0.1");
+  wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kAllWorkers; });
+  EXPECT_THAT(master_->status().waiting_for, HasSubstr("the report of "));
+  cluster_.prepares = "nodes still fetch and unpack env.tar.gz for worker:0 on h1";
+  EXPECT_THAT(master_->status().waiting_for,
+              testing::AllOf(HasSubstr("the report of "), HasSubstr("; " + cluster_.prepares)));
 }
 
 // Where they are was not known yet, and they know only the old one: they could not meet.

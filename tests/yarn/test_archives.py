@@ -1,11 +1,14 @@
 """Archives of a job on a real cluster: brought once, unpacked by the nodes, each task type with its own."""
 
+import json
 import os
 import pathlib
 import tarfile
 import zipfile
 
 import pytest
+
+from waiting import wait_until
 
 # Runs what the archive brings, so modes and links count, and shows what else there is.
 SHOW = "env/bin/say; cat lib/data/x.txt; ls -d env lib only-ps 2>/dev/null | paste -sd ' '"
@@ -90,3 +93,27 @@ def test_an_archive_that_is_not_there_is_told_before_the_job(with_archives, hado
     done = with_archives.run("job.yaml")
     assert done.returncode != 0
     assert "archives.only-ps" in done.stderr and "no-such.zip" in done.stderr, done.stderr
+
+
+# As a large environment has, and more: nodes need some seconds for them.
+MANY = 60_000
+
+
+@pytest.mark.parametrize("command", ["status", "why"])
+def test_a_container_that_still_unpacks_is_told_as_one(jobs, hadoop, tmp_path, command):
+    """It looked like a task that does not report."""
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        for number in range(MANY):
+            archive.writestr(f"{number % 100}/{number}-{command}.txt", "x")
+    jobs.environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    jobs.write("job.yaml", "tasks: {worker: {memory: 128m}}\narchives: {many: many.zip}\ncommand: 'test -d many'\n")
+    job = jobs.submit("job.yaml")
+    seen = []
+
+    def tells():
+        seen.append(jobs.order(command, job).stdout)
+        assert json.loads(jobs.order("status", job, "--json").stdout)["state"] not in ("running", "succeeded", "failed"), seen
+        return "nodes still fetch and unpack many.zip for worker:0 on " in seen[-1]
+
+    wait_until(tells, lambda: f"the unpacking in {seen[-1:]}", 120)
+    assert jobs.wait_for_state(job, "succeeded", "failed")["state"] == "succeeded"

@@ -57,13 +57,18 @@ std::set<std::string> labels_of(const job::JobSpec& spec) {
   return labels;
 }
 
-std::string unpacking_words(const job::JobSpec& spec) {
+std::set<std::string> archives_of(const job::JobSpec& spec) {
   std::set<std::string> names;
   for (const job::TaskSpec& task : spec.tasks) {
     for (const auto& [folder, source] : spec.archives_of(task)) {
       names.insert(source.substr(source.rfind('/') + 1));
     }
   }
+  return names;
+}
+
+std::string unpacking_words(const job::JobSpec& spec) {
+  const std::set<std::string> names = archives_of(spec);
   if (names.empty()) return {};
   return base::format("nodes that do not have {} yet fetch and unpack {} before",
                       base::join(names, ", "), names.size() == 1 ? "it" : "them");

@@ -22,8 +22,10 @@ std::set<std::string> labels_of(const job::JobSpec& spec);
 std::string queue_words(const hadoop::QueueInfo& queue);
 // "label gpu has 4096 MiB and 2 vcores left on 3 nodes".
 std::string label_words(const std::string& label, const std::vector<hadoop::NodeReport>& nodes);
-// What nodes do before an agent there can report, for a job that brings archives; empty: none.
-// "nodes that do not have env.tar.gz yet fetch and unpack it before".
+// The names of the archives that the job brings, and what nodes do before an agent there can
+// report; empty: there are none. "nodes that do not have env.tar.gz yet fetch and unpack it
+// before".
+std::set<std::string> archives_of(const job::JobSpec& spec);
 std::string unpacking_words(const job::JobSpec& spec);
 // As long as the application has no master.
 std::string waiting_words(const hadoop::ApplicationReport& report, int ahead_in_queue);

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "cluster/yarn/waiting.h"
 
 namespace gangrun::cluster {
 
@@ -35,6 +36,7 @@ YarnCluster::YarnCluster(net::EventLoop& loop, base::Logger& logger,
              .random = options_.random,
              .preemption_wait = options_.preemption_wait,
              .longest_poll = kLongestPoll}),
+      preparations_(archives_of(options_.spec)),
       resource_manager_worker_(loop, 1),
       node_workers_(loop, kNodeThreads) {}
 
@@ -188,10 +190,13 @@ void YarnCluster::launch(const StartContainer& start) {
   node->starts.push_back({container.token,
                           task_context(options_, start.task, start.launch, container.node),
                           container.id});
+  preparations_.taken_on(container.id, start.task, container.node, loop_.now());
+  look_at_preparations();
   work_on(node);
 }
 
 void YarnCluster::end(const StopContainer& stop) {
+  preparations_.forget(stop.id);
   const auto& node = nodes_.at(stop.node);
   // The node was not told of it yet.
   const auto is_it = [&stop](const auto& start) { return start.id == stop.id; };
@@ -236,6 +241,30 @@ void YarnCluster::work_on(const std::shared_ptr<Node>& node) {
   if (submitted.ok()) return;
   node->busy = false;
   for (const auto& start : *starts) on_started(start.id, submitted.error());
+}
+
+void YarnCluster::look_at_preparations() {
+  for (auto& [id, containers] : preparations_.take_look(loop_.now())) {
+    ask(nodes_.at(id), std::move(containers));
+  }
+  look_timer_.set(loop_, preparations_.next_look(), [this] { look_at_preparations(); });
+}
+
+// One that is spoken to just now is asked the next time.
+void YarnCluster::ask(const std::shared_ptr<Node>& node,
+                      std::vector<hadoop::ContainerId> containers) {
+  if (node->busy) return;
+  node->busy = true;
+  const auto submitted = node_workers_.run(
+      [client = node->client, containers] {
+        return client->statuses(containers, std::chrono::steady_clock::now() + kCallTimeout);
+      },
+      [this, node, containers](const base::Result<std::vector<hadoop::ContainerStatus>>& statuses) {
+        node->busy = false;
+        preparations_.told(containers, statuses);
+        work_on(node);
+      });
+  if (!submitted.ok()) node->busy = false;
 }
 
 void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>& result) {

@@ -16,6 +16,7 @@
 #include "cluster/cluster.h"
 #include "cluster/yarn/container_book.h"
 #include "cluster/yarn/master_turns.h"
+#include "cluster/yarn/preparations.h"
 #include "cluster/yarn/task_context.h"
 #include "hadoop/application_master.h"
 #include "hadoop/node_manager.h"
@@ -71,6 +72,7 @@ class YarnCluster final : public Cluster {
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override;
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
+  [[nodiscard]] std::string preparations() const override { return preparations_.words(); }
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 
  private:
@@ -90,6 +92,8 @@ class YarnCluster final : public Cluster {
   void launch(const StartContainer& start);
   void end(const StopContainer& stop);
   void work_on(const std::shared_ptr<Node>& node);
+  void look_at_preparations();
+  void ask(const std::shared_ptr<Node>& node, std::vector<hadoop::ContainerId> containers);
   void on_started(const hadoop::ContainerId& id, const base::Result<>& result);
 
   net::EventLoop& loop_;
@@ -98,11 +102,13 @@ class YarnCluster final : public Cluster {
   std::shared_ptr<hadoop::ApplicationMasterClient> resource_manager_;
   std::function<void(Event)> listener_;
   ContainerBook book_;
+  Preparations preparations_;
   MasterTurns turns_;
   std::map<hadoop::NodeId, std::shared_ptr<Node>> nodes_;
   std::uint16_t port_ = 0;
   std::function<void()> after_call_;
   net::DeadlineTimer timer_;
+  net::DeadlineTimer look_timer_;  // at preparations
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   net::Workers resource_manager_worker_;
   net::Workers node_workers_;  // last: what runs on them uses the others

@@ -162,7 +162,9 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
       if (status.ok() && (status->state == job::JobState::kRollCall ||
                           status->waiting_for.starts_with(kReports))) {
         const std::string words = unpacking_words((*access)->spec);
-        if (!words.empty()) status->waiting_for += "; " + words;
+        // Unless the master has heard from the nodes.
+        const bool is_known = status->waiting_for.find("fetch and unpack") != std::string::npos;
+        if (!words.empty() && !is_known) status->waiting_for += "; " + words;
       }
       // A master that is just going, or coming back, is YARN's to tell of.
       if (status.ok()) return status;
