@@ -1,5 +1,6 @@
 """What dies on the way: a user's process, an agent, the client, a node with all on it, the ResourceManager."""
 
+import json
 import os
 import re
 import signal
@@ -153,6 +154,25 @@ def test_a_job_whose_masters_are_killed_is_lost_and_its_tasks_are_known(jobs, ha
         assert (status["state"], status["cause"]["reason"]) == ("lost", "master_lost"), status
         assert {task["task"]: task["state"] for task in status["tasks"]} == {"worker:0": "lost", "worker:1": "lost"}, status
         assert "the job's master failed 2 times; the last one was killed by signal 9" in status["cause"]["sentence"], status
+    assert listed(jobs, job.id)["state"] == "lost"
+
+
+def listed(jobs, job):
+    return {entry["id"]: entry for entry in json.loads(jobs.order("ps", "--on", "yarn", "--json").stdout)}[job]
+
+
+def test_a_job_whose_masters_were_killed_before_anything_ran_is_told_alike_by_all(jobs, hadoop):
+    """`ps` called it lost, and `status` failed."""
+    # More than the cluster has at once.
+    job = Waiting(jobs, "-r", "worker:500")
+    killed = None
+    for _ in range(2):
+        killed = wait_until(lambda killed=killed: master_of(job.id) not in (None, killed) and master_of(job.id), "a master", 90, pause_s=0.1)
+        wait_until(lambda: "of 500" in job.status()["waiting_for"], lambda: f"the wait: {job.status()}", 90, pause_s=0.25)
+        os.kill(killed, signal.SIGKILL)
+    assert hadoop.wait_for_application(job.id)["state"] == "FAILED"
+    assert job.status()["state"] == "failed"
+    assert listed(jobs, job.id)["state"] == "failed"
 
 
 def test_a_master_waits_for_its_journal_while_the_name_node_is_away(own_cluster):
