@@ -157,6 +157,19 @@ def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs, words):
     wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
 
 
+def test_a_job_whose_owner_alone_is_deleted_ends_at_once_and_its_pods_stay(jobs):
+    """It was noticed when the lease was to be renewed. Who deletes so wants to keep them."""
+    with jobs.running("-r", "worker:2", "--", "tail", "-f", "/dev/null") as client:
+        jobs.wait_for_running(2)
+        jobs.kubectl.run("delete", "jobs", "--cascade=orphan", "--selector=gangrun/job", "--wait=false")
+        assert client.wait(LIMIT_S) == 1
+    assert "somebody deleted Job " in jobs.status()["cause"]["sentence"]
+    pods = jobs.pods()
+    assert len(pods) == 2 and not any(pod["metadata"].get("ownerReferences") for pod in pods), pods
+    jobs.kubectl.run("delete", "pods,services,secrets,configmaps", "--selector=gangrun/job", "--wait=false")
+    wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
+
+
 def test_a_client_ends_at_the_second_ctrl_c_while_the_api_server_is_silent(jobs, kubernetes):
     with jobs.running("-r", "worker:2", "--timeout", "stop=2s", "--", "tail", "-f", "/dev/null") as client:
         jobs.wait_for_running(2)

@@ -228,7 +228,10 @@ void KubernetesCluster::Impl::watch() {
     act();
   };
   callbacks.on_change = [this](const kubernetes::Change& change) {
-    if (!is_ours(change.object)) return;
+    if (!is_ours(change.object)) {
+      book_.on_stranger(loop_.now());
+      return act();
+    }
     book_.on_change(facts_of(change.object), change.is_deleted, loop_.now());
     act();
   };

@@ -263,6 +263,11 @@ void PodBook::look_at_owner() {
   actions_.emplace_back(LookAtOwner{});
 }
 
+void PodBook::on_stranger(base::Instant now) {
+  now_ = now;
+  ask_for_owner();
+}
+
 void PodBook::on_owner_there(base::Instant now) {
   now_ = now;
   is_owner_asked_for_ = false;

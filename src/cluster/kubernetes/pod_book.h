@@ -125,6 +125,9 @@ class PodBook {
 
   // The pod that somebody has deleted was meant alone; or all is, which ends the job: what is still
   // there ends without us.
+  // A pod with the job's labels has changed that the owner does not own: it may be one of the
+  // job's, and somebody has deleted the owner alone.
+  void on_stranger(base::Instant now);
   void on_owner_there(base::Instant now);
   void on_owner_deleted(const std::string& sentence, base::Instant now);
 

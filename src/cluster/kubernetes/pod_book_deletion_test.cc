@@ -70,6 +70,14 @@ TEST(PodBookDeletion, TheOwnerIsLookedAtAgainWhileAPodIsBeingDeleted) {
   EXPECT_THAT(driver.words(), ElementsAre("look at owner", "look at owner"));
 }
 
+// `kubectl delete job --cascade=orphan` was seen only when the lease was to be renewed.
+TEST(PodBookDeletion, PodsThatLostTheirOwnerMakeItBeLookedFor) {
+  BookDriver driver;
+  run_both(driver);
+  for (int i = 0; i < 3; ++i) driver.book().on_stranger(driver.now());
+  EXPECT_THAT(driver.words(), ElementsAre("look at owner"));
+}
+
 TEST(PodBookDeletion, NoPodIsMadeWhileTheOwnerIsInQuestion) {
   BookDriver driver;
   run_both(driver);
