@@ -6,9 +6,9 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "hadoop/configuration.h"
-#include "hadoop/gssapi_sasl.h"
 #include "hadoop/server_principal.h"
 #include "hadoop/token_source.h"
+#include "sasl/gssapi.h"
 
 namespace gangrun::hadoop {
 
@@ -18,22 +18,22 @@ constexpr const char* kAuthentication = "hadoop.security.authentication";
 constexpr const char* kProtection = "hadoop.rpc.protection";
 
 // What hadoop.rpc.protection names; all where it is not set: then the server's word counts.
-base::Result<std::vector<Protection>> accepted(const Configuration& configuration) {
-  std::vector<Protection> found;
+base::Result<std::vector<sasl::Protection>> accepted(const Configuration& configuration) {
+  std::vector<sasl::Protection> found;
   for (const std::string& name : configuration.list(kProtection)) {
     if (name == "authentication") {
-      found.push_back(Protection::kAuthentication);
+      found.push_back(sasl::Protection::kAuthentication);
     } else if (name == "integrity") {
-      found.push_back(Protection::kIntegrity);
+      found.push_back(sasl::Protection::kIntegrity);
     } else if (name == "privacy") {
-      found.push_back(Protection::kPrivacy);
+      found.push_back(sasl::Protection::kPrivacy);
     } else {
       return configuration.error(kProtection, "expected authentication, integrity or privacy");
     }
   }
   if (!found.empty()) return found;
-  return std::vector<Protection>{Protection::kAuthentication, Protection::kIntegrity,
-                                 Protection::kPrivacy};
+  return std::vector<sasl::Protection>{sasl::Protection::kAuthentication,
+                                       sasl::Protection::kIntegrity, sasl::Protection::kPrivacy};
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Login login_of(const Account& account, const Configuration& configuration, std::
       [identity = account.identity, own = std::make_shared<const Configuration>(configuration),
        key = std::string(key)](
           const SaslOffer& offer,
-          const std::string& host) -> base::Result<std::unique_ptr<SaslMechanism>> {
+          const std::string& host) -> base::Result<std::unique_ptr<sasl::Mechanism>> {
     if (offer.mechanism != "GSSAPI") {
       return base::Error{base::Code::kFailedPrecondition,
                          base::format("the server wants Kerberos by {}; GSSAPI is known",
@@ -62,10 +62,11 @@ Login login_of(const Account& account, const Configuration& configuration, std::
     }
     GANGRUN_ASSIGN(const kerberos::Principal server,
                    server_principal(*own, key, offer, host, addresses_of));
-    GANGRUN_ASSIGN(std::vector<Protection> protections, accepted(*own));
+    GANGRUN_ASSIGN(std::vector<sasl::Protection> protections, accepted(*own));
     GANGRUN_ASSIGN(auto context, identity->open(server, kerberos::Mechanism::kKerberos));
-    return std::unique_ptr<SaslMechanism>(
-        std::make_unique<GssapiSasl>(std::move(context), std::move(protections)));
+    return std::unique_ptr<sasl::Mechanism>(
+        std::make_unique<sasl::Gssapi>(std::move(context), std::move(protections),
+                                       base::format("{} of this configuration", kProtection)));
   };
   return login;
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hadoop/configuration.h"
-#include "hadoop/test_kerberos.h"
+#include "kerberos/test_identity.h"
 
 namespace gangrun::hadoop {
 namespace {
@@ -39,7 +39,7 @@ TEST(Account, WithoutTicketsTheNameIsTold) {
 TEST(Account, WithTicketsTheServerOfTheConfigurationIsLoggedInTo) {
   Configuration configuration;
   configuration.set(kPrincipalKey, "rm/_HOST@R");
-  const auto identity = std::make_shared<TestIdentity>();
+  const auto identity = std::make_shared<kerberos::TestIdentity>();
   Account account("alice");
   account.identity = identity;
   const Login login = login_of(account, configuration, kPrincipalKey);
@@ -54,7 +54,7 @@ TEST(Account, WithTicketsTheServerOfTheConfigurationIsLoggedInTo) {
 TEST(Account, AnotherServerGetsNoTicket) {
   Configuration configuration;
   configuration.set(kPrincipalKey, "rm/_HOST@R");
-  const auto identity = std::make_shared<TestIdentity>();
+  const auto identity = std::make_shared<kerberos::TestIdentity>();
   Account account("alice");
   account.identity = identity;
   const Login login = login_of(account, configuration, kPrincipalKey);
@@ -76,7 +76,7 @@ TEST(Account, AProxyUserActsForAnother) {
   const Configuration configuration;
   Account account("alice");
   account.real_user = "oozie";
-  account.identity = std::make_shared<TestIdentity>();
+  account.identity = std::make_shared<kerberos::TestIdentity>();
   const Login login = login_of(account, configuration, kPrincipalKey);
   EXPECT_EQ(login.user, "alice");
   EXPECT_EQ(login.real_user, "");

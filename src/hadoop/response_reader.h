@@ -14,14 +14,14 @@ namespace gangrun::hadoop {
 class ResponseReader {
  public:
   // From now on all that is fed goes through `guard`, which must outlive the reader.
-  void set_guard(SaslMechanism& guard) { guard_ = &guard; }
+  void set_guard(sasl::Mechanism& guard) { guard_ = &guard; }
 
   void feed(std::string_view bytes) { outer_.feed(bytes); }
   // The next whole response; none until more is fed.
   base::Result<std::optional<RpcResponse>> next();
 
  private:
-  SaslMechanism* guard_ = nullptr;
+  sasl::Mechanism* guard_ = nullptr;
   net::FrameReader outer_{kMaxFrameBytes};
   net::FrameReader inner_{kMaxFrameBytes};  // of what was guarded
 };

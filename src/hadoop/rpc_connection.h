@@ -44,7 +44,7 @@ class RpcConnection {
 
   std::optional<BlockingSocket> socket_;
   std::string before_the_first_call_;
-  std::unique_ptr<SaslMechanism> guard_;
+  std::unique_ptr<sasl::Mechanism> guard_;
   ResponseReader responses_;
 };
 

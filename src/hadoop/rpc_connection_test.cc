@@ -105,14 +105,15 @@ TEST(RpcConnection, AfterABrokenConnectionTheNextCallMakesANewOne) {
 }
 
 // Shifts every byte, and takes few at once, so that each message is cut.
-class ShiftingMechanism final : public SaslMechanism {
+class ShiftingMechanism final : public sasl::Mechanism {
  public:
   base::Result<std::string> respond(std::string_view) override { return std::string("answer"); }
+  [[nodiscard]] bool has_answered() const override { return true; }
   base::Result<> finish(std::string_view token) override {
     if (token != "proof") return base::internal("no proof");
     return {};
   }
-  [[nodiscard]] Protection protection() const override { return Protection::kPrivacy; }
+  [[nodiscard]] sasl::Protection protection() const override { return sasl::Protection::kPrivacy; }
   [[nodiscard]] std::size_t max_piece_bytes() const override { return 7; }
   base::Result<std::string> wrap(std::string_view piece) override { return shifted(piece, 1); }
   base::Result<std::string> unwrap(std::string_view token) override { return shifted(token, -1); }
@@ -128,7 +129,7 @@ class ShiftingMechanism final : public SaslMechanism {
 Login guarded_login() {
   Login login;
   login.methods["TOKEN"] = [](const SaslOffer&, const std::string&) {
-    return base::Result<std::unique_ptr<SaslMechanism>>(std::make_unique<ShiftingMechanism>());
+    return base::Result<std::unique_ptr<sasl::Mechanism>>(std::make_unique<ShiftingMechanism>());
   };
   return login;
 }

@@ -5,15 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "hadoop/credentials.h"
+#include "sasl/mechanism.h"
 
 namespace gangrun::hadoop {
-
-// How much of what follows the handshake is guarded: hadoop.rpc.protection.
-enum class Protection { kAuthentication, kIntegrity, kPrivacy };
 
 // One way to log in that a server offers.
 struct SaslOffer {
@@ -27,27 +24,8 @@ struct SaslOffer {
   friend bool operator==(const SaslOffer&, const SaslOffer&) = default;
 };
 
-// One side's half of a login, and the guard of the stream after it. For one connection.
-class SaslMechanism {
- public:
-  virtual ~SaslMechanism() = default;
-
-  // The answer to a challenge; the first one is the offer's, empty where it has none.
-  virtual base::Result<std::string> respond(std::string_view challenge) = 0;
-  // The server calls it a success and says `token` with it. An error where it is not what it has to
-  // be: then it is not the server.
-  virtual base::Result<> finish(std::string_view token) = 0;
-
-  // After finish(): above kAuthentication all bytes pass wrap() and unwrap(), in their order.
-  [[nodiscard]] virtual Protection protection() const = 0;
-  // How much wrap() takes at once.
-  [[nodiscard]] virtual std::size_t max_piece_bytes() const = 0;
-  virtual base::Result<std::string> wrap(std::string_view piece) = 0;
-  virtual base::Result<std::string> unwrap(std::string_view token) = 0;
-};
-
 // `host` is how the server was called when it was connected to.
-using SaslStart = std::function<base::Result<std::unique_ptr<SaslMechanism>>(
+using SaslStart = std::function<base::Result<std::unique_ptr<sasl::Mechanism>>(
     const SaslOffer& offer, const std::string& host)>;
 
 // Who we are to a server. Without methods the server is told the user's name and is to believe it.
@@ -57,7 +35,12 @@ struct Login {
   std::map<std::string, SaslStart> methods{};  // by SaslOffer::method
 };
 
+// Without methods: the server is to believe the name.
 Login simple_login(std::string user);
+// With a token of Hadoop's, by DIGEST-MD5.
 Login token_login(const Token& token);
+// kFailedPrecondition where the offer has another mechanism.
+base::Result<std::unique_ptr<sasl::Mechanism>> start_digest_md5(const Token& token,
+                                                                const SaslOffer& offer);
 
 }  // namespace gangrun::hadoop

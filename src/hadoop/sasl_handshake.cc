@@ -77,8 +77,8 @@ base::Result<std::optional<SaslMessage>> SaslHandshake::on_message(const SaslMes
   return refused("it says in the login what only a client says");
 }
 
-std::unique_ptr<SaslMechanism> SaslHandshake::take_guard() {
-  if (mechanism_ == nullptr || mechanism_->protection() == Protection::kAuthentication) {
+std::unique_ptr<sasl::Mechanism> SaslHandshake::take_guard() {
+  if (mechanism_ == nullptr || mechanism_->protection() == sasl::Protection::kAuthentication) {
     return nullptr;
   }
   return std::move(mechanism_);

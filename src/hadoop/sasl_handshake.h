@@ -25,7 +25,7 @@ class SaslHandshake {
   [[nodiscard]] bool done() const { return done_; }
 
   // When it is done: what guards the stream from now on; null where nothing does.
-  std::unique_ptr<SaslMechanism> take_guard();
+  std::unique_ptr<sasl::Mechanism> take_guard();
 
  private:
   base::Result<SaslMessage> choose(const std::vector<SaslOffer>& offers);
@@ -33,7 +33,7 @@ class SaslHandshake {
 
   const Login& login_;
   const std::string host_;
-  std::unique_ptr<SaslMechanism> mechanism_;
+  std::unique_ptr<sasl::Mechanism> mechanism_;
   int rounds_ = 0;
   bool done_ = false;
 };

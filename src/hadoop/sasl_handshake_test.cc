@@ -10,29 +10,30 @@ using State = SaslMessage::State;
 using testing::HasSubstr;
 
 // Says "mine:" and the challenge, and is content with "proof".
-class FakeMechanism final : public SaslMechanism {
+class FakeMechanism final : public sasl::Mechanism {
  public:
-  explicit FakeMechanism(Protection protection) : protection_(protection) {}
+  explicit FakeMechanism(sasl::Protection protection) : protection_(protection) {}
   base::Result<std::string> respond(std::string_view challenge) override {
     return "mine:" + std::string(challenge);
   }
+  [[nodiscard]] bool has_answered() const override { return true; }
   base::Result<> finish(std::string_view token) override {
     if (token == "proof") return {};
     return base::Error{base::Code::kUnauthenticated, "no proof"};
   }
-  [[nodiscard]] Protection protection() const override { return protection_; }
+  [[nodiscard]] sasl::Protection protection() const override { return protection_; }
   [[nodiscard]] std::size_t max_piece_bytes() const override { return 10; }
   base::Result<std::string> wrap(std::string_view piece) override { return std::string(piece); }
   base::Result<std::string> unwrap(std::string_view token) override { return std::string(token); }
 
  private:
-  Protection protection_;
+  sasl::Protection protection_;
 };
 
-Login login(Protection protection = Protection::kAuthentication) {
+Login login(sasl::Protection protection = sasl::Protection::kAuthentication) {
   Login login;
   login.methods["KERBEROS"] = [protection](const SaslOffer&, const std::string&) {
-    return base::Result<std::unique_ptr<SaslMechanism>>(
+    return base::Result<std::unique_ptr<sasl::Mechanism>>(
         std::make_unique<FakeMechanism>(protection));
   };
   return login;
@@ -42,7 +43,7 @@ const SaslOffer kToken{.method = "TOKEN", .mechanism = "DIGEST-MD5", .challenge 
 const SaslOffer kKerberos{.method = "KERBEROS", .mechanism = "GSSAPI", .protocol = "rm"};
 
 TEST(SaslHandshake, GoesFromTheOfferToTheProof) {
-  const Login who = login(Protection::kPrivacy);
+  const Login who = login(sasl::Protection::kPrivacy);
   SaslHandshake handshake(who, "host");
   EXPECT_EQ(SaslHandshake::first_message().state, State::kNegotiate);
   const auto initiate =

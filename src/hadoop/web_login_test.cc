@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "hadoop/test_hdfs_internal.h"
-#include "hadoop/test_kerberos.h"
+#include "kerberos/test_identity.h"
 
 namespace gangrun::hadoop {
 namespace {
@@ -75,7 +75,7 @@ class Guarded {
 WebLogin login() {
   return WebLogin([](const std::string&) {
     return base::Result<std::unique_ptr<kerberos::SecurityContext>>(
-        std::make_unique<TestContext>());
+        std::make_unique<kerberos::TestContext>());
   });
 }
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hadoop/sasl.h"
 #include "kerberos/identity.h"
+#include "sasl/mechanism.h"
 
-namespace gangrun::hadoop {
+namespace gangrun::sasl {
 
 // What the two sides agree upon after a login by Kerberos (RFC 4752, 3.1 and 3.3): four bytes, of
 // which the first names layers and the others how much a side takes at once.
@@ -25,13 +25,16 @@ base::Result<SecurityLayers> parse_security_layers(std::string_view bytes);
 std::string encode_security_layer(Protection chosen, std::uint32_t max_bytes);
 
 // The client's side of GSSAPI, the SASL mechanism of Kerberos.
-class GssapiSasl final : public SaslMechanism {
+class Gssapi final : public Mechanism {
  public:
-  // Of what the server offers, the strongest of `accepted` is taken.
-  GssapiSasl(std::unique_ptr<kerberos::SecurityContext> context, std::vector<Protection> accepted)
-      : context_(std::move(context)), accepted_(std::move(accepted)) {}
+  // Of what the server offers, the strongest of `accepted` is taken; `asker` is what accepts
+  // nothing else, for people.
+  Gssapi(std::unique_ptr<kerberos::SecurityContext> context, std::vector<Protection> accepted,
+         std::string asker)
+      : context_(std::move(context)), accepted_(std::move(accepted)), asker_(std::move(asker)) {}
 
   base::Result<std::string> respond(std::string_view challenge) override;
+  [[nodiscard]] bool has_answered() const override { return step_ == Step::kAnswered; }
   base::Result<> finish(std::string_view token) override;
   [[nodiscard]] Protection protection() const override { return protection_; }
   [[nodiscard]] std::size_t max_piece_bytes() const override { return max_piece_bytes_; }
@@ -46,10 +49,11 @@ class GssapiSasl final : public SaslMechanism {
 
   const std::unique_ptr<kerberos::SecurityContext> context_;
   const std::vector<Protection> accepted_;
+  const std::string asker_;
   Step step_ = Step::kContext;
   bool began_ = false;
   Protection protection_ = Protection::kAuthentication;
   std::size_t max_piece_bytes_ = 0;
 };
 
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::sasl

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-namespace gangrun::hadoop {
+namespace gangrun::sasl {
 
 // The cipher that DIGEST-MD5 calls rc4; crypto libraries no longer have it. The state runs on from
-// one call to the next. Weak by today's measure, and the best that Hadoop's tokens offer.
+// one call to the next. Weak by today's measure, and the best that this mechanism offers.
 class Rc4 {
  public:
   explicit Rc4(std::string_view key) {
@@ -41,4 +41,4 @@ class Rc4 {
   std::uint8_t j_ = 0;
 };
 
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::sasl

@@ -1,4 +1,4 @@
-#include "hadoop/digest_md5.h"
+#include "sasl/digest_md5.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "net/digests.h"
 
-namespace gangrun::hadoop {
+namespace gangrun::sasl {
 
 namespace {
 
@@ -124,6 +124,8 @@ base::Result<std::map<std::string, std::string>> parse_digest_directives(std::st
   return directives;
 }
 
+std::string DigestMd5::new_nonce() { return net::to_base64(net::random_bytes(kClientNonceBytes)); }
+
 // The first level that the server offers: it knows what its cluster wants.
 base::Result<> DigestMd5::choose_protection(const std::map<std::string, std::string>& challenge) {
   const std::string offered = challenge.contains("qop") ? challenge.at("qop") : "auth";
@@ -212,7 +214,7 @@ base::Result<> DigestMd5::finish(std::string_view token) {
   GANGRUN_ASSIGN(const auto directives, parse_digest_directives(token));
   const base::Secret expected(proof(""));
   if (!expected.matches(directive_of(directives, "rspauth"))) {
-    return wrong_digest("the server does not prove that it knows the token");
+    return wrong_digest("the server does not prove that it knows the secret");
   }
   return {};
 }
@@ -244,29 +246,4 @@ base::Result<std::string> DigestMd5::unwrap(std::string_view token) {
   return guarded;
 }
 
-base::Result<std::unique_ptr<SaslMechanism>> start_digest_md5(const Token& token,
-                                                              const SaslOffer& offer) {
-  if (offer.mechanism != "DIGEST-MD5") {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("the server wants tokens by {}; DIGEST-MD5 is known",
-                                    base::shorten(offer.mechanism, 64))};
-  }
-  return std::unique_ptr<SaslMechanism>(std::make_unique<DigestMd5>(DigestMd5::Identity{
-      .user = net::to_base64(token.identifier),
-      .password = base::Secret(net::to_base64(token.password.reveal())),
-      .digest_uri =
-          base::format("{}/{}", offer.protocol.value_or(""), offer.server_id.value_or("")),
-      .client_nonce = net::to_base64(net::random_bytes(kClientNonceBytes))}));
-}
-
-Login simple_login(std::string user) { return Login{.user = std::move(user)}; }
-
-Login token_login(const Token& token) {
-  Login login;
-  login.methods["TOKEN"] = [token](const SaslOffer& offer, const std::string&) {
-    return start_digest_md5(token, offer);
-  };
-  return login;
-}
-
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::sasl

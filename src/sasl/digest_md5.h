@@ -2,24 +2,23 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "hadoop/rc4.h"
-#include "hadoop/sasl.h"
+#include "sasl/mechanism.h"
+#include "sasl/rc4.h"
 
-namespace gangrun::hadoop {
+namespace gangrun::sasl {
 
 // name=value and name="value" between commas, as in a challenge of DIGEST-MD5. Of a name that
 // stands there more than once the first value.
 base::Result<std::map<std::string, std::string>> parse_digest_directives(std::string_view text);
 
 // The client's side of DIGEST-MD5 (RFC 2831, md5-sess).
-class DigestMd5 final : public SaslMechanism {
+class DigestMd5 final : public Mechanism {
  public:
   struct Identity {
     std::string user;
@@ -27,9 +26,12 @@ class DigestMd5 final : public SaslMechanism {
     std::string digest_uri;
     std::string client_nonce;  // another one for each login
   };
+  // A `client_nonce`.
+  static std::string new_nonce();
   explicit DigestMd5(Identity identity) : identity_(std::move(identity)) {}
 
   base::Result<std::string> respond(std::string_view challenge) override;
+  [[nodiscard]] bool has_answered() const override { return responded_; }
   base::Result<> finish(std::string_view token) override;
   [[nodiscard]] Protection protection() const override { return protection_; }
   [[nodiscard]] std::size_t max_piece_bytes() const override { return max_piece_bytes_; }
@@ -58,8 +60,4 @@ class DigestMd5 final : public SaslMechanism {
   Guard incoming_;
 };
 
-// DIGEST-MD5 with a token of Hadoop; kFailedPrecondition where the offer has another mechanism.
-base::Result<std::unique_ptr<SaslMechanism>> start_digest_md5(const Token& token,
-                                                              const SaslOffer& offer);
-
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::sasl

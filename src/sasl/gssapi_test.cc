@@ -1,11 +1,11 @@
-#include "hadoop/gssapi_sasl.h"
+#include "sasl/gssapi.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hadoop/test_kerberos.h"
+#include "kerberos/test_identity.h"
 
-namespace gangrun::hadoop {
+namespace gangrun::sasl {
 namespace {
 
 using testing::ElementsAre;
@@ -14,19 +14,19 @@ using testing::HasSubstr;
 const std::vector<Protection> kAll{Protection::kAuthentication, Protection::kIntegrity,
                                    Protection::kPrivacy};
 
-GssapiSasl mechanism(std::vector<Protection> accepted = kAll, int rounds = 1) {
-  return GssapiSasl(std::make_unique<TestContext>(rounds), std::move(accepted));
+Gssapi mechanism(std::vector<Protection> accepted = kAll, int rounds = 1) {
+  return Gssapi(std::make_unique<kerberos::TestContext>(rounds), std::move(accepted), "the site");
 }
 
 // Up to the offer of layers.
-void begin(GssapiSasl& sasl) {
+void begin(Gssapi& sasl) {
   EXPECT_EQ(*sasl.respond(""), "ticket");
   EXPECT_EQ(*sasl.respond("server"), "");
 }
 
 std::string bytes(const char* text, std::size_t size) { return {text, size}; }
 
-TEST(GssapiSasl, LayersAreABitEachAndASizeInThreeBytes) {
+TEST(Gssapi, LayersAreABitEachAndASizeInThreeBytes) {
   const auto all = parse_security_layers(bytes("\x07\x01\x00\x00", 4));
   ASSERT_TRUE(all.ok());
   EXPECT_THAT(all->offered, ElementsAre(Protection::kPrivacy, Protection::kIntegrity,
@@ -40,8 +40,8 @@ TEST(GssapiSasl, LayersAreABitEachAndASizeInThreeBytes) {
   }
 }
 
-TEST(GssapiSasl, GoesFromTheTicketToTheLayer) {
-  GssapiSasl sasl = mechanism();
+TEST(Gssapi, GoesFromTheTicketToTheLayer) {
+  Gssapi sasl = mechanism();
   begin(sasl);
   EXPECT_EQ(*sasl.respond("s:\x07\x0f\xff\xff"), "s:\x04\xff\xff\xff");
   EXPECT_TRUE(sasl.finish("").ok());
@@ -53,46 +53,44 @@ TEST(GssapiSasl, GoesFromTheTicketToTheLayer) {
   EXPECT_FALSE(sasl.unwrap("z").ok());
 }
 
-TEST(GssapiSasl, TheStrongestThatBothAcceptIsTaken) {
-  GssapiSasl integrity = mechanism();
+TEST(Gssapi, TheStrongestThatBothAcceptIsTaken) {
+  Gssapi integrity = mechanism();
   begin(integrity);
   EXPECT_EQ(*integrity.respond("s:\x03\x0f\xff\xff"), "s:\x02\xff\xff\xff");
   EXPECT_EQ(*integrity.wrap("x"), "s:x");
   EXPECT_EQ(*integrity.unwrap("s:y"), "y");
-  GssapiSasl plain = mechanism({Protection::kAuthentication});
+  Gssapi plain = mechanism({Protection::kAuthentication});
   begin(plain);
   EXPECT_EQ(*plain.respond("s:\x07\x0f\xff\xff"), "s:" + bytes("\x01\0\0\0", 4));
   EXPECT_EQ(plain.protection(), Protection::kAuthentication);
 }
 
-TEST(GssapiSasl, WithoutACommonLayerBothSidesAreNamed) {
-  GssapiSasl sasl = mechanism({Protection::kPrivacy});
+TEST(Gssapi, WithoutACommonLayerBothSidesAreNamed) {
+  Gssapi sasl = mechanism({Protection::kPrivacy});
   begin(sasl);
-  EXPECT_EQ(
-      sasl.respond("s:" + bytes("\x01\0\0\0", 4)).error().message,
-      "GSSAPI: the server offers the protection authentication, hadoop.rpc.protection of this "
-      "configuration wants privacy");
+  EXPECT_EQ(sasl.respond("s:" + bytes("\x01\0\0\0", 4)).error().message,
+            "GSSAPI: the server offers the protection authentication, the site wants privacy");
 }
 
-TEST(GssapiSasl, ALastTokenOfOursIsSentBeforeTheLayers) {
-  GssapiSasl sasl = mechanism(kAll, 2);
+TEST(Gssapi, ALastTokenOfOursIsSentBeforeTheLayers) {
+  Gssapi sasl = mechanism(kAll, 2);
   EXPECT_EQ(*sasl.respond(""), "ticket");
   EXPECT_EQ(*sasl.respond("server"), "ticket2");
   EXPECT_EQ(*sasl.respond("s:\x02\x0f\xff\xff"), "s:\x02\xff\xff\xff");
 }
 
-TEST(GssapiSasl, WhatIsOutOfItsOrderIsRefused) {
-  GssapiSasl early = mechanism();
+TEST(Gssapi, WhatIsOutOfItsOrderIsRefused) {
+  Gssapi early = mechanism();
   EXPECT_FALSE(early.finish("").ok());
   EXPECT_FALSE(early.respond("server").ok());
-  GssapiSasl again = mechanism();
+  Gssapi again = mechanism();
   ASSERT_TRUE(again.respond("").ok());
   EXPECT_FALSE(again.respond("").ok());
   EXPECT_FALSE(again.finish("").ok());
-  GssapiSasl other = mechanism();
+  Gssapi other = mechanism();
   ASSERT_TRUE(other.respond("").ok());
   EXPECT_FALSE(other.respond("somebody else").ok());
-  GssapiSasl late = mechanism();
+  Gssapi late = mechanism();
   begin(late);
   EXPECT_FALSE(late.respond("forged").ok());
   ASSERT_TRUE(late.respond("s:\x01\x0f\xff\xff").ok());
@@ -100,12 +98,12 @@ TEST(GssapiSasl, WhatIsOutOfItsOrderIsRefused) {
   EXPECT_FALSE(late.finish("more").ok());
 }
 
-TEST(GssapiSasl, AServerThatTakesNothingAtOnceIsRefused) {
-  GssapiSasl sasl = mechanism();
+TEST(Gssapi, AServerThatTakesNothingAtOnceIsRefused) {
+  Gssapi sasl = mechanism();
   begin(sasl);
   EXPECT_THAT(sasl.respond("s:" + bytes("\x04\0\0\x10", 4)).error().message,
               HasSubstr("takes 16 bytes at once"));
 }
 
 }  // namespace
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::sasl

@@ -9,10 +9,10 @@
 #include "kerberos/identity.h"
 
 // Kerberos as tests have it: tokens and guards that can be read.
-namespace gangrun::hadoop {
+namespace gangrun::kerberos {
 
 // Says "ticket", and "ticket2" to the answer where `rounds` is 2; is content with "server".
-class TestContext final : public kerberos::SecurityContext {
+class TestContext final : public SecurityContext {
  public:
   explicit TestContext(int rounds = 1) : rounds_(rounds) {}
 
@@ -28,11 +28,11 @@ class TestContext final : public kerberos::SecurityContext {
   base::Result<std::string> wrap(std::string_view bytes, bool confidential) override {
     return (confidential ? "e:" : "s:") + std::string(bytes);
   }
-  base::Result<kerberos::Unwrapped> unwrap(std::string_view token) override {
+  base::Result<Unwrapped> unwrap(std::string_view token) override {
     if (!token.starts_with("e:") && !token.starts_with("s:")) {
       return base::Error{base::Code::kUnauthenticated, "was changed on its way"};
     }
-    return kerberos::Unwrapped{std::string(token.substr(2)), token[0] == 'e'};
+    return Unwrapped{std::string(token.substr(2)), token[0] == 'e'};
   }
   base::Result<std::uint32_t> max_wrapped(bool, std::uint32_t max_token_bytes) override {
     return max_token_bytes < 2 ? 0 : max_token_bytes - 2;
@@ -44,22 +44,22 @@ class TestContext final : public kerberos::SecurityContext {
 };
 
 // alice@R, who has a ticket; what was opened is kept.
-class TestIdentity final : public kerberos::Identity {
+class TestIdentity final : public Identity {
  public:
-  [[nodiscard]] const kerberos::Principal& principal() const override { return principal_; }
+  [[nodiscard]] const Principal& principal() const override { return principal_; }
   [[nodiscard]] base::Result<std::chrono::seconds> lifetime() const override {
     return std::chrono::hours(1);
   }
-  [[nodiscard]] base::Result<std::unique_ptr<kerberos::SecurityContext>> open(
-      const kerberos::Principal& server, kerberos::Mechanism mechanism) const override {
+  [[nodiscard]] base::Result<std::unique_ptr<SecurityContext>> open(
+      const Principal& server, Mechanism mechanism) const override {
     opened.emplace_back(to_string(server), mechanism);
-    return std::unique_ptr<kerberos::SecurityContext>(std::make_unique<TestContext>());
+    return std::unique_ptr<SecurityContext>(std::make_unique<TestContext>());
   }
 
-  mutable std::vector<std::pair<std::string, kerberos::Mechanism>> opened{};
+  mutable std::vector<std::pair<std::string, Mechanism>> opened{};
 
  private:
-  kerberos::Principal principal_{{"alice"}, "R"};
+  Principal principal_{{"alice"}, "R"};
 };
 
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::kerberos

@@ -1,4 +1,4 @@
-#include "hadoop/gssapi_sasl.h"
+#include "sasl/gssapi.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 
-namespace gangrun::hadoop {
+namespace gangrun::sasl {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t kMinPieceBytes = 64;
 struct Layer {
   Protection protection;
   unsigned bit;
-  std::string_view name;  // in hadoop.rpc.protection
+  std::string_view name;  // as people call it
 };
 
 // The strongest first.
@@ -69,7 +69,7 @@ std::string encode_security_layer(Protection chosen, std::uint32_t max_bytes) {
   return out;
 }
 
-base::Result<std::string> GssapiSasl::respond(std::string_view challenge) {
+base::Result<std::string> Gssapi::respond(std::string_view challenge) {
   switch (step_) {
     case Step::kContext: return next_token(challenge);
     case Step::kLayers: return choose_layer(challenge);
@@ -78,7 +78,7 @@ base::Result<std::string> GssapiSasl::respond(std::string_view challenge) {
   return wrong("the server asks again");
 }
 
-base::Result<std::string> GssapiSasl::next_token(std::string_view challenge) {
+base::Result<std::string> Gssapi::next_token(std::string_view challenge) {
   // An empty token would begin the login anew.
   if (challenge.empty() == began_) return wrong("the server answers in the wrong order");
   began_ = true;
@@ -87,16 +87,16 @@ base::Result<std::string> GssapiSasl::next_token(std::string_view challenge) {
   return token;
 }
 
-base::Result<std::string> GssapiSasl::choose_layer(std::string_view challenge) {
+base::Result<std::string> Gssapi::choose_layer(std::string_view challenge) {
   GANGRUN_ASSIGN(const kerberos::Unwrapped offer, context_->unwrap(challenge));
   GANGRUN_ASSIGN(const SecurityLayers layers, parse_security_layers(offer.bytes));
   const auto chosen = std::ranges::find_if(layers.offered, [this](Protection one) {
     return std::ranges::find(accepted_, one) != accepted_.end();
   });
   if (chosen == layers.offered.end()) {
-    return wrong(base::format(
-        "the server offers the protection {}, hadoop.rpc.protection of this configuration wants {}",
-        protection_names(layers.offered), protection_names(accepted_)));
+    return wrong(base::format("the server offers the protection {}, {} wants {}",
+                              protection_names(layers.offered), asker_,
+                              protection_names(accepted_)));
   }
   protection_ = *chosen;
   const bool guarded = protection_ != Protection::kAuthentication;
@@ -111,22 +111,22 @@ base::Result<std::string> GssapiSasl::choose_layer(std::string_view challenge) {
     max_piece_bytes_ = size;
   }
   step_ = Step::kAnswered;
-  // Signed and not encrypted, whatever was chosen; without a name, as which to act: Hadoop has that
-  // in the connection's context.
+  // Signed and not encrypted, whatever was chosen; without a name, as which to act: protocols
+  // have that elsewhere.
   return context_->wrap(encode_security_layer(protection_, guarded ? kMaxBytes : 0), false);
 }
 
-base::Result<> GssapiSasl::finish(std::string_view token) {
+base::Result<> Gssapi::finish(std::string_view token) {
   if (step_ != Step::kAnswered) return wrong("the server is content before its time");
   if (!token.empty()) return wrong("the server says more than is expected at the end");
   return {};
 }
 
-base::Result<std::string> GssapiSasl::wrap(std::string_view piece) {
+base::Result<std::string> Gssapi::wrap(std::string_view piece) {
   return context_->wrap(piece, protection_ == Protection::kPrivacy);
 }
 
-base::Result<std::string> GssapiSasl::unwrap(std::string_view token) {
+base::Result<std::string> Gssapi::unwrap(std::string_view token) {
   GANGRUN_ASSIGN(kerberos::Unwrapped piece, context_->unwrap(token));
   if (protection_ == Protection::kPrivacy && !piece.confidential) {
     return wrong("a piece came signed only, where it has to be encrypted");
@@ -134,4 +134,4 @@ base::Result<std::string> GssapiSasl::unwrap(std::string_view token) {
   return std::move(piece.bytes);
 }
 
-}  // namespace gangrun::hadoop
+}  // namespace gangrun::sasl
