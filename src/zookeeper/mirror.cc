@@ -30,7 +30,9 @@ void Mirror::open() {
       {.servers = options_.hosts,
        .timeout = options_.session_timeout,
        .credentials = options_.credentials,
-       .administrators = options_.administrators},
+       .administrators = options_.administrators,
+       .tls = options_.tls,
+       .login = options_.login},
       [this](SessionState state, const std::string& reason) { on_state(state, reason); });
   if (!session.ok()) return again(session.error().message);
   session_ = *std::move(session);
@@ -38,12 +40,12 @@ void Mirror::open() {
 }
 
 // The session is over, or has never begun; the next one begins after a pause.
-void Mirror::again(std::string reason) {
+void Mirror::again(std::string reason, std::chrono::seconds pause) {
   reason_ = std::move(reason);
   is_connected_ = false;
   keeper_.disconnected();
   // Not at once: this may be a callback of the session.
-  reopen_ = loop_.after(kRetryPause, [this] {
+  reopen_ = loop_.after(pause, [this] {
     session_.reset();
     open();
   });
@@ -69,7 +71,10 @@ void Mirror::on_state(SessionState state, const std::string& reason) {
     case SessionState::kExpired:
       logger_.info("ZooKeeper: the session has expired; there will be another one");
       return again("no server answers");
-    case SessionState::kRefused: return again(reason);
+    case SessionState::kRefused:
+      // A login that fails again and again can lock its user out.
+      return again(reason,
+                   std::exchange(refused_pause_, std::min(2 * refused_pause_, kMaxRetryPause)));
   }
 }
 
@@ -77,6 +82,7 @@ void Mirror::pump() {
   if (is_connected_) {
     for (const Operation& operation : keeper_.next()) {
       session_->send(operation, [this, operation](const Answer& answer) {
+        if (answer.code == Answer::Code::kDone) refused_pause_ = kRetryPause;
         keeper_.done(operation, answer);
         if (keeper_.has_room()) pump();
       });

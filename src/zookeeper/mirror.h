@@ -16,7 +16,8 @@
 
 namespace gangrun::zookeeper {
 
-// Between a failure and the next try; doubled with each further failure to write, up to the second.
+// Between a failure and the next try; doubled with each further failure to write, and with each
+// further refusal, up to the second.
 inline constexpr std::chrono::seconds kRetryPause(3);
 inline constexpr std::chrono::seconds kMaxRetryPause(60);
 // After so long without a connection there is a new session: servers that have forgotten what the
@@ -31,6 +32,8 @@ class Mirror {
     std::vector<std::string> hosts;  // "host" or "host:port"
     base::Secret credentials;        // "user:password"
     std::vector<Administrator> administrators{};
+    std::optional<Tls> tls{};
+    LoginStart login{};
     std::chrono::milliseconds session_timeout = std::chrono::seconds(30);
     // How long the servers may be behind before that is told: a restart of theirs is not worth it.
     std::chrono::milliseconds patience = std::chrono::seconds(10);
@@ -54,7 +57,7 @@ class Mirror {
   void open();
   void on_state(SessionState state, const std::string& reason);
   void pump();
-  void again(std::string reason);
+  void again(std::string reason, std::chrono::seconds pause = kRetryPause);
   void judge();
 
   net::EventLoop& loop_;
@@ -68,6 +71,7 @@ class Mirror {
   bool is_announced_ = false;
   bool was_settled_ = false;
   std::chrono::seconds retry_pause_ = kRetryPause;
+  std::chrono::seconds refused_pause_ = kRetryPause;
   net::Timer reopen_;
   net::Timer retry_;
   net::Timer patience_;

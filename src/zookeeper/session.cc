@@ -22,6 +22,8 @@ namespace {
 // After each server was tried once.
 constexpr std::chrono::seconds kPauseOfARound(1);
 constexpr std::chrono::seconds kShortestTry(1);
+// Of one step of a login: a server of Kerberos may be asked for it.
+constexpr std::chrono::seconds kLoginStepLimit(30);
 
 }  // namespace
 
@@ -30,13 +32,20 @@ class Session::Impl {
   // What one server is to us.
   struct Target {
     std::string name;
+    std::string host;
     std::shared_ptr<const net::Remote> remote;
   };
-  static base::Result<Target> target_of(const std::string& text) {
-    Target target;
-    target.name = to_string(parse_server(text));
-    GANGRUN_ASSIGN(target.remote,
-                   net::Remote::make({.url = base::format("http://{}", target.name)}));
+  static base::Result<Target> target_of(const std::string& text, const std::optional<Tls>& tls) {
+    const ServerAddress address = parse_server(text);
+    Target target{.name = to_string(address), .host = address.host, .remote = nullptr};
+    net::RemoteOptions options;
+    options.url = base::format("{}://{}", tls ? "https" : "http", target.name);
+    if (tls) {
+      options.authorities_pem = tls->authorities_pem;
+      options.certificate_pem = tls->certificate_pem;
+      options.key_pem = tls->key_pem;
+    }
+    GANGRUN_ASSIGN(target.remote, net::Remote::make(options));
     return target;
   }
 
@@ -44,6 +53,7 @@ class Session::Impl {
       : loop_(loop),
         credentials_(options.credentials),
         administrators_(options.administrators),
+        start_login_(options.login),
         targets_(std::move(targets)),
         on_state_(std::move(on_state)),
         timeout_(options.timeout) {
@@ -52,19 +62,20 @@ class Session::Impl {
     next_try_ = loop_.after(base::Duration::zero(), [this] { connect(); });
   }
   ~Impl() {
-    if (is_live_) stream_->send(close_request(++last_number_));
+    if (is_live()) stream_->send(close_request(++last_number_));
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   void send(const Operation& operation, std::function<void(Answer)> done) {
-    if (!is_live_) return answer_later(std::move(done), {.code = Answer::Code::kLost});
+    if (!is_live()) return answer_later(std::move(done), {.code = Answer::Code::kLost});
     const std::int32_t number = ++last_number_;
     pending_.push_back({number, operation, std::move(done)});
     stream_->send(operation_request(number, operation, administrators_));
   }
 
  private:
+  enum class Stage { kDialing, kLogin, kLive };
   struct Pending {
     std::int32_t number = 0;
     Operation operation{};
@@ -72,6 +83,7 @@ class Session::Impl {
   };
 
   [[nodiscard]] const Target& target() const { return targets_[current_]; }
+  [[nodiscard]] bool is_live() const { return stage_ == Stage::kLive; }
 
   void connect() {
     frames_ = net::FrameReader(kMaxFrameBytes);
@@ -95,26 +107,79 @@ class Session::Impl {
         return lose(base::format("it does not speak as ZooKeeper does: {}", frame.error().message));
       }
       if (!*frame) break;
-      const auto understood = is_live_ ? on_reply(**frame) : on_welcome(**frame);
+      const auto understood = stage_ == Stage::kDialing ? on_welcome(**frame) : on_reply(**frame);
       if (!understood.ok()) return lose(understood.error().message);
     }
-    if (is_live_) hear();
+    if (is_live()) hear();
   }
 
   base::Result<> on_welcome(std::string_view frame) {
     GANGRUN_ASSIGN(Welcome welcome, parse_welcome(frame));
     if (welcome.timeout <= std::chrono::milliseconds::zero()) {
-      end(SessionState::kExpired);
+      end(SessionState::kExpired, "");
       return {};
     }
     session_ = std::move(welcome.session);
     timeout_ = welcome.timeout;
-    is_live_ = true;
+    if (!start_login_) {
+      begin();
+      return {};
+    }
+    stage_ = Stage::kLogin;
+    login_ = start_login_(target().host);
+    has_heard_login_ = false;
+    log_in("");
+    return {};
+  }
+
+  // The session is there, and is who it says.
+  void begin() {
+    stage_ = Stage::kLive;
     tries_ = 0;
     // The servers take what comes in its order, so nobody waits for their consent.
     if (!credentials_.empty()) stream_->send(credentials_request(credentials_));
     ping_later();
     on_state_(SessionState::kConnected, "");
+  }
+
+  void log_in(const std::string& challenge) {
+    silence_ = loop_.after(kLoginStepLimit, [this] { lose("the login takes too long"); });
+    // Whoever answers at once does not expect to be gone then.
+    login_->respond(challenge, [this, alive = std::weak_ptr<bool>(login_alive_)](
+                                   base::Result<std::string> token) {
+      loop_.post([this, token = std::move(token), alive] {
+        if (!alive.expired()) on_login(token);
+      });
+    });
+  }
+
+  void on_login(const base::Result<std::string>& token) {
+    if (!token.ok()) return end(SessionState::kRefused, token.error().message);
+    login_number_ = ++last_number_;
+    stream_->send(login_request(login_number_, *token));
+  }
+
+  base::Result<> on_login_reply(const Reply& reply) {
+    if (reply.number != login_number_) {
+      return base::invalid_argument("it answers what it was not asked");
+    }
+    GANGRUN_ASSIGN(const std::string token, login_token_of(reply));
+    // So do servers without SASL, and those that let in whose login has failed.
+    if (token.empty() && !std::exchange(has_heard_login_, true)) {
+      end(SessionState::kRefused, "it does not answer a login by SASL");
+      return {};
+    }
+    if (!login_->has_answered()) {
+      log_in(token);
+      return {};
+    }
+    const base::Result<> finished = login_->finish(token);
+    if (!finished.ok()) {
+      end(SessionState::kRefused, finished.error().message);
+      return {};
+    }
+    drop_login();
+    begin();
     return {};
   }
 
@@ -122,9 +187,14 @@ class Session::Impl {
     GANGRUN_ASSIGN(const Reply reply, parse_reply(frame));
     if (reply.number == kPingNumber || reply.number == kNoticeNumber) return {};
     if (reply.number == kCredentialsNumber) {
-      if (reply.code != 0) end(SessionState::kRefused);
+      if (reply.code != 0) end(SessionState::kRefused, "it refuses the job's digest");
       return {};
     }
+    if (std::string refusal = refusal_of(reply); !refusal.empty()) {
+      end(SessionState::kRefused, refusal);
+      return {};
+    }
+    if (stage_ == Stage::kLogin) return on_login_reply(reply);
     if (pending_.empty() || pending_.front().number != reply.number) {
       return base::invalid_argument("it answers what it was not asked");
     }
@@ -151,10 +221,16 @@ class Session::Impl {
     stream_.reset();
     silence_.reset();
     next_ping_.reset();
-    is_live_ = false;
+    drop_login();
+    stage_ = Stage::kDialing;
     for (Pending& each : std::exchange(pending_, {})) {
       answer_later(std::move(each.done), {.code = Answer::Code::kLost});
     }
+  }
+
+  void drop_login() {
+    login_.reset();
+    login_alive_ = std::make_shared<bool>(true);
   }
 
   void lose(const std::string& reason) {
@@ -167,10 +243,10 @@ class Session::Impl {
     on_state_(SessionState::kConnecting, told);
   }
 
-  void end(SessionState state) {
-    const std::string told = base::format("{}: it refuses the job's digest", target().name);
+  void end(SessionState state, const std::string& reason) {
+    const std::string told = reason.empty() ? "" : base::format("{}: {}", target().name, reason);
     drop();
-    on_state_(state, state == SessionState::kRefused ? told : "");
+    on_state_(state, told);
   }
 
   void answer_later(std::function<void(Answer)> done, Answer answer) {
@@ -183,6 +259,7 @@ class Session::Impl {
   net::EventLoop& loop_;
   const base::Secret credentials_;
   const std::vector<Administrator> administrators_;
+  const LoginStart start_login_;
   std::vector<Target> targets_;
   const OnState on_state_;
   std::chrono::milliseconds timeout_;  // as the server has granted it, once it has
@@ -191,7 +268,11 @@ class Session::Impl {
   std::int64_t last_transaction_ = 0;
   std::size_t current_ = 0;
   std::size_t tries_ = 0;  // that failed, since the last that did not
-  bool is_live_ = false;
+  Stage stage_ = Stage::kDialing;
+  std::unique_ptr<Login> login_;
+  std::shared_ptr<bool> login_alive_ = std::make_shared<bool>(true);
+  std::int32_t login_number_ = 0;
+  bool has_heard_login_ = false;  // the server's first token
   std::unique_ptr<net::ByteStream> stream_;
   net::FrameReader frames_{kMaxFrameBytes};
   std::deque<Pending> pending_;
@@ -210,7 +291,7 @@ base::Result<std::unique_ptr<Session>> Session::open(net::EventLoop& loop, const
   if (options.servers.empty()) return base::invalid_argument("there is no ZooKeeper server");
   std::vector<Impl::Target> targets;
   for (const std::string& server : options.servers) {
-    GANGRUN_ASSIGN(Impl::Target target, Impl::target_of(server));
+    GANGRUN_ASSIGN(Impl::Target target, Impl::target_of(server, options.tls));
     targets.push_back(std::move(target));
   }
   return std::make_unique<Session>(

@@ -3,12 +3,14 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/secret.h"
 #include "net/event_loop.h"
+#include "zookeeper/login.h"
 #include "zookeeper/node.h"
 
 namespace gangrun::zookeeper {
@@ -17,7 +19,15 @@ enum class SessionState {
   kConnecting,  // also again, after a connection that was lost, and after each try that failed
   kConnected,
   kExpired,  // for good: the servers have removed its ephemeral nodes
-  kRefused,  // for good: they do not take the credentials
+  kRefused,  // for good: they do not take the credentials or the login, or want another one
+};
+
+// TLS to the servers: who vouches for them, and what they are shown (all PEM; empty: those of the
+// system, and nothing).
+struct Tls {
+  std::string authorities_pem{};
+  std::string certificate_pem{};
+  base::Secret key_pem{};
 };
 
 // One session with a group of ZooKeeper servers, which looks for another of them by itself when it
@@ -33,12 +43,15 @@ class Session {
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
     base::Secret credentials{};  // "user:password"
     std::vector<Administrator> administrators{};
+    std::optional<Tls> tls{};  // none: in the clear
+    LoginStart login{};        // done anew on each connection; none: no login by SASL
   };
   // With a sentence for people that says why it is not connected, where that is known.
   using OnState = std::function<void(SessionState, const std::string&)>;
 
   // Begins to connect and does not wait for it; `on_state` is called later. The loop outlives the
-  // session. kInvalidArgument: no server, or one that is none.
+  // session. kInvalidArgument: no server, or one that is none, or
+  // TLS that cannot be used.
   static base::Result<std::unique_ptr<Session>> open(net::EventLoop& loop, const Options& options,
                                                      OnState on_state);
   Session(Private, std::unique_ptr<Impl> impl);  // for open()

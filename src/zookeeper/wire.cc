@@ -18,6 +18,7 @@ enum class Opcode : std::int32_t {
   kPing = 11,
   kCreateContainer = 19,
   kAuth = 100,
+  kSasl = 102,
   kCloseSession = -11,
 };
 
@@ -38,7 +39,9 @@ constexpr std::int32_t kNodeExists = -110;
 constexpr std::int32_t kNotEmpty = -111;
 constexpr std::int32_t kSessionExpired = -112;
 constexpr std::int32_t kInvalidAcl = -114;
+constexpr std::int32_t kAuthFailed = -115;
 constexpr std::int32_t kSessionMoved = -118;
+constexpr std::int32_t kLoginDemanded = -124;  // SESSIONCLOSEDREQUIRESASLAUTH
 constexpr std::int32_t kQuotaExceeded = -125;
 constexpr std::int32_t kThrottled = -127;
 
@@ -185,6 +188,12 @@ std::string credentials_request(const base::Secret& credentials) {
   return writer.frame();
 }
 
+std::string login_request(std::int32_t number, std::string_view token) {
+  Writer writer = request(number, Opcode::kSasl);
+  writer.put(token);
+  return writer.frame();
+}
+
 std::string operation_request(std::int32_t number, const Operation& operation,
                               const std::vector<Administrator>& administrators) {
   const Node& node = operation.node;
@@ -235,6 +244,21 @@ base::Result<Reply> parse_reply(std::string_view frame) {
   GANGRUN_ASSIGN(reply.code, reader.int32());
   reply.record = reader.rest();
   return reply;
+}
+
+base::Result<std::string> login_token_of(const Reply& reply) {
+  Reader reader(reply.record);
+  GANGRUN_ASSIGN(const std::string_view token, reader.bytes());
+  return std::string(token);
+}
+
+std::string refusal_of(const Reply& reply) {
+  switch (reply.code) {
+    case kAuthFailed: return "it refuses the job's login";
+    case kLoginDemanded:
+      return "it demands a login by SASL, by a scheme that the job does not use (zookeeper.login)";
+    default: return "";
+  }
 }
 
 base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,

@@ -36,6 +36,8 @@ std::string ping_request();
 std::string close_request(std::int32_t number);
 // Shows "user:password" by the scheme "digest".
 std::string credentials_request(const base::Secret& credentials);
+// A step of a login by SASL; the reply has the server's token.
+std::string login_request(std::int32_t number, std::string_view token);
 std::string operation_request(std::int32_t number, const Operation& operation,
                               const std::vector<Administrator>& administrators);
 
@@ -54,6 +56,10 @@ struct Reply {
   std::string_view record{};     // of the frame
 };
 base::Result<Reply> parse_reply(std::string_view frame);
+// Of a reply to a step of a login that the server has not refused; empty: it says nothing.
+base::Result<std::string> login_token_of(const Reply& reply);
+// What a refusal that ends the session means, as a sentence without its subject; empty: it is none.
+std::string refusal_of(const Reply& reply);
 // What became of an operation; `session` is our own. An error: it is no answer to that.
 base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
                                std::int64_t session);
