@@ -45,5 +45,7 @@ void add_version(CLI::App& app, Request& request);
 
 // The hidden command by which a job's master gets tokens: see cluster::TokenErrand.
 client::ExitStatus run_token_errand(const std::string& file, client::Context& context);
+// The one by which it logs in somewhere by Kerberos: see master::LoginErrand.
+client::ExitStatus run_login_errand(client::Context& context);
 
 }  // namespace gangrun::cli

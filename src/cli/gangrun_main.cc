@@ -21,6 +21,7 @@
 #include "client/context.h"
 #include "cluster/yarn/token_errand.h"
 #include "job/units.h"
+#include "master/login_errand.h"
 #include "places/places.h"
 #include "process/core_files.h"
 #include "process/open_files.h"
@@ -119,6 +120,9 @@ int start(int argc, char** argv) {
   }
   if (arguments.size() == 2 && arguments[0] == cluster::kTokenErrandCommand) {
     return client::to_int(cli::run_token_errand(arguments[1], context));
+  }
+  if (arguments.size() == 1 && arguments[0] == master::kLoginErrandCommand) {
+    return client::to_int(cli::run_login_errand(context));
   }
   return client::to_int(cli::run_command_line(arguments, context));
 }

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "client/fail.h"
 #include "client/submitted.h"
+#include "client/zookeeper_input.h"
 #include "host/ending_signals.h"
 #include "host/processes.h"
 #include "net/event_loop.h"
@@ -71,6 +72,8 @@ class Submission {
 Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::job_signals(),
                                                [this](int number) { on_signal(number); }));
+  GANGRUN_TRY(check_required_zookeeper(loop_, plan.spec, plan.zookeeper_files, {}, context_,
+                                       [this] { return !interrupted_by_.empty(); }));
   GANGRUN_ASSIGN(folder_,
                  cluster::JobFolder::create(plan.home, plan.spec, context_.clock.wall_now()));
   Result<> submitted = hand_over(plan);
@@ -87,6 +90,10 @@ Result<> Submission::hand_over(const RunPlan& plan) {
   GANGRUN_TRY(base::write_private_file(paths.launch(),
                                        base::dump_json_indented(to_json(plan.launch)) + "\n"));
   GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context_.environment)));
+  if (!plan.zookeeper_files.empty()) {
+    GANGRUN_TRY(base::write_private_file(
+        paths.zookeeper(), base::dump_json(registry::to_json(plan.zookeeper_files)) + "\n"));
+  }
   GANGRUN_ASSIGN(pipe_, process::make_pipe());
   // What has come until now.
   (void)loop_.run_until([] { return false; }, loop_.now());

@@ -11,6 +11,7 @@
 #include "client/plan.h"
 #include "client/prepare.h"
 #include "client/sites.h"
+#include "client/zookeeper_input.h"
 
 namespace gangrun::client {
 
@@ -30,6 +31,7 @@ base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
   GANGRUN_ASSIGN(auto host,
                  host_for_tasks(spec, options.host, context.clock.now() + kResolveTimeout));
   plan.spec = std::move(spec);
+  GANGRUN_ASSIGN(plan.zookeeper_files, zookeeper_files(plan.spec, context));
   plan.launch.host = std::move(host.address);
   plan.launch.host_reason = std::move(host.reason);
   plan.launch.working_folder = context.folder;

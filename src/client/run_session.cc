@@ -11,6 +11,7 @@
 #include "client/fail.h"
 #include "client/job_display.h"
 #include "client/text.h"
+#include "client/zookeeper_input.h"
 #include "host/ending_signals.h"
 #include "host/local_master.h"
 #include "job/limits.h"
@@ -84,8 +85,10 @@ Result<> Session::prepare() {
                  EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
                                        loop_.post([this, n] { on_signal(n); });
                                      }}));
-  Result<> reached =
-      backend_->reach(loop_, context_.clock, plan_.spec, [this] { return signals_seen_ > 0; });
+  const auto is_cancelled = [this] { return signals_seen_ > 0; };
+  Result<> reached = check_required_zookeeper(loop_, plan_.spec, plan_.zookeeper_files, {},
+                                              context_, is_cancelled);
+  if (reached.ok()) reached = backend_->reach(loop_, context_.clock, plan_.spec, is_cancelled);
   const bool has_failed = !reached.ok() && reached.error().code != base::Code::kCancelled;
   if (signals_seen_ == 0 || has_failed) return reached;
   return base::Error{base::Code::kCancelled,
@@ -106,8 +109,10 @@ Result<> Session::start_master() {
   display_ = std::make_unique<JobDisplay>(loop_, context_,
                                           view_options(options_.display, plan_.spec.task_ids()),
                                           [this] { return master_->status(); });
-  const host::LocalMasterOptions options{
-      .launch = plan_.launch, .ports = plan_.ports, .commanded_at = context_.commanded_at};
+  const host::LocalMasterOptions options{.launch = plan_.launch,
+                                         .ports = plan_.ports,
+                                         .zookeeper_files = plan_.zookeeper_files,
+                                         .commanded_at = context_.commanded_at};
   GANGRUN_ASSIGN(master_, host::LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec,
                                                     options, *backend_, *this));
   GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));

@@ -18,6 +18,9 @@ using base::Result;
 // Nobody tells whoever has a folder open of its removal.
 constexpr std::chrono::seconds kLookAtFolder(5);
 
+// Also when its file was replaced.
+constexpr const char* kOwnProgram = "/proc/self/exe";
+
 // Of an earlier master, whose agents look for it there; 0 for the first one.
 Result<std::uint16_t> known_port(const cluster::JobPaths& paths) {
   const auto text = base::read_file(paths.tls_port(), 16);
@@ -48,6 +51,7 @@ Result<master::Settings> master_settings(const cluster::JobFolder& folder, job::
   settings.host = options.launch.host;
   settings.host_reason = options.launch.host_reason;
   settings.secret = folder.secret();
+  settings.zookeeper_access = {.files = options.zookeeper_files, .kerberos = {.path = kOwnProgram}};
   settings.containment = options.launch.containment;
   settings.commanded_at = options.commanded_at;
   if (!options.launch.remark.empty()) settings.remarks.push_back(options.launch.remark);

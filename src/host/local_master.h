@@ -24,6 +24,8 @@ struct LocalMasterOptions {
   PortRange ports{};
   // Whether the tasks go on when this process is killed, until their lease is over.
   bool tasks_outlive_us = false;
+  // What files hold that the job names for ZooKeeper.
+  registry::ZooKeeperFiles zookeeper_files{};
   base::Instant commanded_at;
 };
 

@@ -60,6 +60,13 @@ Result<base::Json> read_json(const std::string& path) {
   return base::parse_json(text, kMaxStoredBytes);
 }
 
+Result<registry::ZooKeeperFiles> read_zookeeper_files(const cluster::JobPaths& paths) {
+  const auto json = read_json(paths.zookeeper());
+  if (json.ok()) return registry::zookeeper_files_from_json(*json);
+  if (json.error().code == base::Code::kNotFound) return registry::ZooKeeperFiles();
+  return json.error();
+}
+
 Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
                               base::UniqueFd supervisor_lock, const job::SectionList& sections,
                               const BackendOf& backend_of) {
@@ -71,6 +78,7 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
   GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
   LocalMasterOptions options;
   GANGRUN_ASSIGN(options.launch, local_launch_from_json(stored_launch));
+  GANGRUN_ASSIGN(options.zookeeper_files, read_zookeeper_files(folder_->paths()));
   options.tasks_outlive_us = true;
   options.commanded_at = commanded_at;
   backend_ = backend_of(spec);
@@ -112,6 +120,7 @@ void MasterProcess::wait() {
   // Only a job that runs needs them.
   (void)::unlink(folder_->paths().environment().c_str());
   (void)::unlink(folder_->paths().launch().c_str());
+  (void)::unlink(folder_->paths().zookeeper().c_str());
 }
 
 }  // namespace

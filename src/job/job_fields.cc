@@ -97,38 +97,6 @@ constexpr FieldRow<JobSpec> kTimeoutsFields[] = {
     }),
 };
 
-constexpr FieldRow<ZooKeeper> kZookeeperFields[] = {
-    field_of<&ZooKeeper::hosts>({
-        .key = "hosts",
-        .about = "HOST or HOST:PORT",
-        .allowed = "HOST or HOST:PORT, HOST or HOST:PORT",
-        .reference = "a list of `HOST` or `HOST:PORT`, at most 32; the default port is 2181",
-        .default_words = "Hadoop's `hadoop.registry.zk.quorum`",
-        .schema =
-            R"({"type": "array", "maxItems": 32, "uniqueItems": true, "items": {"type": "string"}})",
-    }),
-    field_of<&ZooKeeper::root>({
-        .key = "root",
-        .about = "Path below which the job is mirrored",
-        .allowed = "a path, for example /registry",
-        .reference = "the path below which the job is mirrored",
-        .default_words = "Hadoop's `hadoop.registry.zk.root`, else `/registry`",
-        .schema = R"({"pattern": "^/"})",
-    }),
-    own_field<ZooKeeper>(
-        {
-            .key = "readable_by",
-            .about = "Who can read the mirror",
-            .reference = "`all`, or `job`: only who knows the job's secret",
-            .default_words = "`all`",
-            .schema = R"({"enum": ["all", "job"], "default": "all"})",
-        },
-        read_readers,
-        [](const ZooKeeper& zookeeper, PlanForm /*form*/) {
-          return base::Json(zookeeper.readable_by_all ? "all" : "job");
-        }),
-};
-
 constexpr FieldRow<JobSpec> kJobFields[] = {
     field_of<&JobSpec::name>({
         .key = "name",
@@ -470,7 +438,6 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
 FieldRows<JobSpec> job_fields() { return kJobFields; }
 FieldRows<JobSpec> restarts_fields() { return kRestartsFields; }
 FieldRows<JobSpec> timeouts_fields() { return kTimeoutsFields; }
-FieldRows<ZooKeeper> zookeeper_fields() { return kZookeeperFields; }
 
 const std::vector<JobField>& plain_job_fields() {
   static const std::vector<JobField> kFields = [] {

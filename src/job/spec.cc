@@ -36,6 +36,15 @@ std::string_view to_string(RestartScope scope) {
   return "none";
 }
 
+std::string_view to_string(ZooKeeperLogin login) {
+  switch (login) {
+    case ZooKeeperLogin::kNone: return "none";
+    case ZooKeeperLogin::kDigest: return "digest";
+    case ZooKeeperLogin::kKerberos: return "kerberos";
+  }
+  return "none";
+}
+
 std::string_view to_string(Containment containment) {
   switch (containment) {
     case Containment::kAuto: return "auto";

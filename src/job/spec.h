@@ -34,6 +34,9 @@ enum class Hold { kUntilBind, kUntilExec };
 // Who reaches the port that TensorBoard listens on: this machine only, or all who reach its host.
 enum class Expose { kLoopback, kHost };
 
+// By which a login by SASL shows ZooKeeper's servers who the job's user is.
+enum class ZooKeeperLogin { kNone, kDigest, kKerberos };
+
 // By which a task is told to stop.
 enum class StopSignal { kTerm, kInt, kHup, kQuit, kUsr1, kUsr2 };
 
@@ -48,6 +51,7 @@ std::string_view to_string(Policy policy);
 std::string_view to_string(Framework framework);
 std::string_view to_string(RestartScope scope);
 std::string_view to_string(Containment containment);
+std::string_view to_string(ZooKeeperLogin login);
 std::string_view to_string(Hold hold);
 std::string_view to_string(Expose expose);
 // "TERM", "USR1", …
@@ -169,6 +173,18 @@ struct ZooKeeper {
   std::vector<std::string> hosts;  // "host:port"; empty: those of Hadoop's configuration
   std::string root;                // empty: that of Hadoop's configuration, else "/registry"
   bool readable_by_all = true;     // else only with what the job's secret gives
+  bool tls = false;
+  // Files of the client's machine, in PEM form: who vouches for the servers (empty: whom the system
+  // trusts), and what they are shown (empty: nothing).
+  std::string ca{};
+  std::string certificate{};
+  std::string key{};
+  ZooKeeperLogin login = ZooKeeperLogin::kNone;
+  std::string user{};           // of kDigest
+  std::string password_file{};  // likewise
+  std::string principal{};      // of kKerberos, the servers'; empty: "zookeeper/HOST"
+  // Whether there is no job without it.
+  bool required = false;
 
   friend bool operator==(const ZooKeeper&, const ZooKeeper&) = default;
 };

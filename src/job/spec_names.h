@@ -36,6 +36,13 @@ struct ChoiceOf<Containment> {
 };
 
 template <>
+struct ChoiceOf<ZooKeeperLogin> {
+  static constexpr std::string_view kWhat = "a login";
+  static constexpr std::array kValues = {ZooKeeperLogin::kNone, ZooKeeperLogin::kDigest,
+                                         ZooKeeperLogin::kKerberos};
+};
+
+template <>
 struct ChoiceOf<Hold> {
   static constexpr std::string_view kWhat = "a time until which ports are held";
   static constexpr std::array kValues = {Hold::kUntilBind, Hold::kUntilExec};

@@ -35,6 +35,47 @@ TEST(ZooKeeper, RefusesWhatIsNoPath) {
   EXPECT_EQ(text_of({{}, "/"}), "");
 }
 
+TEST(ZooKeeper, FilesOfTlsNeedTlsAndEachOther) {
+  EXPECT_EQ(text_of({.hosts = {"a"}, .root = "", .ca = "/ca"}),
+            "zookeeper.ca: has no use without `tls: true`");
+  ZooKeeper secured{.hosts = {"a"}, .root = "", .tls = true, .ca = "/ca", .certificate = "/c"};
+  EXPECT_EQ(text_of(secured), "zookeeper.key: is missing beside the certificate");
+  secured.key = "/k";
+  EXPECT_EQ(text_of(secured), "");
+  secured.certificate.clear();
+  EXPECT_EQ(text_of(secured), "zookeeper.certificate: is missing beside the key");
+}
+
+TEST(ZooKeeper, ALoginHasWhatItNeedsAndNothingElse) {
+  ZooKeeper digest{.hosts = {"a"}, .root = "", .login = ZooKeeperLogin::kDigest};
+  EXPECT_EQ(text_of(digest), "zookeeper.user: is required with `login: digest`");
+  digest.user = "ann";
+  EXPECT_EQ(text_of(digest), "zookeeper.password_file: is required with `login: digest`");
+  digest.password_file = "/p";
+  EXPECT_EQ(text_of(digest), "");
+  digest.login = ZooKeeperLogin::kKerberos;
+  EXPECT_EQ(text_of(digest), "zookeeper.user: has no use without `login: digest`");
+  ZooKeeper none{.hosts = {"a"}, .root = "", .principal = "zookeeper/a"};
+  EXPECT_EQ(text_of(none), "zookeeper.principal: has no use without `login: kerberos`");
+}
+
+TEST(ZooKeeper, KerberosNeedsTheNamesOfTheServers) {
+  ZooKeeper zookeeper{
+      .hosts = {"zk1:2181", "10.0.0.1:2181"}, .root = "", .login = ZooKeeperLogin::kKerberos};
+  EXPECT_THAT(text_of(zookeeper), testing::StartsWith("zookeeper.hosts: '10.0.0.1:2181' is an "));
+  zookeeper.principal = "zookeeper/_HOST@R";
+  EXPECT_THAT(text_of(zookeeper), testing::StartsWith("zookeeper.hosts: "));
+  zookeeper.principal = "zookeeper/zk1@R";
+  EXPECT_EQ(text_of(zookeeper), "");
+  for (const char* wrong : {"zookeeper", "/a", "a/", "a/b/c", "a/@R", "a/b@", "a/b c"}) {
+    zookeeper.principal = wrong;
+    EXPECT_THAT(text_of(zookeeper), testing::StartsWith("zookeeper.principal: '")) << wrong;
+  }
+  zookeeper.principal.clear();
+  zookeeper.hosts = {"[fd00::5]:2181"};
+  EXPECT_THAT(text_of(zookeeper), testing::StartsWith("zookeeper.hosts: '[fd00::5]"));
+}
+
 TEST(ZooKeeper, IsReadByAllOrByTheJob) {
   EXPECT_EQ(readers_from("all").value(), true);
   EXPECT_EQ(readers_from("job").value(), false);

@@ -20,6 +20,7 @@
 #include "journal/far_copy.h"
 #include "journal/replay.h"
 #include "journal/writer.h"
+#include "master/zookeeper_access.h"
 #include "net/certificate.h"
 #include "net/event_loop.h"
 #include "registry/join.h"
@@ -81,6 +82,7 @@ struct Settings {
   std::string tls_port_file;  // the port is written here before any agent is told of it; empty: not
   // Those who may do everything with what the job shows in ZooKeeper, beside itself.
   std::vector<zookeeper::Administrator> zookeeper_administrators{};
+  ZooKeeperAccess zookeeper_access{};
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   base::Instant commanded_at;  // when the user gave the command: what start-up times count from
   std::chrono::milliseconds master_lost{0};

@@ -15,6 +15,14 @@ constexpr std::chrono::milliseconds kTogether(20);
 // The member of a place's handle in which YARN's container is; other places have none.
 constexpr const char* kContainer = "container";
 
+zookeeper::Session::Options mirror_session(net::EventLoop& loop, const Settings& settings) {
+  zookeeper::Session::Options session =
+      session_options(loop, *settings.spec.zookeeper, settings.zookeeper_access);
+  session.credentials = registry::zookeeper_credentials(settings.secret);
+  session.administrators = settings.zookeeper_administrators;
+  return session;
+}
+
 }  // namespace
 
 base::Result<registry::ZooKeeperPlace> zookeeper_place_of(const Settings& settings) {
@@ -27,6 +35,7 @@ base::Result<registry::ZooKeeperPlace> zookeeper_place_of(const Settings& settin
   place.job_name = settings.spec.name;
   place.job_id = settings.job_id;
   place.is_public = zookeeper.readable_by_all;
+  place.has_login = zookeeper.login != job::ZooKeeperLogin::kNone;
   return place;
 }
 
@@ -80,10 +89,7 @@ ZooKeeperCopy::ZooKeeperCopy(net::EventLoop& loop, base::Logger& logger, const S
       places_(places),
       place_(std::move(place)),
       warn_(std::move(warn)),
-      mirror_(loop, logger,
-              {.hosts = job_.zookeeper->hosts,
-               .credentials = registry::zookeeper_credentials(settings.secret),
-               .administrators = settings.zookeeper_administrators},
+      mirror_(loop, logger, {.session = mirror_session(loop, settings)},
               [this](const std::string& reason) { on_trouble(reason); }) {}
 
 void ZooKeeperCopy::changed() {

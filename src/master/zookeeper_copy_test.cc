@@ -39,8 +39,8 @@ Settings copy_settings(std::string user) {
 TEST(ZooKeeperCopy, ThePlaceIsTheUsersAndTheJobs) {
   const auto place = zookeeper_place_of(copy_settings("Alice"));
   ASSERT_TRUE(place.ok());
-  EXPECT_EQ(*place,
-            (registry::ZooKeeperPlace{"/registry", "alice", "wine", "application_1_0001", false}));
+  EXPECT_EQ(*place, (registry::ZooKeeperPlace{"/registry", "alice", "wine", "application_1_0001",
+                                              false, false}));
 }
 
 TEST(ZooKeeperCopy, ANameThatCannotStandThereIsTold) {

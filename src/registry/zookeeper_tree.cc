@@ -135,10 +135,12 @@ std::vector<Node> zookeeper_tree(const ZooKeeperPlace& place, const job::Cluster
   add_root(place.root, nodes);
   std::string path = place.root == "/" ? "/users" : place.root + "/users";
   nodes.push_back(shared_node(path, Kind::kPersistent));
-  path += "/" + place.user;
-  nodes.push_back(shared_node(path, Kind::kPersistent));
-  path += "/" + place.job_name;
-  nodes.push_back(shared_node(path, Kind::kContainer));
+  for (const auto& [part, kind] :
+       {std::pair(place.user, Kind::kPersistent), std::pair(place.job_name, Kind::kContainer)}) {
+    path += "/" + part;
+    nodes.push_back(shared_node(path, kind));
+    if (place.has_login) nodes.back().access = Access::kOwnerAndReaders;
+  }
   const Access access = place.is_public ? Access::kOwnerAndReaders : Access::kOwner;
   const auto own = [&](std::string own_path, std::string data, Kind kind) {
     nodes.push_back({std::move(own_path), std::move(data), kind, access, false});

@@ -26,6 +26,9 @@ struct ZooKeeperPlace {
   std::string job_name;
   std::string job_id;
   bool is_public = true;
+  // Whether the user's jobs are one identity to ZooKeeper, whatever their secrets: then the nodes
+  // that they share are theirs only.
+  bool has_login = false;
 
   friend bool operator==(const ZooKeeperPlace&, const ZooKeeperPlace&) = default;
 };

@@ -49,6 +49,20 @@ TEST(ZooKeeperTree, ThePathsAreThoseOfTheDesign) {
                           instance + "/components/ctr-e03-1700000000000-0001-01-000002"));
 }
 
+TEST(ZooKeeperTree, WithALoginTheSharedNodesOfAUserAreHisOnly) {
+  ZooKeeperPlace own = place();
+  own.has_login = true;
+  own.is_public = false;
+  const auto nodes = zookeeper_tree(own, design_spec(), {first_worker()});
+  ASSERT_EQ(nodes.size(), 7U);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(nodes[i].access, Access::kAnyone) << i;
+  for (std::size_t i = 2; i < 4; ++i) {
+    EXPECT_EQ(nodes[i].access, Access::kOwnerAndReaders) << i;
+    EXPECT_TRUE(nodes[i].is_shared) << i;
+  }
+  for (std::size_t i = 4; i < 7; ++i) EXPECT_EQ(nodes[i].access, Access::kOwner) << i;
+}
+
 TEST(ZooKeeperTree, TheInstanceHasTheHostsOfTheDesignInAServiceRecord) {
   const auto nodes = zookeeper_tree(place(), design_spec(), {first_worker()});
   EXPECT_EQ(

@@ -26,13 +26,7 @@ void Mirror::want(std::vector<Node> nodes) {
 
 void Mirror::open() {
   auto session = Session::open(
-      loop_,
-      {.servers = options_.hosts,
-       .timeout = options_.session_timeout,
-       .credentials = options_.credentials,
-       .administrators = options_.administrators,
-       .tls = options_.tls,
-       .login = options_.login},
+      loop_, options_.session,
       [this](SessionState state, const std::string& reason) { on_state(state, reason); });
   if (!session.ok()) return again(session.error().message);
   session_ = *std::move(session);

@@ -29,12 +29,7 @@ inline constexpr std::chrono::seconds kNewSessionAfter(15);
 class Mirror {
  public:
   struct Options {
-    std::vector<std::string> hosts;  // "host" or "host:port"
-    base::Secret credentials;        // "user:password"
-    std::vector<Administrator> administrators{};
-    std::optional<Tls> tls{};
-    LoginStart login{};
-    std::chrono::milliseconds session_timeout = std::chrono::seconds(30);
+    Session::Options session;
     // How long the servers may be behind before that is told: a restart of theirs is not worth it.
     std::chrono::milliseconds patience = std::chrono::seconds(10);
   };

@@ -20,7 +20,7 @@ TEST(Mirror, ServersThatDoNotAnswerAreToldOnce) {
   std::vector<std::string> told;
   Mirror mirror(
       loop, log,
-      {.hosts = {"127.0.0.1:1"}, .credentials = {}, .patience = std::chrono::milliseconds(50)},
+      {.session = {.servers = {"127.0.0.1:1"}}, .patience = std::chrono::milliseconds(50)},
       [&](const std::string& sentence) { told.push_back(sentence); });
   mirror.want({{.path = "/x"}});
   EXPECT_TRUE(loop.run_until([&] { return !told.empty(); }, limit()));
@@ -34,7 +34,7 @@ TEST(Mirror, ServersThatDoNotAnswerAreToldOnce) {
 TEST(Mirror, ANameThatDoesNotResolveIsToldByItsName) {
   net::EventLoop loop;
   NoLog log;
-  Mirror mirror(loop, log, {.hosts = {"no.such.invalid:2181"}, .credentials = {}},
+  Mirror mirror(loop, log, {.session = {.servers = {"no.such.invalid:2181"}}},
                 [](const std::string&) {});
   EXPECT_TRUE(loop.run_until(
       [&] { return mirror.behind().find("no.such.invalid") != std::string::npos; }, limit()));

@@ -165,7 +165,8 @@ class Session::Impl {
     }
     GANGRUN_ASSIGN(const std::string token, login_token_of(reply));
     // So do servers without SASL, and those that let in whose login has failed.
-    if (token.empty() && !std::exchange(has_heard_login_, true)) {
+    const bool is_first = !std::exchange(has_heard_login_, true);
+    if (is_first && token.empty()) {
       end(SessionState::kRefused, "it does not answer a login by SASL");
       return {};
     }

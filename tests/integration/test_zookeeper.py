@@ -70,13 +70,14 @@ class Job:
     """A detached job that waits for a file."""
 
     def __init__(self, run_gangrun, home, out, server, *words, tasks=TASKS, hosts=None, root="/registry",
-                 readable_by="all", command=UNTIL):
+                 readable_by="all", command=UNTIL, environment=None, more=None):
         self.run, self.home, self.out = run_gangrun, home, out
         spec = out / "job.yaml"
         spec.write_text(json.dumps({
             "name": "wine", "tasks": tasks, "command": ["sh", "-c", command],
-            "zookeeper": {"root": root, "readable_by": readable_by}}))
-        done = run_gangrun("run", "--detach", spec, "--zookeeper", hosts or server.host, *words, env={"OUT": str(out)})
+            "zookeeper": {"root": root, "readable_by": readable_by, **(more or {})}}))
+        done = run_gangrun("run", "--detach", spec, "--zookeeper", hosts or server.host, *words,
+                           env={"OUT": str(out)} | (environment or {}))
         assert done.status == 0, done.stderr
         self.id = done.stdout.strip()
         self.path = f"{root}/users/{USER}/wine/{self.id}"

@@ -41,10 +41,12 @@ struct JobPaths {
   // Where the starter of the agents waits for the next master (process/starter.h).
   [[nodiscard]] std::string starter_socket() const { return folder + "/agents.sock"; }
   [[nodiscard]] std::string lock() const { return folder + "/master.lock"; }
-  // A detached job has these three until it has ended: how it is started, with which environment,
-  // and the lock of the supervisor that starts its masters.
+  // A detached job has these four until it has ended: how it is started, with which environment,
+  // what the files hold that it names for ZooKeeper (some do), and the
+  // lock of the supervisor that starts its masters.
   [[nodiscard]] std::string launch() const { return folder + "/launch.json"; }
   [[nodiscard]] std::string environment() const { return folder + "/environment"; }
+  [[nodiscard]] std::string zookeeper() const { return folder + "/zookeeper.json"; }
   [[nodiscard]] std::string supervisor_lock() const { return folder + "/supervisor.lock"; }
   [[nodiscard]] std::string master_log() const { return folder + "/master.log"; }
   [[nodiscard]] std::string journal() const { return folder + "/journal"; }

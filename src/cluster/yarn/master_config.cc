@@ -67,6 +67,7 @@ Json to_json(const YarnMasterConfig& config) {
   }
   return {{"spec", job::to_json(config.spec, job::PlanForm::kForPrograms)},
           {"secret", config.secret.reveal()},
+          {"zookeeper_files", registry::to_json(config.zookeeper_files)},
           {"certificate", config.certificate.certificate_pem},
           {"key", config.certificate.key_pem.reveal()},
           {"submitted", base::to_iso8601(config.submitted)},
@@ -99,6 +100,8 @@ Result<> read_user(const Json& json, YarnMasterConfig& config) {
 Result<> read_secrets(const Json& json, YarnMasterConfig& config) {
   GANGRUN_ASSIGN(std::string secret, json_member<std::string>(json, "secret"));
   config.secret = base::Secret(std::move(secret));
+  GANGRUN_ASSIGN(const Json zookeeper, part(json, "zookeeper_files", false));
+  GANGRUN_ASSIGN(config.zookeeper_files, registry::zookeeper_files_from_json(zookeeper));
   net::JobCertificate& certificate = config.certificate;
   GANGRUN_ASSIGN(certificate.certificate_pem, json_member<std::string>(json, "certificate"));
   GANGRUN_ASSIGN(std::string key, json_member<std::string>(json, "key"));

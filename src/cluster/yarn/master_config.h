@@ -11,6 +11,7 @@
 #include "hadoop/records.h"
 #include "job/spec.h"
 #include "net/certificate.h"
+#include "registry/zookeeper_files.h"
 
 namespace gangrun::cluster {
 
@@ -25,6 +26,7 @@ inline constexpr std::size_t kMaxMasterConfigBytes = std::size_t{768} << 10U;
 struct YarnMasterConfig {
   job::JobSpec spec;
   base::Secret secret;
+  registry::ZooKeeperFiles zookeeper_files{};  // of the client's machine
   net::JobCertificate certificate;
   base::WallTime submitted;
   // Of Hadoop's configuration, as the client has it: no node's own is relied upon.

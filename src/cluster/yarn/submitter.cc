@@ -121,6 +121,7 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   config.secret = base::Secret::generate();
   GANGRUN_ASSIGN(config.certificate,
                  net::make_job_certificate(hadoop::to_string(id), kCertificateValidity));
+  config.zookeeper_files = job.zookeeper_files;
   config.submitted = job.submitted;
   config.hadoop = for_master(configuration_);
   config.user = account_.user;

@@ -105,6 +105,11 @@ Found check_on_yarn(const JobSpec& job) {
     const auto file = job::cluster_file(job.files[i]);
     if (!file.ok()) return Problem{base::format("files.{}", i), file.error().message};
   }
+  const bool by_kerberos = job.zookeeper && job.zookeeper->login == job::ZooKeeperLogin::kKerberos;
+  if (by_kerberos && yarn_of(job).keytab.empty()) {
+    return Problem{"zookeeper.login",
+                   "kerberos needs `yarn: {keytab: FILE}`: the job's master has no other ticket"};
+  }
   return std::nullopt;
 }
 

@@ -22,10 +22,18 @@ struct RegistryAdministrator {
   friend bool operator==(const RegistryAdministrator&, const RegistryAdministrator&) = default;
 };
 
-// Those whom hadoop.registry.system.acls names, "scheme:id" by commas; nobody where it is not set.
-// Of the scheme sasl only where the registry is secure: other servers refuse them. As Hadoop's
-// RegistrySecurity has it, a name that ends with "@" is of hadoop.registry.kerberos.realm.
+// A job's login by SASL at ZooKeeper.
+struct RegistryLogin {
+  bool is_there = false;
+  std::string realm{};  // of its user, where it is by Kerberos
+};
+
+// Those whom hadoop.registry.system.accounts names, "scheme:id" by commas, or else ….system.acls;
+// where neither is set and the registry is secure, those of Hadoop. Of the scheme sasl only where
+// the registry is secure, or the job logs in by SASL: other servers refuse them. As Hadoop's
+// RegistrySecurity has it, a name that ends with "@" is of hadoop.registry.kerberos.realm, or else
+// of the login's realm; without any it is left out.
 std::vector<RegistryAdministrator> registry_administrators(
-    const hadoop::Configuration& configuration);
+    const hadoop::Configuration& configuration, const RegistryLogin& login);
 
 }  // namespace gangrun::cluster

@@ -48,16 +48,44 @@ TEST(ZooKeeperDefaults, AWrongValueOfHadoopsIsToldByItsName) {
 // Where the servers know no SASL, an ACL with it would be refused, and with it the node.
 TEST(ZooKeeperDefaults, AdministratorsAreThoseOfHadoopsRegistry) {
   hadoop::Configuration site;
-  EXPECT_THAT(registry_administrators(site), testing::IsEmpty());
+  EXPECT_THAT(registry_administrators(site, {}), testing::IsEmpty());
   site.set("hadoop.registry.system.acls",
            "sasl:yarn@, digest:ann:HASH=, sasl:x@R, world:anyone, :, sasl:");
   site.set("hadoop.registry.kerberos.realm", "EXAMPLE.COM");
   const RegistryAdministrator ann{"digest", "ann:HASH="};
-  EXPECT_THAT(registry_administrators(site), ElementsAre(ann));
+  EXPECT_THAT(registry_administrators(site, {}), ElementsAre(ann));
   site.set("hadoop.registry.secure", "true");
-  EXPECT_THAT(registry_administrators(site),
+  EXPECT_THAT(registry_administrators(site, {}),
               ElementsAre(RegistryAdministrator{"sasl", "yarn@EXAMPLE.COM"}, ann,
                           RegistryAdministrator{"sasl", "x@R"}));
+}
+
+TEST(ZooKeeperDefaults, AJobThatLogsInShowsItselfToAdministratorsOfItsRealm) {
+  hadoop::Configuration site;
+  site.set("hadoop.registry.system.acls", "sasl:yarn@, sasl:x@R");
+  EXPECT_THAT(registry_administrators(site, {.is_there = true, .realm = "MINE"}),
+              ElementsAre(RegistryAdministrator{"sasl", "yarn@MINE"},
+                          RegistryAdministrator{"sasl", "x@R"}));
+  EXPECT_THAT(registry_administrators(site, {.is_there = true}),
+              ElementsAre(RegistryAdministrator{"sasl", "x@R"}));
+}
+
+// core-default.xml names system.acls; RegistryConstants, and so all of Hadoop, system.accounts.
+TEST(ZooKeeperDefaults, AdministratorsAreThoseOfTheNameThatHadoopReads) {
+  hadoop::Configuration site;
+  site.set("hadoop.registry.secure", "true");
+  site.set("hadoop.registry.kerberos.realm", "R");
+  EXPECT_THAT(registry_administrators(site, {}),
+              ElementsAre(RegistryAdministrator{"sasl", "yarn@R"},
+                          RegistryAdministrator{"sasl", "mapred@R"},
+                          RegistryAdministrator{"sasl", "hdfs@R"},
+                          RegistryAdministrator{"sasl", "hadoop@R"}));
+  site.set("hadoop.registry.system.acls", "sasl:documented@");
+  EXPECT_THAT(registry_administrators(site, {}),
+              ElementsAre(RegistryAdministrator{"sasl", "documented@R"}));
+  site.set("hadoop.registry.system.accounts", "sasl:read@");
+  EXPECT_THAT(registry_administrators(site, {}),
+              ElementsAre(RegistryAdministrator{"sasl", "read@R"}));
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ FIRST_PORT, LAST_PORT = 34000, 34999
 START_LIMIT_S = 120
 # Where Debian says which jars there are.
 ENVIRONMENT = pathlib.Path("/etc/zookeeper/conf_example/environment")
+# What the package depends on, and does not list: Netty's server needs the first two. The third writes the log.
+MORE_JARS = [pathlib.Path("/usr/share/java", name + ".jar") for name in ("netty-codec", "netty-resolver", "slf4j-simple")]
 # A session is over after 2 s without a word of its client, and empty container nodes are looked for every second.
 CONFIGURATION = """\
 tickTime=500
@@ -34,33 +36,36 @@ maxSessionTimeout={max_session_ms}
 """
 
 
-def free_port():
-    for port in range(FIRST_PORT, LAST_PORT + 1):
+def free_port(first=FIRST_PORT):
+    for port in range(first, LAST_PORT + 1):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
-    raise AssertionError(f"no free port from {FIRST_PORT} to {LAST_PORT}")
+    raise AssertionError(f"no free port from {first} to {LAST_PORT}")
 
 
 def class_path():
     assert ENVIRONMENT.is_file(), f"{ENVIRONMENT} is not there: tools/install-deps test"
-    return shlex.split(re.search(r"^CLASSPATH=(.*)$", ENVIRONMENT.read_text(), re.MULTILINE).group(1))[0]
+    listed = shlex.split(re.search(r"^CLASSPATH=(.*)$", ENVIRONMENT.read_text(), re.MULTILINE).group(1))[0]
+    return ":".join([listed, *map(str, MORE_JARS)])
 
 
 class ZooKeeper:
     """One server, with one port and one data folder for as many processes as it has in its life."""
 
-    def __init__(self, folder, port=None, max_session_ms=2000):
+    def __init__(self, folder, port=None, max_session_ms=2000, more="", options=()):
+        """`more` goes to its configuration, `options` to Java."""
         self.folder, self.port, self.process = pathlib.Path(folder), port or free_port(), None
         self.host = f"127.0.0.1:{self.port}"
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "zoo.cfg").write_text(
-            CONFIGURATION.format(folder=self.folder, port=self.port, max_session_ms=max_session_ms))
+            CONFIGURATION.format(folder=self.folder, port=self.port, max_session_ms=max_session_ms) + more)
+        self.options = options
 
     def start(self):
         # It ends at the latest with the process of the tests, also when that is killed.
         command = ["setpriv", "--pdeathsig", "KILL", "java", "-Xmx128m", "-Dznode.container.checkIntervalMs=1000",
-                   "-cp", class_path(), "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg")]
+                   *self.options, "-cp", class_path(), "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg")]
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_until(self.answers, "ZooKeeper to answer", START_LIMIT_S, pause_s=0.05)

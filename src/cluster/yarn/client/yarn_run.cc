@@ -14,6 +14,7 @@
 #include "client/prepare.h"
 #include "client/submitted.h"
 #include "client/transfer_progress.h"
+#include "client/zookeeper_input.h"
 #include "cluster/yarn/client/hadoop_access.h"
 #include "cluster/yarn/client/yarn_session.h"
 #include "cluster/yarn/container_resource.h"
@@ -135,6 +136,16 @@ Result<std::unique_ptr<EndingGuard>> guard_submission() {
   return guard;
 }
 
+// As the job's master will, but from this machine: the guard ends it when somebody interrupts.
+Result<> check_zookeeper_from_here(const job::JobSpec& spec, const registry::ZooKeeperFiles& files,
+                                   const Context& context) {
+  net::EventLoop loop;
+  return check_required_zookeeper(
+      loop, spec, files,
+      {.principal = cluster::yarn_of(spec).principal, .keytab = keytab_path(spec, context)},
+      context, [] { return false; });
+}
+
 std::string unsure_words(const hadoop::ApplicationId& id) {
   return base::format(
       "interrupted: YARN may have taken the job already; `gangrun kill {}` ends it then",
@@ -165,8 +176,12 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   }
   auto agent = find_agent_of_this_version(context);
   if (!agent.ok()) return fail(context, agent.error(), ExitStatus::kCouldNotStart);
+  const auto secrets = zookeeper_files(spec, context);
+  if (!secrets.ok()) return fail(context, secrets.error(), ExitStatus::kBadInput);
   auto guard = guard_submission();
   if (!guard.ok()) return fail(context, guard.error(), ExitStatus::kCouldNotStart);
+  const auto required = check_zookeeper_from_here(spec, *secrets, context);
+  if (!required.ok()) return fail(context, required.error(), ExitStatus::kCouldNotStart);
   TransferProgress progress(context.console, "upload",
                             TransferProgress::form_for(context.console, options));
   cluster::YarnSubmitter submitter(
@@ -188,6 +203,7 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
                                     .client_program = context.program,
                                     .keytab = keytab_path(spec, context),
                                     .krb5_config = context.variable("KRB5_CONFIG"),
+                                    .zookeeper_files = *secrets,
                                     .authorities = context.variable("SSL_CERT_FILE")},
                                    [&guard](const hadoop::ApplicationId& asked_for) {
                                      (*guard)->set_words(unsure_words(asked_for));

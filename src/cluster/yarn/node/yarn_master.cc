@@ -112,6 +112,7 @@ class YarnMaster final : public master::Listener {
   Result<> fetch_past();
   Result<> fetch_once();
   Result<master::Settings> settings();
+  void settle_zookeeper(master::Settings& settings) const;
   void keep_history();
   [[nodiscard]] std::string far_journal() const {
     return config_.staging_folder + cluster::kJournalFolder;
@@ -349,6 +350,22 @@ Result<> YarnMaster::fetch_once() {
   return cluster::fetch_journal(*files_, far_journal(), kLocalJournal, deadline);
 }
 
+void YarnMaster::settle_zookeeper(master::Settings& settings) const {
+  if (!config_.spec.zookeeper) return;
+  const std::size_t at = config_.principal.rfind('@');
+  const cluster::RegistryLogin login{
+      .is_there = config_.spec.zookeeper->login != job::ZooKeeperLogin::kNone,
+      .realm = at == std::string::npos ? "" : config_.principal.substr(at + 1)};
+  for (auto& one : cluster::registry_administrators(hadoop_, login)) {
+    settings.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
+  }
+  settings.zookeeper_access.files = config_.zookeeper_files;
+  settings.zookeeper_access.kerberos = {.path = base::format("./{}", cluster::kClientLink),
+                                        .principal = config_.principal,
+                                        .keytab = cluster::kKeytabLink,
+                                        .krb5_config = config_.krb5_config};
+}
+
 Result<master::Settings> YarnMaster::settings() {
   master::Settings settings;
   settings.spec = config_.spec;
@@ -361,9 +378,7 @@ Result<master::Settings> YarnMaster::settings() {
   settings.certificate = std::make_unique<net::JobCertificate>(config_.certificate);
   settings.agents_come_by_tls = true;
   settings.keeps_lines = true;
-  for (auto& one : cluster::registry_administrators(hadoop_)) {
-    settings.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
-  }
+  settle_zookeeper(settings);
   settings.master_lost = master_lost();
   settings.can_be_followed = true;
   settings.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);
