@@ -14,8 +14,9 @@ namespace {
 using zookeeper::Session;
 using zookeeper::SessionState;
 
-// How long the servers may take that a job cannot be without.
+// How long the servers may take that a job cannot be without, and how often each is tried.
 constexpr std::chrono::seconds kTryLimit(20);
+constexpr std::size_t kTriesOfEach = 3;
 // How often who waits for them is asked whether he still does.
 constexpr std::chrono::milliseconds kCancelInterval(100);
 
@@ -52,9 +53,12 @@ base::Result<> try_zookeeper(net::EventLoop& loop, const job::ZooKeeper& zookeep
     // Whether it may be seen is not asked; a lost answer comes with another state.
     if (answer.code != zookeeper::Answer::Code::kLost && !outcome) outcome = base::Result<>();
   };
+  std::size_t tries_left = kTriesOfEach * zookeeper.hosts.size();
   const auto on_state = [&](SessionState state, const std::string& why) {
     if (!why.empty()) reason = why;
-    if (state == SessionState::kConnected) {
+    if (state == SessionState::kConnecting && --tries_left == 0) {
+      outcome = base::unavailable(reason);
+    } else if (state == SessionState::kConnected) {
       session->send({.verb = zookeeper::Operation::Verb::kLook, .node = {.path = "/"}}, asked);
     } else if (state != SessionState::kConnecting) {
       outcome = base::Error{base::Code::kUnauthenticated, reason};

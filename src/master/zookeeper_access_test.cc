@@ -34,6 +34,14 @@ TEST(ZooKeeperAccess, WhoStopsWaitingIsNotKept) {
   EXPECT_EQ(tried.error().code, base::Code::kCancelled);
 }
 
+TEST(ZooKeeperAccess, ServersThatAreAwayAreNotWaitedForLong) {
+  net::EventLoop loop;
+  const job::ZooKeeper zookeeper{.hosts = {"127.0.0.1:1", "localhost:1"}, .root = ""};
+  const auto tried = try_zookeeper(loop, zookeeper, {}, [] { return false; });
+  EXPECT_EQ(tried.error().code, base::Code::kUnavailable);
+  EXPECT_THAT(tried.error().message, testing::StartsWith("ZooKeeper (127.0.0.1:1,localhost:1) "));
+}
+
 TEST(ZooKeeperAccess, WhatCannotBeUsedIsAnError) {
   net::EventLoop loop;
   const job::ZooKeeper none{.hosts = {}, .root = ""};

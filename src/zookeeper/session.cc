@@ -54,6 +54,8 @@ class Session::Impl {
         credentials_(options.credentials),
         administrators_(options.administrators),
         start_login_(options.login),
+        has_tls_(options.tls.has_value()),
+        has_certificate_(options.tls && !options.tls->certificate_pem.empty()),
         targets_(std::move(targets)),
         on_state_(std::move(on_state)),
         timeout_(options.timeout) {
@@ -87,6 +89,7 @@ class Session::Impl {
 
   void connect() {
     frames_ = net::FrameReader(kMaxFrameBytes);
+    is_open_ = false;
     const base::Duration limit = std::max<base::Duration>(
         timeout_ / static_cast<std::int64_t>(targets_.size()), kShortestTry);
     silence_ = loop_.after(limit, [this] { lose("it does not answer"); });
@@ -94,9 +97,21 @@ class Session::Impl {
         loop_, target().remote, loop_.now() + limit,
         net::ByteStream::Callbacks{
             .on_connected =
-                [this] { stream_->send(connect_request(session_, timeout_, last_transaction_)); },
+                [this] {
+                  is_open_ = true;
+                  stream_->send(connect_request(session_, timeout_, last_transaction_));
+                },
             .on_bytes = [this](std::string_view bytes) { on_bytes(bytes); },
-            .on_closed = [this](const base::Error& error) { lose(error.message); }});
+            .on_closed =
+                [this](const base::Error& error) { lose(error.message + hint_at_close()); }});
+  }
+
+  // Of a server that has ended a connection without a word.
+  [[nodiscard]] std::string hint_at_close() const {
+    if (stage_ != Stage::kDialing || !is_open_) return "";
+    if (!has_tls_) return "; it may take only TLS (zookeeper.tls)";
+    return has_certificate_ ? "; it may refuse the job's certificate"
+                            : "; it may want to see a certificate by TLS (zookeeper.certificate)";
   }
 
   void on_bytes(std::string_view bytes) {
@@ -261,6 +276,8 @@ class Session::Impl {
   const base::Secret credentials_;
   const std::vector<Administrator> administrators_;
   const LoginStart start_login_;
+  const bool has_tls_;
+  const bool has_certificate_;
   std::vector<Target> targets_;
   const OnState on_state_;
   std::chrono::milliseconds timeout_;  // as the server has granted it, once it has
@@ -270,6 +287,7 @@ class Session::Impl {
   std::size_t current_ = 0;
   std::size_t tries_ = 0;  // that failed, since the last that did not
   Stage stage_ = Stage::kDialing;
+  bool is_open_ = false;  // the connection
   std::unique_ptr<Login> login_;
   std::shared_ptr<bool> login_alive_ = std::make_shared<bool>(true);
   std::int32_t login_number_ = 0;

@@ -111,7 +111,7 @@ class TestServer {
         if (!take(peer.get(), reader)) break;
         (void)::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
       }
-      while (take(peer.get(), reader)) {
+      while (!answers_.empty() && take(peer.get(), reader)) {
       }
     }
   }
@@ -203,6 +203,19 @@ TEST(Session, ALoginThatFailsIsARefusalWithItsReason) {
   EXPECT_EQ(refused({welcome(), token_reply(1, "")}), "it does not answer a login by SASL");
   EXPECT_EQ(refused({welcome(), token_reply(1, "wrong")}), "nobody there");
   EXPECT_EQ(refused({welcome(), token_reply(1, "challenge"), token_reply(2, "other")}), "no proof");
+}
+
+TEST(Session, AServerThatEndsTheConnectionMayTakeOnlyTls) {
+  const TestServer server({});
+  net::EventLoop loop;
+  std::string told;
+  const auto session =
+      Session::open(loop, {.servers = {server.name()}}, [&](SessionState, const std::string& why) {
+        if (told.empty()) told = why;
+      });
+  EXPECT_TRUE(loop.run_until([&] { return !told.empty(); },
+                             std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+  EXPECT_THAT(told, testing::EndsWith("; it may take only TLS (zookeeper.tls)"));
 }
 
 TEST(Session, AServerThatDemandsALoginIsTold) {

@@ -10,6 +10,7 @@ from clusters.kerberos.realm import NAME as REALM, Realm
 from clusters.zookeeper import secured
 from clusters.zookeeper.server import ZooKeeper, free_port
 from kazoo.exceptions import NoAuthError
+from kazoo.security import OPEN_ACL_UNSAFE
 from waiting import wait_until
 
 from test_zookeeper import TOLD_LIMIT_S, USER, Job, children, client
@@ -75,8 +76,8 @@ def password_file(tmp_path):
 def start(run_gangrun, home, tmp_path):
     jobs = []
 
-    def start_job(hosts, environment=None, **more):
-        jobs.append(Job(run_gangrun, home, tmp_path, None, hosts=hosts, environment=environment, more=more))
+    def start_job(hosts, environment=None, root="/registry", **more):
+        jobs.append(Job(run_gangrun, home, tmp_path, None, hosts=hosts, environment=environment, root=root, more=more))
         return jobs[-1]
 
     yield start_job
@@ -106,7 +107,7 @@ def rights(kazoo, path):
 
 def closed_to_others(server, job, identity):
     """The job is there, and nobody else can change it, or what is the user's."""
-    shared = [f"/registry/users/{USER}", f"/registry/users/{USER}/wine"]
+    shared = [job.path.rpartition("/wine/")[0], job.path.rpartition("/")[0]]
     own = [job.path, f"{job.path}/components", f"{job.path}/components/worker-0"]
     with client(server, job.credentials()) as kazoo:
         job.wait_until_shown(kazoo)
@@ -114,7 +115,7 @@ def closed_to_others(server, job, identity):
         for path in shared + own:
             assert rights(kazoo, path) == {("sasl", identity): ALL, ("digest", "gangrun"): ALL, ("world", "anyone"): READ}
             for what in (lambda path=path: kazoo.set(path, b"other"), lambda path=path: kazoo.create(f"{path}/mine"),
-                         lambda path=path: kazoo.set_acls(path, [])):
+                         lambda path=path: kazoo.set_acls(path, OPEN_ACL_UNSAFE)):
                 with pytest.raises(NoAuthError):
                     what()
         with pytest.raises(NoAuthError):
@@ -156,7 +157,7 @@ def test_kerberos_with_the_ticket_that_there_is(start, shared_kerberos, realm):
 
 @pytest.mark.programs
 def test_digest_in_the_clear(start, digest_server, password_file):
-    job = start(digest_server.host, login="digest", user="ann", password_file=str(password_file))
+    job = start(digest_server.host, root="/clear", login="digest", user="ann", password_file=str(password_file))
     closed_to_others(digest_server.server, job, "ann")
     assert job.finish().status == 0
 
