@@ -57,7 +57,7 @@ bool is_address(std::string_view host) {
   if (host.starts_with('[')) return true;
   const std::string_view name = host.substr(0, host.rfind(':'));
   return std::all_of(name.begin(), name.end(),
-                     [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+                     [](char c) { return c == '.' || base::is_digit(c); });
 }
 
 bool is_server_principal(std::string_view text) {
