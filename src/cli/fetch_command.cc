@@ -44,6 +44,7 @@ struct Found {
   std::optional<job::JobSpec> spec{};  // none: of a job that its place knows, or without a record
   std::vector<client::BroughtRest> rests{};
   base::Result<> record{};  // of the job, if it cannot be read: there may be more than is listed
+  bool goes_on = false;     // the job: its end brings what hosts have
 };
 
 base::Result<std::vector<client::BroughtRest>> bring_rests(const job::JobSpec& spec,
@@ -81,8 +82,8 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
     found.spec = *std::move(spec);
     GANGRUN_TRY(check_fetched_name(*found.spec, options.task));
   }
-  // Its end brings what hosts have.
-  if (client::goes_on(paths, status)) return found;
+  GANGRUN_ASSIGN(found.goes_on, client::goes_on(context, paths, status));
+  if (found.goes_on) return found;
   if (!found.spec) return spec.error();
   GANGRUN_ASSIGN(found.rests, bring_rests(*found.spec, paths, options, progress, context));
   return found;
@@ -164,7 +165,11 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
     json["hosts"] = rests_json(found.rests);
     context.console.out(base::dump_json(json) + "\n");
   } else if (outputs.empty()) {
-    context.console.out("No outputs of this job have been fetched yet.\n");
+    context.console.out(found.goes_on
+                            ? "No outputs of this job have been fetched yet: it has not ended.\n"
+                            : "No outputs of this job have been fetched yet.\n");
+  } else if (found.goes_on) {
+    context.console.err("gangrun: the job has not ended: more outputs may come\n");
   }
   GANGRUN_TRY(tell_rests(found.rests, options.json, context));
   return found.record;

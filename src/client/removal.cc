@@ -1,5 +1,6 @@
 #include "client/removal.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include "client/place.h"
 #include "client/sites.h"
 #include "cluster/kept/local_site.h"
+#include "process/wait_for.h"
 
 namespace gangrun::client {
 
@@ -21,6 +23,14 @@ namespace fs = std::filesystem;
 using base::Result;
 
 constexpr std::size_t kMaxIdBytes = 256;
+// What is over so soon need not be said.
+constexpr std::chrono::milliseconds kMoment(500);
+// A lock that is let go of tells nobody.
+constexpr std::chrono::milliseconds kLookAgain(20);
+
+bool is_led(const cluster::JobPaths& paths) {
+  return cluster::has_master(paths) || cluster::has_supervisor(paths);
+}
 
 base::Error not_ended(const std::string& id) {
   return base::Error{base::Code::kFailedPrecondition,
@@ -55,11 +65,30 @@ std::string brought_folder(const std::string& home, const std::string& id) {
   return base::format("{}/outputs/{}", home, id);
 }
 
-bool goes_on(const cluster::JobPaths& paths, const Result<job::JobStatus>& status) {
-  if (cluster::has_master(paths) || cluster::has_supervisor(paths)) return true;
+Result<bool> goes_on(const Context& context, const cluster::JobPaths& paths,
+                     const Result<job::JobStatus>& status, base::Duration limit) {
   // A detached job may go on without a master for a while. One whose record cannot be read has
   // none.
-  return status.ok() && !job::is_final(status->state);
+  if (!status.ok()) return is_led(paths);
+  if (!job::is_final(status->state)) return true;
+  const base::Instant begin = context.clock.now();
+  bool is_said = false;
+  while (is_led(paths)) {
+    const base::Instant now = context.clock.now();
+    if (now >= begin + limit) {
+      return base::unavailable(
+          base::format("{} has ended, and its master still records that after {}; try again",
+                       status->id, base::to_words(limit)));
+    }
+    if (!is_said && now >= begin + kMoment) {
+      is_said = true;
+      context.console.err(
+          base::format("gangrun: waits for the master of {}, which records its end; limit in {}\n",
+                       status->id, base::to_words(begin + limit - now)));
+    }
+    (void)process::wait_any_readable({}, std::min(begin + limit, now + kLookAgain));
+  }
+  return false;
 }
 
 Result<std::string> ended_job(const Context& context, const std::string& job) {
@@ -70,7 +99,8 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
   GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
   GANGRUN_ASSIGN(std::string id, cluster::resolve_job(ids, job));
   GANGRUN_ASSIGN(const auto site, home_site(context));
-  if (goes_on(cluster::paths_of(home, id), site->status(id))) return not_ended(id);
+  GANGRUN_ASSIGN(const bool is_on, goes_on(context, cluster::paths_of(home, id), site->status(id)));
+  if (is_on) return not_ended(id);
   return id;
 }
 

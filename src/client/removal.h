@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "client/context.h"
 #include "cluster/kept/job_folder.h"
@@ -13,8 +15,13 @@ namespace gangrun::client {
 std::string brought_folder(const std::string& home, const std::string& id);
 
 // Whether a job of this machine has not ended. `status` is what its site says; it is asked once, by
-// who needs it for more.
-bool goes_on(const cluster::JobPaths& paths, const base::Result<job::JobStatus>& status);
+// who needs it for more. The master of one that has just ended still records what hosts have kept:
+// that is waited for, which is said where it takes longer than a moment; kUnavailable after
+// `limit`.
+inline constexpr std::chrono::seconds kMasterLeaves(30);
+base::Result<bool> goes_on(const Context& context, const cluster::JobPaths& paths,
+                           const base::Result<job::JobStatus>& status,
+                           base::Duration limit = kMasterLeaves);
 
 // The job that `job` means: kNotFound where no job, or more than one, is meant; kFailedPrecondition
 // where it has not ended.

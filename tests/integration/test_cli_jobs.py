@@ -1,6 +1,7 @@
 """Commands about jobs that run or have ended, with real processes."""
 
 import datetime
+import fcntl
 import json
 import os
 import signal
@@ -269,6 +270,28 @@ def test_jobs_that_have_ended_are_removed_with_all_that_is_kept_of_them(run_gang
     removed = run_gangrun("rm", "--yes", *ids, ids[0])
     assert removed.status == 0 and removed.stdout == "".join(f"removed {each}\n" for each in ids), removed
     assert not {path.name for path in (home / "jobs").iterdir()} & set(ids)
+
+
+# Between its last status and its master's end `rm` said that it had not ended, and `fetch` that there was nothing.
+def test_the_master_of_an_ended_job_is_waited_for_until_it_has_left(gangrun, run_gangrun, home, tmp_path):
+    assert run_gangrun("run", "-r", "worker:1", "--", "true").status == 0
+    (job,) = (home / "jobs").iterdir()
+    for words, said in ((("fetch", "last"), "No outputs of this job"), (("rm", "--yes", "last"), f"removed {job.name}")):
+        with open(job / "master.lock", "r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)  # as its master has it
+            with subprocess.Popen([gangrun, *words], cwd=tmp_path, env=os.environ | {"GANGRUN_HOME": str(home)}, text=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+                assert command.stderr.readline().startswith(f"gangrun: waits for the master of {job.name}, which records its end; ")
+                fcntl.lockf(lock, fcntl.LOCK_UN)
+                out, err = command.communicate(timeout=WAIT_S)
+                assert (command.returncode, err) == (0, "") and out.startswith(said), (words, out, err)
+    assert not job.exists()
+
+
+def test_fetch_says_that_a_job_has_not_ended(run_gangrun, start, status):
+    start("-r", "worker:1", "--", "sh", "-c", FOREVER)
+    wait_until(lambda: (status() or {}).get("state") == "running", "the job")
+    assert run_gangrun("fetch", "last").stdout == "No outputs of this job have been fetched yet: it has not ended.\n"
 
 
 def test_a_job_whose_record_is_damaged_can_be_removed(run_gangrun, home):
