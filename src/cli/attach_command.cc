@@ -13,6 +13,7 @@
 #include "client/job_display.h"
 #include "client/place.h"
 #include "client/report.h"
+#include "client/text.h"
 #include "cluster/kept/job_folder.h"
 #include "host/ending_signals.h"
 #include "job/limits.h"
@@ -40,7 +41,7 @@ class Attached {
 
  private:
   job::JobStatus look();
-  void warn_of_missing_lines();
+  void tell_news();
   void on_signal(int number);
 
   cluster::Site& site_;
@@ -51,7 +52,7 @@ class Attached {
   std::unique_ptr<client::EndingGuard> guard_;
   job::JobStatus status_;  // the last one that was known
   bool told_silent_ = false;
-  std::set<std::string> missing_;  // what was said of missing lines
+  std::set<std::string> told_;  // what was said of missing lines, and the master's remarks
   bool left_ = false;
   std::unique_ptr<client::JobDisplay> display_;
 };
@@ -70,13 +71,17 @@ base::Result<> Attached::start() {
       loop_, context_, client::view_options(options_.display, tasks), [this] { return look(); });
   GANGRUN_TRY(display_->open_logs(cluster::JobPaths{status_.folder}.logs(), status_.tasks));
   display_->start(status_);
-  warn_of_missing_lines();
+  tell_news();
   return {};
 }
 
-void Attached::warn_of_missing_lines() {
+// What `run` is told by its master.
+void Attached::tell_news() {
+  for (const std::string& note : status_.notes) {
+    if (told_.insert(note).second) display_->notice(client::harmless_sentence(note));
+  }
   for (const std::string& sentence : client::missing_lines(status_, {})) {
-    if (missing_.insert(sentence).second) display_->warning(sentence);
+    if (told_.insert(sentence).second) display_->warning(sentence);
   }
 }
 
@@ -86,7 +91,7 @@ job::JobStatus Attached::look() {
   if (status.ok()) {
     status_ = std::move(*status);
     told_silent_ = false;
-    warn_of_missing_lines();
+    tell_news();
   } else if (!std::exchange(told_silent_, true)) {
     display_->warning(status.error().message);
   }

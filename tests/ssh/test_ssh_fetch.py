@@ -43,6 +43,20 @@ def test_what_was_over_the_limit_is_brought_whole_and_then_nothing_is_left(priva
     assert again.status == 0 and fetched(again) == {}, again
 
 
+# `wait` had ended a moment before the hosts were recorded, and `fetch` found nothing; `attach` did not say what stays.
+def test_what_a_detached_job_has_left_is_there_when_it_has_ended(private, run_on_ssh, run_gangrun, home):
+    assert run(run_on_ssh, private, *LIMIT, "--detach").status == 0
+    attached = run_gangrun("attach", "last")
+    assert attached.status == 0, attached
+    assert "tasks work on each host" in attached.stderr and "for `gangrun fetch`" in attached.stderr, attached
+    rest = run_gangrun("fetch", "last", "--json")
+    assert rest.status == 0 and set(fetched(rest)) == set(private.hosts.names), rest
+    assert run(run_on_ssh, private, *LIMIT, "--detach").status == 0
+    assert run_gangrun("wait", "last").status == 0
+    assert run_gangrun("rm", "--yes", "last").status == 0
+    nothing_left(private)
+
+
 def test_a_host_that_is_down_is_told_and_asked_again_later(private, run_on_ssh, run_gangrun, home):
     assert run(run_on_ssh, private, *LIMIT).status == 0
     one, two = private.hosts.names
