@@ -140,8 +140,10 @@ Result<> make_folders(const std::string& path, mode_t mode) {
   for (const auto& part : target) {
     so_far /= part;
     if (::mkdir(so_far.c_str(), mode) == 0 || errno == EEXIST) continue;
-    if (errno == EROFS && std::filesystem::is_directory(so_far)) continue;
-    return from_errno(errno, format("cannot create folder {}", so_far.string()));
+    const int why = errno;
+    std::error_code ignored;
+    if (why == EROFS && std::filesystem::is_directory(so_far, ignored)) continue;
+    return from_errno(why, format("cannot create folder {}", so_far.string()));
   }
   std::error_code ignored;
   if (!std::filesystem::is_directory(target, ignored)) {

@@ -32,6 +32,8 @@ using base::Result;
 // An id is made anew when another job has taken it in the same second.
 constexpr int kMaxIdTries = 100;
 constexpr std::chrono::hours kCertificateValidity(24 * 366);
+// So often another command may be in the way of a removal: each time it has removed something.
+constexpr int kMaxRemovals = 1000;
 constexpr std::size_t kMaxSecretBytes = 4096;
 constexpr std::size_t kMaxCertificateBytes = 65536;
 // How often a lock that another process holds is tried again: its release tells nobody.
@@ -367,7 +369,13 @@ Result<> remove_ended_job(const JobPaths& paths) {
                        base::format("{}: the job has not ended", paths.folder)};
   }
   std::error_code failed;
-  std::filesystem::remove_all(paths.folder, failed);
+  for (int i = 0; i < kMaxRemovals; ++i) {
+    std::filesystem::remove_all(paths.folder, failed);
+    // Another command removes it, too, or has just taken its lock there.
+    const bool is_shared =
+        failed == std::errc::no_such_file_or_directory || failed == std::errc::directory_not_empty;
+    if (!is_shared) break;
+  }
   if (failed) return base::from_errno(failed.value(), base::format("remove {}", paths.folder));
   return {};
 }

@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "base/files.h"
+#include "base/format.h"
 #include "base/json.h"
 #include "job/plan_json.h"
 
@@ -178,6 +181,27 @@ TEST_F(JobFolderTest, KeepsAnOldJobThatHasOnlyItsSupervisor) {
   EXPECT_TRUE(std::filesystem::exists(old.folder));
 }
 
+// One of two commands said that the folder was not there, with an error.
+TEST_F(JobFolderTest, TwoThatRemoveAJobAtOnceBothHaveRemovedIt) {
+  const JobPaths job = paths_of(home_, make_job_id("hello", kNoon, 7));
+  for (int round = 0; round < 20; ++round) {
+    for (const char* folder : {"/logs/a", "/outputs/b/c", "/results/d"}) {
+      const std::string path = job.folder + folder;
+      ASSERT_TRUE(base::make_folders(path, 0700).ok());
+      for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(base::write_private_file(base::format("{}/{}", path, i), "x").ok());
+      }
+    }
+    base::Result<> second;
+    std::thread other([&] { second = remove_ended_job(job); });
+    const auto first = remove_ended_job(job);
+    other.join();
+    ASSERT_TRUE(first.ok()) << first.error().message;
+    ASSERT_TRUE(second.ok()) << second.error().message;
+    ASSERT_FALSE(std::filesystem::exists(job.folder));
+  }
+}
+
 TEST_F(JobFolderTest, AHomeThatIsAFileIsOneClearError) {
   const std::string file = home_ + "/file";
   ASSERT_TRUE(base::write_private_file(file, "x").ok());
@@ -185,6 +209,20 @@ TEST_F(JobFolderTest, AHomeThatIsAFileIsOneClearError) {
   ASSERT_FALSE(folder.ok());
   EXPECT_THAT(folder.error().message, HasSubstr(file));
   EXPECT_THAT(folder.error().message, HasSubstr("set GANGRUN_HOME"));
+}
+
+// It said "No such file or directory".
+TEST_F(JobFolderTest, ADiskThatCannotBeWrittenIsToldAsThat) {
+  const std::string disk = home_ + "/disk";
+  ASSERT_TRUE(base::make_folders(disk, 0700).ok());
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", MS_RDONLY, "size=16k") != 0) {
+    ASSERT_EQ(errno, EPERM) << "only where nothing may be mounted";
+    return;
+  }
+  const auto folder = JobFolder::create(disk + "/home", hello(), kNoon);
+  ::umount(disk.c_str());
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr(disk + "/home: Read-only file system"));
 }
 
 TEST_F(JobFolderTest, AFullDiskIsOneClearErrorAndLeavesNothing) {

@@ -147,6 +147,8 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
                  loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
   const auto turn = take_turn(
       loop, hosts_file, [&is_cancelled] { return is_cancelled; }, context);
+  // Meanwhile another command has removed all of it.
+  if (!turn.ok() && turn.error().code == base::Code::kNotFound) return {};
   // A full disk does not stop who makes room.
   if (!turn.ok() && turn.error().code != base::Code::kResourceExhausted) return turn.error();
   // Another command may have changed them before it was our turn.
