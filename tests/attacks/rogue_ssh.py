@@ -73,10 +73,13 @@ def flood(piece):
 
 
 class Keeper:
-    """A real one; `inject` gets each of its frames and gives what goes to the client instead."""
+    """A real one; `inject` gets each of its frames and gives what goes to the client instead.
 
-    def __init__(self, inject):
-        self.child = subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    `ends_by_itself`: as on another machine, what kills `ssh` does not kill it.
+    """
+
+    def __init__(self, inject, ends_by_itself=False):
+        self.child = subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=ends_by_itself)
         threading.Thread(target=self.pass_down, daemon=True).start()
         line = b""
         while not line.endswith(b" agent\n"):
@@ -181,7 +184,7 @@ def another_folder():
             os._exit(1)
         return [frame("M", json.dumps(told | {"run_folder": told["run_folder"] + "2"}).encode()), agents_say(0, b"in the second\n")]
 
-    Keeper(inject)
+    Keeper(inject, ends_by_itself=True)
 
 
 ROGUES = {
