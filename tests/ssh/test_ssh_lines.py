@@ -139,3 +139,34 @@ def test_lines_have_the_times_at_which_they_came(make_sshds, start, run_gangrun)
     early, late = (line.split(" ", 1)[0] for line in timed)
     assert early == written and time_of(late) > time_of(early), timed
     assert run_gangrun("logs", "--since", late, "last").stdout == "worker:0 | after\n"
+
+
+@pytest.mark.parametrize("returns", ["soon", "never"])
+def test_a_lost_host_that_returns_does_not_write_into_the_next_runs_lines(make_sshds, start, returns):
+    """Its late lines were put over those of the run that succeeded, and what was missing was not told."""
+    sshds = make_sshds(2)
+    first, second = sshds.hosts.names
+    job = start(sshds, 1, "-r", "worker:1", "--timeout", "master_lost=2s", "--restarts", "1", command=(
+        'i=0; while ! test -e go; do echo "$GANGRUN_GENERATION $i"; i=$((i + 1)); sleep 0.01; done; echo "$GANGRUN_GENERATION end"'))
+
+    def lines(generation):
+        logs = list(job.home.glob("jobs/*/logs/worker-0.out"))
+        return [line for line in "".join(log.read_text() for log in logs).splitlines() if line.startswith(f"{generation} ")]
+
+    wait_until(lambda: len(lines(1)) > 20, job.said, LIMIT_S)
+    sshds.hosts.cut(first)
+    wait_until(lambda: len(lines(2)) > 20, job.said, LIMIT_S)
+    if returns == "soon":
+        sshds.hosts.mend(first)
+    # What was written between the cut and the end of the lease.
+    told = re.compile(rf"gangrun: (\d+ bytes that worker:0 wrote on host {first} came when its next run had begun, and are not in "
+                      rf"its log|what worker:0 wrote on host {first} after it was not reached any more is lost)")
+    wait_until(lambda: told.search(job.said()), job.said, LIMIT_S)
+    job.let_end()
+    own = [line.split()[1] for line in lines(2)]
+    assert own == [str(number) for number in range(len(own) - 1)] + ["end"]
+    (log,) = job.home.glob("jobs/*/logs/worker-0.out")
+    whole = log.read_text().splitlines()
+    assert len(whole) == len(lines(1)) + len(lines(2)) and whole[-len(own):] == lines(2)
+    assert len(told.findall(job.said())) == 1, job.said()
+    wait_for_nothing(sshds, [second])

@@ -191,6 +191,7 @@ void SshCluster::send_start(Agent& agent) {
   if (agent.state == Agent::State::kWaiting) {
     agent.out_base = size_of(log_path(agent.task, false));
     agent.error_base = size_of(log_path(agent.task, true));
+    supersede_earlier(agent);
   }
   agent.state = Agent::State::kStarting;
   agent.host->types.insert(agent.task.type);
@@ -205,13 +206,29 @@ void SshCluster::send_start(Agent& agent) {
   agent.host->link->send(MessageFrame{to_json(message)});
 }
 
+// What the task's earlier agents have written, and has not come, has no place in its log any more:
+// the gang has given them up, but their host may be reached again.
+void SshCluster::supersede_earlier(const Agent& agent) {
+  const auto length = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
+  const auto own = agents_.find({agent.task, agent.attempt});
+  for (auto each = agents_.lower_bound({agent.task, 0}); each != own; ++each) {
+    Agent& earlier = *each->second;
+    if (std::exchange(earlier.is_superseded, true)) continue;
+    // Of an earlier master's agents this is all that is known.
+    if (earlier.out_told == 0) earlier.out_told = length(earlier.out_base, agent.out_base);
+    if (earlier.error_told == 0) earlier.error_told = length(earlier.error_base, agent.error_base);
+  }
+}
+
 void SshCluster::send_adopt(Agent& agent) {
   const auto told = [&](bool is_error, std::uint64_t base) {
     const std::uint64_t size = size_of(log_path(agent.task, is_error));
     return size > base ? size - base : 0;
   };
-  agent.out_told = told(false, agent.out_base);
-  agent.error_told = told(true, agent.error_base);
+  if (!agent.is_superseded) {
+    agent.out_told = told(false, agent.out_base);
+    agent.error_told = told(true, agent.error_base);
+  }
   agent.host->link->send(MessageFrame{to_json(AdoptMessage{.agent = agent.number,
                                                            .task = agent.task,
                                                            .attempt = agent.attempt,
@@ -252,6 +269,10 @@ void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& h
   agent->error_base = *error_base;
   slots_.take_back(agent->host->index);
   agents_[{task, attempt}] = std::move(agent);
+  for (auto each = agents_.lower_bound({task, 0}); each != agents_.end(); ++each) {
+    if (each->first.first != task) break;
+    supersede_earlier(*each->second);
+  }
   (*host)->run_folder = *folder;
   (*host)->works_here = *works_here;
   (*host)->has_files = true;

@@ -100,6 +100,7 @@ class SshCluster final : public Cluster {
   std::string place(Agent& agent);
   [[nodiscard]] std::set<std::string> unusable_hosts() const;
   void send_start(Agent& agent);
+  void supersede_earlier(const Agent& agent);
   void send_adopt(Agent& agent);
   void ended(const Key& key, job::Why why, std::optional<job::RunEnd> run = {});
 
@@ -116,6 +117,7 @@ class SshCluster final : public Cluster {
   void say_where_tasks_work();
   void on_down(Host& host, const base::Error& why, bool can_pass);
   void give_up(Host& host);
+  void tell_lost_lines(const Host& host, const std::vector<Key>& lost);
   void on_frame(Host& host, const Frame& frame);
   void on_message(Host& host, const base::Json& json);
   void on_log(Host& host, const LogFrame& frame);
@@ -124,6 +126,7 @@ class SshCluster final : public Cluster {
   void heard_lines(Host& host, std::uint64_t bytes);
   void take_lines(Host& host);
   void keep_tail(Host& host, Agent& agent, const EndedMessage& end);
+  void tell_late(const Agent& agent);
   void look_at_tails();
   void give_up_tails(const Host* only);
   void tails_over();

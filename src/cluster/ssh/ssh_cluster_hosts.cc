@@ -230,6 +230,7 @@ void SshCluster::give_up(Host& host) {
   for (const auto& [key, agent] : agents_) {
     if (agent->host == &host) lost.push_back(key);
   }
+  tell_lost_lines(host, lost);
   for (const Key& key : lost) {
     ended(key, {.reason = job::Reason::kLostNode, .detail = host.trouble});
   }
@@ -307,6 +308,8 @@ void SshCluster::lose_folder(Host& host) {
   host.is_agent_log_full = false;
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state != Agent::State::kRuns) continue;
+    // Its logs are gone with the folder, which its keeper would tell again.
+    if (std::exchange(agent->are_logs_gone, true)) continue;
     emit(Remark{base::format(
         "lines that {} wrote on host {} while the host was not reached may be lost: its folder "
         "there has been removed meanwhile",

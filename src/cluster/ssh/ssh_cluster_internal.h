@@ -40,6 +40,9 @@ struct SshCluster::Agent {
   // How long they are; once it has ended.
   std::uint64_t out_size = 0;
   std::uint64_t error_size = 0;
+  // A later agent of the task writes to the log behind these lines: what still comes is not kept.
+  bool is_superseded = false;
+  std::uint64_t late_bytes = 0;                         // of what came then
   std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
   bool are_logs_gone = false;                           // were removed on the host
 };

@@ -105,7 +105,10 @@ bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
       host.link->give_up("leaves out a part of a log");
       return false;
     }
-    told = std::max(told, frame.offset + frame.content.size());
+    const std::uint64_t end = frame.offset + frame.content.size();
+    if (agent->is_superseded) agent->late_bytes += std::max(end, told) - told;
+    told = std::max(told, end);
+    if (agent->is_superseded) return true;
     times_of(path).note(base + frame.offset, frame.content, base::SystemClock().wall_now());
     kept = put_at(path, base + frame.offset, frame.content);
   }
@@ -179,7 +182,9 @@ void SshCluster::take_lines(Host& host) {
 
 // What the agent's logs have that has not come yet is waited for, though the agent has ended.
 void SshCluster::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
-  if (agent.out_told >= end.out_size && agent.error_told >= end.error_size) return;
+  if (agent.out_told >= end.out_size && agent.error_told >= end.error_size) {
+    return tell_late(agent);
+  }
   auto tail = std::make_unique<Agent>(agent);
   tail->host = &host;
   tail->out_size = end.out_size;
@@ -188,11 +193,35 @@ void SshCluster::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
   look_at_tails();
 }
 
+void SshCluster::tell_late(const Agent& agent) {
+  if (agent.late_bytes == 0) return;
+  emit(Remark{
+      base::format("{} bytes that {} wrote on host {} came when its next run had begun, and are "
+                   "not in its log",
+                   agent.late_bytes, job::to_string(agent.task), agent.host->name())});
+}
+
+// Nobody knows how much they were.
+void SshCluster::tell_lost_lines(const Host& host, const std::vector<Key>& lost) {
+  std::vector<std::string> tasks;
+  for (const Key& key : lost) {
+    const Agent& agent = *agents_.at(key);
+    if (agent.state == Agent::State::kRuns && !agent.are_logs_gone) {
+      tasks.push_back(job::to_string(agent.task));
+    }
+  }
+  if (tasks.empty()) return;
+  emit(Remark{base::format("what {} wrote on host {} after it was not reached any more is lost",
+                           base::first_and_more(tasks, kMaxNamed), host.name())});
+}
+
 // Each byte that comes gives it more time.
 void SshCluster::look_at_tails() {
-  const auto is_whole = [](const auto& entry) {
+  const auto is_whole = [this](const auto& entry) {
     const Agent& tail = *entry.second;
-    return tail.out_told >= tail.out_size && tail.error_told >= tail.error_size;
+    if (tail.out_told < tail.out_size || tail.error_told < tail.error_size) return false;
+    tell_late(tail);
+    return true;
   };
   const bool is_changed = std::erase_if(tails_, is_whole) > 0;
   if (tails_.empty()) return tails_over();
@@ -215,6 +244,7 @@ void SshCluster::give_up_tails(const Host* only) {
     emit(Remark{
         base::format("the last {} bytes that {} wrote on host {} have not come, and are lost",
                      missing, job::to_string(tail->task), tail->host->name())});
+    tell_late(*tail);
     next = tails_.erase(next);
   }
   if (tails_.empty()) tails_over();
