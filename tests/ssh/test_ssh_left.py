@@ -116,3 +116,22 @@ def test_what_cannot_be_removed_is_said_and_rm_asks_for_it(make_sshds, run_on_ss
         subprocess.run(["chattr", "-i", folder / "logs/fixed"], check=True, timeout=LIMIT_S)
     assert run_gangrun("rm", "--yes", "last").status == 0
     assert not folder.exists()
+
+
+def test_a_killed_client_leaves_no_ssh_where_tasks_say_much(make_sshds, start):
+    """It waited for ever for somebody to read what it had, and its connection lived on the host."""
+    sshds = make_sshds(1)
+    (name,) = sshds.hosts.names
+    job = start(sshds, 1, "-r", "worker:1", "--timeout", "master_lost=2s", command="yes abcdefghijklmnopqrstuvwxyz")
+    log = job.home / "jobs"
+    wait_until(lambda: any(path.stat().st_size > 1 << 20 for path in log.glob("*/logs/worker-0.out")), job.said, LIMIT_S)
+    job.process.kill()
+    job.wait()
+    wait_for_nothing(sshds)
+    wait_until(lambda: not command_lines(f"-F {sshds.config}"), "the end of ssh", LIMIT_S)
+    wait_until(lambda: len(sshds.commands(name, "sshd")) == 1, lambda: sshds.commands(name, "sshd"), LIMIT_S)
+
+
+def command_lines(word):
+    shown = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
+    return [line for line in shown.splitlines() if word in line]

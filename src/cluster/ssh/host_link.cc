@@ -45,8 +45,19 @@ constexpr std::chrono::seconds kShellLimit(kConnectSeconds + 15);
 constexpr std::chrono::seconds kHelloLimit(30);
 // What a copy of the agent may take without a byte that goes on.
 constexpr std::chrono::seconds kCopyLimit(60);
-// Of the reading end, beside ssh.
+// The shell beside ssh keeps the reading end of ssh's output (9), so that a keeper whose input ends
+// while somebody still reads its output knows that we have died, and that the link has not. A full
+// output would keep ssh for ever then: when we have died (the end of 8), it is read to its end, by
+// a descriptor of its own, as ours does not wait.
+// Where the shell is killed, ssh goes too (on_process_end).
 constexpr int kKeptFd = 9;
+constexpr int kAliveFd = 8;
+constexpr const char* kShellScript =
+    "(read -r end <&8; exec cat /proc/self/fd/9) >/dev/null 2>&1 & reader=$!\n"
+    "\"$@\" 8<&- 9<&-\n"
+    "status=$?\n"
+    "kill $reader 2>/dev/null\n"
+    "exit $status";
 // After the end of its output.
 constexpr std::chrono::seconds kEndLimit(2);
 
@@ -156,14 +167,12 @@ base::Result<> HostLink::start_ssh() {
   GANGRUN_ASSIGN(process::Pipe out, process::make_pipe());
   GANGRUN_ASSIGN(process::Pipe err, process::make_pipe());
   process::SpawnOptions options;
-  // The shell keeps the reading end of its output, so that a keeper whose input ends while somebody
-  // still reads its output knows that we have died, and that the link has not. Where the shell is
-  // killed, ssh goes too (on_process_end).
-  options.argv = {"/bin/sh", "-c", "\"$@\"; exit $?", "sh"};
+  options.argv = {"/bin/sh", "-c", kShellScript, "sh"};
   for (std::string& word : ssh_command(host_, ssh_call_)) {
     options.argv.push_back(std::move(word));
   }
-  options.inherited = {{out.read.get(), kKeptFd}};
+  GANGRUN_ASSIGN(process::Pipe alive, process::make_pipe());
+  options.inherited = {{out.read.get(), kKeptFd}, {alive.read.get(), kAliveFd}};
   options.environment = process::inherited_environment();
   options.standard_input = in.read.get();
   options.standard_output = out.write.get();
@@ -175,6 +184,7 @@ base::Result<> HostLink::start_ssh() {
   input_ = std::move(in.write);
   output_ = std::move(out.read);
   errors_ = std::move(err.read);
+  alive_end_ = std::move(alive.write);
   for (const int fd : {input_.get(), output_.get(), errors_.get()}) set_non_blocking(fd);
   readable_ = loop_.watch_readable(output_.get(), [this] { on_output(); });
   errors_readable_ = loop_.watch_readable(errors_.get(), [this] { on_errors(); });

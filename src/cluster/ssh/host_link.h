@@ -120,6 +120,7 @@ class HostLink {
   base::UniqueFd input_;
   base::UniqueFd output_;
   base::UniqueFd errors_;
+  base::UniqueFd alive_end_;    // closes when we die
   std::string said_;            // on standard error, its end
   std::size_t said_bytes_ = 0;  // there, in all
   std::string failure_;         // why we ended the connection ourselves
