@@ -2,6 +2,7 @@
 //
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/format.h"
@@ -13,8 +14,10 @@ namespace gangrun::net {
 
 namespace {
 
-// The kernel refuses a Unix connection at once when the server's queue is full.
-constexpr base::Duration kFullQueuePause = base::milliseconds(5);
+// The kernel refuses a Unix connection at once when the server's queue is full. Twice as long each
+// time, up to the second: hundreds may wait on one host, and the server needs the processors, too.
+constexpr base::milliseconds kFirstFullQueuePause(5);
+constexpr base::milliseconds kLongestFullQueuePause(160);
 
 }  // namespace
 
@@ -136,7 +139,9 @@ void Connector::on_connected(const ErrorCode& error) {
   if (!error) return greet();
   if (unix_address_ && error == asio::error::try_again) {
     waits_for_ = "room in the full queue of";
-    address_limit_ = loop_.after(kFullQueuePause, [weak = weak_from_this()] {
+    full_queue_pause_ = std::clamp<base::Duration>(full_queue_pause_ * 2, kFirstFullQueuePause,
+                                                   kLongestFullQueuePause);
+    address_limit_ = loop_.after(full_queue_pause_, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->connect(*self->unix_address_);
     });
     return;

@@ -64,6 +64,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
   std::size_t next_address_ = 0;
   Timer address_limit_;
   std::optional<SocketAddress> unix_address_;
+  base::Duration full_queue_pause_{};
   Stream::Socket socket_;
   std::optional<Stream> stream_;
 };

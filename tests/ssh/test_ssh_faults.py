@@ -385,3 +385,13 @@ def test_a_login_that_leaves_a_process_delays_nothing(make_sshds, start):
     assert "does not say that the job's folder is removed" not in log.read_text()
     assert "does not answer though ssh does" not in log.read_text()
     wait_for_nothing(sshds)
+
+
+def test_one_host_takes_a_thousand_tasks(make_sshds, run_on_ssh):
+    """From five hundred on they had no answer from the master for 30 s."""
+    sshds = make_sshds(1)
+    done = run_on_ssh(sshds, 1000, "-r", "worker:1000", "--", "sh", "-c", "echo $GANGRUN_TASK_INDEX", timeout=LIMIT_S)
+    assert done.status == 0, done.stderr[-2000:]
+    told = sorted(int(line.split(" | ")[1]) for line in done.stdout.splitlines())
+    assert told == list(range(1000))
+    wait_for_nothing(sshds)

@@ -22,7 +22,8 @@ namespace gangrun::cluster {
 
 namespace {
 
-constexpr int kBacklog = 512;
+// All agents of a host may come at once. The kernel may allow fewer (net.core.somaxconn).
+constexpr int kBacklog = 4096;
 constexpr std::chrono::milliseconds kAcceptPause(100);
 // The least window has four times that on the way.
 constexpr std::size_t kTellTaken = LinkWindow::kLeast / 4;

@@ -28,6 +28,9 @@ using base::Result;
 // end.
 constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLogInterval(100);
+// A look at all logs that takes longer is followed by a pause of so many times as long.
+constexpr std::chrono::microseconds kQuickLook(500);
+constexpr int kPauseOfLooks = 8;
 // How often a keeper that hears nothing looks whether an agent lives.
 constexpr std::chrono::seconds kDoubtInterval(1);
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
@@ -199,7 +202,7 @@ Result<> Keeper::on(const cluster::MessageFrame& frame) {
           [&](const cluster::LogsTakenMessage& each) {
             return done([&] {
               window_.taken(each.bytes, clock_.now());
-              tell_logs();
+              tell_logs_soon();
             });
           },
           [&](const cluster::PingMessage& /*each*/) {
@@ -228,7 +231,7 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
   set_environment(message.environment);
   GANGRUN_TRY(make_cluster(message));
   relay_ = std::make_unique<cluster::Relay>(loop_, [this](const cluster::Frame& frame) {
-    tell_some_logs(kLogsFirst);
+    tell_lines_first();
     send(frame);
   });
   GANGRUN_TRY(relay_->listen(folder_->socket()));
@@ -264,6 +267,12 @@ std::optional<std::uint32_t> Keeper::number_of(const job::TaskId& task, int atte
     if (agent.task == task && agent.attempt == attempt) return number;
   }
   return std::nullopt;
+}
+
+std::vector<std::uint32_t> Keeper::agent_numbers() const {
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [number, agent] : agents_) numbers.push_back(number);
+  return numbers;
 }
 
 Result<> Keeper::start_agent(const cluster::StartMessage& message) {
@@ -315,12 +324,12 @@ void Keeper::on_event(const cluster::Event& event) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
             // What has been written last comes before it, as far as that is quick.
-            tell_some_logs(kLogsFirst);
-            look_for_gone_logs();
+            if (may_tell_logs()) (void)logs_.tell_of(*number, bytes_of_logs(kLogsFirst));
+            look_for_gone_logs({*number});
             agents_[*number].has_ended = true;
             const auto [out, error] = logs_.sizes(*number);
             tell(cluster::EndedMessage{*number, each.why, out, error, each.run});
-            tell_logs();
+            tell_logs_soon();
           },
       },
       event);
@@ -330,23 +339,44 @@ void Keeper::on_event(const cluster::Event& event) {
 void Keeper::tell_logs() {
   if (cluster_ == nullptr) return;
   if (out_.size() < kMaxWaiting) tell_some_logs(kMaxWaiting);
-  look_for_gone_logs();
+  look_for_gone_logs(agent_numbers());
   forget_told();
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });
 }
 
+// Once for all that happens in one turn of the loop: each look is one at every log.
+void Keeper::tell_logs_soon() {
+  log_timer_ = loop_.after(base::Duration::zero(), [this] { tell_logs(); });
+}
+
+bool Keeper::may_tell_logs() const { return has_client_ && window_.room() > 0; }
+
+std::size_t Keeper::bytes_of_logs(std::size_t most) const {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(most, window_.room()));
+}
+
 void Keeper::tell_some_logs(std::size_t bytes) {
-  if (!has_client_ || window_.room() == 0) return;
-  (void)logs_.tell(std::min<std::uint64_t>(bytes, window_.room()));
+  if (may_tell_logs()) (void)logs_.tell(bytes_of_logs(bytes));
+}
+
+// What a task has written comes before what its agent says, but for those of hosts with so many
+// tasks that the looks would take the host's time.
+void Keeper::tell_lines_first() {
+  const base::Instant start = clock_.now();
+  if (start < next_look_) return;
+  tell_some_logs(kLogsFirst);
+  const base::Instant end = clock_.now();
+  if (end - start > kQuickLook) next_look_ = end + kPauseOfLooks * (end - start);
 }
 
 // Somebody may clean up here.
-void Keeper::look_for_gone_logs() {
+void Keeper::look_for_gone_logs(const std::vector<std::uint32_t>& numbers) {
   if (!has_client_) return;
   const bool is_gone =
       !is_folder_gone_ && ::access(folder_->path().c_str(), F_OK) != 0 && errno == ENOENT;
   cluster::LogsGoneMessage gone{{}, is_gone};
-  for (auto& [number, agent] : agents_) {
+  for (const std::uint32_t number : is_gone ? agent_numbers() : numbers) {
+    Agent& agent = agents_.at(number);
     if (agent.has_ended || agent.are_logs_gone || (!is_gone && !logs_.is_gone(number))) continue;
     agent.are_logs_gone = true;
     gone.agents.push_back(number);

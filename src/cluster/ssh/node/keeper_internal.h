@@ -62,9 +62,14 @@ class Keeper {
   void stop(std::uint32_t agent, std::chrono::milliseconds grace);
   void on_event(const cluster::Event& event);
   std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
+  [[nodiscard]] std::vector<std::uint32_t> agent_numbers() const;
   void tell_logs();
+  void tell_logs_soon();
+  [[nodiscard]] bool may_tell_logs() const;
+  [[nodiscard]] std::size_t bytes_of_logs(std::size_t most) const;
   void tell_some_logs(std::size_t bytes);
-  void look_for_gone_logs();
+  void tell_lines_first();
+  void look_for_gone_logs(const std::vector<std::uint32_t>& numbers);
   void forget_told();
   void refuse(std::string detail);
   base::Result<> remove(const cluster::RemoveMessage& message);
@@ -83,6 +88,7 @@ class Keeper {
   net::Watch readable_;
   net::Watch writable_;
   net::Timer log_timer_;
+  base::Instant next_look_ = base::Instant::min();  // at all logs, for what agents say
   net::Timer silence_;
   std::optional<base::Instant> silent_until_;      // once the client is silent for too long
   std::optional<base::Instant> lines_kept_until_;  // once the link is cut

@@ -13,12 +13,16 @@ namespace gangrun::node {
 
 void LogFollower::add(std::uint32_t agent, const std::string& prefix, std::uint64_t out_offset,
                       std::uint64_t error_offset) {
-  files_.push_back({agent, false, prefix + ".out", out_offset});
-  files_.push_back({agent, true, prefix + ".err", error_offset});
+  files_[agent] = {{agent, false, prefix + ".out", out_offset},
+                   {agent, true, prefix + ".err", error_offset}};
 }
 
-void LogFollower::remove(std::uint32_t agent) {
-  files_.remove_if([agent](const File& file) { return file.agent == agent; });
+void LogFollower::remove(std::uint32_t agent) { files_.erase(agent); }
+
+const std::vector<LogFollower::File>& LogFollower::files_of(std::uint32_t agent) const {
+  static const std::vector<File> kNone;
+  const auto found = files_.find(agent);
+  return found == files_.end() ? kNone : found->second;
 }
 
 std::uint64_t LogFollower::size(const File& file) {
@@ -34,8 +38,8 @@ std::uint64_t LogFollower::unread(const File& file) {
 
 std::pair<std::uint64_t, std::uint64_t> LogFollower::sizes(std::uint32_t agent) const {
   std::pair<std::uint64_t, std::uint64_t> sizes;
-  for (const File& file : files_) {
-    if (file.agent == agent) (file.is_error ? sizes.second : sizes.first) = size(file);
+  for (const File& file : files_of(agent)) {
+    (file.is_error ? sizes.second : sizes.first) = size(file);
   }
   return sizes;
 }
@@ -54,15 +58,31 @@ std::size_t LogFollower::tell_some(File& file, std::size_t most) {
 }
 
 bool LogFollower::tell(std::size_t bytes) {
+  std::vector<File*> all;
+  for (auto& [agent, files] : files_) {
+    for (File& file : files) all.push_back(&file);
+  }
+  return tell_all(all, bytes);
+}
+
+bool LogFollower::tell_of(std::uint32_t agent, std::size_t bytes) {
+  const auto found = files_.find(agent);
+  if (found == files_.end()) return true;
+  std::vector<File*> own;
+  for (File& file : found->second) own.push_back(&file);
+  return tell_all(own, bytes);
+}
+
+bool LogFollower::tell_all(const std::vector<File*>& files, std::size_t bytes) {
   while (true) {
     bool is_more = false;
     bool told_any = false;
-    for (File& file : files_) {
-      const std::uint64_t left = unread(file);
+    for (File* file : files) {
+      const std::uint64_t left = unread(*file);
       if (left == 0) continue;
       if (bytes == 0) return false;
       const std::size_t told =
-          tell_some(file, std::min<std::uint64_t>({left, bytes, cluster::kMaxChunkBytes}));
+          tell_some(*file, std::min<std::uint64_t>({left, bytes, cluster::kMaxChunkBytes}));
       bytes -= told;
       told_any = told_any || told > 0;
       is_more = is_more || told < left;
@@ -73,8 +93,8 @@ bool LogFollower::tell(std::size_t bytes) {
 }
 
 bool LogFollower::is_gone(std::uint32_t agent) const {
-  return std::ranges::any_of(files_, [agent](const File& file) {
-    if (file.agent != agent || file.offset == 0) return false;
+  return std::ranges::any_of(files_of(agent), [](const File& file) {
+    if (file.offset == 0) return false;
     struct stat info {};
     if (::stat(file.path.c_str(), &info) != 0) return errno == ENOENT;
     return static_cast<std::uint64_t>(info.st_size) < file.offset;
@@ -82,9 +102,7 @@ bool LogFollower::is_gone(std::uint32_t agent) const {
 }
 
 bool LogFollower::is_told(std::uint32_t agent) const {
-  return std::all_of(files_.begin(), files_.end(), [agent](const File& file) {
-    return file.agent != agent || unread(file) == 0;
-  });
+  return std::ranges::all_of(files_of(agent), [](const File& file) { return unread(file) == 0; });
 }
 
 }  // namespace gangrun::node

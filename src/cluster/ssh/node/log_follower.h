@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cluster/ssh/frames.h"
 
@@ -22,12 +23,14 @@ class LogFollower {
   void add(std::uint32_t agent, const std::string& prefix, std::uint64_t out_offset,
            std::uint64_t error_offset);
   // One file, as agent 0.
-  void add_file(const std::string& path) { files_.push_back({0, true, path, 0}); }
+  void add_file(const std::string& path) { files_[0].push_back({0, true, path, 0}); }
   void remove(std::uint32_t agent);
 
   // Tells what is new, at most about `bytes`; where there is more than that of one log, the others
   // are told of too. Whether all was told.
   bool tell(std::size_t bytes);
+  // The same of one agent, without a look at the others.
+  bool tell_of(std::uint32_t agent, std::size_t bytes);
   // How long the agent's logs are now: those of standard output and standard error.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> sizes(std::uint32_t agent) const;
   // Whether all that the agent's logs have now was told.
@@ -46,9 +49,11 @@ class LogFollower {
   static std::uint64_t size(const File& file);
   static std::uint64_t unread(const File& file);
   std::size_t tell_some(File& file, std::size_t most);
+  bool tell_all(const std::vector<File*>& files, std::size_t bytes);
+  [[nodiscard]] const std::vector<File>& files_of(std::uint32_t agent) const;
 
   Sink sink_;
-  std::list<File> files_;
+  std::map<std::uint32_t, std::vector<File>> files_;  // by their agent
 };
 
 }  // namespace gangrun::node

@@ -82,6 +82,20 @@ TEST_F(LogFollowerTest, CutsLongOnesIntoChunks) {
   EXPECT_EQ(frames_, 3U);
 }
 
+TEST_F(LogFollowerTest, TellsOfOneAgentAlone) {
+  follower_.add(1, folder_ + "/w-0.1", 0, 0);
+  follower_.add(2, folder_ + "/w-1.1", 0, 0);
+  append("w-0.1.out", "one\n");
+  append("w-1.1.out", "two\n");
+  append("w-1.1.err", "three\n");
+  EXPECT_TRUE(follower_.tell_of(2, 100));
+  EXPECT_FALSE(follower_.is_told(1));
+  EXPECT_TRUE(follower_.is_told(2));
+  EXPECT_EQ((told_[{2, false}]), "two\n");
+  EXPECT_EQ((told_[{2, true}]), "three\n");
+  EXPECT_TRUE(follower_.tell_of(3, 100)) << "of whom nothing is known";
+}
+
 // Its lines were missing without a word.
 TEST_F(LogFollowerTest, ALogThatIsRemovedWhileItIsWrittenIsGone) {
   follower_.add(1, folder_ + "/w-0.1", 0, 0);
