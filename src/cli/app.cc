@@ -99,15 +99,15 @@ std::vector<std::string> bare_words(const CLI::App& app, const CLI::App& command
   return words;
 }
 
-// Flags are called as keys are.
+// Flags are called as keys are, also in other programs.
 std::optional<std::string> meant_word(const std::string& word,
                                       const std::vector<std::string>& known) {
   constexpr std::string_view kDashes = "--";
   if (!word.starts_with(kDashes)) return base::nearest(word, known);
   std::vector<std::string> names;
   for (const std::string& flag : known) names.push_back(flag.substr(kDashes.size()));
-  const auto meant = job::meant_name(word.substr(kDashes.size()), names);
-  return meant ? std::optional(std::string(kDashes) + *meant) : std::nullopt;
+  const auto same = job::same_name(word.substr(kDashes.size()), names);
+  return same ? std::string(kDashes) + *same : base::nearest(word, known);
 }
 
 // What a word that nobody understood may have meant.

@@ -81,8 +81,10 @@ TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
 }
 
 TEST(CommandLine, FlagsAreCalledAsKeysAre) {
-  for (const auto& [flag, meant] : std::map<std::string, std::string>{
-           {"--cpus", "--vcores"}, {"--mem=1", "--memory"}, {"--backend", "--on"}}) {
+  for (const auto& [flag, meant] : std::map<std::string, std::string>{{"--cpus", "--vcores"},
+                                                                      {"--mem=1", "--memory"},
+                                                                      {"--backend", "--on"},
+                                                                      {"--jsno", "--json"}}) {
     client::TestContext test;
     EXPECT_EQ(run_command_line({"run", flag, "2", "true"}, test.context()),
               client::ExitStatus::kBadInput);

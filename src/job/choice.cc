@@ -54,15 +54,10 @@ std::optional<std::string> same_name(std::string_view text,
   return std::nullopt;
 }
 
-std::optional<std::string> meant_name(std::string_view text,
-                                      const std::vector<std::string>& allowed) {
-  auto same = same_name(text, allowed);
-  return same ? same : base::nearest(text, allowed);
-}
-
 base::Error not_one_of(std::string_view text, std::string_view what,
                        const std::vector<std::string>& allowed) {
-  const auto meant = meant_name(text, allowed);
+  const auto same = same_name(text, allowed);
+  const auto meant = same ? same : base::nearest(text, allowed);
   return base::invalid_argument(base::format(
       "{} is not {}{} allowed: {}", in_quotes(text), what,
       meant ? base::format("; did you mean '{}'?", *meant) : ";", base::join(allowed, ", ")));

@@ -13,9 +13,6 @@ namespace gangrun::job {
 // "cpus".
 std::optional<std::string> same_name(std::string_view text,
                                      const std::vector<std::string>& allowed);
-// Else the nearest by its letters.
-std::optional<std::string> meant_name(std::string_view text,
-                                      const std::vector<std::string>& allowed);
 
 // "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, …"
 base::Error not_one_of(std::string_view text, std::string_view what,
