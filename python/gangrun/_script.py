@@ -44,17 +44,23 @@ def enter(script: Mapping[str, Any], function_file: Optional[str]) -> None:
         sys.path.insert(1 if script["has_files"] else 0, script["folder"])
 
 
-def load(pickled: bytes, main: dict[str, Any]) -> Any:
-    """What was pickled in the script; its functions and classes are in `main` afterwards, which is what its `__main__` has."""
-    unpickler = _Unpickler(io.BytesIO(pickled), main)
+def load(pickled: bytes, main: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """What was pickled in the script, and its functions and classes that were made for it; they are in `main` afterwards, which
+    is what its `__main__` has."""
+    unpickler = Unpickler(io.BytesIO(pickled), main)
     value = unpickler.load()
     for made in unpickler.made:
         if made.__module__ == "__main__" and "." not in made.__qualname__:
             main.setdefault(made.__name__, made)
-    return value
+    return value, unpickler.made
 
 
-class _Unpickler(pickle.Unpickler):
+def cached(function: Any, size: Optional[int], typed: bool) -> Any:
+    """A function with functools.lru_cache, made again with an empty cache."""
+    return functools.lru_cache(size, typed)(function)
+
+
+class Unpickler(pickle.Unpickler):
     """The functions of cloudpickle that make functions and classes have had these names and parameters since its version 2."""
 
     def __init__(self, file: Any, main: dict[str, Any]) -> None:
@@ -63,6 +69,9 @@ class _Unpickler(pickle.Unpickler):
         self.made: list[Any] = []
 
     def find_class(self, module: str, name: str) -> Any:
+        if module == "__main__" and "__getattr__" in self.main:  # this process may have another one
+            first, *others = name.split(".")
+            return functools.reduce(getattr, others, self.main[first] if first in self.main else self.main["__getattr__"](first))
         found = super().find_class(module, name)
         if module.partition(".")[0] != "cloudpickle":
             return found

@@ -10,7 +10,7 @@ import threading
 from types import CodeType
 from typing import Any, Callable, Iterator, Mapping, Optional
 
-from gangrun import _modules, _texts
+from gangrun import _modules, _names_sent, _texts
 from gangrun.errors import InvalidJob, NotInstalled
 
 # How deep the reason is looked for why something cannot be pickled, and among how many members of each thing.
@@ -57,6 +57,12 @@ def dumps(value: tuple[Any, Any, Any], what: str, files: Mapping[str, str]) -> b
         except Exception as error:  # what a user's object raises while it is pickled may be anything
             member = _culprit(value, pickled)
             raise InvalidJob(f"main: {what} cannot be pickled{member}: {type(error).__name__}: {error}") from error
+
+
+def names_of_script(files: Mapping[str, str]) -> Optional[_names_sent.Sent]:
+    """What goes with every function of this script."""
+    with _by_value(files):
+        return _names_sent.of_script()
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:

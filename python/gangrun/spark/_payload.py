@@ -50,7 +50,7 @@ def function_bytes(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     if len(body) > _function.MAX_PICKLED_BYTES:
         raise InvalidJob(f"map_fun: {what} with its arguments and what it refers to is {_texts.size(len(body))} when pickled; "
                          f"allowed: {_texts.size(_function.MAX_PICKLED_BYTES)}{_shipping.largest(function, value[1], value[2])}")
-    return _function.with_header(body, None, _script.described(bool(shipped)))
+    return _function.with_header(body, None, _script.described(bool(shipped)), _shipping.names_of_script({**shipped, **OF_SPARK}))
 
 
 def node_payload(info: Mapping[str, Any], function: bytes) -> bytes:
