@@ -451,7 +451,7 @@ void Gang::restart_gang() {
 // True when the task should leave its host.
 bool Gang::note_trouble(const Task& task, bool is_trouble) {
   if (!is_trouble || task.host.empty()) return false;
-  const bool is_bad = hosts_.failed_on(task.host, now_);
+  const bool is_bad = hosts_.failed_on(task.host, task.id, now_);
   const bool avoided = hosts_.avoids(task.host, now_);
   if (is_bad && avoided) {
     warn(HostAvoided{task.host, Hosts::kCoolDown, Hosts::kFailures, Hosts::kWindow});

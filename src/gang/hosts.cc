@@ -6,10 +6,14 @@ namespace gangrun::gang {
 
 void Hosts::saw(const std::string& host) { seen_.insert(host); }
 
-bool Hosts::failed_on(const std::string& host, base::Instant now) {
-  std::vector<base::Instant>& failures = failures_[host];
-  std::erase_if(failures, [&](base::Instant at) { return at + kWindow <= now; });
-  failures.push_back(now);
+bool Hosts::failed_on(const std::string& host, const job::TaskId& task, base::Instant now) {
+  std::vector<Failure>& failures = failures_[host];
+  std::erase_if(failures, [&](const Failure& failure) { return failure.at + kWindow <= now; });
+  if (!failures.empty() && now < failures.back().at + kOneFailure &&
+      failures.back().tasks.insert(task).second) {
+    return false;
+  }
+  failures.push_back({now, {task}});
   if (failures.size() < kFailures) return false;
   failures_.erase(host);
   bad_since_[host] = now;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "job/task_id.h"
 
 namespace gangrun::gang {
 
@@ -18,11 +19,14 @@ class Hosts {
   static constexpr std::size_t kFailures = 3;
   static constexpr std::chrono::minutes kWindow{10};
   static constexpr std::chrono::minutes kCoolDown{10};
+  // What befalls several tasks of a host within that time is one failure of the host: with it, all
+  // its tasks are lost.
+  static constexpr std::chrono::seconds kOneFailure{5};
 
   // A task has been there.
   void saw(const std::string& host);
-  // A run failed there, or an agent was lost. True when that made it a bad host.
-  bool failed_on(const std::string& host, base::Instant now);
+  // A run of the task failed there, or its agent was lost. True when that made it a bad host.
+  bool failed_on(const std::string& host, const job::TaskId& task, base::Instant now);
   // In alphabetical order. Never all hosts that were seen: of these, the one that has been bad for
   // the longest is left out.
   [[nodiscard]] std::vector<std::string> to_avoid(base::Instant now) const;
@@ -31,8 +35,15 @@ class Hosts {
   friend bool operator==(const Hosts&, const Hosts&) = default;
 
  private:
+  struct Failure {
+    base::Instant at{};
+    std::set<job::TaskId> tasks;
+
+    friend bool operator==(const Failure&, const Failure&) = default;
+  };
+
   std::set<std::string> seen_;
-  std::map<std::string, std::vector<base::Instant>> failures_;  // since it was last a bad one
+  std::map<std::string, std::vector<Failure>> failures_;  // since it was last a bad one
   std::map<std::string, base::Instant> bad_since_;
 };
 

@@ -10,6 +10,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+const job::TaskId kTask{"worker", 0};
 const base::Instant kStart{base::Duration(1'000'000'000)};
 
 Hosts three_hosts() {
@@ -19,34 +20,52 @@ Hosts three_hosts() {
 }
 
 bool ruin(Hosts& hosts, const std::string& host, base::Instant now) {
-  for (std::size_t i = 1; i < Hosts::kFailures; ++i) hosts.failed_on(host, now);
-  return hosts.failed_on(host, now);
+  for (std::size_t i = 1; i < Hosts::kFailures; ++i) hosts.failed_on(host, kTask, now);
+  return hosts.failed_on(host, kTask, now);
 }
 
 TEST(Hosts, ThreeFailuresWithinTenMinutesAreAvoidedForTen) {
   Hosts hosts = three_hosts();
-  EXPECT_FALSE(hosts.failed_on("b", kStart));
-  EXPECT_FALSE(hosts.failed_on("b", kStart + minutes(5)));
+  EXPECT_FALSE(hosts.failed_on("b", kTask, kStart));
+  EXPECT_FALSE(hosts.failed_on("b", kTask, kStart + minutes(5)));
   EXPECT_THAT(hosts.to_avoid(kStart + minutes(5)), IsEmpty());
   const base::Instant third = kStart + minutes(10) - seconds(1);
-  EXPECT_TRUE(hosts.failed_on("b", third));
+  EXPECT_TRUE(hosts.failed_on("b", kTask, third));
   EXPECT_THAT(hosts.to_avoid(third), ElementsAre("b"));
   EXPECT_TRUE(hosts.avoids("b", third + minutes(10) - seconds(1)));
   EXPECT_FALSE(hosts.avoids("b", third + minutes(10)));
 }
 
+// Four tasks that were lost with their host made it a bad one.
+TEST(Hosts, WhatBefallsSeveralTasksAtOnceIsOneFailure) {
+  Hosts hosts = three_hosts();
+  for (int index = 0; index < 4; ++index) {
+    EXPECT_FALSE(hosts.failed_on("b", {"worker", index}, kStart + seconds(index)));
+  }
+  EXPECT_FALSE(hosts.failed_on("b", {"worker", 0}, kStart + minutes(1)));
+  EXPECT_FALSE(hosts.failed_on("b", {"worker", 1}, kStart + minutes(1) + seconds(4)));
+  EXPECT_TRUE(hosts.failed_on("b", {"worker", 2}, kStart + minutes(1) + seconds(5)));
+}
+
+TEST(Hosts, TheSameTaskThriceAtOnceIsThreeFailures) {
+  Hosts hosts = three_hosts();
+  EXPECT_FALSE(hosts.failed_on("b", kTask, kStart));
+  EXPECT_FALSE(hosts.failed_on("b", kTask, kStart + seconds(1)));
+  EXPECT_TRUE(hosts.failed_on("b", kTask, kStart + seconds(2)));
+}
+
 TEST(Hosts, FailuresThatAreLongAgoDoNotCount) {
   Hosts hosts = three_hosts();
-  hosts.failed_on("b", kStart);
-  hosts.failed_on("b", kStart + minutes(9));
-  EXPECT_FALSE(hosts.failed_on("b", kStart + minutes(10)));
-  EXPECT_TRUE(hosts.failed_on("b", kStart + minutes(11)));
+  hosts.failed_on("b", kTask, kStart);
+  hosts.failed_on("b", kTask, kStart + minutes(9));
+  EXPECT_FALSE(hosts.failed_on("b", kTask, kStart + minutes(10)));
+  EXPECT_TRUE(hosts.failed_on("b", kTask, kStart + minutes(11)));
 }
 
 TEST(Hosts, AfterACoolDownItBeginsAnew) {
   Hosts hosts = three_hosts();
   EXPECT_TRUE(ruin(hosts, "a", kStart));
-  EXPECT_FALSE(hosts.failed_on("a", kStart + minutes(10)));
+  EXPECT_FALSE(hosts.failed_on("a", kTask, kStart + minutes(10)));
   EXPECT_FALSE(hosts.avoids("a", kStart + minutes(10)));
 }
 

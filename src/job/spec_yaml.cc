@@ -50,7 +50,8 @@ std::vector<std::string> other_paths_of(std::string_view key, const SectionList&
 base::Result<> check_top_keys(const Field& field, const std::vector<std::string>& keys,
                               const SectionList& sections) {
   for (const YamlNode::Key& key : field.node.keys) {
-    if (std::ranges::find(keys, key.name) != keys.end()) continue;
+    // What is misspelled here is told by `read_keys`.
+    if (same_name(key.name, keys)) continue;
     const std::vector<std::string> paths = other_paths_of(key.name, sections);
     if (paths.empty()) continue;
     return field.error_at(key.mark, base::format("{} is not a key of a job; did you mean {}?",

@@ -141,6 +141,11 @@ TEST(BadSpec, UnknownKeys) {
        "job.yaml:2:1: 'memory' is not a key of a job; did you mean tasks.TYPE.memory?"},
       {"cpus: 2\ntasks: {w: 1}\n",
        "job.yaml:1:1: 'cpus' is not a key of a job; did you mean tasks.TYPE.vcores?"},
+      {"cmd: [train]\ntasks: {w: 1}\n",
+       "job.yaml:1:1: 'cmd' is not a known key; did you mean 'command'? allowed: name, tasks, "
+       "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
+       "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
+       "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {w: 1}\nroll_call: 3\n",
        "job.yaml:2:1: 'roll_call' is not a key of a job; did you mean timeouts.roll_call?"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",
