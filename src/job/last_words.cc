@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "job/json_text.h"
 
 namespace gangrun::job {
@@ -10,6 +11,8 @@ namespace gangrun::job {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+// Six bytes of JSON for each of them at most.
+constexpr std::size_t kMaxShortWhyBytes = 300;
 
 base::Result<LastWords> from_json(const std::string& text) {
   LastWords words;
@@ -45,6 +48,20 @@ std::string to_text(const LastWords& words) {
                      {"lost_master", words.lost_master}};
   if (words.run) json["run"] = to_json(*words.run);
   return base::dump_json(json);
+}
+
+std::string to_short_text(LastWords words, std::size_t max_bytes) {
+  std::string text = to_text(words);
+  if (text.size() <= max_bytes) return text;
+  if (words.run) {
+    words.run->report.last_lines.clear();
+    words.run->report.traceback.clear();
+    text = to_text(words);
+    if (text.size() <= max_bytes) return text;
+    words.run.reset();
+  }
+  words.why = base::shorten(words.why, kMaxShortWhyBytes);
+  return to_text(words);
 }
 
 LastWords last_words_from(const std::string& text) {

@@ -28,6 +28,9 @@ std::string words_file(std::string_view log_prefix, int attempt);
 inline constexpr std::size_t kMaxWordsBytes = std::size_t{256} << 10U;
 
 std::string to_text(const LastWords& words);
+// The same in at most `max_bytes` (at least 2 KiB), for where no more is kept: without the run's
+// last lines if need be, else without the run.
+std::string to_short_text(LastWords words, std::size_t max_bytes);
 // Any text: what is no such object is all `why`.
 LastWords last_words_from(const std::string& text);
 

@@ -241,6 +241,7 @@ base::Result<process::Containment> contain(const Arguments& arguments) {
 // For whoever started the agent, and in `file` for whoever comes after that; empty: nobody does.
 void leave_words(const Arguments& arguments, const job::LastWords& words, const std::string& file,
                  base::Logger& logger) {
+  if (arguments.in_container) node::leave_words_in_container(words);
   logger.error("{}", words.why);
   const std::string text = job::to_text(words);
   if (!file.empty()) {

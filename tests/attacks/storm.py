@@ -65,6 +65,11 @@ class Wrong(Exception):
     pass
 
 
+def shared_memory():
+    """That of our programs (base/memory_file.cc); the tasks have none, and other programs' is not ours to judge."""
+    return {name for name in os.listdir("/dev/shm") if name.startswith("gangrun-")}
+
+
 def pause(seconds):
     """The moment of a fault is chosen at random: nothing is waited for."""
     select.select([], [], [], seconds)
@@ -132,7 +137,7 @@ class Run:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="storm"))
         self.home = self.folder / "h"
         self.client, self.loops, self.done_to = None, [], []
-        self.shared_memory = set(os.listdir("/dev/shm"))
+        self.shared_memory = shared_memory()
 
     def __str__(self):
         words = [self.place, self.level, "detached" if self.detached else "attached", f"{self.tasks} tasks",
@@ -277,8 +282,8 @@ class Run:
         bound = [line for line in pathlib.Path("/proc/net/unix").read_text(errors="replace").splitlines() if str(self.home) in line]
         if sockets := [*bound, *map(str, self.home.glob("jobs/*/*.sock"))]:
             raise Left(f"sockets: {sockets}")
-        if set(os.listdir("/dev/shm")) - self.shared_memory:
-            raise Left(f"shared memory: {set(os.listdir('/dev/shm')) - self.shared_memory}")
+        if left := shared_memory() - self.shared_memory:
+            raise Left(f"shared memory: {left}")
         if self.place == "ssh":
             for name in self.sshds.hosts.names:
                 wait_until(lambda name=name: not self.sshds.run_folders(name), Left,

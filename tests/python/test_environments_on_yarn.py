@@ -19,7 +19,9 @@ import gangrun
 
 def where():
     import os, loose, solid, ssl, sys
-    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    # `__main__` says where the script is, which does not travel.
+    modules = [module for name, module in list(sys.modules.items()) if name != "__main__"]
+    files = [getattr(module, "__file__", None) for module in modules]
     inside = os.getcwd()
     foreign = [file for file in files if file and not os.path.abspath(file).startswith(inside)]
     return {"prefix": os.path.relpath(sys.prefix), "base": os.path.relpath(sys.base_prefix), "foreign": foreign,

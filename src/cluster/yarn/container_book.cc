@@ -206,15 +206,20 @@ void ContainerBook::tell_waiting(const hadoop::AllocateResponse& response, base:
 void ContainerBook::on_completed(const hadoop::ContainerStatus& status, base::Instant now) {
   allocation_.on_completed(status.id);
   others_.erase(status.id);
-  end(status.id, explain_end(status), now);
+  job::Why why = explain_end(status);
+  auto words = last_words_of(status);
+  if (!words) return end(status.id, std::move(why), now);
+  if (words->lost_master) why.reason = job::Reason::kMasterLost;
+  end(status.id, std::move(why), now, std::move(words->run));
 }
 
-void ContainerBook::end(const hadoop::ContainerId& id, job::Why why, base::Instant now) {
+void ContainerBook::end(const hadoop::ContainerId& id, job::Why why, base::Instant now,
+                        std::optional<job::RunEnd> run) {
   const auto found = running_.find(id);
   if (found == running_.end()) return;
   const Key key = found->second.key;
   running_.erase(found);
-  tell(job::AgentEnded{key.first, key.second, std::move(why), now});
+  tell(job::AgentEnded{key.first, key.second, std::move(why), now, std::move(run)});
 }
 
 void ContainerBook::launch(const Allocation::Granted& granted, base::Instant now) {

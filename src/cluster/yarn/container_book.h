@@ -18,6 +18,7 @@
 #include "cluster/yarn/allocation.h"
 #include "hadoop/application_master.h"
 #include "hadoop/records.h"
+#include "job/ends.h"
 #include "job/spec.h"
 
 namespace gangrun::cluster {
@@ -109,7 +110,8 @@ class ContainerBook {
   void look_for_adopted(base::Instant now);
   void tell_preemption(const hadoop::Preemption& preemption, base::Instant now);
   void tell_waiting(const hadoop::AllocateResponse& response, base::Instant now);
-  void end(const hadoop::ContainerId& id, job::Why why, base::Instant now);
+  void end(const hadoop::ContainerId& id, job::Why why, base::Instant now,
+           std::optional<job::RunEnd> run = std::nullopt);
 
   const Options options_;
   std::map<job::TaskId, std::int64_t> numbers_;

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "job/last_words.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -53,8 +54,12 @@ std::string words(const ContainerAction& action) {
                             (notice.deadline - kStart) / milliseconds(1));
       },
       [&](const job::AgentEnded& ended) {
-        return base::format("ended {} {}: {}", name(ended.task, ended.attempt),
-                            job::to_string(ended.why.reason), to_words(ended.why));
+        std::string run;
+        if (ended.run && ended.run->report.success) {
+          run = base::format("; its run {} succeeded", ended.run->attempt);
+        }
+        return base::format("ended {} {}: {}{}", name(ended.task, ended.attempt),
+                            job::to_string(ended.why.reason), to_words(ended.why), run);
       },
       [](const Gone&) { return std::string("gone"); },
       [](const HostSilent&) { return std::string("silent"); },
@@ -252,6 +257,21 @@ TEST_F(ContainerBookTest, AStopIsForOneAttempt) {
   book.start(worker(0), 2, small());
   EXPECT_TRUE(book.stop(worker(0), 1, kStart));
   EXPECT_THAT(take(book), ElementsAre("stop 7 on node-1"));
+}
+
+TEST_F(ContainerBookTest, AnAgentThatGaveUpTellsTheEndOfItsRun) {
+  ContainerBook book = running();
+  hadoop::ContainerStatus ended = completed(container_id(7), 1);
+  ended.diagnostics =
+      "[2026-01-31 12:00:00.001]Container exited with a non-zero exit code 1.\n"
+      "Last 4096 bytes of stderr :\n" +
+      job::to_text({.why = "no master has answered for 60 s",
+                    .lost_master = true,
+                    .run = job::RunEnd{.attempt = 2, .report = {.success = true}}}) +
+      "\ngangrun-agent job_1-worker-0: no master has answered for 60 s\n\n";
+  answer(book, {}, {ended});
+  EXPECT_THAT(take(book), ElementsAre("ended worker:0/1 master_lost: lost its master: no master "
+                                      "has answered for 60 s; its run 2 succeeded"));
 }
 
 TEST_F(ContainerBookTest, AnEndIsToldOnceWithItsReason) {

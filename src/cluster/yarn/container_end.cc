@@ -99,6 +99,19 @@ job::Why container_lost(std::string detail) {
   return {.reason = job::Reason::kContainerLost, .detail = std::move(detail)};
 }
 
+std::optional<job::LastWords> last_words_of(const hadoop::ContainerStatus& status) {
+  if (status.exit_status <= 0 || status.exit_status > base::kSignalStatus) return std::nullopt;
+  std::string_view said = status.diagnostics;
+  const std::string_view mark = "\n{\"";
+  const std::size_t line = said.rfind(mark);
+  if (line == std::string_view::npos) return std::nullopt;
+  said.remove_prefix(line + 1);
+  const std::string text(said.substr(0, said.find('\n')));
+  job::LastWords words = job::last_words_from(text);
+  if (words.why == text) return std::nullopt;
+  return words;
+}
+
 job::Why explain_end(const hadoop::ContainerStatus& status) {
   const std::string& words = status.diagnostics;
   switch (status.exit_status) {

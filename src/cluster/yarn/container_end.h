@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "hadoop/records.h"
 #include "job/ends.h"
+#include "job/last_words.h"
 
 namespace gangrun::cluster {
 
@@ -13,5 +15,9 @@ job::Why container_lost(std::string detail);
 // What the end of a container means for its task: by the exit status
 // (org.apache.hadoop.yarn.api.records.ContainerExitStatus) and the diagnostics.
 job::Why explain_end(const hadoop::ContainerStatus& status);
+
+// What an agent that ended by itself has left on standard error, whose end the NodeManager tells
+// (node::leave_words_in_container).
+std::optional<job::LastWords> last_words_of(const hadoop::ContainerStatus& status);
 
 }  // namespace gangrun::cluster

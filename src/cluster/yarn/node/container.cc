@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -23,6 +25,9 @@ namespace {
 
 using base::Result;
 
+// Of the last 4,096 bytes of standard error that a NodeManager tells
+// (yarn.nodemanager.container.stderr.tail.bytes).
+constexpr std::size_t kMaxWordsInStderr = std::size_t{3} * 1024;
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 
 // The environment is read and changed before this process has a second thread.
@@ -149,6 +154,11 @@ Result<> prepare_container(base::Logger& logger) {
   GANGRUN_TRY(base::write_file_atomically(path, hadoop::encode_credentials(credentials), 0600));
   set_variable(kTokenFileVariable, path);
   return {};
+}
+
+void leave_words_in_container(job::LastWords words) {
+  const std::string line = job::to_short_text(std::move(words), kMaxWordsInStderr) + "\n";
+  (void)base::write_all(STDERR_FILENO, line, "standard error");
 }
 
 }  // namespace gangrun::node

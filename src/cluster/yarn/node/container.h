@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "hadoop/credentials.h"
+#include "job/last_words.h"
 #include "registry/agent_config.h"
 
 // What a program finds when YARN has started it in a container: its environment and its folder.
@@ -21,5 +22,9 @@ base::Result<registry::AgentConfig> agent_config_of_container();
 // beside them can be imported, a Java virtual machine that is loaded as a library finds itself and
 // Hadoop, and of the credentials those are left that are the user's affair.
 base::Result<> prepare_container(base::Logger& logger);
+
+// What the agent that ends by itself has to say, as a line on standard error: the NodeManager tells
+// the end of that to the job's master.
+void leave_words_in_container(job::LastWords words);
 
 }  // namespace gangrun::node
