@@ -54,6 +54,24 @@ def test_no_task_notices_that_the_master_is_killed(jobs, hadoop):
     assert f"/history/{job.id}/journal/000002.00001" in listing
 
 
+def test_what_ended_well_while_no_master_answered_is_no_loss(jobs, hadoop):
+    """The next master took the runs for lost with their containers, and ran the gang again."""
+    job = Waiting(jobs, "-r", "worker:2")
+    job.starts(2)
+    hadoop.wait_until_seen_running(job.id, 3)
+    agents = set(agent_of(job, "worker:0") + agent_of(job, "worker:1"))
+    master = master_of(job.id)
+    os.kill(master, signal.SIGSTOP)
+    try:
+        job.file.touch()
+        # They wait for their master for the time of their lease.
+        wait_until(lambda: not agents & set(agent_of(job, "worker:0") + agent_of(job, "worker:1")), "the agents' end", 150, pause_s=0.5)
+    finally:
+        os.kill(master, signal.SIGKILL)
+    ended = job.end()
+    assert (ended["restarts_used"], ended["generation"]) == (0, 1), ended
+
+
 def test_no_task_notices_a_restart_of_the_resource_manager(own_cluster):
     job = Waiting(own_cluster, "-r", "worker:2")
     job.starts(2)
