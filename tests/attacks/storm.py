@@ -202,7 +202,8 @@ class Run:
             raise Wrong(f"it did not start: {self.said()}")
 
     def said(self):
-        return (self.folder / "err").read_text()[-2000:]
+        logs = [path.read_text()[-2000:] for path in self.home.glob("jobs/*/master.log")]
+        return "\n".join([(self.folder / "err").read_text()[-2000:], *logs])
 
     def strike(self):
         for what, share, pause_s in self.faults:

@@ -75,8 +75,8 @@ def test_each_type_finds_its_archives_and_nothing_is_brought_twice(with_archives
     pack(tmp_path / "ps.tgz", "from the new one")
     third = with_archives.run("job.yaml")
     assert third.returncode == 0, third.stderr
-    assert [line for line in third.stderr.splitlines() if "uploads" in line and "MiB" in line][0].startswith(
-        "gangrun: uploads ps.tgz (")
+    uploads = [line for line in third.stderr.splitlines() if "uploads" in line]
+    assert len(uploads) == 1 and uploads[0].startswith("gangrun: uploads ps.tgz ("), third.stderr
     assert "from the new one" in third.stdout
 
 
