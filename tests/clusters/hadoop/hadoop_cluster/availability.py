@@ -24,7 +24,7 @@ def administrate(cluster, kind, *words):
 
 
 def transition(cluster, name, seconds):
-    """Makes a master active, after the other one, where it lives, has become standby."""
+    """Makes a master active, after the other one, where it was that, has become standby."""
     if not cluster.option("ha"):
         raise Failure("transition goes with --ha")
     kind = name[:2]
@@ -32,7 +32,7 @@ def transition(cluster, name, seconds):
         raise Failure(f"{name} is not running")
     questions.wait_for_role(cluster, name, ("standby", "active"), seconds)
     for other in cluster.names(kind):
-        if other != name and cluster.alive(other) and questions.role(cluster, other) != "standby":
+        if other != name and cluster.alive(other) and questions.role(cluster, other) == "active":
             administrate(cluster, kind, "-transitionToStandby", other)
     # Forced, because the tool else refuses while the other one does not answer.
     administrate(cluster, kind, "-transitionToActive", "--forceactive", name)
