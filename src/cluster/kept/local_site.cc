@@ -61,9 +61,9 @@ void remove_leftovers(const JobPaths& paths) {
 
 // It starts the next master, and has not: it may be stopped, or the machine is busy. The job's
 // tasks may live.
-base::Error silent_supervisor(const JobPaths& paths) {
+base::Error silent_supervisor(const JobPaths& paths, base::Duration limit) {
   return base::unavailable(base::format("the supervisor of {} starts no master within {}",
-                                        id_of(paths), base::to_words(kAnswerTimeout)));
+                                        id_of(paths), base::to_words(limit)));
 }
 
 std::string log_prefix(const JobPaths& paths, const job::TaskId& task) {
@@ -213,8 +213,8 @@ bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) 
   }
 }
 
-Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
-  const base::Instant deadline = clock_.now() + kAnswerTimeout;
+Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duration limit) {
+  const base::Instant deadline = clock_.now() + limit;
   // What had begun before had a master. One that begins only now has it in a moment.
   bool had_begun = has_begun(paths);
   // Asked before the journal is read: what a master wrote before it went is all there.
@@ -225,7 +225,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
     const base::Code code = answer.error().code;
     if (code == base::Code::kDeadlineExceeded) {
       return base::unavailable(base::format("the master of {} does not answer within {}",
-                                            id_of(paths), base::to_words(kAnswerTimeout)));
+                                            id_of(paths), base::to_words(limit)));
     }
     if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
     // Nobody listens: it has just begun, or has ended since we looked.
@@ -235,7 +235,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
   if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
   if (job::is_final(last.state)) return last;
-  if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths);
+  if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths, limit);
   if (!had_begun) return never_started(std::move(last));
   auto settled = journal::settled(
       paths.journal(), std::move(last), clock_.now(), clock_.wall_now(),
@@ -247,10 +247,12 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths) {
 Result<std::vector<ListedJob>> LocalSite::list() {
   GANGRUN_ASSIGN(const auto ids, job_ids(home_));
   std::vector<ListedJob> jobs;
+  base::Duration limit = kAnswerTimeout;
   for (const std::string& id : ids) {
     const JobPaths paths = paths_of(home_, id);
-    auto status = status_of(paths);
+    auto status = status_of(paths, limit);
     if (!status.ok() && status.error().code == base::Code::kUnavailable) {
+      limit = kNextAnswerTimeout;
       // What its master has recorded is true of it, too.
       const std::string trouble = status.error().message;
       status = stored_status(paths);
@@ -267,13 +269,13 @@ Result<std::vector<ListedJob>> LocalSite::list() {
 
 Result<job::JobStatus> LocalSite::status(std::string_view job) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  return status_of(paths);
+  return status_of(paths, kAnswerTimeout);
 }
 
 Result<std::unique_ptr<LogReader>> LocalSite::logs(std::string_view job,
                                                    const LogRequest& request) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  GANGRUN_ASSIGN(const job::JobStatus found, status_of(paths));
+  GANGRUN_ASSIGN(const job::JobStatus found, status_of(paths, kAnswerTimeout));
   GANGRUN_ASSIGN(auto logs, LocalLogs::open(paths.logs(), found.tasks, request));
   return std::unique_ptr<LogReader>(std::move(logs));
 }
@@ -298,7 +300,9 @@ Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& 
   if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
     // Of one that cannot be read nobody can tell that.
     GANGRUN_TRY(stored_spec(paths));
-    if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths);
+    if (can_come_back(paths) && has_supervisor(paths)) {
+      return silent_supervisor(paths, kAnswerTimeout);
+    }
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has ended already", id_of(paths))};
   }

@@ -16,6 +16,8 @@ namespace gangrun::cluster {
 
 // How long a living master may take to answer one question.
 inline constexpr base::seconds kAnswerTimeout(5);
+// The same in a list of jobs where one has not answered already.
+inline constexpr std::chrono::milliseconds kNextAnswerTimeout(500);
 
 // The jobs of this machine: a living master is asked over its socket, of others the journal tells.
 class LocalSite final : public Site {
@@ -48,7 +50,7 @@ class LocalSite final : public Site {
 
  private:
   base::Result<JobPaths> find(std::string_view job);
-  base::Result<job::JobStatus> status_of(const JobPaths& paths);
+  base::Result<job::JobStatus> status_of(const JobPaths& paths, base::Duration limit);
   [[nodiscard]] bool may_have_tasks(const JobPaths& paths) const;
   bool has_master_again(const JobPaths& paths, base::Instant deadline);
 

@@ -138,6 +138,29 @@ TEST_F(LocalSiteTest, AJobWhoseSupervisorIsStoppedMayBeAlive) {
   EXPECT_EQ(jobs->front().status.notes, std::vector<std::string>{status.error().message});
 }
 
+// Each of many masters that had stopped made `ps` wait for 5 s.
+TEST_F(LocalSiteTest, OnlyTheFirstThatDoesNotAnswerIsWaitedForLong) {
+  std::vector<base::UniqueFd> locks;
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0) folder_ = *JobFolder::create(home_, hello_job(), clock_.wall_now());
+    write_journal(job::JobState::kRunning, false);
+    const JobPaths paths = folder_->paths();
+    folder_.reset();
+    ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
+    auto supervisor = lock_as_supervisor(paths);
+    ASSERT_TRUE(supervisor.ok());
+    locks.push_back(*std::move(supervisor));
+  }
+  const HastyClock hasty;
+  LocalSite site(home_, hasty, never_, beside_us_);
+  const auto listed = site.list();
+  ASSERT_TRUE(listed.ok());
+  std::vector<std::string> notes;
+  for (const ListedJob& job : *listed) notes.push_back(job.status.notes.at(0));
+  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("within 5.0 s"), HasSubstr("within 500 ms"),
+                                          HasSubstr("within 500 ms")));
+}
+
 // It was told as one that was never started, or as lost.
 TEST_F(LocalSiteTest, AJobThatHasRunAndHasNoJournalIsUnreadable) {
   const JobPaths paths = folder_->paths();
