@@ -45,8 +45,9 @@ LEASE = "15s"
 TASK = """
 trap '' TERM HUP INT
 setsid sh -c 'sh -c "exec tail -f /dev/null" & exec tail -f /dev/null' &
-: > "{out}/up.$GANGRUN_TASK_INDEX"
+echo >> "{out}/up.$GANGRUN_TASK_INDEX"
 while [ ! -e "{out}/done" ]; do read -t 0.05 nothing <> "{out}/fifo"; done
+echo >> "{out}/well.$GANGRUN_TASK_INDEX"
 exit 0
 """
 EXITS = {"succeeded": 0, "failed": 1, "lost": 6}
@@ -136,13 +137,13 @@ class Run:
                        for _ in range(self.random.randint(1, 3))]
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="storm"))
         self.home = self.folder / "h"
-        self.client, self.loops, self.done_to = None, [], []
+        self.client, self.loops, self.done_to, self.told_faults = None, [], [], []
         self.shared_memory = shared_memory()
 
     def __str__(self):
         words = [self.place, self.level, "detached" if self.detached else "attached", f"{self.tasks} tasks",
                  "beside busy loops" if self.busy else "alone", "while it starts" if self.early else "while it runs"]
-        return f"{', '.join(words)}: {', '.join(f'{what} {role}' for what, role, _ in self.done_to) or 'nothing done'}"
+        return f"{', '.join(words)}: {', '.join(self.told_faults) or 'nothing done'}"
 
     # The job's processes.
 
@@ -215,9 +216,12 @@ class Run:
             role = roles[int(share * len(roles))]
             chosen = [each for each in victims if each[0] == role]
             _, index, pid = chosen[int(share * 1000) % len(chosen)]
+            victim = look_at(pid)
+            words = f" ({' '.join(victim.words[:4])[:200]})" if victim and role in ("agent", "other") else ""
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL if what == "kill" else signal.SIGSTOP)
                 self.done_to.append((what, role, index))
+                self.told_faults.append(f"{what} {role}{words}")
                 if what == "freeze":
                     pause(min(LONGEST_FREEZE_S, share * LONGEST_FREEZE_S))
                     os.kill(pid, signal.SIGCONT)
@@ -264,7 +268,10 @@ class Run:
         status = json.loads(done.stdout)
         state, cause = status["state"], status.get("cause") or {}
         told = f"{json.dumps(cause)}; wait said {ended.returncode} {ended.stderr[-300:]}; the client {client}: {self.said()}"
-        if state not in states:
+        if state == "succeeded" and not self.ended_well():
+            raise Wrong(f"{state}, and not each task has run once, to its end: {told}")
+        # Whose guardian was killed may still come to the end of its run, and tell it.
+        if state not in states | {"succeeded"}:
             raise Wrong(f"{state}, and {' or '.join(map(str, states))} is right: {told}")
         right = {EXITS[state]} | ({COULD_NOT_START} if self.early and state == "failed" else set())
         if ended.returncode not in right:
@@ -275,6 +282,11 @@ class Run:
         only_tasks = {role for what, role, _ in self.done_to if what == "kill"} <= {"task", "other"}
         if state == "failed" and only_tasks and cause.get("task") not in {f"worker:{index}" for index in indexes}:
             raise Wrong(f"one of {sorted(indexes)} is the first cause: {told}")
+
+    def ended_well(self):
+        """Each task was started once, and has come to its own end."""
+        return all((self.folder / f"{what}.{index}").exists() and (self.folder / f"{what}.{index}").read_text() == "\n"
+                   for index in range(self.tasks) for what in ("up", "well"))
 
     def look_for_leftovers(self):
         wait_until(lambda: not self.processes(), Left, lambda: f"the end of {[each.words for each in self.processes().values()]}")
