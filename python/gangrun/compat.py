@@ -31,6 +31,8 @@ ANSWERS = {
     "skein": ("gangrun.skein", True),
     "cluster_pack": ("gangrun.environments.cluster_pack", True),
 }
+# Whose names gangrun answers, for programs that compare the version: the last release of each. tf_skein became tf_yarn in 0.1.
+FOLLOWED = {"tf_yarn": "0.7.0", "tf_skein": "0.1.0", "tensorflowonspark": "2.2.5", "skein": "0.8.2", "cluster_pack": "0.3.19"}
 # Modules that have another place in gangrun.
 MOVED = {
     "tf_yarn.keras_experiment": "gangrun.tf_yarn.keras",
@@ -140,6 +142,8 @@ def answer_from_installed(module: types.ModuleType, name: str) -> None:
                 return ours(attribute)
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
         except AttributeError:
+            if attribute == "__version__" and name in FOLLOWED:
+                return version_of(name)
             if attribute.startswith("__") or not is_answering():
                 raise
             if installed_spec(f"{name}.{attribute}") is not None:
@@ -161,6 +165,26 @@ def answer_from_installed(module: types.ModuleType, name: str) -> None:
 
     getattr_of_both.is_with_installed = True  # type: ignore[attr-defined]
     module.__dict__["__getattr__"] = getattr_of_both
+
+
+def version_of(name: str) -> str:
+    """Return the version of the package that is really installed, else of the one whose names gangrun answers."""
+    from importlib import metadata
+
+    for distribution in (name.replace("_", "-"), name):
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            pass
+    spec = installed_spec(name)  # as a folder on PYTHONPATH, perhaps: what it says of itself, without running it
+    if spec is not None and spec.origin is not None and os.path.isfile(spec.origin):
+        import re
+
+        with open(spec.origin, encoding="utf-8", errors="replace") as file:
+            said = re.search(r"""^__version__\s*=\s*["']([^"'\n]+)["']""", file.read(), re.MULTILINE)
+        if said:
+            return said.group(1)
+    return FOLLOWED[name]
 
 
 def answer_imports(installed_first: bool = False) -> None:

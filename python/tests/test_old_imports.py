@@ -8,10 +8,11 @@ import sys
 import threading
 import urllib.parse
 import warnings
+from importlib import metadata
 
 import pytest
 
-from gangrun import errors
+from gangrun import compat, errors
 from gangrun.tf_yarn import environment, storage
 
 
@@ -75,6 +76,29 @@ def test_what_is_not_answered_comes_from_the_installed_package(answered, install
         exec("from tf_yarn import nothing", {})
     with pytest.warns(UserWarning, match="experiment_fn"):
         exec("from tf_yarn import standalone_client_mode", {})
+
+
+# It was an AttributeError: programs look which release they have.
+@pytest.mark.parametrize("name, version", list(compat.FOLLOWED.items()))
+def test_the_version_is_that_of_the_installed_package_or_of_the_last_one(answered, tmp_path, monkeypatch, name, version):
+    monkeypatch.setattr(metadata, "version", missing)
+    assert importlib.import_module(name).__version__ == version
+    (tmp_path / "real").mkdir()
+    (tmp_path / f"real/{name}.py").write_text("import never_installed\n__version__ = '0.4'\n")
+    monkeypatch.syspath_prepend(tmp_path / "real")
+    assert sys.modules[name].__version__ == "0.4"
+    monkeypatch.undo()
+    info = tmp_path / f"{name}-0.5.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 0.5.1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = {}
+    exec(f"from {name} import __version__ as found", found)
+    assert found["found"] == "0.5.1"
+
+
+def missing(name):
+    raise metadata.PackageNotFoundError(name)
 
 
 @pytest.mark.parametrize("statement, told", [
