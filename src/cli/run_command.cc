@@ -33,14 +33,15 @@ base::Error told_of_tasks(const base::Error& error, const job::Flags& flags) {
 }
 
 base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
-                                        const client::Context& context) {
+                                        const client::Context& context,
+                                        std::vector<std::string>& without_use) {
   GANGRUN_TRY(check_display(options.display));
   if (context.folder.empty()) {
     return base::Error{base::Code::kFailedPrecondition,
                        "the current folder, in which the tasks would run, is gone or cannot be "
                        "read; cd to another one"};
   }
-  auto read = client::read_job(options, context.folder, context.places.rules());
+  auto read = client::read_job(options, context.folder, context.places.rules(), &without_use);
   if (!read.ok()) return told_of_tasks(read.error(), options.flags);
   job::JobSpec spec = *std::move(read);
   GANGRUN_TRY(context.places.check_flags(options, spec));
@@ -139,12 +140,12 @@ void add_command_flags(CLI::App& command, client::RunOptions& options, FieldFlag
 client::ExitStatus run(client::RunOptions options, client::Context& context) {
   auto settled = client::settle_variables(options, context.environment, context.folder);
   if (!settled.ok()) return fail(context, settled.error(), client::ExitStatus::kBadInput);
-  auto spec = settle_input(options, context);
+  std::vector<std::string> without_use;
+  auto spec = settle_input(options, context, without_use);
   if (!spec.ok()) return fail(context, spec.error(), client::ExitStatus::kBadInput);
-  const auto unused = context.places.rules().without_use(*spec);
-  if (!unused.empty()) {
+  if (!without_use.empty()) {
     context.console.error(
-        base::format("not used with `on: {}`: {}", spec->on, base::join(unused, ", ")));
+        base::format("not used with `on: {}`: {}", spec->on, base::join(without_use, ", ")));
   }
   const client::Place& place = *context.places.find(spec->on);
   return place.run(*std::move(spec), options, context);

@@ -89,7 +89,7 @@ Result<job::JobDraft> read_draft(const std::string& spec_path, const job::Sectio
 }
 
 Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
-                              const job::Places& places) {
+                              const job::Places& places, std::vector<std::string>* without_use) {
   std::optional<job::JobDraft> draft;
   if (!options.spec_path.empty()) {
     const std::string path = in_folder(folder, options.spec_path);
@@ -106,7 +106,8 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
     }
     GANGRUN_ASSIGN(draft, read_draft(path, places.sections()));
   }
-  const job::Defaults defaults{.spec_path = options.spec_path, .places = &places};
+  const job::Defaults defaults{
+      .spec_path = options.spec_path, .places = &places, .without_use = without_use};
   auto spec = job::build(draft, options.flags, defaults);
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);

@@ -25,9 +25,11 @@ job::FileKind kind_of(const std::string& path);
 std::string in_folder(const std::string& folder, const std::string& path);
 
 // The job of a file (if one is named) and flags. Paths of `files` and `archives` in a file are
-// relative to the file, those in flags to the folder where gangrun was called.
+// relative to the file, those in flags to the folder where gangrun was called. `without_use` gets
+// the paths of what the file has for other places than that where the job runs.
 base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
-                                    const job::Places& places);
+                                    const job::Places& places,
+                                    std::vector<std::string>* without_use = nullptr);
 
 // A job file as a draft, its `files` as said above.
 base::Result<job::JobDraft> read_draft(const std::string& spec_path,

@@ -162,6 +162,48 @@ Result<JobSpec> complete(const JobDraft& draft, const Defaults& defaults) {
   return spec;
 }
 
+// Takes a field that a file has given away; one of a flag stays, to be refused.
+template <typename T>
+void leave_out(JobDraft& draft, const std::string& path, T& field,
+               std::vector<std::string>& left_out) {
+  const auto origin = draft.origins.find(path);
+  if (origin == draft.origins.end() || origin->second.starts_with("--")) return;
+  field = T{};
+  draft.origins.erase(origin);
+  left_out.push_back(path);
+}
+
+// A file that was written for one place is tried at another by `--on`: what it says of where tasks
+// are is about the first one. `named`: by the file; null where it names none.
+std::vector<std::string> leave_out_placement(const Place* named, const Place& own,
+                                             JobDraft& draft) {
+  std::vector<std::string> left_out;
+  const auto has = [](const Place& place, Feature feature) {
+    return std::ranges::count(place.features, feature) > 0 ||
+           std::ranges::count(place.without_use, feature) > 0;
+  };
+  if (named != nullptr && named->section != nullptr && own.section != nullptr) {
+    const std::string prefix = named->name + ".";
+    const auto given = draft.origins.lower_bound(prefix);
+    if (given != draft.origins.end() && given->first.starts_with(prefix)) {
+      left_out.push_back(named->name);
+    }
+  }
+  if (!has(own, Feature::kHosts) || (named != nullptr && own.is_beside_master)) {
+    leave_out(draft, "hosts", draft.spec.hosts, left_out);
+  }
+  for (TaskSpec& task : draft.spec.tasks) {
+    const auto path = [&](std::string_view key) {
+      return base::format("tasks.{}.{}", task.type, key);
+    };
+    if (!has(own, Feature::kLabels)) leave_out(draft, path("label"), task.label, left_out);
+    if (!has(own, Feature::kOnePerNode)) {
+      leave_out(draft, path("one_per_node"), task.one_per_node, left_out);
+    }
+  }
+  return left_out;
+}
+
 }  // namespace
 
 Result<JobSpec> build(const std::optional<JobDraft>& draft, const Flags& flags,
@@ -169,13 +211,19 @@ Result<JobSpec> build(const std::optional<JobDraft>& draft, const Flags& flags,
   JobDraft merged = draft.value_or(JobDraft{});
   static const Places kNone;
   const Places& places = defaults.places == nullptr ? kNone : *defaults.places;
+  const Place* named = merged.is_given("on") ? places.find(merged.spec.on) : nullptr;
   GANGRUN_TRY(merge_flags(flags, places, merged));
-  if (const Place* place = places.find(merged.spec.on); place != nullptr && place->section) {
-    merged.spec.sections.open(*place->section);
-  }
+  std::vector<std::string> left_out;
+  const Place* own = places.find(merged.spec.on);
+  if (own != nullptr && own != named && draft) left_out = leave_out_placement(named, *own, merged);
+  if (own != nullptr && own->section != nullptr) merged.spec.sections.open(*own->section);
   GANGRUN_ASSIGN(JobSpec spec, complete(merged, defaults));
   const auto problem = defaults.places == nullptr ? find_problem(spec) : find_problem(spec, places);
   if (problem) return locate(*problem, merged);
+  if (defaults.without_use != nullptr) {
+    *defaults.without_use = places.without_use(spec);
+    defaults.without_use->insert(defaults.without_use->end(), left_out.begin(), left_out.end());
+  }
   return spec;
 }
 

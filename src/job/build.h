@@ -20,6 +20,8 @@ struct Defaults {
   std::string spec_path{};  // of the job file, for the job's name; empty: none
   // What `on` may name, and their rules. Null: a job that was checked before, by who had them.
   const Places* places = nullptr;
+  // Gets the paths of what the job has for other places than its own; null: nobody asks.
+  std::vector<std::string>* without_use = nullptr;
 };
 
 // The complete job of a file (if there is one) and flags: flags win over the file, a more specific

@@ -301,7 +301,6 @@ Result<> refuse_flags_of_others(const JobDraft& draft, const Places& places) {
     return base::invalid_argument(base::format("{}{}: {}", origin->second, asked->path,
                                                places.refused(asked->value, *own, feature)));
   }
-  if (!own->takes_other_sections) return {};
   for (const Place& other : places.all()) {
     if (&other == own || other.section == nullptr) continue;
     const std::string prefix = base::format("{}.", other.name);

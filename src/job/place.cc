@@ -151,21 +151,9 @@ Found Places::check_features(const JobSpec& job, const Place& place) const {
   return std::nullopt;
 }
 
-Found Places::check_sections(const JobSpec& job, const Place& place) const {
-  if (place.takes_other_sections) return std::nullopt;
-  for (const Place& other : places_) {
-    if (&other == &place || other.section == nullptr) continue;
-    const auto [key, value] = first_in_section(*other.section, job);
-    if (key.empty()) continue;
-    return Problem{base::format("{}.{}", other.name, key),
-                   refused_text(value, place.name, other.name)};
-  }
-  return std::nullopt;
-}
-
 std::vector<std::string> Places::without_use(const JobSpec& job) const {
   const Place* place = find(job.on);
-  if (place == nullptr || place->without_use.empty()) return {};
+  if (place == nullptr || place->section != nullptr) return {};
   std::vector<std::string> paths;
   for (const Place& other : places_) {
     const bool is_other = &other != place && other.section != nullptr;
@@ -187,7 +175,6 @@ Found Places::check(const JobSpec& job) const {
   const Place* place = find(job.on);
   if (place == nullptr) return Problem{"on", not_one_of(job.on, "a place", names()).message};
   if (auto found = check_features(job, *place)) return found;
-  if (auto found = check_sections(job, *place)) return found;
   if (place->check != nullptr) {
     if (auto found = place->check(job)) return found;
   }

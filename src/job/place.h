@@ -55,8 +55,6 @@ struct Place {
   // What follows in the error where it has not got a feature. Others name a place that has it.
   std::map<Feature, std::string_view> refusals{};
   const Section* section = nullptr;  // null: it has none
-  // Whether a job for it may have the sections of other places, as a file for several clusters has.
-  bool takes_other_sections = false;
   // Whether it brings the files that a job names to its tasks, under names of their own.
   bool brings_files = false;
   // Whether it knows hosts of ZooKeeper where the job names none.
@@ -94,8 +92,8 @@ class Places {
   // Whether the job's tasks run beside their master, so that its loopback is theirs.
   [[nodiscard]] bool are_tasks_beside_master(const JobSpec& job) const;
 
-  // What a job has that has no use where it runs, by the paths of fields and names of sections;
-  // empty where its place has no word for that.
+  // What a job has that has no use where it runs, by the paths of fields and names of sections. A
+  // place with a section says nothing of those of others: a file for several clusters has them.
   [[nodiscard]] std::vector<std::string> without_use(const JobSpec& job) const;
   // What is said of a feature's value at a place that has not got it, with one that has.
   [[nodiscard]] std::string refused(std::string_view value, const Place& place,
@@ -105,7 +103,6 @@ class Places {
 
  private:
   [[nodiscard]] Found check_features(const JobSpec& job, const Place& place) const;
-  [[nodiscard]] Found check_sections(const JobSpec& job, const Place& place) const;
   [[nodiscard]] const Place* first_with(Feature feature) const;
 
   std::vector<Place> places_;

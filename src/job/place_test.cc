@@ -97,7 +97,6 @@ Places two_places() {
                    Feature::kLabels, Feature::kOnePerNode, Feature::kSpares, Feature::kSmallerGangs,
                    Feature::kHosts, Feature::kOutputs},
       .section = &ThereOptions::section(),
-      .takes_other_sections = true,
       .queue = [](JobSpec& job) -> std::string& { return job.sections.edit<ThereOptions>().queue; },
       .check_options = check_queue_there};
   return Places({here, there});
@@ -169,12 +168,10 @@ TEST(Place, ARefusalOfItsOwnSaysWhy) {
   EXPECT_EQ(two_places().check(job)->path, "tasks.w.overrides.1.gpus");
 }
 
-TEST(Place, ASectionIsCheckedWhereverTheJobRunsAndRefusedWhereItIsNotPassedOver) {
+TEST(Place, ASectionIsCheckedWhereverTheJobRuns) {
   JobSpec job = job_on("here");
   job.sections.edit<ThereOptions>().queue = "q";
-  EXPECT_EQ(two_places().check(job)->path, "there.queue");
-  EXPECT_EQ(two_places().check(job)->text,
-            "'q' is not allowed with `on: here`; allowed with `on: there`");
+  EXPECT_FALSE(two_places().check(job));
   job.sections.edit<ThereOptions>().queue = "x";
   EXPECT_EQ(two_places().check(job)->text, "is x");
   job = job_on("here");
@@ -211,7 +208,6 @@ TEST(Place, BuildGivesItItsOneNameAndItsQueue) {
 TEST(Place, WhatHasNoUseIsTakenFromAFileAndRefusedAsAFlag) {
   std::vector<Place> all = two_places().all();
   all[0].without_use = {Feature::kLabels, Feature::kOnePerNode};
-  all[0].takes_other_sections = true;
   const Places places(all);
   const auto draft = parse_spec(
       "tasks: {w: {label: gpu, one_per_node: true}}\ncommand: x\non: here\nthere: {queue: q}\n",

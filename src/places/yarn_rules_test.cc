@@ -173,6 +173,52 @@ TEST(Places, ThisMachineTakesAFileForAClusterAndNamesWhatItIgnores) {
                                             "tasks.w.one_per_node"));
 }
 
+std::vector<std::string> without_use(std::string_view yaml, const std::string& on,
+                                     Flags flags = {}) {
+  const auto draft = parse_spec(yaml, "job.yaml", places::rules().sections());
+  EXPECT_TRUE(draft.ok()) << draft.error().message;
+  std::vector<std::string> found;
+  flags.job_fields["on"] = on;
+  const auto spec = build(*draft, flags, {"job.yaml", &places::rules(), &found});
+  if (!spec.ok()) return {spec.error().message};
+  if (!flags.hosts.empty() || on == "ssh") return found;
+  EXPECT_THAT(spec->hosts, testing::IsEmpty());
+  return found;
+}
+
+// With `--on local`, hosts of `on: ssh` were looked for among the network namespaces here, and
+// Spark refused sections of other places.
+TEST(Places, AFileForOnePlaceIsTriedAtAnotherAndItsPlacementIsNamedAndIgnored) {
+  using testing::UnorderedElementsAre;
+  constexpr std::string_view kOnSsh =
+      "tasks: {w: }\ncommand: x\non: ssh\nhosts: [a, b]\nssh: {folder: /a}\n";
+  EXPECT_THAT(without_use(kOnSsh, "local"), UnorderedElementsAre("hosts", "ssh"));
+  EXPECT_THAT(without_use(kOnSsh, "spark"), UnorderedElementsAre("hosts", "ssh"));
+  EXPECT_THAT(without_use(kOnSsh, "yarn"), UnorderedElementsAre("hosts", "ssh"));
+  EXPECT_THAT(without_use(kOnSsh, "ssh"), testing::IsEmpty());
+  Flags flags;
+  flags.hosts = {"h1"};
+  EXPECT_THAT(without_use(kOnSsh, "local", flags), UnorderedElementsAre("ssh"));
+  constexpr std::string_view kForCluster =
+      "tasks: {w: {label: gpu, one_per_node: true}}\ncommand: x\nhosts: [a]\nyarn: {queue: q}\n";
+  constexpr std::string_view kWithImage =
+      "tasks: {w: {label: gpu, image: i}}\ncommand: x\nhosts: [a]\n";
+  EXPECT_THAT(without_use(kForCluster, "spark"),
+              UnorderedElementsAre("yarn", "hosts", "tasks.w.label", "tasks.w.one_per_node"));
+  EXPECT_THAT(without_use(kForCluster, "ssh"),
+              UnorderedElementsAre("tasks.w.label", "tasks.w.one_per_node"));
+  EXPECT_THAT(without_use(kWithImage, "kubernetes"),
+              UnorderedElementsAre("hosts", "tasks.w.label"));
+  // What it says itself is for its own place, and is refused as before.
+  EXPECT_EQ(places_error("tasks: {w: {label: gpu}}\ncommand: x\non: ssh\nhosts: [a]\n"),
+            "job.yaml:1:20: tasks.w.label: 'gpu' is not allowed with `on: ssh`; allowed: `hosts`, "
+            "which says what runs where");
+  flags = {};
+  flags.fields["label"] = {"cpu"};
+  EXPECT_THAT(without_use(kOnSsh, "spark", flags),
+              testing::ElementsAre(testing::HasSubstr("'cpu' is not allowed with `on: spark`")));
+}
+
 TEST(Places, ThisMachineUnpacksNone) {
   EXPECT_EQ(places_error("tasks: {w: }\ncommand: x\narchives: {env: a.zip}\n"),
             "job.yaml:3:12: archives.env: 'a.zip' is not allowed with `on: local`; allowed with "
@@ -413,7 +459,6 @@ TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
       {"files: [a]", "files: 'a' is not allowed with `on: spark`; Spark ships files"},
       {"archives: {a: b.zip}", "archives.a: 'b.zip' is not allowed"},
       {"image: a/b", "image: 'a/b' is not allowed"},
-      {"yarn: {queue: q}", "yarn.queue: 'q' is not allowed with `on: spark`"},
       {"hosts: [a]", "hosts: 'a' is not allowed"},
       {"restarts: 3", "restarts.max: '3' is not allowed with `on: spark`; nobody restarts a task"}};
   for (const auto& [job, sentence] : of_jobs) {

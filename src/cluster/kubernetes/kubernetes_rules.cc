@@ -425,7 +425,6 @@ job::Place kubernetes_place() {
                        {Feature::kSmallerGangs, kWholeGang},
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
           .section = &KubernetesOptions::section(),
-          .takes_other_sections = true,
           .brings_files = true,
           .queue = [](JobSpec& job) -> std::string& { return edit_kubernetes(job).queue; },
           .check_options = check_options_of_pods,

@@ -13,7 +13,6 @@ job::Place local_place() {
           .passed_over = {Feature::kOutputs, Feature::kKeptFolders},
           // A file for a cluster can be tried here.
           .without_use = {Feature::kLabels, Feature::kOnePerNode},
-          .takes_other_sections = true,
           .is_beside_master = true};
 }
 

@@ -43,7 +43,6 @@ job::Place ssh_place() {
           .refusals = {{Feature::kLabels, kPlacedByHosts},
                        {Feature::kOnePerNode, "allowed: `hosts` with one slot each (NAME:1)"}},
           .section = &SshOptions::section(),
-          .takes_other_sections = true,
           .brings_files = true,
           .check = check_on_ssh};
 }

@@ -154,7 +154,6 @@ job::Place yarn_place() {
           .passed_over = {Feature::kPods},
           .refusals = {{Feature::kKeptFolders, kWorksInContainer}},
           .section = &YarnOptions::section(),
-          .takes_other_sections = true,
           .brings_files = true,
           .gives_zookeeper_hosts = true,
           .queue = [](JobSpec& job) -> std::string& { return edit_yarn(job).queue; },
