@@ -124,8 +124,10 @@ std::int64_t shared_memory_mib(const Part& part) {
 
 std::string host_volume(std::size_t index) { return base::format("gangrun-host-{}", index); }
 
+// The user's come first: a server names one that it refuses by its place in the list.
 Json mounts_of(const Part& part, const CarriedMounts& carried) {
   Json mounts = Json::array();
+  for (const Json& mount : part.options().volume_mounts) mounts.push_back(mount);
   if (part.has_working_folder()) mounts.push_back(work_mount());
   mounts.push_back(notice_mount());
   if (shared_memory_mib(part) > 0) {
@@ -137,12 +139,12 @@ Json mounts_of(const Part& part, const CarriedMounts& carried) {
     mounts.push_back({{"name", host_volume(i)}, {"mountPath", mount.path}});
     if (mount.read_only) mounts.back()["readOnly"] = true;
   }
-  for (const Json& mount : part.options().volume_mounts) mounts.push_back(mount);
   return mounts;
 }
 
 Json volumes_of(const Part& part, const CarriedMounts& carried) {
   Json volumes = Json::array();
+  for (const Json& volume : part.options().volumes) volumes.push_back(volume);
   if (part.has_working_folder()) {
     volumes.push_back({{"name", kWorkVolume}, {"emptyDir", Json::object()}});
   }
@@ -156,7 +158,6 @@ Json volumes_of(const Part& part, const CarriedMounts& carried) {
     volumes.push_back(
         {{"name", host_volume(i)}, {"hostPath", {{"path", part.input.spec.mounts[i].path}}}});
   }
-  for (const Json& volume : part.options().volumes) volumes.push_back(volume);
   return volumes;
 }
 

@@ -189,14 +189,15 @@ TEST(PodManifest, HasVolumesAndFoldersOfTheHost) {
   edit_kubernetes(input.spec).volumes = {Json{{"name", "models"}, {"emptyDir", Json::object()}}};
   edit_kubernetes(input.spec).volume_mounts = {Json{{"name", "models"}, {"mountPath", "/models"}}};
   const Json spec = pod_of(input)["spec"];
+  // The server's "spec.volumes[0]" is the user's first one, and was shifted by ours.
   EXPECT_EQ(spec["volumes"], Json::parse(R"([
+      {"name": "models", "emptyDir": {}},
       {"name": "gangrun-notice", "emptyDir": {}},
-      {"name": "gangrun-host-0", "hostPath": {"path": "/data"}},
-      {"name": "models", "emptyDir": {}}])"));
+      {"name": "gangrun-host-0", "hostPath": {"path": "/data"}}])"));
   EXPECT_EQ(spec["containers"].at(0)["volumeMounts"], Json::parse(R"([
+      {"name": "models", "mountPath": "/models"},
       {"name": "gangrun-notice", "mountPath": "/gangrun/notice"},
-      {"name": "gangrun-host-0", "mountPath": "/data", "readOnly": true},
-      {"name": "models", "mountPath": "/models"}])"));
+      {"name": "gangrun-host-0", "mountPath": "/data", "readOnly": true}])"));
   EXPECT_FALSE(spec["containers"].at(0).contains("workingDir"));
 }
 

@@ -48,6 +48,11 @@ std::string where_pods_work(const Manifests& manifests) {
                                     "volume or named in `outputs`");
 }
 
+std::string what_pods_lack() {
+  return "a task in a pod has no GANGRUN_RESULT_FILE and no GANGRUN_FIGURES_FILE: it gives no "
+         "result and no figures";
+}
+
 std::string when_pods_begin(const Manifests& manifests) {
   const bool is_held = manifests.input().gang_scheduling == GangScheduling::kHold;
   if (!is_held || manifests.gang().size() < 2) return {};

@@ -24,6 +24,11 @@ TEST(WherePodsWork, InTheFolderOfTheImage) {
             "the pods where it is not on a volume or named in `outputs`");
 }
 
+TEST(WherePodsWork, WithoutTheFilesOfResultsAndFigures) {
+  EXPECT_THAT(what_pods_lack(), testing::AllOf(testing::HasSubstr("GANGRUN_RESULT_FILE"),
+                                               testing::HasSubstr("GANGRUN_FIGURES_FILE")));
+}
+
 TEST(WherePodsWork, WhereOutputsAreKept) {
   ManifestInput input = test::wine_job();
   input.spec.outputs = {"model/"};

@@ -1,6 +1,7 @@
 #include "cluster/kubernetes/client/kubernetes_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "client/fail.h"
 #include "client/prepare.h"
 #include "client/run_session.h"
@@ -20,10 +22,13 @@
 #include "cluster/kubernetes/client/first_pods.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/pods_backend.h"
+#include "cluster/kubernetes/client/trial_pods.h"
 #include "cluster/kubernetes/kubernetes_options.h"
 #include "cluster/kubernetes/where_pods_work.h"
 #include "job/shipped_files.h"
 #include "job/yaml_json.h"
+#include "kubernetes/client.h"
+#include "net/event_loop.h"
 
 namespace gangrun::client {
 
@@ -33,6 +38,8 @@ using base::Json;
 using base::Result;
 
 constexpr std::string_view kHidden = "(hidden)";
+// A dry run does not wait long for a cluster that may be out of reach here.
+constexpr std::chrono::seconds kTrialLimit(5);
 
 // A plan is shown, kept and sent on: what a Secret holds is not for it.
 void hide_values(Json& secret) {
@@ -111,6 +118,30 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const RunOptions& options,
   return pods;
 }
 
+// What the API server says to the pods. Where it cannot be asked, the plan is good for all we know,
+// and the user is told.
+Result<> check_by_server(const kubernetes::Access& access, const cluster::Manifests& manifests,
+                         Context& context) {
+  net::EventLoop loop;
+  const auto logger = base::stderr_logger("gangrun", base::LogLevel::kError);
+  auto client = kubernetes::Client::make(loop, *logger, access, plugin_runner());
+  const auto tried =
+      client.ok() ? try_pods(loop, **client, manifests, loop.now() + kTrialLimit) : client.error();
+  if (tried.ok()) return {};
+  if (tried.error().code == base::Code::kInvalidArgument) return tried.error();
+  context.console.error(
+      base::format("the API server has not checked the pods: {}", tried.error().message));
+  return {};
+}
+
+void tell_of_pods(const cluster::Manifests& manifests, const RunOptions& options,
+                  Context& context) {
+  context.console.error(cluster::where_pods_work(manifests));
+  context.console.error(cluster::what_pods_lack());
+  const std::string begin = options.detach ? "" : cluster::when_pods_begin(manifests);
+  if (!begin.empty()) context.console.error(begin);
+}
+
 }  // namespace
 
 Result<std::vector<cluster::CarriedFile>> carried_files(const job::JobSpec& spec,
@@ -162,9 +193,9 @@ ExitStatus run_on_kubernetes(KubernetesLaunch launch, const RunOptions& options,
     const auto manifests = cluster::Manifests::make(std::move(trial));
     if (!manifests.ok()) return refuse(manifests.error());
     if (options.dry_run) {
-      context.console.error(cluster::where_pods_work(*manifests));
-      const std::string begin = options.detach ? "" : cluster::when_pods_begin(*manifests);
-      if (!begin.empty()) context.console.error(begin);
+      const auto checked = check_by_server(plan->access, *manifests, context);
+      if (!checked.ok()) return refuse(checked.error());
+      tell_of_pods(*manifests, options, context);
       return show_manifests(*manifests, options, context);
     }
   }
