@@ -138,6 +138,16 @@ WORDS = {
     "uninstall": "install/",
     "airflow": "recipes/scheduled/",
     "lightning": "recipes/lightning/",
+    "huggingface": "recipes/hugging-face/",
+    "stuck": "recipes/hangs/",
+    "quickstart": "start/",
+    "tutorial": "start/",
+    "hyperparameter": "recipes/sweeps/",
+    "crontab": "recipes/scheduled/",
+    "multi-node": "faq/",
+    "macos": "faq/",
+    "debugger": "faq/",
+    "oom": "troubleshooting/",
 }
 
 

@@ -31,6 +31,19 @@ def test_make_targets_of_the_documents_exist():
     assert not offences, report(offences)
 
 
+# The pip of Debian 12's own Python refuses: "externally-managed-environment".
+def test_packages_are_installed_in_a_virtual_environment():
+    offences, found = [], 0
+    for path in documents():
+        has_environment = False
+        for line in commands(read(path)):
+            has_environment = has_environment or "-m venv " in line
+            found += "pip install" in line
+            if "pip install" in line and not has_environment:
+                offences.append(f"{path}: {line}: write `python3 -m venv` before it")
+    assert found and not offences, report(offences)
+
+
 def test_programs_and_files_of_the_readme_exist():
     words = [word for line in commands(read("README.md")) for word in line.split()]
     own = [word for word in words if re.match(r"(tools|examples|tests|docs)/", word)]
